@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Counts the test cases of Bazel invocations.
+
+usage: count_cases.py FOLDER
+
+FOLDER holds, for each invocation, NAME.json (--build_event_json_file) and
+NAME.status (Bazel's exit status). Prints what failed, then, as the last line,
+`N passed, N failed`; exits with 1 if anything failed.
+"""
+
+import json
+import pathlib
+import sys
+import urllib.parse
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+
+# Bazel's exit statuses that need no explanation beyond the targets' own:
+# success; some tests failed; no tests were found.
+_EXPLAINED_STATUSES = (0, 3, 4)
+
+
+def local_path(uri):
+    """The path behind a file: URI; None for another kind."""
+    parts = urllib.parse.urlparse(uri)
+    if parts.scheme != "file":
+        return None
+    return pathlib.Path(urllib.request.url2pathname(parts.path))
+
+
+def count_xml(path):
+    """Returns (number of passed cases, names of failed ones) of a test.xml."""
+    passed = 0
+    failed = []
+    for case in ElementTree.parse(path).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            suite = case.get("classname", "")
+            failed.append(f"{suite}.{case.get('name', '')}".strip("."))
+        elif case.get("status") != "notrun" and case.find("skipped") is None:
+            passed += 1
+    return passed, failed
+
+
+def count_test(result):
+    """Returns (passed, failed) of a testResult event's payload."""
+    passed = 0
+    failed = []
+    for output in result.get("testActionOutput", []):
+        path = local_path(output.get("uri", ""))
+        if output.get("name") == "test.xml" and path and path.exists():
+            try:
+                passed, failed = count_xml(path)
+            except ElementTree.ParseError:
+                pass
+    ok = result.get("status") == "PASSED"
+    if ok and not passed and not failed:
+        passed = 1  # A test that reports no cases.
+    if not ok and not failed:
+        failed = [result.get("status", "no status").lower()]
+    return passed, failed
+
+
+def count_invocation(events, status):
+    """Returns (number of passed cases, descriptions of failed ones)."""
+    tests = {}  # (label, run, shard) -> the last attempt's payload.
+    broken = {}  # label -> why it was not built.
+    for event in events:
+        identity = event.get("id", {})
+        if "testResult" in event:
+            key = identity["testResult"]
+            tests[key["label"], key.get("run"), key.get("shard")] = event["testResult"]
+        elif "targetCompleted" in identity:
+            label = identity["targetCompleted"]["label"]
+            if not event.get("completed", {}).get("success", False):
+                broken[label] = "not built"
+        elif "aborted" in event:
+            for kind in ("configuredLabel", "unconfiguredLabel", "pattern"):
+                if kind in identity:
+                    name = identity[kind].get("label") or str(identity[kind].get("pattern"))
+                    broken[name] = event["aborted"].get("description", "not loaded").strip()
+
+    passed = 0
+    failed = [f"{label}: {why}" for label, why in sorted(broken.items())]
+    for (label, _, _), result in sorted(tests.items(), key=lambda item: str(item[0])):
+        new_passed, new_failed = count_test(result)
+        passed += new_passed
+        failed += [f"{label}: {name}" for name in new_failed]
+    if not failed and status not in _EXPLAINED_STATUSES:
+        failed.append(f"bazel: exit status {status}")
+    return passed, failed
+
+
+def read_events(path):
+    if not path.exists():
+        return []
+    events = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            break  # Bazel died while writing.
+    return events
+
+
+def main(folder):
+    passed = 0
+    failed = []
+    for status in sorted(folder.glob("*.status")):
+        new_passed, new_failed = count_invocation(
+            read_events(status.with_suffix(".json")), int(status.read_text())
+        )
+        passed += new_passed
+        failed += new_failed
+    for description in failed:
+        print("FAILED", description)
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))

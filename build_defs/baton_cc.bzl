@@ -1,0 +1,201 @@
+"""C++ rules for Baton's own packages.
+
+The only place that knows how Baton's headers are included: the header ir/expr.h
+is `#include "baton/ir/expr.h"`, and ir/module.proto makes
+"baton/ir/module.pb.h", inside this repository and outside.
+
+For a package:
+
+    load("//build_defs:baton_cc.bzl", "baton_cc_library", "baton_cc_test")
+
+    package(
+        default_visibility = ["//visibility:public"],
+        features = ["layering_check"],
+    )
+
+`layering_check` makes clang refuse a header that does not come from a direct
+dependency (`bazel build --config=clang //...`, which turns it on in any case);
+g++ knows no such check and ignores the feature.
+"""
+
+# Importers' .bazelrc is not Baton's: the language comes with each target.
+BATON_COPTS = ["-std=c++20"]
+
+_INCLUDE_PREFIX = "baton"
+
+_HEADER_SUFFIXES = (".h", ".hpp", ".inc", ".def")
+
+def _check_srcs(name, srcs):
+    if type(srcs) != type([]):
+        return  # A select().
+    for src in srcs:
+        if src.endswith(_HEADER_SUFFIXES):
+            fail("//{}:{}: {} must be in `hdrs` (or `textual_hdrs`) of a library: in `srcs` it has no \"{}/\" include path. For a header that others must not use, make a target of restricted visibility.".format(
+                native.package_name(),
+                name,
+                src,
+                _INCLUDE_PREFIX,
+            ))
+
+def baton_cc_library(name, srcs = [], hdrs = [], textual_hdrs = [], copts = [], **kwargs):
+    """A cc_library whose headers are included as "baton/<package>/<header>".
+
+    Args:
+      name: the target's name.
+      srcs: .cc files only.
+      hdrs: the library's headers: one, as a rule.
+      textual_hdrs: files that are included in the middle of others.
+      copts: further compiler options.
+      **kwargs: of cc_library. A library that registers something (passes,
+        operators, flags) needs `alwayslink = True`.
+    """
+    _check_srcs(name, srcs)
+    if hdrs or textual_hdrs:
+        kwargs["strip_include_prefix"] = "/"
+        kwargs["include_prefix"] = _INCLUDE_PREFIX
+    native.cc_library(
+        name = name,
+        srcs = srcs,
+        hdrs = hdrs,
+        textual_hdrs = textual_hdrs,
+        copts = BATON_COPTS + copts,
+        **kwargs
+    )
+
+def baton_cc_binary(name, srcs = [], copts = [], **kwargs):
+    """A cc_binary. Headers belong to a baton_cc_library."""
+    _check_srcs(name, srcs)
+    native.cc_binary(
+        name = name,
+        srcs = srcs,
+        copts = BATON_COPTS + copts,
+        **kwargs
+    )
+
+def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **kwargs):
+    """A cc_test with GoogleTest and GoogleMock.
+
+    Args:
+      name: the target's name.
+      srcs: .cc files; `[name + ".cc"]` if none.
+      deps: what is tested. GoogleTest and its main() need not be named.
+      copts: further compiler options.
+      gtest_main: False for a test with a main() of its own.
+      **kwargs: of cc_test.
+    """
+    _check_srcs(name, srcs)
+    googletest = ["@com_google_googletest//:gtest"]
+    if gtest_main:
+        googletest.append("@com_google_googletest//:gtest_main")
+    native.cc_test(
+        name = name,
+        srcs = srcs or [name + ".cc"],
+        copts = BATON_COPTS + copts,
+        deps = deps + [dep for dep in googletest if dep not in deps],
+        **kwargs
+    )
+
+def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], smoke_filter = None, **kwargs):
+    """A Google Benchmark binary: `bazel run :name -- --benchmark_filter=RE`.
+
+    Args:
+      name: the target's name.
+      srcs: .cc files; `[name + ".cc"]` if none.
+      deps: what is measured. Google Benchmark and its main() need not be named.
+      copts: further compiler options.
+      smoke_filter: if given, the test `<name>_smoke_test` runs the benchmarks
+        that match this regular expression for a moment, so that
+        `bazel test` notices one that no longer works.
+      **kwargs: of cc_binary.
+    """
+    _check_srcs(name, srcs)
+    native.cc_binary(
+        name = name,
+        testonly = True,
+        srcs = srcs or [name + ".cc"],
+        copts = BATON_COPTS + copts,
+        deps = deps + [
+            "@com_github_google_benchmark//:benchmark",
+            "@com_github_google_benchmark//:benchmark_main",
+        ],
+        **kwargs
+    )
+    if smoke_filter != None:
+        native.sh_test(
+            name = name + "_smoke_test",
+            srcs = [":" + name],
+            args = [
+                "'--benchmark_filter=%s'" % smoke_filter,
+                "--benchmark_min_time=0.001",
+            ],
+        )
+
+def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kwargs):
+    """A libFuzzer target: a source that defines LLVMFuzzerTestOneInput().
+
+    `bazel test :name` runs it once on each file of the corpus, with any
+    compiler. `bazel run --config=fuzz :name -- -max_total_time=60 DIR` fuzzes,
+    and `bazel test --config=fuzz :name` runs the corpus under libFuzzer.
+
+    Args:
+      name: the target's name.
+      srcs: .cc files; `[name + ".cc"]` if none.
+      deps: what is fuzzed.
+      copts: further compiler options.
+      corpus: files to start from.
+      **kwargs: of cc_test.
+    """
+    _check_srcs(name, srcs)
+    fuzzing = Label("@baton//build_defs:fuzzing")
+    replay = Label("@baton//build_defs:fuzz_replay_main")
+    native.cc_test(
+        name = name,
+        srcs = srcs or [name + ".cc"],
+        args = ["$(location %s)" % file for file in corpus],
+        copts = BATON_COPTS + copts,
+        data = corpus,
+        linkopts = select({
+            str(fuzzing): ["-fsanitize=fuzzer"],
+            "//conditions:default": [],
+        }),
+        deps = deps + select({
+            str(fuzzing): [],
+            "//conditions:default": [str(replay)],
+        }),
+        **kwargs
+    )
+
+def baton_proto_library(name, srcs, deps = [], visibility = None, **kwargs):
+    """A proto_library and its C++ code.
+
+    The file ir/module.proto is `import "baton/ir/module.proto"` for other
+    protos and `#include "baton/ir/module.pb.h"` for C++.
+
+    Args:
+      name: must end in `_proto`; `foo_proto` comes with `foo_cc_proto`, which
+        C++ targets depend on.
+      srcs: .proto files.
+      deps: other proto_library targets.
+      visibility: of both targets.
+      **kwargs: of proto_library.
+    """
+    if not name.endswith("_proto"):
+        fail("//{}:{}: the name of a baton_proto_library ends in _proto".format(
+            native.package_name(),
+            name,
+        ))
+    native.proto_library(
+        name = name,
+        srcs = srcs,
+        import_prefix = _INCLUDE_PREFIX,
+        strip_import_prefix = "/",
+        visibility = visibility,
+        deps = deps,
+        **kwargs
+    )
+    native.cc_proto_library(
+        name = name[:-len("_proto")] + "_cc_proto",
+        testonly = kwargs.get("testonly", False),
+        visibility = visibility,
+        deps = [":" + name],
+    )

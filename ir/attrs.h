@@ -1,0 +1,166 @@
+// Attributes: the compile-time arguments of an operator call (a typed struct
+// with a field list, see fields.h) and of a function (a dictionary).
+
+#ifndef BATON_IR_ATTRS_H_
+#define BATON_IR_ATTRS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/node.h"
+
+namespace baton {
+
+class AttrsNode;
+
+// The run-time description of one attribute struct.
+class AttrsType {
+ public:
+  // The description of T; one object per T.
+  template <typename T>
+  static const AttrsType& Of();
+
+  // For example `relay.attrs.DenseAttrs`.
+  const std::string& type_key() const { return type_key_; }
+  const FieldList& fields() const { return *fields_; }
+
+  // Attributes of this type from named values. See FieldList::Assign.
+  absl::StatusOr<class Attrs> FromValues(const AttrMap& values) const;
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  std::string type_key_;
+  const FieldList* fields_ = nullptr;
+  AttrsNode* (*create_)() = nullptr;
+  void (*destroy_)(const AttrsNode*) = nullptr;
+};
+
+class AttrsNode : public Node {
+ public:
+  using Handle = class Attrs;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kAttrs;
+  }
+  const AttrsType& type() const { return *type_; }
+  const FieldList& fields() const { return type_->fields(); }
+  // The struct itself, for use with the fields of type().
+  const void* object() const { return object_; }
+  // The struct, or null if it is not a T.
+  template <typename T>
+  const T* As() const {
+    return type_ == &AttrsType::Of<T>() ? static_cast<const T*>(object_)
+                                        : nullptr;
+  }
+
+ protected:
+  AttrsNode(const AttrsType* type, void* object)
+      : Node(NodeKind::kAttrs), type_(type), object_(object) {}
+  ~AttrsNode() = default;
+
+ private:
+  friend class AttrsType;
+  const AttrsType* type_;
+  void* object_;
+};
+
+// A handle to attributes; null where an operator has none.
+class Attrs : public NodeRef {
+ public:
+  BATON_HANDLE(Attrs, NodeRef, AttrsNode)
+  template <typename T>
+  static Attrs Make(T value);
+
+  // The struct, or null if this is null or holds another type.
+  template <typename T>
+  const T* As() const {
+    return node_ == nullptr ? nullptr : get()->As<T>();
+  }
+};
+
+// True if both are null, or of one type with equal fields.
+bool AttrsEqual(const Attrs& a, const Attrs& b);
+
+// The attributes of a function, in the order in which they were set.
+class DictAttrsNode final : public Node {
+ public:
+  using Handle = class DictAttrs;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kDictAttrs;
+  }
+  explicit DictAttrsNode(AttrMap entries)
+      : Node(NodeKind::kDictAttrs), entries_(std::move(entries)) {}
+  const AttrMap& entries() const { return entries_; }
+  // Null if there is none of that name.
+  const AttrValue* Find(absl::string_view name) const;
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  AttrMap entries_;
+};
+
+// Null is the empty dictionary.
+class DictAttrs : public NodeRef {
+ public:
+  BATON_HANDLE(DictAttrs, NodeRef, DictAttrsNode)
+  explicit DictAttrs(AttrMap entries)
+      : NodeRef(entries.empty() ? nullptr
+                                : new DictAttrsNode(std::move(entries))) {}
+
+  const AttrMap& entries() const;
+  const AttrValue* Find(absl::string_view name) const {
+    return node_ == nullptr ? nullptr : get()->Find(name);
+  }
+  // True for a bool `true` or a number other than zero.
+  bool IsTrue(absl::string_view name) const;
+  DictAttrs With(std::string name, AttrValue value) const;
+  DictAttrs Without(absl::string_view name) const;
+};
+
+// Equal as dictionaries: the order of the entries does not matter.
+bool DictAttrsEqual(const DictAttrs& a, const DictAttrs& b);
+
+// Implementation details below.
+
+namespace internal {
+
+template <typename T>
+class TypedAttrsNode final : public AttrsNode {
+ public:
+  explicit TypedAttrsNode(T value)
+      : AttrsNode(&AttrsType::Of<T>(), &value_), value_(std::move(value)) {}
+  T value_;
+};
+
+}  // namespace internal
+
+template <typename T>
+const AttrsType& AttrsType::Of() {
+  static const AttrsType* const kType = [] {
+    auto* type = new AttrsType;
+    type->type_key_ = T::kTypeKey;
+    type->fields_ = &FieldsOf<T>();
+    type->create_ = []() -> AttrsNode* {
+      return new internal::TypedAttrsNode<T>(T{});
+    };
+    type->destroy_ = [](const AttrsNode* node) {
+      delete static_cast<const internal::TypedAttrsNode<T>*>(node);
+    };
+    return type;
+  }();
+  return *kType;
+}
+
+template <typename T>
+Attrs Attrs::Make(T value) {
+  return Attrs(new internal::TypedAttrsNode<T>(std::move(value)));
+}
+
+}  // namespace baton
+
+#endif  // BATON_IR_ATTRS_H_

@@ -1,0 +1,78 @@
+// Problems in a program: parse errors, type errors, ill-formed IR.
+//
+// A Diagnostic has a severity, a place and a text. Many are collected in one
+// run and travel inside an absl::Status, whose message is their rendering:
+//
+//   model.relay:3:8: error: nn.dense: weight has 3 columns, data has 4
+//     %1 = nn.dense(%0, %w);
+//          ^~~~~~~~~~~~~~~~
+
+#ifndef BATON_IR_DIAGNOSTICS_H_
+#define BATON_IR_DIAGNOSTICS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/source.h"
+
+namespace baton {
+
+enum class Severity { kError, kWarning, kNote };
+
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  Span span;            // null if the place is not known
+  std::string message;  // no final full stop or line feed
+
+  // `NAME:LINE:COLUMN: error: MESSAGE`, the source line, a caret.
+  std::string ToString() const;
+};
+
+class Diagnostics {
+ public:
+  void Error(Span span, std::string message) {
+    Add({Severity::kError, std::move(span), std::move(message)});
+  }
+  void Warning(Span span, std::string message) {
+    Add({Severity::kWarning, std::move(span), std::move(message)});
+  }
+  void Note(Span span, std::string message) {
+    Add({Severity::kNote, std::move(span), std::move(message)});
+  }
+  void Add(Diagnostic diagnostic);
+
+  // Past this many, errors are counted but not kept.
+  static constexpr int kMaxErrors = 100;
+
+  bool has_errors() const { return num_errors_ > 0; }
+  int num_errors() const { return num_errors_; }
+  const std::vector<Diagnostic>& list() const { return list_; }
+
+  // All diagnostics, rendered.
+  std::string ToString() const;
+
+  // OK if there are no errors; else InvalidArgument with the rendering as its
+  // message.
+  absl::Status ToStatus() const;
+
+ private:
+  std::vector<Diagnostic> list_;
+  int num_errors_ = 0;
+};
+
+// Up to `limit` of `candidates` that resemble `name` (edit distance), nearest
+// first.
+std::vector<std::string> NearestNames(
+    absl::string_view name, const std::vector<std::string>& candidates,
+    size_t limit = 3);
+
+// `; did you mean "a" or "b"?`, or the empty string if nothing resembles.
+std::string DidYouMean(absl::string_view name,
+                       const std::vector<std::string>& candidates);
+
+}  // namespace baton
+
+#endif  // BATON_IR_DIAGNOSTICS_H_

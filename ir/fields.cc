@@ -1,0 +1,90 @@
+#include "baton/ir/fields.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/stable_hash.h"
+
+namespace baton {
+
+const Field* FieldList::Find(absl::string_view name) const {
+  for (const std::unique_ptr<Field>& field : fields_) {
+    if (field->name() == name) return field.get();
+  }
+  return nullptr;
+}
+
+bool FieldList::Equal(const void* a, const void* b) const {
+  if (a == b) return true;
+  for (const std::unique_ptr<Field>& field : fields_) {
+    if (!field->Equal(a, b)) return false;
+  }
+  return true;
+}
+
+uint64_t FieldList::Hash(const void* object) const {
+  StableHash hash(fields_.size());
+  for (const std::unique_ptr<Field>& field : fields_) {
+    hash.Add(field->Get(object).Hash());
+  }
+  return hash.value();
+}
+
+absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
+  std::vector<const Field*> given;
+  for (const auto& [name, value] : values) {
+    const Field* field = Find(name);
+    if (field == nullptr) {
+      std::vector<std::string> known;
+      for (const std::unique_ptr<Field>& f : fields_) {
+        known.push_back(f->name());
+      }
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown name \"", name, "\"", DidYouMean(name, known),
+          known.empty() ? "; none is known"
+                        : absl::StrCat("; known: ",
+                                       absl::StrJoin(known, ", "))));
+    }
+    for (const Field* earlier : given) {
+      if (earlier == field) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("\"", name, "\" is given twice"));
+      }
+    }
+    given.push_back(field);
+    if (absl::Status status = field->Set(object, value); !status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat(name, ": ", status.message()));
+    }
+  }
+  for (const std::unique_ptr<Field>& field : fields_) {
+    if (!field->required()) continue;
+    bool found = false;
+    for (const Field* earlier : given) found |= earlier == field.get();
+    if (!found) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", field->name(), "\" is missing"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+AttrMap FieldList::NonDefault(const void* object) const {
+  AttrMap result;
+  for (const std::unique_ptr<Field>& field : fields_) {
+    if (!IsDefault(*field, object)) {
+      result.emplace_back(field->name(), field->Get(object));
+    }
+  }
+  return result;
+}
+
+}  // namespace baton

@@ -1,0 +1,931 @@
+#include "baton/ir/infer_type.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/type_relation.h"
+#include "baton/ir/visit.h"
+
+namespace baton {
+
+// Completes nodes that inference made and nobody else has seen yet.
+class TypedAccess {
+ public:
+  static void Complete(const ExprNode* node, Type type) {
+    auto* n = const_cast<ExprNode*>(node);
+    if (n->kind() == NodeKind::kVar) {
+      static_cast<VarNode*>(n)->annotation_ = type;
+    } else if (n->kind() == NodeKind::kFunction) {
+      if (const auto* function_type = type.As<FuncTypeNode>()) {
+        static_cast<FunctionNode*>(n)->result_type_ = function_type->result();
+      }
+    }
+    n->type_ = std::move(type);
+  }
+};
+
+namespace {
+
+// Types nested deeper than this are refused.
+constexpr int kMaxTypeDepth = 1000;
+
+const Type& ScalarBool() {
+  static const auto* const kType =
+      new Type(TensorType::Scalar(DType::Bool()));
+  return *kType;
+}
+
+const Type& Unit() {
+  static const auto* const kType = new Type(TupleType(std::vector<Type>()));
+  return *kType;
+}
+
+class Inferencer final : private TypeRelationContext::Unifier {
+ public:
+  Inferencer(const IRModule* module, Diagnostics& diagnostics)
+      : module_(module), diagnostics_(diagnostics) {}
+
+  // Infers a function of the module under its name, or any expression if
+  // `name` is empty. The result is complete only after Finish().
+  Expr Infer(const Expr& root, absl::string_view name);
+
+  // Solves what is pending, completes all nodes made so far, and reports what
+  // cannot be inferred.
+  void Finish();
+
+ private:
+  enum class Step : uint8_t { kEnter, kLeave, kBindLet };
+  struct Work {
+    const ExprNode* node;
+    Step step;
+  };
+  using TypeVarMap = absl::flat_hash_map<const TypeNode*, Type>;
+
+  void Enter(const ExprNode* node);
+  void EnterVar(const VarNode* var);
+  Expr Leave(const ExprNode* node);
+  Expr LeaveCall(const CallNode* call, absl::Span<const Expr> children);
+  Expr LeaveFunction(const FunctionNode* function,
+                     absl::Span<const Expr> children);
+  Type TypeOfGeneralCall(const CallNode* call, const Type& callee,
+                         absl::Span<const Expr> args);
+  Type TypeOfProjection(const TupleGetItemNode* node, const Type& tuple);
+  // The type of what stands under an expression: a typed node, or a reference
+  // to a function of the module.
+  Type TypeOf(const Expr& expr);
+  Type TypeOfGlobal(const GlobalVarNode* var);
+
+  Var Bind(const VarNode* var, Type type);
+  void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
+  // Registers a node made here, to be completed later if its type is not.
+  template <typename T>
+  T Made(T node) {
+    if (!node->type()->complete()) incomplete_.push_back(node);
+    return node;
+  }
+
+  // Calls and projections whose type waits for holes to be filled.
+  void Suspend(const Expr& node);
+  void Resume();
+  // The type of a suspended node; null if it must wait on.
+  absl::StatusOr<Type> Retry(const Expr& node);
+  absl::StatusOr<Type> ApplyRelation(const CallNode* call,
+                                     absl::Span<const Type> args);
+
+  Type NewHole() { return IncompleteType(); }
+  // `type` itself if it is complete; else with the holes filled in that are
+  // known.
+  Type Resolve(const Type& type) {
+    return type->complete() ? type : ResolveDeep(type, 0);
+  }
+  Type ResolveDeep(const Type& type, int depth);
+  // The binding of a hole, as far as it is known; other types as they are.
+  Type ResolveTop(Type type);
+  absl::StatusOr<Type> UnifyTypes(const Type& a, const Type& b, int depth = 0);
+  absl::Status Unify(const Type& a, const Type& b) override {
+    return UnifyTypes(a, b).status();
+  }
+  absl::StatusOr<Type> Mismatch(const Type& a, const Type& b);
+  absl::Status Fill(const IncompleteTypeNode* hole, const Type& type);
+  Type Instantiate(const Type& type, const TypeVarMap& values, int depth = 0);
+
+  // Unifies, reports a failure at `node`, and returns the common type.
+  template <typename... Context>
+  Type Require(const Type& a, const Type& b, const ExprNode* node,
+               const Context&... context);
+  void Error(const ExprNode* node, std::string message) {
+    diagnostics_.Error(node->span(), std::move(message));
+  }
+
+  const IRModule* module_;
+  Diagnostics& diagnostics_;
+
+  std::vector<Work> work_;
+  std::vector<Expr> results_;
+  absl::flat_hash_map<const ExprNode*, Expr> memo_;  // of shared nodes
+  absl::flat_hash_map<const VarNode*, Var> vars_;
+
+  // Functions of the module, by name; those not inferred yet have holes.
+  absl::flat_hash_map<std::string, Type> globals_;
+  absl::string_view current_name_;
+  const FunctionNode* current_function_ = nullptr;
+
+  absl::flat_hash_map<const TypeNode*, Type> filled_;
+  std::vector<Expr> incomplete_;
+  std::vector<Expr> suspended_;
+  absl::flat_hash_map<const TypeNode*, std::vector<size_t>> waiting_;
+  std::deque<size_t> ready_;
+};
+
+Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
+  current_name_ = name;
+  current_function_ = root.As<FunctionNode>();
+  Push(root.get(), Step::kEnter);
+  while (!work_.empty()) {
+    if (!ready_.empty()) Resume();
+    const Work work = work_.back();
+    work_.pop_back();
+    switch (work.step) {
+      case Step::kEnter:
+        Enter(work.node);
+        break;
+      case Step::kBindLet: {
+        const auto* let = static_cast<const LetNode*>(work.node);
+        const Type value_type = TypeOf(results_.back());
+        const auto bound = vars_.find(let->var().get());
+        if (bound != vars_.end()) {
+          Require(bound->second->type(), value_type, let, "the value of %",
+                  let->var()->name(), " does not have its type");
+        } else if (let->var()->type().defined()) {
+          Require(let->var()->type(), value_type, let, "the value of %",
+                  let->var()->name(), " does not have its type");
+        } else {
+          Bind(let->var().get(), value_type);
+        }
+        break;
+      }
+      case Step::kLeave: {
+        Expr result = Leave(work.node);
+        if (!work.node->unique()) memo_.emplace(work.node, result);
+        results_.push_back(std::move(result));
+        break;
+      }
+    }
+  }
+  Expr result = std::move(results_.back());
+  results_.pop_back();
+  return result;
+}
+
+void Inferencer::Enter(const ExprNode* node) {
+  // What has a type is typed all the way down.
+  if (node->type().defined() || node->kind() == NodeKind::kOp ||
+      node->kind() == NodeKind::kGlobalVar) {
+    results_.push_back(Expr(node));
+    return;
+  }
+  if (node->kind() == NodeKind::kVar) {
+    EnterVar(static_cast<const VarNode*>(node));
+    return;
+  }
+  if (!node->unique()) {
+    const auto it = memo_.find(node);
+    if (it != memo_.end()) {
+      results_.push_back(it->second);
+      return;
+    }
+  }
+  switch (node->kind()) {
+    case NodeKind::kConstant: {
+      const auto* constant = static_cast<const ConstantNode*>(node);
+      Expr typed =
+          Constant(constant->value(), constant->ValueType(), node->span());
+      if (!node->unique()) memo_.emplace(node, typed);
+      results_.push_back(std::move(typed));
+      break;
+    }
+    case NodeKind::kLet: {
+      const auto* let = static_cast<const LetNode*>(node);
+      // A function may call itself through the variable that it is bound to.
+      if (let->var()->annotation().defined() ||
+          let->value()->kind() == NodeKind::kFunction) {
+        const Type& annotation = let->var()->annotation();
+        Bind(let->var().get(),
+             annotation.defined() ? annotation : NewHole());
+      }
+      Push(node, Step::kLeave);
+      Push(let->body().get(), Step::kEnter);
+      Push(node, Step::kBindLet);
+      Push(let->value().get(), Step::kEnter);
+      break;
+    }
+    case NodeKind::kFunction: {
+      const auto* function = static_cast<const FunctionNode*>(node);
+      // Holes made for this function by an earlier reference to it.
+      const FuncTypeNode* known = nullptr;
+      if (node == current_function_) {
+        const auto it = globals_.find(current_name_);
+        if (it != globals_.end()) known = it->second.As<FuncTypeNode>();
+      }
+      for (size_t i = 0; i < function->params().size(); ++i) {
+        const VarNode* param = function->params()[i].get();
+        Bind(param, known != nullptr ? known->args()[i]
+                    : param->annotation().defined() ? param->annotation()
+                                                    : NewHole());
+      }
+      Push(node, Step::kLeave);
+      Push(function->body().get(), Step::kEnter);
+      break;
+    }
+    default: {
+      Push(node, Step::kLeave);
+      const size_t first = work_.size();
+      ForEachChild(node, [this](const Expr& child) {
+        Push(child.get(), Step::kEnter);
+      });
+      std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
+    }
+  }
+}
+
+Var Inferencer::Bind(const VarNode* var, Type type) {
+  if (var->type().defined()) return Var(var);
+  // A variable bound twice keeps its first binding; well-formedness reports
+  // it.
+  const auto [it, inserted] = vars_.try_emplace(var);
+  if (inserted) {
+    it->second = Made(Var(new VarNode(var->name(), type, type, var->span())));
+  }
+  return it->second;
+}
+
+void Inferencer::EnterVar(const VarNode* var) {
+  const auto it = vars_.find(var);
+  if (it != vars_.end()) {
+    results_.push_back(it->second);
+    return;
+  }
+  if (!current_name_.empty()) {
+    Error(var, absl::StrCat("unbound variable %", var->name()));
+  } else if (!var->annotation().defined()) {
+    Error(var, absl::StrCat("free variable %", var->name(),
+                            " has no type annotation"));
+  }
+  results_.push_back(
+      Bind(var, var->annotation().defined() ? var->annotation() : NewHole()));
+}
+
+Type Inferencer::TypeOf(const Expr& expr) {
+  if (const auto* global = expr.As<GlobalVarNode>()) {
+    return TypeOfGlobal(global);
+  }
+  if (const auto* op = expr.As<OpNode>()) {
+    Error(op, absl::StrCat("operator ", op->name(),
+                           " can only be called, not used as a value"));
+    return NewHole();
+  }
+  return expr->type();
+}
+
+Type Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
+  const auto it = globals_.find(var->name());
+  if (it != globals_.end()) return it->second;
+  const Function function =
+      module_ == nullptr ? Function() : module_->Find(var->name());
+  Type type;
+  if (!function.defined()) {
+    if (var->type().defined()) return var->type();
+    std::vector<std::string> names;
+    if (module_ != nullptr) {
+      for (const auto& d : module_->functions()) {
+        names.push_back(d.var->name());
+      }
+    }
+    Error(var, absl::StrCat("the module has no function @", var->name(),
+                            DidYouMean(var->name(), names)));
+    type = NewHole();
+  } else if (function->type().defined()) {
+    type = function->type();
+  } else {
+    std::vector<Type> args;
+    for (const Var& param : function->params()) {
+      const auto bound = vars_.find(param.get());
+      args.push_back(bound != vars_.end()          ? bound->second->type()
+                     : param->type().defined()       ? param->type()
+                     : param->annotation().defined() ? param->annotation()
+                                                     : NewHole());
+    }
+    type = FuncType(
+        std::move(args),
+        function->result_type().defined() ? function->result_type() : NewHole(),
+        {function->type_params().begin(), function->type_params().end()});
+  }
+  globals_.emplace(var->name(), type);
+  return type;
+}
+
+Expr Inferencer::Leave(const ExprNode* node) {
+  const auto take = [this](size_t n) {
+    absl::InlinedVector<Expr, 6> children(
+        std::make_move_iterator(results_.end() - static_cast<ptrdiff_t>(n)),
+        std::make_move_iterator(results_.end()));
+    results_.resize(results_.size() - n);
+    return children;
+  };
+  switch (node->kind()) {
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      const auto children = take(static_cast<size_t>(call->num_args()) + 1);
+      return LeaveCall(call, children);
+    }
+    case NodeKind::kTuple: {
+      const auto children =
+          take(static_cast<const TupleNode*>(node)->fields().size());
+      std::vector<Type> types;
+      types.reserve(children.size());
+      for (const Expr& child : children) types.push_back(TypeOf(child));
+      return Made(Tuple({children.begin(), children.end()},
+                        TupleType(std::move(types)), node->span()));
+    }
+    case NodeKind::kTupleGetItem: {
+      const auto* item = static_cast<const TupleGetItemNode*>(node);
+      const auto children = take(1);
+      const Type tuple = ResolveTop(TypeOf(children[0]));
+      if (tuple.Is<IncompleteTypeNode>()) {
+        const TupleGetItem result = Made(TupleGetItem(
+            children[0], item->index(), NewHole(), node->span()));
+        Suspend(result);
+        return result;
+      }
+      return Made(TupleGetItem(children[0], item->index(),
+                               TypeOfProjection(item, tuple), node->span()));
+    }
+    case NodeKind::kFunction: {
+      const auto children = take(1);
+      return LeaveFunction(static_cast<const FunctionNode*>(node), children);
+    }
+    case NodeKind::kLet: {
+      const auto* let = static_cast<const LetNode*>(node);
+      const auto children = take(2);
+      const auto bound = vars_.find(let->var().get());
+      return Made(Let(bound == vars_.end() ? let->var() : bound->second,
+                      children[0], children[1], TypeOf(children[1]),
+                      node->span()));
+    }
+    case NodeKind::kIf: {
+      const auto children = take(3);
+      Require(TypeOf(children[0]), ScalarBool(), children[0].get(),
+              "the condition of an if must be a scalar bool");
+      const Type type =
+          Require(TypeOf(children[1]), TypeOf(children[2]), node,
+                  "the branches of an if must have one type");
+      return Made(
+          If(children[0], children[1], children[2], type, node->span()));
+    }
+    case NodeKind::kRefCreate: {
+      const auto children = take(1);
+      return Made(RefCreate(children[0], RefType(TypeOf(children[0])),
+                            node->span()));
+    }
+    case NodeKind::kRefRead: {
+      const auto children = take(1);
+      Type ref = ResolveTop(TypeOf(children[0]));
+      if (!ref.Is<RefTypeNode>()) {
+        ref = Require(ref, RefType(NewHole()), node,
+                      "ref_read needs a reference");
+      }
+      const auto* ref_type = ref.As<RefTypeNode>();
+      return Made(RefRead(children[0],
+                          ref_type == nullptr ? NewHole() : ref_type->value(),
+                          node->span()));
+    }
+    case NodeKind::kRefWrite: {
+      const auto children = take(2);
+      Require(TypeOf(children[0]), RefType(TypeOf(children[1])), node,
+              "ref_write stores a value of another type");
+      return Made(RefWrite(children[0], children[1], Unit(), node->span()));
+    }
+    default:
+      Error(node, absl::StrCat("cannot infer the type of a ",
+                               NodeKindName(node->kind())));
+      return Expr(node);
+  }
+}
+
+Expr Inferencer::LeaveCall(const CallNode* call,
+                           absl::Span<const Expr> children) {
+  const auto args = children.subspan(1);
+  const auto make = [&](Type type) {
+    return Made(Call(children[0], args, call->attrs(),
+                     {call->type_args().begin(), call->type_args().end()},
+                     std::move(type), call->span()));
+  };
+  const OpNode* op = children[0].As<OpNode>();
+  if (op == nullptr) {
+    return make(TypeOfGeneralCall(call, TypeOf(children[0]), args));
+  }
+  if (op->arity() >= 0 && op->arity() != call->num_args()) {
+    Error(call, absl::StrCat(op->name(), " takes ", op->arity(),
+                             op->arity() == 1 ? " argument" : " arguments",
+                             ", found ", call->num_args()));
+    return make(NewHole());
+  }
+  if (op->type_relation() == nullptr) {
+    Error(call, absl::StrCat("operator ", op->name(), " has no type relation"));
+    return make(NewHole());
+  }
+  absl::InlinedVector<Type, 6> arg_types;
+  arg_types.reserve(args.size());
+  for (const Expr& arg : args) arg_types.push_back(Resolve(TypeOf(arg)));
+  absl::StatusOr<Type> type = ApplyRelation(call, arg_types);
+  if (!type.ok()) {
+    Error(call, std::string(type.status().message()));
+    return make(NewHole());
+  }
+  if (type->defined()) return make(*std::move(type));
+  const Call result = make(NewHole());
+  Suspend(result);
+  return result;
+}
+
+absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
+                                               absl::Span<const Type> args) {
+  TypeRelationContext context(call, args, this);
+  absl::StatusOr<Type> type = call->op_node()->type_relation()(context);
+  if (!context.status().ok()) return context.status();
+  return type;
+}
+
+Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
+                                   absl::Span<const Expr> args) {
+  const Type type = ResolveTop(callee);
+  if (type.Is<IncompleteTypeNode>()) {
+    // A function of these arguments with an unknown result.
+    std::vector<Type> arg_types;
+    for (const Expr& arg : args) arg_types.push_back(TypeOf(arg));
+    const Type result = NewHole();
+    Require(type, FuncType(std::move(arg_types), result), call,
+            "call of something else than a function");
+    return result;
+  }
+  const auto* function = type.As<FuncTypeNode>();
+  if (function == nullptr) {
+    Error(call, absl::StrCat("only a function can be called, found ",
+                             type.ToString()));
+    return NewHole();
+  }
+  if (function->args().size() != args.size()) {
+    Error(call, absl::StrCat("the function takes ", function->args().size(),
+                             function->args().size() == 1 ? " argument"
+                                                          : " arguments",
+                             ", found ", args.size()));
+    return NewHole();
+  }
+  if (call->type_args().size() > function->type_params().size()) {
+    Error(call, absl::StrCat("the function takes ",
+                             function->type_params().size(),
+                             " type arguments, found ",
+                             call->type_args().size()));
+    return NewHole();
+  }
+  TypeVarMap values;
+  for (size_t i = 0; i < function->type_params().size(); ++i) {
+    values.emplace(function->type_params()[i].get(),
+                   i < call->type_args().size() ? call->type_args()[i]
+                                                : NewHole());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    Require(Instantiate(function->args()[i], values), TypeOf(args[i]), call,
+            "argument ", i, " of the call has another type");
+  }
+  return Instantiate(function->result(), values);
+}
+
+Type Inferencer::TypeOfProjection(const TupleGetItemNode* node,
+                                  const Type& tuple) {
+  const auto* type = tuple.As<TupleTypeNode>();
+  if (type == nullptr) {
+    Error(node, absl::StrCat("only a tuple has fields, found ",
+                             tuple.ToString()));
+    return NewHole();
+  }
+  if (node->index() < 0 ||
+      node->index() >= static_cast<int>(type->fields().size())) {
+    Error(node, absl::StrCat("field ", node->index(), " of a tuple of ",
+                             type->fields().size()));
+    return NewHole();
+  }
+  return type->fields()[node->index()];
+}
+
+Expr Inferencer::LeaveFunction(const FunctionNode* function,
+                               absl::Span<const Expr> children) {
+  const Expr& body = children[0];
+  Type result = TypeOf(body);
+  if (function->result_type().defined()) {
+    result = Require(function->result_type(), result, function,
+                     "the body does not have the declared result type");
+  }
+  if (function == current_function_) {
+    const auto it = globals_.find(current_name_);
+    if (it != globals_.end()) {
+      if (const auto* known = it->second.As<FuncTypeNode>()) {
+        result = Require(known->result(), result, function,
+                         "the calls of this function expect another result");
+      }
+    }
+  }
+  std::vector<Var> params;
+  std::vector<Type> param_types;
+  params.reserve(function->params().size());
+  param_types.reserve(function->params().size());
+  for (const Var& param : function->params()) {
+    const auto it = vars_.find(param.get());
+    params.push_back(it == vars_.end() ? param : it->second);
+    param_types.push_back(params.back()->type());
+  }
+  const Type type(FuncType(
+      std::move(param_types), result,
+      {function->type_params().begin(), function->type_params().end()}));
+  return Made(
+      Function(std::move(params), body,
+               function->result_type().defined() ? function->result_type()
+                                                 : result,
+               {function->type_params().begin(), function->type_params().end()},
+               function->attrs(), type, function->span()));
+}
+
+void Inferencer::Suspend(const Expr& node) {
+  const size_t id = suspended_.size();
+  suspended_.push_back(node);
+  ready_.push_back(id);
+}
+
+void Inferencer::Resume() {
+  while (!ready_.empty()) {
+    const size_t id = ready_.front();
+    ready_.pop_front();
+    const Expr node = suspended_[id];
+    if (!node.defined()) continue;
+    absl::StatusOr<Type> type = Retry(node);
+    if (!type.ok()) {
+      Error(node.get(), std::string(type.status().message()));
+      suspended_[id] = {};
+    } else if (type->defined()) {
+      suspended_[id] = {};
+      Require(node->type(), *type, node.get(), "conflicting types");
+    } else {
+      // Wait for each hole in the arguments.
+      absl::flat_hash_set<const TypeNode*> seen;
+      std::vector<Type> types;
+      ForEachChild(node.get(), [&](const Expr& child) {
+        if (child.Is<OpNode>()) return;
+        types.push_back(Resolve(TypeOf(child)));
+      });
+      while (!types.empty()) {
+        const Type t = std::move(types.back());
+        types.pop_back();
+        if (!t.defined() || t->complete() || !seen.insert(t.get()).second) {
+          continue;
+        }
+        if (t.Is<IncompleteTypeNode>()) {
+          waiting_[t.get()].push_back(id);
+        } else if (const auto* tuple = t.As<TupleTypeNode>()) {
+          types.insert(types.end(), tuple->fields().begin(),
+                       tuple->fields().end());
+        } else if (const auto* function = t.As<FuncTypeNode>()) {
+          types.insert(types.end(), function->args().begin(),
+                       function->args().end());
+          types.push_back(function->result());
+        } else if (const auto* call = t.As<TypeCallNode>()) {
+          types.insert(types.end(), call->args().begin(), call->args().end());
+        } else if (const auto* ref = t.As<RefTypeNode>()) {
+          types.push_back(ref->value());
+        }
+      }
+    }
+  }
+}
+
+absl::StatusOr<Type> Inferencer::Retry(const Expr& node) {
+  if (const auto* item = node.As<TupleGetItemNode>()) {
+    const Type tuple = ResolveTop(TypeOf(item->tuple()));
+    return tuple.Is<IncompleteTypeNode>() ? Type()
+                                          : TypeOfProjection(item, tuple);
+  }
+  const auto* call = node.As<CallNode>();
+  absl::InlinedVector<Type, 6> arg_types;
+  for (const Expr& arg : call->args()) {
+    arg_types.push_back(Resolve(TypeOf(arg)));
+  }
+  return ApplyRelation(call, arg_types);
+}
+
+void Inferencer::Finish() {
+  Resume();
+  absl::flat_hash_set<const TypeNode*> reported;
+  for (const Expr& node : incomplete_) {
+    Type type = Resolve(node->type());
+    if (!type->complete() && !diagnostics_.has_errors() &&
+        reported.insert(type.get()).second) {
+      Error(node.get(),
+            node.Is<VarNode>()
+                ? absl::StrCat("cannot infer the type of %",
+                               node.As<VarNode>()->name(),
+                               "; give it a type annotation")
+                : absl::StrCat("cannot infer the type of this ",
+                               NodeKindName(node->kind()), " (found ",
+                               type.ToString(), ")"));
+    }
+    TypedAccess::Complete(node.get(), std::move(type));
+  }
+  incomplete_.clear();
+}
+
+Type Inferencer::ResolveTop(Type type) {
+  while (type.Is<IncompleteTypeNode>()) {
+    const auto it = filled_.find(type.get());
+    if (it == filled_.end()) break;
+    type = it->second;
+  }
+  return type;
+}
+
+Type Inferencer::ResolveDeep(const Type& type, int depth) {
+  if (type->complete() || depth > kMaxTypeDepth) return type;
+  const auto resolve_all = [&](absl::Span<const Type> types) {
+    std::vector<Type> result;
+    result.reserve(types.size());
+    for (const Type& t : types) result.push_back(ResolveDeep(t, depth + 1));
+    return result;
+  };
+  switch (type->kind()) {
+    case NodeKind::kIncompleteType: {
+      const Type top = ResolveTop(type);
+      return top == type ? type : ResolveDeep(top, depth + 1);
+    }
+    case NodeKind::kTupleType:
+      return TupleType(resolve_all(type.As<TupleTypeNode>()->fields()));
+    case NodeKind::kFuncType: {
+      const auto* f = type.As<FuncTypeNode>();
+      return FuncType(resolve_all(f->args()),
+                      ResolveDeep(f->result(), depth + 1),
+                      {f->type_params().begin(), f->type_params().end()});
+    }
+    case NodeKind::kTypeCall: {
+      const auto* call = type.As<TypeCallNode>();
+      return TypeCall(ResolveDeep(call->func(), depth + 1),
+                      resolve_all(call->args()));
+    }
+    case NodeKind::kRefType:
+      return RefType(ResolveDeep(type.As<RefTypeNode>()->value(), depth + 1));
+    default:
+      return type;
+  }
+}
+
+Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
+                             int depth) {
+  if (values.empty() || depth > kMaxTypeDepth) return type;
+  const auto all = [&](absl::Span<const Type> types) {
+    std::vector<Type> result;
+    result.reserve(types.size());
+    for (const Type& t : types) {
+      result.push_back(Instantiate(t, values, depth + 1));
+    }
+    return result;
+  };
+  switch (type->kind()) {
+    case NodeKind::kTypeVar: {
+      const auto it = values.find(type.get());
+      return it == values.end() ? type : it->second;
+    }
+    case NodeKind::kTupleType:
+      return TupleType(all(type.As<TupleTypeNode>()->fields()));
+    case NodeKind::kFuncType: {
+      const auto* f = type.As<FuncTypeNode>();
+      return FuncType(all(f->args()), Instantiate(f->result(), values, depth + 1),
+                      {f->type_params().begin(), f->type_params().end()});
+    }
+    case NodeKind::kTypeCall: {
+      const auto* call = type.As<TypeCallNode>();
+      return TypeCall(Instantiate(call->func(), values, depth + 1),
+                      all(call->args()));
+    }
+    case NodeKind::kRefType:
+      return RefType(
+          Instantiate(type.As<RefTypeNode>()->value(), values, depth + 1));
+    case NodeKind::kIncompleteType: {
+      const Type top = ResolveTop(type);
+      return top == type ? type : Instantiate(top, values, depth + 1);
+    }
+    default:
+      return type;
+  }
+}
+
+absl::StatusOr<Type> Inferencer::Mismatch(const Type& a, const Type& b) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "expected ", Resolve(a).ToString(), ", found ", Resolve(b).ToString()));
+}
+
+absl::Status Inferencer::Fill(const IncompleteTypeNode* hole,
+                              const Type& type) {
+  // A hole inside its own value would make an infinite type.
+  if (!type->complete()) {
+    std::vector<Type> work = {type};
+    while (!work.empty()) {
+      const Type t = ResolveTop(std::move(work.back()));
+      work.pop_back();
+      if (t.get() == hole) {
+        return absl::InvalidArgumentError("the type contains itself");
+      }
+      if (t->complete()) continue;
+      if (const auto* tuple = t.As<TupleTypeNode>()) {
+        work.insert(work.end(), tuple->fields().begin(), tuple->fields().end());
+      } else if (const auto* function = t.As<FuncTypeNode>()) {
+        work.insert(work.end(), function->args().begin(),
+                    function->args().end());
+        work.push_back(function->result());
+      } else if (const auto* call = t.As<TypeCallNode>()) {
+        work.insert(work.end(), call->args().begin(), call->args().end());
+      } else if (const auto* ref = t.As<RefTypeNode>()) {
+        work.push_back(ref->value());
+      }
+    }
+  }
+  filled_.emplace(hole, type);
+  const auto it = waiting_.find(hole);
+  if (it != waiting_.end()) {
+    ready_.insert(ready_.end(), it->second.begin(), it->second.end());
+    waiting_.erase(it);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
+                                            int depth) {
+  if (left == right) return left;
+  if (depth > kMaxTypeDepth) {
+    return absl::InvalidArgumentError("the type is nested too deeply");
+  }
+  const Type a = ResolveTop(left);
+  const Type b = ResolveTop(right);
+  if (a == b) return a;
+  if (const auto* hole = a.As<IncompleteTypeNode>()) {
+    BATON_RETURN_IF_ERROR(Fill(hole, b));
+    return b;
+  }
+  if (const auto* hole = b.As<IncompleteTypeNode>()) {
+    BATON_RETURN_IF_ERROR(Fill(hole, a));
+    return a;
+  }
+  if (a->kind() != b->kind()) return Mismatch(a, b);
+  bool changed = false;
+  const auto all = [&](absl::Span<const Type> xs, absl::Span<const Type> ys)
+      -> absl::StatusOr<std::vector<Type>> {
+    std::vector<Type> result;
+    result.reserve(xs.size());
+    for (size_t i = 0; i < xs.size(); ++i) {
+      BATON_ASSIGN_OR_RETURN(Type t, UnifyTypes(xs[i], ys[i], depth + 1));
+      changed |= t != xs[i];
+      result.push_back(std::move(t));
+    }
+    return result;
+  };
+  switch (a->kind()) {
+    case NodeKind::kTensorType: {
+      const auto* x = a.As<TensorTypeNode>();
+      const auto* y = b.As<TensorTypeNode>();
+      if (x->dtype() != y->dtype() || x->rank() != y->rank()) {
+        return Mismatch(a, b);
+      }
+      Dims dims(x->shape().begin(), x->shape().end());
+      for (int i = 0; i < x->rank(); ++i) {
+        if (x->dim(i) == y->dim(i)) continue;
+        if (!x->dim(i).is_any() && !y->dim(i).is_any()) {
+          // Symbolic dimensions may agree structurally.
+          if (!TypeEqual(TensorType({x->dim(i)}, x->dtype()),
+                         TensorType({y->dim(i)}, x->dtype()))) {
+            return Mismatch(a, b);
+          }
+          continue;
+        }
+        // A dimension unknown on one side is unknown.
+        changed |= !x->dim(i).is_any();
+        dims[i] = Dim::Any();
+      }
+      return changed ? Type(TensorType(dims, x->dtype())) : a;
+    }
+    case NodeKind::kTupleType: {
+      const auto xs = a.As<TupleTypeNode>()->fields();
+      const auto ys = b.As<TupleTypeNode>()->fields();
+      if (xs.size() != ys.size()) return Mismatch(a, b);
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> fields, all(xs, ys));
+      return changed ? Type(TupleType(std::move(fields))) : a;
+    }
+    case NodeKind::kFuncType: {
+      const auto* x = a.As<FuncTypeNode>();
+      const auto* y = b.As<FuncTypeNode>();
+      if (x->args().size() != y->args().size() ||
+          x->type_params().size() != y->type_params().size()) {
+        return Mismatch(a, b);
+      }
+      TypeVarMap rename;
+      for (size_t i = 0; i < x->type_params().size(); ++i) {
+        rename.emplace(y->type_params()[i].get(), x->type_params()[i]);
+      }
+      std::vector<Type> y_args;
+      for (const Type& t : y->args()) y_args.push_back(Instantiate(t, rename));
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x->args(), y_args));
+      BATON_ASSIGN_OR_RETURN(
+          Type result,
+          UnifyTypes(x->result(), Instantiate(y->result(), rename), depth + 1));
+      changed |= result != x->result();
+      return changed ? Type(FuncType(std::move(args), std::move(result),
+                                     {x->type_params().begin(),
+                                      x->type_params().end()}))
+                     : a;
+    }
+    case NodeKind::kTypeCall: {
+      const auto* x = a.As<TypeCallNode>();
+      const auto* y = b.As<TypeCallNode>();
+      if (x->args().size() != y->args().size()) return Mismatch(a, b);
+      BATON_RETURN_IF_ERROR(
+          UnifyTypes(x->func(), y->func(), depth + 1).status());
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x->args(), y->args()));
+      return changed ? Type(TypeCall(x->func(), std::move(args))) : a;
+    }
+    case NodeKind::kRefType: {
+      const Type& x = a.As<RefTypeNode>()->value();
+      BATON_ASSIGN_OR_RETURN(
+          Type value,
+          UnifyTypes(x, b.As<RefTypeNode>()->value(), depth + 1));
+      return value == x ? a : Type(RefType(std::move(value)));
+    }
+    default:
+      return TypeEqual(a, b) ? absl::StatusOr<Type>(a) : Mismatch(a, b);
+  }
+}
+
+template <typename... Context>
+Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
+                         const Context&... context) {
+  absl::StatusOr<Type> type = UnifyTypes(a, b);
+  if (type.ok()) return *std::move(type);
+  Error(node, absl::StrCat(context..., ": ", type.status().message()));
+  return a;
+}
+
+}  // namespace
+
+IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
+  const auto definitions = module.functions();
+  bool typed = true;
+  for (const IRModule::Definition& d : definitions) {
+    typed = typed && d.function->type().defined();
+  }
+  if (typed) return module;
+  Inferencer inferencer(&module, diagnostics);
+  std::vector<Function> functions;
+  functions.reserve(definitions.size());
+  for (const IRModule::Definition& d : definitions) {
+    const Expr result = inferencer.Infer(d.function, d.var->name());
+    functions.push_back(Function(result.As<FunctionNode>()));
+  }
+  inferencer.Finish();
+  if (diagnostics.has_errors()) return module;
+  return module.WithFunctions(functions);
+}
+
+absl::StatusOr<IRModule> InferTypes(const IRModule& module) {
+  Diagnostics diagnostics;
+  IRModule result = InferTypes(module, diagnostics);
+  BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
+  return result;
+}
+
+absl::StatusOr<Expr> InferTypeOf(const Expr& expr, const IRModule* module) {
+  if (expr->type().defined()) return expr;
+  Diagnostics diagnostics;
+  Inferencer inferencer(module, diagnostics);
+  Expr result = inferencer.Infer(expr, "");
+  inferencer.Finish();
+  BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
+  return result;
+}
+
+}  // namespace baton

@@ -1,0 +1,228 @@
+// The node system: immutable, intrusively counted nodes and one-pointer
+// handles to them.
+//
+// Every type, expression and attribute set is a node. A node is const once it
+// exists: it is created by the constructor of its handle class (Call, Var,
+// TensorType, ...) and shared by copying handles. Comparing handles compares
+// identities; structural_equal.h compares contents.
+//
+//   if (const CallNode* call = expr.As<CallNode>()) Use(call->args());
+//   Expr again(call);  // a handle to an existing node
+//
+// Counts are atomic, so handles may be copied and dropped on any thread.
+// Destroying a graph never recurses, however deep it is.
+
+#ifndef BATON_IR_NODE_H_
+#define BATON_IR_NODE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+// The closed set of node kinds. Ranges matter: see TypeNode and ExprNode.
+enum class NodeKind : uint8_t {
+  // Types.
+  kTensorType,
+  kTupleType,
+  kFuncType,
+  kTypeVar,
+  kGlobalTypeVar,
+  kTypeCall,
+  kRefType,
+  kIncompleteType,
+  // Expressions.
+  kVar,
+  kGlobalVar,
+  kConstant,
+  kCall,
+  kTuple,
+  kTupleGetItem,
+  kFunction,
+  kLet,
+  kIf,
+  kRefCreate,
+  kRefRead,
+  kRefWrite,
+  kOp,
+  // The rest.
+  kAttrs,
+  kDictAttrs,
+  kDimExpr,
+  kSpan,
+};
+inline constexpr NodeKind kFirstExprKind = NodeKind::kVar;
+inline constexpr NodeKind kLastExprKind = NodeKind::kOp;
+inline constexpr int kNumNodeKinds = static_cast<int>(NodeKind::kSpan) + 1;
+
+// The name of a kind as used in messages: `Call`, `TupleGetItem`, ...
+absl::string_view NodeKindName(NodeKind kind);
+
+class Dim;
+class Node;
+
+namespace internal {
+void DestroyGraph(const Node* node);
+class ChildSink;
+class NodeAccess;
+}  // namespace internal
+
+class Node {
+ public:
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  NodeKind kind() const { return kind_; }
+
+  // True if one handle holds this node: then a traversal that arrives here by
+  // an edge arrives but once, and need not remember having been here.
+  bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
+
+ protected:
+  explicit Node(NodeKind kind) : kind_(kind) {}
+  ~Node() = default;
+
+ private:
+  friend class NodeRef;
+  friend class internal::ChildSink;
+  friend class internal::NodeAccess;
+  friend void internal::DestroyGraph(const Node* node);
+
+  // Nodes with this bit are never counted and never destroyed (operators).
+  static constexpr uint32_t kImmortal = 0x80000000u;
+
+  void Retain() const {
+    if ((refs_.load(std::memory_order_relaxed) & kImmortal) == 0) {
+      refs_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  void Release() const {
+    const uint32_t refs = refs_.load(std::memory_order_acquire);
+    if ((refs & kImmortal) != 0) return;
+    // The only holder needs no atomic decrement.
+    if (refs == 1 || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      internal::DestroyGraph(this);
+    }
+  }
+
+  mutable std::atomic<uint32_t> refs_{0};
+  NodeKind kind_;
+  uint8_t spare_[3] = {};
+  // Memo of the structural hash, 0 when not computed; while the node is being
+  // destroyed, the link to the next node to destroy.
+  mutable std::atomic<uint64_t> memo_{0};
+};
+
+// A handle to a node, or null. Equality and hash are those of the pointer.
+class NodeRef {
+ public:
+  NodeRef() = default;
+  explicit NodeRef(const Node* node) : node_(node) {
+    if (node_ != nullptr) node_->Retain();
+  }
+  NodeRef(const NodeRef& other) : NodeRef(other.node_) {}
+  NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, {})) {}
+  NodeRef& operator=(NodeRef other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~NodeRef() {
+    if (node_ != nullptr) node_->Release();
+  }
+
+  bool defined() const { return node_ != nullptr; }
+  explicit operator bool() const { return node_ != nullptr; }
+  const Node* get() const { return node_; }
+
+  // The node as an N, or null if it is another kind or the handle is null.
+  template <typename N>
+  const N* As() const {
+    return node_ != nullptr && N::ClassOf(node_->kind())
+               ? static_cast<const N*>(node_)
+               : nullptr;
+  }
+  template <typename N>
+  bool Is() const {
+    return node_ != nullptr && N::ClassOf(node_->kind());
+  }
+
+  friend bool operator==(const NodeRef& a, const NodeRef& b) {
+    return a.node_ == b.node_;
+  }
+  friend bool operator!=(const NodeRef& a, const NodeRef& b) {
+    return a.node_ != b.node_;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const NodeRef& ref) {
+    return H::combine(std::move(h), ref.node_);
+  }
+
+  // Gives the reference up without dropping it; used to take graphs apart.
+  const Node* ReleaseToCaller() { return std::exchange(node_, nullptr); }
+
+ protected:
+  const Node* node_ = nullptr;
+};
+
+// Handles by class, for generic code: HandleOf<CallNode> is Call.
+template <typename N>
+using HandleOf = typename N::Handle;
+
+// The handle of a node's own class: `Handle(call_node)` is a Call.
+template <typename N>
+HandleOf<N> Handle(const N* node) {
+  return HandleOf<N>(node);
+}
+
+// Declares what every handle class has: null by default, from a node, and
+// access to the node. `Base` is the handle class above it.
+#define BATON_HANDLE(Class, Base, NodeClass)                         \
+  Class() = default;                                                 \
+  explicit Class(const NodeClass* node) : Base(node) {}              \
+  const NodeClass* get() const {                                     \
+    return static_cast<const NodeClass*>(node_);                     \
+  }                                                                  \
+  const NodeClass* operator->() const { return get(); }              \
+  const NodeClass& operator*() const { return *get(); }
+
+namespace internal {
+
+// What the node classes and the algorithms over all of them share.
+class NodeAccess {
+ public:
+  static void MakeImmortal(const Node* node) {
+    node->refs_.store(Node::kImmortal, std::memory_order_relaxed);
+  }
+  static void Retain(const Node* node) { node->Retain(); }
+  static void Release(const Node* node) { node->Release(); }
+  static std::atomic<uint64_t>& Memo(const Node* node) { return node->memo_; }
+};
+
+// Collects the children of a dying node. Takes over the handle's reference.
+class ChildSink {
+ public:
+  void Take(NodeRef& child) {
+    const Node* node = child.ReleaseToCaller();
+    if (node != nullptr) TakeNode(node);
+  }
+  void Take(Dim& dim);
+  template <typename Container>
+  void TakeAll(Container& children) {
+    for (auto& child : children) Take(child);
+  }
+
+ private:
+  friend void DestroyGraph(const Node* node);
+  void TakeNode(const Node* node);
+  const Node* pending_ = nullptr;  // linked through memo_
+};
+
+}  // namespace internal
+}  // namespace baton
+
+#endif  // BATON_IR_NODE_H_

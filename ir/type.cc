@@ -1,0 +1,192 @@
+#include "baton/ir/type.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "baton/ir/node.h"
+
+namespace baton {
+
+Dim::Dim(const DimExprNode* expr) : bits_(reinterpret_cast<uintptr_t>(expr)) {
+  RetainSymbolic();
+}
+
+void Dim::RetainSymbolic() const {
+  if (is_symbolic()) internal::NodeAccess::Retain(expr());
+}
+
+void Dim::ReleaseSymbolic() { internal::NodeAccess::Release(expr()); }
+
+void internal::ChildSink::Take(Dim& dim) {
+  if (dim.is_symbolic()) TakeNode(dim.expr());
+  dim.bits_ = 0;
+}
+
+std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(
+    absl::Span<const Dim> dims) {
+  absl::InlinedVector<int64_t, 6> result;
+  result.reserve(dims.size());
+  for (const Dim& dim : dims) {
+    if (!dim.is_const()) return std::nullopt;
+    result.push_back(dim.value());
+  }
+  return result;
+}
+
+bool TensorTypeNode::is_static() const {
+  return std::all_of(dims(), dims() + rank_,
+                     [](const Dim& dim) { return dim.is_const(); });
+}
+
+TensorType::TensorType(absl::Span<const Dim> shape, DType dtype) {
+  void* memory =
+      ::operator new(sizeof(TensorTypeNode) + shape.size() * sizeof(Dim));
+  auto* node = new (memory)
+      TensorTypeNode(dtype, static_cast<uint32_t>(shape.size()));
+  Dim* dims = node->dims();
+  for (size_t i = 0; i < shape.size(); ++i) new (dims + i) Dim(shape[i]);
+  *this = TensorType(static_cast<const TensorTypeNode*>(node));
+}
+
+TensorType TensorType::Of(absl::Span<const int64_t> shape, DType dtype) {
+  Dims dims(shape.begin(), shape.end());
+  return TensorType(dims, dtype);
+}
+
+namespace {
+
+bool AllComplete(absl::Span<const Type> types) {
+  return std::all_of(types.begin(), types.end(), [](const Type& type) {
+    return !type.defined() || type->complete();
+  });
+}
+
+}  // namespace
+
+TupleTypeNode::TupleTypeNode(std::vector<Type> fields)
+    : TypeNode(NodeKind::kTupleType, AllComplete(fields)),
+      fields_(std::move(fields)) {}
+
+TypeCallNode::TypeCallNode(Type func, std::vector<Type> args)
+    : TypeNode(NodeKind::kTypeCall, func->complete() && AllComplete(args)),
+      func_(std::move(func)),
+      args_(std::move(args)) {}
+
+FuncTypeNode::FuncTypeNode(std::vector<Type> args, Type result,
+                           std::vector<TypeVar> type_params)
+    : TypeNode(NodeKind::kFuncType,
+               AllComplete(args) && AllComplete({&result, 1})),
+      args_(std::move(args)),
+      result_(std::move(result)),
+      type_params_(std::move(type_params)) {}
+
+RefTypeNode::RefTypeNode(Type value)
+    : TypeNode(NodeKind::kRefType, value->complete()),
+      value_(std::move(value)) {}
+
+namespace {
+
+bool DimEqual(const Dim& a, const Dim& b) {
+  if (a == b) return true;
+  if (!a.is_symbolic() || !b.is_symbolic()) return false;
+  // Symbolic expressions: equal trees over the same variables.
+  std::vector<std::pair<const Dim*, const Dim*>> work = {{&a, &b}};
+  while (!work.empty()) {
+    const auto [x, y] = work.back();
+    work.pop_back();
+    if (*x == *y) continue;
+    if (!x->is_symbolic() || !y->is_symbolic()) return false;
+    const DimExprNode* p = x->expr();
+    const DimExprNode* q = y->expr();
+    if (p->op() != q->op() || p->is_var()) return false;
+    work.push_back({&p->lhs(), &q->lhs()});
+    work.push_back({&p->rhs(), &q->rhs()});
+  }
+  return true;
+}
+
+}  // namespace
+
+bool TypeEqual(const Type& a, const Type& b) {
+  if (a == b) return true;
+  absl::InlinedVector<std::pair<const TypeNode*, const TypeNode*>, 8> work;
+  work.push_back({a.get(), b.get()});
+  // Type parameters of the function types compared so far, by position. Names
+  // bound by different function types never clash: variables are identities.
+  absl::flat_hash_map<const TypeNode*, const TypeNode*> bound;
+  const auto push_all = [&work](auto xs, auto ys) {
+    if (xs.size() != ys.size()) return false;
+    for (size_t i = 0; i < xs.size(); ++i) {
+      work.push_back({xs[i].get(), ys[i].get()});
+    }
+    return true;
+  };
+  while (!work.empty()) {
+    const auto [x, y] = work.back();
+    work.pop_back();
+    if (x == y) continue;
+    if (x == nullptr || y == nullptr || x->kind() != y->kind()) return false;
+    switch (x->kind()) {
+      case NodeKind::kTensorType: {
+        const auto* p = static_cast<const TensorTypeNode*>(x);
+        const auto* q = static_cast<const TensorTypeNode*>(y);
+        if (p->dtype() != q->dtype() || p->rank() != q->rank()) return false;
+        for (int i = 0; i < p->rank(); ++i) {
+          if (!DimEqual(p->dim(i), q->dim(i))) return false;
+        }
+        break;
+      }
+      case NodeKind::kTupleType:
+        if (!push_all(static_cast<const TupleTypeNode*>(x)->fields(),
+                      static_cast<const TupleTypeNode*>(y)->fields())) {
+          return false;
+        }
+        break;
+      case NodeKind::kFuncType: {
+        const auto* p = static_cast<const FuncTypeNode*>(x);
+        const auto* q = static_cast<const FuncTypeNode*>(y);
+        if (p->type_params().size() != q->type_params().size()) return false;
+        for (size_t i = 0; i < p->type_params().size(); ++i) {
+          bound[p->type_params()[i].get()] = q->type_params()[i].get();
+        }
+        if (!push_all(p->args(), q->args())) return false;
+        work.push_back({p->result().get(), q->result().get()});
+        break;
+      }
+      case NodeKind::kTypeVar: {
+        const auto it = bound.find(x);
+        if (it == bound.end() || it->second != y) return false;
+        break;
+      }
+      case NodeKind::kGlobalTypeVar:
+        if (static_cast<const GlobalTypeVarNode*>(x)->name() !=
+            static_cast<const GlobalTypeVarNode*>(y)->name()) {
+          return false;
+        }
+        break;
+      case NodeKind::kTypeCall: {
+        const auto* p = static_cast<const TypeCallNode*>(x);
+        const auto* q = static_cast<const TypeCallNode*>(y);
+        work.push_back({p->func().get(), q->func().get()});
+        if (!push_all(p->args(), q->args())) return false;
+        break;
+      }
+      case NodeKind::kRefType:
+        work.push_back({static_cast<const RefTypeNode*>(x)->value().get(),
+                        static_cast<const RefTypeNode*>(y)->value().get()});
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace baton

@@ -1,0 +1,356 @@
+// Types: Tensor[(1, ?, 224), float32], tuples, functions, type variables,
+// references, algebraic data types, and the holes that inference fills.
+
+#ifndef BATON_IR_TYPE_H_
+#define BATON_IR_TYPE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/node.h"
+
+namespace baton {
+
+class DimExprNode;
+
+// One dimension of a shape: a number, unknown (`?`), or a symbolic expression.
+// Eight bytes; only the symbolic form is counted.
+class Dim {
+ public:
+  Dim() = default;       // unknown
+  Dim(int64_t value)  // NOLINT(google-explicit-constructor)
+      : bits_((static_cast<uint64_t>(value) << 1) | 1u) {}
+  explicit Dim(const DimExprNode* expr);
+  static Dim Any() { return {}; }
+
+  Dim(const Dim& other) : bits_(other.bits_) { RetainSymbolic(); }
+  Dim(Dim&& other) noexcept : bits_(std::exchange(other.bits_, 0)) {}
+  Dim& operator=(Dim other) noexcept {
+    std::swap(bits_, other.bits_);
+    return *this;
+  }
+  ~Dim() {
+    if (is_symbolic()) ReleaseSymbolic();
+  }
+
+  bool is_any() const { return bits_ == 0; }
+  bool is_const() const { return (bits_ & 1u) != 0; }
+  bool is_symbolic() const { return bits_ != 0 && (bits_ & 1u) == 0; }
+  // Only for is_const().
+  int64_t value() const { return static_cast<int64_t>(bits_) >> 1; }
+  bool is_const(int64_t value) const { return bits_ == Dim(value).bits_; }
+  // Only for is_symbolic().
+  const DimExprNode* expr() const {
+    return reinterpret_cast<const DimExprNode*>(bits_);
+  }
+
+  // Same number, both unknown, or the same symbolic node.
+  friend bool operator==(const Dim& a, const Dim& b) {
+    return a.bits_ == b.bits_;
+  }
+  friend bool operator!=(const Dim& a, const Dim& b) {
+    return a.bits_ != b.bits_;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const Dim& dim) {
+    return H::combine(std::move(h), dim.bits_);
+  }
+
+  std::string ToString() const;  // `224`, `?`, or the expression
+
+ private:
+  friend class internal::ChildSink;
+  void RetainSymbolic() const;
+  void ReleaseSymbolic();
+  uint64_t bits_ = 0;
+};
+
+using Dims = absl::InlinedVector<Dim, 5>;
+
+// The dimensions of `dims` as numbers; nullopt if one is not a number.
+std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(
+    absl::Span<const Dim> dims);
+
+// A symbolic dimension: a variable, or an operation on two dimensions.
+class DimExprNode : public Node {
+ public:
+  enum class Op : uint8_t { kVar, kSizeVar, kAdd, kSub, kMul, kFloorDiv };
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kDimExpr;
+  }
+  DimExprNode(Op op, std::string name, DType dtype, Dim lhs, Dim rhs)
+      : Node(NodeKind::kDimExpr),
+        op_(op),
+        dtype_(dtype),
+        name_(std::move(name)),
+        lhs_(std::move(lhs)),
+        rhs_(std::move(rhs)) {}
+
+  Op op() const { return op_; }
+  bool is_var() const { return op_ == Op::kVar || op_ == Op::kSizeVar; }
+  DType dtype() const { return dtype_; }
+  const std::string& name() const { return name_; }  // of a variable
+  const Dim& lhs() const { return lhs_; }
+  const Dim& rhs() const { return rhs_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  Op op_;
+  DType dtype_;
+  std::string name_;
+  Dim lhs_;
+  Dim rhs_;
+};
+
+class TypeNode : public Node {
+ public:
+  using Handle = class Type;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind < kFirstExprKind;
+  }
+  // False if an IncompleteType occurs in this type.
+  bool complete() const { return complete_; }
+
+ protected:
+  TypeNode(NodeKind kind, bool complete) : Node(kind), complete_(complete) {}
+
+ private:
+  bool complete_;
+};
+
+class Type : public NodeRef {
+ public:
+  BATON_HANDLE(Type, NodeRef, TypeNode)
+
+  // Relay text: `Tensor[(1, 3), float32]`, `fn (int32) -> int32`.
+  std::string ToString() const;
+};
+
+// True if both are null or structurally the same type; type variables bound
+// by a function type match by position, others by identity. The common case,
+// one shared node, is one comparison.
+bool TypeEqual(const Type& a, const Type& b);
+
+class TensorTypeNode final : public TypeNode {
+ public:
+  using Handle = class TensorType;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kTensorType;
+  }
+  DType dtype() const { return dtype_; }
+  int rank() const { return static_cast<int>(rank_); }
+  absl::Span<const Dim> shape() const { return {dims(), rank_}; }
+  const Dim& dim(int i) const { return dims()[i]; }
+  // True if every dimension is a number.
+  bool is_static() const;
+
+ private:
+  friend class TensorType;
+  friend void internal::DestroyGraph(const Node* node);
+  TensorTypeNode(DType dtype, uint32_t rank)
+      : TypeNode(NodeKind::kTensorType, true), dtype_(dtype), rank_(rank) {}
+  const Dim* dims() const { return reinterpret_cast<const Dim*>(this + 1); }
+  Dim* dims() { return reinterpret_cast<Dim*>(this + 1); }
+
+  DType dtype_;
+  uint32_t rank_;
+  // `rank_` Dims follow.
+};
+
+class TensorType : public Type {
+ public:
+  BATON_HANDLE(TensorType, Type, TensorTypeNode)
+  TensorType(absl::Span<const Dim> shape, DType dtype);
+  TensorType(std::initializer_list<Dim> shape, DType dtype)
+      : TensorType(absl::Span<const Dim>(shape.begin(), shape.size()), dtype) {
+  }
+  static TensorType Of(absl::Span<const int64_t> shape, DType dtype);
+  static TensorType Scalar(DType dtype) {
+    return TensorType(absl::Span<const Dim>(), dtype);
+  }
+};
+
+class TupleTypeNode final : public TypeNode {
+ public:
+  using Handle = class TupleType;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kTupleType;
+  }
+  explicit TupleTypeNode(std::vector<Type> fields);
+  absl::Span<const Type> fields() const { return fields_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  std::vector<Type> fields_;
+};
+
+class TupleType : public Type {
+ public:
+  BATON_HANDLE(TupleType, Type, TupleTypeNode)
+  explicit TupleType(std::vector<Type> fields)
+      : Type(new TupleTypeNode(std::move(fields))) {}
+};
+
+// What a type variable stands for.
+enum class TypeVarKind : uint8_t { kType, kShape, kBaseType, kAdtHandle };
+
+class TypeVarNode final : public TypeNode {
+ public:
+  using Handle = class TypeVar;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kTypeVar;
+  }
+  TypeVarNode(std::string name, TypeVarKind var_kind)
+      : TypeNode(NodeKind::kTypeVar, true),
+        var_kind_(var_kind),
+        name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+  TypeVarKind var_kind() const { return var_kind_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  TypeVarKind var_kind_;
+  std::string name_;
+};
+
+class TypeVar : public Type {
+ public:
+  BATON_HANDLE(TypeVar, Type, TypeVarNode)
+  explicit TypeVar(std::string name, TypeVarKind kind = TypeVarKind::kType)
+      : Type(new TypeVarNode(std::move(name), kind)) {}
+};
+
+// The name of an algebraic data type.
+class GlobalTypeVarNode final : public TypeNode {
+ public:
+  using Handle = class GlobalTypeVar;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kGlobalTypeVar;
+  }
+  explicit GlobalTypeVarNode(std::string name)
+      : TypeNode(NodeKind::kGlobalTypeVar, true), name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  std::string name_;
+};
+
+class GlobalTypeVar : public Type {
+ public:
+  BATON_HANDLE(GlobalTypeVar, Type, GlobalTypeVarNode)
+  explicit GlobalTypeVar(std::string name)
+      : Type(new GlobalTypeVarNode(std::move(name))) {}
+};
+
+// A type applied to types: `List[int32]`.
+class TypeCallNode final : public TypeNode {
+ public:
+  using Handle = class TypeCall;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kTypeCall;
+  }
+  TypeCallNode(Type func, std::vector<Type> args);
+  const Type& func() const { return func_; }
+  absl::Span<const Type> args() const { return args_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  Type func_;
+  std::vector<Type> args_;
+};
+
+class TypeCall : public Type {
+ public:
+  BATON_HANDLE(TypeCall, Type, TypeCallNode)
+  TypeCall(Type func, std::vector<Type> args)
+      : Type(new TypeCallNode(std::move(func), std::move(args))) {}
+};
+
+class FuncTypeNode final : public TypeNode {
+ public:
+  using Handle = class FuncType;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kFuncType;
+  }
+  FuncTypeNode(std::vector<Type> args, Type result,
+               std::vector<TypeVar> type_params);
+  absl::Span<const Type> args() const { return args_; }
+  const Type& result() const { return result_; }
+  absl::Span<const TypeVar> type_params() const { return type_params_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  std::vector<Type> args_;
+  Type result_;
+  std::vector<TypeVar> type_params_;
+};
+
+class FuncType : public Type {
+ public:
+  BATON_HANDLE(FuncType, Type, FuncTypeNode)
+  FuncType(std::vector<Type> args, Type result,
+           std::vector<TypeVar> type_params = {})
+      : Type(new FuncTypeNode(std::move(args), std::move(result),
+                              std::move(type_params))) {}
+};
+
+// The type of references: `ref(int32)`.
+class RefTypeNode final : public TypeNode {
+ public:
+  using Handle = class RefType;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kRefType;
+  }
+  explicit RefTypeNode(Type value);
+  const Type& value() const { return value_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  Type value_;
+};
+
+class RefType : public Type {
+ public:
+  BATON_HANDLE(RefType, Type, RefTypeNode)
+  explicit RefType(Type value) : Type(new RefTypeNode(std::move(value))) {}
+};
+
+// A type not known yet. Its identity is its name.
+class IncompleteTypeNode final : public TypeNode {
+ public:
+  using Handle = class IncompleteType;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kIncompleteType;
+  }
+  explicit IncompleteTypeNode(TypeVarKind var_kind)
+      : TypeNode(NodeKind::kIncompleteType, false), var_kind_(var_kind) {}
+  TypeVarKind var_kind() const { return var_kind_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  TypeVarKind var_kind_;
+};
+
+class IncompleteType : public Type {
+ public:
+  explicit IncompleteType(const IncompleteTypeNode* node) : Type(node) {}
+  explicit IncompleteType(TypeVarKind kind = TypeVarKind::kType)
+      : Type(new IncompleteTypeNode(kind)) {}
+  const IncompleteTypeNode* get() const {
+    return static_cast<const IncompleteTypeNode*>(node_);
+  }
+};
+
+}  // namespace baton
+
+#endif  // BATON_IR_TYPE_H_

@@ -1,0 +1,29 @@
+// Types as Relay text, appended to a string. Type::ToString is this with
+// names for symbolic dimensions; the module printer gives them numbers.
+
+#ifndef BATON_IR_TYPE_TEXT_H_
+#define BATON_IR_TYPE_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "baton/ir/type.h"
+
+namespace baton {
+
+// How a symbolic dimension is written.
+using DimTextFn = absl::FunctionRef<void(const DimExprNode*, std::string*)>;
+
+// As an expression: `n`, `(n * 16)`.
+void AppendDimExpr(const DimExprNode* dim, std::string* out);
+
+// Appends the text of `type`, which is not null, however deep it nests.
+void AppendType(const TypeNode* type, DimTextFn dim_text, std::string* out);
+
+// Decimal digits; faster than a stream or StrAppend.
+void AppendInt(int64_t value, std::string* out);
+
+}  // namespace baton
+
+#endif  // BATON_IR_TYPE_TEXT_H_

@@ -1,0 +1,32 @@
+// Binding the parameters of a function to values.
+
+#ifndef BATON_RELAY_BIND_H_
+#define BATON_RELAY_BIND_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::relay {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// `function` without the parameters that `params` names; each is replaced by a
+// constant in the body. The tensors share their buffers with `params`. Errors:
+// a name that no parameter has, or that several have; a tensor that does not
+// have the type of its parameter.
+absl::StatusOr<Function> BindParamsByName(const Function& function,
+                                          const NamedTensors& params);
+
+// `function` without the given parameters, which are replaced in the body.
+Function Bind(const Function& function,
+              const absl::flat_hash_map<const VarNode*, Expr>& values);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_BIND_H_

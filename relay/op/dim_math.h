@@ -1,0 +1,41 @@
+// Arithmetic on dimensions. Numbers give numbers, an unknown operand gives an
+// unknown result, and symbolic operands give symbolic expressions.
+
+#ifndef BATON_RELAY_OP_DIM_MATH_H_
+#define BATON_RELAY_OP_DIM_MATH_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "baton/ir/type.h"
+
+namespace baton::relay {
+
+// A number that overflows becomes unknown.
+Dim operator+(const Dim& a, const Dim& b);
+Dim operator-(const Dim& a, const Dim& b);
+Dim operator*(const Dim& a, const Dim& b);
+// Rounded down; unknown where `b` is 0.
+Dim FloorDiv(const Dim& a, const Dim& b);
+// Rounded up; unknown where `b` is 0.
+Dim CeilDiv(const Dim& a, const Dim& b);
+Dim Product(absl::Span<const Dim> dims);
+// The product of `numerator` divided by that of `denominator`, rounded down.
+// Common factors, symbolic ones too, are cancelled.
+Dim Quotient(absl::Span<const Dim> numerator,
+             absl::Span<const Dim> denominator);
+
+// True if the two are one number or expressions that are written alike. An
+// unknown dimension equals nothing.
+bool ProvablyEqual(const Dim& a, const Dim& b);
+// True if both are numbers and differ.
+inline bool ProvablyDiffer(const Dim& a, const Dim& b) {
+  return a.is_const() && b.is_const() && a != b;
+}
+
+// `(1, ?, 224)`, for messages.
+std::string ShapeToString(absl::Span<const Dim> shape);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_DIM_MATH_H_

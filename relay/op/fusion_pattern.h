@@ -1,0 +1,36 @@
+// How an operator may be fused with its neighbours.
+
+#ifndef BATON_RELAY_OP_FUSION_PATTERN_H_
+#define BATON_RELAY_OP_FUSION_PATTERN_H_
+
+#include <cstdint>
+
+#include "baton/ir/op.h"
+
+namespace baton::relay {
+
+// Ordered: where two operators are fused, the larger pattern rules.
+enum class FusionPattern : uint8_t {
+  // Output element i depends on input elements i only.
+  kElemWise = 0,
+  // The same after the axes of the inputs are mapped, in order, to some of
+  // those of the output.
+  kBroadcast = 1,
+  // Each output element depends on one element of each input.
+  kInjective = 2,
+  // A commutative reduction.
+  kCommReduce = 3,
+  // A complex operation to whose output element-wise ones can be fused.
+  kOutEWiseFusable = 4,
+  // The construction of a tuple.
+  kTuple = 7,
+  // Cannot be fused.
+  kOpaque = 8,
+};
+
+// An operator without an entry is opaque.
+OpAttrMap<FusionPattern>& FusionPatterns();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_FUSION_PATTERN_H_

@@ -1,0 +1,83 @@
+// From functions on tensors to kernels of operators.
+
+#ifndef BATON_RELAY_OP_KERNEL_ADAPTERS_H_
+#define BATON_RELAY_OP_KERNEL_ADAPTERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/value.h"
+
+namespace baton::relay {
+
+// The kernel of an operator without attributes: `kFunction` takes as many
+// tensors as the operator has arguments.
+template <auto kFunction>
+absl::StatusOr<Value> Kernel1(const CallNode& /*call*/,
+                              absl::Span<const Value> args) {
+  absl::StatusOr<Tensor> result = kFunction(args[0].tensor());
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
+template <auto kFunction>
+absl::StatusOr<Value> Kernel2(const CallNode& /*call*/,
+                              absl::Span<const Value> args) {
+  absl::StatusOr<Tensor> result = kFunction(args[0].tensor(), args[1].tensor());
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
+template <auto kFunction>
+absl::StatusOr<Value> Kernel3(const CallNode& /*call*/,
+                              absl::Span<const Value> args) {
+  absl::StatusOr<Tensor> result =
+      kFunction(args[0].tensor(), args[1].tensor(), args[2].tensor());
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
+// The kernel of an operator with attributes A: `kFunction(attrs, args)` gives a
+// tensor.
+template <typename A, auto kFunction>
+absl::StatusOr<Value> KernelWith(const CallNode& call,
+                                 absl::Span<const Value> args) {
+  const A* attrs = call.attrs_as<A>();
+  if (attrs == nullptr) {
+    attrs = static_cast<const A*>(FieldsOf<A>().default_object());
+  }
+  absl::StatusOr<Tensor> result = kFunction(*attrs, args);
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
+// The argument itself.
+inline absl::StatusOr<Value> IdentityKernel(const CallNode& /*call*/,
+                                            absl::Span<const Value> args) {
+  return args[0];
+}
+
+// Attributes that must be numbers once a program runs.
+inline absl::StatusOr<absl::InlinedVector<int64_t, 6>> ConcreteDims(
+    absl::Span<const Dim> dims) {
+  std::optional<absl::InlinedVector<int64_t, 6>> numbers = ConstDims(dims);
+  if (!numbers.has_value()) {
+    return absl::InvalidArgumentError(
+        "a dimension in the attributes is not a number");
+  }
+  return *std::move(numbers);
+}
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_KERNEL_ADAPTERS_H_

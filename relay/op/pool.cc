@@ -1,0 +1,230 @@
+// Pooling.
+
+#include <string>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/layout.h"
+#include "baton/relay/op/pool_attrs.h"
+#include "baton/relay/op/spatial.h"
+#include "baton/relay/op/type_relations.h"
+
+namespace baton::relay {
+namespace {
+
+// The letters of the spatial axes: W, HW or DHW.
+constexpr absl::string_view SpatialLetters(int num_spatial) {
+  return absl::string_view("DHW").substr(3 - num_spatial);
+}
+
+// The positions of the spatial axes of `data`, which must not be split.
+absl::StatusOr<absl::InlinedVector<int, 3>> SpatialAxes(
+    const TypeRelationContext& context, const TensorTypeNode& data,
+    absl::string_view layout_text, int num_spatial) {
+  absl::StatusOr<Layout> layout = Layout::Parse(layout_text);
+  if (!layout.ok()) return context.Error(layout.status().message());
+  absl::InlinedVector<int, 3> axes;
+  for (const char letter : SpatialLetters(num_spatial)) {
+    const int axis = layout->IndexOf(letter);
+    if (axis < 0 || layout->FactorOf(letter) > 0) {
+      return context.Error("layout=\"", layout_text, "\" must have an axis ",
+                           absl::string_view(&letter, 1), " that is not split");
+    }
+    if (axis >= data.rank()) {
+      return context.Error("the data has shape ", ShapeToString(data.shape()),
+                           ", which does not fit layout=\"", layout_text, "\"");
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+// Maximum and average pooling.
+template <typename A, int kNumSpatial>
+absl::StatusOr<Type> PoolRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const A& attrs = context.attrs<A>();
+  BATON_ASSIGN_OR_RETURN(
+      const auto axes, SpatialAxes(context, *data, attrs.layout, kNumSpatial));
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "pool_size", attrs.pool_size, kNumSpatial));
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "strides", attrs.strides, kNumSpatial));
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "dilation", attrs.dilation, kNumSpatial));
+  BATON_ASSIGN_OR_RETURN(const Dims pad,
+                         TotalPadding(context, attrs.padding, kNumSpatial));
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (int i = 0; i < kNumSpatial; ++i) {
+    Dim& extent = shape[axes[i]];
+    extent = WindowCount(extent, pad[i],
+                         DilatedExtent(attrs.pool_size[i], attrs.dilation[i]),
+                         attrs.strides[i], attrs.ceil_mode);
+    BATON_RETURN_IF_ERROR(ExpectNotNegative(context, extent, i));
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+absl::StatusOr<Type> GlobalPool2DRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  BATON_ASSIGN_OR_RETURN(
+      const auto axes,
+      SpatialAxes(context, *data, context.attrs<GlobalPool2DAttrs>().layout,
+                  2));
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (const int axis : axes) shape[axis] = 1;
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+template <typename A, int kNumSpatial>
+absl::StatusOr<Type> AdaptivePoolRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const A& attrs = context.attrs<A>();
+  BATON_ASSIGN_OR_RETURN(
+      const auto axes, SpatialAxes(context, *data, attrs.layout, kNumSpatial));
+  Dims shape(data->shape().begin(), data->shape().end());
+  const size_t size = attrs.output_size.size();
+  if (size != 0 && size != 1 && size != kNumSpatial) {
+    return context.Error("output_size must have 1 or ", kNumSpatial,
+                         " elements, but has ", size);
+  }
+  for (int i = 0; i < kNumSpatial && size != 0; ++i) {
+    shape[axes[i]] = attrs.output_size[size == 1 ? 0 : i];
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+// Gradients have the shape of the data, the second argument.
+absl::StatusOr<Type> PoolGradRel(TypeRelationContext& context) {
+  if (context.Tensor(1) == nullptr) return Type();
+  return context.arg(1);
+}
+
+BATON_REGISTER_OP("nn.max_pool1d")
+    .Describe("Maximum over a window that slides along one axis.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MaxPool1DAttrs>()
+    .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.max_pool2d")
+    .Describe("Maximum over a window that slides along two axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MaxPool2DAttrs>()
+    .TypeRelation(PoolRel<MaxPool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.max_pool3d")
+    .Describe("Maximum over a window that slides along three axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MaxPool3DAttrs>()
+    .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.avg_pool1d")
+    .Describe("Mean over a window that slides along one axis.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AvgPool1DAttrs>()
+    .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.avg_pool2d")
+    .Describe("Mean over a window that slides along two axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AvgPool2DAttrs>()
+    .TypeRelation(PoolRel<AvgPool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.avg_pool3d")
+    .Describe("Mean over a window that slides along three axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AvgPool3DAttrs>()
+    .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.global_max_pool2d")
+    .Describe("Maximum over height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<GlobalPool2DAttrs>()
+    .TypeRelation(GlobalPool2DRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.global_avg_pool2d")
+    .Describe("Mean over height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<GlobalPool2DAttrs>()
+    .TypeRelation(GlobalPool2DRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.adaptive_max_pool1d")
+    .Describe("Maximum over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool1DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.adaptive_max_pool2d")
+    .Describe("Maximum over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool2DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.adaptive_max_pool3d")
+    .Describe("Maximum over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool3DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
+    .Describe("Mean over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool1DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
+    .Describe("Mean over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool2DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
+    .Describe("Mean over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool3DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.max_pool2d_grad")
+    .Describe("The gradient of nn.max_pool2d.")
+    .Arguments({{"grad", "The gradient of the output."},
+                {"data", "The input."}})
+    .TakesAttrs<MaxPool2DAttrs>()
+    .TypeRelation(PoolGradRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.avg_pool2d_grad")
+    .Describe("The gradient of nn.avg_pool2d.")
+    .Arguments({{"grad", "The gradient of the output."},
+                {"data", "The input."}})
+    .TakesAttrs<AvgPool2DAttrs>()
+    .TypeRelation(PoolGradRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+}  // namespace
+}  // namespace baton::relay

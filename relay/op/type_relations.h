@@ -1,0 +1,75 @@
+// Type relations that many operators share, and what the others are made of.
+
+#ifndef BATON_RELAY_OP_TYPE_RELATIONS_H_
+#define BATON_RELAY_OP_TYPE_RELATIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
+#include "baton/relay/op/layout.h"
+
+namespace baton::relay {
+
+// The result has the type of the first argument, whatever that is.
+absl::StatusOr<Type> IdentityRel(TypeRelationContext& context);
+// The same for operators on tensors.
+absl::StatusOr<Type> TensorIdentityRel(TypeRelationContext& context);
+// bool, in the shape of the argument.
+absl::StatusOr<Type> PredicateRel(TypeRelationContext& context);
+// Both arguments are broadcast to one shape and must have one element type.
+absl::StatusOr<Type> BroadcastRel(TypeRelationContext& context);
+// The same, with a result of bool.
+absl::StatusOr<Type> BroadcastCompareRel(TypeRelationContext& context);
+
+// The tensor type of that shape and element type: the type of argument `like`
+// itself if it is that type already.
+Type TensorLike(const TypeRelationContext& context, int like,
+                absl::Span<const Dim> shape, DType dtype);
+
+// The shape to which both are broadcast. The error names both shapes.
+absl::StatusOr<Dims> BroadcastShapes(const TypeRelationContext& context,
+                                     absl::Span<const Dim> a,
+                                     absl::Span<const Dim> b);
+
+// States that argument `i` is a tensor of that type: fills it in where it is
+// not known, and otherwise checks it. The error names argument and types.
+absl::Status ExpectArg(TypeRelationContext& context, int i,
+                       absl::Span<const Dim> shape, DType dtype);
+
+// `axis`, counted from the end if negative. The error names `what`.
+absl::StatusOr<int> NormalizeAxis(const TypeRelationContext& context,
+                                  int64_t axis, int rank,
+                                  absl::string_view what = "axis");
+
+// An error unless `rank` is the rank of argument `i`.
+absl::Status ExpectRank(const TypeRelationContext& context, int i,
+                        const TensorTypeNode& type, int rank);
+
+// The layout that attribute `what` names; an error if it cannot be converted
+// to `canonical`.
+absl::StatusOr<Layout> ParseLayout(const TypeRelationContext& context,
+                                   absl::string_view what,
+                                   absl::string_view text,
+                                   const Layout& canonical);
+
+// The shape of argument `i` in layout `to`.
+absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
+                                     const TensorTypeNode& type,
+                                     const Layout& from, const Layout& to);
+
+// A constant's integers, if argument `i` of the call is a constant of rank 0
+// or 1.
+std::optional<std::vector<int64_t>> ConstantInts(
+    const TypeRelationContext& context, int i);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_TYPE_RELATIONS_H_

@@ -1,0 +1,67 @@
+#include "baton/relay/transform/canonicalize_ops.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/transform/pattern_utils.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+// The addition that `call`, a nn.bias_add, is; null if the rank of its data is
+// not known.
+Expr AddOf(const CallNode& call, const Expr& data, const Expr& bias) {
+  static const Op& kAdd = *new Op(Op::Find("add"));
+  const TensorTypeNode* type = call.arg(0)->tensor_type();
+  if (type == nullptr) return {};
+  const auto* attrs = call.attrs_as<BiasAddAttrs>();
+  int axis = attrs != nullptr ? attrs->axis : BiasAddAttrs().axis;
+  if (axis < 0) axis += type->rank();
+  return Call(kAdd, {data, ExpandBiasToMatchAxis(bias, type->rank(), {axis})});
+}
+
+Function Canonicalize(const Function& function) {
+  static const Op& kBiasAdd = *new Op(Op::Find("nn.bias_add"));
+  const PostOrderIndex graph(function);
+  IndexedRewriter rewriter(graph);
+  for (int i = 0; i < graph.size(); ++i) {
+    const auto* call = graph.As<CallNode>(i);
+    if (call != nullptr && call->op() == kBiasAdd) {
+      Expr sum = AddOf(*call, rewriter.Get(graph.args(i)[0]),
+                       rewriter.Get(graph.args(i)[1]));
+      if (sum.defined()) {
+        rewriter.Set(i, std::move(sum));
+        continue;
+      }
+    }
+    rewriter.RebuildFromChildren(i);
+  }
+  return Function(rewriter.Get(graph.size() - 1).As<FunctionNode>());
+}
+
+}  // namespace
+
+Pass CanonicalizeOps() {
+  return CreateFunctionPass(
+      [](Function function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Canonicalize(function);
+      },
+      {.name = "CanonicalizeOps",
+       .opt_level = 3,
+       .required = {"InferType"},
+       .doc = "Writes nn.bias_add as add.",
+       .idempotent = true});
+}
+BATON_REGISTER_PASS(CanonicalizeOps);
+
+}  // namespace baton::relay

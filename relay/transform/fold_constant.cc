@@ -1,0 +1,211 @@
+#include "baton/relay/transform/fold_constant.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/relay/op/op_flags.h"
+#include "baton/relay/op/tensor_attrs.h"
+#include "baton/runtime/evaluator.h"
+#include "baton/runtime/kernel.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+// The value of a constant or of a tuple of constants; nullopt for anything
+// else. Tuples nested in tuples are not looked into beyond one level of the
+// stack: each is itself the result of a fold.
+std::optional<Value> ConstantValue(const Expr& expr) {
+  struct Frame {
+    const TupleNode* tuple;
+    std::vector<Value> fields;
+  };
+  std::vector<Frame> frames;
+  const ExprNode* node = expr.get();
+  while (true) {
+    std::optional<Value> value;
+    if (node->kind() == NodeKind::kConstant) {
+      value = Value(static_cast<const ConstantNode*>(node)->value());
+    } else if (node->kind() == NodeKind::kTuple) {
+      frames.push_back({static_cast<const TupleNode*>(node), {}});
+    } else {
+      return std::nullopt;
+    }
+    while (!frames.empty()) {
+      Frame& frame = frames.back();
+      if (value.has_value()) frame.fields.push_back(*std::move(value));
+      if (frame.fields.size() < frame.tuple->fields().size()) {
+        node = frame.tuple->fields()[frame.fields.size()].get();
+        value.reset();
+        break;
+      }
+      value = Value::MakeTuple(std::move(frame.fields));
+      frames.pop_back();
+    }
+    if (frames.empty()) return value;
+  }
+}
+
+bool IsConstantOrTuple(const Expr& expr) {
+  return expr.Is<ConstantNode>() || expr.Is<TupleNode>();
+}
+
+// A constant for a tensor, a tuple of constants for a tuple of tensors; null
+// for anything else.
+Expr ToExpr(const Value& value) {
+  if (value.is_tensor()) return Constant(value.tensor());
+  if (!value.is_tuple()) return {};
+  std::vector<Expr> fields;
+  for (const Value& field : value.fields()) {
+    if (!field.is_tensor()) return {};
+    fields.push_back(Constant(field.tensor()));
+  }
+  return Tuple(std::move(fields));
+}
+
+class ConstantFolder : public ExprMutator {
+ public:
+  explicit ConstantFolder(const FoldConstantOptions& options)
+      : options_(options) {}
+
+ protected:
+  Expr Before(const ExprNode* node) override {
+    if (node->kind() == NodeKind::kFunction &&
+        static_cast<const FunctionNode*>(node)->IsPrimitive()) {
+      return Expr(node);
+    }
+    return {};
+  }
+
+  Expr AfterLetValue(const LetNode* /*let*/, const Expr& value) override {
+    return value.Is<ConstantNode>() ? value : Expr();
+  }
+
+  Expr VisitLet(const LetNode* /*original*/, Let let) override {
+    return let->value().Is<ConstantNode>() ? let->body() : Expr(let);
+  }
+
+  Expr VisitIf(const IfNode* /*original*/, If branch) override {
+    const auto* cond = branch->cond().As<ConstantNode>();
+    if (cond == nullptr || cond->value().num_elements() != 1) return branch;
+    return cond->value().AtAsDouble(0) != 0 ? branch->true_branch()
+                                            : branch->false_branch();
+  }
+
+  Expr VisitTupleGetItem(const TupleGetItemNode* /*original*/,
+                         TupleGetItem item) override {
+    const auto* tuple = item->tuple().As<TupleNode>();
+    if (tuple == nullptr || item->index() < 0 ||
+        item->index() >= static_cast<int>(tuple->fields().size())) {
+      return item;
+    }
+    return tuple->fields()[item->index()];
+  }
+
+  Expr VisitCall(const CallNode* original, Call call) override {
+    const OpNode* op = call->op_node();
+    if (op == nullptr || call->num_args() == 0) return call;
+    if (Expr shape = FoldShape(original, *op)) return shape;
+    for (const Expr& arg : call->args()) {
+      if (!IsConstantOrTuple(arg)) return call;
+    }
+    if (IsStateful(call->op()) || Kernels().Get(*op) == nullptr) return call;
+    const bool quantized = absl::StartsWith(op->name(), "qnn.");
+    if (quantized ? !options_.fold_qnn : IsNonComputational(call->op())) {
+      return call;
+    }
+    absl::InlinedVector<Value, 4> args;
+    for (const Expr& arg : call->args()) {
+      std::optional<Value> value = ConstantValue(arg);
+      if (!value.has_value()) return call;
+      args.push_back(*std::move(value));
+    }
+    // Kernels may ask for the type of the call.
+    const absl::StatusOr<Expr> typed = InferTypeOf(call);
+    if (!typed.ok()) return call;
+    const absl::StatusOr<Value> result =
+        RunKernel(*typed->As<CallNode>(), args);
+    if (!result.ok()) return call;
+    Expr folded = ToExpr(*result);
+    return folded.defined() ? folded : Expr(call);
+  }
+
+ private:
+  // shape_of and ndarray_size of a tensor whose shape is known; null else.
+  static Expr FoldShape(const CallNode* call, const OpNode& op) {
+    static const OpNode* const kShapeOf = Op::Find("shape_of").get();
+    static const OpNode* const kNdarraySize = Op::Find("ndarray_size").get();
+    if (&op != kShapeOf && &op != kNdarraySize) return {};
+    TensorShape shape;
+    if (const auto* constant = call->arg(0).As<ConstantNode>()) {
+      shape.assign(constant->value().shape().begin(),
+                   constant->value().shape().end());
+    } else if (const TensorTypeNode* type = call->arg(0)->tensor_type()) {
+      const auto dims = ConstDims(type->shape());
+      if (!dims.has_value()) return {};
+      shape.assign(dims->begin(), dims->end());
+    } else {
+      return {};
+    }
+    DType dtype = DType::Int(32);
+    std::vector<int64_t> values(shape.begin(), shape.end());
+    TensorShape result_shape = {static_cast<int64_t>(shape.size())};
+    if (&op == kShapeOf) {
+      if (const auto* attrs = call->attrs_as<ShapeOfAttrs>()) {
+        dtype = attrs->dtype;
+      }
+    } else {
+      if (const auto* attrs = call->attrs_as<NdarraySizeAttrs>()) {
+        dtype = attrs->dtype;
+      }
+      int64_t size = 1;
+      for (int64_t d : shape) size *= d;
+      values = {size};
+      result_shape.clear();
+    }
+    if (!dtype.IsStorable()) return {};
+    absl::StatusOr<MutableTensor> result =
+        MutableTensor::Create(dtype, result_shape);
+    if (!result.ok()) return {};
+    VisitDType(dtype, [&]<typename T>() {
+      for (size_t i = 0; i < values.size(); ++i) {
+        result->span<T>()[i] = static_cast<T>(values[i]);
+      }
+    });
+    return Constant(std::move(*result).Freeze());
+  }
+
+  const FoldConstantOptions options_;
+};
+
+}  // namespace
+
+Expr FoldConstants(const Expr& expr, const FoldConstantOptions& options) {
+  return ConstantFolder(options).Mutate(expr);
+}
+
+Pass FoldConstant(FoldConstantOptions options) {
+  return CreateFunctionPass(
+      [options](Function function, const IRModule& /*module*/,
+                const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return ConstantFolder(options).MutateFunction(function);
+      },
+      {.name = "FoldConstant",
+       .opt_level = 2,
+       .doc = "Computes what depends on constants only."},
+      options);
+}
+
+BATON_REGISTER_PASS(FoldConstant);
+
+}  // namespace baton::relay

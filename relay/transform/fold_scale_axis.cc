@@ -1,0 +1,693 @@
+#include "baton/relay/transform/fold_scale_axis.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/conv_attrs.h"
+#include "baton/relay/op/layout.h"
+#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/transform/fold_constant.h"
+#include "baton/relay/transform/pattern_utils.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/sequential.h"
+
+namespace baton::relay {
+
+OpAttrMap<ForwardScaleRule>& ForwardScaleRules() {
+  static auto* const rules = new OpAttrMap<ForwardScaleRule>;
+  return *rules;
+}
+
+OpAttrMap<BackwardScaleRule>& BackwardScaleRules() {
+  static auto* const rules = new OpAttrMap<BackwardScaleRule>;
+  return *rules;
+}
+
+namespace {
+
+// A scale with several axes is reshaped to the tensors that it meets, which
+// needs their extents in numbers.
+bool CanCarryScale(const ExprNode* node, AxisSet axes) {
+  const TensorTypeNode* type = node->tensor_type();
+  return type != nullptr &&
+         (axes.size() <= 1 || IsStaticAlong(type->shape(), axes));
+}
+
+// The scale of a tensor of type `type`, in a form that broadcasts to it.
+Expr Broadcastable(const Expr& scale, const TensorTypeNode& type,
+                   AxisSet axes) {
+  return ReshapeOrExpandToMatchAxis(scale, type.shape(), axes);
+}
+
+// Forward: multiplications are upstream, sinks downstream.
+class ForwardFolder {
+ public:
+  explicit ForwardFolder(const Expr& root)
+      : graph_(root), sinks_(graph_.size()) {}
+
+  // The root, rewritten.
+  Expr Run() {
+    if (!CollectSinks()) return Expr(graph_.node(graph_.size() - 1));
+    rewriter_.emplace(graph_);
+    scales_.resize(graph_.size());
+    for (int i = 0; i < graph_.size(); ++i) Rewrite(i);
+    return rewriter_->Get(graph_.size() - 1);
+  }
+
+ private:
+  // What the users of a node seen so far agree on.
+  struct Request {
+    ScaleSink sink;
+    bool has_users = false;
+  };
+
+  void Meet(int i, const ScaleSink& sink) {
+    if (i == PostOrderIndex::kNoIndex) return;
+    Request& request = sinks_[i];
+    if (!request.has_users) {
+      request = {sink, true};
+    } else {
+      // Part of the axes is of no use to a user that asked for more.
+      if (request.sink.axes != sink.axes) request.sink.axes = AxisSet();
+      request.sink.positive_only |= sink.positive_only;
+    }
+  }
+
+  // Users first, so that a request is complete when its node is met. Returns
+  // whether any node has a sink.
+  bool CollectSinks() {
+    bool any = false;
+    absl::InlinedVector<ScaleSink, 4> args;
+    for (int i = graph_.size() - 1; i >= 0; --i) {
+      any = any || !sinks_[i].sink.empty();
+      const auto* call = graph_.As<CallNode>(i);
+      const ForwardScaleRule* rule =
+          call == nullptr ? nullptr : ForwardScaleRules().Get(call->op());
+      if (rule == nullptr || rule->request == nullptr) {
+        for (const int child : graph_.children(i)) Meet(child, {});
+        continue;
+      }
+      args.assign(call->num_args(), ScaleSink());
+      rule->request(*call, sinks_[i].sink, absl::MakeSpan(args));
+      for (int k = 0; k < call->num_args(); ++k) {
+        if (!CanCarryScale(call->arg(k).get(), args[k].axes)) args[k] = {};
+        Meet(graph_.args(i)[k], args[k]);
+      }
+    }
+    return any;
+  }
+
+  void Rewrite(int i) {
+    if (const auto* item = graph_.As<TupleGetItemNode>(i)) {
+      return RewriteTupleGetItem(i, item);
+    }
+    if (const auto* call = graph_.As<CallNode>(i)) {
+      if (RewriteByRule(i, call)) return;
+      for (const int arg : graph_.args(i)) Realize(arg);
+    }
+    rewriter_->RebuildFromChildren(i);
+  }
+
+  // A field of a tuple that is built here is that field.
+  void RewriteTupleGetItem(int i, const TupleGetItemNode* item) {
+    const Expr tuple = rewriter_->Get(graph_.children(i)[0]);
+    const auto* node = tuple.As<TupleNode>();
+    if (node != nullptr &&
+        static_cast<size_t>(item->index()) < node->fields().size()) {
+      rewriter_->Set(i, node->fields()[item->index()]);
+    } else {
+      rewriter_->RebuildFromChildren(i);
+    }
+  }
+
+  bool RewriteByRule(int i, const CallNode* call) {
+    const ForwardScaleRule* rule = ForwardScaleRules().Get(call->op());
+    if (rule == nullptr || rule->rewrite == nullptr) return false;
+    const ScaleSink& out = sinks_[i].sink;
+    const absl::Span<const int> children = graph_.args(i);
+    bool any_scale = false;
+    for (const int child : children) any_scale |= scales_[child].defined();
+    if (!any_scale && out.empty()) return false;
+
+    absl::InlinedVector<ScaledExpr, 4> args;
+    for (const int child : children) {
+      args.push_back({rewriter_->Get(child), scales_[child],
+                      scales_[child].defined() ? sinks_[child].sink.axes
+                                               : AxisSet()});
+    }
+    ScaledExpr result = rule->rewrite(*call, args, out);
+    if (!result.value.defined() ||
+        (result.scale.defined() && (out.empty() || result.axes != out.axes))) {
+      return false;
+    }
+    rewriter_->Set(i, std::move(result.value));
+    scales_[i] = std::move(result.scale);
+    return true;
+  }
+
+  // Multiplies an outstanding scale into its node.
+  void Realize(int i) {
+    if (!scales_[i].defined()) return;
+    const Expr scale =
+        Broadcastable(scales_[i], *graph_.node(i)->tensor_type(),
+                      sinks_[i].sink.axes);
+    rewriter_->Set(i, Multiply(rewriter_->Get(i), scale));
+    scales_[i] = Expr();
+  }
+
+  PostOrderIndex graph_;
+  std::vector<Request> sinks_;
+  std::optional<IndexedRewriter> rewriter_;
+  // Outstanding scales, along the axes of the node's sink.
+  std::vector<Expr> scales_;
+};
+
+// Backward: sinks are upstream, multiplications downstream.
+class BackwardFolder {
+ public:
+  explicit BackwardFolder(const Expr& root)
+      : graph_(root), nodes_(graph_.size()) {}
+
+  // The root, rewritten.
+  Expr Run() {
+    if (!CollectSinks() || !PushScales()) {
+      return Expr(graph_.node(graph_.size() - 1));
+    }
+    IndexedRewriter rewriter(graph_);
+    absl::InlinedVector<Expr, 4> args;
+    for (int i = 0; i < graph_.size(); ++i) {
+      const NodeInfo& info = nodes_[i];
+      if (info.replaced_by >= 0) {
+        rewriter.Set(i, rewriter.Get(info.replaced_by));
+      } else if (info.scale.defined()) {
+        const auto* call = graph_.As<CallNode>(i);
+        args.clear();
+        for (const int arg : graph_.args(i)) args.push_back(rewriter.Get(arg));
+        rewriter.Set(i, BackwardScaleRules().Get(call->op())->apply(
+                            *call, args, info.sink, info.scale));
+      } else {
+        rewriter.RebuildFromChildren(i);
+      }
+    }
+    return rewriter.Get(graph_.size() - 1);
+  }
+
+ private:
+  struct NodeInfo {
+    BackwardSink sink;
+    int replaced_by = -1;  // the node that this one becomes
+    Expr scale;            // to be folded in
+  };
+
+  // The sinks of the arguments of call `i`, valid until the next call.
+  absl::Span<const ScaleSink> ArgSinks(int i) {
+    arg_sinks_.clear();
+    for (const int arg : graph_.args(i)) {
+      arg_sinks_.push_back(nodes_[arg].sink.sink);
+    }
+    return arg_sinks_;
+  }
+
+  // True if each argument in the bit set `scaled_args` has a sink.
+  static bool AllTakeScales(absl::Span<const ScaleSink> args,
+                            uint32_t scaled_args) {
+    for (size_t k = 0; scaled_args != 0; ++k, scaled_args >>= 1) {
+      if ((scaled_args & 1u) != 0 && (k >= args.size() || args[k].empty())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Children first. Returns whether any node has a sink.
+  bool CollectSinks() {
+    bool any = false;
+    for (int i = 0; i < graph_.size(); ++i) {
+      // A scale that moves up must not reach other users of the node.
+      const auto* call = graph_.As<CallNode>(i);
+      if (call == nullptr || graph_.num_uses(i) != 1) continue;
+      const BackwardScaleRule* rule = BackwardScaleRules().Get(call->op());
+      if (rule == nullptr || !rule->accept || !rule->apply) continue;
+      const absl::Span<const ScaleSink> args = ArgSinks(i);
+      const BackwardSink sink = rule->accept(*call, args);
+      if (sink.sink.empty() || !CanCarryScale(call, sink.sink.axes) ||
+          !AllTakeScales(args, sink.scaled_args)) {
+        continue;
+      }
+      nodes_[i].sink = sink;
+      any = true;
+    }
+    return any;
+  }
+
+  // Users first. Returns whether there is any scale to fold.
+  bool PushScales() {
+    bool any = false;
+    for (int i = graph_.size() - 1; i >= 0; --i) {
+      const auto* call = graph_.As<CallNode>(i);
+      if (call == nullptr) continue;
+      const absl::Span<const int> args = graph_.args(i);
+      NodeInfo& info = nodes_[i];
+      if (info.scale.defined()) {
+        for (size_t k = 0; k < args.size(); ++k) {
+          if (((info.sink.scaled_args >> k) & 1u) != 0) {
+            nodes_[args[k]].scale = info.scale;
+          }
+        }
+        continue;
+      }
+      const BackwardScaleRule* rule = BackwardScaleRules().Get(call->op());
+      if (rule == nullptr || rule->extract == nullptr) continue;
+      ExtractedScale extracted = rule->extract(*call, ArgSinks(i));
+      if (extracted.arg < 0) continue;
+      info.replaced_by = args[extracted.arg];
+      nodes_[info.replaced_by].scale = std::move(extracted.scale);
+      any = true;
+    }
+    return any;
+  }
+
+  PostOrderIndex graph_;
+  std::vector<NodeInfo> nodes_;
+  absl::InlinedVector<ScaleSink, 4> arg_sinks_;
+};
+
+// nn.relu, nn.leaky_relu: f(x * s) = f(x) * s where s >= 0.
+
+void RequestThroughRelu(const CallNode& /*call*/, const ScaleSink& out,
+                        absl::Span<ScaleSink> args) {
+  args[0] = {out.axes, /*positive_only=*/true};
+}
+
+ScaledExpr MoveForwardThroughRelu(const CallNode& call,
+                                  absl::Span<const ScaledExpr> args,
+                                  const ScaleSink& /*out*/) {
+  if (!args[0].scale.defined()) return {};
+  return {WithArgs(call, {args[0].value}), args[0].scale, args[0].axes};
+}
+
+BackwardSink AcceptThroughRelu(const CallNode& /*call*/,
+                               absl::Span<const ScaleSink> args) {
+  return {.sink = {args[0].axes, /*positive_only=*/true}, .scaled_args = 1};
+}
+
+Expr MoveBackwardThroughRelu(const CallNode& call, absl::Span<const Expr> args,
+                             const BackwardSink& /*sink*/,
+                             const Expr& /*scale*/) {
+  return WithArgs(call, args);
+}
+
+// add, subtract: x * s + y = (x + y / s) * s, and (x + y) * s = x * s + y * s.
+
+void RequestThroughAdd(const CallNode& call, const ScaleSink& out,
+                       absl::Span<ScaleSink> args) {
+  const TensorTypeNode* lhs = call.arg(0)->tensor_type();
+  const TensorTypeNode* rhs = call.arg(1)->tensor_type();
+  if (out.empty() || lhs == nullptr || rhs == nullptr) return;
+  // Integers cannot be divided without loss.
+  if (!lhs->dtype().is_float()) return;
+  if (MatchBroadcastToLeftAxes(*lhs, *rhs, out.axes)) {
+    args[0] = out;
+  } else if (MatchBroadcastToLeftAxes(*rhs, *lhs, out.axes)) {
+    args[1] = out;
+  }
+}
+
+ScaledExpr MoveForwardThroughAdd(const CallNode& call,
+                                 absl::Span<const ScaledExpr> args,
+                                 const ScaleSink& /*out*/) {
+  const int k = args[0].scale.defined() ? 0 : 1;
+  const ScaledExpr& scaled = args[k];
+  const ScaledExpr& other = args[1 - k];
+  if (!scaled.scale.defined() || other.scale.defined()) return {};
+  const Expr divisor = Broadcastable(scaled.scale, *call.arg(k)->tensor_type(),
+                                     scaled.axes);
+  Expr new_args[2];
+  new_args[k] = scaled.value;
+  new_args[1 - k] = Divide(other.value, divisor);
+  return {WithArgs(call, new_args), scaled.scale, scaled.axes};
+}
+
+BackwardSink AcceptThroughAdd(const CallNode& call,
+                              absl::Span<const ScaleSink> args) {
+  const TensorTypeNode* lhs = call.arg(0)->tensor_type();
+  const TensorTypeNode* rhs = call.arg(1)->tensor_type();
+  if (lhs == nullptr || rhs == nullptr) return {};
+  const ScaleSink& l = args[0];
+  const ScaleSink& r = args[1];
+  const auto rhs_fits_lhs = [&](AxisSet axes) {
+    return MatchBroadcastToLeftAxes(*lhs, *rhs, axes);
+  };
+  const auto lhs_fits_rhs = [&](AxisSet axes) {
+    return MatchBroadcastToLeftAxes(*rhs, *lhs, axes);
+  };
+  if (!l.empty() && !r.empty()) {
+    // Both operands take the scale.
+    if (l.axes != r.axes || !(rhs_fits_lhs(l.axes) || lhs_fits_rhs(l.axes) ||
+                              lhs->shape() == rhs->shape())) {
+      return {};
+    }
+    return {.sink = {l.axes, l.positive_only || r.positive_only},
+            .scaled_args = 3};
+  }
+  if (!l.empty() && rhs_fits_lhs(l.axes)) return {.sink = l, .scaled_args = 1};
+  if (!r.empty() && lhs_fits_rhs(r.axes)) return {.sink = r, .scaled_args = 2};
+  return {};
+}
+
+Expr MoveBackwardThroughAdd(const CallNode& call, absl::Span<const Expr> args,
+                            const BackwardSink& sink, const Expr& scale) {
+  if (sink.scaled_args == 3) return WithArgs(call, args);
+  const int k = sink.scaled_args == 1 ? 0 : 1;
+  Expr new_args[2] = {args[0], args[1]};
+  new_args[1 - k] = Multiply(
+      args[1 - k],
+      Broadcastable(scale, *call.arg(k)->tensor_type(), sink.sink.axes));
+  return WithArgs(call, new_args);
+}
+
+// nn.bias_add
+
+BackwardSink AcceptThroughBiasAdd(const CallNode& call,
+                                  absl::Span<const ScaleSink> args) {
+  const auto* attrs = call.attrs_as<BiasAddAttrs>();
+  if (attrs == nullptr || args[0].empty() ||
+      args[0].axes != AxisSet{attrs->axis}) {
+    return {};
+  }
+  return {.sink = args[0], .scaled_args = 1};
+}
+
+Expr MoveBackwardThroughBiasAdd(const CallNode& call,
+                                absl::Span<const Expr> args,
+                                const BackwardSink& /*sink*/,
+                                const Expr& scale) {
+  return WithArgs(call, {args[0], Multiply(args[1], scale)});
+}
+
+// multiply: where scales come from.
+
+// The scale if `value * scale` scales `value`, and `sink` takes it; else null.
+Expr ScaleFor(const ScaleSink& sink, const Expr& value, const Expr& scale,
+              const Expr& new_scale) {
+  const TensorTypeNode* value_type = value->tensor_type();
+  const TensorTypeNode* scale_type = scale->tensor_type();
+  if (value_type == nullptr || scale_type == nullptr) return {};
+  if (sink.positive_only && !IsAllPositiveConstant(new_scale)) return {};
+  return SqueezeToLeftAxes(*value_type, *scale_type, sink.axes, new_scale);
+}
+
+ScaledExpr TakeForwardFromMultiply(const CallNode& call,
+                                   absl::Span<const ScaledExpr> args,
+                                   const ScaleSink& out) {
+  if (out.empty()) return {};
+  for (const int k : {0, 1}) {
+    Expr scale =
+        ScaleFor(out, call.arg(k), call.arg(1 - k), args[1 - k].value);
+    if (scale.defined()) return {args[k].value, std::move(scale), out.axes};
+  }
+  return {};
+}
+
+ExtractedScale TakeBackwardFromMultiply(const CallNode& call,
+                                        absl::Span<const ScaleSink> args) {
+  const int k = !args[0].empty() ? 0 : 1;
+  if (args[k].empty()) return {};
+  // The scale itself is left as it is: nothing is folded inside it.
+  Expr scale =
+      ScaleFor(args[k], call.arg(k), call.arg(1 - k), call.arg(1 - k));
+  if (!scale.defined()) return {};
+  return {k, std::move(scale)};
+}
+
+// nn.conv2d, nn.conv3d, nn.dense: where scales go.
+
+Expr ScaleWeight(const CallNode& call, const Expr& weight, const Expr& scale,
+                 AxisSet axes) {
+  return Multiply(weight,
+                  Broadcastable(scale, *call.arg(1)->tensor_type(), axes));
+}
+
+// A weight can take in only what has its own element type.
+bool HasTypeOfWeight(const CallNode& call, const ExprNode* node) {
+  const TensorTypeNode* type = node->tensor_type();
+  const TensorTypeNode* weight = call.arg(1)->tensor_type();
+  return type != nullptr && weight != nullptr &&
+         type->dtype() == weight->dtype();
+}
+
+// Where the channels of a convolution are.
+struct ConvAxes {
+  AxisSet channels;  // of the data or result
+  AxisSet in;        // of the weight
+  AxisSet out;
+  bool depthwise = false;
+};
+
+// The axes of letter `big` and of its part, `small`, in `layout`. A part must
+// follow its whole, so that channels are counted alike in all tensors.
+std::optional<AxisSet> FindAxes(const Layout& layout, char big) {
+  const int big_axis = layout.IndexOf(big);
+  const int small_axis = layout.IndexOf(Layout::ToSub(big));
+  if (big_axis < 0) return std::nullopt;
+  if (small_axis < 0) return AxisSet{big_axis};
+  if (small_axis < big_axis) return std::nullopt;
+  return AxisSet{big_axis, small_axis};
+}
+
+// Nullopt for convolutions whose weight cannot take a scale in: grouped but
+// not depthwise, or blocked in some but not all of the channel axes.
+std::optional<ConvAxes> FindConvAxes(const CallNode& call, int groups,
+                                     const std::string& tensor_layout,
+                                     const std::string& kernel_layout) {
+  const TensorTypeNode* weight = call.arg(1)->tensor_type();
+  const absl::StatusOr<Layout> tensor = Layout::Parse(tensor_layout);
+  const absl::StatusOr<Layout> kernel = Layout::Parse(kernel_layout);
+  if (!tensor.ok() || !kernel.ok() || weight == nullptr ||
+      kernel->ndim() != weight->rank()) {
+    return std::nullopt;
+  }
+  const std::optional<AxisSet> channels = FindAxes(*tensor, 'C');
+  const std::optional<AxisSet> in = FindAxes(*kernel, 'I');
+  const std::optional<AxisSet> out = FindAxes(*kernel, 'O');
+  if (!channels || !in || !out || channels->size() != in->size() ||
+      channels->size() != out->size()) {
+    return std::nullopt;
+  }
+  const auto extent = [&](AxisSet axes) {
+    int64_t product = 1;
+    for (const int axis : axes) {
+      if (!weight->dim(axis).is_const()) return int64_t{-1};
+      product *= weight->dim(axis).value();
+    }
+    return product;
+  };
+  ConvAxes result = {*channels, *in, *out};
+  result.depthwise = extent(*out) == groups && extent(*in) == 1;
+  if (groups != 1 && !result.depthwise) return std::nullopt;
+  return result;
+}
+
+template <typename T>
+std::optional<ConvAxes> ForwardConvAxes(const CallNode& call) {
+  const T* attrs = call.attrs_as<T>();
+  if (attrs == nullptr) return std::nullopt;
+  return FindConvAxes(call, attrs->groups, attrs->data_layout,
+                      attrs->kernel_layout);
+}
+
+template <typename T>
+std::optional<ConvAxes> BackwardConvAxes(const CallNode& call) {
+  const T* attrs = call.attrs_as<T>();
+  if (attrs == nullptr) return std::nullopt;
+  return FindConvAxes(
+      call, attrs->groups,
+      attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout,
+      attrs->kernel_layout);
+}
+
+template <typename T>
+void RequestByConv(const CallNode& call, const ScaleSink& /*out*/,
+                   absl::Span<ScaleSink> args) {
+  const std::optional<ConvAxes> axes = ForwardConvAxes<T>(call);
+  if (!axes || !HasTypeOfWeight(call, call.arg(0).get())) return;
+  if (!CanCarryScale(call.arg(1).get(),
+                     axes->depthwise ? axes->out : axes->in)) {
+    return;
+  }
+  args[0].axes = axes->channels;
+}
+
+template <typename T>
+ScaledExpr TakeForwardIntoConv(const CallNode& call,
+                               absl::Span<const ScaledExpr> args,
+                               const ScaleSink& /*out*/) {
+  if (!args[0].scale.defined()) return {};
+  const std::optional<ConvAxes> axes = ForwardConvAxes<T>(call);
+  if (!axes) return {};
+  // The input channels of a depthwise convolution are its output channels.
+  return {WithArgs(call, {args[0].value,
+                          ScaleWeight(call, args[1].value, args[0].scale,
+                                      axes->depthwise ? axes->out : axes->in)})};
+}
+
+template <typename T>
+BackwardSink AcceptByConv(const CallNode& call,
+                          absl::Span<const ScaleSink> /*args*/) {
+  const std::optional<ConvAxes> axes = BackwardConvAxes<T>(call);
+  if (!axes || !HasTypeOfWeight(call, &call) ||
+      !CanCarryScale(call.arg(1).get(), axes->out)) {
+    return {};
+  }
+  return {.sink = {axes->channels}};
+}
+
+template <typename T>
+Expr TakeBackwardIntoConv(const CallNode& call, absl::Span<const Expr> args,
+                          const BackwardSink& /*sink*/, const Expr& scale) {
+  const std::optional<ConvAxes> axes = BackwardConvAxes<T>(call);
+  return WithArgs(call,
+                  {args[0], ScaleWeight(call, args[1], scale, axes->out)});
+}
+
+bool IsMatrix(const ExprNode* node) {
+  const TensorTypeNode* type = node->tensor_type();
+  return type != nullptr && type->rank() == 2;
+}
+
+void RequestByDense(const CallNode& call, const ScaleSink& /*out*/,
+                    absl::Span<ScaleSink> args) {
+  if (IsMatrix(call.arg(0).get()) && IsMatrix(call.arg(1).get()) &&
+      HasTypeOfWeight(call, call.arg(0).get())) {
+    args[0].axes = {1};
+  }
+}
+
+ScaledExpr TakeForwardIntoDense(const CallNode& call,
+                                absl::Span<const ScaledExpr> args,
+                                const ScaleSink& /*out*/) {
+  if (!args[0].scale.defined()) return {};
+  return {WithArgs(call, {args[0].value, ScaleWeight(call, args[1].value,
+                                                     args[0].scale, {1})})};
+}
+
+BackwardSink AcceptByDense(const CallNode& call,
+                           absl::Span<const ScaleSink> /*args*/) {
+  if (!IsMatrix(&call) || !IsMatrix(call.arg(1).get()) ||
+      !HasTypeOfWeight(call, &call)) {
+    return {};
+  }
+  return {.sink = {AxisSet{1}}};
+}
+
+Expr TakeBackwardIntoDense(const CallNode& call, absl::Span<const Expr> args,
+                           const BackwardSink& /*sink*/, const Expr& scale) {
+  return WithArgs(call, {args[0], ScaleWeight(call, args[1], scale, {0})});
+}
+
+constexpr ForwardScaleRule kForwardRelu = {RequestThroughRelu,
+                                           MoveForwardThroughRelu};
+constexpr BackwardScaleRule kBackwardRelu = {AcceptThroughRelu,
+                                             MoveBackwardThroughRelu};
+constexpr ForwardScaleRule kForwardAdd = {RequestThroughAdd,
+                                          MoveForwardThroughAdd};
+constexpr BackwardScaleRule kBackwardAdd = {AcceptThroughAdd,
+                                            MoveBackwardThroughAdd};
+template <typename T>
+constexpr ForwardScaleRule kForwardConv = {RequestByConv<T>,
+                                           TakeForwardIntoConv<T>};
+template <typename T>
+constexpr BackwardScaleRule kBackwardConv = {AcceptByConv<T>,
+                                             TakeBackwardIntoConv<T>};
+
+BATON_REGISTER_OP("nn.relu")
+    .Set(ForwardScaleRules(), kForwardRelu)
+    .Set(BackwardScaleRules(), kBackwardRelu);
+BATON_REGISTER_OP("nn.leaky_relu")
+    .Set(ForwardScaleRules(), kForwardRelu)
+    .Set(BackwardScaleRules(), kBackwardRelu);
+BATON_REGISTER_OP("add")
+    .Set(ForwardScaleRules(), kForwardAdd)
+    .Set(BackwardScaleRules(), kBackwardAdd);
+BATON_REGISTER_OP("subtract")
+    .Set(ForwardScaleRules(), kForwardAdd)
+    .Set(BackwardScaleRules(), kBackwardAdd);
+BATON_REGISTER_OP("nn.bias_add")
+    .Set(BackwardScaleRules(), BackwardScaleRule{AcceptThroughBiasAdd,
+                                                 MoveBackwardThroughBiasAdd});
+BATON_REGISTER_OP("multiply")
+    .Set(ForwardScaleRules(),
+         ForwardScaleRule{.rewrite = TakeForwardFromMultiply})
+    .Set(BackwardScaleRules(),
+         BackwardScaleRule{.extract = TakeBackwardFromMultiply});
+BATON_REGISTER_OP("nn.conv2d")
+    .Set(ForwardScaleRules(), kForwardConv<Conv2DAttrs>)
+    .Set(BackwardScaleRules(), kBackwardConv<Conv2DAttrs>);
+BATON_REGISTER_OP("nn.conv3d")
+    .Set(ForwardScaleRules(), kForwardConv<Conv3DAttrs>)
+    .Set(BackwardScaleRules(), kBackwardConv<Conv3DAttrs>);
+BATON_REGISTER_OP("nn.dense")
+    .Set(ForwardScaleRules(),
+         ForwardScaleRule{RequestByDense, TakeForwardIntoDense})
+    .Set(BackwardScaleRules(),
+         BackwardScaleRule{AcceptByDense, TakeBackwardIntoDense});
+
+// A function pass whose body is a Folder.
+template <typename Folder>
+Pass CreateFoldPass(PassInfo info) {
+  return CreateFunctionPass(
+      [](Function function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function(Folder(function).Run().template As<FunctionNode>());
+      },
+      std::move(info));
+}
+
+}  // namespace
+
+Pass BackwardFoldScaleAxis() {
+  return CreateFoldPass<BackwardFolder>(
+      {.name = "BackwardFoldScaleAxis",
+       .opt_level = 3,
+       .required = {"InferType"},
+       .doc = "Folds a scale of the result of a convolution or dense layer "
+              "into its weight.",
+       .exact = false});
+}
+BATON_REGISTER_PASS(BackwardFoldScaleAxis);
+
+Pass ForwardFoldScaleAxis() {
+  return CreateFoldPass<ForwardFolder>(
+      {.name = "ForwardFoldScaleAxis",
+       .opt_level = 3,
+       .required = {"InferType"},
+       .doc = "Folds a scale of the data of a convolution or dense layer into "
+              "its weight.",
+       .exact = false});
+}
+BATON_REGISTER_PASS(ForwardFoldScaleAxis);
+
+Pass FoldScaleAxis() {
+  return CreateSequentialPass(
+      {BackwardFoldScaleAxis(), ForwardFoldScaleAxis(), FoldConstant()},
+      {.name = "FoldScaleAxis",
+       .doc = "Folds scales into the weights of convolutions and dense layers.",
+       .exact = false});
+}
+BATON_REGISTER_PASS(FoldScaleAxis);
+
+}  // namespace baton::relay

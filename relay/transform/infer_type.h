@@ -1,0 +1,17 @@
+// InferType: gives every expression its type.
+//
+// Level 0, a module pass. Returns the module itself if all of it has types.
+// All type errors of a module are reported in one run. See ir/infer_type.h.
+
+#ifndef BATON_RELAY_TRANSFORM_INFER_TYPE_H_
+#define BATON_RELAY_TRANSFORM_INFER_TYPE_H_
+
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+Pass InferType();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_INFER_TYPE_H_

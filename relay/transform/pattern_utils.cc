@@ -1,0 +1,149 @@
+#include "baton/relay/transform/pattern_utils.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/ir/visit.h"
+#include "baton/relay/op/dim_math.h"
+
+namespace baton::relay {
+namespace {
+
+bool SameExtent(const Dim& a, const Dim& b) {
+  return a == b || ProvablyEqual(a, b);
+}
+
+// Calls `on_other(axis of rhs)` for each axis of `rhs` that is not in `axes`.
+// Returns whether `rhs` matches.
+template <typename Fn>
+bool MatchAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
+               AxisSet axes, Fn&& on_other) {
+  const int missing = lhs.rank() - rhs.rank();
+  if (missing < 0) return false;
+  int matched = 0;
+  for (int i = 0; i < lhs.rank(); ++i) {
+    if (axes.contains(i)) {
+      if (i < missing || !SameExtent(lhs.dim(i), rhs.dim(i - missing))) {
+        return false;
+      }
+      ++matched;
+    } else if (i >= missing) {
+      if (!rhs.dim(i - missing).is_const(1)) return false;
+      on_other(i - missing);
+    }
+  }
+  return matched == axes.size();
+}
+
+}  // namespace
+
+bool MatchBroadcastToLeftAxes(const TensorTypeNode& lhs,
+                              const TensorTypeNode& rhs, AxisSet axes) {
+  return MatchAxes(lhs, rhs, axes, [](int) {});
+}
+
+Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
+                       AxisSet axes, const Expr& value) {
+  if (rhs.rank() == 0 && !axes.empty()) {
+    for (const int axis : axes) {
+      if (axis >= lhs.rank()) return {};
+    }
+    if (!IsStaticAlong(lhs.shape(), axes)) return {};
+    Expr result = ExpandDims(value, 0, axes.size());
+    int i = 0;
+    for (const int axis : axes) {
+      result = Repeat(result, lhs.dim(axis).value(), i++);
+    }
+    return result;
+  }
+  std::vector<int64_t> others;
+  if (!MatchAxes(lhs, rhs, axes, [&](int axis) { others.push_back(axis); })) {
+    return {};
+  }
+  return others.empty() ? value : Squeeze(value, std::move(others));
+}
+
+Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes) {
+  const absl::InlinedVector<int, 4> list(axes.begin(), axes.end());
+  // From the last axis to the first: the axes that follow it in the result.
+  int next = target_rank;
+  for (size_t i = list.size(); i > 0; --i) {
+    const int padding = next - list[i - 1] - 1;
+    if (padding > 0) value = ExpandDims(value, static_cast<int>(i), padding);
+    next = list[i - 1];
+  }
+  return value;
+}
+
+Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
+                        AxisSet axes) {
+  if (!IsStaticAlong(shape, axes)) return {};
+  std::vector<int64_t> new_shape(shape.size(), 1);
+  for (const int axis : axes) new_shape[axis] = shape[axis].value();
+  return Reshape(value, std::move(new_shape));
+}
+
+Expr ReshapeOrExpandToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
+                                AxisSet axes) {
+  return axes.size() > 1
+             ? ReshapeToMatchAxis(value, shape, axes)
+             : ExpandBiasToMatchAxis(value, static_cast<int>(shape.size()),
+                                     axes);
+}
+
+bool IsStaticAlong(absl::Span<const Dim> shape, AxisSet axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](int axis) {
+    return static_cast<size_t>(axis) < shape.size() && shape[axis].is_const();
+  });
+}
+
+Expr WithArgs(const CallNode& call, absl::Span<const Expr> args) {
+  absl::InlinedVector<Expr, 6> children = {call.op()};
+  children.insert(children.end(), args.begin(), args.end());
+  return WithChildren(&call, children);
+}
+
+Constant MakeConstantScalar(DType dtype, double value) {
+  return Constant(Tensor::ScalarOf(dtype, value));
+}
+
+bool IsAllPositiveConstant(const Expr& expr) {
+  static const auto* const rearranging = new OpAttrMap<bool>([] {
+    OpAttrMap<bool> ops;
+    for (const char* name :
+         {"expand_dims", "reshape", "transpose", "squeeze", "repeat"}) {
+      if (const Op op = Op::Find(name); op.defined()) ops.Set(*op, true);
+    }
+    return ops;
+  }());
+  const ExprNode* node = expr.get();
+  while (node->kind() == NodeKind::kCall) {
+    const auto* call = static_cast<const CallNode*>(node);
+    if (rearranging->Get(call->op()) == nullptr) return false;
+    node = call->arg(0).get();
+  }
+  if (node->kind() != NodeKind::kConstant) return false;
+  const Tensor& value = static_cast<const ConstantNode*>(node)->value();
+  const DType dtype = value.dtype();
+  const bool is_known =
+      dtype == DType::Float(32) || dtype == DType::Float(64) ||
+      (dtype.is_integral() && (dtype.bits() == 8 || dtype.bits() == 32));
+  if (!is_known) return false;
+  return VisitDType(dtype, [&]<typename T>() {
+    const absl::Span<const T> elements = value.span<T>();
+    return std::all_of(elements.begin(), elements.end(),
+                       [](T element) { return element >= T{0}; });
+  });
+}
+
+}  // namespace baton::relay

@@ -1,0 +1,129 @@
+// What passes ask about operands, and small expressions that they build: which
+// operand is broadcast along which axes, and how to shape a vector so that it
+// is.
+
+#ifndef BATON_RELAY_TRANSFORM_PATTERN_UTILS_H_
+#define BATON_RELAY_TRANSFORM_PATTERN_UTILS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+
+#include "absl/numeric/bits.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/type.h"
+
+namespace baton::relay {
+
+// A set of axes of a tensor, iterated in ascending order. Axes outside
+// [0, kMaxAxes) are ignored.
+class AxisSet {
+ public:
+  static constexpr int kMaxAxes = 32;
+
+  constexpr AxisSet() = default;
+  constexpr AxisSet(std::initializer_list<int> axes) {
+    for (const int axis : axes) Insert(axis);
+  }
+
+  constexpr void Insert(int axis) {
+    if (axis >= 0 && axis < kMaxAxes) bits_ |= uint32_t{1} << axis;
+  }
+  constexpr bool empty() const { return bits_ == 0; }
+  int size() const { return absl::popcount(bits_); }
+  constexpr bool contains(int axis) const {
+    return axis >= 0 && axis < kMaxAxes && ((bits_ >> axis) & 1u) != 0;
+  }
+
+  class const_iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = int;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const int*;
+    using reference = int;
+
+    const_iterator() = default;
+    explicit const_iterator(uint32_t bits) : bits_(bits) {}
+    int operator*() const { return absl::countr_zero(bits_); }
+    const_iterator& operator++() {
+      bits_ &= bits_ - 1;
+      return *this;
+    }
+    const_iterator operator++(int) {
+      const const_iterator old = *this;
+      ++*this;
+      return old;
+    }
+    friend bool operator==(const_iterator a, const_iterator b) {
+      return a.bits_ == b.bits_;
+    }
+    friend bool operator!=(const_iterator a, const_iterator b) {
+      return a.bits_ != b.bits_;
+    }
+
+   private:
+    uint32_t bits_ = 0;
+  };
+  const_iterator begin() const { return const_iterator(bits_); }
+  const_iterator end() const { return const_iterator(0); }
+
+  friend constexpr AxisSet operator&(AxisSet a, AxisSet b) {
+    a.bits_ &= b.bits_;
+    return a;
+  }
+  friend constexpr bool operator==(AxisSet a, AxisSet b) {
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr bool operator!=(AxisSet a, AxisSet b) {
+    return a.bits_ != b.bits_;
+  }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+// True if, when `rhs` is broadcast to `lhs`, it has the extents of `lhs` along
+// `axes` and extent 1 along all others.
+bool MatchBroadcastToLeftAxes(const TensorTypeNode& lhs,
+                              const TensorTypeNode& rhs, AxisSet axes);
+
+// For such an operand, `value` (of type `rhs`) without its other axes: a tensor
+// that has just `axes`. A scalar is repeated to fill them. Null if `rhs` does
+// not match.
+Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
+                       AxisSet axes, const Expr& value);
+
+// The reverse: `value`, a tensor that has just `axes`, with axes of extent 1
+// after them so that it is broadcast along `axes` of a tensor of rank
+// `target_rank`.
+Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
+
+// The same by a reshape, to the rank of `shape` in full. Null if an extent of
+// `shape` along `axes` is not a number.
+Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
+                        AxisSet axes);
+
+// ExpandBiasToMatchAxis for one axis, else ReshapeToMatchAxis.
+Expr ReshapeOrExpandToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
+                                AxisSet axes);
+
+// True if the extents of `shape` along `axes` are all numbers.
+bool IsStaticAlong(absl::Span<const Dim> shape, AxisSet axes);
+
+// `call` with other arguments.
+Expr WithArgs(const CallNode& call, absl::Span<const Expr> args);
+
+// A constant of rank 0 that holds `value` converted to `dtype`.
+Constant MakeConstantScalar(DType dtype, double value);
+
+// True for a constant of float32, float64 or an integer of 8 or 32 bits with no
+// element below zero (nor a NaN), possibly reshaped, transposed or repeated.
+bool IsAllPositiveConstant(const Expr& expr);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_PATTERN_UTILS_H_

@@ -1,0 +1,92 @@
+// An expression graph as dense arrays, for passes that make several sweeps
+// over the same graph: node `i` is an int, and what a pass knows about it is
+// element `i` of a vector.
+//
+//   PostOrderIndex graph(function);
+//   std::vector<Request> requests(graph.size());
+//   for (int i = graph.size() - 1; i >= 0; --i) { ... }  // users first
+//   IndexedRewriter rewriter(graph);
+//   for (int i = 0; i < graph.size(); ++i) {             // children first
+//     rewriter.RebuildFromChildren(i);
+//   }
+
+#ifndef BATON_RELAY_TRANSFORM_POST_ORDER_INDEX_H_
+#define BATON_RELAY_TRANSFORM_POST_ORDER_INDEX_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+
+namespace baton::relay {
+
+// The nodes of a graph in post-order: children before parents, each node once,
+// the root last. Operators are left out. Holds no references: the root must
+// outlive it.
+class PostOrderIndex {
+ public:
+  // Stands for a child that is an operator.
+  static constexpr int kNoIndex = -1;
+
+  explicit PostOrderIndex(const Expr& root);
+
+  int size() const { return static_cast<int>(nodes_.size()); }
+  const ExprNode* node(int i) const { return nodes_[i].node; }
+  // Node `i` as an N; null if it is another kind.
+  template <typename N>
+  const N* As(int i) const {
+    return N::ClassOf(node(i)->kind()) ? static_cast<const N*>(node(i))
+                                       : nullptr;
+  }
+
+  // The indices of the children, in the order of ForEachChild.
+  absl::Span<const int> children(int i) const {
+    const Entry& entry = nodes_[i];
+    return absl::Span<const int>(children_).subspan(entry.first_child,
+                                                    entry.num_children);
+  }
+  // The indices of the arguments of a call.
+  absl::Span<const int> args(int i) const { return children(i).subspan(1); }
+  // How often the node is a child; twice if one parent has it twice.
+  int num_uses(int i) const { return nodes_[i].num_uses; }
+
+ private:
+  struct Entry {
+    const ExprNode* node;
+    int first_child;
+    int num_children;
+    int num_uses;
+  };
+  std::vector<Entry> nodes_;
+  std::vector<int> children_;
+};
+
+// Collects what replaces each node. Whatever is not replaced, and has no child
+// that is, stays the same node.
+class IndexedRewriter {
+ public:
+  explicit IndexedRewriter(const PostOrderIndex& graph)
+      : graph_(&graph), results_(graph.size()) {}
+
+  bool changed(int i) const { return results_[i].defined(); }
+  // What node `i` has become.
+  Expr Get(int i) const {
+    return changed(i) ? results_[i] : Expr(graph_->node(i));
+  }
+  void Set(int i, Expr expr) {
+    if (expr.get() == graph_->node(i)) expr = Expr();
+    results_[i] = std::move(expr);
+  }
+  // Node `i` with what its children have become.
+  void RebuildFromChildren(int i);
+
+ private:
+  const PostOrderIndex* graph_;
+  std::vector<Expr> results_;  // null where nothing changed
+  std::vector<Expr> scratch_;
+};
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_POST_ORDER_INDEX_H_

@@ -1,0 +1,263 @@
+#include "baton/relay/transform/simplify_inference.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/transform/pattern_utils.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+
+OpAttrMap<InferenceRule>& InferenceRules() {
+  static auto* const rules = new OpAttrMap<InferenceRule>;
+  return *rules;
+}
+
+namespace {
+
+// The type of the data that `call` normalizes; null if it is not known or no
+// constant can have its element type.
+const TensorTypeNode* DataType(const CallNode& call) {
+  const TensorTypeNode* type = call.arg(0)->tensor_type();
+  return type != nullptr && type->dtype().IsStorable() ? type : nullptr;
+}
+
+// `axis` counted from the front; -1 if `type` has no such axis.
+int NormalizedAxis(int axis, const TensorTypeNode& type) {
+  if (axis < 0) axis += type.rank();
+  return axis < type.rank() ? axis : -1;
+}
+
+// Epsilons are single precision, whatever the data.
+Expr Epsilon(DType dtype, double value) {
+  return MakeConstantScalar(dtype, static_cast<float>(value));
+}
+
+Expr RewriteBatchNorm(const CallNode& call, absl::Span<const Expr> args) {
+  const auto* attrs = call.attrs_as<BatchNormAttrs>();
+  const TensorTypeNode* type = DataType(call);
+  if (attrs == nullptr || type == nullptr) return {};
+  const int axis = NormalizedAxis(attrs->axis, *type);
+  if (axis < 0) return {};
+  const Expr& data = args[0];
+  const Expr& gamma = args[1];
+  const Expr& beta = args[2];
+  const Expr& moving_mean = args[3];
+  const Expr& moving_var = args[4];
+
+  const Expr stddev =
+      Sqrt(Add(moving_var, Epsilon(type->dtype(), attrs->epsilon)));
+  Expr scale = Divide(MakeConstantScalar(type->dtype(), 1.0), stddev);
+  if (attrs->scale) scale = Multiply(scale, gamma);
+  Expr shift = Multiply(Negative(moving_mean), scale);
+  if (attrs->center) shift = Add(shift, beta);
+  return Add(
+      Multiply(data, ExpandBiasToMatchAxis(scale, type->rank(), {axis})),
+      ExpandBiasToMatchAxis(shift, type->rank(), {axis}));
+}
+
+Expr RewriteDropout(const CallNode& /*call*/, absl::Span<const Expr> args) {
+  return args[0];
+}
+
+// (data - mean) / sqrt(variance + epsilon) over `axes`.
+Expr Normalize(const Expr& data, const std::vector<int64_t>& axes,
+               const Expr& epsilon) {
+  const Expr mean = Mean(data, axes, /*keepdims=*/true);
+  const Expr variance = Variance(data, mean, axes, /*keepdims=*/true);
+  return Divide(Subtract(data, mean), Sqrt(Add(variance, epsilon)));
+}
+
+// T: the attributes of a norm that has a gamma and a beta along `axis`.
+template <typename T>
+Expr ScaleAndShift(Expr data, const Expr& gamma, const Expr& beta,
+                   const T& attrs, int rank, int axis) {
+  if (attrs.scale) {
+    data = Multiply(data, ExpandBiasToMatchAxis(gamma, rank, {axis}));
+  }
+  if (attrs.center) {
+    data = Add(data, ExpandBiasToMatchAxis(beta, rank, {axis}));
+  }
+  return data;
+}
+
+Expr RewriteLayerNorm(const CallNode& call, absl::Span<const Expr> args) {
+  const auto* attrs = call.attrs_as<LayerNormAttrs>();
+  const TensorTypeNode* type = DataType(call);
+  if (attrs == nullptr || type == nullptr) return {};
+  const int axis = NormalizedAxis(attrs->axis, *type);
+  if (axis < 0) return {};
+  const Expr normalized = Normalize(args[0], {attrs->axis},
+                                    Epsilon(type->dtype(), attrs->epsilon));
+  return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
+                       axis);
+}
+
+Expr RewriteInstanceNorm(const CallNode& call, absl::Span<const Expr> args) {
+  const auto* attrs = call.attrs_as<InstanceNormAttrs>();
+  const TensorTypeNode* type = DataType(call);
+  if (attrs == nullptr || type == nullptr) return {};
+  const int axis = NormalizedAxis(attrs->axis, *type);
+  if (axis < 0) return {};
+  // All but the batch and the channels.
+  std::vector<int64_t> reduced;
+  for (int i = 1; i < type->rank(); ++i) {
+    if (i != axis) reduced.push_back(i);
+  }
+  const Expr normalized = Normalize(args[0], reduced,
+                                    Epsilon(type->dtype(), attrs->epsilon));
+  return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
+                       axis);
+}
+
+Expr RewriteGroupNorm(const CallNode& call, absl::Span<const Expr> args) {
+  const auto* attrs = call.attrs_as<GroupNormAttrs>();
+  const TensorTypeNode* type = DataType(call);
+  if (attrs == nullptr || type == nullptr || !type->is_static() ||
+      attrs->num_groups <= 0) {
+    return {};
+  }
+  const int axis = NormalizedAxis(attrs->axis, *type);
+  if (axis < 0) return {};
+  // The channels are split in two axes, groups and channels of a group; all
+  // that follows the groups is reduced.
+  std::vector<int64_t> shape;
+  std::vector<int64_t> split_shape;
+  std::vector<int64_t> reduced;
+  for (int i = 0; i < type->rank(); ++i) {
+    const int64_t extent = type->dim(i).value();
+    shape.push_back(extent);
+    if (i == axis) {
+      split_shape.push_back(attrs->num_groups);
+      split_shape.push_back(extent / attrs->num_groups);
+    } else {
+      split_shape.push_back(extent);
+    }
+    if (i >= axis) reduced.push_back(i + 1);
+  }
+  const Expr normalized =
+      Normalize(Reshape(args[0], split_shape), reduced,
+                Epsilon(type->dtype(), attrs->epsilon));
+  return ScaleAndShift(Reshape(normalized, shape), args[1], args[2], *attrs,
+                       type->rank(), axis);
+}
+
+Expr RewriteL2Normalize(const CallNode& call, absl::Span<const Expr> args) {
+  const auto* attrs = call.attrs_as<L2NormalizeAttrs>();
+  const TensorTypeNode* type = DataType(call);
+  if (attrs == nullptr || type == nullptr) return {};
+  const Expr& data = args[0];
+  const Expr sum = Sum(Multiply(data, data), attrs->axis, /*keepdims=*/true);
+  return Divide(
+      data, Sqrt(Maximum(sum, Epsilon(type->dtype(), attrs->eps))));
+}
+
+BATON_REGISTER_OP("nn.batch_norm")
+    .Set(InferenceRules(),
+         InferenceRule{.rewrite = RewriteBatchNorm,
+                       .replaces_first_field = true});
+BATON_REGISTER_OP("nn.dropout")
+    .Set(InferenceRules(),
+         InferenceRule{.rewrite = RewriteDropout,
+                       .replaces_first_field = true});
+BATON_REGISTER_OP("nn.layer_norm")
+    .Set(InferenceRules(), InferenceRule{RewriteLayerNorm});
+BATON_REGISTER_OP("nn.instance_norm")
+    .Set(InferenceRules(), InferenceRule{RewriteInstanceNorm});
+BATON_REGISTER_OP("nn.group_norm")
+    .Set(InferenceRules(), InferenceRule{RewriteGroupNorm});
+BATON_REGISTER_OP("nn.l2_normalize")
+    .Set(InferenceRules(), InferenceRule{RewriteL2Normalize});
+
+class InferenceSimplifier {
+ public:
+  explicit InferenceSimplifier(const Expr& root)
+      : graph_(root), rules_(graph_.size()), rewriter_(graph_) {}
+
+  // The root, rewritten.
+  Expr Run() {
+    bool any = false;
+    for (int i = 0; i < graph_.size(); ++i) {
+      if (const auto* call = graph_.As<CallNode>(i)) {
+        rules_[i] = InferenceRules().Get(call->op());
+        any = any || rules_[i] != nullptr;
+      }
+    }
+    if (any) {
+      for (int i = 0; i < graph_.size(); ++i) Rewrite(i);
+    }
+    return rewriter_.Get(graph_.size() - 1);
+  }
+
+ private:
+  void Rewrite(int i) {
+    if (const InferenceRule* rule = rules_[i]) {
+      // A call of which only field 0 may be wanted waits until something else
+      // asks for it.
+      if (rule->replaces_first_field || Replace(i, i)) return;
+    } else if (const auto* item = graph_.As<TupleGetItemNode>(i);
+               item != nullptr && item->index() == 0) {
+      const int call = graph_.children(i)[0];
+      if (ReplacesFirstField(call) && Replace(i, call)) return;
+    }
+    for (const int child : graph_.children(i)) {
+      if (child != PostOrderIndex::kNoIndex && ReplacesFirstField(child) &&
+          !rewriter_.changed(child)) {
+        rewriter_.RebuildFromChildren(child);
+      }
+    }
+    rewriter_.RebuildFromChildren(i);
+  }
+
+  bool ReplacesFirstField(int i) const {
+    return rules_[i] != nullptr && rules_[i]->replaces_first_field;
+  }
+
+  // Replaces node `i` by what the rule of `call` gives, if it gives anything.
+  bool Replace(int i, int call) {
+    args_.clear();
+    for (const int arg : graph_.args(call)) args_.push_back(rewriter_.Get(arg));
+    Expr result = rules_[call]->rewrite(*graph_.As<CallNode>(call), args_);
+    if (!result.defined()) return false;
+    rewriter_.Set(i, std::move(result));
+    return true;
+  }
+
+  PostOrderIndex graph_;
+  std::vector<const InferenceRule*> rules_;
+  IndexedRewriter rewriter_;
+  absl::InlinedVector<Expr, 6> args_;
+};
+
+}  // namespace
+
+Pass SimplifyInference() {
+  return CreateFunctionPass(
+      [](Function function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function(
+            InferenceSimplifier(function).Run().As<FunctionNode>());
+      },
+      {.name = "SimplifyInference",
+       .required = {"InferType"},
+       .doc = "Replaces normalizations and dropout by the arithmetic that they "
+              "are at inference time.",
+       .idempotent = true,
+       .exact = false});
+}
+BATON_REGISTER_PASS(SimplifyInference);
+
+}  // namespace baton::relay

@@ -1,0 +1,423 @@
+#include "baton/runtime/evaluator.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/visit.h"
+#include "baton/runtime/kernel.h"
+
+namespace baton {
+
+absl::StatusOr<Value> RunKernel(const CallNode& call,
+                                absl::Span<const Value> args) {
+  const OpNode* op = call.op_node();
+  const KernelFn* kernel = op == nullptr ? nullptr : Kernels().Get(*op);
+  if (kernel == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        "operator ", op == nullptr ? "?" : op->name(), " has no kernel"));
+  }
+  // A kernel may come from a library that throws.
+  try {
+    absl::StatusOr<Value> result = (*kernel)(call, args);
+    if (result.ok()) return result;
+    return absl::Status(result.status().code(),
+                        absl::StrCat("evaluating ", op->name(), ": ",
+                                     result.status().message()));
+  } catch (const std::exception& e) {
+    return absl::InternalError(absl::StrCat(
+        "the kernel of ", op->name(), " threw an exception: ", e.what()));
+  } catch (...) {
+    return absl::InternalError(
+        absl::StrCat("the kernel of ", op->name(), " threw an exception"));
+  }
+}
+
+bool HasKernels(const Expr& expr, std::string* missing) {
+  bool all = true;
+  PostOrderVisit(expr, [&](const ExprNode* node) {
+    if (node->kind() != NodeKind::kOp) return;
+    const auto* op = static_cast<const OpNode*>(node);
+    if (all && Kernels().Get(*op) == nullptr) {
+      all = false;
+      if (missing != nullptr) *missing = op->name();
+    }
+  });
+  return all;
+}
+
+namespace {
+
+// OK if `value` may be passed where `type` is declared.
+absl::Status CheckArgument(const Value& value, const Type& type,
+                           absl::string_view name) {
+  const auto* tensor_type = type.As<TensorTypeNode>();
+  if (tensor_type == nullptr) return absl::OkStatus();
+  bool fits = value.is_tensor() &&
+              value.tensor().dtype() == tensor_type->dtype() &&
+              value.tensor().rank() == tensor_type->rank();
+  for (int i = 0; fits && i < tensor_type->rank(); ++i) {
+    const Dim& dim = tensor_type->dim(i);
+    fits = !dim.is_const() || dim.value() == value.tensor().shape()[i];
+  }
+  if (fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "argument %", name, " must be ", type.ToString(), ", found ",
+      value.is_tensor() ? value.tensor().TypeToString() : "another value"));
+}
+
+// One call of a function: its variables and the nodes computed so far.
+struct Activation {
+  Value callee;  // keeps the function alive
+  absl::flat_hash_map<const VarNode*, Value> vars;
+  absl::flat_hash_map<const ExprNode*, Value> computed;  // shared nodes
+};
+
+class Evaluator {
+ public:
+  Evaluator(const IRModule* module, const EvaluateOptions& options)
+      : module_(module), options_(options) {
+    activations_.push_back(std::make_unique<Activation>());
+  }
+
+  absl::StatusOr<Value> Run(const Expr& root);
+  absl::StatusOr<Value> Apply(const Function& function,
+                              absl::Span<const Value> args);
+
+ private:
+  enum class Step : uint8_t {
+    kEnter,
+    kLeave,     // what the node needs first is computed
+    kRemember,  // the value of a shared let or if is known
+    kReturn,    // the body of the function that a call activated is computed
+  };
+  struct Work {
+    const ExprNode* node;
+    Step step;
+  };
+
+  absl::Status Loop();
+  absl::Status Enter(const ExprNode* node);
+  absl::Status Leave(const ExprNode* node);
+  absl::Status LeaveCall(const CallNode* call);
+  absl::Status Activate(const Value& callee, absl::Span<const Value> args);
+  Value MakeClosure(const FunctionNode* function, Var self);
+  absl::StatusOr<Value> Global(const GlobalVarNode* var);
+
+  Activation& current() { return *activations_.back(); }
+  void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
+  // The value of `node` is known.
+  void Yield(const ExprNode* node, Value value) {
+    if (!node->unique()) current().computed.emplace(node, value);
+    values_.push_back(std::move(value));
+  }
+  Value PopValue() {
+    Value value = std::move(values_.back());
+    values_.pop_back();
+    return value;
+  }
+
+  const IRModule* module_;
+  const EvaluateOptions options_;
+  std::vector<Work> work_;
+  std::vector<Value> values_;
+  std::vector<std::unique_ptr<Activation>> activations_;
+  absl::flat_hash_map<const FunctionNode*, std::vector<Var>> free_vars_;
+};
+
+absl::StatusOr<Value> Evaluator::Run(const Expr& root) {
+  Push(root.get(), Step::kEnter);
+  BATON_RETURN_IF_ERROR(Loop());
+  return PopValue();
+}
+
+absl::StatusOr<Value> Evaluator::Apply(const Function& function,
+                                       absl::Span<const Value> args) {
+  const Value closure = MakeClosure(function.get(), Var());
+  Push(nullptr, Step::kReturn);
+  BATON_RETURN_IF_ERROR(Activate(closure, args));
+  BATON_RETURN_IF_ERROR(Loop());
+  return PopValue();
+}
+
+absl::Status Evaluator::Loop() {
+  while (!work_.empty()) {
+    const Work work = work_.back();
+    work_.pop_back();
+    switch (work.step) {
+      case Step::kEnter:
+        BATON_RETURN_IF_ERROR(Enter(work.node));
+        break;
+      case Step::kLeave:
+        BATON_RETURN_IF_ERROR(Leave(work.node));
+        break;
+      case Step::kRemember:
+        current().computed.emplace(work.node, values_.back());
+        break;
+      case Step::kReturn: {
+        activations_.pop_back();
+        if (work.node != nullptr) Yield(work.node, PopValue());
+        break;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Evaluator::Enter(const ExprNode* node) {
+  switch (node->kind()) {
+    case NodeKind::kVar: {
+      const auto* var = static_cast<const VarNode*>(node);
+      const auto it = current().vars.find(var);
+      if (it == current().vars.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("variable %", var->name(), " has no value"));
+      }
+      values_.push_back(it->second);
+      return absl::OkStatus();
+    }
+    case NodeKind::kConstant:
+      values_.push_back(static_cast<const ConstantNode*>(node)->value());
+      return absl::OkStatus();
+    case NodeKind::kGlobalVar: {
+      BATON_ASSIGN_OR_RETURN(
+          Value value, Global(static_cast<const GlobalVarNode*>(node)));
+      values_.push_back(std::move(value));
+      return absl::OkStatus();
+    }
+    case NodeKind::kOp:
+      return absl::InvalidArgumentError(
+          absl::StrCat("operator ", static_cast<const OpNode*>(node)->name(),
+                       " can only be called, not used as a value"));
+    default:
+      break;
+  }
+  if (!node->unique()) {
+    const auto it = current().computed.find(node);
+    if (it != current().computed.end()) {
+      values_.push_back(it->second);
+      return absl::OkStatus();
+    }
+  }
+  switch (node->kind()) {
+    case NodeKind::kFunction:
+      Yield(node, MakeClosure(static_cast<const FunctionNode*>(node), Var()));
+      return absl::OkStatus();
+    case NodeKind::kLet: {
+      const auto* let = static_cast<const LetNode*>(node);
+      if (!node->unique()) Push(node, Step::kRemember);
+      Push(node, Step::kLeave);
+      if (const auto* function = let->value().As<FunctionNode>()) {
+        values_.push_back(MakeClosure(function, let->var()));
+      } else {
+        Push(let->value().get(), Step::kEnter);
+      }
+      return absl::OkStatus();
+    }
+    case NodeKind::kIf:
+      if (!node->unique()) Push(node, Step::kRemember);
+      Push(node, Step::kLeave);
+      Push(static_cast<const IfNode*>(node)->cond().get(), Step::kEnter);
+      return absl::OkStatus();
+    default: {
+      Push(node, Step::kLeave);
+      const size_t first = work_.size();
+      ForEachChild(node, [&](const Expr& child) {
+        // The operator of a call is not a value.
+        if (!child.Is<OpNode>() || node->kind() != NodeKind::kCall) {
+          Push(child.get(), Step::kEnter);
+        }
+      });
+      std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
+      return absl::OkStatus();
+    }
+  }
+}
+
+absl::Status Evaluator::Leave(const ExprNode* node) {
+  switch (node->kind()) {
+    case NodeKind::kCall:
+      return LeaveCall(static_cast<const CallNode*>(node));
+    case NodeKind::kLet: {
+      // The body's value becomes that of the let: no step of its own is
+      // needed, so a chain of lets keeps the stack flat.
+      const auto* let = static_cast<const LetNode*>(node);
+      current().vars.insert_or_assign(let->var().get(), PopValue());
+      Push(let->body().get(), Step::kEnter);
+      return absl::OkStatus();
+    }
+    case NodeKind::kIf: {
+      const auto* branch = static_cast<const IfNode*>(node);
+      const Value cond = PopValue();
+      if (!cond.is_tensor() || !cond.tensor().dtype().is_bool() ||
+          cond.tensor().num_elements() != 1) {
+        return absl::InvalidArgumentError(
+            "the condition of an if is not a scalar bool");
+      }
+      Push(cond.tensor().span<bool>()[0] ? branch->true_branch().get()
+                                         : branch->false_branch().get(),
+           Step::kEnter);
+      return absl::OkStatus();
+    }
+    case NodeKind::kTuple: {
+      const size_t n = static_cast<const TupleNode*>(node)->fields().size();
+      std::vector<Value> fields(
+          std::make_move_iterator(values_.end() - static_cast<ptrdiff_t>(n)),
+          std::make_move_iterator(values_.end()));
+      values_.resize(values_.size() - n);
+      Yield(node, Value::MakeTuple(std::move(fields)));
+      return absl::OkStatus();
+    }
+    case NodeKind::kTupleGetItem: {
+      const int index = static_cast<const TupleGetItemNode*>(node)->index();
+      const Value tuple = PopValue();
+      if (!tuple.is_tuple() || index < 0 ||
+          index >= static_cast<int>(tuple.fields().size())) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the tuple has no field ", index));
+      }
+      Yield(node, tuple.fields()[index]);
+      return absl::OkStatus();
+    }
+    case NodeKind::kRefCreate:
+      Yield(node, Value::MakeCell(PopValue()));
+      return absl::OkStatus();
+    case NodeKind::kRefRead: {
+      const Value ref = PopValue();
+      if (!ref.is_cell()) {
+        return absl::InvalidArgumentError("ref_read of something else");
+      }
+      Yield(node, ref.cell().content);
+      return absl::OkStatus();
+    }
+    case NodeKind::kRefWrite: {
+      Value content = PopValue();
+      const Value ref = PopValue();
+      if (!ref.is_cell()) {
+        return absl::InvalidArgumentError("ref_write to something else");
+      }
+      ref.cell().content = std::move(content);
+      Yield(node, Value());
+      return absl::OkStatus();
+    }
+    default:
+      return absl::InternalError(
+          absl::StrCat("cannot evaluate a ", NodeKindName(node->kind())));
+  }
+}
+
+absl::Status Evaluator::LeaveCall(const CallNode* call) {
+  const size_t n = static_cast<size_t>(call->num_args());
+  absl::InlinedVector<Value, 6> args(
+      std::make_move_iterator(values_.end() - static_cast<ptrdiff_t>(n)),
+      std::make_move_iterator(values_.end()));
+  values_.resize(values_.size() - n);
+  if (call->op_node() != nullptr) {
+    BATON_ASSIGN_OR_RETURN(Value result, RunKernel(*call, args));
+    Yield(call, std::move(result));
+    return absl::OkStatus();
+  }
+  const Value callee = PopValue();
+  Push(call, Step::kReturn);
+  return Activate(callee, args);
+}
+
+absl::Status Evaluator::Activate(const Value& callee,
+                                 absl::Span<const Value> args) {
+  if (!callee.is_closure()) {
+    return absl::InvalidArgumentError("call of something else than a function");
+  }
+  if (static_cast<int64_t>(activations_.size()) > options_.max_call_depth) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("more than ", options_.max_call_depth,
+                     " calls of functions inside one another"));
+  }
+  const Value::Closure& closure = callee.closure();
+  const FunctionNode* function = closure.function.get();
+  if (function->params().size() != args.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the function takes ", function->params().size(),
+                     " arguments, found ", args.size()));
+  }
+  auto activation = std::make_unique<Activation>();
+  activation->callee = callee;
+  for (const auto& [var, value] : closure.captured) {
+    activation->vars.emplace(var.get(), value);
+  }
+  if (closure.self.defined()) {
+    activation->vars.emplace(closure.self.get(), callee);
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    activation->vars.insert_or_assign(function->params()[i].get(), args[i]);
+  }
+  activations_.push_back(std::move(activation));
+  Push(function->body().get(), Step::kEnter);
+  return absl::OkStatus();
+}
+
+Value Evaluator::MakeClosure(const FunctionNode* function, Var self) {
+  auto [it, inserted] = free_vars_.try_emplace(function);
+  if (inserted) it->second = FreeVars(Function(function));
+  Value::Closure closure;
+  closure.function = Function(function);
+  for (const Var& var : it->second) {
+    if (var == self) {
+      closure.self = self;
+      continue;
+    }
+    const auto found = current().vars.find(var.get());
+    if (found != current().vars.end()) {
+      closure.captured.emplace_back(var, found->second);
+    }
+  }
+  return Value::MakeClosure(std::move(closure));
+}
+
+absl::StatusOr<Value> Evaluator::Global(const GlobalVarNode* var) {
+  if (module_ == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no module to look @", var->name(), " up in"));
+  }
+  BATON_ASSIGN_OR_RETURN(const Function function,
+                         module_->Lookup(var->name()));
+  return MakeClosure(function.get(), Var());
+}
+
+}  // namespace
+
+absl::StatusOr<Value> Evaluate(const Expr& expr, const IRModule* module,
+                               const EvaluateOptions& options) {
+  return Evaluator(module, options).Run(expr);
+}
+
+absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
+                                       absl::string_view name,
+                                       absl::Span<const Value> args,
+                                       const EvaluateOptions& options) {
+  BATON_ASSIGN_OR_RETURN(const Function function, module.Lookup(name));
+  if (function->params().size() != args.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("@", name, " takes ", function->params().size(),
+                     " arguments, found ", args.size()));
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Var& param = function->params()[i];
+    BATON_RETURN_IF_ERROR(CheckArgument(
+        args[i], param->type().defined() ? param->type() : param->annotation(),
+        param->name()));
+  }
+  return Evaluator(&module, options).Apply(function, args);
+}
+
+}  // namespace baton

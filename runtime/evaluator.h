@@ -1,0 +1,51 @@
+// The evaluator: runs Relay programs built of operators that have kernels.
+//
+// Strict and in order: the arguments of a call before the call, the value of a
+// let before its body, only the branch that is taken. A node that is used
+// several times is computed once in each activation of the function around it.
+// Neither deep graphs nor deep recursion of the program use the C++ stack.
+
+#ifndef BATON_RUNTIME_EVALUATOR_H_
+#define BATON_RUNTIME_EVALUATOR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/runtime/value.h"
+
+namespace baton {
+
+struct EvaluateOptions {
+  // Activations of functions at one time; more are an error.
+  int64_t max_call_depth = 1'000'000;
+};
+
+// The value of a closed expression. References to functions are looked up in
+// `module`, which may be null. The expression must be typed where kernels need
+// the type of a call. Errors name the operator that failed.
+absl::StatusOr<Value> Evaluate(const Expr& expr, const IRModule* module,
+                               const EvaluateOptions& options = {});
+
+// Calls function `name` of the (typed) module with `args`, whose dtypes and
+// shapes must be those of the parameters.
+absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
+                                       absl::string_view name,
+                                       absl::Span<const Value> args,
+                                       const EvaluateOptions& options = {});
+
+// Runs the kernel of one call of an operator on given arguments.
+absl::StatusOr<Value> RunKernel(const CallNode& call,
+                                absl::Span<const Value> args);
+
+// True if every operator that occurs in `expr` has a kernel; else `*missing`
+// (if not null) is the name of one that has none.
+bool HasKernels(const Expr& expr, std::string* missing = nullptr);
+
+}  // namespace baton
+
+#endif  // BATON_RUNTIME_EVALUATOR_H_

@@ -1,0 +1,25 @@
+// Kernels: how operators compute.
+
+#ifndef BATON_RUNTIME_KERNEL_H_
+#define BATON_RUNTIME_KERNEL_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/runtime/value.h"
+
+namespace baton {
+
+// Computes one call of an operator from the values of its arguments. The
+// arguments have the types that the operator's type relation accepts. Errors:
+// what only values show (an index out of range, an integer division by zero).
+using KernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
+                                           absl::Span<const Value> args);
+
+// The kernels of all operators that have one.
+OpAttrMap<KernelFn>& Kernels();
+
+}  // namespace baton
+
+#endif  // BATON_RUNTIME_KERNEL_H_

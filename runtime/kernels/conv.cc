@@ -1,0 +1,676 @@
+#include "baton/runtime/kernels/conv.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/gemm.h"
+#include "baton/runtime/kernels/internal/product.h"
+#include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/window.h"
+#include "baton/runtime/kernels/layout.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::Error;
+using internal::Window;
+
+// Bytes of unfolded input that are multiplied at a time.
+constexpr int64_t kUnfoldedBytes = int64_t{1} << 20;
+
+// A convolution over depth, height and width; convolutions of fewer dimensions
+// have a depth (and height) of 1.
+struct Geometry {
+  int64_t batch;
+  int64_t groups;
+  int64_t in_channels;   // Of one group.
+  int64_t out_channels;  // Of one group.
+  Window d;
+  Window h;
+  Window w;
+
+  int64_t in_positions() const { return d.in * h.in * w.in; }
+  int64_t out_positions() const { return d.out * h.out * w.out; }
+  int64_t taps() const { return d.kernel * h.kernel * w.kernel; }
+  // True if each output position reads exactly its input position.
+  bool IsPointwise() const {
+    for (const Window* window : {&d, &h, &w}) {
+      if (window->kernel != 1 || window->stride != 1 || window->pads()) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+struct Position {
+  int64_t d;
+  int64_t h;
+  int64_t w;
+};
+
+Position OutputPosition(const Geometry& g, int64_t index) {
+  return {index / (g.h.out * g.w.out), index / g.w.out % g.h.out,
+          index % g.w.out};
+}
+
+// Calls fn(kd, kh, kw) for every tap.
+template <typename Fn>
+void ForEachTap(const Geometry& g, const Fn& fn) {
+  for (int64_t kd = 0; kd < g.d.kernel; ++kd) {
+    for (int64_t kh = 0; kh < g.h.kernel; ++kh) {
+      for (int64_t kw = 0; kw < g.w.kernel; ++kw) fn(kd, kh, kw);
+    }
+  }
+}
+
+bool Inside(int64_t i, const Window& window) {
+  return i >= 0 && i < window.in;
+}
+
+// Writes row (channel, tap) and column p - first of `unfolded` with what the
+// tap reads for output position p in [first, last). `x` is [channels,
+// positions].
+template <typename T>
+void UnfoldChannelsFirst(const Geometry& g, const T* x, int64_t first,
+                         int64_t last, T* unfolded) {
+  T* out = unfolded;
+  const Position start = OutputPosition(g, first);
+  for (int64_t c = 0; c < g.in_channels; ++c) {
+    const T* plane = x + c * g.in_positions();
+    ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
+      const Window::Range valid = g.w.ValidOutputs(kw);
+      Position p = start;
+      for (int64_t left = last - first; left > 0;) {
+        // The part [p.w, end) of a row of outputs.
+        const int64_t end = std::min(g.w.out, p.w + left);
+        left -= end - p.w;
+        const int64_t id = g.d.Input(p.d, kd);
+        const int64_t ih = g.h.Input(p.h, kh);
+        int64_t w0 = std::clamp(valid.first, p.w, end);
+        int64_t w1 = std::clamp(valid.last, p.w, end);
+        if (!Inside(id, g.d) || !Inside(ih, g.h)) w0 = w1 = end;
+        std::fill(out, out + (w0 - p.w), T(0));
+        out += w0 - p.w;
+        if (w0 < w1) {
+          const T* row = plane + (id * g.h.in + ih) * g.w.in;
+          const T* from = row + g.w.Input(w0, kw);
+          const int64_t n = w1 - w0;
+          if (g.w.stride == 1) {
+            std::memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
+          } else {
+            for (int64_t i = 0; i < n; ++i) out[i] = from[i * g.w.stride];
+          }
+          out += n;
+        }
+        std::fill(out, out + (end - w1), T(0));
+        out += end - w1;
+        p.w = 0;
+        if (++p.h == g.h.out) {
+          p.h = 0;
+          ++p.d;
+        }
+      }
+    });
+  }
+}
+
+// Writes row p - first and column (tap, channel) of `unfolded`. `x` is
+// [positions, all channels], at the group's first channel.
+template <typename T>
+void UnfoldChannelsLast(const Geometry& g, const T* x, int64_t first,
+                        int64_t last, T* unfolded) {
+  const int64_t channels = g.in_channels;
+  const int64_t step = channels * g.groups;
+  T* out = unfolded;
+  Position p = OutputPosition(g, first);
+  for (int64_t i = first; i < last; ++i) {
+    const int64_t iw0 = g.w.Input(p.w, 0);
+    const bool whole_row =
+        g.groups == 1 && g.w.dilation == 1 && iw0 >= 0 &&
+        iw0 + g.w.kernel <= g.w.in;
+    for (int64_t kd = 0; kd < g.d.kernel; ++kd) {
+      const int64_t id = g.d.Input(p.d, kd);
+      for (int64_t kh = 0; kh < g.h.kernel; ++kh) {
+        const int64_t ih = g.h.Input(p.h, kh);
+        if (!Inside(id, g.d) || !Inside(ih, g.h)) {
+          std::fill(out, out + g.w.kernel * channels, T(0));
+          out += g.w.kernel * channels;
+          continue;
+        }
+        const T* row = x + (id * g.h.in + ih) * g.w.in * step;
+        if (whole_row) {
+          out = std::copy_n(row + iw0 * step, g.w.kernel * channels, out);
+          continue;
+        }
+        for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
+          const int64_t iw = iw0 + kw * g.w.dilation;
+          if (Inside(iw, g.w)) {
+            out = std::copy_n(row + iw * step, channels, out);
+          } else {
+            out = std::fill_n(out, channels, T(0));
+          }
+        }
+      }
+    }
+    if (++p.w == g.w.out) {
+      p.w = 0;
+      if (++p.h == g.h.out) {
+        p.h = 0;
+        ++p.d;
+      }
+    }
+  }
+}
+
+// How many output positions to unfold at a time. `depth` is what one takes.
+template <typename T>
+int64_t PositionsAtATime(int64_t depth, int64_t positions) {
+  const int64_t fit =
+      kUnfoldedBytes / static_cast<int64_t>(sizeof(T)) / std::max<int64_t>(1, depth);
+  return std::min(positions, std::max<int64_t>(32, fit));
+}
+
+template <typename T>
+absl::StatusOr<MutableTensor> Scratch(int64_t elements) {
+  return MutableTensor::Create(DType::Of<T>(), {elements});
+}
+
+// x: [batch, groups * in_channels, positions], kernel: [groups * out_channels,
+// in_channels, taps], y: [batch, groups * out_channels, positions].
+template <typename T>
+absl::Status ChannelsFirst(const Geometry& g, const T* x, const T* kernel,
+                           T* y) {
+  const int64_t depth = g.in_channels * g.taps();
+  const int64_t positions = g.out_positions();
+  const bool pointwise = g.IsPointwise();
+  const int64_t step = PositionsAtATime<T>(depth, positions);
+  BATON_ASSIGN_OR_RETURN(MutableTensor scratch,
+                         Scratch<T>(pointwise ? 0 : depth * step));
+  T* unfolded = scratch.span<T>().data();
+  for (int64_t n = 0; n < g.batch; ++n) {
+    for (int64_t group = 0; group < g.groups; ++group) {
+      const T* image =
+          x + (n * g.groups + group) * g.in_channels * g.in_positions();
+      const T* weights = kernel + group * g.out_channels * depth;
+      T* out = y + (n * g.groups + group) * g.out_channels * positions;
+      if (pointwise) {
+        internal::Gemm<T>(g.out_channels, positions, depth, {weights, depth},
+                          {image, positions}, out, positions);
+        continue;
+      }
+      for (int64_t first = 0; first < positions; first += step) {
+        const int64_t last = std::min(positions, first + step);
+        UnfoldChannelsFirst(g, image, first, last, unfolded);
+        internal::Gemm<T>(g.out_channels, last - first, depth,
+                          {weights, depth}, {unfolded, last - first},
+                          out + first, positions);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// x: [batch, positions, groups * in_channels], kernel: [taps, in_channels,
+// groups * out_channels], y: [batch, positions, groups * out_channels].
+template <typename T>
+absl::Status ChannelsLast(const Geometry& g, const T* x, const T* kernel,
+                          T* y) {
+  const int64_t depth = g.in_channels * g.taps();
+  const int64_t positions = g.out_positions();
+  const int64_t all_in = g.groups * g.in_channels;
+  const int64_t all_out = g.groups * g.out_channels;
+  const bool pointwise = g.IsPointwise();
+  const int64_t step = PositionsAtATime<T>(depth, positions);
+  BATON_ASSIGN_OR_RETURN(MutableTensor scratch,
+                         Scratch<T>(pointwise ? 0 : depth * step));
+  T* unfolded = scratch.span<T>().data();
+  for (int64_t n = 0; n < g.batch; ++n) {
+    for (int64_t group = 0; group < g.groups; ++group) {
+      const T* image = x + n * g.in_positions() * all_in + group * g.in_channels;
+      const T* weights = kernel + group * g.out_channels;
+      T* out = y + n * positions * all_out + group * g.out_channels;
+      if (pointwise) {
+        internal::Gemm<T>(positions, g.out_channels, depth, {image, all_in},
+                          {weights, all_out}, out, all_out);
+        continue;
+      }
+      for (int64_t first = 0; first < positions; first += step) {
+        const int64_t last = std::min(positions, first + step);
+        UnfoldChannelsLast(g, image, first, last, unfolded);
+        internal::Gemm<T>(last - first, g.out_channels, depth,
+                          {unfolded, depth}, {weights, all_out},
+                          out + first * all_out, all_out);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Depthwise convolutions sum a channel's taps directly. Acc is the type of the
+// sums. Layouts as in ChannelsFirst, with in_channels = 1.
+template <typename T, typename Acc>
+void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
+                            T* y) {
+  std::vector<Acc> sums(static_cast<size_t>(g.w.out));
+  const int64_t planes = g.batch * g.groups * g.out_channels;
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    const T* image = x + plane / g.out_channels * g.in_positions();
+    const T* weights =
+        kernel + plane % (g.groups * g.out_channels) * g.taps();
+    for (int64_t od = 0; od < g.d.out; ++od) {
+      for (int64_t oh = 0; oh < g.h.out; ++oh) {
+        std::fill(sums.begin(), sums.end(), Acc(0));
+        const T* tap = weights;
+        ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
+          const Acc weight = static_cast<Acc>(*tap++);
+          const int64_t id = g.d.Input(od, kd);
+          const int64_t ih = g.h.Input(oh, kh);
+          const Window::Range valid = g.w.ValidOutputs(kw);
+          const int64_t n = valid.last - valid.first;
+          if (!Inside(id, g.d) || !Inside(ih, g.h) || n == 0) return;
+          const T* from = image + (id * g.h.in + ih) * g.w.in +
+                          g.w.Input(valid.first, kw);
+          Acc* to = sums.data() + valid.first;
+          if (g.w.stride == 1) {
+            for (int64_t i = 0; i < n; ++i) {
+              to[i] += weight * static_cast<Acc>(from[i]);
+            }
+          } else {
+            for (int64_t i = 0; i < n; ++i) {
+              to[i] += weight * static_cast<Acc>(from[i * g.w.stride]);
+            }
+          }
+        });
+        for (const Acc sum : sums) *y++ = static_cast<T>(sum);
+      }
+    }
+  }
+}
+
+template <typename T, typename Acc>
+void DepthwiseChannelsLast(const Geometry& g, const T* x, const T* kernel,
+                           T* y) {
+  const int64_t channels = g.groups;
+  const int64_t multiplier = g.out_channels;
+  const int64_t outs = channels * multiplier;
+  std::vector<Acc> sums(static_cast<size_t>(outs));
+  for (int64_t n = 0; n < g.batch; ++n) {
+    const T* image = x + n * g.in_positions() * channels;
+    for (int64_t i = 0; i < g.out_positions(); ++i) {
+      const Position p = OutputPosition(g, i);
+      std::fill(sums.begin(), sums.end(), Acc(0));
+      const T* weights = kernel - outs;
+      ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
+        weights += outs;
+        const int64_t id = g.d.Input(p.d, kd);
+        const int64_t ih = g.h.Input(p.h, kh);
+        const int64_t iw = g.w.Input(p.w, kw);
+        if (!Inside(id, g.d) || !Inside(ih, g.h) || !Inside(iw, g.w)) return;
+        const T* from =
+            image + ((id * g.h.in + ih) * g.w.in + iw) * channels;
+        if (multiplier == 1) {
+          for (int64_t c = 0; c < channels; ++c) {
+            sums[static_cast<size_t>(c)] +=
+                static_cast<Acc>(from[c]) * static_cast<Acc>(weights[c]);
+          }
+        } else {
+          for (int64_t c = 0; c < outs; ++c) {
+            sums[static_cast<size_t>(c)] +=
+                static_cast<Acc>(from[c / multiplier]) *
+                static_cast<Acc>(weights[c]);
+          }
+        }
+      });
+      for (const Acc sum : sums) *y++ = static_cast<T>(sum);
+    }
+  }
+}
+
+template <typename T>
+absl::Status Convolve(const Geometry& g, bool channels_last, const T* x,
+                      const T* kernel, T* y) {
+  if (g.in_channels == 1 && g.groups > 1) {
+    const auto run = [&]<typename Acc>() {
+      if (channels_last) {
+        DepthwiseChannelsLast<T, Acc>(g, x, kernel, y);
+      } else {
+        DepthwiseChannelsFirst<T, Acc>(g, x, kernel, y);
+      }
+    };
+    // As many float32 terms as the bound on the error allows.
+    if (std::is_same_v<T, float> && g.taps() > 128) {
+      run.template operator()<double>();
+    } else {
+      run.template operator()<T>();
+    }
+    return absl::OkStatus();
+  }
+  return channels_last ? ChannelsLast(g, x, kernel, y)
+                       : ChannelsFirst(g, x, kernel, y);
+}
+
+// Adds what `unfolded`, [out_channels * taps, last - first], holds for the
+// input positions [first, last) to `y`, [out_channels, positions]. Here the
+// windows slide over the result: `in` and `out` of the geometry are swapped.
+template <typename T>
+void FoldChannelsFirst(const Geometry& g, const T* unfolded, int64_t first,
+                       int64_t last, T* y) {
+  const T* from = unfolded;
+  const Position start = OutputPosition(g, first);
+  for (int64_t c = 0; c < g.in_channels; ++c) {
+    T* plane = y + c * g.in_positions();
+    ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
+      const Window::Range valid = g.w.ValidOutputs(kw);
+      Position p = start;
+      for (int64_t left = last - first; left > 0;) {
+        const int64_t end = std::min(g.w.out, p.w + left);
+        left -= end - p.w;
+        const int64_t id = g.d.Input(p.d, kd);
+        const int64_t ih = g.h.Input(p.h, kh);
+        if (Inside(id, g.d) && Inside(ih, g.h)) {
+          const int64_t w0 = std::clamp(valid.first, p.w, end);
+          const int64_t w1 = std::clamp(valid.last, p.w, end);
+          T* row = plane + (id * g.h.in + ih) * g.w.in;
+          for (int64_t w = w0; w < w1; ++w) {
+            row[g.w.Input(w, kw)] += from[w - p.w];
+          }
+        }
+        from += end - p.w;
+        p.w = 0;
+        if (++p.h == g.h.out) {
+          p.h = 0;
+          ++p.d;
+        }
+      }
+    });
+  }
+}
+
+// The transpose of ChannelsFirst: x has the shape of its result and y that of
+// its data. kernel: [groups * out_channels, in_channels, taps].
+template <typename T>
+absl::Status TransposeChannelsFirst(const Geometry& g, const T* x,
+                                    const T* kernel, T* y) {
+  const int64_t depth = g.in_channels * g.taps();
+  const int64_t positions = g.out_positions();
+  const int64_t step = PositionsAtATime<T>(depth, positions);
+  BATON_ASSIGN_OR_RETURN(MutableTensor scratch, Scratch<T>(depth * step));
+  T* unfolded = scratch.span<T>().data();
+  for (int64_t n = 0; n < g.batch; ++n) {
+    for (int64_t group = 0; group < g.groups; ++group) {
+      const T* image = x + (n * g.groups + group) * g.out_channels * positions;
+      const T* weights = kernel + group * g.out_channels * depth;
+      T* out = y + (n * g.groups + group) * g.in_channels * g.in_positions();
+      for (int64_t first = 0; first < positions; first += step) {
+        const int64_t last = std::min(positions, first + step);
+        internal::Gemm<T>(depth, last - first, g.out_channels,
+                          {weights, depth, /*transposed=*/true},
+                          {image + first, positions}, unfolded, last - first);
+        FoldChannelsFirst(g, unfolded, first, last, out);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The names of spatial dimensions: W, HW or DHW.
+template <size_t N>
+absl::string_view Spatial() {
+  return absl::string_view("DHW").substr(3 - N);
+}
+
+// Parameters and tensors after checks and conversions: data and kernel in
+// plain layouts and of the dtype to compute in.
+struct Prepared {
+  Tensor data;
+  Tensor kernel;
+  std::string layout;  // Of data and of the raw result.
+  std::string out_layout;
+  DType out_dtype;
+};
+
+template <size_t N>
+absl::StatusOr<Prepared> Prepare(absl::string_view name, const Tensor& data,
+                                 const Tensor& kernel,
+                                 const ConvParams<N>& params,
+                                 bool allow_channels_last,
+                                 absl::string_view default_kernel) {
+  Prepared p;
+  const std::string first = absl::StrCat("NC", Spatial<N>());
+  const std::string last = absl::StrCat("N", Spatial<N>(), "C");
+  const std::string data_layout =
+      params.data_layout.empty() ? first : params.data_layout;
+  p.out_layout = params.out_layout.empty() ? data_layout : params.out_layout;
+  p.out_dtype = params.out_dtype.is_void() ? data.dtype() : params.out_dtype;
+  BATON_ASSIGN_OR_RETURN(
+      const DType compute,
+      internal::ProductDType(name, data.dtype(), kernel.dtype(), p.out_dtype));
+  p.layout = allow_channels_last && data_layout == last ? last : first;
+  const auto plain = [name](const Tensor& x, absl::string_view what,
+                            absl::string_view from,
+                            absl::string_view to) -> absl::StatusOr<Tensor> {
+    absl::StatusOr<Tensor> result = LayoutTransform(x, from, to);
+    if (result.ok()) return result;
+    return Error(name, "the ", what, ": ", result.status().message());
+  };
+  BATON_ASSIGN_OR_RETURN(p.data, plain(data, "data", data_layout, p.layout));
+  BATON_ASSIGN_OR_RETURN(
+      p.kernel,
+      plain(kernel, "kernel",
+            params.kernel_layout.empty() ? std::string(default_kernel)
+                                         : params.kernel_layout,
+            default_kernel));
+  BATON_ASSIGN_OR_RETURN(p.data, internal::Convert(name, p.data, compute));
+  BATON_ASSIGN_OR_RETURN(p.kernel, internal::Convert(name, p.kernel, compute));
+  return p;
+}
+
+absl::StatusOr<Tensor> Finish(absl::string_view name, MutableTensor result,
+                              const Prepared& p) {
+  BATON_ASSIGN_OR_RETURN(
+      Tensor out,
+      internal::Convert(name, std::move(result).Freeze(), p.out_dtype));
+  return LayoutTransform(out, p.layout, p.out_layout);
+}
+
+absl::Status CheckGroups(absl::string_view name, int64_t groups,
+                         int64_t channels, absl::string_view what) {
+  if (groups < 1) return Error(name, "groups must be positive, not ", groups);
+  if (channels % groups == 0) return absl::OkStatus();
+  return Error(name, channels, " ", what, " channels do not divide into ",
+               groups, " groups");
+}
+
+// Fills the windows of `g` from parameters and the plain kernel [*, *, taps],
+// apart from `in` and `out`.
+template <size_t N>
+void SetWindows(const ConvParams<N>& params, const Tensor& kernel,
+                Geometry& g) {
+  const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
+  for (size_t i = 0; i < N; ++i) {
+    Window& window = *windows[3 - N + i];
+    window.kernel = kernel.shape()[2 + i];
+    window.stride = params.strides[i];
+    window.dilation = params.dilation[i];
+    window.pad_before = params.padding[i];
+    window.pad_after = params.padding[N + i];
+  }
+}
+
+template <size_t N>
+absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
+                            const Tensor& kernel,
+                            const ConvParams<N>& params) {
+  const std::string oi = absl::StrCat("OI", Spatial<N>());
+  BATON_ASSIGN_OR_RETURN(Prepared p,
+                         Prepare(name, data, kernel, params,
+                                 /*allow_channels_last=*/true, oi));
+  const bool channels_last = p.layout.back() == 'C';
+  const absl::Span<const int64_t> in = p.data.shape();
+  const int64_t channels = in[channels_last ? N + 1 : 1];
+  BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, channels, "input"));
+  // The depthwise form [C, M, taps] is [C * M, 1, taps].
+  TensorShape weights = internal::ToShape(p.kernel.shape());
+  if (params.groups == channels && weights[0] == channels && channels > 1) {
+    BATON_ASSIGN_OR_RETURN(weights[0],
+                           internal::CheckedMul(name, weights[0], weights[1]));
+    weights[1] = 1;
+    BATON_ASSIGN_OR_RETURN(p.kernel, p.kernel.Reshaped(weights));
+  }
+  BATON_RETURN_IF_ERROR(
+      CheckGroups(name, params.groups, weights[0], "output"));
+  if (weights[1] != channels / params.groups) {
+    return Error(name, "kernel ", kernel.TypeToString(), " does not fit data ",
+                 data.TypeToString(), " in ", params.groups, " groups");
+  }
+  Geometry g;
+  g.batch = in[0];
+  g.groups = params.groups;
+  g.in_channels = channels / params.groups;
+  g.out_channels = weights[0] / params.groups;
+  SetWindows(params, p.kernel, g);
+  const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
+  TensorShape shape = internal::ToShape(in);
+  shape[channels_last ? N + 1 : 1] = weights[0];
+  for (size_t i = 0; i < N; ++i) {
+    Window& window = *windows[3 - N + i];
+    const size_t at = i + (channels_last ? 1 : 2);
+    window.in = in[at];
+    BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
+    BATON_ASSIGN_OR_RETURN(
+        window.out,
+        internal::WindowOutputs(name, window, /*ceil_mode=*/false));
+    shape[at] = window.out;
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(p.data.dtype(), shape));
+  if (result.num_elements() > 0) {
+    if (channels_last) {
+      BATON_ASSIGN_OR_RETURN(
+          p.kernel, LayoutTransform(p.kernel, oi,
+                                    absl::StrCat(Spatial<N>(), "IO")));
+    }
+    BATON_RETURN_IF_ERROR(internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
+      return Convolve<T>(g, channels_last,
+                         static_cast<const T*>(p.data.data()),
+                         static_cast<const T*>(p.kernel.data()),
+                         static_cast<T*>(result.data()));
+    }));
+  }
+  return Finish(name, std::move(result), p);
+}
+
+template <size_t N>
+absl::StatusOr<Tensor> ConvTranspose(absl::string_view name,
+                                     const Tensor& data, const Tensor& kernel,
+                                     const ConvTransposeParams<N>& params) {
+  const std::string io = absl::StrCat("IO", Spatial<N>());
+  BATON_ASSIGN_OR_RETURN(Prepared p,
+                         Prepare<N>(name, data, kernel, params,
+                                    /*allow_channels_last=*/false, io));
+  const absl::Span<const int64_t> in = p.data.shape();
+  BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, in[1], "input"));
+  if (p.kernel.shape()[0] != in[1]) {
+    return Error(name, "kernel ", kernel.TypeToString(), " does not fit data ",
+                 data.TypeToString());
+  }
+  // The convolution whose transpose this is; its outputs are our inputs.
+  Geometry g;
+  g.batch = in[0];
+  g.groups = params.groups;
+  g.in_channels = p.kernel.shape()[1];
+  g.out_channels = in[1] / params.groups;
+  SetWindows(params, p.kernel, g);
+  const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
+  TensorShape shape = internal::ToShape(in);
+  BATON_ASSIGN_OR_RETURN(
+      shape[1], internal::CheckedMul(name, g.in_channels, g.groups));
+  for (size_t i = 0; i < N; ++i) {
+    Window& window = *windows[3 - N + i];
+    BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
+    const int64_t extra = params.output_padding[i];
+    if (extra < 0 || (extra >= window.stride && extra >= window.dilation)) {
+      return Error(name, "output padding ", extra,
+                   " must be less than the stride");
+    }
+    window.out = in[2 + i];
+    const __int128 extent =
+        static_cast<__int128>(window.out - 1) * window.stride +
+        (window.kernel - 1) * window.dilation + 1 - window.pad_before -
+        window.pad_after + extra;
+    if (window.out < 1 || extent < 0 ||
+        extent > std::numeric_limits<int64_t>::max() / 4) {
+      return Error(name, "data ", data.TypeToString(), " with kernel ",
+                   kernel.TypeToString(), " gives an impossible extent");
+    }
+    window.in = static_cast<int64_t>(extent);
+    BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
+    shape[2 + i] = window.in;
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(p.data.dtype(), shape));
+  if (result.num_elements() > 0 && p.data.num_elements() > 0) {
+    BATON_RETURN_IF_ERROR(internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
+      return TransposeChannelsFirst<T>(
+          g, static_cast<const T*>(p.data.data()),
+          static_cast<const T*>(p.kernel.data()),
+          static_cast<T*>(result.data()));
+    }));
+  }
+  return Finish(name, std::move(result), p);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Conv1d(const Tensor& data, const Tensor& kernel,
+                              const Conv1dParams& params) {
+  return Conv<1>("conv1d", data, kernel, params);
+}
+
+absl::StatusOr<Tensor> Conv2d(const Tensor& data, const Tensor& kernel,
+                              const Conv2dParams& params) {
+  return Conv<2>("conv2d", data, kernel, params);
+}
+
+absl::StatusOr<Tensor> Conv3d(const Tensor& data, const Tensor& kernel,
+                              const Conv3dParams& params) {
+  return Conv<3>("conv3d", data, kernel, params);
+}
+
+absl::StatusOr<Tensor> Conv1dTranspose(const Tensor& data,
+                                       const Tensor& kernel,
+                                       const Conv1dTransposeParams& params) {
+  return ConvTranspose<1>("conv1d_transpose", data, kernel, params);
+}
+
+absl::StatusOr<Tensor> Conv2dTranspose(const Tensor& data,
+                                       const Tensor& kernel,
+                                       const Conv2dTransposeParams& params) {
+  return ConvTranspose<2>("conv2d_transpose", data, kernel, params);
+}
+
+absl::StatusOr<Tensor> Conv3dTranspose(const Tensor& data,
+                                       const Tensor& kernel,
+                                       const Conv3dTransposeParams& params) {
+  return ConvTranspose<3>("conv3d_transpose", data, kernel, params);
+}
+
+}  // namespace baton::kernels

@@ -1,0 +1,124 @@
+// Functions of one element, and of two elements of tensors that broadcast
+// against each other as in NumPy.
+//
+// Half floats are computed in float32 and rounded at the end. Integer
+// arithmetic wraps. A dtype that a function does not list is an
+// InvalidArgumentError, as are operands whose dtypes differ or whose shapes do
+// not broadcast.
+
+#ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_H_
+#define BATON_RUNTIME_KERNELS_ELEMENTWISE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+// Floating dtypes only.
+absl::StatusOr<Tensor> Sqrt(const Tensor& x);
+absl::StatusOr<Tensor> Rsqrt(const Tensor& x);
+absl::StatusOr<Tensor> Exp(const Tensor& x);
+absl::StatusOr<Tensor> Log(const Tensor& x);
+absl::StatusOr<Tensor> Log2(const Tensor& x);
+absl::StatusOr<Tensor> Log10(const Tensor& x);
+absl::StatusOr<Tensor> Sin(const Tensor& x);
+absl::StatusOr<Tensor> Cos(const Tensor& x);
+absl::StatusOr<Tensor> Tan(const Tensor& x);
+absl::StatusOr<Tensor> Asin(const Tensor& x);
+absl::StatusOr<Tensor> Acos(const Tensor& x);
+absl::StatusOr<Tensor> Atan(const Tensor& x);
+absl::StatusOr<Tensor> Sinh(const Tensor& x);
+absl::StatusOr<Tensor> Cosh(const Tensor& x);
+absl::StatusOr<Tensor> Tanh(const Tensor& x);
+absl::StatusOr<Tensor> Asinh(const Tensor& x);
+absl::StatusOr<Tensor> Acosh(const Tensor& x);
+absl::StatusOr<Tensor> Atanh(const Tensor& x);
+absl::StatusOr<Tensor> Sigmoid(const Tensor& x);
+absl::StatusOr<Tensor> Erf(const Tensor& x);
+
+// The fast variants compute what the exact functions do.
+inline absl::StatusOr<Tensor> FastExp(const Tensor& x) { return Exp(x); }
+inline absl::StatusOr<Tensor> FastTanh(const Tensor& x) { return Tanh(x); }
+inline absl::StatusOr<Tensor> FastErf(const Tensor& x) { return Erf(x); }
+
+// Floating and integer dtypes. Sign is -1, 0 or 1 (NaN of a NaN); Relu keeps a
+// NaN.
+absl::StatusOr<Tensor> Negative(const Tensor& x);
+absl::StatusOr<Tensor> Abs(const Tensor& x);
+absl::StatusOr<Tensor> Sign(const Tensor& x);
+absl::StatusOr<Tensor> Relu(const Tensor& x);
+
+// Floating dtypes; an integer tensor is returned as it is. Round takes ties to
+// even.
+absl::StatusOr<Tensor> Ceil(const Tensor& x);
+absl::StatusOr<Tensor> Floor(const Tensor& x);
+absl::StatusOr<Tensor> Round(const Tensor& x);
+absl::StatusOr<Tensor> Trunc(const Tensor& x);
+
+// To bool, from floating and integer dtypes.
+absl::StatusOr<Tensor> IsNan(const Tensor& x);
+absl::StatusOr<Tensor> IsInf(const Tensor& x);
+absl::StatusOr<Tensor> IsFinite(const Tensor& x);
+
+// Bool; integers and bool.
+absl::StatusOr<Tensor> LogicalNot(const Tensor& x);
+absl::StatusOr<Tensor> BitwiseNot(const Tensor& x);
+
+// Floating and integer dtypes: min(max(x, low), high), with the bounds clamped
+// to the range of an integer dtype and truncated. NaN stays.
+absl::StatusOr<Tensor> Clip(const Tensor& x, double low, double high);
+// Floating dtypes: x where x > 0, else alpha * x.
+absl::StatusOr<Tensor> LeakyRelu(const Tensor& x, double alpha);
+// As LeakyRelu, with one alpha for each index along `axis`: `alpha` has as many
+// elements as `x` has there, or one.
+absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,
+                             int64_t axis);
+
+// Floating and integer dtypes. Divide and Mod truncate integers toward zero,
+// FloorDivide and FloorMod round toward negative infinity, for floats too;
+// Mod of floats is fmod. An integer divided by zero, or raised to a negative
+// power, is an error. Maximum and Minimum also take bool, and return NaN if
+// either operand is one.
+absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b);
+
+// To bool, from any dtype.
+absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> LessEqual(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Greater(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> GreaterEqual(const Tensor& a, const Tensor& b);
+
+// Bool.
+absl::StatusOr<Tensor> LogicalAnd(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> LogicalOr(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> LogicalXor(const Tensor& a, const Tensor& b);
+
+// Integers and bool.
+absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> BitwiseOr(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> BitwiseXor(const Tensor& a, const Tensor& b);
+
+// Integers. RightShift keeps the sign of signed integers. An amount outside
+// [0, bits) is an error.
+absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b);
+
+// x + bias, where `bias` has rank 1 and lies along `axis` of `x`.
+absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
+                               int64_t axis);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_ELEMENTWISE_H_

@@ -1,0 +1,423 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/internal/binary.h"
+#include "baton/runtime/kernels/internal/broadcast.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/util.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::Error;
+using internal::MapBinary;
+using internal::Wrapping;
+
+// Computes half floats in float32.
+template <typename Fn>
+absl::StatusOr<Tensor> InFloat(absl::string_view name, const Tensor& a,
+                               const Tensor& b, const Fn& fn) {
+  BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, a));
+  BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
+  BATON_ASSIGN_OR_RETURN(const Tensor result, fn(x, y));
+  return internal::Convert(name, result, a.dtype());
+}
+
+// fn(T, T) -> T over floating and integer dtypes.
+template <bool kUnroll, typename Fn>
+absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& a,
+                                  const Tensor& b, const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  if (internal::IsHalf(a.dtype())) {
+    return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
+      return MapBinary<float, float, kUnroll>(name, x, y, x.dtype(), fn);
+    });
+  }
+  return internal::VisitNumeric(name, a.dtype(), [&]<typename T>() {
+    return MapBinary<T, T, kUnroll>(name, a, b, a.dtype(), fn);
+  });
+}
+
+// fn(U, U) -> U over integers, as unsigned, and over bool as bytes 0 and 1.
+template <typename Fn>
+absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
+                               const Tensor& b, const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  const DType dtype = a.dtype();
+  if (dtype.is_integral() && dtype.IsStorable()) {
+    switch (dtype.bytes()) {
+      case 1:
+        return MapBinary<uint8_t, uint8_t, true>(name, a, b, dtype, fn);
+      case 2:
+        return MapBinary<uint16_t, uint16_t, true>(name, a, b, dtype, fn);
+      case 4:
+        return MapBinary<uint32_t, uint32_t, true>(name, a, b, dtype, fn);
+      case 8:
+        return MapBinary<uint64_t, uint64_t, true>(name, a, b, dtype, fn);
+    }
+  }
+  return internal::UnsupportedDType(name, dtype);
+}
+
+// Sums, differences and products of integers have the same bits whether they
+// are signed or not.
+template <typename Fn>
+absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
+                                   const Tensor& b, const Fn& fn) {
+  if (a.dtype().is_integral() && !a.dtype().is_bool()) {
+    return MapBits(name, a, b, [&fn]<typename U>(U x, U y) {
+      return static_cast<U>(
+          fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
+    });
+  }
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
+    return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
+      return MapBinary<T, T, true>(name, x, y, x.dtype(), fn);
+    });
+  });
+}
+
+// fn(T, T) -> bool over all dtypes.
+template <typename Fn>
+absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
+                               const Tensor& b, const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  const auto ask = [&fn](auto x, auto y) -> uint8_t { return fn(x, y); };
+  if (a.dtype().is_bool()) {
+    return MapBinary<uint8_t, uint8_t, true>(
+        name, a, b, DType::Bool(), [&fn](uint8_t x, uint8_t y) -> uint8_t {
+          return fn(x != 0, y != 0);
+        });
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, a));
+  BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
+  return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
+    return MapBinary<T, uint8_t, true>(name, x, y, DType::Bool(), ask);
+  });
+}
+
+template <typename Fn>
+absl::StatusOr<Tensor> Logical(absl::string_view name, const Tensor& a,
+                               const Tensor& b, const Fn& fn) {
+  for (const Tensor* x : {&a, &b}) {
+    if (!x->dtype().is_bool()) {
+      return internal::UnsupportedDType(name, x->dtype());
+    }
+  }
+  return Compare(name, a, b, fn);
+}
+
+// `bad(y)` of an element of the integer tensor `b` is an error, unless the
+// result has no elements.
+template <typename Bad>
+absl::Status CheckIntegers(absl::string_view name, const Tensor& a,
+                           const Tensor& b, absl::string_view what,
+                           const Bad& bad) {
+  if (!b.dtype().is_integral() || a.num_elements() == 0) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<Tensor> checked = internal::VisitNumeric(
+      name, b.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+        const T* y = internal::Data<T>(b);
+        for (int64_t i = 0; i < b.num_elements(); ++i) {
+          if (bad(y[i])) return Error(name, what);
+        }
+        return b;
+      });
+  return checked.status();
+}
+
+constexpr auto kIsZero = [](auto y) { return y == 0; };
+constexpr auto kIsNegative = [](auto y) {
+  if constexpr (std::is_unsigned_v<decltype(y)>) {
+    return false;
+  } else {
+    return y < 0;
+  }
+};
+
+// Truncated quotient of integers, y != 0.
+template <typename T>
+T Quotient(T x, T y) {
+  if constexpr (std::is_signed_v<T>) {
+    if (y == -1) {
+      return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+    }
+  }
+  return static_cast<T>(x / y);
+}
+
+template <typename T>
+T Remainder(T x, T y) {
+  if constexpr (std::is_signed_v<T>) {
+    if (y == -1) return 0;
+  }
+  return static_cast<T>(x % y);
+}
+
+template <typename T>
+T IntegerPower(T base, T exponent) {
+  Wrapping<T> result = 1;
+  Wrapping<T> square = static_cast<Wrapping<T>>(base);
+  for (auto bits = static_cast<Wrapping<T>>(exponent); bits != 0; bits >>= 1) {
+    if ((bits & 1) != 0) result *= square;
+    square *= square;
+  }
+  return static_cast<T>(result);
+}
+
+// `v`, of rank 1, shaped to lie along `axis` of `x`.
+absl::StatusOr<Tensor> AlongAxis(absl::string_view name, const Tensor& x,
+                                 const Tensor& v, int64_t axis) {
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(name, axis, x.rank()));
+  TensorShape shape(x.shape().size() - static_cast<size_t>(normal), 1);
+  shape[0] = v.num_elements();
+  return v.Reshaped(shape);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b) {
+  return MapWrapping("add", a, b, [](auto x, auto y) { return x + y; });
+}
+
+absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b) {
+  return MapWrapping("subtract", a, b, [](auto x, auto y) { return x - y; });
+}
+
+absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b) {
+  return MapWrapping("multiply", a, b, [](auto x, auto y) { return x * y; });
+}
+
+absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b) {
+  constexpr char kName[] = "divide";
+  BATON_RETURN_IF_ERROR(
+      CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
+  return MapNumeric<true>(kName, a, b, []<typename T>(T x, T y) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      return Quotient(x, y);
+    } else {
+      return x / y;
+    }
+  });
+}
+
+absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
+  constexpr char kName[] = "floor_divide";
+  BATON_RETURN_IF_ERROR(
+      CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
+  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      const T quotient = Quotient(x, y);
+      if constexpr (std::is_signed_v<T>) {
+        if (Remainder(x, y) != 0 && (x < 0) != (y < 0)) {
+          return static_cast<T>(quotient - 1);
+        }
+      }
+      return quotient;
+    } else {
+      return std::floor(x / y);
+    }
+  });
+}
+
+absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
+  constexpr char kName[] = "mod";
+  BATON_RETURN_IF_ERROR(
+      CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
+  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      return Remainder(x, y);
+    } else {
+      return std::fmod(x, y);
+    }
+  });
+}
+
+absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
+  constexpr char kName[] = "floor_mod";
+  BATON_RETURN_IF_ERROR(
+      CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
+  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+    T remainder;
+    if constexpr (std::is_integral_v<T>) {
+      remainder = Remainder(x, y);
+    } else {
+      remainder = std::fmod(x, y);
+    }
+    if constexpr (!std::is_unsigned_v<T>) {
+      if (remainder != 0 && (remainder < 0) != (y < 0)) {
+        return static_cast<T>(remainder + y);
+      }
+    }
+    return remainder;
+  });
+}
+
+absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
+  constexpr char kName[] = "power";
+  BATON_RETURN_IF_ERROR(CheckIntegers(
+      kName, a, b, "integer raised to a negative power", kIsNegative));
+  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      return IntegerPower(x, y);
+    } else {
+      return std::pow(x, y);
+    }
+  });
+}
+
+absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
+  if (a.dtype().is_bool()) {
+    return MapBits("maximum", a, b, [](auto x, auto y) { return x | y; });
+  }
+  return MapNumeric<true>("maximum", a, b, []<typename T>(T x, T y) -> T {
+    return x > y || x != x ? x : y;
+  });
+}
+
+absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
+  if (a.dtype().is_bool()) {
+    return Compare("minimum", a, b, [](auto x, auto y) { return x && y; });
+  }
+  return MapNumeric<true>("minimum", a, b, []<typename T>(T x, T y) -> T {
+    return x < y || x != x ? x : y;
+  });
+}
+
+absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b) {
+  return Compare("equal", a, b, [](auto x, auto y) { return x == y; });
+}
+
+absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b) {
+  return Compare("not_equal", a, b, [](auto x, auto y) { return x != y; });
+}
+
+absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b) {
+  return Compare("less", a, b, [](auto x, auto y) { return x < y; });
+}
+
+absl::StatusOr<Tensor> LessEqual(const Tensor& a, const Tensor& b) {
+  return Compare("less_equal", a, b, [](auto x, auto y) { return x <= y; });
+}
+
+absl::StatusOr<Tensor> Greater(const Tensor& a, const Tensor& b) {
+  return Compare("greater", a, b, [](auto x, auto y) { return x > y; });
+}
+
+absl::StatusOr<Tensor> GreaterEqual(const Tensor& a, const Tensor& b) {
+  return Compare("greater_equal", a, b, [](auto x, auto y) { return x >= y; });
+}
+
+absl::StatusOr<Tensor> LogicalAnd(const Tensor& a, const Tensor& b) {
+  return Logical("logical_and", a, b, [](auto x, auto y) { return x && y; });
+}
+
+absl::StatusOr<Tensor> LogicalOr(const Tensor& a, const Tensor& b) {
+  return Logical("logical_or", a, b, [](auto x, auto y) { return x || y; });
+}
+
+absl::StatusOr<Tensor> LogicalXor(const Tensor& a, const Tensor& b) {
+  return Logical("logical_xor", a, b, [](auto x, auto y) { return x != y; });
+}
+
+absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b) {
+  return MapBits("bitwise_and", a, b, [](auto x, auto y) { return x & y; });
+}
+
+absl::StatusOr<Tensor> BitwiseOr(const Tensor& a, const Tensor& b) {
+  return MapBits("bitwise_or", a, b, [](auto x, auto y) { return x | y; });
+}
+
+absl::StatusOr<Tensor> BitwiseXor(const Tensor& a, const Tensor& b) {
+  return MapBits("bitwise_xor", a, b, [](auto x, auto y) { return x ^ y; });
+}
+
+namespace {
+
+absl::Status CheckShift(absl::string_view name, const Tensor& a,
+                        const Tensor& b) {
+  if (a.dtype().is_bool() || !a.dtype().is_integral()) {
+    return internal::UnsupportedDType(name, a.dtype());
+  }
+  return CheckIntegers(name, a, b, "shift amount out of range",
+                       [](auto y) {
+                         return kIsNegative(y) || y >= static_cast<decltype(y)>(
+                                                           8 * sizeof(y));
+                       });
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b) {
+  BATON_RETURN_IF_ERROR(CheckShift("left_shift", a, b));
+  return MapBits("left_shift", a, b, []<typename U>(U x, U y) {
+    return static_cast<U>(static_cast<Wrapping<U>>(x) << y);
+  });
+}
+
+absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b) {
+  BATON_RETURN_IF_ERROR(CheckShift("right_shift", a, b));
+  return MapNumeric<false>("right_shift", a, b, []<typename T>(T x, T y) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(x >> y);
+    } else {
+      return x;  // Not reached: the operands are integers.
+    }
+  });
+}
+
+absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
+                               int64_t axis) {
+  constexpr char kName[] = "bias_add";
+  BATON_RETURN_IF_ERROR(internal::CheckRank(kName, "the bias", bias, 1));
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  if (bias.num_elements() != x.shape()[static_cast<size_t>(normal)]) {
+    return Error(kName, "bias ", bias.TypeToString(), " does not fit axis ",
+                 axis, " of ", x.TypeToString());
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor aligned,
+                         AlongAxis(kName, x, bias, axis));
+  return MapWrapping(kName, x, aligned, [](auto u, auto v) { return u + v; });
+}
+
+absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,
+                             int64_t axis) {
+  constexpr char kName[] = "prelu";
+  BATON_RETURN_IF_ERROR(internal::CheckRank(kName, "alpha", alpha, 1));
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, x, alpha));
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  if (alpha.num_elements() != 1 &&
+      alpha.num_elements() != x.shape()[static_cast<size_t>(normal)]) {
+    return Error(kName, "alpha ", alpha.TypeToString(), " does not fit axis ",
+                 axis, " of ", x.TypeToString());
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor aligned,
+                         AlongAxis(kName, x, alpha, axis));
+  return InFloat(kName, x, aligned, [&](const Tensor& u, const Tensor& v) {
+    return internal::VisitFloat(kName, u.dtype(), [&]<typename T>() {
+      return MapBinary<T, T, true>(
+          kName, u, v, u.dtype(),
+          [](T value, T slope) { return value > 0 ? value : value * slope; });
+    });
+  });
+}
+
+}  // namespace baton::kernels

@@ -1,0 +1,25 @@
+// Conversion between element types.
+
+#ifndef BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_
+#define BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels::internal {
+
+// `x` with its elements converted to `dtype`; `x` itself, sharing the buffer,
+// if it has that dtype. Integers wrap. A float becomes an integer by
+// truncation to int64 (or uint64 if the target is that), saturating, NaN as
+// zero, and then wraps. To bool: is it different from zero.
+absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
+                               DType dtype);
+
+// float32 for the half floats, else `x` itself.
+absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x);
+
+}  // namespace baton::kernels::internal
+
+#endif  // BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_

@@ -1,0 +1,301 @@
+#include "baton/runtime/kernels/internal/strided_copy.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+
+namespace baton::kernels::internal {
+namespace {
+
+struct Dim {
+  int64_t size;
+  int64_t src;  // Strides, in bytes.
+  int64_t dst;
+};
+using Dims = absl::InlinedVector<Dim, 8>;
+
+struct Wide {
+  uint64_t low;
+  uint64_t high;
+};
+
+// Calls fn(src, dst) at every point of `dims`, the last one fastest.
+template <typename Fn>
+void ForEachPoint(absl::Span<const Dim> dims, const char* src, char* dst,
+                  const Fn& fn) {
+  absl::InlinedVector<int64_t, 8> index(dims.size(), 0);
+  while (true) {
+    fn(src, dst);
+    size_t d = dims.size();
+    while (true) {
+      if (d == 0) return;
+      --d;
+      src += dims[d].src;
+      dst += dims[d].dst;
+      if (++index[d] < dims[d].size) break;
+      src -= dims[d].src * dims[d].size;
+      dst -= dims[d].dst * dims[d].size;
+      index[d] = 0;
+    }
+  }
+}
+
+// Transposes one block: kBlock rows of src become columns of dst.
+template <typename T>
+struct Block {
+  static constexpr int kRows = 1;
+  static void Transpose(const char* src, int64_t, char* dst, int64_t) {
+    std::memcpy(dst, src, sizeof(T));
+  }
+};
+
+#if defined(__SSE2__)
+inline __m128i Load(const char* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+inline void Store(char* p, __m128i v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
+}
+
+template <>
+struct Block<uint64_t> {
+  static constexpr int kRows = 2;
+  static void Transpose(const char* src, int64_t ss, char* dst, int64_t ds) {
+    const __m128i a = Load(src);
+    const __m128i b = Load(src + ss);
+    Store(dst, _mm_unpacklo_epi64(a, b));
+    Store(dst + ds, _mm_unpackhi_epi64(a, b));
+  }
+};
+
+template <>
+struct Block<uint32_t> {
+  static constexpr int kRows = 4;
+  static void Transpose(const char* src, int64_t ss, char* dst, int64_t ds) {
+    const __m128i a = Load(src);
+    const __m128i b = Load(src + ss);
+    const __m128i c = Load(src + 2 * ss);
+    const __m128i d = Load(src + 3 * ss);
+    const __m128i ab0 = _mm_unpacklo_epi32(a, b);
+    const __m128i ab1 = _mm_unpackhi_epi32(a, b);
+    const __m128i cd0 = _mm_unpacklo_epi32(c, d);
+    const __m128i cd1 = _mm_unpackhi_epi32(c, d);
+    Store(dst, _mm_unpacklo_epi64(ab0, cd0));
+    Store(dst + ds, _mm_unpackhi_epi64(ab0, cd0));
+    Store(dst + 2 * ds, _mm_unpacklo_epi64(ab1, cd1));
+    Store(dst + 3 * ds, _mm_unpackhi_epi64(ab1, cd1));
+  }
+};
+
+template <>
+struct Block<uint16_t> {
+  static constexpr int kRows = 8;
+  static void Transpose(const char* src, int64_t ss, char* dst, int64_t ds) {
+    __m128i r[8], s[8];
+    for (int i = 0; i < 8; ++i) r[i] = Load(src + i * ss);
+    for (int i = 0; i < 4; ++i) {
+      s[2 * i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+      s[2 * i + 1] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+    }
+    for (int i = 0; i < 2; ++i) {
+      r[4 * i] = _mm_unpacklo_epi32(s[4 * i], s[4 * i + 2]);
+      r[4 * i + 1] = _mm_unpackhi_epi32(s[4 * i], s[4 * i + 2]);
+      r[4 * i + 2] = _mm_unpacklo_epi32(s[4 * i + 1], s[4 * i + 3]);
+      r[4 * i + 3] = _mm_unpackhi_epi32(s[4 * i + 1], s[4 * i + 3]);
+    }
+    for (int i = 0; i < 4; ++i) {
+      Store(dst + 2 * i * ds, _mm_unpacklo_epi64(r[i], r[i + 4]));
+      Store(dst + (2 * i + 1) * ds, _mm_unpackhi_epi64(r[i], r[i + 4]));
+    }
+  }
+};
+
+template <>
+struct Block<uint8_t> {
+  static constexpr int kRows = 16;
+  // Four rounds of a perfect shuffle of the sixteen rows.
+  static void Transpose(const char* src, int64_t ss, char* dst, int64_t ds) {
+    __m128i a[16], b[16];
+    for (int i = 0; i < 16; ++i) a[i] = Load(src + i * ss);
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < 8; ++i) {
+        b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 8]);
+        b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
+      }
+      for (int i = 0; i < 8; ++i) {
+        a[2 * i] = _mm_unpacklo_epi8(b[i], b[i + 8]);
+        a[2 * i + 1] = _mm_unpackhi_epi8(b[i], b[i + 8]);
+      }
+    }
+    for (int i = 0; i < 16; ++i) Store(dst + i * ds, a[i]);
+  }
+};
+#endif  // defined(__SSE2__)
+
+// dst[r * ds + c] = src[c * ss + r] for r < rows, c < cols; strides in bytes.
+template <typename T>
+void Transpose2d(const char* src, int64_t ss, char* dst, int64_t ds,
+                 int64_t rows, int64_t cols) {
+  constexpr int64_t kB = Block<T>::kRows;
+  constexpr int64_t kT = static_cast<int64_t>(sizeof(T));
+  const int64_t block_rows = kB == 1 ? 0 : rows / kB * kB;
+  const int64_t block_cols = kB == 1 ? 0 : cols / kB * kB;
+  if (block_cols > 0) {
+    for (int64_t r = 0; r < block_rows; r += kB) {
+      for (int64_t c = 0; c < block_cols; c += kB) {
+        Block<T>::Transpose(src + c * ss + r * kT, ss, dst + r * ds + c * kT,
+                            ds);
+      }
+    }
+  }
+  const auto scalar = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
+    if (c1 - c0 < r1 - r0) {
+      for (int64_t c = c0; c < c1; ++c) {
+        for (int64_t r = r0; r < r1; ++r) {
+          std::memcpy(dst + r * ds + c * kT, src + c * ss + r * kT, sizeof(T));
+        }
+      }
+    } else {
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t c = c0; c < c1; ++c) {
+          std::memcpy(dst + r * ds + c * kT, src + c * ss + r * kT, sizeof(T));
+        }
+      }
+    }
+  };
+  if (block_cols > 0 && block_rows > 0) {
+    scalar(0, block_rows, block_cols, cols);
+    scalar(block_rows, rows, 0, cols);
+  } else {
+    scalar(0, rows, 0, cols);
+  }
+}
+
+// `dims` is sorted by descending dst stride, merged, and not empty.
+template <typename T>
+void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
+  constexpr int64_t kT = static_cast<int64_t>(sizeof(T));
+  const Dim inner = dims.back();
+  const absl::Span<const Dim> outer = dims.subspan(0, dims.size() - 1);
+  if (inner.dst == kT && inner.src == kT) {
+    const size_t run = static_cast<size_t>(inner.size) * sizeof(T);
+    ForEachPoint(outer, src, dst, [run](const char* s, char* d) {
+      std::memcpy(d, s, run);
+    });
+    return;
+  }
+  const auto unit = std::find_if(outer.begin(), outer.end(),
+                                 [](const Dim& d) { return d.src == kT; });
+  if (inner.dst == kT && inner.src != 0 && unit != outer.end()) {
+    // A swap of fastest dimensions. Tiles write whole cache lines of dst; the
+    // other loops run in the order of src, so that each tile reads a few
+    // sequential streams.
+    constexpr int64_t kTile = std::max<int64_t>(64 / kT, Block<T>::kRows);
+    const int64_t tiles = (inner.size + kTile - 1) / kTile;
+    Dims loops;
+    for (const Dim& d : outer) {
+      if (&d != &*unit) loops.push_back(d);
+    }
+    loops.push_back({inner.size, inner.src, inner.dst});
+    std::stable_sort(loops.begin(), loops.end(),
+                     [](const Dim& a, const Dim& b) {
+                       return std::abs(a.src) > std::abs(b.src);
+                     });
+    size_t tile_loop = 0;
+    while (loops[tile_loop].dst != kT) ++tile_loop;
+    loops[tile_loop] = {tiles, inner.src * kTile, inner.dst * kTile};
+    // All tiles are full but perhaps the last one.
+    const Dim rows = *unit;
+    const int64_t full = inner.size / kTile;
+    const auto run = [&](int64_t first, int64_t count, int64_t cols) {
+      if (count == 0) return;
+      Dims part = loops;
+      part[tile_loop].size = count;
+      ForEachPoint(part, src + first * part[tile_loop].src,
+                   dst + first * part[tile_loop].dst,
+                   [&](const char* s, char* d) {
+                     Transpose2d<T>(s, inner.src, d, rows.dst, rows.size, cols);
+                   });
+    };
+    run(0, full, kTile);
+    run(full, tiles - full, inner.size - full * kTile);
+    return;
+  }
+  ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
+    if (inner.src == 0 && inner.dst == kT) {
+      T value;
+      std::memcpy(&value, s, sizeof(T));
+      for (int64_t i = 0; i < inner.size; ++i) {
+        std::memcpy(d + i * kT, &value, sizeof(T));
+      }
+      return;
+    }
+    for (int64_t i = 0; i < inner.size; ++i) {
+      std::memcpy(d + i * inner.dst, s + i * inner.src, sizeof(T));
+    }
+  });
+}
+
+}  // namespace
+
+void StridedCopy(int element_size, absl::Span<const int64_t> shape,
+                 const void* src, absl::Span<const int64_t> src_strides,
+                 void* dst, absl::Span<const int64_t> dst_strides) {
+  Dims dims;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0) return;
+    if (shape[i] == 1) continue;
+    dims.push_back({shape[i], src_strides[i] * element_size,
+                    dst_strides[i] * element_size});
+  }
+  std::stable_sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) {
+    return a.dst > b.dst;
+  });
+  Dims merged;
+  for (const Dim& d : dims) {
+    if (!merged.empty() && merged.back().src == d.src * d.size &&
+        merged.back().dst == d.dst * d.size) {
+      merged.back() = {merged.back().size * d.size, d.src, d.dst};
+    } else {
+      merged.push_back(d);
+    }
+  }
+  const char* from = static_cast<const char*>(src);
+  char* to = static_cast<char*>(dst);
+  if (merged.empty()) {
+    std::memcpy(to, from, static_cast<size_t>(element_size));
+    return;
+  }
+  // A short run that both sides hold contiguously is one wider element.
+  if (merged.size() > 1 && merged.back().src == element_size &&
+      merged.back().dst == element_size) {
+    const int64_t run = merged.back().size * element_size;
+    if (run == 2 || run == 4 || run == 8 || run == 16) {
+      merged.pop_back();
+      element_size = static_cast<int>(run);
+    }
+  }
+  switch (element_size) {
+    case 1:
+      return Copy<uint8_t>(merged, from, to);
+    case 2:
+      return Copy<uint16_t>(merged, from, to);
+    case 4:
+      return Copy<uint32_t>(merged, from, to);
+    case 8:
+      return Copy<uint64_t>(merged, from, to);
+    default:
+      return Copy<Wide>(merged, from, to);
+  }
+}
+
+}  // namespace baton::kernels::internal

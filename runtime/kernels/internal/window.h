@@ -1,0 +1,59 @@
+// Arithmetic of windows that slide over spatial dimensions, shared by
+// convolutions and pools.
+
+#ifndef BATON_RUNTIME_KERNELS_INTERNAL_WINDOW_H_
+#define BATON_RUNTIME_KERNELS_INTERNAL_WINDOW_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace baton::kernels::internal {
+
+// One spatial dimension. All but `in` and `kernel` are bounded by
+// kMaxWindowParam once CheckWindow has passed.
+struct Window {
+  int64_t in = 1;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t pad_before = 0;
+  int64_t pad_after = 0;
+  int64_t out = 1;
+
+  // Where tap `k` of output `o` reads; may lie outside [0, in).
+  int64_t Input(int64_t o, int64_t k) const {
+    return o * stride - pad_before + k * dilation;
+  }
+  // The outputs [first, last) for which tap `k` reads inside [0, in).
+  struct Range {
+    int64_t first;
+    int64_t last;
+  };
+  Range ValidOutputs(int64_t k) const {
+    const int64_t offset = k * dilation - pad_before;
+    // Smallest o with o * stride + offset >= 0; largest with <= in - 1.
+    const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+    const int64_t room = in - 1 - offset;
+    const int64_t last = room < 0 ? 0 : room / stride + 1;
+    return {std::min(first, out), std::max(std::min(first, out),
+                                           std::min(last, out))};
+  }
+  bool pads() const { return pad_before != 0 || pad_after != 0; }
+};
+
+constexpr int64_t kMaxWindowParam = int64_t{1} << 31;
+
+// Checks extents, stride, dilation and padding.
+absl::Status CheckWindow(absl::string_view kernel, const Window& window);
+
+// The number of positions of the window: rounded down, or up with `ceil_mode`.
+absl::StatusOr<int64_t> WindowOutputs(absl::string_view kernel,
+                                      const Window& window, bool ceil_mode);
+
+}  // namespace baton::kernels::internal
+
+#endif  // BATON_RUNTIME_KERNELS_INTERNAL_WINDOW_H_

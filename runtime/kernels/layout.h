@@ -1,0 +1,35 @@
+// Transposition and changes of data layout.
+
+#ifndef BATON_RUNTIME_KERNELS_LAYOUT_H_
+#define BATON_RUNTIME_KERNELS_LAYOUT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+// `x` with dimension i taken from dimension axes[i] of `x`. `axes` is a
+// permutation, negative values count from the end; empty reverses all
+// dimensions. Any dtype. Shares the buffer where the order of the elements does
+// not change.
+absl::StatusOr<Tensor> Transpose(const Tensor& x,
+                                 absl::Span<const int64_t> axes);
+
+// `x`, of layout `from`, rearranged to layout `to`. Any dtype.
+//
+// A layout names the dimensions by letters, as in NCHW, HWIO, NCHW16c or
+// OIHW4i2o. A capital is a whole axis; a lower-case letter after a number is a
+// block of that many elements split off the axis (several blocks of one axis
+// are nested, the first outermost). Both layouts must have the same axes. An
+// axis that is not a multiple of its blocks in `to` is filled up with zeros.
+// Shares the buffer if the layouts are the same.
+absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, absl::string_view from,
+                                       absl::string_view to);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_LAYOUT_H_

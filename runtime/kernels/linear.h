@@ -1,0 +1,42 @@
+// Matrix products.
+//
+// Operands are both floating or both integral. Half floats are computed in
+// float32; integers in 32 bits, or 64 where one of the dtypes has 64, and wrap.
+// The result is converted to `out_dtype` (void: the dtype of the first
+// operand). float32 sums are within 1e-5 of the sum of their terms'
+// magnitudes.
+
+#ifndef BATON_RUNTIME_KERNELS_LINEAR_H_
+#define BATON_RUNTIME_KERNELS_LINEAR_H_
+
+#include "absl/status/statusor.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+// Which operands come with their last two dimensions swapped, and the dtype of
+// the result.
+struct MatmulParams {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  DType out_dtype;
+};
+
+// [..., K] times the transpose of `weight` [N, K]: [..., N].
+absl::StatusOr<Tensor> Dense(const Tensor& data, const Tensor& weight,
+                             DType out_dtype = DType());
+
+// [..., K] (or [..., K, M] if `transpose_a`) times [K, N] (or [N, K] if
+// `transpose_b`): [..., N] (or [..., M, N]).
+absl::StatusOr<Tensor> Matmul(const Tensor& a, const Tensor& b,
+                              const MatmulParams& params);
+
+// [B, M, K] times [B, K, N], each with its last two dimensions swapped if so
+// asked: [B, M, N]. A batch of 1 is repeated.
+absl::StatusOr<Tensor> BatchMatmul(const Tensor& a, const Tensor& b,
+                                   const MatmulParams& params);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_LINEAR_H_

@@ -1,0 +1,363 @@
+#include "baton/runtime/kernels/normalize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/reduce.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::AxisView;
+using internal::Error;
+
+// Runs fn<T>(x, result) on float32 or float64 data, with half floats widened,
+// where both have the shape of `x`.
+template <typename Fn>
+absl::StatusOr<Tensor> RunFloat(absl::string_view name, const Tensor& x,
+                                const Fn& fn) {
+  BATON_ASSIGN_OR_RETURN(const Tensor input, internal::WidenHalf(name, x));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor result,
+      internal::VisitFloat(
+          name, input.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+            BATON_ASSIGN_OR_RETURN(
+                MutableTensor out,
+                MutableTensor::Create(input.dtype(), input.shape()));
+            if (out.num_elements() > 0) {
+              fn(internal::Data<T>(input), static_cast<T*>(out.data()));
+            }
+            return std::move(out).Freeze();
+          }));
+  return internal::Convert(name, result, x.dtype());
+}
+
+// The elements of a vector along `axis` of `x`, as doubles.
+absl::StatusOr<std::vector<double>> VectorAlong(absl::string_view name,
+                                                absl::string_view what,
+                                                const Tensor& vector,
+                                                const Tensor& x, int axis) {
+  if (!vector.dtype().is_float()) {
+    return internal::UnsupportedDType(name, vector.dtype());
+  }
+  if (vector.rank() != 1 ||
+      vector.num_elements() != x.shape()[static_cast<size_t>(axis)]) {
+    return Error(name, what, " ", vector.TypeToString(), " does not fit axis ",
+                 axis, " of ", x.TypeToString());
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor wide,
+                         internal::Convert(name, vector, DType::Float(64)));
+  const absl::Span<const double> values = wide.span<double>();
+  return std::vector<double>(values.begin(), values.end());
+}
+
+// gamma and beta along `axis` of `x`, 1 and 0 where they do not apply.
+struct Affine {
+  std::vector<double> gamma;
+  std::vector<double> beta;
+};
+
+absl::StatusOr<Affine> MakeAffine(absl::string_view name, const Tensor& x,
+                                  const Tensor& gamma, const Tensor& beta,
+                                  int axis, const NormParams& params) {
+  Affine affine;
+  BATON_ASSIGN_OR_RETURN(affine.gamma,
+                         VectorAlong(name, "gamma", gamma, x, axis));
+  BATON_ASSIGN_OR_RETURN(affine.beta,
+                         VectorAlong(name, "beta", beta, x, axis));
+  if (!params.scale) std::fill(affine.gamma.begin(), affine.gamma.end(), 1.0);
+  if (!params.center) std::fill(affine.beta.begin(), affine.beta.end(), 0.0);
+  return affine;
+}
+
+// The mean of n values and 1 / sqrt(their variance + epsilon).
+struct Moments {
+  double mean = 0;
+  double inverse = 0;
+};
+
+template <typename T>
+Moments MomentsOf(const T* x, int64_t n, int64_t stride, double epsilon) {
+  Moments m;
+  for (int64_t i = 0; i < n; ++i) m.mean += static_cast<double>(x[i * stride]);
+  m.mean /= static_cast<double>(n);
+  double squares = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double d = static_cast<double>(x[i * stride]) - m.mean;
+    squares += d * d;
+  }
+  m.inverse = 1 / std::sqrt(squares / static_cast<double>(n) + epsilon);
+  return m;
+}
+
+absl::StatusOr<Tensor> SoftmaxNamed(absl::string_view name, const Tensor& x,
+                                    int64_t axis, bool log) {
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(name, axis, x.rank()));
+  const AxisView v = internal::ViewAround(x.shape(), normal);
+  return RunFloat(name, x, [&v, log]<typename T>(const T* from, T* to) {
+    // The inner positions of one outer index side by side.
+    std::vector<T> max(static_cast<size_t>(v.inner));
+    std::vector<double> sum(static_cast<size_t>(v.inner));
+    const size_t inner = static_cast<size_t>(v.inner);
+    for (int64_t o = 0; o < v.outer; ++o) {
+      std::fill(max.begin(), max.end(), -std::numeric_limits<T>::infinity());
+      std::fill(sum.begin(), sum.end(), 0.0);
+      for (int64_t k = 0; k < v.extent; ++k) {
+        const T* row = from + k * v.inner;
+        for (size_t i = 0; i < inner; ++i) {
+          max[i] = row[i] > max[i] ? row[i] : max[i];
+        }
+      }
+      for (int64_t k = 0; k < v.extent; ++k) {
+        for (size_t i = 0; i < inner; ++i) {
+          const T e = std::exp(from[k * v.inner + static_cast<int64_t>(i)] -
+                               max[i]);
+          to[k * v.inner + static_cast<int64_t>(i)] = e;
+          sum[i] += static_cast<double>(e);
+        }
+      }
+      for (size_t i = 0; i < inner; ++i) {
+        sum[i] = log ? std::log(sum[i]) : 1 / sum[i];
+      }
+      for (int64_t k = 0; k < v.extent; ++k) {
+        const T* row = from + k * v.inner;
+        T* out = to + k * v.inner;
+        if (log) {
+          for (size_t i = 0; i < inner; ++i) {
+            out[i] = static_cast<T>(static_cast<double>(row[i]) -
+                                    static_cast<double>(max[i]) - sum[i]);
+          }
+        } else {
+          for (size_t i = 0; i < inner; ++i) {
+            out[i] = static_cast<T>(static_cast<double>(out[i]) * sum[i]);
+          }
+        }
+      }
+      from += v.extent * v.inner;
+      to += v.extent * v.inner;
+    }
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma,
+                                 const Tensor& beta, const Tensor& mean,
+                                 const Tensor& variance,
+                                 const NormParams& params) {
+  constexpr char kName[] = "batch_norm";
+  BATON_ASSIGN_OR_RETURN(
+      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const Affine affine,
+                         MakeAffine(kName, x, gamma, beta, axis, params));
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> means,
+                         VectorAlong(kName, "mean", mean, x, axis));
+  BATON_ASSIGN_OR_RETURN(std::vector<double> scales,
+                         VectorAlong(kName, "variance", variance, x, axis));
+  for (size_t c = 0; c < scales.size(); ++c) {
+    scales[c] = affine.gamma[c] / std::sqrt(scales[c] + params.epsilon);
+  }
+  const AxisView v = internal::ViewAround(x.shape(), axis);
+  return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
+    const size_t channels = scales.size();
+    for (int64_t o = 0; o < v.outer; ++o) {
+      if (v.inner == 1) {
+        for (size_t c = 0; c < channels; ++c) {
+          to[c] = static_cast<T>((static_cast<double>(from[c]) - means[c]) *
+                                     scales[c] +
+                                 affine.beta[c]);
+        }
+        from += channels;
+        to += channels;
+        continue;
+      }
+      for (size_t c = 0; c < channels; ++c) {
+        const double mean_c = means[c];
+        const double scale = scales[c];
+        const double shift = affine.beta[c];
+        for (int64_t i = 0; i < v.inner; ++i) {
+          to[i] = static_cast<T>(
+              (static_cast<double>(from[i]) - mean_c) * scale + shift);
+        }
+        from += v.inner;
+        to += v.inner;
+      }
+    }
+  });
+}
+
+absl::StatusOr<Tensor> LayerNorm(const Tensor& x, const Tensor& gamma,
+                                 const Tensor& beta,
+                                 const NormParams& params) {
+  constexpr char kName[] = "layer_norm";
+  BATON_ASSIGN_OR_RETURN(
+      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const Affine affine,
+                         MakeAffine(kName, x, gamma, beta, axis, params));
+  const AxisView v = internal::ViewAround(x.shape(), axis);
+  return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
+    for (int64_t o = 0; o < v.outer; ++o) {
+      for (int64_t i = 0; i < v.inner; ++i) {
+        const int64_t start = o * v.extent * v.inner + i;
+        const Moments m =
+            MomentsOf(from + start, v.extent, v.inner, params.epsilon);
+        for (int64_t k = 0; k < v.extent; ++k) {
+          const int64_t at = start + k * v.inner;
+          to[at] = static_cast<T>(
+              (static_cast<double>(from[at]) - m.mean) * m.inverse *
+                  affine.gamma[static_cast<size_t>(k)] +
+              affine.beta[static_cast<size_t>(k)]);
+        }
+      }
+    }
+  });
+}
+
+absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
+                                 const Tensor& beta, int64_t groups,
+                                 const NormParams& params) {
+  constexpr char kName[] = "group_norm";
+  BATON_ASSIGN_OR_RETURN(
+      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  if (axis == 0) return Error(kName, "axis 0 is the batch");
+  BATON_ASSIGN_OR_RETURN(const Affine affine,
+                         MakeAffine(kName, x, gamma, beta, axis, params));
+  const int64_t channels = x.shape()[static_cast<size_t>(axis)];
+  if (groups < 1 || channels % groups != 0) {
+    return Error(kName, channels, " channels do not divide into ", groups,
+                 " groups");
+  }
+  // [batch, outer, groups, channels of a group, inner].
+  const AxisView v = internal::ViewAround(x.shape(), axis);
+  const int64_t batch = x.shape()[0];
+  return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
+    const int64_t outer = v.outer / batch;
+    const int64_t run = channels / groups * v.inner;
+    const int64_t step = channels * v.inner;
+    const double count = static_cast<double>(outer * run);
+    for (int64_t n = 0; n < batch; ++n) {
+      for (int64_t g = 0; g < groups; ++g) {
+        const int64_t start = n * outer * step + g * run;
+        // Visits the elements of the group, in runs.
+        const auto each = [&](const auto& fn) {
+          for (int64_t o = 0; o < outer; ++o) {
+            for (int64_t i = 0; i < run; ++i) fn(start + o * step + i, i);
+          }
+        };
+        double mean = 0;
+        each([&](int64_t at, int64_t) { mean += static_cast<double>(from[at]); });
+        mean /= count;
+        double squares = 0;
+        each([&](int64_t at, int64_t) {
+          const double d = static_cast<double>(from[at]) - mean;
+          squares += d * d;
+        });
+        const double inverse =
+            1 / std::sqrt(squares / count + params.epsilon);
+        each([&](int64_t at, int64_t i) {
+          const size_t c =
+              static_cast<size_t>(g * (channels / groups) + i / v.inner);
+          to[at] = static_cast<T>((static_cast<double>(from[at]) - mean) *
+                                      inverse * affine.gamma[c] +
+                                  affine.beta[c]);
+        });
+      }
+    }
+  });
+}
+
+absl::StatusOr<Tensor> InstanceNorm(const Tensor& x, const Tensor& gamma,
+                                    const Tensor& beta,
+                                    const NormParams& params) {
+  constexpr char kName[] = "instance_norm";
+  BATON_ASSIGN_OR_RETURN(
+      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  const int64_t channels = x.shape()[static_cast<size_t>(axis)];
+  return GroupNorm(x, gamma, beta, std::max<int64_t>(1, channels), params);
+}
+
+absl::StatusOr<Tensor> Softmax(const Tensor& x, int64_t axis) {
+  return SoftmaxNamed("softmax", x, axis, /*log=*/false);
+}
+
+absl::StatusOr<Tensor> LogSoftmax(const Tensor& x, int64_t axis) {
+  return SoftmaxNamed("log_softmax", x, axis, /*log=*/true);
+}
+
+absl::StatusOr<Tensor> L2Normalize(
+    const Tensor& x, double epsilon,
+    const absl::InlinedVector<int64_t, 6>& axes) {
+  constexpr char kName[] = "l2_normalize";
+  if (!x.dtype().is_float()) {
+    return internal::UnsupportedDType(kName, x.dtype());
+  }
+  // In double: the squares of float32 may overflow, and precision is cheap.
+  BATON_ASSIGN_OR_RETURN(const Tensor wide,
+                         internal::Convert(kName, x, DType::Float(64)));
+  for (const int64_t axis : axes) {
+    BATON_RETURN_IF_ERROR(
+        internal::NormalizeAxis(kName, axis, x.rank()).status());
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor squares, Multiply(wide, wide));
+  BATON_ASSIGN_OR_RETURN(const Tensor sums,
+                         Sum(squares, {.axes = axes, .keepdims = true}));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor bounded,
+      Clip(sums, epsilon, std::numeric_limits<double>::infinity()));
+  BATON_ASSIGN_OR_RETURN(const Tensor norms, Sqrt(bounded));
+  BATON_ASSIGN_OR_RETURN(const Tensor result, Divide(wide, norms));
+  return internal::Convert(kName, result, x.dtype());
+}
+
+absl::StatusOr<Tensor> Lrn(const Tensor& x, const LrnParams& params) {
+  constexpr char kName[] = "lrn";
+  BATON_ASSIGN_OR_RETURN(
+      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  if (params.size < 1 || params.size % 2 == 0) {
+    return Error(kName, "size ", params.size, " must be odd and positive");
+  }
+  const AxisView v = internal::ViewAround(x.shape(), axis);
+  const int64_t reach = std::min(params.size / 2, v.extent);
+  return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
+    for (int64_t o = 0; o < v.outer; ++o) {
+      for (int64_t k = 0; k < v.extent; ++k) {
+        const int64_t first = std::max<int64_t>(0, k - reach);
+        const int64_t last = std::min(v.extent, k + reach + 1);
+        for (int64_t i = 0; i < v.inner; ++i) {
+          double squares = 0;
+          for (int64_t j = first; j < last; ++j) {
+            const double value = static_cast<double>(from[j * v.inner + i]);
+            squares += value * value;
+          }
+          const double base =
+              params.bias +
+              params.alpha / static_cast<double>(params.size) * squares;
+          to[k * v.inner + i] =
+              static_cast<T>(static_cast<double>(from[k * v.inner + i]) /
+                             std::pow(base, params.beta));
+        }
+      }
+      from += v.extent * v.inner;
+      to += v.extent * v.inner;
+    }
+  });
+}
+
+}  // namespace baton::kernels

@@ -1,0 +1,409 @@
+#include "baton/runtime/kernels/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/layout.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::Error;
+
+// A reduction of [outer, extent, inner] over the middle, and the shape of its
+// result.
+struct Plan {
+  Tensor x;
+  int64_t outer = 1;
+  int64_t extent = 1;
+  int64_t inner = 1;
+  TensorShape shape;
+};
+
+// Half floats come out as float32. Moves the reduced axes together where they
+// are not adjacent.
+absl::StatusOr<Plan> MakePlan(absl::string_view name, const Tensor& x,
+                              const ReduceParams& params) {
+  const size_t rank = x.shape().size();
+  absl::InlinedVector<bool, 6> reduced(rank, params.axes.empty());
+  for (const int64_t axis : params.axes) {
+    BATON_ASSIGN_OR_RETURN(const int normal,
+                           internal::NormalizeAxis(name, axis, x.rank()));
+    reduced[static_cast<size_t>(normal)] = true;
+  }
+  if (params.exclude && !params.axes.empty()) {
+    for (bool& r : reduced) r = !r;
+  }
+  Plan plan;
+  TensorShape kept_axes, reduced_axes;
+  // Changes between kept and reduced, looking at extents other than 1 only.
+  int runs = 0;
+  bool last = false;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t extent = x.shape()[i];
+    (reduced[i] ? reduced_axes : kept_axes).push_back(static_cast<int64_t>(i));
+    if (!reduced[i]) {
+      plan.shape.push_back(extent);
+    } else if (params.keepdims) {
+      plan.shape.push_back(1);
+    }
+    if (extent == 1) continue;
+    if (reduced[i] && !last) ++runs;
+    last = reduced[i];
+    if (reduced[i]) {
+      plan.extent *= extent;
+    } else if (runs == 0) {
+      plan.outer *= extent;
+    } else {
+      plan.inner *= extent;
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(plan.x, internal::WidenHalf(name, x));
+  if (runs > 1) {
+    TensorShape order = kept_axes;
+    order.insert(order.end(), reduced_axes.begin(), reduced_axes.end());
+    BATON_ASSIGN_OR_RETURN(plan.x, Transpose(plan.x, order));
+    plan.outer *= plan.inner;
+    plan.inner = 1;
+  }
+  return plan;
+}
+
+// A row of inner elements is reduced in pieces of this many.
+constexpr int64_t kPiece = 512;
+// Independent partial results of a contiguous run.
+constexpr int64_t kLanes = 8;
+
+// Reduces with an Op: `Acc Start()`, `void Add(T, Acc&)`, `void Merge(const
+// Acc&, Acc&)`; finish(Acc) -> R.
+template <typename T, typename R, typename Op, typename Finish>
+void Reduce(const Plan& p, const T* x, R* y, const Op& op,
+            const Finish& finish) {
+  using Acc = typename Op::Acc;
+  if (p.inner == 1) {
+    for (int64_t o = 0; o < p.outer; ++o, x += p.extent) {
+      Acc lanes[kLanes];
+      for (Acc& lane : lanes) lane = op.Start();
+      int64_t i = 0;
+      for (; i + kLanes <= p.extent; i += kLanes) {
+        for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
+      }
+      for (; i < p.extent; ++i) op.Add(x[i], lanes[0]);
+      for (int64_t j = 1; j < kLanes; ++j) op.Merge(lanes[j], lanes[0]);
+      y[o] = finish(lanes[0]);
+    }
+    return;
+  }
+  Acc sums[kPiece];
+  for (int64_t o = 0; o < p.outer; ++o) {
+    for (int64_t first = 0; first < p.inner; first += kPiece) {
+      const int64_t n = std::min(kPiece, p.inner - first);
+      std::fill(sums, sums + n, op.Start());
+      const T* from = x + o * p.extent * p.inner + first;
+      for (int64_t i = 0; i < p.extent; ++i, from += p.inner) {
+        for (int64_t j = 0; j < n; ++j) op.Add(from[j], sums[j]);
+      }
+      R* to = y + o * p.inner + first;
+      for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j]);
+    }
+  }
+}
+
+// Sums of floats in double, of integers in 64 bits.
+template <typename T>
+struct SumOp {
+  using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+  Acc Start() const { return 0; }
+  void Add(T x, Acc& sum) const { sum += static_cast<Acc>(x); }
+  void Merge(Acc x, Acc& sum) const { sum += x; }
+};
+
+template <typename T>
+struct ProdOp {
+  using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+  Acc Start() const { return 1; }
+  void Add(T x, Acc& product) const { product *= static_cast<Acc>(x); }
+  void Merge(Acc x, Acc& product) const { product *= x; }
+};
+
+template <typename T>
+struct MaxOp {
+  using Acc = T;
+  T Start() const {
+    if constexpr (std::is_integral_v<T>) {
+      return std::numeric_limits<T>::min();
+    } else {
+      return -std::numeric_limits<T>::infinity();
+    }
+  }
+  void Add(T x, T& best) const { best = x > best || x != x ? x : best; }
+  void Merge(T x, T& best) const { Add(x, best); }
+};
+
+template <typename T>
+struct MinOp {
+  using Acc = T;
+  T Start() const {
+    if constexpr (std::is_integral_v<T>) {
+      return std::numeric_limits<T>::max();
+    } else {
+      return std::numeric_limits<T>::infinity();
+    }
+  }
+  void Add(T x, T& best) const { best = x < best || x != x ? x : best; }
+  void Merge(T x, T& best) const { Add(x, best); }
+};
+
+// Reduces floats and integers with Op<T>; finish<T>(Acc) -> T.
+template <template <typename> class Op, typename Finish>
+absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
+                                     const Plan& plan, const Finish& finish) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(plan.x.dtype(), plan.shape));
+  if (result.num_elements() == 0) return Tensor::Zeros(x.dtype(), plan.shape);
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor reduced,
+      internal::VisitNumeric(
+          name, plan.x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+            Reduce(plan, internal::Data<T>(plan.x),
+                   static_cast<T*>(result.data()), Op<T>(),
+                   [&finish](typename Op<T>::Acc acc) -> T {
+                     return finish.template operator()<T>(acc);
+                   });
+            return std::move(result).Freeze();
+          }));
+  return internal::Convert(name, reduced, x.dtype());
+}
+
+constexpr auto kCast = []<typename T>(auto acc) { return static_cast<T>(acc); };
+
+absl::Status CheckNotEmpty(absl::string_view name, const Tensor& x,
+                           const Plan& plan) {
+  if (plan.extent > 0) return absl::OkStatus();
+  return Error(name, "no elements to reduce in ", x.TypeToString());
+}
+
+template <template <typename> class Op>
+absl::StatusOr<Tensor> Extremum(absl::string_view name, const Tensor& x,
+                                const ReduceParams& params) {
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
+  BATON_RETURN_IF_ERROR(CheckNotEmpty(name, x, plan));
+  return ReduceNumeric<Op>(name, x, plan, kCast);
+}
+
+// Calls fn(row) -> double with a getter of each group of reduced elements, in
+// doubles, and stores the results.
+template <typename Fn>
+absl::StatusOr<Tensor> ReduceGroups(absl::string_view name, const Tensor& x,
+                                    const Plan& plan, const Fn& fn) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(plan.x.dtype(), plan.shape));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor reduced,
+      internal::VisitFloat(
+          name, plan.x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+            const T* from = internal::Data<T>(plan.x);
+            T* to = static_cast<T*>(result.data());
+            for (int64_t i = 0; i < result.num_elements(); ++i) {
+              const T* group = from +
+                               i / plan.inner * plan.extent * plan.inner +
+                               i % plan.inner;
+              to[i] = static_cast<T>(fn([group, &plan](int64_t k) {
+                return static_cast<double>(group[k * plan.inner]);
+              }));
+            }
+            return std::move(result).Freeze();
+          }));
+  return internal::Convert(name, reduced, x.dtype());
+}
+
+absl::StatusOr<Tensor> Spread(absl::string_view name, const Tensor& x,
+                              const ReduceParams& params, bool unbiased,
+                              bool root) {
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
+  const int64_t n = plan.extent;
+  return ReduceGroups(name, x, plan, [n, unbiased, root](const auto& at) {
+    double mean = 0;
+    for (int64_t i = 0; i < n; ++i) mean += at(i);
+    mean /= static_cast<double>(n);
+    double squares = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      squares += (at(i) - mean) * (at(i) - mean);
+    }
+    const double variance = squares / static_cast<double>(unbiased ? n - 1 : n);
+    return root ? std::sqrt(variance) : variance;
+  });
+}
+
+absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
+                                  const ReduceParams& params, bool all) {
+  if (!x.dtype().is_bool()) {
+    return internal::UnsupportedDType(name, x.dtype());
+  }
+  struct AllOp {
+    using Acc = uint8_t;
+    uint8_t Start() const { return 1; }
+    void Add(uint8_t x, uint8_t& result) const { result &= x != 0 ? 1 : 0; }
+    void Merge(uint8_t x, uint8_t& result) const { result &= x; }
+  };
+  struct AnyOp {
+    using Acc = uint8_t;
+    uint8_t Start() const { return 0; }
+    void Add(uint8_t x, uint8_t& result) const { result |= x != 0 ? 1 : 0; }
+    void Merge(uint8_t x, uint8_t& result) const { result |= x; }
+  };
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Bool(), plan.shape));
+  const auto keep = [](uint8_t acc) { return acc; };
+  uint8_t* to = static_cast<uint8_t*>(result.data());
+  if (result.num_elements() == 0) return std::move(result).Freeze();
+  if (all) {
+    Reduce(plan, internal::Data<bool>(plan.x), to, AllOp(), keep);
+  } else {
+    Reduce(plan, internal::Data<bool>(plan.x), to, AnyOp(), keep);
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
+                                   const ReduceParams& params, bool want_max,
+                                   bool select_last, DType index_dtype) {
+  if (index_dtype != DType::Int(32) && index_dtype != DType::Int(64)) {
+    return internal::UnsupportedDType(name, index_dtype);
+  }
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
+  BATON_RETURN_IF_ERROR(CheckNotEmpty(name, x, plan));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Int(64), plan.shape));
+  int64_t* to = static_cast<int64_t*>(result.data());
+  const int64_t n = result.num_elements();
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor indices,
+      internal::VisitNumeric(
+          name, plan.x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+            const T* from = internal::Data<T>(plan.x);
+            const auto better = [want_max](T a, T b) {
+              if (b != b) return false;
+              return a != a || (want_max ? a > b : a < b);
+            };
+            for (int64_t i = 0; i < n; ++i) {
+              const T* group = from +
+                               i / plan.inner * plan.extent * plan.inner +
+                               i % plan.inner;
+              T best = group[0];
+              int64_t at = 0;
+              for (int64_t k = 1; k < plan.extent; ++k) {
+                const T value = group[k * plan.inner];
+                if (better(value, best) ||
+                    (select_last && !better(best, value))) {
+                  best = value;
+                  at = k;
+                }
+              }
+              to[i] = at;
+            }
+            return std::move(result).Freeze();
+          }));
+  return internal::Convert(name, indices, index_dtype);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Sum(const Tensor& x, const ReduceParams& params) {
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("sum", x, params));
+  return ReduceNumeric<SumOp>("sum", x, plan, kCast);
+}
+
+absl::StatusOr<Tensor> Prod(const Tensor& x, const ReduceParams& params) {
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("prod", x, params));
+  return ReduceNumeric<ProdOp>("prod", x, plan, kCast);
+}
+
+absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("mean", x, params));
+  if (x.dtype().is_integral()) {
+    BATON_RETURN_IF_ERROR(CheckNotEmpty("mean", x, plan));
+  }
+  const int64_t n = plan.extent;
+  return ReduceNumeric<SumOp>("mean", x, plan, [n]<typename T>(auto sum) -> T {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(sum / static_cast<double>(n));
+    } else if constexpr (std::is_signed_v<T>) {
+      return static_cast<T>(static_cast<int64_t>(sum) / n);
+    } else {
+      return static_cast<T>(sum / static_cast<uint64_t>(n));
+    }
+  });
+}
+
+absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params) {
+  return Extremum<MaxOp>("max", x, params);
+}
+
+absl::StatusOr<Tensor> Min(const Tensor& x, const ReduceParams& params) {
+  return Extremum<MinOp>("min", x, params);
+}
+
+absl::StatusOr<Tensor> Variance(const Tensor& x, const ReduceParams& params,
+                                bool unbiased) {
+  return Spread("variance", x, params, unbiased, /*root=*/false);
+}
+
+absl::StatusOr<Tensor> Std(const Tensor& x, const ReduceParams& params,
+                           bool unbiased) {
+  return Spread("std", x, params, unbiased, /*root=*/true);
+}
+
+absl::StatusOr<Tensor> LogSumExp(const Tensor& x, const ReduceParams& params) {
+  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("logsumexp", x, params));
+  const int64_t n = plan.extent;
+  return ReduceGroups("logsumexp", x, plan, [n](const auto& at) {
+    double max = -std::numeric_limits<double>::infinity();
+    for (int64_t i = 0; i < n; ++i) {
+      if (at(i) > max || std::isnan(at(i))) max = at(i);
+    }
+    // Infinite (or NaN) already: the differences below would be NaN.
+    if (!std::isfinite(max)) return max;
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += std::exp(at(i) - max);
+    return max + std::log(sum);
+  });
+}
+
+absl::StatusOr<Tensor> All(const Tensor& x, const ReduceParams& params) {
+  return ReduceBool("all", x, params, /*all=*/true);
+}
+
+absl::StatusOr<Tensor> Any(const Tensor& x, const ReduceParams& params) {
+  return ReduceBool("any", x, params, /*all=*/false);
+}
+
+absl::StatusOr<Tensor> ArgMax(const Tensor& x, const ReduceParams& params,
+                              bool select_last_index, DType index_dtype) {
+  return ArgExtremum("argmax", x, params, /*want_max=*/true, select_last_index,
+                     index_dtype);
+}
+
+absl::StatusOr<Tensor> ArgMin(const Tensor& x, const ReduceParams& params,
+                              bool select_last_index, DType index_dtype) {
+  return ArgExtremum("argmin", x, params, /*want_max=*/false,
+                     select_last_index, index_dtype);
+}
+
+}  // namespace baton::kernels

@@ -1,0 +1,64 @@
+// Reductions over axes.
+//
+// Sums of floats are accumulated in double and rounded once. Half floats are
+// computed in float32 or wider. Integer sums and products wrap.
+
+#ifndef BATON_RUNTIME_KERNELS_REDUCE_H_
+#define BATON_RUNTIME_KERNELS_REDUCE_H_
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+struct ReduceParams {
+  // The axes to reduce; negative ones count from the end. Empty: all of them
+  // (also with `exclude`).
+  absl::InlinedVector<int64_t, 6> axes;
+  // Keeps the reduced axes, with extent 1.
+  bool keepdims = false;
+  // Reduces the axes that are not in `axes`.
+  bool exclude = false;
+};
+
+// Floating and integer dtypes; the result has the dtype of `x`. A mean of
+// integers is the sum, wrapped to 64 bits, over the count, truncated toward
+// zero; it, and a maximum or minimum, of no elements is an error. NaN wins
+// Max and Min.
+absl::StatusOr<Tensor> Sum(const Tensor& x, const ReduceParams& params);
+absl::StatusOr<Tensor> Prod(const Tensor& x, const ReduceParams& params);
+absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params);
+absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params);
+absl::StatusOr<Tensor> Min(const Tensor& x, const ReduceParams& params);
+
+// Floating dtypes. The squared distances to the mean are divided by their
+// count, or by their count - 1 if `unbiased`.
+absl::StatusOr<Tensor> Variance(const Tensor& x, const ReduceParams& params,
+                                bool unbiased = false);
+absl::StatusOr<Tensor> Std(const Tensor& x, const ReduceParams& params,
+                           bool unbiased = false);
+// The logarithm of the sum of the exponentials, without overflow.
+absl::StatusOr<Tensor> LogSumExp(const Tensor& x, const ReduceParams& params);
+
+// Bool.
+absl::StatusOr<Tensor> All(const Tensor& x, const ReduceParams& params);
+absl::StatusOr<Tensor> Any(const Tensor& x, const ReduceParams& params);
+
+// The index of the first (or last) largest or smallest element, counted
+// row-major over the reduced axes; NaN wins. Floating and integer dtypes; no
+// elements are an error. `index_dtype` is int32 or int64.
+absl::StatusOr<Tensor> ArgMax(const Tensor& x, const ReduceParams& params,
+                              bool select_last_index = false,
+                              DType index_dtype = DType::Int(32));
+absl::StatusOr<Tensor> ArgMin(const Tensor& x, const ReduceParams& params,
+                              bool select_last_index = false,
+                              DType index_dtype = DType::Int(32));
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_REDUCE_H_

@@ -1,0 +1,150 @@
+// Pass: a function from module to module that the pass manager runs.
+//
+//   absl::StatusOr<IRModule> result = FoldConstant()(module);
+//
+// Running a pass asks and tells the instruments of the current PassContext,
+// keeps count of what ran inside what, turns exceptions of user code into
+// errors, and says in an error which pass it came through (pass_error.h). The
+// module given in is never changed; a pass that finds nothing to do returns
+// that same module (IRModule::SameAs).
+//
+// Passes are made by CreateFunctionPass (function_pass.h), CreateModulePass
+// (module_pass.h), Sequential and FixedPoint (sequential.h), by name from a
+// PassRegistry, or from text (pipeline.h). They hold no state that running
+// changes: one pass may run on many threads at once.
+
+#ifndef BATON_TRANSFORM_PASS_H_
+#define BATON_TRANSFORM_PASS_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+
+namespace baton {
+
+// The options that a pass was created with: a struct with a field list, or
+// nothing. See FunctionOption for options that are functions.
+class PassOptions {
+ public:
+  PassOptions() = default;
+  template <typename T>
+    requires requires(internal::FieldCollector<T>& v) { T::VisitFields(v); }
+  PassOptions(T options)  // NOLINT(google-explicit-constructor)
+      : fields_(&FieldsOf<T>()),
+        object_(std::make_shared<const T>(std::move(options))) {}
+
+  // Null if the pass takes no options.
+  const FieldList* fields() const { return fields_; }
+  const void* object() const { return object_.get(); }
+
+  // Those that differ from their defaults, in the order of the field list. An
+  // option that is a function is an error, since it has no text.
+  absl::StatusOr<AttrMap> Values() const;
+
+ private:
+  const FieldList* fields_ = nullptr;
+  std::shared_ptr<const void> object_;
+};
+
+// What a Pass is made of. Derive from it where CreateFunctionPass and
+// CreateModulePass do not serve.
+class PassImpl {
+ public:
+  explicit PassImpl(PassInfo info, PassOptions options = {})
+      : info_(std::move(info)), options_(std::move(options)) {}
+  PassImpl(const PassImpl&) = delete;
+  PassImpl& operator=(const PassImpl&) = delete;
+  virtual ~PassImpl() = default;
+
+  const PassInfo& info() const { return info_; }
+  const PassOptions& options() const { return options_; }
+
+  // The passes that a pipeline's text lists between this one's parentheses.
+  // Empty for all but Sequential and FixedPoint.
+  virtual absl::Span<const class Pass> listed_passes() const { return {}; }
+
+ private:
+  friend class Pass;
+  virtual absl::StatusOr<IRModule> RunImpl(
+      IRModule module, const PassContext& context) const = 0;
+
+  PassInfo info_;
+  PassOptions options_;
+};
+
+// A cheap, shared, immutable handle.
+class Pass {
+ public:
+  Pass() = default;  // null: running it is an error
+  explicit Pass(std::shared_ptr<const PassImpl> impl)
+      : impl_(std::move(impl)) {}
+
+  bool defined() const { return impl_ != nullptr; }
+  const PassImpl& impl() const { return *impl_; }
+  const PassInfo& info() const { return impl_->info(); }
+  const std::string& name() const { return info().name; }
+
+  // Runs the pass in the current context, whatever its level.
+  absl::StatusOr<IRModule> Run(IRModule module) const;
+  absl::StatusOr<IRModule> operator()(IRModule module) const {
+    return Run(std::move(module));
+  }
+
+  // As in a pipeline: `FuseOps{fuse_opt_level=2}`. An error if an option is a
+  // function.
+  absl::StatusOr<std::string> ToString() const;
+
+ private:
+  std::shared_ptr<const PassImpl> impl_;
+};
+
+// The text of an option (see PassOptions::Values) has no form for functions.
+// A field of this type is documented as `function` and set from C++ only.
+template <typename Signature>
+class FunctionOption {
+ public:
+  FunctionOption() = default;
+  template <typename F>
+    requires std::is_convertible_v<F, std::function<Signature>>
+  FunctionOption(F function)  // NOLINT(google-explicit-constructor)
+      : function_(std::make_shared<const std::function<Signature>>(
+            std::move(function))) {}
+
+  explicit operator bool() const { return function_ != nullptr; }
+  template <typename... Args>
+  auto operator()(Args&&... args) const {
+    return (*function_)(std::forward<Args>(args)...);
+  }
+  friend bool operator==(const FunctionOption& a, const FunctionOption& b) {
+    return a.function_ == b.function_;
+  }
+
+ private:
+  std::shared_ptr<const std::function<Signature>> function_;
+};
+
+template <typename Signature>
+struct AttrTraits<FunctionOption<Signature>> {
+  static std::string Name() { return "function"; }
+  static AttrValue ToValue(const FunctionOption<Signature>& /*value*/) {
+    return {};
+  }
+  static absl::Status FromValue(const AttrValue& /*value*/,
+                                FunctionOption<Signature>* /*out*/) {
+    return absl::InvalidArgumentError(
+        "this option is a function: it can be set from C++ only");
+  }
+};
+
+}  // namespace baton
+
+#endif  // BATON_TRANSFORM_PASS_H_

@@ -1,0 +1,200 @@
+// PassContext: the settings under which passes run, and who watches them.
+//
+// Contexts form a stack for each thread. Passes run in the innermost one:
+//
+//   auto timing = std::make_shared<PassTimingInstrument>();
+//   PassContext context({.opt_level = 3,
+//                        .disabled_pass = {"FoldConstant"},
+//                        .instruments = {timing}});
+//   absl::StatusOr<IRModule> result =
+//       context.Run([&] { return pipeline(module); });
+//
+// or, with a scope that ends where the block does:
+//
+//   BATON_ASSIGN_OR_RETURN(PassContext::Scope scope, context.Enter());
+//   BATON_ASSIGN_OR_RETURN(module, pipeline(module));
+//   BATON_RETURN_IF_ERROR(scope.Exit());
+//
+// Outside any scope passes run in the thread's default context, which never
+// exits by itself.
+
+#ifndef BATON_TRANSFORM_PASS_CONTEXT_H_
+#define BATON_TRANSFORM_PASS_CONTEXT_H_
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/transform/config.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+class PassRegistry;
+
+using PassInstruments = std::vector<std::shared_ptr<PassInstrument>>;
+
+struct PassContextOptions {
+  // Sequentials run the passes of this level and below.
+  int opt_level = 2;
+  // Passes that run whatever their level, and that no instrument may refuse.
+  std::vector<std::string> required_pass = {};
+  // Passes that Sequentials leave out, even if they are required.
+  std::vector<std::string> disabled_pass = {};
+  // Settings by name; see config.h.
+  AttrMap config = {};
+  PassInstruments instruments = {};
+  // Where passes are looked up by name; null for PassRegistry::Global(). Must
+  // outlive the context.
+  const PassRegistry* registry = nullptr;
+};
+
+// A cheap handle: copies are the same context.
+class PassContext {
+ public:
+  class Scope;
+
+  // A mistake in the options is kept, and returned by status() and Enter().
+  explicit PassContext(PassContextOptions options = {});
+
+  // The innermost context of this thread.
+  static PassContext Current();
+
+  absl::Status status() const;
+  int opt_level() const;
+  const std::vector<std::string>& required_pass() const;
+  const std::vector<std::string>& disabled_pass() const;
+  const AttrMap& config() const;
+  const PassInstruments& instruments() const;
+  const PassRegistry* registry() const;  // null for the global one
+
+  // The value of a setting, or its default.
+  template <typename T>
+  T Get(const ConfigKey<T>& key) const;
+
+  // Whether a Sequential runs the pass: it is not disabled, and it is required
+  // or its level is reached.
+  bool PassEnabled(const PassInfo& info) const;
+
+  // Tells each instrument, in order, that the context is entered, then makes
+  // it the innermost one. If an instrument fails, those told before it are
+  // told that the context exits, last first; all instruments are dropped, the
+  // context is not entered, and the error returned. A context with instruments
+  // can be entered on one thread at a time.
+  absl::StatusOr<Scope> Enter() const;
+
+  // Runs `fn` (which returns a Status or a StatusOr) inside the context. If
+  // both `fn` and leaving fail, the result is the error of `fn`, with the
+  // other one mentioned.
+  template <typename Fn>
+  std::invoke_result_t<Fn&> Run(Fn&& fn) const;
+
+  // Tells the old instruments, in order, that the context exits, and the new
+  // ones that it is entered, whether or not it is. A failing instrument is
+  // handled as in Enter and Scope::Exit. An error if a pass is running in
+  // this context.
+  absl::Status OverrideInstruments(PassInstruments instruments) const;
+
+  friend bool operator==(const PassContext& a, const PassContext& b) {
+    return a.state_ == b.state_;
+  }
+
+ private:
+  friend class internal::ThreadState;
+  friend class Pass;
+  struct State;
+
+  absl::Status EnterInstruments() const;
+  absl::Status ExitInstruments() const;
+  const AttrValue* FindConfig(absl::string_view name) const;
+
+  std::shared_ptr<State> state_;
+};
+
+// A context that is entered until this ends.
+class PassContext::Scope {
+ public:
+  Scope(Scope&& other) noexcept;
+  Scope& operator=(Scope&& other) = delete;
+  // Exits, if Exit was not called; an error is written to standard error.
+  ~Scope();
+
+  // Leaves the context, then tells each of its instruments, in order. If one
+  // fails, the later ones are not told, all instruments are dropped, and the
+  // error is returned. Calling it again does nothing.
+  absl::Status Exit();
+
+  const PassContext& context() const { return context_; }
+
+ private:
+  friend class PassContext;
+  Scope(PassContext context, internal::ThreadState* thread, uint64_t id)
+      : context_(std::move(context)), thread_(thread), id_(id) {}
+
+  PassContext context_;
+  internal::ThreadState* thread_;  // null once it is left
+  uint64_t id_;
+};
+
+// Implementation details below.
+
+namespace internal {
+
+// Calls `fn` and turns an exception into an error that names `who`.
+absl::Status ExceptionToStatus(absl::string_view who, std::exception_ptr e);
+
+template <typename Fn>
+std::invoke_result_t<Fn&> CatchExceptions(absl::string_view who, Fn&& fn) {
+  try {
+    return fn();
+  } catch (...) {
+    return ExceptionToStatus(who, std::current_exception());
+  }
+}
+
+// The error of `body`, or if it has none, of `exit`; both if both failed.
+absl::Status CombineBodyAndExit(absl::Status body, absl::Status exit);
+
+inline absl::Status StatusOf(const absl::Status& status) { return status; }
+template <typename T>
+absl::Status StatusOf(const absl::StatusOr<T>& result) {
+  return result.status();
+}
+
+}  // namespace internal
+
+template <typename T>
+T PassContext::Get(const ConfigKey<T>& key) const {
+  T value = key.default_value();
+  if (const AttrValue* given = FindConfig(key.name())) {
+    // Checked when the context was made.
+    AttrTraits<T>::FromValue(*given, &value).IgnoreError();
+  }
+  return value;
+}
+
+template <typename Fn>
+std::invoke_result_t<Fn&> PassContext::Run(Fn&& fn) const {
+  absl::StatusOr<Scope> scope = Enter();
+  if (!scope.ok()) return scope.status();
+  std::invoke_result_t<Fn&> result =
+      internal::CatchExceptions("a function run in a pass context", fn);
+  absl::Status status = internal::CombineBodyAndExit(
+      internal::StatusOf(result), scope->Exit());
+  if (!status.ok()) return status;
+  return result;
+}
+
+}  // namespace baton
+
+#endif  // BATON_TRANSFORM_PASS_CONTEXT_H_

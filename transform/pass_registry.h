@@ -1,0 +1,162 @@
+// PassRegistry: passes by name.
+//
+// A pass is a factory, declared in its header and registered beside its
+// definition; the pass that it returns carries name, level, required passes,
+// options, documentation and promises:
+//
+//   // fuse_ops.h
+//   struct FuseOpsOptions {
+//     int64_t fuse_opt_level = -1;
+//     template <typename V>
+//     static void VisitFields(V& v) {
+//       v("fuse_opt_level", &FuseOpsOptions::fuse_opt_level,
+//         "Level to fuse at; -1 for that of the context.");
+//     }
+//   };
+//   Pass FuseOps(FuseOpsOptions options = {});
+//
+//   // fuse_ops.cc
+//   Pass FuseOps(FuseOpsOptions options) {
+//     return CreateFunctionPass(..., {.name = "FuseOps", ...}, options);
+//   }
+//   BATON_REGISTER_PASS(FuseOps);
+//
+// Linking the library is enough (its target says `alwayslink = True`). From
+// the registration come pipelines as text, `--list_passes`, documentation, and
+// the tests that every pass must pass.
+
+#ifndef BATON_TRANSFORM_PASS_REGISTRY_H_
+#define BATON_TRANSFORM_PASS_REGISTRY_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/fields.h"
+#include "baton/transform/pass.h"
+
+namespace baton {
+
+// How to make a pass of some name. Converts from a function (or function
+// object without options) of one of these forms, where O has a field list:
+//   Pass Make();            absl::StatusOr<Pass> Make();
+//   Pass Make(O options);   absl::StatusOr<Pass> Make(O options);
+class PassFactory {
+ public:
+  template <typename O>
+  PassFactory(Pass (*make)(O))  // NOLINT(google-explicit-constructor)
+      : PassFactory(OptionsTag<std::decay_t<O>>(), make) {}
+  template <typename O>
+  PassFactory(absl::StatusOr<Pass> (*make)(O))  // NOLINT
+      : PassFactory(OptionsTag<std::decay_t<O>>(), make) {}
+  template <typename F>
+    requires std::is_invocable_v<F&>
+  PassFactory(F make)  // NOLINT(google-explicit-constructor)
+      : make_([make](const void*) -> absl::StatusOr<Pass> { return make(); }) {
+  }
+
+  // Null if the pass takes no options.
+  const FieldList* options() const { return options_; }
+
+  // A pass with these options. Errors as those of FieldList::Assign.
+  absl::StatusOr<Pass> Create(const AttrMap& values) const;
+  // A pass with all options at their defaults, required ones too: good for
+  // reading its PassInfo.
+  absl::StatusOr<Pass> Prototype() const;
+  // OK if the option takes that value.
+  absl::Status CheckOption(const Field& field, const AttrValue& value) const;
+
+ private:
+  template <typename O>
+  struct OptionsTag {};
+  template <typename O, typename F>
+  PassFactory(OptionsTag<O>, F make)
+      : options_(&FieldsOf<O>()),
+        new_options_([]() -> std::shared_ptr<void> {
+          return std::make_shared<O>();
+        }),
+        make_([make](const void* options) -> absl::StatusOr<Pass> {
+          return make(*static_cast<const O*>(options));
+        }) {}
+
+  const FieldList* options_ = nullptr;
+  std::shared_ptr<void> (*new_options_)() = nullptr;
+  std::function<absl::StatusOr<Pass>(const void* options)> make_;
+};
+
+// Safe to use from several threads.
+class PassRegistry {
+ public:
+  // Every pass that is linked in.
+  static PassRegistry& Global();
+
+  PassRegistry() = default;
+  // An independent copy; a test changes it and hands it to a PassContext.
+  PassRegistry(const PassRegistry& other);
+  PassRegistry& operator=(const PassRegistry&) = delete;
+
+  // Adds a pass. A name that is registered twice is an error whenever it is
+  // looked up, which names both places.
+  void Register(absl::string_view name, PassFactory factory,
+                absl::string_view where = "");
+  // Adds a pass or replaces the one of that name.
+  void Override(absl::string_view name, PassFactory factory);
+
+  bool Contains(absl::string_view name) const;
+  // All names, sorted.
+  std::vector<std::string> Names() const;
+
+  // What is known of the pass. Errors name the nearest known passes.
+  absl::StatusOr<PassFactory> Factory(absl::string_view name) const;
+  absl::StatusOr<PassInfo> Info(absl::string_view name) const;
+  // The pass with default options; always the same one.
+  absl::StatusOr<Pass> Get(absl::string_view name) const;
+  absl::StatusOr<Pass> Create(absl::string_view name,
+                              const AttrMap& options) const;
+
+ private:
+  struct Entry {
+    PassFactory factory;
+    std::string where;
+    std::string other_place;  // not empty if registered twice
+    Pass instance;            // null until asked for
+  };
+  // The entry, or the error that there is none. Needs the lock.
+  absl::StatusOr<Entry*> Lookup(absl::string_view name) const;
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Entry, std::less<>> entries_;
+};
+
+// Where `context` looks passes up.
+const PassRegistry& RegistryOf(const PassContext& context);
+
+// Registers a factory under its own name.
+#define BATON_REGISTER_PASS(factory) \
+  BATON_REGISTER_PASS_AS(#factory, factory)
+
+// Registers a factory, or an expression that converts to PassFactory.
+#define BATON_REGISTER_PASS_AS(name, ...)                      \
+  [[maybe_unused]] static const bool BATON_PASS_CONCAT_(       \
+      baton_pass_registration_, __COUNTER__) =                 \
+      (::baton::PassRegistry::Global().Register(               \
+           name, __VA_ARGS__,                                  \
+           __FILE__ ":" BATON_PASS_STRING_(__LINE__)),         \
+       true)
+#define BATON_PASS_CONCAT_(a, b) BATON_PASS_CONCAT_IMPL_(a, b)
+#define BATON_PASS_CONCAT_IMPL_(a, b) a##b
+#define BATON_PASS_STRING_(x) BATON_PASS_STRING_IMPL_(x)
+#define BATON_PASS_STRING_IMPL_(x) #x
+
+}  // namespace baton
+
+#endif  // BATON_TRANSFORM_PASS_REGISTRY_H_

@@ -1,0 +1,56 @@
+// The text of values, options and names, shared by pipelines, workloads and
+// settings:
+//
+//   options  := '{' KEY '=' value (',' KEY '=' value)* '}'
+//   value    := true | false | none | number | bare word | "quoted"
+//             | '[' value,* ']' | '{' KEY (':' | '=') value ,* '}'
+//
+// A bare word is anything without white space, quotes, or one of `,:=()[]{}`.
+// White space between tokens does not matter. An error shows the place:
+//
+//   --passes:1:9: error: expected a value
+//     FuseOps{=1}
+//             ^
+
+#ifndef BATON_TRANSFORM_PIPELINE_VALUE_H_
+#define BATON_TRANSFORM_PIPELINE_VALUE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/source.h"
+
+namespace baton {
+
+// `source_name` is the name that errors give to the text.
+
+// One value: `[3,224,224]`.
+absl::StatusOr<AttrValue> ParseAttrValue(absl::string_view text,
+                                         absl::string_view source_name = "value");
+
+// `KEY=VALUE,KEY=VALUE`, as in `--config`; may be empty.
+absl::StatusOr<AttrMap> ParseKeyValues(absl::string_view text,
+                                       absl::string_view source_name = "config");
+
+struct NameAndOptions {
+  std::string name;
+  AttrMap options;
+};
+
+// A name with options or without: `resnet{num_layers=18}`.
+absl::StatusOr<NameAndOptions> ParseNameAndOptions(
+    absl::string_view text, absl::string_view source_name = "spec");
+
+// `{KEY=VALUE,...}`, or nothing if there are none.
+std::string OptionsToString(const AttrMap& options);
+
+}  // namespace baton
+
+#endif  // BATON_TRANSFORM_PIPELINE_VALUE_H_
