@@ -10,14 +10,19 @@ NAME.status (Bazel's exit status). Prints what failed, then, as the last line,
 
 import json
 import pathlib
+import re
 import sys
 import urllib.parse
 import urllib.request
 import xml.etree.ElementTree as ElementTree
 
-# Bazel's exit statuses that need no explanation beyond the targets' own:
-# success; some tests failed; no tests were found.
+# Bazel's exit statuses that the tests' own results explain: success; some tests
+# failed; there are no tests.
 _EXPLAINED_STATUSES = (0, 3, 4)
+
+# Bazel's event protocol does not name a package that cannot be loaded; its
+# messages, which are part of the protocol, do.
+_BROKEN_PACKAGE = re.compile(r"package contains errors: (\S+)")
 
 
 def local_path(uri):
@@ -42,19 +47,17 @@ def count_xml(path):
 
 
 def count_test(result):
-    """Returns (passed, failed) of a testResult event's payload."""
-    passed = 0
-    failed = []
+    """Returns (number of passed cases, names of failed ones) of a testResult event."""
+    cases = None
     for output in result.get("testActionOutput", []):
         path = local_path(output.get("uri", ""))
         if output.get("name") == "test.xml" and path and path.exists():
             try:
-                passed, failed = count_xml(path)
+                cases = count_xml(path)
             except ElementTree.ParseError:
-                pass
+                pass  # The test died while writing.
     ok = result.get("status") == "PASSED"
-    if ok and not passed and not failed:
-        passed = 1  # A test that reports no cases.
+    passed, failed = cases or (int(ok), [])
     if not ok and not failed:
         failed = [result.get("status", "no status").lower()]
     return passed, failed
@@ -62,31 +65,30 @@ def count_test(result):
 
 def count_invocation(events, status):
     """Returns (number of passed cases, descriptions of failed ones)."""
-    tests = {}  # (label, run, shard) -> the last attempt's payload.
-    broken = {}  # label -> why it was not built.
+    tests = {}  # (label, run, shard) -> the last attempt's result.
+    broken = set()
     for event in events:
         identity = event.get("id", {})
         if "testResult" in event:
             key = identity["testResult"]
-            tests[key["label"], key.get("run"), key.get("shard")] = event["testResult"]
+            tests[key["label"], key.get("run", 0), key.get("shard", 0)] = event["testResult"]
         elif "targetCompleted" in identity:
-            label = identity["targetCompleted"]["label"]
             if not event.get("completed", {}).get("success", False):
-                broken[label] = "not built"
-        elif "aborted" in event:
-            for kind in ("configuredLabel", "unconfiguredLabel", "pattern"):
-                if kind in identity:
-                    name = identity[kind].get("label") or str(identity[kind].get("pattern"))
-                    broken[name] = event["aborted"].get("description", "not loaded").strip()
+                broken.add(identity["targetCompleted"]["label"] + ": not built")
+        elif "progress" in event:
+            for package in _BROKEN_PACKAGE.findall(event["progress"].get("stderr", "")):
+                broken.add(f"//{package}: the package cannot be loaded")
 
+    # A target that is built, and whose test fails, completes too, with a result.
+    tested = {label for label, _, _ in tests}
+    failed = sorted(entry for entry in broken if entry.split(": ")[0] not in tested)
+    if not failed and status not in _EXPLAINED_STATUSES:
+        failed.append(f"bazel: exit status {status}")
     passed = 0
-    failed = [f"{label}: {why}" for label, why in sorted(broken.items())]
-    for (label, _, _), result in sorted(tests.items(), key=lambda item: str(item[0])):
+    for (label, _, _), result in sorted(tests.items()):
         new_passed, new_failed = count_test(result)
         passed += new_passed
         failed += [f"{label}: {name}" for name in new_failed]
-    if not failed and status not in _EXPLAINED_STATUSES:
-        failed.append(f"bazel: exit status {status}")
     return passed, failed
 
 

@@ -30,34 +30,40 @@ def _check_srcs(name, srcs):
         return  # A select().
     for src in srcs:
         if src.endswith(_HEADER_SUFFIXES):
-            fail("//{}:{}: {} must be in `hdrs` (or `textual_hdrs`) of a library: in `srcs` it has no \"{}/\" include path. For a header that others must not use, make a target of restricted visibility.".format(
+            fail("//{}:{}: {} must be in `hdrs` of a library: in `srcs` it has no \"{}/\" include path. For a header that others must not use, make a target of restricted visibility.".format(
                 native.package_name(),
                 name,
                 src,
                 _INCLUDE_PREFIX,
             ))
 
-def baton_cc_library(name, srcs = [], hdrs = [], textual_hdrs = [], copts = [], **kwargs):
+def baton_cc_library(name, srcs = [], hdrs = [], copts = [], **kwargs):
     """A cc_library whose headers are included as "baton/<package>/<header>".
 
     Args:
       name: the target's name.
       srcs: .cc files only.
-      hdrs: the library's headers: one, as a rule.
-      textual_hdrs: files that are included in the middle of others.
+      hdrs: the library's headers: one, as a rule. Files that are included in the
+        middle of others (.inc, .def) stand here too: Bazel 4 gives
+        `textual_hdrs` no include prefix.
       copts: further compiler options.
       **kwargs: of cc_library. A library that registers something (passes,
         operators, flags) needs `alwayslink = True`.
     """
     _check_srcs(name, srcs)
-    if hdrs or textual_hdrs:
+    if "textual_hdrs" in kwargs:
+        fail("//{}:{}: `textual_hdrs` would have no \"{}/\" include path: use `hdrs`.".format(
+            native.package_name(),
+            name,
+            _INCLUDE_PREFIX,
+        ))
+    if hdrs:
         kwargs["strip_include_prefix"] = "/"
         kwargs["include_prefix"] = _INCLUDE_PREFIX
     native.cc_library(
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        textual_hdrs = textual_hdrs,
         copts = BATON_COPTS + copts,
         **kwargs
     )
@@ -81,9 +87,10 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
       deps: what is tested. GoogleTest and its main() need not be named.
       copts: further compiler options.
       gtest_main: False for a test with a main() of its own.
-      **kwargs: of cc_test.
+      **kwargs: of cc_test; `size` is "small" if not given.
     """
     _check_srcs(name, srcs)
+    kwargs.setdefault("size", "small")
     googletest = ["@com_google_googletest//:gtest"]
     if gtest_main:
         googletest.append("@com_google_googletest//:gtest_main")
@@ -123,6 +130,7 @@ def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], smoke_filter = No
     if smoke_filter != None:
         native.sh_test(
             name = name + "_smoke_test",
+            size = "small",
             srcs = [":" + name],
             args = [
                 "'--benchmark_filter=%s'" % smoke_filter,
@@ -133,36 +141,51 @@ def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], smoke_filter = No
 def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kwargs):
     """A libFuzzer target: a source that defines LLVMFuzzerTestOneInput().
 
-    `bazel test :name` runs it once on each file of the corpus, with any
-    compiler. `bazel run --config=fuzz :name -- -max_total_time=60 DIR` fuzzes,
-    and `bazel test --config=fuzz :name` runs the corpus under libFuzzer.
+    `bazel test :foo_fuzz_test` runs it once on nothing and on each file of the
+    corpus, in every configuration. To fuzz:
+
+        bazel run --config=fuzz :foo_fuzzer -- -max_total_time=60 /some/folder
 
     Args:
-      name: the target's name.
+      name: must end in `_fuzz_test`.
       srcs: .cc files; `[name + ".cc"]` if none.
       deps: what is fuzzed.
       copts: further compiler options.
       corpus: files to start from.
-      **kwargs: of cc_test.
+      **kwargs: of cc_test; `size` is "small" if not given.
     """
+    if not name.endswith("_fuzz_test"):
+        fail("//{}:{}: the name of a baton_cc_fuzz_test ends in _fuzz_test".format(
+            native.package_name(),
+            name,
+        ))
     _check_srcs(name, srcs)
-    fuzzing = Label("@baton//build_defs:fuzzing")
-    replay = Label("@baton//build_defs:fuzz_replay_main")
+    kwargs.setdefault("size", "small")
+    native.cc_library(
+        name = name + "_input",
+        testonly = True,
+        srcs = srcs or [name + ".cc"],
+        copts = BATON_COPTS + copts,
+        visibility = ["//visibility:private"],
+        deps = deps,
+        alwayslink = True,
+    )
     native.cc_test(
         name = name,
-        srcs = srcs or [name + ".cc"],
         args = ["$(location %s)" % file for file in corpus],
-        copts = BATON_COPTS + copts,
         data = corpus,
-        linkopts = select({
-            str(fuzzing): ["-fsanitize=fuzzer"],
-            "//conditions:default": [],
-        }),
-        deps = deps + select({
-            str(fuzzing): [],
-            "//conditions:default": [str(replay)],
-        }),
+        deps = [
+            ":" + name + "_input",
+            str(Label("@baton//build_defs:fuzz_replay_main")),
+        ],
         **kwargs
+    )
+    native.cc_binary(
+        name = name[:-len("_test")] + "er",
+        testonly = True,
+        linkopts = ["-fsanitize=fuzzer"],
+        tags = ["manual"],  # It has a main() with --config=fuzz only.
+        deps = [":" + name + "_input"],
     )
 
 def baton_proto_library(name, srcs, deps = [], visibility = None, **kwargs):

@@ -114,6 +114,10 @@ absl::StatusOr<DType> DType::Parse(absl::string_view text) {
   } else {
     return unknown();
   }
+  // SimpleAtoi alone would accept signs and blanks.
+  if (rest.find_first_not_of("0123456789x") != absl::string_view::npos) {
+    return unknown();
+  }
   int lanes = 1;
   const size_t x = rest.find('x');
   if (x != absl::string_view::npos) {
@@ -123,9 +127,8 @@ absl::StatusOr<DType> DType::Parse(absl::string_view text) {
     }
     rest = rest.substr(0, x);
   }
-  if (!rest.empty() && (rest[0] < '0' || rest[0] > '9' ||
-                        !absl::SimpleAtoi(rest, &bits) || bits < 1 ||
-                        bits > 255)) {
+  if (!rest.empty() &&
+      (!absl::SimpleAtoi(rest, &bits) || bits < 1 || bits > 255)) {
     return unknown();
   }
   return DType(code, bits, lanes);

@@ -228,6 +228,10 @@ class Tuple : public Expr {
   explicit Tuple(std::vector<Expr> fields, Type type = {}, Span span = {})
       : Expr(new TupleNode(std::move(fields), std::move(type),
                            std::move(span))) {}
+  // So that `Tuple({})` is the empty tuple and `Tuple({tuple})` is not a copy.
+  explicit Tuple(std::initializer_list<Expr> fields, Type type = {},
+                 Span span = {})
+      : Tuple(std::vector<Expr>(fields), std::move(type), std::move(span)) {}
 };
 
 class TupleGetItemNode final : public ExprNode {

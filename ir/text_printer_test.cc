@@ -393,7 +393,7 @@ TEST(TextPrinterTest, Tuples) {
             "  %1 = (%x, %0);\n"
             "  %1.1\n"
             "}");
-  EXPECT_EQ(ToText(Tuple(std::vector<Expr>())), "()");
+  EXPECT_EQ(ToText(Tuple({})), "()");
 }
 
 TEST(TextPrinterTest, Types) {
@@ -402,7 +402,7 @@ TEST(TextPrinterTest, Types) {
   Type scalar = TensorType::Scalar(DType::Int(32));
   EXPECT_EQ(tensor.ToString(), "Tensor[(1, ?), float16]");
   EXPECT_EQ(scalar.ToString(), "int32");
-  EXPECT_EQ(TupleType(std::vector<Type>()).ToString(), "()");
+  EXPECT_EQ(TupleType({}).ToString(), "()");
   EXPECT_EQ(TupleType({scalar}).ToString(), "(int32,)");
   EXPECT_EQ(TupleType({scalar, tensor}).ToString(),
             "(int32, Tensor[(1, ?), float16])");
@@ -645,7 +645,7 @@ TEST(TextPrinterTest, DepthDoesNotMatter) {
     for (int i = 0; i < kDepth; ++i) refs = RefRead(refs);
     EXPECT_TRUE(absl::StrContains(ToText(refs), "ref_read(%9)"));
 
-    Type type = TupleType(std::vector<Type>());
+    Type type = TupleType({});
     for (int i = 0; i < kDepth; ++i) type = TupleType({type});
     EXPECT_EQ(type.ToString().size(), 2u + 3u * kDepth);
   });

@@ -29,6 +29,7 @@ class Dim {
   Dim() = default;       // unknown
   Dim(int64_t value)  // NOLINT(google-explicit-constructor)
       : bits_((static_cast<uint64_t>(value) << 1) | 1u) {}
+  Dim(int value) : Dim(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
   explicit Dim(const DimExprNode* expr);
   static Dim Any() { return {}; }
 
@@ -198,6 +199,10 @@ class TupleType : public Type {
   BATON_HANDLE(TupleType, Type, TupleTypeNode)
   explicit TupleType(std::vector<Type> fields)
       : Type(new TupleTypeNode(std::move(fields))) {}
+  // So that `TupleType({})` is the empty tuple type and `TupleType({tuple})`
+  // is not a copy.
+  explicit TupleType(std::initializer_list<Type> fields)
+      : TupleType(std::vector<Type>(fields)) {}
 };
 
 // What a type variable stands for.

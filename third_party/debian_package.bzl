@@ -23,11 +23,34 @@ def copy_tree(repository_ctx, source, destination):
                 result.stderr,
             ))
 
+def library_folder(repository_ctx):
+    """The system's folder of libraries; its name depends on the machine."""
+    machine = repository_ctx.execute(["uname", "-m"]).stdout.strip()
+    folder = "/usr/lib/%s-linux-gnu" % machine
+    return folder if repository_ctx.path(folder).exists else "/usr/lib"
+
+def link_library(repository_ctx, name, destination):
+    """Links the system's lib<name>.a and lib<name>.so, those that exist.
+
+    Returns the names of the files in `destination`.
+    """
+    folder = library_folder(repository_ctx)
+    made = []
+    for suffix in [".a", ".so"]:
+        library = "lib" + name + suffix
+        if repository_ctx.path(folder + "/" + library).exists:
+            repository_ctx.symlink(folder + "/" + library, destination + "/" + library)
+            made.append(library)
+    return made
+
 def _debian_package_impl(repository_ctx):
     attr = repository_ctx.attr
     for source, destination in attr.headers.items():
         require(repository_ctx, source, attr.package)
         copy_tree(repository_ctx, source, "include/" + destination)
+    for library in attr.libraries:
+        if not link_library(repository_ctx, library, "lib"):
+            require(repository_ctx, library_folder(repository_ctx) + "/lib%s.so" % library, attr.package)
     for source, destination in attr.programs.items():
         require(repository_ctx, source, attr.package)
         repository_ctx.symlink(source, destination)
@@ -57,6 +80,9 @@ debian_package = repository_rule(
             doc = "Folders of the system that are copied below include/: " +
                   "where they are -> where they go.",
         ),
+        "libraries": attr.string_list(
+            doc = "`x` links libx.a and libx.so, those that exist, into lib/.",
+        ),
         "package": attr.string(
             doc = "The Debian package that holds all this.",
             mandatory = True,
@@ -68,9 +94,10 @@ debian_package = repository_rule(
     },
     doc = """A library that Debian ships, under the name its upstream has in Bazel.
 
-The headers are copied, not used in place: so they are inputs of every
-compilation that sees them (an upgrade rebuilds what it must, and a shared cache
-stays right), and clang's layering_check knows which target owns which header.
-The libraries are linked by name, from where the system has them.
+The headers are copied, not used in place: so clang's layering_check knows which
+target owns which header. Headers and libraries are inputs of the actions that
+use them: an upgrade of the package rebuilds what it must, and a shared cache
+stays right. A target with both lib*.a and lib*.so in `srcs` is linked statically
+or dynamically, as Bazel links the rest.
 """,
 )

@@ -1,27 +1,17 @@
-"""The rule sets that Debian packages, as repositories under the names that Bazel users expect."""
+"""What Debian's Bazel needs to build C++ and protocol buffers offline."""
 
-load("//third_party:system_repository.bzl", "system_repository")
-load("//third_party/debian_rules:repository.bzl", "debian_rules_cc")
-
-_LOCAL_REPOSITORIES = {
-    "bazel_skylib": "/usr/share/bazel/tools/skylib",
-    "platforms": "/usr/share/bazel/tools/platforms",
-    "rules_java": "/usr/share/bazel/rules/java",
-    "rules_proto": "/usr/share/bazel/rules/proto",
-}
+load("@baton//third_party/debian_rules:workspace.bzl", "DEBIAN_RULES")
+load("@baton//third_party/remote_coverage_tools:workspace.bzl", remote_coverage_tools = "repo")
 
 def baton_debian_rules():
-    """Declares Debian's rule sets, each unless the workspace has one of that name.
+    """Declares the rule repositories of Debian's Bazel, with their mends.
 
-    Only for builds with Debian's Bazel. Call it before `baton_dependencies`.
+    For the package bazel-bootstrap (4.2.3), which downloads nothing. With
+    another Bazel, leave the call out. A repository that the WORKSPACE declared
+    before is left as it is.
     """
-    if not native.existing_rule("rules_cc"):
-        debian_rules_cc(name = "rules_cc")
-    for name, path in _LOCAL_REPOSITORIES.items():
+    for name, repo in DEBIAN_RULES.items():
         if not native.existing_rule(name):
-            native.local_repository(name = name, path = path)
+            repo(name)
     if not native.existing_rule("remote_coverage_tools"):
-        system_repository(
-            name = "remote_coverage_tools",
-            build_file = Label("@baton//third_party/remote_coverage_tools:remote_coverage_tools.BUILD"),
-        )
+        remote_coverage_tools("remote_coverage_tools")

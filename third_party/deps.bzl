@@ -1,53 +1,30 @@
-"""Baton's dependencies."""
+"""The libraries that Baton is built with."""
 
-load("//third_party:system_repository.bzl", "system_repository")
-load("//third_party/absl:repository.bzl", "absl_repository")
+load("@baton//third_party/absl:workspace.bzl", absl = "repo")
+load("@baton//third_party/benchmark:workspace.bzl", benchmark = "repo")
+load("@baton//third_party/eigen:workspace.bzl", eigen = "repo")
+load("@baton//third_party/googletest:workspace.bzl", googletest = "repo")
+load("@baton//third_party/onednn:workspace.bzl", onednn = "repo")
+load("@baton//third_party/protobuf:workspace.bzl", protobuf = "repo")
+load("@baton//third_party/re2:workspace.bzl", re2 = "repo")
+
+_REPOSITORIES = {
+    "com_github_google_benchmark": benchmark,
+    "com_google_absl": absl,
+    "com_google_googletest": googletest,
+    "com_google_protobuf": protobuf,
+    "com_googlesource_code_re2": re2,
+    "eigen": eigen,
+    "onednn": onednn,
+}
 
 def baton_dependencies():
-    """Declares what Baton depends on, each unless the workspace has one of that name."""
-    if not native.existing_rule("com_google_absl"):
-        absl_repository(name = "com_google_absl")
+    """Declares the libraries that Baton needs, from Debian's packages.
 
-    if not native.existing_rule("com_googlesource_code_re2"):
-        system_repository(
-            name = "com_googlesource_code_re2",
-            build_file = Label("@baton//third_party/re2:re2.BUILD"),
-            libraries = ["re2"],
-            package = "libre2-dev",
-        )
-
-    if not native.existing_rule("com_google_protobuf"):
-        system_repository(
-            name = "com_google_protobuf",
-            build_file = Label("@baton//third_party/protobuf:protobuf.BUILD"),
-            libraries = ["protobuf", "protobuf-lite"],
-            links = {"/usr/bin/protoc": "bin/protoc"},
-            package = "libprotobuf-dev protobuf-compiler",
-        )
-
-    if not native.existing_rule("com_google_googletest"):
-        system_repository(
-            name = "com_google_googletest",
-            build_file = Label("@baton//third_party/googletest:googletest.BUILD"),
-            libraries = ["gtest", "gmock", "gmock_main"],
-            package = "libgtest-dev libgmock-dev",
-        )
-
-    if not native.existing_rule("com_github_google_benchmark"):
-        system_repository(
-            name = "com_github_google_benchmark",
-            build_file = Label("@baton//third_party/benchmark:benchmark.BUILD"),
-            libraries = ["benchmark", "benchmark_main"],
-            package = "libbenchmark-dev",
-        )
-
-    if not native.existing_rule("eigen"):
-        system_repository(
-            name = "eigen",
-            build_file = Label("@baton//third_party/eigen:eigen.BUILD"),
-            links = {
-                "/usr/include/eigen3/Eigen": "Eigen",
-                "/usr/include/eigen3/unsupported": "unsupported",
-            },
-            package = "libeigen3-dev",
-        )
+    A repository that the WORKSPACE declared before is left as it is: to use
+    another Abseil, say, declare `com_google_absl` above the call. All names and
+    targets are upstream's (`@com_google_absl//absl/strings`).
+    """
+    for name, repo in _REPOSITORIES.items():
+        if not native.existing_rule(name):
+            repo(name)

@@ -16,18 +16,22 @@
 #ifndef BATON_TRANSFORM_PASS_H_
 #define BATON_TRANSFORM_PASS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/fields.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
 
 namespace baton {
 
@@ -68,8 +72,10 @@ class PassImpl {
   const PassInfo& info() const { return info_; }
   const PassOptions& options() const { return options_; }
 
-  // The passes that a pipeline's text lists between this one's parentheses.
-  // Empty for all but Sequential and FixedPoint.
+  // For a pass that a pipeline's text writes as a keyword and a list of passes
+  // in parentheses: the keyword, and the passes. Empty for those written by
+  // their names.
+  virtual absl::string_view list_keyword() const { return {}; }
   virtual absl::Span<const class Pass> listed_passes() const { return {}; }
 
  private:
@@ -104,11 +110,18 @@ class Pass {
   absl::StatusOr<std::string> ToString() const;
 
  private:
+  absl::StatusOr<IRModule> RunBody(IRModule module,
+                                   const PassContext& context) const;
+  absl::StatusOr<IRModule> RunInstrumented(IRModule module,
+                                           const PassContext& context,
+                                           PassExecution& execution,
+                                           internal::ThreadState& state) const;
+
   std::shared_ptr<const PassImpl> impl_;
 };
 
-// The text of an option (see PassOptions::Values) has no form for functions.
-// A field of this type is documented as `function` and set from C++ only.
+// An option that is a function. It is set from C++ only, since it has no text;
+// two are equal if one is a copy of the other.
 template <typename Signature>
 class FunctionOption {
  public:

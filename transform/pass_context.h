@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -138,21 +137,27 @@ class PassContext::Scope {
 
  private:
   friend class PassContext;
-  Scope(PassContext context, internal::ThreadState* thread, uint64_t id)
-      : context_(std::move(context)), thread_(thread), id_(id) {}
+  Scope(PassContext context, internal::ThreadState* thread, uint64_t id,
+        bool counted)
+      : context_(std::move(context)),
+        thread_(thread),
+        id_(id),
+        counted_(counted) {}
 
   PassContext context_;
   internal::ThreadState* thread_;  // null once it is left
   uint64_t id_;
+  bool counted_;  // among those that hold the context to one thread
 };
 
 // Implementation details below.
 
 namespace internal {
 
-// Calls `fn` and turns an exception into an error that names `who`.
+// An exception as an error that names `who` threw it.
 absl::Status ExceptionToStatus(absl::string_view who, std::exception_ptr e);
 
+// Calls `fn`, which returns a Status or a StatusOr.
 template <typename Fn>
 std::invoke_result_t<Fn&> CatchExceptions(absl::string_view who, Fn&& fn) {
   try {

@@ -78,8 +78,9 @@ class PassExecution {
   const PassInfo& info_;
   const PassExecution* parent_;
   const PassContext* context_ = nullptr;
-  IRModule before_;
+  IRModule before_;  // empty where there are no instruments
   int64_t number_ = 0;
+  int64_t number_base_ = 0;  // see ThreadState
   int depth_;
   bool changed_ = false;
 };

@@ -130,8 +130,8 @@ class PassRegistry {
     std::string other_place;  // not empty if registered twice
     Pass instance;            // null until asked for
   };
-  // The entry, or the error that there is none. Needs the lock.
-  absl::StatusOr<Entry*> Lookup(absl::string_view name) const;
+  // A copy of the entry, or the error that there is none.
+  absl::StatusOr<Entry> Lookup(absl::string_view name) const;
 
   mutable std::mutex mutex_;
   mutable std::map<std::string, Entry, std::less<>> entries_;

@@ -17,6 +17,7 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/spatial.h"
 #include "baton/relay/op/type_relations.h"
 
@@ -542,21 +543,28 @@ BATON_REGISTER_OP("nn.conv1d")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv1DAttrs>()
     .TypeRelation(ConvRel<Conv1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>);
 
 BATON_REGISTER_OP("nn.conv2d")
     .Describe("Convolution over two spatial axes.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvRel<Conv2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D});
 
 BATON_REGISTER_OP("nn.conv3d")
     .Describe("Convolution over three spatial axes.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv3DAttrs>()
     .TypeRelation(ConvRel<Conv3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D});
 
 BATON_REGISTER_OP("nn.conv1d_transpose")
     .Describe("Transposed convolution over one spatial axis.")
@@ -570,14 +578,20 @@ BATON_REGISTER_OP("nn.conv2d_transpose")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DTransposeAttrs>()
     .TypeRelation(ConvTransposeRel<Conv2DTransposeAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DTransposeAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose});
 
 BATON_REGISTER_OP("nn.conv3d_transpose")
     .Describe("Transposed convolution over three spatial axes.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv3DTransposeAttrs>()
     .TypeRelation(ConvTransposeRel<Conv3DTransposeAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DTransposeAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose});
 
 BATON_REGISTER_OP("nn.deformable_conv2d")
     .Describe("Convolution that samples the data at learned offsets.")
@@ -586,7 +600,10 @@ BATON_REGISTER_OP("nn.deformable_conv2d")
                 {"weight", "The kernel."}})
     .TakesAttrs<DeformableConv2DAttrs>()
     .TypeRelation(DeformableConv2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D});
 
 BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Describe("The gradient of nn.conv2d with respect to its weight.")
@@ -594,28 +611,34 @@ BATON_REGISTER_OP("nn.conv2d_backward_weight")
                 {"data", "The input."}})
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(Conv2DBackwardWeightRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight});
 
 BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .Describe("nn.conv2d in a blocked layout.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .Describe("Depthwise nn.conv2d in a blocked layout.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvRel<Conv2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
     .Describe("nn.conv2d by Winograd's method, with a transformed weight.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DWinogradAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DWinogradAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_weight_transform")
     .Describe("Transforms a weight for Winograd's method.")
@@ -629,7 +652,8 @@ BATON_REGISTER_OP("nn.contrib_conv3d_winograd_without_weight_transform")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv3DWinogradAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv3DWinogradAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv3d_winograd_weight_transform")
     .Describe("Transforms a weight for Winograd's method.")
@@ -650,7 +674,8 @@ BATON_REGISTER_OP("nn.contrib_conv2d_gemm_without_weight_transform")
     .Arguments({{"data", "The input."}, {"weight", "The tiled kernel."}})
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_gemm_weight_transform")
     .Describe("Tiles a weight for convolution as a matrix product.")
@@ -671,7 +696,8 @@ BATON_REGISTER_OP("nn.bitserial_conv2d")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<BinaryConv2DAttrs>()
     .TypeRelation(BinaryConv2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts);
 
 BATON_REGISTER_OP("nn.bitserial_dense")
     .Describe("A dense layer of elements of few bits.")

@@ -17,6 +17,7 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
@@ -33,6 +34,7 @@ OpRegistration Unary(absl::string_view name, absl::string_view doc,
       .Arguments({{"data", "The input."}})
       .TypeRelation(TensorIdentityRel)
       .Set(FusionPatterns(), FusionPattern::kElemWise)
+      .Set(LayoutInferenceRules(), InferElemwiseLayouts)
       .Set(Kernels(), kernel);
 }
 
@@ -48,6 +50,7 @@ OpRegistration Binary(absl::string_view name, absl::string_view doc,
       .Arguments({{"lhs", "The left operand."}, {"rhs", "The right operand."}})
       .TypeRelation(BroadcastRel)
       .Set(FusionPatterns(), FusionPattern::kBroadcast)
+      .Set(LayoutInferenceRules(), InferBroadcastLayouts)
       .Set(Kernels(), kernel);
 }
 
@@ -183,6 +186,7 @@ BATON_REGISTER_OP("clip")
     .TakesAttrs<ClipAttrs>()
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
     .Set(Kernels(), KernelWith<ClipAttrs, Clip>);
 
 absl::StatusOr<Tensor> LeakyRelu(const LeakyReluAttrs& attrs,
@@ -196,6 +200,7 @@ BATON_REGISTER_OP("nn.leaky_relu")
     .TakesAttrs<LeakyReluAttrs>()
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
     .Set(Kernels(), KernelWith<LeakyReluAttrs, LeakyRelu>);
 
 absl::StatusOr<Type> PReluRel(TypeRelationContext& context) {
@@ -222,6 +227,7 @@ BATON_REGISTER_OP("nn.prelu")
     .TakesAttrs<PReluAttrs>()
     .TypeRelation(PReluRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(LayoutInferenceRules(), InferPReluLayouts)
     .Set(Kernels(), KernelWith<PReluAttrs, PRelu>);
 
 absl::StatusOr<Type> BiasAddRel(TypeRelationContext& context) {
@@ -291,6 +297,7 @@ BATON_REGISTER_OP("fixed_point_multiply")
     .TakesAttrs<FixedPointMultiplyAttrs>()
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
     .Set(Kernels(), KernelWith<FixedPointMultiplyAttrs, FixedPointMultiply>);
 
 absl::StatusOr<Type> FixedPointMultiplyPerAxisRel(
@@ -309,7 +316,8 @@ BATON_REGISTER_OP("fixed_point_multiply_per_axis")
                 {"right_shift", "Bits to shift right afterwards."}})
     .TakesAttrs<FixedPointMultiplyPerAxisAttrs>()
     .TypeRelation(FixedPointMultiplyPerAxisRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts);
 
 }  // namespace
 }  // namespace baton::relay

@@ -481,8 +481,11 @@ MaybeLayouts InferElemwiseLayouts(const LayoutQuery& query) {
     }
   }
   if (!layout.defined()) return std::nullopt;
-  InferredLayouts result{{}, {layout}, query.attrs};
+  InferredLayouts result{{}, {}, query.attrs};
   result.inputs.resize(query.old_inputs.size(), layout);
+  const TupleTypeNode* results = query.call.tuple_type();
+  result.outputs.resize(results == nullptr ? 1 : results->fields().size(),
+                        layout);
   // An input of another rank, such as the scalar that lends its element type
   // to cast_like, stays as it is.
   if (query.call.num_args() == static_cast<int>(result.inputs.size())) {
@@ -820,8 +823,9 @@ MaybeLayouts InferTransposeLayouts(const LayoutQuery& query) {
 MaybeLayouts InferSqueezeLayouts(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
-  std::vector<int64_t> axes = AttrsOf<SqueezeAttrs>(query.attrs).axis;
-  if (axes.empty()) {
+  const auto& named = AttrsOf<SqueezeAttrs>(query.attrs).axis;
+  std::vector<int64_t> axes = named.value_or(std::vector<int64_t>());
+  if (!named.has_value()) {
     const absl::Span<const Dim> shape = ShapeOfArg(query, 0);
     for (size_t i = 0; i < shape.size(); ++i) {
       if (!shape[i].is_const()) return std::nullopt;

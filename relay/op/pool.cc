@@ -14,6 +14,7 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/pool_attrs.h"
 #include "baton/relay/op/spatial.h"
 #include "baton/relay/op/type_relations.h"
@@ -117,98 +118,120 @@ BATON_REGISTER_OP("nn.max_pool1d")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MaxPool1DAttrs>()
     .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>);
 
 BATON_REGISTER_OP("nn.max_pool2d")
     .Describe("Maximum over a window that slides along two axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MaxPool2DAttrs>()
     .TypeRelation(PoolRel<MaxPool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.max_pool3d")
     .Describe("Maximum over a window that slides along three axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MaxPool3DAttrs>()
     .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>);
 
 BATON_REGISTER_OP("nn.avg_pool1d")
     .Describe("Mean over a window that slides along one axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AvgPool1DAttrs>()
     .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>);
 
 BATON_REGISTER_OP("nn.avg_pool2d")
     .Describe("Mean over a window that slides along two axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AvgPool2DAttrs>()
     .TypeRelation(PoolRel<AvgPool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.avg_pool3d")
     .Describe("Mean over a window that slides along three axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AvgPool3DAttrs>()
     .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>);
 
 BATON_REGISTER_OP("nn.global_max_pool2d")
     .Describe("Maximum over height and width.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<GlobalPool2DAttrs>()
     .TypeRelation(GlobalPool2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Describe("Mean over height and width.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<GlobalPool2DAttrs>()
     .TypeRelation(GlobalPool2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.adaptive_max_pool1d")
     .Describe("Maximum over windows chosen to give a result of a size.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AdaptivePool1DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool2d")
     .Describe("Maximum over windows chosen to give a result of a size.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AdaptivePool2DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool3d")
     .Describe("Maximum over windows chosen to give a result of a size.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AdaptivePool3DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
     .Describe("Mean over windows chosen to give a result of a size.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AdaptivePool1DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
     .Describe("Mean over windows chosen to give a result of a size.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AdaptivePool2DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
     .Describe("Mean over windows chosen to give a result of a size.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AdaptivePool3DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>);
 
 BATON_REGISTER_OP("nn.max_pool2d_grad")
     .Describe("The gradient of nn.max_pool2d.")

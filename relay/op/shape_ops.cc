@@ -1,6 +1,8 @@
 // Operators that change the shape, the order of the axes, or the number of
 // tensors, but no element: reshape, transpose, concatenate, split, ...
 
+#include "baton/relay/op/shape_ops.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -23,6 +25,7 @@
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/reshape.h"
 #include "baton/relay/op/tensor_attrs.h"
@@ -236,34 +239,6 @@ absl::StatusOr<Tensor> ReshapeLike(const ReshapeLikeAttrs& attrs,
 
 // Several tensors.
 
-// The fields of argument 0, a tuple of tensors of one element type. Empty if
-// one of them is not known yet.
-absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(
-    TypeRelationContext& context) {
-  std::vector<const TensorTypeNode*> tensors;
-  const TupleTypeNode* tuple = context.TupleOf(0);
-  BATON_RETURN_IF_ERROR(context.status());
-  if (tuple == nullptr) return tensors;
-  if (tuple->fields().empty()) return context.Error("the tuple is empty");
-  for (const Type& field : tuple->fields()) {
-    if (!field.defined() || field.Is<IncompleteTypeNode>()) {
-      return std::vector<const TensorTypeNode*>();
-    }
-    const auto* tensor = field.As<TensorTypeNode>();
-    if (tensor == nullptr) {
-      return context.Error("the tuple holds a ", field.ToString(),
-                           ", which is not a tensor");
-    }
-    if (!tensors.empty() && tensor->dtype() != tensors[0]->dtype()) {
-      return context.Error("the tensors have the element types ",
-                           tensors[0]->dtype().ToString(), " and ",
-                           tensor->dtype().ToString());
-    }
-    tensors.push_back(tensor);
-  }
-  return tensors;
-}
-
 absl::Status ExpectSameRank(const TypeRelationContext& context,
                             absl::Span<const TensorTypeNode* const> tensors) {
   for (const TensorTypeNode* tensor : tensors) {
@@ -276,8 +251,10 @@ absl::Status ExpectSameRank(const TypeRelationContext& context,
   return absl::OkStatus();
 }
 
+}  // namespace
+
 absl::StatusOr<Type> ConcatenateRel(TypeRelationContext& context) {
-  BATON_ASSIGN_OR_RETURN(const auto tensors, TensorFields(context));
+  BATON_ASSIGN_OR_RETURN(const auto tensors, TensorFields(context, 0));
   if (tensors.empty()) return Type();
   BATON_RETURN_IF_ERROR(ExpectSameRank(context, tensors));
   const TensorTypeNode& first = *tensors[0];
@@ -312,8 +289,10 @@ absl::StatusOr<Type> ConcatenateRel(TypeRelationContext& context) {
   return Type(TensorType(shape, first.dtype()));
 }
 
+namespace {
+
 absl::StatusOr<Type> StackRel(TypeRelationContext& context) {
-  BATON_ASSIGN_OR_RETURN(const auto tensors, TensorFields(context));
+  BATON_ASSIGN_OR_RETURN(const auto tensors, TensorFields(context, 0));
   if (tensors.empty()) return Type();
   BATON_RETURN_IF_ERROR(ExpectSameRank(context, tensors));
   const TensorTypeNode& first = *tensors[0];
@@ -335,7 +314,7 @@ absl::StatusOr<Type> StackRel(TypeRelationContext& context) {
 }
 
 absl::StatusOr<Type> MeshgridRel(TypeRelationContext& context) {
-  BATON_ASSIGN_OR_RETURN(const auto tensors, TensorFields(context));
+  BATON_ASSIGN_OR_RETURN(const auto tensors, TensorFields(context, 0));
   if (tensors.empty()) return Type();
   Dims shape;
   for (const TensorTypeNode* tensor : tensors) {
@@ -504,21 +483,24 @@ BATON_REGISTER_OP("cast")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<CastAttrs>()
     .TypeRelation(CastRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("cast_like")
     .Describe("Converts elements to the type of another tensor's.")
     .Arguments({{"data", "The input."},
                 {"dtype_like", "A tensor of the type wanted."}})
     .TypeRelation(CastLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("reinterpret")
     .Describe("Takes the bits of elements for those of another type.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<CastAttrs>()
     .TypeRelation(CastRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("expand_dims")
     .Describe("Inserts axes of extent 1.")
@@ -534,6 +516,7 @@ BATON_REGISTER_OP("squeeze")
     .TakesAttrs<SqueezeAttrs>()
     .TypeRelation(SqueezeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferSqueezeLayouts)
     .Set(ReshapeOps(), true);
 
 BATON_REGISTER_OP("transpose")
@@ -542,6 +525,7 @@ BATON_REGISTER_OP("transpose")
     .TakesAttrs<TransposeAttrs>()
     .TypeRelation(TransposeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferTransposeLayouts)
     .Set(Kernels(), KernelWith<TransposeAttrs, Transpose>);
 
 BATON_REGISTER_OP("layout_transform")
@@ -591,7 +575,8 @@ BATON_REGISTER_OP("concatenate")
     .Arguments({{"data", "A tuple of tensors."}})
     .TakesAttrs<ConcatenateAttrs>()
     .TypeRelation(ConcatenateRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferConcatenateLayouts);
 
 BATON_REGISTER_OP("stack")
     .Describe("Joins tensors along a new axis.")
@@ -612,7 +597,8 @@ BATON_REGISTER_OP("split")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SplitAttrs>()
     .TypeRelation(SplitRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferSplitLayouts);
 
 BATON_REGISTER_OP("repeat")
     .Describe("Repeats each element along an axis.")

@@ -122,13 +122,13 @@ struct DynExpandDimsAttrs {
 };
 
 struct SqueezeAttrs {
-  std::vector<int64_t> axis;
+  std::optional<std::vector<int64_t>> axis;
 
   static constexpr char kTypeKey[] = "relay.attrs.SqueezeAttrs";
   template <typename V>
   static void VisitFields(V& v) {
     v("axis", &SqueezeAttrs::axis,
-      "The axes to drop; all of extent 1 if not given.", kRequired);
+      "The axes to drop; all of extent 1 if not given.");
   }
 };
 

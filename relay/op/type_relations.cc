@@ -164,6 +164,32 @@ absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
   return shape;
 }
 
+absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(
+    TypeRelationContext& context, int i) {
+  std::vector<const TensorTypeNode*> tensors;
+  const TupleTypeNode* tuple = context.TupleOf(i);
+  BATON_RETURN_IF_ERROR(context.status());
+  if (tuple == nullptr) return tensors;
+  if (tuple->fields().empty()) return context.Error("the tuple is empty");
+  for (const Type& field : tuple->fields()) {
+    if (!field.defined() || field.Is<IncompleteTypeNode>()) {
+      return std::vector<const TensorTypeNode*>();
+    }
+    const auto* tensor = field.As<TensorTypeNode>();
+    if (tensor == nullptr) {
+      return context.Error("the tuple holds a ", field.ToString(),
+                           ", which is not a tensor");
+    }
+    if (!tensors.empty() && tensor->dtype() != tensors[0]->dtype()) {
+      return context.Error("the tensors have the element types ",
+                           tensors[0]->dtype().ToString(), " and ",
+                           tensor->dtype().ToString());
+    }
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
 std::optional<std::vector<int64_t>> ConstantInts(
     const TypeRelationContext& context, int i) {
   const ConstantNode* constant = context.call().arg(i).As<ConstantNode>();

@@ -65,6 +65,11 @@ absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
                                      const TensorTypeNode& type,
                                      const Layout& from, const Layout& to);
 
+// The fields of argument `i`, a tuple of tensors of one element type. Empty if
+// one of them is not known yet.
+absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(
+    TypeRelationContext& context, int i);
+
 // A constant's integers, if argument `i` of the call is a constant of rank 0
 // or 1.
 std::optional<std::vector<int64_t>> ConstantInts(

@@ -8,6 +8,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/pattern_utils.h"
 #include "baton/relay/transform/post_order_index.h"
 #include "baton/transform/function_pass.h"
@@ -20,13 +21,12 @@ namespace {
 // The addition that `call`, a nn.bias_add, is; null if the rank of its data is
 // not known.
 Expr AddOf(const CallNode& call, const Expr& data, const Expr& bias) {
-  static const Op& kAdd = *new Op(Op::Find("add"));
   const TensorTypeNode* type = call.arg(0)->tensor_type();
   if (type == nullptr) return {};
   const auto* attrs = call.attrs_as<BiasAddAttrs>();
   int axis = attrs != nullptr ? attrs->axis : BiasAddAttrs().axis;
   if (axis < 0) axis += type->rank();
-  return Call(kAdd, {data, ExpandBiasToMatchAxis(bias, type->rank(), {axis})});
+  return Add(data, ExpandBiasToMatchAxis(bias, type->rank(), {axis}));
 }
 
 Function Canonicalize(const Function& function) {

@@ -24,6 +24,7 @@
 #include "baton/ir/visit.h"
 #include "baton/relay/op/layout.h"
 #include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/tensor.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/transform/post_order_index.h"
 #include "baton/transform/function_pass.h"
@@ -107,12 +108,9 @@ class Transformer {
     Expr result = expr;
     Layout expanded = from;
     if (expands) {
-      static const Op& kExpandDims = *new Op(Op::Find("expand_dims"));
-      const int num_newaxis = to.ndim_primal() - from.ndim_primal();
       expanded = from.ExpandPrimal(to);
-      result = Call(
-          kExpandDims, {result},
-          Attrs::Make(ExpandDimsAttrs{.axis = 0, .num_newaxis = num_newaxis}));
+      result = ExpandDims(std::move(result), 0,
+                          to.ndim_primal() - from.ndim_primal());
     }
     if (expanded != to) {
       if (!expanded.ConvertibleTo(to)) {

@@ -16,6 +16,7 @@
 #include "baton/relay/op/conv_attrs.h"
 #include "baton/relay/op/layout.h"
 #include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/pattern_utils.h"
 #include "baton/relay/transform/post_order_index.h"
@@ -145,9 +146,9 @@ class ForwardFolder {
 
     absl::InlinedVector<ScaledExpr, 4> args;
     for (const int child : children) {
-      args.push_back({rewriter_->Get(child), scales_[child],
-                      scales_[child].defined() ? sinks_[child].sink.axes
-                                               : AxisSet()});
+      args.push_back(
+          {rewriter_->Get(child), scales_[child],
+           scales_[child].defined() ? sinks_[child].sink.axes : AxisSet()});
     }
     ScaledExpr result = rule->rewrite(*call, args, out);
     if (!result.value.defined() ||
@@ -162,9 +163,8 @@ class ForwardFolder {
   // Multiplies an outstanding scale into its node.
   void Realize(int i) {
     if (!scales_[i].defined()) return;
-    const Expr scale =
-        Broadcastable(scales_[i], *graph_.node(i)->tensor_type(),
-                      sinks_[i].sink.axes);
+    const Expr scale = Broadcastable(scales_[i], *graph_.node(i)->tensor_type(),
+                                     sinks_[i].sink.axes);
     rewriter_->Set(i, Multiply(rewriter_->Get(i), scale));
     scales_[i] = Expr();
   }
@@ -197,8 +197,9 @@ class BackwardFolder {
         const auto* call = graph_.As<CallNode>(i);
         args.clear();
         for (const int arg : graph_.args(i)) args.push_back(rewriter.Get(arg));
-        rewriter.Set(i, BackwardScaleRules().Get(call->op())->apply(
-                            *call, args, info.sink, info.scale));
+        rewriter.Set(i, BackwardScaleRules()
+                            .Get(call->op())
+                            ->apply(*call, args, info.sink, info.scale));
       } else {
         rewriter.RebuildFromChildren(i);
       }
@@ -334,8 +335,8 @@ ScaledExpr MoveForwardThroughAdd(const CallNode& call,
   const ScaledExpr& scaled = args[k];
   const ScaledExpr& other = args[1 - k];
   if (!scaled.scale.defined() || other.scale.defined()) return {};
-  const Expr divisor = Broadcastable(scaled.scale, *call.arg(k)->tensor_type(),
-                                     scaled.axes);
+  const Expr divisor =
+      Broadcastable(scaled.scale, *call.arg(k)->tensor_type(), scaled.axes);
   Expr new_args[2];
   new_args[k] = scaled.value;
   new_args[1 - k] = Divide(other.value, divisor);
@@ -416,8 +417,7 @@ ScaledExpr TakeForwardFromMultiply(const CallNode& call,
                                    const ScaleSink& out) {
   if (out.empty()) return {};
   for (const int k : {0, 1}) {
-    Expr scale =
-        ScaleFor(out, call.arg(k), call.arg(1 - k), args[1 - k].value);
+    Expr scale = ScaleFor(out, call.arg(k), call.arg(1 - k), args[1 - k].value);
     if (scale.defined()) return {args[k].value, std::move(scale), out.axes};
   }
   return {};
@@ -428,8 +428,7 @@ ExtractedScale TakeBackwardFromMultiply(const CallNode& call,
   const int k = !args[0].empty() ? 0 : 1;
   if (args[k].empty()) return {};
   // The scale itself is left as it is: nothing is folded inside it.
-  Expr scale =
-      ScaleFor(args[k], call.arg(k), call.arg(1 - k), call.arg(1 - k));
+  Expr scale = ScaleFor(args[k], call.arg(k), call.arg(1 - k), call.arg(1 - k));
   if (!scale.defined()) return {};
   return {k, std::move(scale)};
 }
@@ -540,9 +539,10 @@ ScaledExpr TakeForwardIntoConv(const CallNode& call,
   const std::optional<ConvAxes> axes = ForwardConvAxes<T>(call);
   if (!axes) return {};
   // The input channels of a depthwise convolution are its output channels.
-  return {WithArgs(call, {args[0].value,
-                          ScaleWeight(call, args[1].value, args[0].scale,
-                                      axes->depthwise ? axes->out : axes->in)})};
+  return {WithArgs(
+      call,
+      {args[0].value, ScaleWeight(call, args[1].value, args[0].scale,
+                                  axes->depthwise ? axes->out : axes->in)})};
 }
 
 template <typename T>
@@ -627,8 +627,8 @@ BATON_REGISTER_OP("subtract")
     .Set(ForwardScaleRules(), kForwardAdd)
     .Set(BackwardScaleRules(), kBackwardAdd);
 BATON_REGISTER_OP("nn.bias_add")
-    .Set(BackwardScaleRules(), BackwardScaleRule{AcceptThroughBiasAdd,
-                                                 MoveBackwardThroughBiasAdd});
+    .Set(BackwardScaleRules(),
+         BackwardScaleRule{AcceptThroughBiasAdd, MoveBackwardThroughBiasAdd});
 BATON_REGISTER_OP("multiply")
     .Set(ForwardScaleRules(),
          ForwardScaleRule{.rewrite = TakeForwardFromMultiply})
@@ -646,21 +646,24 @@ BATON_REGISTER_OP("nn.dense")
     .Set(BackwardScaleRules(),
          BackwardScaleRule{AcceptByDense, TakeBackwardIntoDense});
 
-// A function pass whose body is a Folder.
-template <typename Folder>
-Pass CreateFoldPass(PassInfo info) {
+// A function pass whose body is `fold`.
+Pass CreateFoldPass(Expr (*fold)(const Expr&), PassInfo info) {
   return CreateFunctionPass(
-      [](Function function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(Folder(function).Run().template As<FunctionNode>());
+      [fold](Function function, const IRModule& /*module*/,
+             const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function(fold(function).As<FunctionNode>());
       },
       std::move(info));
 }
 
 }  // namespace
 
+Expr FoldScalesBackward(const Expr& expr) { return BackwardFolder(expr).Run(); }
+Expr FoldScalesForward(const Expr& expr) { return ForwardFolder(expr).Run(); }
+
 Pass BackwardFoldScaleAxis() {
-  return CreateFoldPass<BackwardFolder>(
+  return CreateFoldPass(
+      FoldScalesBackward,
       {.name = "BackwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},
@@ -671,7 +674,8 @@ Pass BackwardFoldScaleAxis() {
 BATON_REGISTER_PASS(BackwardFoldScaleAxis);
 
 Pass ForwardFoldScaleAxis() {
-  return CreateFoldPass<ForwardFolder>(
+  return CreateFoldPass(
+      FoldScalesForward,
       {.name = "ForwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},

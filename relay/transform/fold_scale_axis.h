@@ -102,6 +102,10 @@ Pass ForwardFoldScaleAxis();
 // A sequence of level 0.
 Pass FoldScaleAxis();
 
+// The first two for one expression, which must have types.
+Expr FoldScalesBackward(const Expr& expr);
+Expr FoldScalesForward(const Expr& expr);
+
 }  // namespace baton::relay
 
 #endif  // BATON_RELAY_TRANSFORM_FOLD_SCALE_AXIS_H_

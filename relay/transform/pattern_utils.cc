@@ -15,6 +15,7 @@
 #include "baton/ir/type.h"
 #include "baton/ir/visit.h"
 #include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/tensor.h"
 
 namespace baton::relay {
 namespace {
@@ -95,10 +96,9 @@ Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
 
 Expr ReshapeOrExpandToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
                                 AxisSet axes) {
-  return axes.size() > 1
-             ? ReshapeToMatchAxis(value, shape, axes)
-             : ExpandBiasToMatchAxis(value, static_cast<int>(shape.size()),
-                                     axes);
+  return axes.size() > 1 ? ReshapeToMatchAxis(value, shape, axes)
+                         : ExpandBiasToMatchAxis(
+                               value, static_cast<int>(shape.size()), axes);
 }
 
 bool IsStaticAlong(absl::Span<const Dim> shape, AxisSet axes) {
@@ -111,10 +111,6 @@ Expr WithArgs(const CallNode& call, absl::Span<const Expr> args) {
   absl::InlinedVector<Expr, 6> children = {call.op()};
   children.insert(children.end(), args.begin(), args.end());
   return WithChildren(&call, children);
-}
-
-Constant MakeConstantScalar(DType dtype, double value) {
-  return Constant(Tensor::ScalarOf(dtype, value));
 }
 
 bool IsAllPositiveConstant(const Expr& expr) {

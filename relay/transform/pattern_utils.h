@@ -12,7 +12,6 @@
 
 #include "absl/numeric/bits.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/type.h"
 
@@ -116,9 +115,6 @@ bool IsStaticAlong(absl::Span<const Dim> shape, AxisSet axes);
 
 // `call` with other arguments.
 Expr WithArgs(const CallNode& call, absl::Span<const Expr> args);
-
-// A constant of rank 0 that holds `value` converted to `dtype`.
-Constant MakeConstantScalar(DType dtype, double value);
 
 // True for a constant of float32, float64 or an integer of 8 or 32 bits with no
 // element below zero (nor a NaN), possibly reshaped, transposed or repeated.

@@ -15,8 +15,8 @@ namespace baton::relay {
 PostOrderIndex::PostOrderIndex(const Expr& root) {
   struct Frame {
     const ExprNode* node;
-    int edge;             // where in `children_` the index goes; -1: the root
-    int shared = -1;      // position in `shared_indices`, if shared
+    int edge;              // where in `children_` the index goes; -1: the root
+    int shared = -1;       // position in `shared_indices`, if shared
     int first_child = -1;  // -1 until the node is entered
     int num_children = 0;
   };

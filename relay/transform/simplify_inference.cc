@@ -7,11 +7,15 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/tensor.h"
+#include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/transform/pattern_utils.h"
 #include "baton/relay/transform/post_order_index.h"
 #include "baton/transform/function_pass.h"
@@ -43,7 +47,7 @@ int NormalizedAxis(int axis, const TensorTypeNode& type) {
 
 // Epsilons are single precision, whatever the data.
 Expr Epsilon(DType dtype, double value) {
-  return MakeConstantScalar(dtype, static_cast<float>(value));
+  return Const(static_cast<float>(value), dtype);
 }
 
 Expr RewriteBatchNorm(const CallNode& call, absl::Span<const Expr> args) {
@@ -60,13 +64,12 @@ Expr RewriteBatchNorm(const CallNode& call, absl::Span<const Expr> args) {
 
   const Expr stddev =
       Sqrt(Add(moving_var, Epsilon(type->dtype(), attrs->epsilon)));
-  Expr scale = Divide(MakeConstantScalar(type->dtype(), 1.0), stddev);
+  Expr scale = Divide(Const(1.0, type->dtype()), stddev);
   if (attrs->scale) scale = Multiply(scale, gamma);
   Expr shift = Multiply(Negative(moving_mean), scale);
   if (attrs->center) shift = Add(shift, beta);
-  return Add(
-      Multiply(data, ExpandBiasToMatchAxis(scale, type->rank(), {axis})),
-      ExpandBiasToMatchAxis(shift, type->rank(), {axis}));
+  return Add(Multiply(data, ExpandBiasToMatchAxis(scale, type->rank(), {axis})),
+             ExpandBiasToMatchAxis(shift, type->rank(), {axis}));
 }
 
 Expr RewriteDropout(const CallNode& /*call*/, absl::Span<const Expr> args) {
@@ -76,8 +79,11 @@ Expr RewriteDropout(const CallNode& /*call*/, absl::Span<const Expr> args) {
 // (data - mean) / sqrt(variance + epsilon) over `axes`.
 Expr Normalize(const Expr& data, const std::vector<int64_t>& axes,
                const Expr& epsilon) {
-  const Expr mean = Mean(data, axes, /*keepdims=*/true);
-  const Expr variance = Variance(data, mean, axes, /*keepdims=*/true);
+  static const Op& variance_op = *new Op(Op::Find("variance"));
+  const Expr mean = Mean(data, {.axis = axes, .keepdims = true});
+  const Call variance(
+      variance_op, {data, mean},
+      Attrs::Make(VarianceAttrs{.axis = axes, .keepdims = true}));
   return Divide(Subtract(data, mean), Sqrt(Add(variance, epsilon)));
 }
 
@@ -100,8 +106,8 @@ Expr RewriteLayerNorm(const CallNode& call, absl::Span<const Expr> args) {
   if (attrs == nullptr || type == nullptr) return {};
   const int axis = NormalizedAxis(attrs->axis, *type);
   if (axis < 0) return {};
-  const Expr normalized = Normalize(args[0], {attrs->axis},
-                                    Epsilon(type->dtype(), attrs->epsilon));
+  const Expr normalized =
+      Normalize(args[0], {attrs->axis}, Epsilon(type->dtype(), attrs->epsilon));
   return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
                        axis);
 }
@@ -117,8 +123,8 @@ Expr RewriteInstanceNorm(const CallNode& call, absl::Span<const Expr> args) {
   for (int i = 1; i < type->rank(); ++i) {
     if (i != axis) reduced.push_back(i);
   }
-  const Expr normalized = Normalize(args[0], reduced,
-                                    Epsilon(type->dtype(), attrs->epsilon));
+  const Expr normalized =
+      Normalize(args[0], reduced, Epsilon(type->dtype(), attrs->epsilon));
   return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
                        axis);
 }
@@ -148,9 +154,8 @@ Expr RewriteGroupNorm(const CallNode& call, absl::Span<const Expr> args) {
     }
     if (i >= axis) reduced.push_back(i + 1);
   }
-  const Expr normalized =
-      Normalize(Reshape(args[0], split_shape), reduced,
-                Epsilon(type->dtype(), attrs->epsilon));
+  const Expr normalized = Normalize(Reshape(args[0], split_shape), reduced,
+                                    Epsilon(type->dtype(), attrs->epsilon));
   return ScaleAndShift(Reshape(normalized, shape), args[1], args[2], *attrs,
                        type->rank(), axis);
 }
@@ -160,19 +165,17 @@ Expr RewriteL2Normalize(const CallNode& call, absl::Span<const Expr> args) {
   const TensorTypeNode* type = DataType(call);
   if (attrs == nullptr || type == nullptr) return {};
   const Expr& data = args[0];
-  const Expr sum = Sum(Multiply(data, data), attrs->axis, /*keepdims=*/true);
-  return Divide(
-      data, Sqrt(Maximum(sum, Epsilon(type->dtype(), attrs->eps))));
+  const Expr sum =
+      Sum(Multiply(data, data), {.axis = attrs->axis, .keepdims = true});
+  return Divide(data, Sqrt(Maximum(sum, Epsilon(type->dtype(), attrs->eps))));
 }
 
 BATON_REGISTER_OP("nn.batch_norm")
-    .Set(InferenceRules(),
-         InferenceRule{.rewrite = RewriteBatchNorm,
-                       .replaces_first_field = true});
+    .Set(InferenceRules(), InferenceRule{.rewrite = RewriteBatchNorm,
+                                         .replaces_first_field = true});
 BATON_REGISTER_OP("nn.dropout")
-    .Set(InferenceRules(),
-         InferenceRule{.rewrite = RewriteDropout,
-                       .replaces_first_field = true});
+    .Set(InferenceRules(), InferenceRule{.rewrite = RewriteDropout,
+                                         .replaces_first_field = true});
 BATON_REGISTER_OP("nn.layer_norm")
     .Set(InferenceRules(), InferenceRule{RewriteLayerNorm});
 BATON_REGISTER_OP("nn.instance_norm")
@@ -244,12 +247,15 @@ class InferenceSimplifier {
 
 }  // namespace
 
+Expr SimplifyForInference(const Expr& expr) {
+  return InferenceSimplifier(expr).Run();
+}
+
 Pass SimplifyInference() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(
-            InferenceSimplifier(function).Run().As<FunctionNode>());
+        return Function(SimplifyForInference(function).As<FunctionNode>());
       },
       {.name = "SimplifyInference",
        .required = {"InferType"},

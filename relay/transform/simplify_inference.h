@@ -28,6 +28,9 @@ OpAttrMap<InferenceRule>& InferenceRules();
 // A function pass of level 0, which requires InferType.
 Pass SimplifyInference();
 
+// The same for one expression, which must have types.
+Expr SimplifyForInference(const Expr& expr);
+
 }  // namespace baton::relay
 
 #endif  // BATON_RELAY_TRANSFORM_SIMPLIFY_INFERENCE_H_

@@ -81,9 +81,7 @@ void ForEachTap(const Geometry& g, const Fn& fn) {
   }
 }
 
-bool Inside(int64_t i, const Window& window) {
-  return i >= 0 && i < window.in;
-}
+bool Inside(int64_t i, const Window& window) { return i >= 0 && i < window.in; }
 
 // Writes row (channel, tap) and column p - first of `unfolded` with what the
 // tap reads for output position p in [first, last). `x` is [channels,
@@ -143,9 +141,8 @@ void UnfoldChannelsLast(const Geometry& g, const T* x, int64_t first,
   Position p = OutputPosition(g, first);
   for (int64_t i = first; i < last; ++i) {
     const int64_t iw0 = g.w.Input(p.w, 0);
-    const bool whole_row =
-        g.groups == 1 && g.w.dilation == 1 && iw0 >= 0 &&
-        iw0 + g.w.kernel <= g.w.in;
+    const bool whole_row = g.groups == 1 && g.w.dilation == 1 && iw0 >= 0 &&
+                           iw0 + g.w.kernel <= g.w.in;
     for (int64_t kd = 0; kd < g.d.kernel; ++kd) {
       const int64_t id = g.d.Input(p.d, kd);
       for (int64_t kh = 0; kh < g.h.kernel; ++kh) {
@@ -183,8 +180,8 @@ void UnfoldChannelsLast(const Geometry& g, const T* x, int64_t first,
 // How many output positions to unfold at a time. `depth` is what one takes.
 template <typename T>
 int64_t PositionsAtATime(int64_t depth, int64_t positions) {
-  const int64_t fit =
-      kUnfoldedBytes / static_cast<int64_t>(sizeof(T)) / std::max<int64_t>(1, depth);
+  const int64_t fit = kUnfoldedBytes / static_cast<int64_t>(sizeof(T)) /
+                      std::max<int64_t>(1, depth);
   return std::min(positions, std::max<int64_t>(32, fit));
 }
 
@@ -219,9 +216,8 @@ absl::Status ChannelsFirst(const Geometry& g, const T* x, const T* kernel,
       for (int64_t first = 0; first < positions; first += step) {
         const int64_t last = std::min(positions, first + step);
         UnfoldChannelsFirst(g, image, first, last, unfolded);
-        internal::Gemm<T>(g.out_channels, last - first, depth,
-                          {weights, depth}, {unfolded, last - first},
-                          out + first, positions);
+        internal::Gemm<T>(g.out_channels, last - first, depth, {weights, depth},
+                          {unfolded, last - first}, out + first, positions);
       }
     }
   }
@@ -244,7 +240,8 @@ absl::Status ChannelsLast(const Geometry& g, const T* x, const T* kernel,
   T* unfolded = scratch.span<T>().data();
   for (int64_t n = 0; n < g.batch; ++n) {
     for (int64_t group = 0; group < g.groups; ++group) {
-      const T* image = x + n * g.in_positions() * all_in + group * g.in_channels;
+      const T* image =
+          x + n * g.in_positions() * all_in + group * g.in_channels;
       const T* weights = kernel + group * g.out_channels;
       T* out = y + n * positions * all_out + group * g.out_channels;
       if (pointwise) {
@@ -273,8 +270,7 @@ void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
   const int64_t planes = g.batch * g.groups * g.out_channels;
   for (int64_t plane = 0; plane < planes; ++plane) {
     const T* image = x + plane / g.out_channels * g.in_positions();
-    const T* weights =
-        kernel + plane % (g.groups * g.out_channels) * g.taps();
+    const T* weights = kernel + plane % (g.groups * g.out_channels) * g.taps();
     for (int64_t od = 0; od < g.d.out; ++od) {
       for (int64_t oh = 0; oh < g.h.out; ++oh) {
         std::fill(sums.begin(), sums.end(), Acc(0));
@@ -286,8 +282,8 @@ void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
           const Window::Range valid = g.w.ValidOutputs(kw);
           const int64_t n = valid.last - valid.first;
           if (!Inside(id, g.d) || !Inside(ih, g.h) || n == 0) return;
-          const T* from = image + (id * g.h.in + ih) * g.w.in +
-                          g.w.Input(valid.first, kw);
+          const T* from =
+              image + (id * g.h.in + ih) * g.w.in + g.w.Input(valid.first, kw);
           Acc* to = sums.data() + valid.first;
           if (g.w.stride == 1) {
             for (int64_t i = 0; i < n; ++i) {
@@ -324,8 +320,7 @@ void DepthwiseChannelsLast(const Geometry& g, const T* x, const T* kernel,
         const int64_t ih = g.h.Input(p.h, kh);
         const int64_t iw = g.w.Input(p.w, kw);
         if (!Inside(id, g.d) || !Inside(ih, g.h) || !Inside(iw, g.w)) return;
-        const T* from =
-            image + ((id * g.h.in + ih) * g.w.in + iw) * channels;
+        const T* from = image + ((id * g.h.in + ih) * g.w.in + iw) * channels;
         if (multiplier == 1) {
           for (int64_t c = 0; c < channels; ++c) {
             sums[static_cast<size_t>(c)] +=
@@ -473,11 +468,10 @@ absl::StatusOr<Prepared> Prepare(absl::string_view name, const Tensor& data,
   };
   BATON_ASSIGN_OR_RETURN(p.data, plain(data, "data", data_layout, p.layout));
   BATON_ASSIGN_OR_RETURN(
-      p.kernel,
-      plain(kernel, "kernel",
-            params.kernel_layout.empty() ? std::string(default_kernel)
-                                         : params.kernel_layout,
-            default_kernel));
+      p.kernel, plain(kernel, "kernel",
+                      params.kernel_layout.empty() ? std::string(default_kernel)
+                                                   : params.kernel_layout,
+                      default_kernel));
   BATON_ASSIGN_OR_RETURN(p.data, internal::Convert(name, p.data, compute));
   BATON_ASSIGN_OR_RETURN(p.kernel, internal::Convert(name, p.kernel, compute));
   return p;
@@ -517,12 +511,10 @@ void SetWindows(const ConvParams<N>& params, const Tensor& kernel,
 
 template <size_t N>
 absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
-                            const Tensor& kernel,
-                            const ConvParams<N>& params) {
+                            const Tensor& kernel, const ConvParams<N>& params) {
   const std::string oi = absl::StrCat("OI", Spatial<N>());
-  BATON_ASSIGN_OR_RETURN(Prepared p,
-                         Prepare(name, data, kernel, params,
-                                 /*allow_channels_last=*/true, oi));
+  BATON_ASSIGN_OR_RETURN(Prepared p, Prepare(name, data, kernel, params,
+                                             /*allow_channels_last=*/true, oi));
   const bool channels_last = p.layout.back() == 'C';
   const absl::Span<const int64_t> in = p.data.shape();
   const int64_t channels = in[channels_last ? N + 1 : 1];
@@ -535,8 +527,7 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
     weights[1] = 1;
     BATON_ASSIGN_OR_RETURN(p.kernel, p.kernel.Reshaped(weights));
   }
-  BATON_RETURN_IF_ERROR(
-      CheckGroups(name, params.groups, weights[0], "output"));
+  BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, weights[0], "output"));
   if (weights[1] != channels / params.groups) {
     return Error(name, "kernel ", kernel.TypeToString(), " does not fit data ",
                  data.TypeToString(), " in ", params.groups, " groups");
@@ -556,8 +547,7 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
     window.in = in[at];
     BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
     BATON_ASSIGN_OR_RETURN(
-        window.out,
-        internal::WindowOutputs(name, window, /*ceil_mode=*/false));
+        window.out, internal::WindowOutputs(name, window, /*ceil_mode=*/false));
     shape[at] = window.out;
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
@@ -565,22 +555,23 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
   if (result.num_elements() > 0) {
     if (channels_last) {
       BATON_ASSIGN_OR_RETURN(
-          p.kernel, LayoutTransform(p.kernel, oi,
-                                    absl::StrCat(Spatial<N>(), "IO")));
+          p.kernel,
+          LayoutTransform(p.kernel, oi, absl::StrCat(Spatial<N>(), "IO")));
     }
-    BATON_RETURN_IF_ERROR(internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
-      return Convolve<T>(g, channels_last,
-                         static_cast<const T*>(p.data.data()),
-                         static_cast<const T*>(p.kernel.data()),
-                         static_cast<T*>(result.data()));
-    }));
+    BATON_RETURN_IF_ERROR(
+        internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
+          return Convolve<T>(g, channels_last,
+                             static_cast<const T*>(p.data.data()),
+                             static_cast<const T*>(p.kernel.data()),
+                             static_cast<T*>(result.data()));
+        }));
   }
   return Finish(name, std::move(result), p);
 }
 
 template <size_t N>
-absl::StatusOr<Tensor> ConvTranspose(absl::string_view name,
-                                     const Tensor& data, const Tensor& kernel,
+absl::StatusOr<Tensor> ConvTranspose(absl::string_view name, const Tensor& data,
+                                     const Tensor& kernel,
                                      const ConvTransposeParams<N>& params) {
   const std::string io = absl::StrCat("IO", Spatial<N>());
   BATON_ASSIGN_OR_RETURN(Prepared p,
@@ -601,8 +592,8 @@ absl::StatusOr<Tensor> ConvTranspose(absl::string_view name,
   SetWindows(params, p.kernel, g);
   const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
   TensorShape shape = internal::ToShape(in);
-  BATON_ASSIGN_OR_RETURN(
-      shape[1], internal::CheckedMul(name, g.in_channels, g.groups));
+  BATON_ASSIGN_OR_RETURN(shape[1],
+                         internal::CheckedMul(name, g.in_channels, g.groups));
   for (size_t i = 0; i < N; ++i) {
     Window& window = *windows[3 - N + i];
     BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
@@ -628,12 +619,13 @@ absl::StatusOr<Tensor> ConvTranspose(absl::string_view name,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(p.data.dtype(), shape));
   if (result.num_elements() > 0 && p.data.num_elements() > 0) {
-    BATON_RETURN_IF_ERROR(internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
-      return TransposeChannelsFirst<T>(
-          g, static_cast<const T*>(p.data.data()),
-          static_cast<const T*>(p.kernel.data()),
-          static_cast<T*>(result.data()));
-    }));
+    BATON_RETURN_IF_ERROR(
+        internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
+          return TransposeChannelsFirst<T>(
+              g, static_cast<const T*>(p.data.data()),
+              static_cast<const T*>(p.kernel.data()),
+              static_cast<T*>(result.data()));
+        }));
   }
   return Finish(name, std::move(result), p);
 }
@@ -655,20 +647,17 @@ absl::StatusOr<Tensor> Conv3d(const Tensor& data, const Tensor& kernel,
   return Conv<3>("conv3d", data, kernel, params);
 }
 
-absl::StatusOr<Tensor> Conv1dTranspose(const Tensor& data,
-                                       const Tensor& kernel,
+absl::StatusOr<Tensor> Conv1dTranspose(const Tensor& data, const Tensor& kernel,
                                        const Conv1dTransposeParams& params) {
   return ConvTranspose<1>("conv1d_transpose", data, kernel, params);
 }
 
-absl::StatusOr<Tensor> Conv2dTranspose(const Tensor& data,
-                                       const Tensor& kernel,
+absl::StatusOr<Tensor> Conv2dTranspose(const Tensor& data, const Tensor& kernel,
                                        const Conv2dTransposeParams& params) {
   return ConvTranspose<2>("conv2d_transpose", data, kernel, params);
 }
 
-absl::StatusOr<Tensor> Conv3dTranspose(const Tensor& data,
-                                       const Tensor& kernel,
+absl::StatusOr<Tensor> Conv3dTranspose(const Tensor& data, const Tensor& kernel,
                                        const Conv3dTransposeParams& params) {
   return ConvTranspose<3>("conv3d_transpose", data, kernel, params);
 }

@@ -75,14 +75,11 @@ absl::StatusOr<Tensor> Conv3d(const Tensor& data, const Tensor& kernel,
 // [N, C, spatial] with `kernel` [C, O / groups, taps] gives O channels of
 // extent (in - 1) * stride + (taps - 1) * dilation + 1 - padding +
 // output_padding.
-absl::StatusOr<Tensor> Conv1dTranspose(const Tensor& data,
-                                       const Tensor& kernel,
+absl::StatusOr<Tensor> Conv1dTranspose(const Tensor& data, const Tensor& kernel,
                                        const Conv1dTransposeParams& params);
-absl::StatusOr<Tensor> Conv2dTranspose(const Tensor& data,
-                                       const Tensor& kernel,
+absl::StatusOr<Tensor> Conv2dTranspose(const Tensor& data, const Tensor& kernel,
                                        const Conv2dTransposeParams& params);
-absl::StatusOr<Tensor> Conv3dTranspose(const Tensor& data,
-                                       const Tensor& kernel,
+absl::StatusOr<Tensor> Conv3dTranspose(const Tensor& data, const Tensor& kernel,
                                        const Conv3dTransposeParams& params);
 
 }  // namespace baton::kernels

@@ -1,21 +1,17 @@
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/tensor.h"
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/binary.h"
-#include "baton/runtime/kernels/internal/broadcast.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
 
@@ -91,36 +87,6 @@ absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
   });
 }
 
-// fn(T, T) -> bool over all dtypes.
-template <typename Fn>
-absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
-                               const Tensor& b, const Fn& fn) {
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  const auto ask = [&fn](auto x, auto y) -> uint8_t { return fn(x, y); };
-  if (a.dtype().is_bool()) {
-    return MapBinary<uint8_t, uint8_t, true>(
-        name, a, b, DType::Bool(), [&fn](uint8_t x, uint8_t y) -> uint8_t {
-          return fn(x != 0, y != 0);
-        });
-  }
-  BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, a));
-  BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
-  return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
-    return MapBinary<T, uint8_t, true>(name, x, y, DType::Bool(), ask);
-  });
-}
-
-template <typename Fn>
-absl::StatusOr<Tensor> Logical(absl::string_view name, const Tensor& a,
-                               const Tensor& b, const Fn& fn) {
-  for (const Tensor* x : {&a, &b}) {
-    if (!x->dtype().is_bool()) {
-      return internal::UnsupportedDType(name, x->dtype());
-    }
-  }
-  return Compare(name, a, b, fn);
-}
-
 // `bad(y)` of an element of the integer tensor `b` is an error, unless the
 // result has no elements.
 template <typename Bad>
@@ -178,6 +144,16 @@ T IntegerPower(T base, T exponent) {
     square *= square;
   }
   return static_cast<T>(result);
+}
+
+absl::Status CheckShift(absl::string_view name, const Tensor& a,
+                        const Tensor& b) {
+  if (a.dtype().is_bool() || !a.dtype().is_integral()) {
+    return internal::UnsupportedDType(name, a.dtype());
+  }
+  return CheckIntegers(name, a, b, "shift amount out of range", [](auto y) {
+    return kIsNegative(y) || y >= static_cast<decltype(y)>(8 * sizeof(y));
+  });
 }
 
 // `v`, of rank 1, shaped to lie along `axis` of `x`.
@@ -293,47 +269,11 @@ absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
 
 absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
-    return Compare("minimum", a, b, [](auto x, auto y) { return x && y; });
+    return MapBits("minimum", a, b, [](auto x, auto y) { return x & y; });
   }
   return MapNumeric<true>("minimum", a, b, []<typename T>(T x, T y) -> T {
     return x < y || x != x ? x : y;
   });
-}
-
-absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b) {
-  return Compare("equal", a, b, [](auto x, auto y) { return x == y; });
-}
-
-absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b) {
-  return Compare("not_equal", a, b, [](auto x, auto y) { return x != y; });
-}
-
-absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b) {
-  return Compare("less", a, b, [](auto x, auto y) { return x < y; });
-}
-
-absl::StatusOr<Tensor> LessEqual(const Tensor& a, const Tensor& b) {
-  return Compare("less_equal", a, b, [](auto x, auto y) { return x <= y; });
-}
-
-absl::StatusOr<Tensor> Greater(const Tensor& a, const Tensor& b) {
-  return Compare("greater", a, b, [](auto x, auto y) { return x > y; });
-}
-
-absl::StatusOr<Tensor> GreaterEqual(const Tensor& a, const Tensor& b) {
-  return Compare("greater_equal", a, b, [](auto x, auto y) { return x >= y; });
-}
-
-absl::StatusOr<Tensor> LogicalAnd(const Tensor& a, const Tensor& b) {
-  return Logical("logical_and", a, b, [](auto x, auto y) { return x && y; });
-}
-
-absl::StatusOr<Tensor> LogicalOr(const Tensor& a, const Tensor& b) {
-  return Logical("logical_or", a, b, [](auto x, auto y) { return x || y; });
-}
-
-absl::StatusOr<Tensor> LogicalXor(const Tensor& a, const Tensor& b) {
-  return Logical("logical_xor", a, b, [](auto x, auto y) { return x != y; });
 }
 
 absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b) {
@@ -347,22 +287,6 @@ absl::StatusOr<Tensor> BitwiseOr(const Tensor& a, const Tensor& b) {
 absl::StatusOr<Tensor> BitwiseXor(const Tensor& a, const Tensor& b) {
   return MapBits("bitwise_xor", a, b, [](auto x, auto y) { return x ^ y; });
 }
-
-namespace {
-
-absl::Status CheckShift(absl::string_view name, const Tensor& a,
-                        const Tensor& b) {
-  if (a.dtype().is_bool() || !a.dtype().is_integral()) {
-    return internal::UnsupportedDType(name, a.dtype());
-  }
-  return CheckIntegers(name, a, b, "shift amount out of range",
-                       [](auto y) {
-                         return kIsNegative(y) || y >= static_cast<decltype(y)>(
-                                                           8 * sizeof(y));
-                       });
-}
-
-}  // namespace
 
 absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b) {
   BATON_RETURN_IF_ERROR(CheckShift("left_shift", a, b));
@@ -392,8 +316,7 @@ absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
     return Error(kName, "bias ", bias.TypeToString(), " does not fit axis ",
                  axis, " of ", x.TypeToString());
   }
-  BATON_ASSIGN_OR_RETURN(const Tensor aligned,
-                         AlongAxis(kName, x, bias, axis));
+  BATON_ASSIGN_OR_RETURN(const Tensor aligned, AlongAxis(kName, x, bias, axis));
   return MapWrapping(kName, x, aligned, [](auto u, auto v) { return u + v; });
 }
 

@@ -105,9 +105,9 @@ T ClampBound(double bound) {
 
 }  // namespace
 
-#define BATON_FLOAT_FUNCTION(Name, name, expr)                \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {              \
-    return MapFloat(name, x, [](auto v) { return (expr); });  \
+#define BATON_FLOAT_FUNCTION(Name, name, expr)               \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {             \
+    return MapFloat(name, x, [](auto v) { return (expr); }); \
   }
 
 BATON_FLOAT_FUNCTION(Sqrt, "sqrt", std::sqrt(v))

@@ -73,8 +73,7 @@ absl::Status Mismatch(absl::string_view name, const Tensor& a,
 absl::StatusOr<Tensor> MatmulNamed(absl::string_view name, const Tensor& a,
                                    const Tensor& b,
                                    const MatmulParams& params) {
-  BATON_RETURN_IF_ERROR(
-      internal::CheckRank(name, "the second operand", b, 2));
+  BATON_RETURN_IF_ERROR(internal::CheckRank(name, "the second operand", b, 2));
   const size_t rank = a.shape().size();
   if (rank < (params.transpose_a ? 2u : 1u)) return Mismatch(name, a, b);
   Product p;
@@ -116,10 +115,8 @@ absl::StatusOr<Tensor> Matmul(const Tensor& a, const Tensor& b,
 absl::StatusOr<Tensor> BatchMatmul(const Tensor& a, const Tensor& b,
                                    const MatmulParams& params) {
   constexpr char kName[] = "batch_matmul";
-  BATON_RETURN_IF_ERROR(
-      internal::CheckRank(kName, "the first operand", a, 3));
-  BATON_RETURN_IF_ERROR(
-      internal::CheckRank(kName, "the second operand", b, 3));
+  BATON_RETURN_IF_ERROR(internal::CheckRank(kName, "the first operand", a, 3));
+  BATON_RETURN_IF_ERROR(internal::CheckRank(kName, "the second operand", b, 3));
   Product p;
   p.transpose_a = params.transpose_a;
   p.transpose_b = params.transpose_b;
@@ -129,8 +126,7 @@ absl::StatusOr<Tensor> BatchMatmul(const Tensor& a, const Tensor& b,
   const int64_t depth = b.shape()[params.transpose_b ? 2 : 1];
   const int64_t a_batch = a.shape()[0];
   const int64_t b_batch = b.shape()[0];
-  if (depth != p.k ||
-      (a_batch != b_batch && a_batch != 1 && b_batch != 1)) {
+  if (depth != p.k || (a_batch != b_batch && a_batch != 1 && b_batch != 1)) {
     return Mismatch(kName, a, b);
   }
   const int64_t batch = a_batch == 1 ? b_batch : a_batch;

@@ -79,8 +79,7 @@ absl::StatusOr<Affine> MakeAffine(absl::string_view name, const Tensor& x,
   Affine affine;
   BATON_ASSIGN_OR_RETURN(affine.gamma,
                          VectorAlong(name, "gamma", gamma, x, axis));
-  BATON_ASSIGN_OR_RETURN(affine.beta,
-                         VectorAlong(name, "beta", beta, x, axis));
+  BATON_ASSIGN_OR_RETURN(affine.beta, VectorAlong(name, "beta", beta, x, axis));
   if (!params.scale) std::fill(affine.gamma.begin(), affine.gamma.end(), 1.0);
   if (!params.center) std::fill(affine.beta.begin(), affine.beta.end(), 0.0);
   return affine;
@@ -127,8 +126,8 @@ absl::StatusOr<Tensor> SoftmaxNamed(absl::string_view name, const Tensor& x,
       }
       for (int64_t k = 0; k < v.extent; ++k) {
         for (size_t i = 0; i < inner; ++i) {
-          const T e = std::exp(from[k * v.inner + static_cast<int64_t>(i)] -
-                               max[i]);
+          const T e =
+              std::exp(from[k * v.inner + static_cast<int64_t>(i)] - max[i]);
           to[k * v.inner + static_cast<int64_t>(i)] = e;
           sum[i] += static_cast<double>(e);
         }
@@ -163,8 +162,8 @@ absl::StatusOr<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma,
                                  const Tensor& variance,
                                  const NormParams& params) {
   constexpr char kName[] = "batch_norm";
-  BATON_ASSIGN_OR_RETURN(
-      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         internal::NormalizeAxis(kName, params.axis, x.rank()));
   BATON_ASSIGN_OR_RETURN(const Affine affine,
                          MakeAffine(kName, x, gamma, beta, axis, params));
   BATON_ASSIGN_OR_RETURN(const std::vector<double> means,
@@ -204,11 +203,10 @@ absl::StatusOr<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma,
 }
 
 absl::StatusOr<Tensor> LayerNorm(const Tensor& x, const Tensor& gamma,
-                                 const Tensor& beta,
-                                 const NormParams& params) {
+                                 const Tensor& beta, const NormParams& params) {
   constexpr char kName[] = "layer_norm";
-  BATON_ASSIGN_OR_RETURN(
-      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         internal::NormalizeAxis(kName, params.axis, x.rank()));
   BATON_ASSIGN_OR_RETURN(const Affine affine,
                          MakeAffine(kName, x, gamma, beta, axis, params));
   const AxisView v = internal::ViewAround(x.shape(), axis);
@@ -220,10 +218,10 @@ absl::StatusOr<Tensor> LayerNorm(const Tensor& x, const Tensor& gamma,
             MomentsOf(from + start, v.extent, v.inner, params.epsilon);
         for (int64_t k = 0; k < v.extent; ++k) {
           const int64_t at = start + k * v.inner;
-          to[at] = static_cast<T>(
-              (static_cast<double>(from[at]) - m.mean) * m.inverse *
-                  affine.gamma[static_cast<size_t>(k)] +
-              affine.beta[static_cast<size_t>(k)]);
+          to[at] = static_cast<T>((static_cast<double>(from[at]) - m.mean) *
+                                      m.inverse *
+                                      affine.gamma[static_cast<size_t>(k)] +
+                                  affine.beta[static_cast<size_t>(k)]);
         }
       }
     }
@@ -234,8 +232,8 @@ absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
                                  const Tensor& beta, int64_t groups,
                                  const NormParams& params) {
   constexpr char kName[] = "group_norm";
-  BATON_ASSIGN_OR_RETURN(
-      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         internal::NormalizeAxis(kName, params.axis, x.rank()));
   if (axis == 0) return Error(kName, "axis 0 is the batch");
   BATON_ASSIGN_OR_RETURN(const Affine affine,
                          MakeAffine(kName, x, gamma, beta, axis, params));
@@ -262,15 +260,16 @@ absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
           }
         };
         double mean = 0;
-        each([&](int64_t at, int64_t) { mean += static_cast<double>(from[at]); });
+        each([&](int64_t at, int64_t) {
+          mean += static_cast<double>(from[at]);
+        });
         mean /= count;
         double squares = 0;
         each([&](int64_t at, int64_t) {
           const double d = static_cast<double>(from[at]) - mean;
           squares += d * d;
         });
-        const double inverse =
-            1 / std::sqrt(squares / count + params.epsilon);
+        const double inverse = 1 / std::sqrt(squares / count + params.epsilon);
         each([&](int64_t at, int64_t i) {
           const size_t c =
               static_cast<size_t>(g * (channels / groups) + i / v.inner);
@@ -287,8 +286,8 @@ absl::StatusOr<Tensor> InstanceNorm(const Tensor& x, const Tensor& gamma,
                                     const Tensor& beta,
                                     const NormParams& params) {
   constexpr char kName[] = "instance_norm";
-  BATON_ASSIGN_OR_RETURN(
-      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         internal::NormalizeAxis(kName, params.axis, x.rank()));
   const int64_t channels = x.shape()[static_cast<size_t>(axis)];
   return GroupNorm(x, gamma, beta, std::max<int64_t>(1, channels), params);
 }
@@ -328,8 +327,8 @@ absl::StatusOr<Tensor> L2Normalize(
 
 absl::StatusOr<Tensor> Lrn(const Tensor& x, const LrnParams& params) {
   constexpr char kName[] = "lrn";
-  BATON_ASSIGN_OR_RETURN(
-      const int axis, internal::NormalizeAxis(kName, params.axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         internal::NormalizeAxis(kName, params.axis, x.rank()));
   if (params.size < 1 || params.size % 2 == 0) {
     return Error(kName, "size ", params.size, " must be odd and positive");
   }

@@ -30,8 +30,8 @@ absl::StatusOr<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma,
 
 // As BatchNorm with the mean and variance of `x` itself: along params.axis
 // (LayerNorm); along all axes but the first and params.axis (InstanceNorm);
-// as InstanceNorm, over `groups` equal parts of params.axis (GroupNorm). `gamma`
-// and `beta` have rank 1 and lie along params.axis.
+// as InstanceNorm, over `groups` equal parts of params.axis (GroupNorm).
+// `gamma` and `beta` have rank 1 and lie along params.axis.
 absl::StatusOr<Tensor> LayerNorm(const Tensor& x, const Tensor& gamma,
                                  const Tensor& beta, const NormParams& params);
 absl::StatusOr<Tensor> InstanceNorm(const Tensor& x, const Tensor& gamma,

@@ -36,8 +36,7 @@ struct SpatialDims {
   size_t count = 0;
 };
 
-absl::StatusOr<SpatialDims> FindSpatial(absl::string_view name,
-                                        const Tensor& x,
+absl::StatusOr<SpatialDims> FindSpatial(absl::string_view name, const Tensor& x,
                                         absl::string_view layout) {
   constexpr absl::string_view kSpatial = "DHW";
   SpatialDims dims;
@@ -47,8 +46,8 @@ absl::StatusOr<SpatialDims> FindSpatial(absl::string_view name,
     if (!absl::ascii_isalpha(static_cast<unsigned char>(c))) continue;
     const size_t at = kSpatial.find(c);
     if (at != absl::string_view::npos) {
-      const bool ordered = dims.count == 0 || (at == next &&
-                                               dims.first + dims.count == rank);
+      const bool ordered =
+          dims.count == 0 || (at == next && dims.first + dims.count == rank);
       if (!ordered) {
         return Error(name, "unsupported layout \"", layout, "\"");
       }
@@ -85,8 +84,9 @@ using SumType = std::conditional_t<
 
 template <typename T, Mode kMode>
 SumType<T, kMode> Start() {
-  return kMode == Mode::kMax ? SumType<T, kMode>(std::numeric_limits<T>::lowest())
-                             : SumType<T, kMode>(0);
+  return kMode == Mode::kMax
+             ? SumType<T, kMode>(std::numeric_limits<T>::lowest())
+             : SumType<T, kMode>(0);
 }
 
 template <typename T, Mode kMode>
@@ -166,15 +166,15 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
             }
           }
         }
-        const int64_t rows = count_include_pad ? v.d.kernel * v.h.kernel
-                                               : CountInside(v.d, od) *
-                                                     CountInside(v.h, oh);
+        const int64_t rows = count_include_pad
+                                 ? v.d.kernel * v.h.kernel
+                                 : CountInside(v.d, od) * CountInside(v.h, oh);
         for (int64_t w = 0; w < v.w.out; ++w) {
           const int64_t count =
               std::max<int64_t>(1, rows * counts[static_cast<size_t>(w)]);
           for (int64_t i = 0; i < v.inner; ++i) {
-            *y++ = Result<T, kMode>(
-                sums[static_cast<size_t>(w * v.inner + i)], count);
+            *y++ = Result<T, kMode>(sums[static_cast<size_t>(w * v.inner + i)],
+                                    count);
           }
         }
       }
@@ -216,8 +216,8 @@ void AdaptivePool(const View& v, const T* x, T* y) {
               }
             }
           }
-          const int64_t count = (d.last - d.first) * (h.last - h.first) *
-                                (w.last - w.first);
+          const int64_t count =
+              (d.last - d.first) * (h.last - h.first) * (w.last - w.first);
           for (const Sum sum : sums) *y++ = Result<T, kMode>(sum, count);
         }
       }
@@ -273,8 +273,7 @@ absl::StatusOr<Tensor> PoolNd(absl::string_view name, Mode mode,
   constexpr absl::string_view kDefaults[] = {"NCW", "NCHW", "NCDHW"};
   const absl::string_view layout =
       params.layout.empty() ? kDefaults[N - 1] : params.layout;
-  BATON_ASSIGN_OR_RETURN(const SpatialDims dims,
-                         FindSpatial(name, x, layout));
+  BATON_ASSIGN_OR_RETURN(const SpatialDims dims, FindSpatial(name, x, layout));
   if (dims.count != N) {
     return Error(name, "unsupported layout \"", layout, "\"");
   }
@@ -299,19 +298,18 @@ absl::StatusOr<Tensor> PoolNd(absl::string_view name, Mode mode,
       std::numeric_limits<int64_t>::max()) {
     return Error(name, "the window is too large");
   }
-  return Run(name, mode, x, dims, view,
-             [&params]<typename T, Mode kMode>(const View& v, const T* from,
-                                               T* to) {
-               Pool<T, kMode>(v, params.count_include_pad, from, to);
-             });
+  return Run(
+      name, mode, x, dims, view,
+      [&params]<typename T, Mode kMode>(const View& v, const T* from, T* to) {
+        Pool<T, kMode>(v, params.count_include_pad, from, to);
+      });
 }
 
 absl::StatusOr<Tensor> Adaptive(absl::string_view name, Mode mode,
                                 const Tensor& x,
                                 absl::Span<const int64_t> output_size,
                                 absl::string_view layout) {
-  BATON_ASSIGN_OR_RETURN(const SpatialDims dims,
-                         FindSpatial(name, x, layout));
+  BATON_ASSIGN_OR_RETURN(const SpatialDims dims, FindSpatial(name, x, layout));
   if (output_size.size() > 1 && output_size.size() != dims.count) {
     return Error(name, "output size ", internal::ShapeToString(output_size),
                  " does not fit layout \"", layout, "\"");

@@ -64,8 +64,8 @@ absl::StatusOr<Tensor> GlobalAvgPool2d(const Tensor& x,
                                        absl::string_view layout = "NCHW");
 
 // Pools to the extents `output_size` (none: keep them; one: for all
-// dimensions): output i of n covers [floor(i * in / n), ceil((i + 1) * in / n)).
-// The layout has one, two or three spatial dimensions.
+// dimensions): output i of n covers [floor(i * in / n), ceil((i + 1) * in /
+// n)). The layout has one, two or three spatial dimensions.
 absl::StatusOr<Tensor> AdaptiveMaxPool(const Tensor& x,
                                        absl::Span<const int64_t> output_size,
                                        absl::string_view layout = "NCHW");

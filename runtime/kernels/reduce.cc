@@ -169,6 +169,21 @@ struct MinOp {
   void Merge(T x, T& best) const { Add(x, best); }
 };
 
+// Of bytes that stand for bool.
+struct AllOp {
+  using Acc = uint8_t;
+  uint8_t Start() const { return 1; }
+  void Add(uint8_t x, uint8_t& result) const { result &= x != 0 ? 1 : 0; }
+  void Merge(uint8_t x, uint8_t& result) const { result &= x; }
+};
+
+struct AnyOp {
+  using Acc = uint8_t;
+  uint8_t Start() const { return 0; }
+  void Add(uint8_t x, uint8_t& result) const { result |= x != 0 ? 1 : 0; }
+  void Merge(uint8_t x, uint8_t& result) const { result |= x; }
+};
+
 // Reduces floats and integers with Op<T>; finish<T>(Acc) -> T.
 template <template <typename> class Op, typename Finish>
 absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
@@ -255,18 +270,6 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
   if (!x.dtype().is_bool()) {
     return internal::UnsupportedDType(name, x.dtype());
   }
-  struct AllOp {
-    using Acc = uint8_t;
-    uint8_t Start() const { return 1; }
-    void Add(uint8_t x, uint8_t& result) const { result &= x != 0 ? 1 : 0; }
-    void Merge(uint8_t x, uint8_t& result) const { result &= x; }
-  };
-  struct AnyOp {
-    using Acc = uint8_t;
-    uint8_t Start() const { return 0; }
-    void Add(uint8_t x, uint8_t& result) const { result |= x != 0 ? 1 : 0; }
-    void Merge(uint8_t x, uint8_t& result) const { result |= x; }
-  };
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(DType::Bool(), plan.shape));
@@ -402,8 +405,8 @@ absl::StatusOr<Tensor> ArgMax(const Tensor& x, const ReduceParams& params,
 
 absl::StatusOr<Tensor> ArgMin(const Tensor& x, const ReduceParams& params,
                               bool select_last_index, DType index_dtype) {
-  return ArgExtremum("argmin", x, params, /*want_max=*/false,
-                     select_last_index, index_dtype);
+  return ArgExtremum("argmin", x, params, /*want_max=*/false, select_last_index,
+                     index_dtype);
 }
 
 }  // namespace baton::kernels

@@ -2,13 +2,13 @@
 
 The repository holds
   include/        the headers, all in one library for inclusion;
-  debian/BUILD    one target for each of Debian's pkg-config files: what to link
-                  and in which order;
+  debian/BUILD    one target for each of Debian's pkg-config files, with the
+                  library behind it and what that needs;
   absl/*/BUILD    upstream's public targets, each with the headers that it owns
                   and the pkg-config targets behind it.
 """
 
-load("@baton//third_party:debian_package.bzl", "copy_tree", "require")
+load("@baton//third_party:debian_package.bzl", "copy_tree", "library_folder", "link_library", "require")
 
 # Package -> target -> (headers, pkg-config files).
 _TARGETS = {
@@ -175,25 +175,11 @@ cc_library(
 )
 """
 
-def _pkg_config_folder(repository_ctx):
-    """The folder of Abseil's .pc files; its name depends on the machine's kind."""
-    for lib in ["/usr/lib", "/usr/local/lib"]:
-        if not repository_ctx.path(lib).exists:
-            continue
-        for folder in [lib] + [str(path) for path in repository_ctx.path(lib).readdir()]:
-            folder += "/pkgconfig"
-            if repository_ctx.path(folder + "/absl_base.pc").exists:
-                return folder
-    fail("@{}: absl_base.pc is missing: install the Debian package {}, or let Baton's ./bazelw do it.".format(
-        repository_ctx.name,
-        _PACKAGE,
-    ))
-
-def _field(text, name):
-    """The words of a field of a .pc file."""
+def _requires(text):
+    """The words of the field `Requires` of a .pc file."""
     for line in text.splitlines():
-        if line.startswith(name + ":"):
-            return [word for word in line[len(name) + 1:].replace(",", " ").split(" ") if word]
+        if line.startswith("Requires:"):
+            return line[len("Requires:"):].replace(",", " ").split(" ")
     return []
 
 def _cc_library(name, **attributes):
@@ -207,18 +193,23 @@ def _debian_abseil_impl(repository_ctx):
     repository_ctx.file("WORKSPACE", "workspace(name = \"%s\")\n" % repository_ctx.name, executable = False)
     repository_ctx.file("BUILD.bazel", _HEADER_LIBRARY, executable = False)
 
+    pkg_config = library_folder(repository_ctx) + "/pkgconfig"
+    require(repository_ctx, pkg_config + "/absl_base.pc", _PACKAGE)
     text = "package(default_visibility = [\"//:__subpackages__\"])\n"
-    for path in repository_ctx.path(_pkg_config_folder(repository_ctx)).readdir():
+    for path in repository_ctx.path(pkg_config).readdir():
         if not path.basename.startswith("absl_") or not path.basename.endswith(".pc"):
             continue
-        pc = repository_ctx.read(path)
+        module = path.basename[len("absl_"):-len(".pc")]
         text += _cc_library(
-            path.basename[len("absl_"):-len(".pc")],
-            # -L names the linker's own folder; -latomic is there for machines
-            # without atomic instructions and comes with options that do not
-            # survive Bazel's removal of repeated ones.
-            linkopts = [word for word in _field(pc, "Libs") if word.startswith("-labsl_") or word == "-lrt"],
-            deps = [":" + word[len("absl_"):] for word in _field(pc, "Requires") if word.startswith("absl_")],
+            module,
+            srcs = link_library(repository_ctx, "absl_" + module, "debian"),
+            # Of the system's own libraries, what Abseil's lowest one needs.
+            linkopts = ["-pthread", "-lrt"] if module == "base" else [],
+            deps = [
+                ":" + word[len("absl_"):]
+                for word in _requires(repository_ctx.read(path))
+                if word.startswith("absl_")
+            ],
         )
     repository_ctx.file("debian/BUILD.bazel", text, executable = False)
 

@@ -12,4 +12,8 @@ def repo(name):
         package = "libbenchmark-dev",
         build_file = Label("@baton//third_party/benchmark:benchmark.BUILD"),
         headers = {"/usr/include/benchmark": "benchmark"},
+        libraries = [
+            "benchmark",
+            "benchmark_main",
+        ],
     )

@@ -15,4 +15,9 @@ def repo(name):
             "/usr/include/gmock": "gmock",
             "/usr/include/gtest": "gtest",
         },
+        libraries = [
+            "gmock",
+            "gmock_main",
+            "gtest",
+        ],
     )

@@ -12,4 +12,5 @@ def repo(name):
         package = "libdnnl-dev",
         build_file = Label("@baton//third_party/onednn:onednn.BUILD"),
         headers = {"/usr/include/oneapi": "oneapi"},
+        libraries = ["dnnl"],
     )

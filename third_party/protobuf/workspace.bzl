@@ -12,5 +12,6 @@ def repo(name):
         package = "libprotobuf-dev or protobuf-compiler",
         build_file = Label("@baton//third_party/protobuf:protobuf.BUILD"),
         headers = {"/usr/include/google/protobuf": "google/protobuf"},
+        libraries = ["protobuf"],
         programs = {"/usr/bin/protoc": "protoc"},
     )

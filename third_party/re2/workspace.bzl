@@ -12,4 +12,5 @@ def repo(name):
         package = "libre2-dev",
         build_file = Label("@baton//third_party/re2:re2.BUILD"),
         headers = {"/usr/include/re2": "re2"},
+        libraries = ["re2"],
     )

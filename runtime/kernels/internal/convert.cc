@@ -95,18 +95,19 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
           for (int64_t i = 0; i < n; ++i) to[i] = from[i] != From(0);
           return std::move(result).Freeze();
         }
-        return VisitNumeric(
-            kernel, dtype, [&]<typename To>() -> absl::StatusOr<Tensor> {
-              To* to = static_cast<To*>(result.data());
-              if (x.dtype().is_bool()) {
-                for (int64_t i = 0; i < n; ++i) to[i] = from[i] != From(0);
-              } else {
-                for (int64_t i = 0; i < n; ++i) {
-                  to[i] = ConvertElement<To>(from[i]);
-                }
-              }
-              return std::move(result).Freeze();
-            });
+        return VisitNumeric(kernel, dtype,
+                            [&]<typename To>() -> absl::StatusOr<Tensor> {
+                              To* to = static_cast<To*>(result.data());
+                              if (x.dtype().is_bool()) {
+                                for (int64_t i = 0; i < n; ++i)
+                                  to[i] = from[i] != From(0);
+                              } else {
+                                for (int64_t i = 0; i < n; ++i) {
+                                  to[i] = ConvertElement<To>(from[i]);
+                                }
+                              }
+                              return std::move(result).Freeze();
+                            });
       });
 }
 

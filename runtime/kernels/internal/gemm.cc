@@ -37,9 +37,8 @@ ConstMatrix<T> Rows(ConstMatrix<T> m, int64_t first) {
 template <typename T>
 void AddProduct(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a,
                 ConstMatrix<T> b, T* c, int64_t c_stride) {
-  Eigen::Map<
-      Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
-      Eigen::Unaligned, Eigen::OuterStride<>>
+  Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
+             Eigen::Unaligned, Eigen::OuterStride<>>
       out(c, m, n, Eigen::OuterStride<>(c_stride));
   const auto with_b = [&](const auto& left) {
     if (b.transposed) {
@@ -80,7 +79,8 @@ double Dot(const float* a, const float* b, int64_t k) {
     }
     for (float lane : lanes) total += static_cast<double>(lane);
   }
-  for (; i < k; ++i) total += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  for (; i < k; ++i)
+    total += static_cast<double>(a[i]) * static_cast<double>(b[i]);
   return total;
 }
 

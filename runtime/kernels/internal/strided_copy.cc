@@ -188,9 +188,8 @@ void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
   const absl::Span<const Dim> outer = dims.subspan(0, dims.size() - 1);
   if (inner.dst == kT && inner.src == kT) {
     const size_t run = static_cast<size_t>(inner.size) * sizeof(T);
-    ForEachPoint(outer, src, dst, [run](const char* s, char* d) {
-      std::memcpy(d, s, run);
-    });
+    ForEachPoint(outer, src, dst,
+                 [run](const char* s, char* d) { std::memcpy(d, s, run); });
     return;
   }
   const auto unit = std::find_if(outer.begin(), outer.end(),
@@ -257,9 +256,8 @@ void StridedCopy(int element_size, absl::Span<const int64_t> shape,
     dims.push_back({shape[i], src_strides[i] * element_size,
                     dst_strides[i] * element_size});
   }
-  std::stable_sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) {
-    return a.dst > b.dst;
-  });
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const Dim& a, const Dim& b) { return a.dst > b.dst; });
   Dims merged;
   for (const Dim& d : dims) {
     if (!merged.empty() && merged.back().src == d.src * d.size &&

@@ -65,7 +65,9 @@ struct AxisView {
 AxisView ViewAround(absl::Span<const int64_t> shape, int axis);
 
 // float16 and bfloat16: computed in float32, rounded at the end.
-inline bool IsHalf(DType dtype) { return dtype.is_float() && dtype.bits() == 16; }
+inline bool IsHalf(DType dtype) {
+  return dtype.is_float() && dtype.bits() == 16;
+}
 
 // The unsigned type in which arithmetic on T wraps without promotion to int.
 template <typename T>
@@ -83,8 +85,7 @@ const Stored<T>* Data(const Tensor& x) {
 }
 
 template <typename Fn>
-using VisitResult =
-    decltype(std::declval<Fn&>().template operator()<float>());
+using VisitResult = decltype(std::declval<Fn&>().template operator()<float>());
 
 // Calls `fn.template operator()<T>()` for float32, float64 and integers of 8 to
 // 64 bits and returns what it returns; UnsupportedDType otherwise (half floats

@@ -39,8 +39,7 @@ absl::Status CheckWindow(absl::string_view kernel, const Window& window) {
 absl::StatusOr<int64_t> WindowOutputs(absl::string_view kernel,
                                       const Window& window, bool ceil_mode) {
   const int64_t span = (window.kernel - 1) * window.dilation + 1;
-  const int64_t room =
-      window.in + window.pad_before + window.pad_after - span;
+  const int64_t room = window.in + window.pad_before + window.pad_after - span;
   if (room < 0) {
     return Error(kernel, "a window that spans ", span,
                  " does not fit into an extent of ", window.in,

@@ -39,8 +39,8 @@ struct Window {
     const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
     const int64_t room = in - 1 - offset;
     const int64_t last = room < 0 ? 0 : room / stride + 1;
-    return {std::min(first, out), std::max(std::min(first, out),
-                                           std::min(last, out))};
+    return {std::min(first, out),
+            std::max(std::min(first, out), std::min(last, out))};
   }
   bool pads() const { return pad_before != 0 || pad_after != 0; }
 };

@@ -1,0 +1,527 @@
+// Operators that take, select or place elements by index.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
+#include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/strided_slice.h"
+#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/value.h"
+
+namespace baton::relay {
+namespace {
+
+absl::Status ExpectIntegers(const TypeRelationContext& context, int i,
+                            const TensorTypeNode& type) {
+  if (type.dtype().is_integral()) return absl::OkStatus();
+  return context.Error(context.op().arguments()[i].name,
+                       " must hold integers, but holds ",
+                       type.dtype().ToString());
+}
+
+// A dimension that must be a number, to tell the rank of the result.
+absl::StatusOr<int> StaticExtent(const TypeRelationContext& context, int i,
+                                 const TensorTypeNode& type, int axis) {
+  if (axis < type.rank() && type.dim(axis).is_const() &&
+      type.dim(axis).value() >= 0 && type.dim(axis).value() < 1024) {
+    return static_cast<int>(type.dim(axis).value());
+  }
+  return context.Error("the extent of ", context.op().arguments()[i].name,
+                       " on axis ", axis, " must be known, but its shape is ",
+                       ShapeToString(type.shape()));
+}
+
+// Slices.
+
+absl::StatusOr<Type> StridedSliceRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const absl::StatusOr<Dims> shape =
+      StridedSliceShape(data->shape(), context.attrs<StridedSliceAttrs>());
+  if (!shape.ok()) return context.Error(shape.status().message());
+  return TensorLike(context, 0, *shape, data->dtype());
+}
+
+absl::StatusOr<Type> SliceLikeRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* like = context.Tensor(1);
+  if (data == nullptr || like == nullptr) return Type();
+  const auto& axes = context.attrs<SliceLikeAttrs>().axes;
+  std::vector<int64_t> sliced;
+  if (axes.has_value()) {
+    if (axes->empty()) return context.Error("axes must not be empty");
+    sliced = *axes;
+  } else {
+    for (int i = 0; i < data->rank() && i < like->rank(); ++i) {
+      sliced.push_back(i);
+    }
+  }
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (const int64_t value : sliced) {
+    BATON_ASSIGN_OR_RETURN(const int axis,
+                           NormalizeAxis(context, value, data->rank()));
+    if (axis >= like->rank()) {
+      return context.Error("axis ", value, " is out of range for the shape ",
+                           ShapeToString(like->shape()));
+    }
+    const Dim& wanted = like->dim(axis);
+    if (wanted.is_const() && shape[axis].is_const() &&
+        wanted.value() > shape[axis].value()) {
+      return context.Error("on axis ", value, " there are ",
+                           shape[axis].value(), " elements, but ",
+                           wanted.value(), " are wanted");
+    }
+    shape[axis] = wanted;
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+// Gathering.
+
+absl::StatusOr<Type> TakeRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* indices = context.Tensor(1);
+  if (data == nullptr || indices == nullptr) return Type();
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 1, *indices));
+  const auto& attrs = context.attrs<TakeAttrs>();
+  if (!attrs.axis.has_value()) {
+    return TensorLike(context, 1, indices->shape(), data->dtype());
+  }
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalizeAxis(context, *attrs.axis, data->rank()));
+  const int64_t batch = attrs.batch_dims < 0
+                            ? attrs.batch_dims + indices->rank()
+                            : attrs.batch_dims;
+  if (batch < 0 || batch > indices->rank() || batch > axis) {
+    return context.Error("batch_dims=", attrs.batch_dims,
+                         " is out of range for axis=", *attrs.axis,
+                         " and indices of shape ",
+                         ShapeToString(indices->shape()));
+  }
+  Dims shape(data->shape().begin(), data->shape().begin() + axis);
+  shape.insert(shape.end(), indices->shape().begin() + batch,
+               indices->shape().end());
+  shape.insert(shape.end(), data->shape().begin() + axis + 1,
+               data->shape().end());
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+absl::StatusOr<Type> GatherRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* indices = context.Tensor(1);
+  if (data == nullptr || indices == nullptr) return Type();
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 1, *indices));
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 1, *indices, data->rank()));
+  const auto& value = context.attrs<GatherAttrs>().axis;
+  if (!value.has_value()) return context.Error("axis must be given");
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalizeAxis(context, *value, data->rank()));
+  for (int i = 0; i < data->rank(); ++i) {
+    const bool wrong = i == axis
+                           ? indices->dim(i).is_const(0)
+                           : ProvablyDiffer(indices->dim(i), data->dim(i));
+    if (wrong) {
+      return context.Error("indices of shape ", ShapeToString(indices->shape()),
+                           " do not fit data of shape ",
+                           ShapeToString(data->shape()));
+    }
+  }
+  return TensorLike(context, 1, indices->shape(), data->dtype());
+}
+
+absl::StatusOr<Type> GatherNDRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* indices = context.Tensor(1);
+  if (data == nullptr || indices == nullptr) return Type();
+  BATON_ASSIGN_OR_RETURN(const int length,
+                         StaticExtent(context, 1, *indices, 0));
+  const int64_t batch = context.attrs<GatherNDAttrs>().batch_dims;
+  if (batch < 0 || length + batch > data->rank() || batch >= indices->rank()) {
+    return context.Error("indices of shape ", ShapeToString(indices->shape()),
+                         " and batch_dims=", batch,
+                         " do not fit data of shape ",
+                         ShapeToString(data->shape()));
+  }
+  for (int i = 0; i < batch; ++i) {
+    if (ProvablyDiffer(data->dim(i), indices->dim(i + 1))) {
+      return context.Error("indices of shape ", ShapeToString(indices->shape()),
+                           " differ from data of shape ",
+                           ShapeToString(data->shape()), " in batch axis ", i);
+    }
+  }
+  Dims shape(indices->shape().begin() + 1, indices->shape().end());
+  shape.insert(shape.end(), data->shape().begin() + length + batch,
+               data->shape().end());
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+// The argument is a tuple of the data and one tensor of indices an axis.
+absl::StatusOr<Type> AdvIndexRel(TypeRelationContext& context) {
+  const TupleTypeNode* tuple = context.TupleOf(0);
+  if (tuple == nullptr) return Type();
+  std::vector<const TensorTypeNode*> tensors;
+  for (const Type& field : tuple->fields()) {
+    tensors.push_back(field.As<TensorTypeNode>());
+    if (tensors.back() == nullptr) {
+      if (!field.defined() || field.Is<IncompleteTypeNode>()) return Type();
+      return context.Error("the tuple holds a ", field.ToString(),
+                           ", which is not a tensor");
+    }
+  }
+  if (tensors.size() < 2) return context.Error("no indices are given");
+  const TensorTypeNode& data = *tensors[0];
+  const int count = static_cast<int>(tensors.size()) - 1;
+  if (count > data.rank()) {
+    return context.Error("there are ", count, " indices for data of shape ",
+                         ShapeToString(data.shape()));
+  }
+  Dims shape(tensors[1]->shape().begin(), tensors[1]->shape().end());
+  for (int i = 2; i <= count; ++i) {
+    BATON_ASSIGN_OR_RETURN(
+        shape, BroadcastShapes(context, shape, tensors[i]->shape()));
+  }
+  shape.insert(shape.end(), data.shape().begin() + count, data.shape().end());
+  return Type(TensorType(shape, data.dtype()));
+}
+
+absl::StatusOr<Type> UnravelIndexRel(TypeRelationContext& context) {
+  const TensorTypeNode* indices = context.Tensor(0);
+  const TensorTypeNode* shape = context.Tensor(1);
+  if (indices == nullptr || shape == nullptr) return Type();
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 0, *indices));
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 1, *shape));
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 1, *shape, 1));
+  Dims result = {shape->dim(0)};
+  if (indices->rank() > 0) result.push_back(indices->dim(0));
+  return TensorLike(context, 0, result, indices->dtype());
+}
+
+// Selecting.
+
+absl::StatusOr<Type> WhereRel(TypeRelationContext& context) {
+  const TensorTypeNode* condition = context.Tensor(0);
+  const TensorTypeNode* x = context.Tensor(1);
+  const TensorTypeNode* y = context.Tensor(2);
+  if (condition == nullptr || x == nullptr || y == nullptr) return Type();
+  if (x->dtype() != y->dtype()) {
+    return context.Error("the element types ", x->dtype().ToString(), " and ",
+                         y->dtype().ToString(), " do not match");
+  }
+  BATON_ASSIGN_OR_RETURN(const Dims both,
+                         BroadcastShapes(context, x->shape(), y->shape()));
+  BATON_ASSIGN_OR_RETURN(const Dims shape,
+                         BroadcastShapes(context, condition->shape(), both));
+  return TensorLike(context, 1, shape, x->dtype());
+}
+
+absl::StatusOr<Type> ArgWhereRel(TypeRelationContext& context) {
+  const TensorTypeNode* condition = context.Tensor(0);
+  if (condition == nullptr) return Type();
+  return Type(TensorType({Dim::Any(), Dim(condition->rank())}, DType::Int(32)));
+}
+
+absl::StatusOr<Type> SequenceMaskRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* lengths = context.Tensor(1);
+  if (data == nullptr || lengths == nullptr) return Type();
+  const int axis = context.attrs<SequenceMaskAttrs>().axis;
+  if (axis != 0 && axis != 1) {
+    return context.Error("axis=", axis, " is neither 0 nor 1");
+  }
+  if (data->rank() < 2) {
+    return context.Error(
+        "the data must have 2 dimensions or more, but its "
+        "shape is ",
+        ShapeToString(data->shape()));
+  }
+  BATON_RETURN_IF_ERROR(
+      ExpectArg(context, 1, {data->dim(1 - axis)}, lengths->dtype()));
+  return context.arg(0);
+}
+
+absl::StatusOr<Type> TriluRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* k = context.Tensor(1);
+  if (data == nullptr || k == nullptr) return Type();
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 1, *k, 0));
+  return context.arg(0);
+}
+
+absl::StatusOr<Type> MatrixSetDiagRel(TypeRelationContext& context) {
+  const TensorTypeNode* input = context.Tensor(0);
+  const TensorTypeNode* diagonal = context.Tensor(1);
+  if (input == nullptr || diagonal == nullptr) return Type();
+  const auto& attrs = context.attrs<MatrixSetDiagAttrs>();
+  if (attrs.k2 < attrs.k1) {
+    return context.Error("k1=", attrs.k1, " is greater than k2=", attrs.k2);
+  }
+  if (input->rank() < 2 || diagonal->rank() < 1) {
+    return context.Error("the shapes ", ShapeToString(input->shape()), " and ",
+                         ShapeToString(diagonal->shape()),
+                         " have too few dimensions");
+  }
+  return context.arg(0);
+}
+
+absl::StatusOr<Type> OneHotRel(TypeRelationContext& context) {
+  const TensorTypeNode* indices = context.Tensor(0);
+  if (indices == nullptr) return Type();
+  const auto& attrs = context.attrs<OneHotAttrs>();
+  if (attrs.depth <= 0) {
+    return context.Error("depth=", attrs.depth, " is not positive");
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const int axis, NormalizeAxis(context, attrs.axis, indices->rank() + 1));
+  Dims shape(indices->shape().begin(), indices->shape().end());
+  shape.insert(shape.begin() + axis, Dim(attrs.depth));
+  return Type(TensorType(shape, attrs.dtype));
+}
+
+// Placing.
+
+absl::StatusOr<Type> ScatterElementsRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* indices = context.Tensor(1);
+  const TensorTypeNode* updates = context.Tensor(2);
+  if (data == nullptr || indices == nullptr || updates == nullptr) {
+    return Type();
+  }
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 1, *indices));
+  return context.arg(0);
+}
+
+absl::StatusOr<Type> ScatterNDRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  const TensorTypeNode* indices = context.Tensor(1);
+  const TensorTypeNode* updates = context.Tensor(2);
+  if (data == nullptr || indices == nullptr || updates == nullptr) {
+    return Type();
+  }
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 1, *indices));
+  BATON_ASSIGN_OR_RETURN(const int length,
+                         StaticExtent(context, 1, *indices, 0));
+  const int outer = indices->rank() - 1;
+  const int inner = data->rank() - length;
+  if (inner < 0 || updates->rank() != outer + inner) {
+    return context.Error(
+        "indices of shape ", ShapeToString(indices->shape()),
+        " and updates of shape ", ShapeToString(updates->shape()),
+        " do not fit data of shape ", ShapeToString(data->shape()));
+  }
+  return context.arg(0);
+}
+
+// Sparse tensors: coordinates, values and a shape.
+
+absl::StatusOr<Type> SparseToDenseRel(TypeRelationContext& context) {
+  const TensorTypeNode* indices = context.Tensor(0);
+  const TensorTypeNode* values = context.Tensor(1);
+  const TensorTypeNode* filler = context.Tensor(2);
+  if (indices == nullptr || values == nullptr || filler == nullptr) {
+    return Type();
+  }
+  BATON_RETURN_IF_ERROR(ExpectIntegers(context, 0, *indices));
+  if (indices->rank() > 3 || values->rank() > 2) {
+    return context.Error("indices and values have the shapes ",
+                         ShapeToString(indices->shape()), " and ",
+                         ShapeToString(values->shape()),
+                         ", which have too many dimensions");
+  }
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 2, *filler, 0));
+  const auto& shape = context.attrs<SparseToDenseAttrs>().output_shape;
+  return Type(TensorType(Dims(shape.begin(), shape.end()), values->dtype()));
+}
+
+absl::StatusOr<Type> SparseFillEmptyRowsRel(TypeRelationContext& context) {
+  const TensorTypeNode* indices = context.Tensor(0);
+  if (indices == nullptr) return Type();
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 0, *indices, 2));
+  const Type vector = TensorType({Dim::Any()}, DType::Int(64));
+  return Type(
+      TupleType({TensorType({Dim::Any(), indices->dim(1)}, DType::Int(64)),
+                 vector, vector}));
+}
+
+absl::StatusOr<Type> SparseReshapeRel(TypeRelationContext& context) {
+  const TensorTypeNode* types[3];
+  for (int i = 0; i < 3; ++i) {
+    types[i] = context.Tensor(i);
+    if (types[i] == nullptr) return Type();
+    BATON_RETURN_IF_ERROR(ExpectIntegers(context, i, *types[i]));
+    BATON_RETURN_IF_ERROR(ExpectRank(context, i, *types[i], i == 0 ? 2 : 1));
+  }
+  return Type(
+      TupleType({TensorLike(context, 0, {types[0]->dim(0), types[2]->dim(0)},
+                            types[0]->dtype()),
+                 context.arg(2)}));
+}
+
+BATON_REGISTER_OP("strided_slice")
+    .Describe("A part of a tensor, by begin, end and stride on each axis.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<StridedSliceAttrs>()
+    .TypeRelation(StridedSliceRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferStridedSliceLayouts);
+
+BATON_REGISTER_OP("slice_like")
+    .Describe("The leading part of a tensor, as large as another.")
+    .Arguments({{"data", "The input."},
+                {"shape_like", "A tensor of the size wanted."}})
+    .TakesAttrs<SliceLikeAttrs>()
+    .TypeRelation(SliceLikeRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferSliceLikeLayouts);
+
+BATON_REGISTER_OP("strided_set")
+    .Describe("A tensor with a part of it replaced.")
+    .Arguments({{"data", "The input."},
+                {"v", "The new part."},
+                {"begin", "Where the part begins on each axis."},
+                {"end", "Where it ends, not included."},
+                {"strides", "The step on each axis."}})
+    .TypeRelation(IdentityRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("take")
+    .Describe("Elements along an axis, by index.")
+    .Arguments({{"data", "The input."}, {"indices", "The indices."}})
+    .TakesAttrs<TakeAttrs>()
+    .TypeRelation(TakeRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("gather")
+    .Describe("Elements by index along one axis, the others given by place.")
+    .Arguments({{"data", "The input."}, {"indices", "The indices."}})
+    .TakesAttrs<GatherAttrs>()
+    .TypeRelation(GatherRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("gather_nd")
+    .Describe("Elements or parts by coordinates.")
+    .Arguments({{"data", "The input."},
+                {"indices", "The coordinates, along the first axis."}})
+    .TakesAttrs<GatherNDAttrs>()
+    .TypeRelation(GatherNDRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("adv_index")
+    .Describe("Elements by one tensor of indices an axis.")
+    .Arguments({{"inputs", "A tuple of the data and the indices."}})
+    .TypeRelation(AdvIndexRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("unravel_index")
+    .Describe("Coordinates from row-major positions.")
+    .Arguments({{"data", "The positions."}, {"shape", "The shape."}})
+    .TypeRelation(UnravelIndexRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("where")
+    .Describe("x where the condition is true, else y, with broadcasting.")
+    .Arguments({{"condition", "The condition."},
+                {"x", "Taken where it is true."},
+                {"y", "Taken where it is false."}})
+    .TypeRelation(WhereRel)
+    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+
+BATON_REGISTER_OP("argwhere")
+    .Describe("The coordinates of the elements that are not zero.")
+    .Arguments({{"condition", "The input."}})
+    .TypeRelation(ArgWhereRel)
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
+
+BATON_REGISTER_OP("sequence_mask")
+    .Describe("Overwrites what is past the end of sequences.")
+    .Arguments({{"data", "The sequences."},
+                {"valid_length", "The length of each."}})
+    .TakesAttrs<SequenceMaskAttrs>()
+    .TypeRelation(SequenceMaskRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("trilu")
+    .Describe("The upper or lower triangle of matrices.")
+    .Arguments({{"data", "The input."},
+                {"k", "The diagonal that bounds the triangle."}})
+    .TakesAttrs<TriluAttrs>()
+    .TypeRelation(TriluRel)
+    .Set(FusionPatterns(), FusionPattern::kElemWise);
+
+BATON_REGISTER_OP("matrix_set_diag")
+    .Describe("Matrices with some diagonals replaced.")
+    .Arguments({{"input", "The input."}, {"diagonal", "The new diagonals."}})
+    .TakesAttrs<MatrixSetDiagAttrs>()
+    .TypeRelation(MatrixSetDiagRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("one_hot")
+    .Describe("For each index, a vector that is special there only.")
+    .Arguments({{"indices", "The indices."},
+                {"on_value", "The special value."},
+                {"off_value", "The other value."}})
+    .TakesAttrs<OneHotAttrs>()
+    .TypeRelation(OneHotRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("scatter_elements")
+    .Describe("Places updates by index along an axis.")
+    .Arguments({{"data", "The input."},
+                {"indices", "The indices."},
+                {"updates", "What is placed."}})
+    .TakesAttrs<ScatterElementsAttrs>()
+    .TypeRelation(ScatterElementsRel)
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
+
+BATON_REGISTER_OP("scatter_nd")
+    .Describe("Places updates by coordinates.")
+    .Arguments({{"data", "The input."},
+                {"indices", "The coordinates, along the first axis."},
+                {"updates", "What is placed."}})
+    .TakesAttrs<ScatterNDAttrs>()
+    .TypeRelation(ScatterNDRel)
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
+
+BATON_REGISTER_OP("sparse_to_dense")
+    .Describe("A dense tensor from coordinates and values.")
+    .Arguments({{"sparse_indices", "The coordinates."},
+                {"sparse_values", "The values."},
+                {"default_value", "The value everywhere else."}})
+    .TakesAttrs<SparseToDenseAttrs>()
+    .TypeRelation(SparseToDenseRel)
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
+
+BATON_REGISTER_OP("sparse_fill_empty_rows")
+    .Describe("Adds a value to each row of a sparse matrix that has none.")
+    .Arguments({{"sparse_indices", "The coordinates."},
+                {"sparse_values", "The values."},
+                {"dense_shape", "The shape."},
+                {"default_value", "The value to add."}})
+    .TypeRelation(SparseFillEmptyRowsRel)
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
+
+BATON_REGISTER_OP("sparse_reshape")
+    .Describe("Coordinates in another shape of as many elements.")
+    .Arguments({{"sparse_indices", "The coordinates."},
+                {"prev_shape", "The old shape."},
+                {"new_shape", "The shape wanted; -1 for what is left over."}})
+    .TypeRelation(SparseReshapeRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+}  // namespace
+}  // namespace baton::relay

@@ -1,0 +1,329 @@
+#include "baton/relay/op/layout_rules.h"
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/layout.h"
+#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/tensor_attrs.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::relay {
+namespace {
+
+using ::testing::HasSubstr;
+
+Expr Typed(Type type) {
+  return Expr(new VarNode("x", type, std::move(type), {}));
+}
+
+Expr Float(std::initializer_list<Dim> shape) {
+  return Typed(TensorType(shape, DType::Float(32)));
+}
+
+Expr FloatTuple(std::initializer_list<std::initializer_list<Dim>> shapes) {
+  std::vector<Type> fields;
+  for (const auto& shape : shapes) {
+    fields.push_back(TensorType(shape, DType::Float(32)));
+  }
+  return Typed(TupleType(std::move(fields)));
+}
+
+Layouts ParseAll(const std::vector<std::string>& texts) {
+  Layouts result;
+  for (const std::string& text : texts) result.push_back(*Layout::Parse(text));
+  return result;
+}
+
+std::string AttrsText(const Attrs& attrs) {
+  if (!attrs.defined()) return "";
+  return AttrValue(attrs->fields().NonDefault(attrs->object())).ToString();
+}
+
+// What the rule of `op` says, as `inputs -> outputs {attributes}`. `arrived`
+// empty: about the unchanged call.
+std::string Infer(absl::string_view op, std::vector<Expr> args, Attrs attrs,
+                  const std::vector<std::string>& old_layouts,
+                  const std::vector<std::string>& arrived = {}) {
+  const Op callee = Op::Find(op);
+  const LayoutInferenceRule* rule = LayoutInferenceRules().Get(callee);
+  if (rule == nullptr) return "no rule";
+  const Call call(callee, args, attrs);
+  const Layouts old_inputs = ParseAll(old_layouts);
+  const Layouts new_inputs = ParseAll(arrived);
+  const std::optional<InferredLayouts> result =
+      (*rule)({.call = *call,
+               .attrs = attrs,
+               .old_inputs = old_inputs,
+               .changed = !arrived.empty(),
+               .new_inputs = new_inputs});
+  if (!result.has_value()) return "nothing";
+  std::string text;
+  for (const Layout& layout : result->inputs) {
+    absl::StrAppend(&text, layout.defined() ? layout.ToString() : "_", " ");
+  }
+  absl::StrAppend(&text, "->");
+  for (const Layout& layout : result->outputs) {
+    absl::StrAppend(&text, " ", layout.defined() ? layout.ToString() : "_");
+  }
+  const std::string attrs_text = AttrsText(result->attrs);
+  if (!attrs_text.empty()) absl::StrAppend(&text, " ", attrs_text);
+  return text;
+}
+
+// What the conversion rule of `op` makes of it, as `op {attributes}`.
+absl::StatusOr<std::string> Convert(absl::string_view op,
+                                    std::vector<Expr> args, Attrs attrs,
+                                    const std::vector<std::string>& desired) {
+  const Op callee = Op::Find(op);
+  const ConvertLayoutRule* rule = ConvertLayoutRules().Get(callee);
+  if (rule == nullptr) return absl::NotFoundError("no rule");
+  const Call call(callee, args, attrs);
+  const Layouts layouts = ParseAll(desired);
+  absl::StatusOr<ConvertedCall> result = rule->convert(
+      {.call = *call, .attrs = attrs, .inputs = args, .desired = layouts});
+  if (!result.ok()) return result.status();
+  return absl::StrCat(result->op->name(), " ", AttrsText(result->attrs));
+}
+
+TEST(InferElemwiseLayoutsTest, PassesOnWhatItGets) {
+  const Expr x = Float({1, 8, 4, 4});
+  EXPECT_EQ(Infer("nn.relu", {x}, {}, {""}), "nothing");
+  EXPECT_EQ(Infer("nn.relu", {x}, {}, {"NCHW"}), "NCHW -> NCHW");
+  EXPECT_EQ(Infer("nn.relu", {x}, {}, {"NCHW"}, {"NCHW4c"}),
+            "NCHW4c -> NCHW4c");
+}
+
+TEST(InferElemwiseLayoutsTest, LeavesAScalarThatLendsItsElementType) {
+  EXPECT_EQ(Infer("cast_like", {Float({1, 8, 4, 4}), Float({})}, {},
+                  {"NCHW", ""}, {"NHWC", ""}),
+            "NHWC _ -> NHWC");
+}
+
+TEST(InferBroadcastLayoutsTest, TheSmallerOperandHasTheLastAxes) {
+  const Expr large = Float({1, 8, 4, 4});
+  EXPECT_EQ(Infer("add", {large, Float({8, 1, 1})}, {}, {"NCHW", ""}),
+            "NCHW CHW -> NCHW");
+  EXPECT_EQ(Infer("add", {Float({}), large}, {}, {"", "NCHW"}),
+            "_ NCHW -> NCHW");
+  // Nothing is known about the first axis of the result.
+  EXPECT_EQ(Infer("add", {large, Float({8, 1, 1})}, {}, {"", "CHW"}),
+            "nothing");
+}
+
+TEST(InferBroadcastLayoutsTest, TheSmallerOperandIsChangedLikeTheLarger) {
+  const Expr large = Float({1, 8, 4, 4});
+  EXPECT_EQ(Infer("add", {large, Float({8, 1, 1})}, {}, {"NCHW", "CHW"},
+                  {"NHWC", "CHW"}),
+            "NHWC NHWC -> NHWC");
+  EXPECT_EQ(Infer("add", {large, Float({})}, {}, {"NCHW", ""}, {"NHWC", ""}),
+            "NHWC _ -> NHWC");
+  // Axes are matched by position, not by letter.
+  EXPECT_EQ(
+      Infer("add", {large, large}, {}, {"NCHW", "NCWH"}, {"NHWC", "NCWH"}),
+      "NHWC NWHC -> NHWC");
+}
+
+TEST(InferBroadcastLayoutsTest, OneChannelIsNotSplit) {
+  EXPECT_EQ(Infer("add", {Float({1, 8, 4, 4}), Float({1, 1, 4, 4})}, {},
+                  {"NCHW", "NCHW"}, {"NCHW4c", "NCHW"}),
+            "NCHW4c NCHW1c -> NCHW4c");
+}
+
+TEST(InferConvLayoutsTest, SaysWhatItsAttributesSay) {
+  EXPECT_EQ(Infer("nn.conv2d", {Float({1, 4, 4, 8}), Float({3, 3, 8, 8})},
+                  Attrs::Make(Conv2DAttrs{.data_layout = "NHWC",
+                                          .kernel_layout = "HWIO",
+                                          .out_layout = "NCHW"}),
+                  {"", ""}),
+            "NHWC HWIO -> NCHW "
+            "{data_layout:NHWC,kernel_layout:HWIO,out_layout:NCHW}");
+}
+
+TEST(InferPoolLayoutsTest, FollowsUnlessTheWindowWouldBeSplit) {
+  const Expr x = Float({1, 8, 4, 4});
+  EXPECT_EQ(Infer("nn.global_avg_pool2d", {x}, {}, {"NCHW"}, {"NHWC"}),
+            "NHWC -> NHWC {layout:NHWC}");
+  EXPECT_EQ(Infer("nn.global_avg_pool2d", {x}, {}, {"NCHW"}, {"NCHW2h"}),
+            "NCHW -> NCHW");
+  EXPECT_EQ(Infer("nn.global_avg_pool2d", {x},
+                  Attrs::Make(GlobalPool2DAttrs{.out_layout = "NCHW"}),
+                  {"NCHW"}, {"NHWC"}),
+            "NCHW -> NCHW {out_layout:NCHW}");
+}
+
+TEST(InferBatchNormLayoutsTest, MovesItsAxis) {
+  const std::vector<Expr> args = {Float({1, 8, 4, 4}), Float({8}), Float({8}),
+                                  Float({8}), Float({8})};
+  EXPECT_EQ(Infer("nn.batch_norm", args, Attrs::Make(BatchNormAttrs{}),
+                  {"NCHW", "C", "C", "C", "C"}, {"NHWC", "C", "C", "C", "C"}),
+            "NHWC C C C C -> NHWC C C {axis:3}");
+  // Channels in two axes are none that it could normalize.
+  EXPECT_EQ(Infer("nn.batch_norm", args, Attrs::Make(BatchNormAttrs{}),
+                  {"NCHW", "C", "C", "C", "C"}, {"NCHW4c", "C", "C", "C", "C"}),
+            "NCHW C C C C -> NCHW C C {}");
+}
+
+TEST(InferReduceLayoutsTest, DropsTheReducedAxes) {
+  const Expr x = Float({1, 8, 4, 4});
+  const auto infer = [&](ReduceAttrs attrs, std::string arrived) {
+    return Infer("sum", {x}, Attrs::Make(std::move(attrs)), {"NCHW"},
+                 {std::move(arrived)});
+  };
+  EXPECT_EQ(infer({.axis = {{2, 3}}}, "NHWC"), "NHWC -> NC {axis:[1,2]}");
+  EXPECT_EQ(infer({.axis = {{-3}}, .keepdims = true}, "NCHW4c"),
+            "NCHW4c -> NCHW1c {axis:[1,4],keepdims:true}");
+  EXPECT_EQ(infer({.axis = {{0, 1}}, .exclude = true}, "NCHW4c"),
+            "NCHW4c -> NC4c {axis:[0,1,4],exclude:true}");
+  // A scalar is left, which has no layout.
+  EXPECT_EQ(infer({}, "NHWC"), "nothing");
+}
+
+TEST(InferPadLayoutsTest, MovesPaddingAndDoesNotSplitPaddedAxes) {
+  const std::vector<Expr> args = {Float({1, 8, 4, 4}), Float({})};
+  const Attrs spatial =
+      Attrs::Make(PadAttrs{.pad_width = {{0, 0}, {0, 0}, {1, 1}, {2, 2}}});
+  EXPECT_EQ(Infer("nn.pad", args, spatial, {"NCHW", ""}, {"NHWC", ""}),
+            "NHWC _ -> NHWC {pad_width:[[0,0],[1,1],[2,2],[0,0]]}");
+  EXPECT_EQ(Infer("nn.pad", args, spatial, {"NCHW", ""}, {"NCHW4c", ""}),
+            "NCHW4c _ -> NCHW4c {pad_width:[[0,0],[0,0],[1,1],[2,2],[0,0]]}");
+  const Attrs channels =
+      Attrs::Make(PadAttrs{.pad_width = {{0, 0}, {4, 0}, {0, 0}, {0, 0}}});
+  EXPECT_EQ(Infer("nn.pad", args, channels, {"NCHW", ""}, {"NCHW4c", ""}),
+            "NCHW _ -> NCHW {pad_width:[[0,0],[4,0],[0,0],[0,0]]}");
+}
+
+TEST(InferConcatenateLayoutsTest, FollowsInputsThatAgree) {
+  const std::vector<Expr> args = {FloatTuple({{1, 8, 4, 4}, {1, 6, 4, 4}})};
+  const Attrs channels = Attrs::Make(ConcatenateAttrs{.axis = 1});
+  EXPECT_EQ(Infer("concatenate", args, channels, {"", "NCHW"}),
+            "NCHW NCHW -> NCHW {axis:1}");
+  EXPECT_EQ(
+      Infer("concatenate", args, channels, {"NCHW", "NCHW"}, {"NHWC", "NHWC"}),
+      "NHWC NHWC -> NHWC {axis:3}");
+  EXPECT_EQ(
+      Infer("concatenate", args, channels, {"NCHW", "NCHW"}, {"NHWC", "NCHW"}),
+      "NCHW NCHW -> NCHW {axis:1}");
+  // Six channels would be padded to eight, in the middle of the result.
+  EXPECT_EQ(Infer("concatenate", args, channels, {"NCHW", "NCHW"},
+                  {"NCHW4c", "NCHW4c"}),
+            "NCHW NCHW -> NCHW {axis:1}");
+}
+
+TEST(InferTransposeLayoutsTest, AbsorbsTheChange) {
+  const Attrs to_nhwc = Attrs::Make(TransposeAttrs{.axes = {{0, 2, 3, 1}}});
+  EXPECT_EQ(Infer("transpose", {Float({1, 8, 4, 4})}, to_nhwc, {"NCHW"}),
+            "NCHW -> NHWC {axes:[0,2,3,1]}");
+  EXPECT_EQ(
+      Infer("transpose", {Float({1, 8, 4, 4})}, to_nhwc, {"NCHW"}, {"NHWC"}),
+      "NHWC -> NHWC {axes:[0,1,2,3]}");
+}
+
+TEST(InferSqueezeLayoutsTest, NamesTheAxesThatAreLeft) {
+  EXPECT_EQ(
+      Infer("squeeze", {Float({1, 8, 1, 1})},
+            Attrs::Make(SqueezeAttrs{.axis = {{-2, 3}}}), {"NCHW"}, {"NHWC"}),
+      "NHWC -> NC {axis:[1,2]}");
+  EXPECT_EQ(Infer("squeeze", {Float({1, 8, 1, 1})}, Attrs::Make(SqueezeAttrs{}),
+                  {"NCHW"}),
+            "NCHW -> C {axis:none}");
+}
+
+TEST(InferStridedSliceLayoutsTest, MovesSlices) {
+  const Expr x = Float({1, 28, 28, 32});
+  EXPECT_EQ(Infer("strided_slice", {x},
+                  Attrs::Make(StridedSliceAttrs{.begin = {{0, 16}},
+                                                .end = {{1, 33}},
+                                                .strides = {{1, 1}},
+                                                .axes = {{0, 3}}}),
+                  {"NHWC"}, {"NCHW"}),
+            "NCHW -> NCHW "
+            "{begin:[0,16],end:[1,33],strides:[1,1],axes:[0,1]}");
+  EXPECT_EQ(Infer("strided_slice", {x},
+                  Attrs::Make(StridedSliceAttrs{
+                      .begin = {{0, 4}}, .end = {{1, 8}}, .strides = {{1, 2}}}),
+                  {"NHWC"}, {"NCHW"}),
+            "NCHW -> NCHW {begin:[0,0,4,0],end:[1,32,8,28],"
+            "strides:[1,1,2,1],axes:none}");
+}
+
+TEST(InferStridedSliceLayoutsTest, CutsBetweenBlocks) {
+  const Expr x = Float({1, 32, 28, 28});
+  const auto infer = [&](int64_t begin, int64_t end) {
+    return Infer(
+        "strided_slice", {x},
+        Attrs::Make(StridedSliceAttrs{
+            .begin = {{0, begin}}, .end = {{1, end}}, .strides = {{1, 1}}}),
+        {"NCHW"}, {"NCHW4c"});
+  };
+  EXPECT_EQ(infer(8, 32),
+            "NCHW4c -> NCHW4c "
+            "{begin:[0,2],end:[1,8],strides:[1,1],axes:none}");
+  EXPECT_EQ(infer(8, 30), "nothing");
+}
+
+TEST(InferSplitLayoutsTest, MovesAxisAndCuts) {
+  const Expr x = Float({1, 16, 4, 4});
+  const auto infer = [&](AttrValue cuts, std::string arrived) {
+    return Infer("split", {x},
+                 Attrs::Make(SplitAttrs{.indices_or_sections = std::move(cuts),
+                                        .axis = 1}),
+                 {"NCHW"}, {std::move(arrived)});
+  };
+  EXPECT_EQ(infer(2, "NHWC"),
+            "NHWC -> NHWC NHWC {indices_or_sections:2,axis:3}");
+  EXPECT_EQ(infer(AttrList{8}, "NCHW4c"),
+            "NCHW4c -> NCHW4c NCHW4c {indices_or_sections:[2],axis:1}");
+  EXPECT_EQ(infer(AttrList{6}, "NCHW4c"),
+            "NCHW -> NCHW NCHW {indices_or_sections:[6],axis:1}");
+}
+
+TEST(ConvertConv2DTest, DefaultKernelDependsOnDepthwise) {
+  EXPECT_EQ(Convert("nn.conv2d", {Float({1, 8, 4, 4}), Float({16, 8, 3, 3})},
+                    Attrs::Make(Conv2DAttrs{.padding = {1, 2}}), {"NHWC", ""})
+                .value(),
+            "nn.conv2d "
+            "{padding:[1,2,1,2],data_layout:NHWC,kernel_layout:HWIO}");
+  EXPECT_EQ(Convert("nn.conv2d", {Float({1, 8, 4, 4}), Float({8, 1, 3, 3})},
+                    Attrs::Make(Conv2DAttrs{.groups = 8}), {"NHWC", ""})
+                .value(),
+            "nn.conv2d {padding:[0,0,0,0],groups:8,data_layout:NHWC,"
+            "kernel_layout:HWOI}");
+}
+
+TEST(ConvertConv2DTest, TilesUnlessAnInputDoesNotDivide) {
+  const std::vector<std::string> desired = {"NCHW4c", "OIHW4i4o"};
+  EXPECT_EQ(Convert("nn.conv2d", {Float({1, 8, 4, 4}), Float({8, 8, 3, 3})},
+                    Attrs::Make(Conv2DAttrs{}), desired)
+                .value(),
+            "nn.contrib_conv2d_NCHWc {padding:[0,0,0,0],data_layout:NCHW4c,"
+            "kernel_layout:OIHW4i4o}");
+  EXPECT_EQ(Convert("nn.conv2d", {Float({1, 3, 4, 4}), Float({8, 3, 3, 3})},
+                    Attrs::Make(Conv2DAttrs{}), desired)
+                .value(),
+            "nn.conv2d {padding:[0,0,0,0]}");
+}
+
+TEST(ConvertConv2DTest, ErrorsNameWhatIsPossible) {
+  const std::vector<Expr> args = {Float({1, 8, 4, 4}), Float({8, 8, 3, 3})};
+  EXPECT_THAT(Convert("nn.conv2d", args, {}, {"CHWN", ""}).status().message(),
+              HasSubstr("only for NCHW, NHWC, HWNC"));
+  EXPECT_THAT(Convert("nn.conv2d", args, {}, {"", "OIHW"}).status().message(),
+              HasSubstr("data layout cannot be `default`"));
+}
+
+}  // namespace
+}  // namespace baton::relay

@@ -1,0 +1,305 @@
+// Neural-network operators that pad, resize and rearrange spatial axes.
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/layout.h"
+#include "baton/relay/op/layout_relation.h"
+#include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/spatial.h"
+#include "baton/relay/op/type_relations.h"
+
+namespace baton::relay {
+namespace {
+
+// An error unless there are `count` pairs.
+absl::Status ExpectPairs(const TypeRelationContext& context,
+                         absl::string_view what,
+                         absl::Span<const std::vector<int64_t>> pairs,
+                         size_t count) {
+  if (pairs.size() != count) {
+    return context.Error(what, " must have ", count, " pairs, but has ",
+                         pairs.size());
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (pairs[i].size() != 2) {
+      return context.Error(what, "[", i, "] must be a pair, but has ",
+                           pairs[i].size(), " elements");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Type> PadResult(const TypeRelationContext& context,
+                               const TensorTypeNode& data,
+                               absl::Span<const std::vector<int64_t>> widths) {
+  BATON_RETURN_IF_ERROR(
+      ExpectPairs(context, "pad_width", widths, data.shape().size()));
+  Dims shape;
+  for (int i = 0; i < data.rank(); ++i) {
+    shape.push_back(data.dim(i) + Dim(widths[i][0]) + Dim(widths[i][1]));
+    if (shape[i].is_const() && shape[i].value() < 0) {
+      return context.Error("axis ", i, " would have ", shape[i].value(),
+                           " elements");
+    }
+  }
+  return TensorLike(context, 0, shape, data.dtype());
+}
+
+absl::StatusOr<Type> PadRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  return PadResult(context, *data, context.attrs<PadAttrs>().pad_width);
+}
+
+absl::StatusOr<Type> MirrorPadRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const auto& widths = context.attrs<MirrorPadAttrs>().pad_width;
+  for (const std::vector<int64_t>& pair : widths) {
+    for (const int64_t width : pair) {
+      if (width < 0) {
+        return context.Error("the padding ", width, " is negative");
+      }
+    }
+  }
+  return PadResult(context, *data, widths);
+}
+
+Dim Scaled(const Dim& extent, double scale) {
+  if (extent.is_const()) {
+    const double scaled =
+        std::nearbyint(static_cast<double>(extent.value()) * scale);
+    if (std::abs(scaled) < 4e18) return static_cast<int64_t>(scaled);
+    return Dim::Any();
+  }
+  if (scale == std::floor(scale) && std::abs(scale) < 1e9) {
+    return extent * Dim(static_cast<int64_t>(scale));
+  }
+  return Dim::Any();
+}
+
+absl::StatusOr<Type> UpSamplingRel(TypeRelationContext& context) {
+  const auto& attrs = context.attrs<UpSamplingAttrs>();
+  return InLayoutRel(context, attrs.layout, CanonicalLayout(2),
+                     [&](Dims& shape) -> absl::Status {
+                       shape[2] = Scaled(shape[2], attrs.scale_h);
+                       shape[3] = Scaled(shape[3], attrs.scale_w);
+                       return absl::OkStatus();
+                     });
+}
+
+absl::StatusOr<Type> UpSampling3DRel(TypeRelationContext& context) {
+  const auto& attrs = context.attrs<UpSampling3DAttrs>();
+  return InLayoutRel(context, attrs.layout, CanonicalLayout(3),
+                     [&](Dims& shape) -> absl::Status {
+                       shape[2] = Scaled(shape[2], attrs.scale_d);
+                       shape[3] = Scaled(shape[3], attrs.scale_h);
+                       shape[4] = Scaled(shape[4], attrs.scale_w);
+                       return absl::OkStatus();
+                     });
+}
+
+absl::StatusOr<Type> DilateRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const Dims& strides = context.attrs<DilateAttrs>().strides;
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "strides", strides, data->rank()));
+  Dims shape;
+  for (int i = 0; i < data->rank(); ++i) {
+    shape.push_back(DilatedExtent(data->dim(i), strides[i]));
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+// Moves blocks of block_size^2 elements between channels and spatial axes.
+template <bool kToSpace>
+absl::StatusOr<Type> SubPixelRel(TypeRelationContext& context) {
+  const auto& attrs = context.attrs<SubPixelAttrs>();
+  if (attrs.block_size <= 0) {
+    return context.Error("block_size=", attrs.block_size, " is not positive");
+  }
+  const Dim block = attrs.block_size;
+  return InLayoutRel(context, attrs.layout, CanonicalLayout(2),
+                     [&](Dims& shape) -> absl::Status {
+                       if (kToSpace) {
+                         shape[1] = FloorDiv(shape[1], block * block);
+                         shape[2] = shape[2] * block;
+                         shape[3] = shape[3] * block;
+                       } else {
+                         shape[1] = shape[1] * (block * block);
+                         shape[2] = FloorDiv(shape[2], block);
+                         shape[3] = FloorDiv(shape[3], block);
+                       }
+                       return absl::OkStatus();
+                     });
+}
+
+absl::Status ExpectBlocks(const TypeRelationContext& context,
+                          const TensorTypeNode& data,
+                          absl::Span<const int64_t> blocks) {
+  if (static_cast<int>(blocks.size()) >= data.rank()) {
+    return context.Error("block_shape has ", blocks.size(),
+                         " elements, too many for the shape ",
+                         ShapeToString(data.shape()));
+  }
+  for (const int64_t block : blocks) {
+    if (block <= 0) return context.Error("block_shape must be positive");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Type> SpaceToBatchNDRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const auto& attrs = context.attrs<SpaceToBatchNDAttrs>();
+  const auto& blocks = attrs.block_shape;
+  BATON_RETURN_IF_ERROR(ExpectBlocks(context, *data, blocks));
+  BATON_RETURN_IF_ERROR(
+      ExpectPairs(context, "paddings", attrs.paddings, blocks.size()));
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto& padding = attrs.paddings[i];
+    shape[0] = shape[0] * Dim(blocks[i]);
+    shape[i + 1] =
+        FloorDiv(shape[i + 1] + Dim(padding[0]) + Dim(padding[1]), blocks[i]);
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+absl::StatusOr<Type> BatchToSpaceNDRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const auto& attrs = context.attrs<BatchToSpaceNDAttrs>();
+  const auto& blocks = attrs.block_shape;
+  BATON_RETURN_IF_ERROR(ExpectBlocks(context, *data, blocks));
+  BATON_RETURN_IF_ERROR(
+      ExpectPairs(context, "crops", attrs.crops, blocks.size()));
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto& crop = attrs.crops[i];
+    shape[0] = FloorDiv(shape[0], blocks[i]);
+    shape[i + 1] = shape[i + 1] * Dim(blocks[i]) - Dim(crop[0]) - Dim(crop[1]);
+    BATON_RETURN_IF_ERROR(
+        ExpectNotNegative(context, shape[i + 1], static_cast<int>(i)));
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+absl::StatusOr<Type> CorrelationRel(TypeRelationContext& context) {
+  const TensorTypeNode* data1 = context.Tensor(0);
+  const TensorTypeNode* data2 = context.Tensor(1);
+  if (data1 == nullptr || data2 == nullptr) return Type();
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 0, *data1, 4));
+  BATON_RETURN_IF_ERROR(ExpectRank(context, 1, *data2, 4));
+  const auto& attrs = context.attrs<CorrelationAttrs>();
+  if (attrs.layout != "NCHW") {
+    return context.Error("layout=\"", attrs.layout, "\" must be NCHW");
+  }
+  if (attrs.stride1 <= 0 || attrs.stride2 <= 0) {
+    return context.Error("stride1=", attrs.stride1,
+                         " and stride2=", attrs.stride2, " must be positive");
+  }
+  BATON_ASSIGN_OR_RETURN(const Dims pad,
+                         TotalPadding(context, attrs.padding, 2));
+  const Dim border = 2 * (attrs.max_displacement + (attrs.kernel_size - 1) / 2);
+  const int64_t displacements =
+      2 * (attrs.max_displacement / attrs.stride2) + 1;
+  return Type(
+      TensorType({data1->dim(0), Dim(displacements * displacements),
+                  CeilDiv(data1->dim(2) + pad[0] - border, attrs.stride1),
+                  CeilDiv(data2->dim(3) + pad[1] - border, attrs.stride1)},
+                 data1->dtype()));
+}
+
+BATON_REGISTER_OP("nn.pad")
+    .Describe("Adds elements around a tensor.")
+    .Arguments({{"data", "The input."}, {"pad_val", "What is added."}})
+    .TakesAttrs<PadAttrs>()
+    .TypeRelation(PadRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferPadLayouts);
+
+BATON_REGISTER_OP("nn.mirror_pad")
+    .Describe("Adds mirrored elements around a tensor.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MirrorPadAttrs>()
+    .TypeRelation(MirrorPadRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("nn.upsampling")
+    .Describe("Enlarges height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<UpSamplingAttrs>()
+    .TypeRelation(UpSamplingRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>);
+
+BATON_REGISTER_OP("nn.upsampling3d")
+    .Describe("Enlarges depth, height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<UpSampling3DAttrs>()
+    .TypeRelation(UpSampling3DRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>);
+
+BATON_REGISTER_OP("nn.dilate")
+    .Describe("Moves the elements apart.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<DilateAttrs>()
+    .TypeRelation(DilateRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("nn.depth_to_space")
+    .Describe("Moves channels into blocks of height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<SubPixelAttrs>()
+    .TypeRelation(SubPixelRel</*kToSpace=*/true>)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("nn.space_to_depth")
+    .Describe("Moves blocks of height and width into channels.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<SubPixelAttrs>()
+    .TypeRelation(SubPixelRel</*kToSpace=*/false>)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("nn.space_to_batch_nd")
+    .Describe("Moves blocks of spatial axes into the batch.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<SpaceToBatchNDAttrs>()
+    .TypeRelation(SpaceToBatchNDRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("nn.batch_to_space_nd")
+    .Describe("Moves parts of the batch into blocks of spatial axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<BatchToSpaceNDAttrs>()
+    .TypeRelation(BatchToSpaceNDRel)
+    .Set(FusionPatterns(), FusionPattern::kInjective);
+
+BATON_REGISTER_OP("nn.correlation")
+    .Describe("Compares patches of two feature maps.")
+    .Arguments({{"data1", "The first input."}, {"data2", "The second."}})
+    .TakesAttrs<CorrelationAttrs>()
+    .TypeRelation(CorrelationRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferCorrelationLayouts);
+
+}  // namespace
+}  // namespace baton::relay

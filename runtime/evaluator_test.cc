@@ -1,0 +1,187 @@
+#include "baton/runtime/evaluator.h"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernel.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+int kernel_runs = 0;
+
+float AsFloat(const Value& value) { return value.tensor().span<float>()[0]; }
+
+absl::StatusOr<Value> AddKernel(const CallNode& /*call*/,
+                                absl::Span<const Value> args) {
+  ++kernel_runs;
+  return Value(Tensor::Scalar(AsFloat(args[0]) + AsFloat(args[1])));
+}
+BATON_REGISTER_OP("test.add").Set(Kernels(), AddKernel);
+
+absl::StatusOr<Value> PositiveKernel(const CallNode& /*call*/,
+                                     absl::Span<const Value> args) {
+  return Value(Tensor::Scalar(AsFloat(args[0]) > 0));
+}
+BATON_REGISTER_OP("test.positive").Set(Kernels(), PositiveKernel);
+
+absl::StatusOr<Value> FailKernel(const CallNode& /*call*/,
+                                 absl::Span<const Value> /*args*/) {
+  return absl::InvalidArgumentError("no such luck");
+}
+BATON_REGISTER_OP("test.fail").Set(Kernels(), FailKernel);
+
+absl::StatusOr<Value> ThrowKernel(const CallNode& /*call*/,
+                                  absl::Span<const Value> /*args*/) {
+  throw std::runtime_error("boom");
+}
+BATON_REGISTER_OP("test.throw").Set(Kernels(), ThrowKernel);
+
+BATON_REGISTER_OP("test.no_kernel");
+
+Expr Op1(const char* op, Expr a) { return Call(Op::Find(op), {std::move(a)}); }
+Expr Add(Expr a, Expr b) {
+  return Call(Op::Find("test.add"), {std::move(a), std::move(b)});
+}
+Expr Const(float value) { return Constant(Tensor::Scalar(value)); }
+
+float Result(const Expr& e, const IRModule* module = nullptr) {
+  const absl::StatusOr<Value> value = Evaluate(e, module);
+  EXPECT_TRUE(value.ok()) << value.status();
+  return value.ok() && value->is_tensor() ? AsFloat(*value) : -1;
+}
+
+TEST(EvaluatorTest, SharedNodesAreComputedOnce) {
+  kernel_runs = 0;
+  Expr e = Const(1);
+  for (int i = 0; i < 20; ++i) e = Add(e, e);
+  EXPECT_EQ(Result(e), 1 << 20);
+  EXPECT_EQ(kernel_runs, 20);
+}
+
+TEST(EvaluatorTest, SharedLetsAndIfsAreComputedOnce) {
+  kernel_runs = 0;
+  Expr e = Const(1);
+  for (int i = 0; i < 20; ++i) {
+    const Var v("v");
+    const Expr bound = Let(v, e, Add(v, v));
+    e = If(Op1("test.positive", Const(1)), bound, Const(0));
+    e = Let(Var("u"), e, e);
+  }
+  EXPECT_EQ(Result(e), 1 << 20);
+  EXPECT_EQ(kernel_runs, 20);
+}
+
+TEST(EvaluatorTest, OnlyTheBranchTakenIsEvaluated) {
+  EXPECT_EQ(Result(If(Op1("test.positive", Const(1)), Const(2),
+                   Op1("test.fail", Const(1)))),
+            2);
+}
+
+TEST(EvaluatorTest, ClosuresCaptureAndTuplesProject) {
+  const Var x("x");
+  const Var y("y");
+  const Var f("f");
+  const Expr e =
+      Let(x, Const(3),
+          Let(f, Function({y}, Add(x, y)),
+              TupleGetItem(Tuple({Call(f, {Const(4)}), x}), 0)));
+  EXPECT_EQ(Result(e), 7);
+}
+
+TEST(EvaluatorTest, ReferencesAreWritten) {
+  const Var r("r");
+  const Expr e = Let(
+      r, RefCreate(Const(1)),
+      Let(Var("_"), RefWrite(r, Add(RefRead(r), Const(5))), RefRead(r)));
+  EXPECT_EQ(Result(e), 6);
+}
+
+// let %f = fn (%n) { if (%n > 0) { %f(%n - 1) } else { 42 } }; %f(n)
+Expr CountDown(float n) {
+  const Var f("f");
+  const Var p("n");
+  return Let(f,
+             Function({p}, If(Op1("test.positive", p),
+                              Call(f, {Add(p, Const(-1))}), Const(42))),
+             Call(f, {Const(n)}));
+}
+
+TEST(EvaluatorTest, DeepRecursionOfTheProgramUsesNoStack) {
+  EXPECT_EQ(Result(CountDown(100'000)), 42);
+}
+
+TEST(EvaluatorTest, EndlessRecursionIsAnError) {
+  const absl::StatusOr<Value> value =
+      Evaluate(CountDown(5000), nullptr, {.max_call_depth = 1000});
+  EXPECT_EQ(value.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(EvaluatorTest, FunctionsOfAModule) {
+  IRModule module;
+  const Var x("x", std::initializer_list<Dim>{});
+  module.Set("twice", Function({x}, Add(x, x)));
+  module.Set("main", Function({x}, Call(GlobalVar("twice"), {x})));
+  absl::StatusOr<Value> value =
+      EvaluateFunction(module, "main", {Tensor::Scalar(4.0f)});
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(AsFloat(*value), 8);
+  // Arguments are checked against the parameters.
+  EXPECT_THAT(
+      std::string(EvaluateFunction(module, "main", {}).status().message()),
+      HasSubstr("@main takes 1 arguments, found 0"));
+  EXPECT_THAT(
+      std::string(EvaluateFunction(module, "main", {Tensor::Scalar(1.0)})
+                      .status()
+                      .message()),
+      HasSubstr("argument %x must be float32"));
+  EXPECT_FALSE(EvaluateFunction(module, "mian", {}).ok());
+}
+
+TEST(EvaluatorTest, ErrorsNameTheOperator) {
+  const auto message = [](const Expr& e) {
+    const absl::StatusOr<Value> value = Evaluate(e, nullptr);
+    return value.ok() ? "" : std::string(value.status().message());
+  };
+  EXPECT_THAT(message(Op1("test.fail", Const(1))),
+              HasSubstr("evaluating test.fail: no such luck"));
+  EXPECT_THAT(message(Op1("test.throw", Const(1))),
+              HasSubstr("test.throw threw an exception: boom"));
+  EXPECT_THAT(message(Op1("test.no_kernel", Const(1))),
+              HasSubstr("test.no_kernel has no kernel"));
+  EXPECT_THAT(message(Var("x")), HasSubstr("variable %x has no value"));
+  EXPECT_THAT(message(TupleGetItem(Tuple({Const(1)}), 3)),
+              HasSubstr("no field 3"));
+  EXPECT_THAT(message(Call(Const(1), {Const(1)})),
+              HasSubstr("something else than a function"));
+  EXPECT_THAT(message(Op::Find("test.add")), HasSubstr("only be called"));
+  std::string missing;
+  EXPECT_FALSE(HasKernels(Op1("test.no_kernel", Const(1)), &missing));
+  EXPECT_EQ(missing, "test.no_kernel");
+  EXPECT_TRUE(HasKernels(Add(Const(1), Const(1))));
+}
+
+TEST(EvaluatorTest, MillionCallsAndLets) {
+  Expr e = Const(0);
+  for (int i = 0; i < 1'000'000; ++i) e = Add(std::move(e), Const(1));
+  EXPECT_EQ(Result(e), 1'000'000);
+  Expr lets = Const(5);
+  for (int i = 0; i < 1'000'000; ++i) {
+    lets = Let(Var("v"), Const(1), std::move(lets));
+  }
+  EXPECT_EQ(Result(lets), 5);
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,85 @@
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/internal/binary.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/util.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::MapBinary;
+
+// fn(T, T) -> bool over all dtypes.
+template <typename Fn>
+absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
+                               const Tensor& b, const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  const auto ask = [&fn](auto x, auto y) -> uint8_t { return fn(x, y); };
+  if (a.dtype().is_bool()) {
+    return MapBinary<uint8_t, uint8_t, true>(
+        name, a, b, DType::Bool(),
+        [&fn](uint8_t x, uint8_t y) -> uint8_t { return fn(x != 0, y != 0); });
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, a));
+  BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
+  return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
+    return MapBinary<T, uint8_t, true>(name, x, y, DType::Bool(), ask);
+  });
+}
+
+template <typename Fn>
+absl::StatusOr<Tensor> Logical(absl::string_view name, const Tensor& a,
+                               const Tensor& b, const Fn& fn) {
+  for (const Tensor* x : {&a, &b}) {
+    if (!x->dtype().is_bool()) {
+      return internal::UnsupportedDType(name, x->dtype());
+    }
+  }
+  return Compare(name, a, b, fn);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b) {
+  return Compare("equal", a, b, [](auto x, auto y) { return x == y; });
+}
+
+absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b) {
+  return Compare("not_equal", a, b, [](auto x, auto y) { return x != y; });
+}
+
+absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b) {
+  return Compare("less", a, b, [](auto x, auto y) { return x < y; });
+}
+
+absl::StatusOr<Tensor> LessEqual(const Tensor& a, const Tensor& b) {
+  return Compare("less_equal", a, b, [](auto x, auto y) { return x <= y; });
+}
+
+absl::StatusOr<Tensor> Greater(const Tensor& a, const Tensor& b) {
+  return Compare("greater", a, b, [](auto x, auto y) { return x > y; });
+}
+
+absl::StatusOr<Tensor> GreaterEqual(const Tensor& a, const Tensor& b) {
+  return Compare("greater_equal", a, b, [](auto x, auto y) { return x >= y; });
+}
+
+absl::StatusOr<Tensor> LogicalAnd(const Tensor& a, const Tensor& b) {
+  return Logical("logical_and", a, b, [](auto x, auto y) { return x && y; });
+}
+
+absl::StatusOr<Tensor> LogicalOr(const Tensor& a, const Tensor& b) {
+  return Logical("logical_or", a, b, [](auto x, auto y) { return x || y; });
+}
+
+absl::StatusOr<Tensor> LogicalXor(const Tensor& a, const Tensor& b) {
+  return Logical("logical_xor", a, b, [](auto x, auto y) { return x != y; });
+}
+
+}  // namespace baton::kernels

@@ -1,0 +1,877 @@
+#include "baton/runtime/kernels/shape.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/broadcast.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/strided_copy.h"
+#include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/reduce.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::AxisView;
+using internal::Error;
+using internal::RowMajorStrides;
+using internal::StridedCopy;
+
+const char* Bytes(const Tensor& x) {
+  return static_cast<const char*>(x.data());
+}
+
+char* Bytes(MutableTensor& x) { return static_cast<char*>(x.data()); }
+
+// Maps an axis in [-rank - 1, rank], a place for a new dimension, to
+// [0, rank].
+absl::StatusOr<size_t> NormalizePlace(absl::string_view name, int64_t axis,
+                                      int rank) {
+  if (axis < -rank - 1 || axis > rank) {
+    return Error(name, "axis ", axis, " is out of range for rank ", rank);
+  }
+  return static_cast<size_t>(axis < 0 ? axis + rank + 1 : axis);
+}
+
+absl::Status CheckOneElement(absl::string_view name, absl::string_view what,
+                             const Tensor& x) {
+  if (x.num_elements() == 1) return absl::OkStatus();
+  return Error(name, what, " must have one element, not ", x.TypeToString());
+}
+
+// Integers of any width as int64.
+absl::StatusOr<Tensor> ToIndices(absl::string_view name, const Tensor& x) {
+  if (!x.dtype().is_integral() || x.dtype().is_bool()) {
+    return Error(name, "indices must be integers, not ", x.TypeToString());
+  }
+  return internal::Convert(name, x, DType::Int(64));
+}
+
+// Writes the one element of `value` to all of `result`.
+void Fill(const Tensor& value, MutableTensor& result) {
+  const int size = value.dtype().bytes();
+  // The buffer starts as zeros.
+  if (absl::c_all_of(value.bytes(), [](char c) { return c == 0; })) return;
+  StridedCopy(size, {result.num_elements()}, value.data(), {0}, result.data(),
+              {1});
+}
+
+// The part [start, start + count) of `axis`.
+absl::StatusOr<Tensor> Section(const Tensor& x, int axis, int64_t start,
+                               int64_t count) {
+  const size_t k = static_cast<size_t>(axis);
+  if (count == x.shape()[k]) return x;
+  TensorShape shape = internal::ToShape(x.shape());
+  shape[k] = count;
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  const TensorShape strides = RowMajorStrides(x.shape());
+  if (result.num_elements() > 0) {
+    StridedCopy(x.dtype().bytes(), shape,
+                Bytes(x) + start * strides[k] * x.dtype().bytes(), strides,
+                result.data(), RowMajorStrides(shape));
+  }
+  return std::move(result).Freeze();
+}
+
+// Copies `x` to the place `start` along `axis` of `result`.
+void Place(const Tensor& x, size_t axis, int64_t start, MutableTensor& result) {
+  if (x.num_elements() == 0) return;
+  const TensorShape strides = RowMajorStrides(result.shape());
+  StridedCopy(
+      x.dtype().bytes(), x.shape(), x.data(), RowMajorStrides(x.shape()),
+      Bytes(result) + start * strides[axis] * x.dtype().bytes(), strides);
+}
+
+// Position i along `axis` of the result is position positions[i] of `x`.
+absl::StatusOr<Tensor> Select(const Tensor& x, int axis,
+                              const std::vector<int64_t>& positions) {
+  TensorShape shape = internal::ToShape(x.shape());
+  shape[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (result.num_elements() == 0) return std::move(result).Freeze();
+  const AxisView v = internal::ViewAround(x.shape(), axis);
+  const int64_t run = v.inner * x.dtype().bytes();
+  char* to = Bytes(result);
+  for (int64_t o = 0; o < v.outer; ++o) {
+    for (const int64_t position : positions) {
+      std::memcpy(to, Bytes(x) + (o * v.extent + position) * run,
+                  static_cast<size_t>(run));
+      to += run;
+    }
+  }
+  return std::move(result).Freeze();
+}
+
+// `index` made to lie in [0, extent) by `mode`. False if it does not.
+bool Resolve(int64_t extent, IndexMode mode, int64_t& index) {
+  switch (mode) {
+    case IndexMode::kClip:
+      index = std::max<int64_t>(0, std::min(index, extent - 1));
+      break;
+    case IndexMode::kWrap:
+      if (extent > 0) {
+        index %= extent;
+        if (index < 0) index += extent;
+      }
+      break;
+    case IndexMode::kCheck:
+      break;
+  }
+  return index >= 0 && index < extent;
+}
+
+absl::Status OutOfRange(absl::string_view name, int64_t index, int64_t extent) {
+  return Error(name, "index ", index, " is out of range for extent ", extent);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Reshape(const Tensor& x,
+                               absl::Span<const int64_t> newshape) {
+  constexpr char kName[] = "reshape";
+  const absl::Span<const int64_t> in = x.shape();
+  const auto bad = [&] {
+    return Error(kName, "cannot reshape ", x.TypeToString(), " by ",
+                 internal::ShapeToString(newshape));
+  };
+  TensorShape shape;
+  size_t next = 0;  // The next dimension of `x`.
+  absl::optional<size_t> inferred;
+  for (size_t i = 0; i < newshape.size(); ++i) {
+    const int64_t d = newshape[i];
+    if (d > 0) {
+      shape.push_back(d);
+      ++next;
+    } else if (d == 0) {
+      if (next >= in.size()) return bad();
+      shape.push_back(in[next++]);
+    } else if (d == -1) {
+      if (inferred.has_value()) return bad();
+      inferred = shape.size();
+      shape.push_back(1);
+      ++next;
+    } else if (d == -2) {
+      for (; next < in.size(); ++next) shape.push_back(in[next]);
+    } else if (d == -3) {
+      if (in.size() < 2 || next > in.size() - 2) return bad();
+      BATON_ASSIGN_OR_RETURN(
+          const int64_t merged,
+          internal::CheckedMul(kName, in[next], in[next + 1]));
+      shape.push_back(merged);
+      next += 2;
+    } else if (d == -4) {
+      if (next >= in.size() || i + 2 >= newshape.size()) return bad();
+      const int64_t whole = in[next++];
+      int64_t first = newshape[i + 1];
+      int64_t second = newshape[i + 2];
+      i += 2;
+      if (first == -1 && second > 0) {
+        first = whole / second;
+      } else if (second == -1 && first > 0) {
+        second = whole / first;
+      }
+      // Division instead of a product, which might overflow.
+      if (first < 1 || second < 1 || whole % second != 0 ||
+          whole / second != first) {
+        return bad();
+      }
+      shape.push_back(first);
+      shape.push_back(second);
+    } else {
+      return bad();
+    }
+  }
+  if (inferred.has_value()) {
+    BATON_ASSIGN_OR_RETURN(const int64_t rest, NumElements(x.dtype(), shape));
+    if (rest == 0 ? x.num_elements() != 0 : x.num_elements() % rest != 0) {
+      return bad();
+    }
+    shape[*inferred] = rest == 0 ? 0 : x.num_elements() / rest;
+  }
+  absl::StatusOr<Tensor> result = x.Reshaped(shape);
+  if (!result.ok()) return bad();
+  return result;
+}
+
+absl::StatusOr<Tensor> BatchFlatten(const Tensor& x) {
+  if (x.rank() < 1) {
+    return Error("batch_flatten", "rank must be positive: ", x.TypeToString());
+  }
+  return x.Reshaped({x.shape()[0], internal::Product(x.shape().subspan(1))});
+}
+
+absl::StatusOr<Tensor> ExpandDims(const Tensor& x, int64_t axis,
+                                  int64_t count) {
+  constexpr char kName[] = "expand_dims";
+  // More dimensions than this are a mistake.
+  constexpr int64_t kMaxCount = 1024;
+  BATON_ASSIGN_OR_RETURN(const size_t at,
+                         NormalizePlace(kName, axis, x.rank()));
+  if (count < 0 || count > kMaxCount) {
+    return Error(kName, "cannot insert ", count, " dimensions");
+  }
+  TensorShape shape = internal::ToShape(x.shape());
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at),
+               static_cast<size_t>(count), 1);
+  return x.Reshaped(shape);
+}
+
+absl::StatusOr<Tensor> Squeeze(const Tensor& x,
+                               absl::optional<absl::Span<const int64_t>> axes) {
+  constexpr char kName[] = "squeeze";
+  absl::InlinedVector<bool, 6> drop(x.shape().size(), false);
+  if (axes.has_value()) {
+    for (const int64_t axis : *axes) {
+      BATON_ASSIGN_OR_RETURN(const int normal,
+                             internal::NormalizeAxis(kName, axis, x.rank()));
+      const size_t k = static_cast<size_t>(normal);
+      if (x.shape()[k] != 1) {
+        return Error(kName, "axis ", axis, " of ", x.TypeToString(),
+                     " is not of extent 1");
+      }
+      drop[k] = true;
+    }
+  } else {
+    for (size_t k = 0; k < drop.size(); ++k) drop[k] = x.shape()[k] == 1;
+  }
+  TensorShape shape;
+  for (size_t k = 0; k < drop.size(); ++k) {
+    if (!drop[k]) shape.push_back(x.shape()[k]);
+  }
+  return x.Reshaped(shape);
+}
+
+absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
+                                   int64_t axis) {
+  constexpr char kName[] = "concatenate";
+  if (tensors.empty()) return Error(kName, "no tensors");
+  const Tensor& first = tensors[0];
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, first.rank()));
+  const size_t k = static_cast<size_t>(normal);
+  TensorShape shape = internal::ToShape(first.shape());
+  shape[k] = 0;
+  for (const Tensor& x : tensors) {
+    BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, first, x));
+    bool fits = x.rank() == first.rank();
+    for (size_t d = 0; fits && d < shape.size(); ++d) {
+      fits = d == k || x.shape()[d] == shape[d];
+    }
+    if (!fits) {
+      return Error(kName, first.TypeToString(), " and ", x.TypeToString(),
+                   " do not fit along axis ", axis);
+    }
+    BATON_ASSIGN_OR_RETURN(shape[k],
+                           internal::CheckedAdd(kName, shape[k], x.shape()[k]));
+  }
+  if (tensors.size() == 1) return first;
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(first.dtype(), shape));
+  int64_t at = 0;
+  for (const Tensor& x : tensors) {
+    Place(x, k, at, result);
+    at += x.shape()[k];
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> tensors, int64_t axis) {
+  constexpr char kName[] = "stack";
+  if (tensors.empty()) return Error(kName, "no tensors");
+  std::vector<Tensor> expanded;
+  for (const Tensor& x : tensors) {
+    BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, tensors[0], x));
+    if (x.shape() != tensors[0].shape()) {
+      return Error(kName, "shapes differ: ", tensors[0].TypeToString(), " and ",
+                   x.TypeToString());
+    }
+    BATON_ASSIGN_OR_RETURN(const size_t at,
+                           NormalizePlace(kName, axis, x.rank()));
+    BATON_ASSIGN_OR_RETURN(Tensor wide,
+                           ExpandDims(x, static_cast<int64_t>(at)));
+    expanded.push_back(std::move(wide));
+  }
+  return Concatenate(expanded, axis);
+}
+
+absl::StatusOr<std::vector<Tensor>> Split(const Tensor& x, int64_t sections,
+                                          int64_t axis) {
+  constexpr char kName[] = "split";
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  const int64_t extent = x.shape()[static_cast<size_t>(normal)];
+  // An empty axis could be split into any number of nothings: bound it.
+  if (sections < 1 || extent % sections != 0 ||
+      (extent == 0 && sections > (1 << 20))) {
+    return Error(kName, "axis ", axis, " of ", x.TypeToString(),
+                 " does not split into ", sections, " equal parts");
+  }
+  const int64_t size = extent / sections;
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < sections; ++i) {
+    BATON_ASSIGN_OR_RETURN(Tensor part, Section(x, normal, i * size, size));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+absl::StatusOr<std::vector<Tensor>> SplitAt(const Tensor& x,
+                                            absl::Span<const int64_t> indices,
+                                            int64_t axis) {
+  constexpr char kName[] = "split";
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  const int64_t extent = x.shape()[static_cast<size_t>(normal)];
+  std::vector<Tensor> parts;
+  int64_t start = 0;
+  for (size_t i = 0; i <= indices.size(); ++i) {
+    const int64_t end = i < indices.size() ? indices[i] : extent;
+    if (end < start || end > extent) {
+      return Error(kName, "indices ", internal::ShapeToString(indices),
+                   " do not ascend within axis ", axis, " of ",
+                   x.TypeToString());
+    }
+    BATON_ASSIGN_OR_RETURN(Tensor part, Section(x, normal, start, end - start));
+    parts.push_back(std::move(part));
+    start = end;
+  }
+  return parts;
+}
+
+absl::StatusOr<Tensor> StridedSlice(const Tensor& x,
+                                    const StridedSliceParams& params) {
+  constexpr char kName[] = "strided_slice";
+  const size_t n = params.begin.size();
+  if (params.end.size() != n || params.strides.size() > n ||
+      (params.axes.has_value() && params.axes->size() != n) ||
+      (!params.axes.has_value() && n > x.shape().size())) {
+    return Error(kName,
+                 "begin, end, strides and axes do not fit each other or ",
+                 x.TypeToString());
+  }
+  TensorShape shape = internal::ToShape(x.shape());
+  const TensorShape dense = RowMajorStrides(x.shape());
+  TensorShape strides = dense;
+  int64_t offset = 0;
+  absl::InlinedVector<bool, 6> seen(shape.size(), false);
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t axis =
+        params.axes.has_value() ? (*params.axes)[i] : static_cast<int64_t>(i);
+    BATON_ASSIGN_OR_RETURN(const int normal,
+                           internal::NormalizeAxis(kName, axis, x.rank()));
+    const size_t k = static_cast<size_t>(normal);
+    if (seen[k]) return Error(kName, "axis ", axis, " is repeated");
+    seen[k] = true;
+    const int64_t extent = x.shape()[k];
+    int64_t stride = params.end_is_size || i >= params.strides.size()
+                         ? 1
+                         : params.strides[i];
+    if (stride == 0) return Error(kName, "stride 0 along axis ", axis);
+    // A step beyond the extent selects one element, whatever its length.
+    stride = std::clamp(stride, -extent - 1, extent + 1);
+    // Positions lie in [0, extent], or [-1, extent - 1] going backwards.
+    const int64_t low = stride > 0 ? 0 : -1;
+    const int64_t high = stride > 0 ? extent : extent - 1;
+    const auto position = [&](int64_t p) {
+      if (p < 0) p = p < -extent ? low : p + extent;
+      return std::clamp(p, low, std::max(low, high));
+    };
+    const int64_t begin = position(params.begin[i]);
+    int64_t end;
+    if (!params.end_is_size) {
+      end = position(params.end[i]);
+    } else if (params.end[i] < 0) {
+      end = extent;
+    } else {
+      end = params.end[i] > extent - begin ? extent : begin + params.end[i];
+    }
+    const int64_t room = stride > 0 ? end - begin : begin - end;
+    const int64_t step = stride > 0 ? stride : -stride;
+    shape[k] = room <= 0 ? 0 : (room - 1) / step + 1;
+    strides[k] = shape[k] > 1 ? dense[k] * stride : dense[k];
+    offset += begin * dense[k];
+  }
+  if (shape == internal::ToShape(x.shape()) && strides == dense) return x;
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (result.num_elements() > 0) {
+    StridedCopy(x.dtype().bytes(), shape, Bytes(x) + offset * x.dtype().bytes(),
+                strides, result.data(), RowMajorStrides(shape));
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
+                           absl::Span<const int64_t> after, PadMode mode,
+                           const Tensor& value) {
+  constexpr char kName[] = "pad";
+  const size_t rank = x.shape().size();
+  if (before.size() != rank || after.size() != rank) {
+    return Error(kName, "as many pad widths as dimensions of ",
+                 x.TypeToString(), " expected");
+  }
+  TensorShape shape(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t extent = x.shape()[i];
+    for (const int64_t width : {before[i], after[i]}) {
+      if (width < 0) {
+        return Error(kName, "negative pad width ", width);
+      }
+      if (width > 0 && ((mode == PadMode::kEdge && extent == 0) ||
+                        (mode == PadMode::kReflect && width >= extent))) {
+        return Error(kName, "pad width ", width, " does not fit axis ", i,
+                     " of ", x.TypeToString());
+      }
+    }
+    BATON_ASSIGN_OR_RETURN(shape[i],
+                           internal::CheckedAdd(kName, extent, before[i]));
+    BATON_ASSIGN_OR_RETURN(shape[i],
+                           internal::CheckedAdd(kName, shape[i], after[i]));
+  }
+  if (shape == internal::ToShape(x.shape())) return x;
+  if (mode == PadMode::kConstant) {
+    BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the pad value", value));
+    BATON_ASSIGN_OR_RETURN(const Tensor fill,
+                           internal::Convert(kName, value, x.dtype()));
+    BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                           MutableTensor::Create(x.dtype(), shape));
+    Fill(fill, result);
+    if (x.num_elements() > 0) {
+      const TensorShape strides = RowMajorStrides(shape);
+      int64_t offset = 0;
+      for (size_t i = 0; i < rank; ++i) offset += before[i] * strides[i];
+      StridedCopy(x.dtype().bytes(), x.shape(), x.data(),
+                  RowMajorStrides(x.shape()),
+                  Bytes(result) + offset * x.dtype().bytes(), strides);
+    }
+    return std::move(result).Freeze();
+  }
+  // Refuse what is too large before the first axis is padded.
+  BATON_RETURN_IF_ERROR(NumElements(x.dtype(), shape).status());
+  Tensor padded = x;
+  for (size_t i = 0; i < rank; ++i) {
+    if (before[i] == 0 && after[i] == 0) continue;
+    const int64_t last = x.shape()[i] - 1;
+    if (x.num_elements() == 0) {
+      TensorShape grown = internal::ToShape(padded.shape());
+      grown[i] = shape[i];
+      BATON_ASSIGN_OR_RETURN(padded, Tensor::Zeros(x.dtype(), grown));
+      continue;
+    }
+    std::vector<int64_t> positions;
+    for (int64_t p = -before[i]; p <= last + after[i]; ++p) {
+      if (mode == PadMode::kEdge) {
+        positions.push_back(std::clamp<int64_t>(p, 0, last));
+      } else {
+        positions.push_back(p < 0 ? -p : p > last ? 2 * last - p : p);
+      }
+    }
+    BATON_ASSIGN_OR_RETURN(padded,
+                           Select(padded, static_cast<int>(i), positions));
+  }
+  return padded;
+}
+
+absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
+                            absl::optional<int64_t> axis, IndexMode mode,
+                            int64_t batch_dims) {
+  constexpr char kName[] = "take";
+  BATON_ASSIGN_OR_RETURN(const Tensor at, ToIndices(kName, indices));
+  if (!axis.has_value()) {
+    if (batch_dims != 0) return Error(kName, "batch_dims without an axis");
+    BATON_ASSIGN_OR_RETURN(const Tensor flat, x.Reshaped({x.num_elements()}));
+    return Take(flat, at, 0, mode);
+  }
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, *axis, x.rank()));
+  const size_t k = static_cast<size_t>(normal);
+  if (batch_dims < 0) batch_dims += at.rank();
+  const size_t b = static_cast<size_t>(batch_dims);
+  if (batch_dims < 0 || b > k || b > at.shape().size() ||
+      x.shape().subspan(0, b) != at.shape().subspan(0, b)) {
+    return Error(kName, batch_dims, " batch dimensions do not fit ",
+                 x.TypeToString(), " and indices ", indices.TypeToString());
+  }
+  TensorShape shape(x.shape().begin(), x.shape().begin() + normal);
+  shape.insert(shape.end(), at.shape().begin() + batch_dims, at.shape().end());
+  shape.insert(shape.end(), x.shape().begin() + normal + 1, x.shape().end());
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (result.num_elements() == 0) return std::move(result).Freeze();
+  const int64_t extent = x.shape()[k];
+  std::vector<int64_t> positions(at.span<int64_t>().begin(),
+                                 at.span<int64_t>().end());
+  for (int64_t& index : positions) {
+    if (!Resolve(extent, mode, index)) return OutOfRange(kName, index, extent);
+  }
+  const AxisView v = internal::ViewAround(x.shape(), normal);
+  const int64_t batch = internal::Product(x.shape().subspan(0, b));
+  const int64_t per_batch = v.outer / batch;
+  const int64_t count = static_cast<int64_t>(positions.size()) / batch;
+  const int64_t run = v.inner * x.dtype().bytes();
+  char* to = Bytes(result);
+  for (int64_t o = 0; o < v.outer; ++o) {
+    const int64_t* rows = positions.data() + o / per_batch * count;
+    const char* from = Bytes(x) + o * v.extent * run;
+    for (int64_t i = 0; i < count; ++i, to += run) {
+      std::memcpy(to, from + rows[i] * run, static_cast<size_t>(run));
+    }
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Gather(const Tensor& x, int64_t axis,
+                              const Tensor& indices) {
+  constexpr char kName[] = "gather";
+  BATON_ASSIGN_OR_RETURN(const Tensor at, ToIndices(kName, indices));
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  const size_t k = static_cast<size_t>(normal);
+  bool fits = at.rank() == x.rank();
+  for (size_t d = 0; fits && d < x.shape().size(); ++d) {
+    fits = d == k || at.shape()[d] == x.shape()[d];
+  }
+  if (!fits) {
+    return Error(kName, "indices ", indices.TypeToString(), " do not fit ",
+                 x.TypeToString(), " along axis ", axis);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), at.shape()));
+  if (result.num_elements() == 0) return std::move(result).Freeze();
+  const AxisView v = internal::ViewAround(x.shape(), normal);
+  const int64_t count = at.shape()[k];
+  const int64_t size = x.dtype().bytes();
+  const int64_t* index = at.span<int64_t>().data();
+  char* to = Bytes(result);
+  for (int64_t o = 0; o < v.outer; ++o) {
+    for (int64_t j = 0; j < count; ++j) {
+      for (int64_t i = 0; i < v.inner; ++i, ++index, to += size) {
+        int64_t position = *index < 0 ? *index + v.extent : *index;
+        if (!Resolve(v.extent, IndexMode::kCheck, position)) {
+          return OutOfRange(kName, *index, v.extent);
+        }
+        std::memcpy(to,
+                    Bytes(x) + ((o * v.extent + position) * v.inner + i) * size,
+                    static_cast<size_t>(size));
+      }
+    }
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
+                                int64_t batch_dims) {
+  constexpr char kName[] = "gather_nd";
+  BATON_ASSIGN_OR_RETURN(const Tensor at, ToIndices(kName, indices));
+  const auto misfit = [&] {
+    return Error(kName, "indices ", indices.TypeToString(), " do not fit ",
+                 x.TypeToString(), " with ", batch_dims, " batch dimensions");
+  };
+  if (at.rank() < 1 || batch_dims < 0 || batch_dims > at.rank() - 1 ||
+      batch_dims > x.rank() || at.shape()[0] > x.rank() - batch_dims) {
+    return misfit();
+  }
+  const size_t b = static_cast<size_t>(batch_dims);
+  const size_t m = static_cast<size_t>(at.shape()[0]);
+  if (at.shape().subspan(1, b) != x.shape().subspan(0, b)) return misfit();
+  TensorShape shape = internal::ToShape(at.shape().subspan(1));
+  shape.insert(shape.end(), x.shape().begin() + batch_dims + at.shape()[0],
+               x.shape().end());
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (result.num_elements() == 0) return std::move(result).Freeze();
+  const TensorShape strides = RowMajorStrides(x.shape());
+  const int64_t points = internal::Product(at.shape().subspan(1));
+  const int64_t batch = internal::Product(x.shape().subspan(0, b));
+  const int64_t run =
+      internal::Product(x.shape().subspan(b + m)) * x.dtype().bytes();
+  const int64_t item =
+      internal::Product(x.shape().subspan(b)) * x.dtype().bytes();
+  const int64_t* index = at.span<int64_t>().data();
+  for (int64_t p = 0; p < points; ++p) {
+    const char* from = Bytes(x) + p / (points / batch) * item;
+    for (size_t j = 0; j < m; ++j) {
+      const int64_t extent = x.shape()[b + j];
+      const int64_t given = index[static_cast<int64_t>(j) * points + p];
+      int64_t position = given < 0 ? given + extent : given;
+      if (!Resolve(extent, IndexMode::kCheck, position)) {
+        return OutOfRange(kName, given, extent);
+      }
+      from += position * strides[b + j] * x.dtype().bytes();
+    }
+    std::memcpy(Bytes(result) + p * run, from, static_cast<size_t>(run));
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Tile(const Tensor& x, absl::Span<const int64_t> reps) {
+  constexpr char kName[] = "tile";
+  const size_t rank = std::max(x.shape().size(), reps.size());
+  TensorShape in(rank - x.shape().size(), 1);
+  in.insert(in.end(), x.shape().begin(), x.shape().end());
+  TensorShape times(rank - reps.size(), 1);
+  times.insert(times.end(), reps.begin(), reps.end());
+  const TensorShape dense = RowMajorStrides(in);
+  TensorShape shape(rank);
+  // Each dimension is read as [repetitions, extent].
+  TensorShape split, strides;
+  for (size_t i = 0; i < rank; ++i) {
+    if (times[i] < 0) return Error(kName, "negative repetition ", times[i]);
+    BATON_ASSIGN_OR_RETURN(shape[i],
+                           internal::CheckedMul(kName, in[i], times[i]));
+    split.push_back(times[i]);
+    split.push_back(in[i]);
+    strides.push_back(0);
+    strides.push_back(dense[i]);
+  }
+  if (shape == in) return x.Reshaped(shape);
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (result.num_elements() > 0) {
+    StridedCopy(x.dtype().bytes(), split, x.data(), strides, result.data(),
+                RowMajorStrides(split));
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Repeat(const Tensor& x, int64_t repeats, int64_t axis) {
+  constexpr char kName[] = "repeat";
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  const size_t k = static_cast<size_t>(normal);
+  if (repeats < 0) return Error(kName, "negative repetition ", repeats);
+  TensorShape shape = internal::ToShape(x.shape());
+  BATON_ASSIGN_OR_RETURN(shape[k],
+                         internal::CheckedMul(kName, shape[k], repeats));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  const AxisView v = internal::ViewAround(x.shape(), normal);
+  if (result.num_elements() > 0) {
+    const TensorShape split = {v.outer * v.extent, repeats, v.inner};
+    StridedCopy(x.dtype().bytes(), split, x.data(), {v.inner, 0, 1},
+                result.data(), RowMajorStrides(split));
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Reverse(const Tensor& x, int64_t axis) {
+  constexpr char kName[] = "reverse";
+  BATON_ASSIGN_OR_RETURN(const int normal,
+                         internal::NormalizeAxis(kName, axis, x.rank()));
+  const AxisView v = internal::ViewAround(x.shape(), normal);
+  if (x.num_elements() == 0 || v.extent == 1) return x;
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), x.shape()));
+  const TensorShape shape = {v.outer, v.extent, v.inner};
+  StridedCopy(x.dtype().bytes(), shape,
+              Bytes(x) + (v.extent - 1) * v.inner * x.dtype().bytes(),
+              {v.extent * v.inner, -v.inner, 1}, result.data(),
+              RowMajorStrides(shape));
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> BroadcastTo(const Tensor& x,
+                                   absl::Span<const int64_t> shape) {
+  constexpr char kName[] = "broadcast_to";
+  BATON_RETURN_IF_ERROR(NumElements(x.dtype(), shape).status());
+  BATON_ASSIGN_OR_RETURN(const TensorShape common,
+                         internal::BroadcastShape(kName, {x.shape(), shape}));
+  if (common != internal::ToShape(shape)) {
+    return Error(kName, x.TypeToString(), " does not broadcast to ",
+                 internal::ShapeToString(shape));
+  }
+  if (shape == x.shape()) return x;
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (result.num_elements() > 0) {
+    StridedCopy(x.dtype().bytes(), shape, x.data(),
+                internal::BroadcastStrides(x.shape(), shape), result.data(),
+                RowMajorStrides(shape));
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> CollapseSumTo(const Tensor& x,
+                                     absl::Span<const int64_t> shape) {
+  constexpr char kName[] = "collapse_sum_to";
+  const auto misfit = [&] {
+    return Error(kName, x.TypeToString(), " does not collapse to ",
+                 internal::ShapeToString(shape));
+  };
+  if (shape.size() > x.shape().size()) return misfit();
+  const size_t extra = x.shape().size() - shape.size();
+  ReduceParams params;
+  for (size_t i = 0; i < x.shape().size(); ++i) {
+    if (i < extra || (shape[i - extra] == 1 && x.shape()[i] != 1)) {
+      params.axes.push_back(static_cast<int64_t>(i));
+    } else if (shape[i - extra] != x.shape()[i]) {
+      return misfit();
+    }
+  }
+  if (params.axes.empty()) return x;
+  params.keepdims = true;
+  BATON_ASSIGN_OR_RETURN(const Tensor sum, Sum(x, params));
+  return sum.Reshaped(shape);
+}
+
+absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
+                             const Tensor& y) {
+  constexpr char kName[] = "where";
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, x, y));
+  BATON_ASSIGN_OR_RETURN(const Tensor choice,
+                         internal::Convert(kName, condition, DType::Bool()));
+  BATON_ASSIGN_OR_RETURN(const auto plan,
+                         (internal::PlanBroadcast<3>(
+                             kName, {choice.shape(), x.shape(), y.shape()})));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), plan.shape));
+  const uint8_t* c = internal::Data<bool>(choice);
+  const int64_t n = plan.dims.back();
+  const auto run = [&]<typename T>() {
+    constexpr int64_t kSize = sizeof(T);
+    internal::ForEachRun(plan, [&](const std::array<int64_t, 3>& at,
+                                   int64_t to) {
+      const char* from[2] = {Bytes(y) + at[2] * kSize,
+                             Bytes(x) + at[1] * kSize};
+      const int64_t step[2] = {plan.strides[2].back() * kSize,
+                               plan.strides[1].back() * kSize};
+      char* out = Bytes(result) + to * kSize;
+      for (int64_t i = 0; i < n; ++i) {
+        const int pick = c[at[0] + i * plan.strides[0].back()] != 0;
+        std::memcpy(out + i * kSize, from[pick] + i * step[pick], sizeof(T));
+      }
+    });
+  };
+  switch (x.dtype().bytes()) {
+    case 1:
+      run.operator()<uint8_t>();
+      break;
+    case 2:
+      run.operator()<uint16_t>();
+      break;
+    case 4:
+      run.operator()<uint32_t>();
+      break;
+    default:
+      run.operator()<uint64_t>();
+      break;
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Full(const Tensor& value,
+                            absl::Span<const int64_t> shape, DType dtype) {
+  constexpr char kName[] = "full";
+  BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the value", value));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor fill,
+      internal::Convert(kName, value, dtype.is_void() ? value.dtype() : dtype));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(fill.dtype(), shape));
+  Fill(fill, result);
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Arange(const Tensor& start, const Tensor& stop,
+                              const Tensor& step, DType dtype) {
+  constexpr char kName[] = "arange";
+  if (!dtype.IsStorable() || dtype.is_bool()) {
+    return internal::UnsupportedDType(kName, dtype);
+  }
+  bool whole = true;
+  for (const Tensor* x : {&start, &stop, &step}) {
+    BATON_RETURN_IF_ERROR(CheckOneElement(kName, "a bound", *x));
+    whole = whole && x->dtype().is_integral();
+  }
+  const auto too_many = [&] { return Error(kName, "too many elements"); };
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  if (whole) {
+    const __int128 first = start.AtAsInt64(0);
+    const __int128 by = step.AtAsInt64(0);
+    if (by == 0) return Error(kName, "step 0");
+    const __int128 room =
+        by > 0 ? stop.AtAsInt64(0) - first : first - stop.AtAsInt64(0);
+    const __int128 count = room <= 0 ? 0 : (room - 1) / (by > 0 ? by : -by) + 1;
+    if (count > kMax) return too_many();
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor result,
+        MutableTensor::Create(DType::Int(64), {static_cast<int64_t>(count)}));
+    int64_t* to = result.span<int64_t>().data();
+    for (int64_t i = 0; i < static_cast<int64_t>(count); ++i) {
+      to[i] = static_cast<int64_t>(first + i * by);
+    }
+    return internal::Convert(kName, std::move(result).Freeze(), dtype);
+  }
+  const double first = start.AtAsDouble(0);
+  const double by = step.AtAsDouble(0);
+  const double count = std::ceil((stop.AtAsDouble(0) - first) / by);
+  if (by == 0 || std::isnan(count)) return Error(kName, "step ", by);
+  if (count >= static_cast<double>(kMax)) return too_many();
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor result,
+      MutableTensor::Create(
+          DType::Float(64),
+          {std::max<int64_t>(0, static_cast<int64_t>(std::max(0.0, count)))}));
+  double* to = result.span<double>().data();
+  for (int64_t i = 0; i < result.num_elements(); ++i) {
+    to[i] = first + static_cast<double>(i) * by;
+  }
+  return internal::Convert(kName, std::move(result).Freeze(), dtype);
+}
+
+absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,
+                              const Tensor& off, int64_t depth, int64_t axis,
+                              DType dtype) {
+  constexpr char kName[] = "one_hot";
+  BATON_ASSIGN_OR_RETURN(const Tensor at, ToIndices(kName, indices));
+  BATON_ASSIGN_OR_RETURN(const size_t place,
+                         NormalizePlace(kName, axis, at.rank()));
+  if (depth < 0) return Error(kName, "negative depth ", depth);
+  BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the on value", on));
+  BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the off value", off));
+  BATON_ASSIGN_OR_RETURN(const Tensor mark,
+                         internal::Convert(kName, on, dtype));
+  TensorShape shape = internal::ToShape(at.shape());
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(place), depth);
+  BATON_ASSIGN_OR_RETURN(const Tensor rest,
+                         internal::Convert(kName, off, dtype));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, shape));
+  if (result.num_elements() == 0) return std::move(result).Freeze();
+  Fill(rest, result);
+  const AxisView v = internal::ViewAround(shape, static_cast<int>(place));
+  const int64_t* index = at.span<int64_t>().data();
+  const int64_t size = dtype.bytes();
+  for (int64_t o = 0; o < v.outer; ++o) {
+    for (int64_t i = 0; i < v.inner; ++i, ++index) {
+      if (*index < 0 || *index >= depth) continue;
+      std::memcpy(Bytes(result) + ((o * depth + *index) * v.inner + i) * size,
+                  mark.data(), static_cast<size_t>(size));
+    }
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Cast(const Tensor& x, DType dtype) {
+  return internal::Convert("cast", x, dtype);
+}
+
+}  // namespace baton::kernels

@@ -1,0 +1,101 @@
+// ResNet-18 after each pass, against the text that the reference prints for it.
+// How each was made: golden/README.md.
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/text_printer.h"
+#include "baton/ir/well_formed.h"
+#include "baton/relay/bind.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/testing/workload.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+struct Case {
+  const char* golden;  // the name ends in `.bound` if weights are bound first
+  const char* passes;
+  // Whether the pass is called by itself, as the goldens of single passes
+  // were made; a sequence runs what it requires first.
+  bool changes = true;
+};
+
+class ResNetPassTest : public ::testing::TestWithParam<Case> {
+ protected:
+  static const Workload& ResNet18() {
+    static const auto* const kWorkload =
+        new absl::StatusOr<Workload>(GetWorkload("resnet"));
+    return **kWorkload;
+  }
+};
+
+absl::StatusOr<IRModule> RunPipeline(const IRModule& module,
+                                     const std::string& text) {
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(text));
+  return PassContext({.opt_level = 3}).Run([&] { return pipeline(module); });
+}
+
+TEST_P(ResNetPassTest, PrintsAsTheReference) {
+  const std::string golden = GetParam().golden;
+  IRModule module = ResNet18().module;
+  if (absl::EndsWith(golden, ".bound")) {
+    BATON_ASSERT_OK_AND_ASSIGN(
+        Function bound, relay::BindParamsByName(module.Find("main"),
+                                                ResNet18().params));
+    module.Set("main", std::move(bound));
+    BATON_ASSERT_OK_AND_ASSIGN(module, RunPipeline(module, "InferType"));
+  }
+  const std::string before = ToText(module);
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
+                             RunPipeline(module, GetParam().passes));
+  EXPECT_TRUE(MatchesGolden(AsText(after, {.metadata = false}),
+                            absl::StrCat("resnet18_passes/", golden,
+                                         ".relay")));
+  EXPECT_THAT(CheckWellFormed(after), IsOk());
+  EXPECT_EQ(ToText(module), before) << "the input was touched";
+  EXPECT_EQ(!StructuralEqual(after, module), GetParam().changes);
+  if (!GetParam().changes) {
+    EXPECT_TRUE(after.SameAs(module))
+        << "nothing changed, and yet it is another module";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Goldens, ResNetPassTest,
+    ::testing::Values(
+        Case{"FoldConstant", "FoldConstant", false},
+        Case{"FoldConstant.bound", "FoldConstant", false},
+        Case{"SimplifyInference", "SimplifyInference"},
+        Case{"FoldScaleAxis", "InferType,SimplifyInference,FoldScaleAxis"},
+        Case{"FoldScaleAxis.bound",
+             "InferType,SimplifyInference,FoldScaleAxis"},
+        Case{"CanonicalizeOps", "InferType,CanonicalizeOps"},
+        Case{"ConvertLayout",
+             "ConvertLayout{desired_layouts={nn.conv2d:[NHWC,HWIO]}}"},
+        Case{"ConvertLayout.bound",
+             "ConvertLayout{desired_layouts={nn.conv2d:[NHWC,HWIO]}}"},
+        Case{"TutorialSequence.bound",
+             "FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:[NHWC,"
+             "HWIO]}},FoldConstant"}),
+    [](const auto& info) {
+      std::string name = info.param.golden;
+      for (char& c : name) c = c == '.' ? '_' : c;
+      return name;
+    });
+
+}  // namespace
+}  // namespace baton::testing

@@ -1,0 +1,27 @@
+// Runs a program that a test has as data.
+
+#ifndef BATON_TESTING_RUN_BINARY_H_
+#define BATON_TESTING_RUN_BINARY_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace baton::testing {
+
+struct RunResult {
+  int exit_code = -1;  // -1 if the program did not end by itself
+  std::string out;
+  std::string err;
+};
+
+// Runs `path` (from the top of the repository) with the arguments `args`, a
+// piece of shell text.
+RunResult RunBinary(absl::string_view path, absl::string_view args = "");
+
+// A directory that the test may write to.
+std::string TempDir();
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_RUN_BINARY_H_

@@ -1,0 +1,3 @@
+#include "baton/tools/opt_main.h"
+
+int main(int argc, char** argv) { return baton::OptMain(argc, argv); }

@@ -1,0 +1,217 @@
+// Runs the baton-opt binary.
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "re2/re2.h"
+
+namespace baton {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::MatchesGolden;
+using testing::RunResult;
+
+RunResult BatonOpt(const std::string& args) {
+  return testing::RunBinary("tools/baton-opt", args);
+}
+
+constexpr char kTutorial[] =
+    "--workload=resnet --bind_params --opt_level=3 "
+    "--passes='FoldConstant,"
+    "ConvertLayout{desired_layouts={nn.conv2d:[NHWC,HWIO]}},FoldConstant' ";
+
+TEST(BatonOptTest, PrintsTheWorkload) {
+  const RunResult r =
+      BatonOpt("--workload='resnet{num_layers=18}' --emit=text-no-meta");
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_TRUE(MatchesGolden(r.out, "resnet18.relay"));
+  EXPECT_THAT(r.err, IsEmpty());
+}
+
+TEST(BatonOptTest, TutorialSequenceWithOpDiff) {
+  const RunResult r =
+      BatonOpt(absl::StrCat(kTutorial, "--emit=text-no-meta --op_diff"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(
+      MatchesGolden(r.out, "resnet18_passes/TutorialSequence.bound.relay"));
+  EXPECT_EQ(r.err,
+            "1 CanonicalizeOps add +1, nn.bias_add -1\n"
+            "1 ConvertLayout expand_dims +1, layout_transform +23\n"
+            "1 FoldConstant expand_dims -1, layout_transform -21\n"
+            "0 sequential add +1, layout_transform +2, nn.bias_add -1\n");
+}
+
+TEST(BatonOptTest, WritesAFile) {
+  const std::string path = testing::TempDir() + "/out.relay";
+  const RunResult r = BatonOpt(
+      absl::StrCat("--workload=resnet --emit=text-no-meta --output=", path));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_TRUE(
+      MatchesGolden(testing::ReadFileOrFail(path), "resnet18.relay"));
+}
+
+TEST(BatonOptTest, AnErrorLeavesTheOutputFileAlone) {
+  const std::string path = testing::TempDir() + "/kept.relay";
+  std::ofstream(path) << "what was there";
+  const RunResult r = BatonOpt(absl::StrCat(
+      "--workload=resnet --passes='ConvertLayout{desired_layouts={nn.conv2d:["
+      "NHQC,HWIO]}}' --opt_level=3 --output=",
+      path));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(testing::ReadFileOrFail(path), "what was there");
+}
+
+TEST(BatonOptTest, TimingTree) {
+  // Level 2: only FoldConstant of the three is enabled.
+  RunResult r = BatonOpt(
+      "--workload=resnet --emit=none --timing=text "
+      "--passes=InferType,FoldScaleAxis");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  RE2::GlobalReplace(&r.err, R"(\d+us \[\d+us\] \([\d.]+%; [\d.]+%\))", "T");
+  EXPECT_EQ(r.err,
+            "sequential: T\n"
+            "\tInferType: T\n"
+            "\tFoldScaleAxis: T\n"
+            "\t\tFoldConstant: T\n"
+            "\t\t\tInferType: T\n");
+  r = BatonOpt(
+      "--workload=resnet --emit=none --timing=text --opt_level=3 "
+      "--passes=FoldScaleAxis");
+  RE2::GlobalReplace(&r.err, R"(\d+us \[\d+us\] \([\d.]+%; [\d.]+%\))", "T");
+  EXPECT_EQ(r.err,
+            "sequential: T\n"
+            "\tFoldScaleAxis: T\n"
+            "\t\tInferType: T\n"
+            "\t\tBackwardFoldScaleAxis: T\n"
+            "\t\t\tInferType: T\n"
+            "\t\tInferType: T\n"
+            "\t\tForwardFoldScaleAxis: T\n"
+            "\t\t\tInferType: T\n"
+            "\t\tFoldConstant: T\n"
+            "\t\t\tInferType: T\n");
+}
+
+TEST(BatonOptTest, TimingAsJson) {
+  const RunResult r = BatonOpt(
+      "--workload=resnet --emit=none --timing=json --passes=FoldConstant");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(RE2::FullMatch(
+      r.err,
+      R"(\{"version":1,"passes":\[\{"name":"sequential","number":1,"depth":0,)"
+      R"("total_us":[\d.]+,"self_us":[\d.]+,"changed":false,"children":)"
+      R"(\[\{"name":"FoldConstant","number":2,"depth":1,.*\]\}\]\}\s*)"))
+      << r.err;
+}
+
+TEST(BatonOptTest, LevelsAndNames) {
+  const auto diff = [](const std::string& args) {
+    return BatonOpt("--workload=resnet --emit=none --op_diff "
+                    "--passes=InferType,CanonicalizeOps " +
+                    args)
+        .err;
+  };
+  EXPECT_THAT(diff(""), IsEmpty());  // level 3 is not reached
+  EXPECT_THAT(diff("--opt_level=3"), HasSubstr("CanonicalizeOps"));
+  EXPECT_THAT(diff("--required_pass=CanonicalizeOps"),
+              HasSubstr("CanonicalizeOps"));
+  EXPECT_THAT(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"),
+              IsEmpty());
+}
+
+TEST(BatonOptTest, Lists) {
+  RunResult r = BatonOpt("--list_passes");
+  EXPECT_EQ(r.exit_code, 0);
+  for (const char* name :
+       {"InferType", "FoldConstant", "BackwardFoldScaleAxis",
+        "ForwardFoldScaleAxis", "FoldScaleAxis", "CanonicalizeOps",
+        "ConvertLayout"}) {
+    EXPECT_THAT(r.out, HasSubstr(name));
+  }
+  r = BatonOpt("--list_ops");
+  EXPECT_EQ(r.exit_code, 0);
+  for (absl::string_view line : absl::StrSplit(r.out, '\n')) {
+    if (absl::StartsWith(line, "nn.conv2d ")) {
+      EXPECT_THAT(std::string(line), Not(HasSubstr("no kernel")));
+    }
+  }
+  r = BatonOpt("--list_workloads");
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_THAT(r.out, AllOf(HasSubstr("resnet"), HasSubstr("num_layers=18")));
+}
+
+TEST(BatonOptTest, HelpFitsOneScreen) {
+  const RunResult r = BatonOpt("--help");
+  EXPECT_EQ(r.exit_code, 0);
+  for (const char* flag : {"--workload", "--bind_params", "--passes",
+                           "--opt_level", "--disabled_pass", "--required_pass",
+                           "--timing", "--op_diff", "--output", "--emit",
+                           "--list_passes", "--list_ops", "--list_workloads",
+                           "--config"}) {
+    EXPECT_THAT(r.out, HasSubstr(flag));
+  }
+  const std::vector<std::string> lines = absl::StrSplit(r.out, '\n');
+  EXPECT_LE(lines.size(), 40u);
+}
+
+struct BadUsage {
+  const char* args;
+  const char* message;
+};
+
+class BadUsageTest : public ::testing::TestWithParam<BadUsage> {};
+
+TEST_P(BadUsageTest, NamesTheCulpritAndTheCandidates) {
+  const RunResult r = BatonOpt(GetParam().args);
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr(GetParam().message));
+  EXPECT_THAT(r.out, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, BadUsageTest,
+    ::testing::Values(
+        BadUsage{"", "--workload"},
+        BadUsage{"--workload=resnest", "did you mean \"resnet\""},
+        BadUsage{"--workload='resnet{layers=18}'", "num_layers"},
+        BadUsage{"--workload='resnet{num_layers=19}'", "18, 34, 50"},
+        BadUsage{"--workload='resnet{batch_size=-1}'", "batch_size"},
+        BadUsage{"--workload='resnet{image_shape=[3,0,224]}'", "image_shape"},
+        BadUsage{"--workload=resnet --passes=FoldConstants",
+                 "FoldConstant"},
+        BadUsage{"--workload=resnet --passes='FoldConstant{fold=1}'",
+                 "fold_qnn"},
+        BadUsage{"--workload=resnet --passes='FoldConstant{fold_qnn=2.5}'",
+                 "fold_qnn"},
+        BadUsage{"--workload=resnet --passes='FoldConstant,'", "--passes:1:"},
+        BadUsage{"--workload=resnet --passes=FoldConstant "
+                 "--config=relay.nope=1",
+                 "relay.nope"},
+        BadUsage{"--workload=resnet --disabled_pass=FoldConstnat",
+                 "FoldConstant"},
+        BadUsage{"--workload=resnet --required_pass=Nope", "Nope"},
+        BadUsage{"--workload=resnet --emit=json", "text-no-meta"},
+        BadUsage{"--workload=resnet --timing=yes", "json"},
+        BadUsage{"--workload=resnet --opt_levle=3", "opt_level"},
+        BadUsage{"--workload=resnet --opt_level=high", "opt_level"},
+        BadUsage{"--workload=resnet stray", "stray"},
+        BadUsage{"--workload=resnet --output=/nowhere/out.relay",
+                 "/nowhere/out.relay"},
+        BadUsage{"--workload=resnet --opt_level=3 "
+                 "--passes='ConvertLayout{desired_layouts={nn.conv3:[NHWC]}}'",
+                 "nn.conv3"}));
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,38 @@
+// Threads that help with work that is there in pieces.
+
+#ifndef BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
+#define BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace baton::internal {
+
+// Shared by the whole process; its threads are started when first asked for
+// and live as long as the process. Whoever asks for help must do all the work
+// itself if none comes: helpers may all be busy, or waiting.
+class ThreadPool {
+ public:
+  static ThreadPool& Shared();
+
+  // The most threads that work on anything, the one that asks included.
+  static constexpr int kMaxThreads = 256;
+
+  // Has `task` called up to `helpers` times, on other threads, perhaps much
+  // later.
+  void Ask(int helpers, const std::function<void()>& task);
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;
+  int num_threads_ = 0;
+};
+
+}  // namespace baton::internal
+
+#endif  // BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_

@@ -1,0 +1,160 @@
+#include "baton/transform/pass.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/transform/internal/thread_state.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
+#include "baton/transform/pipeline_value.h"
+
+namespace baton {
+
+using internal::AddExecution;
+using internal::CatchExceptions;
+using internal::ThreadState;
+
+absl::StatusOr<AttrMap> PassOptions::Values() const {
+  if (fields_ == nullptr) return AttrMap();
+  for (const auto& field : fields_->fields()) {
+    if (field->type_name() == "function" &&
+        !fields_->IsDefault(*field, object_.get())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "option ", field->name(), " is a function, which has no text"));
+    }
+  }
+  return fields_->NonDefault(object_.get());
+}
+
+absl::StatusOr<IRModule> Pass::Run(IRModule module) const {
+  if (!defined()) return absl::InvalidArgumentError("a null pass cannot run");
+  ThreadState& state = ThreadState::Get();
+  const PassContext context = state.context();
+  PassExecution execution(*this, info(), state.running());
+  execution.context_ = &context;
+  if (!context.instruments().empty()) {
+    return RunInstrumented(std::move(module), context, execution, state);
+  }
+  state.Begin(execution);
+  state.Count();
+  absl::StatusOr<IRModule> result = RunBody(std::move(module), context);
+  state.End(execution);
+  if (!result.ok()) return AddExecution(result.status(), execution, state);
+  return result;
+}
+
+absl::StatusOr<IRModule> Pass::RunBody(IRModule module,
+                                       const PassContext& context) const {
+  return CatchExceptions(
+      name(), [&] { return impl_->RunImpl(std::move(module), context); });
+}
+
+absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
+                                               const PassContext& context,
+                                               PassExecution& execution,
+                                               ThreadState& state) const {
+  BATON_RETURN_IF_ERROR(state.TakeTurn());
+  const PassInstruments& instruments = context.instruments();
+  execution.before_ = module;
+  state.Begin(execution);
+
+  // Hooks from `first_failed` to `last_failed` are still to hear of a failure.
+  const auto fail = [&](const absl::Status& error, size_t first_failed,
+                        size_t last_failed, absl::string_view culprit,
+                        const char* hook) {
+    absl::Status status = AddExecution(
+        error, execution, state,
+        culprit.empty() ? ""
+                        : absl::StrCat("instrument ", culprit, ", ", hook));
+    for (size_t i = last_failed; i-- > first_failed;) {
+      PassInstrument& instrument = *instruments[i];
+      absl::Status failed = CatchExceptions(instrument.name(), [&] {
+        instrument.PassFailed(execution.before_, execution, status);
+        return absl::OkStatus();
+      });
+      status = internal::CombineBodyAndExit(std::move(status),
+                                            std::move(failed));
+    }
+    state.End(execution);
+    return status;
+  };
+
+  bool should_run = true;
+  if (std::find(context.required_pass().begin(), context.required_pass().end(),
+                name()) == context.required_pass().end()) {
+    for (const auto& instrument : instruments) {
+      absl::StatusOr<bool> answer = CatchExceptions(
+          instrument->name(),
+          [&] { return instrument->ShouldRun(module, execution); });
+      if (!answer.ok()) {
+        return fail(answer.status(), 0, 0, instrument->name(), "ShouldRun");
+      }
+      should_run = should_run && *answer;
+    }
+  }
+  if (!should_run) {
+    state.End(execution);
+    return module;
+  }
+
+  state.Count();
+  for (size_t i = 0; i < instruments.size(); ++i) {
+    PassInstrument& instrument = *instruments[i];
+    const absl::Status status = CatchExceptions(instrument.name(), [&] {
+      return instrument.RunBeforePass(module, execution);
+    });
+    if (!status.ok()) {
+      return fail(status, 0, i, instrument.name(), "RunBeforePass");
+    }
+  }
+
+  absl::StatusOr<IRModule> result = RunBody(std::move(module), context);
+  if (!result.ok()) {
+    return fail(result.status(), 0, instruments.size(), "", "");
+  }
+
+  execution.changed_ = !result->SameAs(execution.before_);
+  for (size_t i = 0; i < instruments.size(); ++i) {
+    PassInstrument& instrument = *instruments[i];
+    const absl::Status status = CatchExceptions(instrument.name(), [&] {
+      return instrument.RunAfterPass(*result, execution);
+    });
+    if (!status.ok()) {
+      return fail(status, i + 1, instruments.size(), instrument.name(),
+                  "RunAfterPass");
+    }
+  }
+  state.End(execution);
+  return result;
+}
+
+absl::StatusOr<std::string> Pass::ToString() const {
+  if (!defined()) return absl::InvalidArgumentError("a null pass has no text");
+  absl::StatusOr<AttrMap> options = impl_->options().Values();
+  if (!options.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pass ", name(), ": ", options.status().message()));
+  }
+  absl::string_view keyword = impl_->list_keyword();
+  if (keyword.empty()) return absl::StrCat(name(), OptionsToString(*options));
+  std::string text =
+      absl::StrCat(keyword, OptionsToString(*options), "(");
+  const char* separator = "";
+  for (const Pass& pass : impl_->listed_passes()) {
+    BATON_ASSIGN_OR_RETURN(const std::string item, pass.ToString());
+    absl::StrAppend(&text, separator, item);
+    separator = ",";
+  }
+  return text + ")";
+}
+
+}  // namespace baton
