@@ -225,12 +225,26 @@ class Printer {
   };
 
   // A stretch of output. It is open while it is written, then held until the
-  // line of its node is written into another. A temporary defined in a held
-  // stretch cannot be used: the holder is written first.
+  // line of its node is written into another, which as a rule is the one in
+  // which it was begun. What uses a temporary that is defined in a held stretch
+  // must come after it: a stretch notes such needs, and they are written before
+  // it is.
   struct Buffer {
-    enum State : uint8_t { kOpen, kHeldByItem, kHeldByEntry, kPlaced };
+    enum State : uint8_t {
+      kOpen,
+      kHeldByItem,   // items_[where]
+      kHeldByEntry,  // entries_[where]
+      kPromised,     // ropes_[where], whose line has its number already
+      kPlaced,       // in buffers_[where]
+    };
     State state = kOpen;
-    size_t where = 0;  // holder, or the buffer that it was placed in
+    int parent = 0;  // in which it was begun
+    size_t where = 0;
+    const ExprNode* node = nullptr;  // if promised, and the number
+    size_t number = 0;
+    int users = 0;       // open or held buffers that need this one
+    int open_users = 0;  // those that are open
+    std::vector<int> needs;
   };
 
   struct Frame {
@@ -271,8 +285,17 @@ class Printer {
   // Makes an item atomic: writes its line if it waits for one.
   void Settle(size_t item);
   void SettleEntry(size_t entry);
-  void WriteHolder(int buffer);
+  size_t SettleRope(size_t rope, const ExprNode* node);
+  // The buffer that holds the text of `buffer` now.
   int ResolveBuffer(int buffer);
+  bool IsHeld(int buffer) const {
+    return buffers_[buffer].state != Buffer::kOpen;
+  }
+  // Sees to it that a held buffer comes before what is written next.
+  void Need(int buffer);
+  void WriteNeedsOf(int buffer);
+  void WriteHeld(int buffer);
+  void WriteRopeLine(size_t rope, const ExprNode* node, size_t number);
   // Opens the frames whose text begins now.
   void Open();
   void FinishDataflow(absl::string_view text);
@@ -309,10 +332,15 @@ class Printer {
   void AppendFunctionHead(const FunctionNode* function, std::string* out);
   void AppendTypeText(const Type& type, std::string* out);
   void AppendNote(const ExprNode* node, std::string* out);
-  void BeginLine() {
+  void BeginLine(size_t number) {
     out_->push_back('%');
-    AppendInt(static_cast<int64_t>(next_temp_), out_);
+    AppendInt(static_cast<int64_t>(number), out_);
     out_->append(" = ");
+  }
+  void EndLine(const ExprNode* node) {
+    AppendNote(node, out_);
+    out_->push_back(';');
+    NewLine();
   }
 
   std::string UniqueName(const std::string& name);
@@ -730,28 +758,25 @@ void Printer::FinishInline() {
   items_.pop_back();
 }
 
-void Printer::Settle(size_t item) {
-  switch (items_[item].kind) {
+void Printer::Settle(size_t index) {
+  Item& item = items_[index];
+  switch (item.kind) {
     case Item::kPending:
-      BeginLine();
-      out_->append(text_, items_[item].begin,
-                   items_[item].end - items_[item].begin);
+      BeginLine(next_temp_);
+      out_->append(text_, item.begin, item.end - item.begin);
+      EndLine(item.node);
+      item.index = next_temp_++;
       break;
     case Item::kRope:
-      BeginLine();
-      AppendRope(items_[item].index);
+      item.index = SettleRope(item.index, item.node);
       break;
     case Item::kEntry:
-      SettleEntry(items_[item].index);
+      SettleEntry(item.index);
       return;
     default:
       return;
   }
-  AppendNote(items_[item].node, out_);
-  out_->push_back(';');
-  NewLine();
-  items_[item].kind = Item::kTemp;
-  items_[item].index = next_temp_++;
+  item.kind = Item::kTemp;
 }
 
 void Printer::SettleEntry(size_t index) {
@@ -769,43 +794,113 @@ void Printer::SettleEntry(size_t index) {
       return;
     case Entry::kTemp: {
       const int buffer = ResolveBuffer(entry.buffer);
-      if (buffers_[buffer].state != Buffer::kOpen) WriteHolder(buffer);
+      if (IsHeld(buffer)) Need(buffer);
       return;
     }
     case Entry::kPending:
-      BeginLine();
+      BeginLine(next_temp_);
       out_->append(entry.text);
+      EndLine(entry.node);
       entry.text = std::string();
+      entry.number = next_temp_++;
+      entry.buffer = sinks_.back().buffer;
       break;
     case Entry::kRope:
-      BeginLine();
-      AppendRope(entry.number);
+      entry.buffer = ropes_[entry.number].buffer;
+      entry.number = SettleRope(entry.number, entry.node);
       break;
   }
-  AppendNote(entry.node, out_);
-  out_->push_back(';');
-  NewLine();
   entry.kind = Entry::kTemp;
-  entry.number = next_temp_++;
-  entry.buffer = sinks_.back().buffer;
+}
+
+size_t Printer::SettleRope(size_t rope, const ExprNode* node) {
+  const int index = ropes_[rope].buffer;
+  Buffer& buffer = buffers_[index];
+  const size_t number = next_temp_++;
+  if (buffer.parent != sinks_.back().buffer && buffer.users > 0) {
+    // What needs it may come before this place: its line goes where it was
+    // begun, before all of them.
+    buffer.state = Buffer::kPromised;
+    buffer.where = rope;
+    buffer.node = node;
+    buffer.number = number;
+    Need(index);
+  } else {
+    WriteNeedsOf(index);
+    WriteRopeLine(rope, node, number);
+  }
+  return number;
 }
 
 int Printer::ResolveBuffer(int buffer) {
   while (buffers_[buffer].state == Buffer::kPlaced) {
-    Buffer& into = buffers_[buffers_[buffer].where];
+    const Buffer& into = buffers_[buffers_[buffer].where];
     if (into.state == Buffer::kPlaced) buffers_[buffer].where = into.where;
     buffer = static_cast<int>(buffers_[buffer].where);
   }
   return buffer;
 }
 
-void Printer::WriteHolder(int buffer) {
-  const Buffer holder = buffers_[buffer];
-  if (holder.state == Buffer::kHeldByItem) {
-    Settle(holder.where);
-  } else {
-    SettleEntry(holder.where);
+void Printer::Need(int index) {
+  Buffer& buffer = buffers_[index];
+  if (buffer.parent == sinks_.back().buffer) {
+    WriteNeedsOf(index);
+    WriteHeld(index);
+  } else if (buffer.open_users == 0) {
+    ++buffer.users;
+    ++buffer.open_users;
+    buffers_[sinks_.back().buffer].needs.push_back(index);
   }
+}
+
+void Printer::WriteNeedsOf(int index) {
+  if (buffers_[index].needs.empty()) return;
+  // Depth first, for what is needed has needs. There are no cycles: a held
+  // buffer needs older ones only.
+  std::vector<std::pair<int, size_t>> stack = {{index, 0}};
+  while (!stack.empty()) {
+    const auto [top, next] = stack.back();
+    if (next < buffers_[top].needs.size()) {
+      ++stack.back().second;
+      const int need = ResolveBuffer(buffers_[top].needs[next]);
+      if (!IsHeld(need)) continue;
+      if (buffers_[need].parent == sinks_.back().buffer) {
+        stack.push_back({need, 0});
+      } else {
+        Need(need);
+      }
+      continue;
+    }
+    stack.pop_back();
+    // It may have been written meanwhile, as a need of another.
+    if (!stack.empty() && buffers_[top].state != Buffer::kPlaced) {
+      WriteHeld(top);
+    }
+  }
+}
+
+void Printer::WriteHeld(int buffer) {
+  const Buffer& held = buffers_[buffer];
+  if (held.state == Buffer::kPromised) {
+    WriteRopeLine(held.where, held.node, held.number);
+  } else if (held.state == Buffer::kHeldByItem) {
+    Item& item = items_[held.where];
+    WriteRopeLine(item.index, item.node, next_temp_);
+    item.kind = Item::kTemp;
+    item.index = next_temp_++;
+  } else {
+    Entry& entry = entries_[held.where];
+    WriteRopeLine(entry.number, entry.node, next_temp_);
+    entry.kind = Entry::kTemp;
+    entry.number = next_temp_++;
+    entry.buffer = buffer;
+  }
+}
+
+void Printer::WriteRopeLine(size_t rope, const ExprNode* node, size_t number) {
+  BeginLine(number);
+  AppendRope(rope);
+  EndLine(node);
 }
 
 void Printer::Open() {
@@ -870,10 +965,12 @@ void Printer::FinishScoped() {
   if (index >= 0) {
     entries_[index].kind = Entry::kRope;
     entries_[index].number = slot;
-    buffers_[buffer] = {Buffer::kHeldByEntry, static_cast<size_t>(index)};
+    buffers_[buffer].state = Buffer::kHeldByEntry;
+    buffers_[buffer].where = static_cast<size_t>(index);
     items_.push_back({Item::kEntry, node, static_cast<size_t>(index)});
   } else {
-    buffers_[buffer] = {Buffer::kHeldByItem, items_.size()};
+    buffers_[buffer].state = Buffer::kHeldByItem;
+    buffers_[buffer].where = items_.size();
     items_.push_back({Item::kRope, node, slot});
   }
 }
@@ -882,15 +979,18 @@ void Printer::FinishScoped() {
 // Output.
 
 void Printer::BeginSink() {
+  const int buffer = static_cast<int>(buffers_.size());
+  buffers_.emplace_back();
+  buffers_.back().parent = sinks_.back().buffer;
   sinks_.emplace_back();
   sinks_.back().indent = indent_;
-  sinks_.back().buffer = static_cast<int>(buffers_.size());
-  buffers_.emplace_back();
+  sinks_.back().buffer = buffer;
   out_ = &sinks_.back().tail;
 }
 
 Rope Printer::EndSink() {
   Rope rope = std::move(sinks_.back());
+  for (int need : buffers_[rope.buffer].needs) --buffers_[need].open_users;
   sinks_.pop_back();
   out_ = &sinks_.back().tail;
   return rope;
@@ -900,8 +1000,12 @@ void Printer::AppendRope(size_t slot) {
   Rope rope = std::move(ropes_[slot]);
   ropes_[slot] = Rope();
   free_ropes_.push_back(slot);
-  buffers_[rope.buffer] = {Buffer::kPlaced,
-                           static_cast<size_t>(sinks_.back().buffer)};
+  Buffer& buffer = buffers_[rope.buffer];
+  for (int need : buffer.needs) --buffers_[ResolveBuffer(need)].users;
+  buffer.needs.clear();
+  buffer.state = Buffer::kPlaced;
+  buffer.where = static_cast<size_t>(sinks_.back().buffer);
+  buffers_[sinks_.back().buffer].users += buffer.users;
   if (rope.indent != indent_) {
     // Written for another depth: move every line.
     rope.chunks.push_back(std::move(rope.tail));

@@ -360,6 +360,62 @@ TEST(TextPrinterTest, NothingIsUsedBeforeItIsWritten) {
             "}");
 }
 
+TEST(TextPrinterTest, SiblingsThatShareANode) {
+  Var x("x"), y("y"), z("z");
+  Expr shared = Neg(x);
+  Function f({y}, Add(shared, y)), g({z}, Add(shared, z));
+  EXPECT_EQ(ToText(Function({x}, Tuple({f, g}))),
+            "fn (%x) {\n"
+            "  %1 = fn (%y) {\n"
+            "    %0 = toy.neg(%x);\n"
+            "    toy.add(%0, %y)\n"
+            "  };\n"
+            "  %2 = fn (%z) {\n"
+            "    toy.add(%0, %z)\n"
+            "  };\n"
+            "  (%1, %2)\n"
+            "}");
+}
+
+TEST(TextPrinterTest, SiblingsThatShareANodeInTheOtherOrder) {
+  // The callee is visited first and settled last.
+  Var x("x"), y("y"), z("z");
+  Expr shared = Neg(x);
+  Function f({y}, Add(shared, y)), g({z}, Add(shared, z));
+  EXPECT_EQ(ToText(Function({x}, Call(f, {g}))),
+            "fn (%x) {\n"
+            "  %1 = fn (%y) {\n"
+            "    %0 = toy.neg(%x);\n"
+            "    toy.add(%0, %y)\n"
+            "  };\n"
+            "  %2 = fn (%z) {\n"
+            "    toy.add(%0, %z)\n"
+            "  };\n"
+            "  %1(%2)\n"
+            "}");
+}
+
+TEST(TextPrinterTest, ALineWrittenBeforeWhatUsedItsInside) {
+  // `g` uses a node that is defined in `f`, and then `f` itself, whose line
+  // must still come first. It has taken its number inside `g`.
+  Var x("x"), y("y"), z("z");
+  Expr shared = Neg(x);
+  Function f({y}, Add(shared, y));
+  Function g({z}, Tuple({Neg(shared), f, z}));
+  EXPECT_EQ(ToText(Function({x}, Tuple({f, g, f}))),
+            "fn (%x) {\n"
+            "  %2 = fn (%y) {\n"
+            "    %0 = toy.neg(%x);\n"
+            "    toy.add(%0, %y)\n"
+            "  };\n"
+            "  %3 = fn (%z) {\n"
+            "    %1 = toy.neg(%0);\n"
+            "    (%1, %2, %z)\n"
+            "  };\n"
+            "  (%2, %3, %2)\n"
+            "}");
+}
+
 TEST(TextPrinterTest, TextMovesToTheDepthWhereItIsWritten) {
   Var c("c"), p("p");
   Function f({p}, p);

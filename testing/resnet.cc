@@ -98,7 +98,7 @@ class Layers {
   Expr DenseWithBias(const Expr& data, const std::string& name,
                      int64_t units) const {
     return nn::BiasAdd(nn::Dense(data, Var(name + "_weight"), {.units = units}),
-                       Var(name + "_bias"), {.axis = -1});
+                       Var(name + "_bias"), /*axis=*/-1);
   }
 
   Expr ResidualUnit(const Expr& data, const std::string& name, int64_t channels,

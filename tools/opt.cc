@@ -139,8 +139,8 @@ absl::Status Opt(const OptOptions& options, std::ostream& out,
     }));
   }
   if (options.emit != "none") {
-    const std::string text =
-        AsText(module, {.metadata = options.emit == "text"});
+    std::string text = AsText(module, {.metadata = options.emit == "text"});
+    if (text.empty() || text.back() != '\n') text += '\n';
     if (options.output.empty()) {
       out << text << std::flush;
       if (!out) return absl::UnavailableError("cannot write the output");

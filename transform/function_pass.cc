@@ -229,14 +229,16 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   absl::StatusOr<IRModule> Finish() {
     if (failed_chunk_ == kNone) {
       submitter_.AddExecutions(executions_before_.back());
+      // Helpers that come late must not keep the functions alive.
+      std::vector<Function> results = std::move(results_);
       const bool changed =
-          std::any_of(results_.begin(), results_.end(),
+          std::any_of(results.begin(), results.end(),
                       [](const Function& f) { return f.defined(); });
       if (!changed) return job_.module;
       for (int i = 0; i < num_functions_; ++i) {
-        if (!results_[i].defined()) results_[i] = job_.functions[i].function;
+        if (!results[i].defined()) results[i] = job_.functions[i].function;
       }
-      return job_.module.WithFunctions(results_);
+      return job_.module.WithFunctions(results);
     }
     // All chunks before the failed one have ended. Numbers that were given
     // before those chunks' counts were known are put right.
@@ -256,8 +258,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   static constexpr int kNone = 0x7fffffff;
 
-  const Job& job_;
-  ThreadState& submitter_;
+  const Job& job_;          // not for helpers that come late
+  ThreadState& submitter_;  // neither is this
   const int num_functions_;
   const int chunk_size_;
   const int num_chunks_;

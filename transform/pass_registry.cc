@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/diagnostics.h"
@@ -77,7 +76,8 @@ void PassRegistry::Register(absl::string_view name, PassFactory factory,
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto it = entries_.find(name);
   if (it != entries_.end()) {
-    it->second.other_place = where.empty() ? "another place" : where;
+    it->second.other_place =
+        std::string(where.empty() ? "another place" : where);
     return;
   }
   entries_.emplace(std::string(name),

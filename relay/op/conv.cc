@@ -1,5 +1,9 @@
 // The convolutions.
 
+#include "baton/relay/op/conv.h"
+
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,15 +15,20 @@
 #include "baton/ir/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/conv_attrs.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/spatial.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -538,20 +547,70 @@ absl::StatusOr<Type> BinaryDenseRel(TypeRelationContext& context) {
       attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype);
 }
 
+}  // namespace
+
+absl::StatusOr<Type> Conv2DRel(TypeRelationContext& context) {
+  return ConvRel<Conv2DAttrs, 2>(context);
+}
+
+absl::StatusOr<Type> Conv2DTransposeRel(TypeRelationContext& context) {
+  return ConvTransposeRel<Conv2DTransposeAttrs, 2>(context);
+}
+
+namespace {
+
+// The attributes as the kernels take them.
+template <size_t N, typename A>
+absl::Status SetConvParams(const A& attrs, kernels::ConvParams<N>& params) {
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.dilation, params.dilation));
+  BATON_RETURN_IF_ERROR(CopyPadding<N>(attrs.padding, params.padding));
+  params.groups = attrs.groups;
+  params.data_layout = attrs.data_layout;
+  params.kernel_layout = attrs.kernel_layout;
+  params.out_layout = attrs.out_layout;
+  params.out_dtype = attrs.out_dtype;
+  return absl::OkStatus();
+}
+
+template <size_t N, typename A, auto kFunction>
+absl::StatusOr<Tensor> Convolve(const A& attrs, absl::Span<const Value> args) {
+  kernels::ConvParams<N> params;
+  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
+  return kFunction(args[0].tensor(), args[1].tensor(), params);
+}
+
+template <size_t N, typename A, auto kFunction>
+absl::StatusOr<Tensor> ConvolveTransposed(const A& attrs,
+                                          absl::Span<const Value> args) {
+  kernels::ConvTransposeParams<N> params;
+  BATON_RETURN_IF_ERROR(SetConvParams<N>(attrs, params));
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.output_padding, params.output_padding));
+  return kFunction(args[0].tensor(), args[1].tensor(), params);
+}
+
 BATON_REGISTER_OP("nn.conv1d")
     .Describe("Convolution over one spatial axis.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv1DAttrs>()
     .TypeRelation(ConvRel<Conv1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>)
+    .Set(Kernels(),
+         KernelWith<Conv1DAttrs, Convolve<1, Conv1DAttrs, kernels::Conv1d>>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>);
 
 BATON_REGISTER_OP("nn.conv2d")
     .Describe("Convolution over two spatial axes.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DAttrs>()
-    .TypeRelation(ConvRel<Conv2DAttrs, 2>)
+    .TypeRelation(Conv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D})
+    .Set(Kernels(),
+         KernelWith<Conv2DAttrs, Convolve<2, Conv2DAttrs, kernels::Conv2d>>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D});
@@ -564,6 +623,11 @@ BATON_REGISTER_OP("nn.conv3d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DAttrs>)
     .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D})
+    .Set(Kernels(),
+         KernelWith<Conv3DAttrs, Convolve<3, Conv3DAttrs, kernels::Conv3d>>)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DAttrs>)
+    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D});
 
 BATON_REGISTER_OP("nn.conv1d_transpose")
@@ -571,14 +635,23 @@ BATON_REGISTER_OP("nn.conv1d_transpose")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv1DTransposeAttrs>()
     .TypeRelation(ConvTransposeRel<Conv1DTransposeAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<Conv1DTransposeAttrs,
+                               ConvolveTransposed<1, Conv1DTransposeAttrs,
+                                                  kernels::Conv1dTranspose>>);
 
 BATON_REGISTER_OP("nn.conv2d_transpose")
     .Describe("Transposed convolution over two spatial axes.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DTransposeAttrs>()
-    .TypeRelation(ConvTransposeRel<Conv2DTransposeAttrs, 2>)
+    .TypeRelation(Conv2DTransposeRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DTransposeAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose})
+    .Set(Kernels(), KernelWith<Conv2DTransposeAttrs,
+                               ConvolveTransposed<2, Conv2DTransposeAttrs,
+                                                  kernels::Conv2dTranspose>>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DTransposeAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose});
@@ -589,6 +662,12 @@ BATON_REGISTER_OP("nn.conv3d_transpose")
     .TakesAttrs<Conv3DTransposeAttrs>()
     .TypeRelation(ConvTransposeRel<Conv3DTransposeAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DTransposeAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose})
+    .Set(Kernels(), KernelWith<Conv3DTransposeAttrs,
+                               ConvolveTransposed<3, Conv3DTransposeAttrs,
+                                                  kernels::Conv3dTranspose>>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DTransposeAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose});
@@ -603,6 +682,9 @@ BATON_REGISTER_OP("nn.deformable_conv2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
     .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D})
+    .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
+    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D});
 
 BATON_REGISTER_OP("nn.conv2d_backward_weight")
@@ -614,6 +696,9 @@ BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight})
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight});
 
 BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
@@ -622,14 +707,16 @@ BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .Describe("Depthwise nn.conv2d in a blocked layout.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv2DAttrs>()
-    .TypeRelation(ConvRel<Conv2DAttrs, 2>)
+    .TypeRelation(Conv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
@@ -638,6 +725,7 @@ BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
     .TakesAttrs<Conv2DWinogradAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DWinogradAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DWinogradAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_weight_transform")
@@ -653,6 +741,7 @@ BATON_REGISTER_OP("nn.contrib_conv3d_winograd_without_weight_transform")
     .TakesAttrs<Conv3DWinogradAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv3DWinogradAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DWinogradAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv3d_winograd_weight_transform")
@@ -675,6 +764,7 @@ BATON_REGISTER_OP("nn.contrib_conv2d_gemm_without_weight_transform")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_gemm_weight_transform")
@@ -697,6 +787,7 @@ BATON_REGISTER_OP("nn.bitserial_conv2d")
     .TakesAttrs<BinaryConv2DAttrs>()
     .TypeRelation(BinaryConv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts)
     .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts);
 
 BATON_REGISTER_OP("nn.bitserial_dense")

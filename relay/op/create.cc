@@ -19,9 +19,11 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
 namespace baton::relay {
@@ -171,33 +173,106 @@ absl::StatusOr<Type> NdarraySizeRel(TypeRelationContext& context) {
   return Type(TensorType::Scalar(dtype.is_void() ? DType::Int(32) : dtype));
 }
 
+absl::StatusOr<Tensor> MakeZeros(const InitOpAttrs& attrs,
+                                 absl::Span<const Value> /*args*/) {
+  return Tensor::Zeros(attrs.dtype, *attrs.shape);
+}
+
+absl::StatusOr<Tensor> MakeOnes(const InitOpAttrs& attrs,
+                                absl::Span<const Value> /*args*/) {
+  return Tensor::Ones(attrs.dtype, *attrs.shape);
+}
+
+absl::StatusOr<Tensor> MakeFull(const InitOpAttrs& attrs,
+                                absl::Span<const Value> args) {
+  return kernels::Full(args[0].tensor(), *attrs.shape, attrs.dtype);
+}
+
+absl::StatusOr<Tensor> MakeFullLike(const Tensor& data, const Tensor& value) {
+  return kernels::Full(value, data.shape(), data.dtype());
+}
+
+absl::StatusOr<Tensor> MakeArange(const ArangeAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  return kernels::Arange(args[0].tensor(), args[1].tensor(), args[2].tensor(),
+                         attrs.dtype);
+}
+
+absl::StatusOr<Tensor> BroadcastTo(const InitOpAttrs& attrs,
+                                   absl::Span<const Value> args) {
+  return kernels::BroadcastTo(args[0].tensor(), *attrs.shape);
+}
+
+absl::StatusOr<Tensor> BroadcastToLike(const Tensor& data, const Tensor& like) {
+  return kernels::BroadcastTo(data, like.shape());
+}
+
+absl::StatusOr<Tensor> CollapseSumLike(const Tensor& data, const Tensor& like) {
+  return kernels::CollapseSumTo(data, like.shape());
+}
+
+absl::StatusOr<Tensor> CollapseSumTo(const Tensor& data, const Tensor& shape) {
+  TensorShape extents;
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    extents.push_back(shape.AtAsInt64(i));
+  }
+  return kernels::CollapseSumTo(data, extents);
+}
+
+DType IntegerOr(DType dtype) {
+  return dtype.is_void() ? DType::Int(32) : dtype;
+}
+
+absl::StatusOr<Tensor> ShapeOf(const ShapeOfAttrs& attrs,
+                               absl::Span<const Value> args) {
+  const absl::Span<const int64_t> shape = args[0].tensor().shape();
+  const TensorShape result_shape(shape.empty() ? 0 : 1,
+                                 static_cast<int64_t>(shape.size()));
+  if (shape.empty()) {
+    return Tensor::Zeros(IntegerOr(attrs.dtype), result_shape);
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor extents,
+                         Tensor::FromValues<int64_t>(result_shape, shape));
+  return kernels::Cast(extents, IntegerOr(attrs.dtype));
+}
+
+absl::StatusOr<Tensor> NdarraySize(const NdarraySizeAttrs& attrs,
+                                   absl::Span<const Value> args) {
+  return kernels::Cast(Tensor::Scalar(args[0].tensor().num_elements()),
+                       IntegerOr(attrs.dtype));
+}
+
 BATON_REGISTER_OP("zeros")
     .Describe("A tensor of zeros.")
     .Arguments({})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(InitRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<InitOpAttrs, MakeZeros>);
 
 BATON_REGISTER_OP("ones")
     .Describe("A tensor of ones.")
     .Arguments({})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(InitRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<InitOpAttrs, MakeOnes>);
 
 BATON_REGISTER_OP("full")
     .Describe("A tensor with all elements equal.")
     .Arguments({{"fill_value", "The element, a scalar."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(FullRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<InitOpAttrs, MakeFull>);
 
 BATON_REGISTER_OP("full_like")
     .Describe("A tensor like another, with all elements equal.")
     .Arguments({{"data", "A tensor of the type wanted."},
                 {"fill_value", "The element, a scalar."}})
     .TypeRelation(FullLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), Kernel2<MakeFullLike>);
 
 BATON_REGISTER_OP("arange")
     .Describe("Evenly spaced numbers.")
@@ -206,49 +281,57 @@ BATON_REGISTER_OP("arange")
                 {"step", "The distance of the values."}})
     .TakesAttrs<ArangeAttrs>()
     .TypeRelation(ArangeRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ArangeAttrs, MakeArange>);
 
 BATON_REGISTER_OP("broadcast_to")
     .Describe("Repeats a tensor to a shape.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(BroadcastToRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(Kernels(), KernelWith<InitOpAttrs, BroadcastTo>);
 
 BATON_REGISTER_OP("broadcast_to_like")
     .Describe("Repeats a tensor to the shape of another.")
     .Arguments({{"data", "The input."},
                 {"broadcast_type", "A tensor of the shape wanted."}})
     .TypeRelation(BroadcastToLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(Kernels(), Kernel2<BroadcastToLike>);
 
 BATON_REGISTER_OP("collapse_sum_like")
     .Describe("Sums a tensor to the shape of another.")
     .Arguments({{"data", "The input."},
                 {"collapse_type", "A tensor of the shape wanted."}})
     .TypeRelation(CollapseSumLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kCommReduce);
+    .Set(FusionPatterns(), FusionPattern::kCommReduce)
+    .Set(Kernels(), Kernel2<CollapseSumLike>);
 
 BATON_REGISTER_OP("collapse_sum_to")
     .Describe("Sums a tensor to a shape.")
     .Arguments({{"data", "The input."}, {"shape", "The shape wanted."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(CollapseSumToRel)
-    .Set(FusionPatterns(), FusionPattern::kCommReduce);
+    .Set(FusionPatterns(), FusionPattern::kCommReduce)
+    .Set(Kernels(), Kernel2<CollapseSumTo>);
 
 BATON_REGISTER_OP("shape_of")
     .Describe("The shape of a tensor, as a vector.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ShapeOfAttrs>()
     .TypeRelation(ShapeOfRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ShapeOfAttrs, ShapeOf>);
 
 BATON_REGISTER_OP("ndarray_size")
     .Describe("The number of elements of a tensor.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<NdarraySizeAttrs>()
     .TypeRelation(NdarraySizeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<NdarraySizeAttrs, NdarraySize>)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 }  // namespace
 }  // namespace baton::relay

@@ -17,6 +17,7 @@
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/image_attrs.h"
 #include "baton/relay/op/layout_relation.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor_attrs.h"
@@ -271,7 +272,8 @@ BATON_REGISTER_OP("dyn.sparse_to_dense")
                 {"default_value", "The value everywhere else."},
                 {"output_shape", "The shape wanted."}})
     .TypeRelation(DynSparseToDenseRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("dyn.expand_dims")
     .Describe("expand_dims at an axis that is computed.")
@@ -311,7 +313,8 @@ BATON_REGISTER_OP("dyn.nn.upsampling")
                 {"scale_w", "The factor of the width."}})
     .TakesAttrs<UpSamplingAttrs>()
     .TypeRelation(DynUpSamplingRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>);
 
 BATON_REGISTER_OP("dyn.nn.upsampling3d")
     .Describe("nn.upsampling3d by factors that are computed.")
@@ -321,7 +324,8 @@ BATON_REGISTER_OP("dyn.nn.upsampling3d")
                 {"scale_w", "The factor of the width."}})
     .TakesAttrs<UpSampling3DAttrs>()
     .TypeRelation(DynSpatialRel<UpSampling3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>);
 
 BATON_REGISTER_OP("dyn.image.resize2d")
     .Describe("image.resize2d to a size that is computed.")

@@ -187,7 +187,8 @@ BATON_REGISTER_OP("clip")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<ClipAttrs, Clip>);
+    .Set(Kernels(), KernelWith<ClipAttrs, Clip>)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 absl::StatusOr<Tensor> LeakyRelu(const LeakyReluAttrs& attrs,
                                  absl::Span<const Value> args) {
@@ -201,7 +202,8 @@ BATON_REGISTER_OP("nn.leaky_relu")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<LeakyReluAttrs, LeakyRelu>);
+    .Set(Kernels(), KernelWith<LeakyReluAttrs, LeakyRelu>)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 absl::StatusOr<Type> PReluRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -228,7 +230,8 @@ BATON_REGISTER_OP("nn.prelu")
     .TypeRelation(PReluRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
     .Set(LayoutInferenceRules(), InferPReluLayouts)
-    .Set(Kernels(), KernelWith<PReluAttrs, PRelu>);
+    .Set(Kernels(), KernelWith<PReluAttrs, PRelu>)
+    .Set(LayoutInferenceRules(), InferPReluLayouts);
 
 absl::StatusOr<Type> BiasAddRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -298,7 +301,8 @@ BATON_REGISTER_OP("fixed_point_multiply")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<FixedPointMultiplyAttrs, FixedPointMultiply>);
+    .Set(Kernels(), KernelWith<FixedPointMultiplyAttrs, FixedPointMultiply>)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 absl::StatusOr<Type> FixedPointMultiplyPerAxisRel(
     TypeRelationContext& context) {
@@ -317,6 +321,7 @@ BATON_REGISTER_OP("fixed_point_multiply_per_axis")
     .TakesAttrs<FixedPointMultiplyPerAxisAttrs>()
     .TypeRelation(FixedPointMultiplyPerAxisRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts)
     .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts);
 
 }  // namespace

@@ -1,12 +1,14 @@
 // Operators that take, select or place elements by index.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/op.h"
@@ -22,6 +24,7 @@
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
 namespace baton::relay {
@@ -372,12 +375,87 @@ absl::StatusOr<Type> SparseReshapeRel(TypeRelationContext& context) {
                  context.arg(2)}));
 }
 
+absl::StatusOr<Tensor> StridedSlice(const StridedSliceAttrs& attrs,
+                                    absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  const Dims shape(data.shape().begin(), data.shape().end());
+  BATON_ASSIGN_OR_RETURN(const auto slices, SlicesOf(shape, attrs));
+  kernels::StridedSliceParams params;
+  params.axes.emplace();
+  for (const AxisSlice& slice : slices) {
+    params.axes->push_back(slice.axis);
+    params.begin.push_back(slice.begin);
+    // Before the first element: written so that it does not count from the end.
+    params.end.push_back(slice.end < 0 ? std::numeric_limits<int64_t>::min() / 2
+                                       : slice.end);
+    params.strides.push_back(slice.stride);
+  }
+  return kernels::StridedSlice(data, params);
+}
+
+absl::StatusOr<Tensor> SliceLike(const SliceLikeAttrs& attrs,
+                                 absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  const Tensor& like = args[1].tensor();
+  kernels::StridedSliceParams params;
+  params.axes.emplace();
+  if (attrs.axes.has_value()) {
+    for (const int64_t axis : *attrs.axes) {
+      params.axes->push_back(axis < 0 ? axis + data.rank() : axis);
+    }
+  } else {
+    for (int i = 0; i < data.rank() && i < like.rank(); ++i) {
+      params.axes->push_back(i);
+    }
+  }
+  for (const int64_t axis : *params.axes) {
+    params.begin.push_back(0);
+    params.end.push_back(like.shape()[axis]);
+  }
+  return kernels::StridedSlice(data, params);
+}
+
+absl::StatusOr<Tensor> Take(const TakeAttrs& attrs,
+                            absl::Span<const Value> args) {
+  const auto mode = attrs.mode == "wrap"   ? kernels::IndexMode::kWrap
+                    : attrs.mode == "fast" ? kernels::IndexMode::kCheck
+                                           : kernels::IndexMode::kClip;
+  const Tensor& indices = args[1].tensor();
+  return kernels::Take(args[0].tensor(), indices,
+                       attrs.axis.has_value()
+                           ? absl::optional<int64_t>(*attrs.axis)
+                           : absl::nullopt,
+                       mode,
+                       attrs.batch_dims < 0 ? attrs.batch_dims + indices.rank()
+                                            : attrs.batch_dims);
+}
+
+absl::StatusOr<Tensor> Gather(const GatherAttrs& attrs,
+                              absl::Span<const Value> args) {
+  return kernels::Gather(args[0].tensor(), attrs.axis.value_or(0),
+                         args[1].tensor());
+}
+
+absl::StatusOr<Tensor> GatherNd(const GatherNDAttrs& attrs,
+                                absl::Span<const Value> args) {
+  return kernels::GatherNd(args[0].tensor(), args[1].tensor(),
+                           attrs.batch_dims);
+}
+
+absl::StatusOr<Tensor> OneHot(const OneHotAttrs& attrs,
+                              absl::Span<const Value> args) {
+  return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
+                         attrs.depth, attrs.axis, attrs.dtype);
+}
+
 BATON_REGISTER_OP("strided_slice")
     .Describe("A part of a tensor, by begin, end and stride on each axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<StridedSliceAttrs>()
     .TypeRelation(StridedSliceRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferStridedSliceLayouts)
+    .Set(Kernels(), KernelWith<StridedSliceAttrs, StridedSlice>)
     .Set(LayoutInferenceRules(), InferStridedSliceLayouts);
 
 BATON_REGISTER_OP("slice_like")
@@ -387,6 +465,8 @@ BATON_REGISTER_OP("slice_like")
     .TakesAttrs<SliceLikeAttrs>()
     .TypeRelation(SliceLikeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferSliceLikeLayouts)
+    .Set(Kernels(), KernelWith<SliceLikeAttrs, SliceLike>)
     .Set(LayoutInferenceRules(), InferSliceLikeLayouts);
 
 BATON_REGISTER_OP("strided_set")
@@ -404,14 +484,16 @@ BATON_REGISTER_OP("take")
     .Arguments({{"data", "The input."}, {"indices", "The indices."}})
     .TakesAttrs<TakeAttrs>()
     .TypeRelation(TakeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<TakeAttrs, Take>);
 
 BATON_REGISTER_OP("gather")
     .Describe("Elements by index along one axis, the others given by place.")
     .Arguments({{"data", "The input."}, {"indices", "The indices."}})
     .TakesAttrs<GatherAttrs>()
     .TypeRelation(GatherRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<GatherAttrs, Gather>);
 
 BATON_REGISTER_OP("gather_nd")
     .Describe("Elements or parts by coordinates.")
@@ -419,7 +501,8 @@ BATON_REGISTER_OP("gather_nd")
                 {"indices", "The coordinates, along the first axis."}})
     .TakesAttrs<GatherNDAttrs>()
     .TypeRelation(GatherNDRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<GatherNDAttrs, GatherNd>);
 
 BATON_REGISTER_OP("adv_index")
     .Describe("Elements by one tensor of indices an axis.")
@@ -439,7 +522,8 @@ BATON_REGISTER_OP("where")
                 {"x", "Taken where it is true."},
                 {"y", "Taken where it is false."}})
     .TypeRelation(WhereRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(Kernels(), Kernel3<kernels::Where>);
 
 BATON_REGISTER_OP("argwhere")
     .Describe("The coordinates of the elements that are not zero.")
@@ -477,7 +561,8 @@ BATON_REGISTER_OP("one_hot")
                 {"off_value", "The other value."}})
     .TakesAttrs<OneHotAttrs>()
     .TypeRelation(OneHotRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<OneHotAttrs, OneHot>);
 
 BATON_REGISTER_OP("scatter_elements")
     .Describe("Places updates by index along an axis.")
@@ -504,7 +589,8 @@ BATON_REGISTER_OP("sparse_to_dense")
                 {"default_value", "The value everywhere else."}})
     .TakesAttrs<SparseToDenseAttrs>()
     .TypeRelation(SparseToDenseRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("sparse_fill_empty_rows")
     .Describe("Adds a value to each row of a sparse matrix that has none.")

@@ -3,6 +3,8 @@
 #ifndef BATON_RELAY_OP_KERNEL_ADAPTERS_H_
 #define BATON_RELAY_OP_KERNEL_ADAPTERS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -76,6 +78,36 @@ inline absl::StatusOr<absl::InlinedVector<int64_t, 6>> ConcreteDims(
         "a dimension in the attributes is not a number");
   }
   return *std::move(numbers);
+}
+
+// Writes `dims`, of N elements, to `numbers`.
+template <size_t N>
+absl::Status CopyDims(absl::Span<const Dim> dims,
+                      std::array<int64_t, N>& numbers) {
+  if (dims.size() != N) {
+    return absl::InvalidArgumentError("wrong number of dimensions");
+  }
+  for (size_t i = 0; i < N; ++i) {
+    if (!dims[i].is_const()) {
+      return absl::InvalidArgumentError(
+          "a dimension in the attributes is not a number");
+    }
+    numbers[i] = dims[i].value();
+  }
+  return absl::OkStatus();
+}
+
+// The same for padding, which may be one number for all axes, one an axis, or
+// all begins and then all ends.
+template <size_t N>
+absl::Status CopyPadding(absl::Span<const Dim> padding,
+                         std::array<int64_t, 2 * N>& numbers) {
+  Dims all(padding.begin(), padding.end());
+  if (all.size() == 1) all.assign(2 * N, Dim(padding[0]));
+  if (all.size() == N) {
+    all.insert(all.end(), padding.begin(), padding.end());
+  }
+  return CopyDims(all, numbers);
 }
 
 }  // namespace baton::relay

@@ -27,6 +27,7 @@
 #include "baton/runtime/kernel.h"
 #include "baton/runtime/kernels/linear.h"
 #include "baton/runtime/kernels/normalize.h"
+#include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
 namespace baton::relay {
@@ -67,7 +68,8 @@ BATON_REGISTER_OP("nn.dense")
     .TypeRelation(DenseRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferDenseLayouts)
-    .Set(Kernels(), KernelWith<DenseAttrs, Dense>);
+    .Set(Kernels(), KernelWith<DenseAttrs, Dense>)
+    .Set(LayoutInferenceRules(), InferDenseLayouts);
 
 BATON_REGISTER_OP("nn.matmul")
     .Describe("The product of a tensor, over its last axis, and a matrix.")
@@ -108,6 +110,7 @@ BATON_REGISTER_OP("nn.contrib_dense_pack")
     .TakesAttrs<DensePackAttrs>()
     .TypeRelation(DensePackRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferDensePackLayouts)
     .Set(LayoutInferenceRules(), InferDensePackLayouts);
 
 // Softmax.
@@ -216,7 +219,8 @@ BATON_REGISTER_OP("nn.batch_norm")
     .TypeRelation(BatchNormRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferBatchNormLayouts)
-    .Set(Kernels(), BatchNorm);
+    .Set(Kernels(), BatchNorm)
+    .Set(LayoutInferenceRules(), InferBatchNormLayouts);
 
 // Gamma and beta lie along the axis; the result is like the data.
 template <typename A>
@@ -271,6 +275,7 @@ BATON_REGISTER_OP("nn.instance_norm")
     .TakesAttrs<InstanceNormAttrs>()
     .TypeRelation(InstanceNormRel)
     .Set(Kernels(), KernelWith<InstanceNormAttrs, InstanceNorm>)
+    .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>)
     .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>);
 
 BATON_REGISTER_OP("nn.layer_norm")
@@ -281,6 +286,7 @@ BATON_REGISTER_OP("nn.layer_norm")
     .TakesAttrs<LayerNormAttrs>()
     .TypeRelation(NormRel<LayerNormAttrs>)
     .Set(Kernels(), KernelWith<LayerNormAttrs, LayerNorm>)
+    .Set(LayoutInferenceRules(), InferNormLayouts<LayerNormAttrs>)
     .Set(LayoutInferenceRules(), InferNormLayouts<LayerNormAttrs>);
 
 BATON_REGISTER_OP("nn.group_norm")
@@ -324,6 +330,7 @@ BATON_REGISTER_OP("nn.l2_normalize")
     .TakesAttrs<L2NormalizeAttrs>()
     .TypeRelation(TensorIdentityRel)
     .Set(Kernels(), KernelWith<L2NormalizeAttrs, L2Normalize>)
+    .Set(LayoutInferenceRules(), InferL2NormalizeLayouts)
     .Set(LayoutInferenceRules(), InferL2NormalizeLayouts);
 
 // Shape only.
@@ -337,19 +344,13 @@ absl::StatusOr<Type> BatchFlattenRel(TypeRelationContext& context) {
                     data->dtype());
 }
 
-absl::StatusOr<Tensor> BatchFlatten(const Tensor& x) {
-  int64_t rest = 1;
-  for (const int64_t extent : x.shape().subspan(1)) rest *= extent;
-  return x.Reshaped({x.shape()[0], rest});
-}
-
 BATON_REGISTER_OP("nn.batch_flatten")
     .Describe("Joins all axes but the first into one.")
     .Arguments({{"data", "The input."}})
     .TypeRelation(BatchFlattenRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), Kernel1<BatchFlatten>);
+    .Set(Kernels(), Kernel1<kernels::BatchFlatten>);
 
 absl::StatusOr<Type> DropoutRel(TypeRelationContext& context) {
   if (context.Tensor(0) == nullptr) return Type();
@@ -372,7 +373,8 @@ BATON_REGISTER_OP("nn.dropout")
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
     .Set(StatefulOps(), true)
-    .Set(Kernels(), Dropout);
+    .Set(Kernels(), Dropout)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 // Losses.
 

@@ -8,20 +8,26 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout.h"
 #include "baton/relay/op/layout_relation.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/spatial.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -227,12 +233,34 @@ absl::StatusOr<Type> CorrelationRel(TypeRelationContext& context) {
                  data1->dtype()));
 }
 
+absl::StatusOr<Tensor> Pad(const PadAttrs& attrs,
+                           absl::Span<const Value> args) {
+  kernels::PadMode mode = kernels::PadMode::kConstant;
+  if (attrs.pad_mode == "edge") {
+    mode = kernels::PadMode::kEdge;
+  } else if (attrs.pad_mode == "reflect") {
+    mode = kernels::PadMode::kReflect;
+  } else if (attrs.pad_mode != "constant") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pad_mode=\"", attrs.pad_mode,
+                     "\" is none of constant, edge and reflect"));
+  }
+  std::vector<int64_t> before, after;
+  for (const std::vector<int64_t>& width : attrs.pad_width) {
+    before.push_back(width[0]);
+    after.push_back(width[1]);
+  }
+  return kernels::Pad(args[0].tensor(), before, after, mode, args[1].tensor());
+}
+
 BATON_REGISTER_OP("nn.pad")
     .Describe("Adds elements around a tensor.")
     .Arguments({{"data", "The input."}, {"pad_val", "What is added."}})
     .TakesAttrs<PadAttrs>()
     .TypeRelation(PadRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferPadLayouts)
+    .Set(Kernels(), KernelWith<PadAttrs, Pad>)
     .Set(LayoutInferenceRules(), InferPadLayouts);
 
 BATON_REGISTER_OP("nn.mirror_pad")
@@ -248,6 +276,7 @@ BATON_REGISTER_OP("nn.upsampling")
     .TakesAttrs<UpSamplingAttrs>()
     .TypeRelation(UpSamplingRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>);
 
 BATON_REGISTER_OP("nn.upsampling3d")
@@ -256,6 +285,7 @@ BATON_REGISTER_OP("nn.upsampling3d")
     .TakesAttrs<UpSampling3DAttrs>()
     .TypeRelation(UpSampling3DRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>);
 
 BATON_REGISTER_OP("nn.dilate")
@@ -299,6 +329,7 @@ BATON_REGISTER_OP("nn.correlation")
     .TakesAttrs<CorrelationAttrs>()
     .TypeRelation(CorrelationRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferCorrelationLayouts)
     .Set(LayoutInferenceRules(), InferCorrelationLayouts);
 
 }  // namespace

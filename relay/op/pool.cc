@@ -1,5 +1,8 @@
 // Pooling.
 
+#include "baton/relay/op/pool.h"
+
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -9,15 +12,20 @@
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/pool_attrs.h"
 #include "baton/relay/op/spatial.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/pool.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -113,12 +121,53 @@ absl::StatusOr<Type> PoolGradRel(TypeRelationContext& context) {
   return context.arg(1);
 }
 
+}  // namespace
+
+absl::StatusOr<Type> AvgPool2DRel(TypeRelationContext& context) {
+  return PoolRel<AvgPool2DAttrs, 2>(context);
+}
+
+namespace {
+
+// The attributes as the kernels take them.
+template <size_t N, typename A, auto kFunction>
+absl::StatusOr<Tensor> Pool(const A& attrs, absl::Span<const Value> args) {
+  kernels::PoolParams<N> params;
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.pool_size, params.pool_size));
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.dilation, params.dilation));
+  BATON_RETURN_IF_ERROR(CopyPadding<N>(attrs.padding, params.padding));
+  params.ceil_mode = attrs.ceil_mode;
+  if constexpr (requires { attrs.count_include_pad; }) {
+    params.count_include_pad = attrs.count_include_pad;
+  }
+  params.layout = attrs.layout;
+  return kFunction(args[0].tensor(), params);
+}
+
+template <auto kFunction>
+absl::StatusOr<Tensor> GlobalPool(const GlobalPool2DAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  return kFunction(args[0].tensor(), attrs.layout);
+}
+
+template <typename A, auto kFunction>
+absl::StatusOr<Tensor> AdaptivePool(const A& attrs,
+                                    absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const auto size, ConcreteDims(attrs.output_size));
+  return kFunction(args[0].tensor(), size, attrs.layout);
+}
+
 BATON_REGISTER_OP("nn.max_pool1d")
     .Describe("Maximum over a window that slides along one axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MaxPool1DAttrs>()
     .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<MaxPool1DAttrs, Pool<1, MaxPool1DAttrs, kernels::MaxPool1d>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>);
 
 BATON_REGISTER_OP("nn.max_pool2d")
@@ -129,6 +178,12 @@ BATON_REGISTER_OP("nn.max_pool2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
     .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>})
+    .Set(
+        Kernels(),
+        KernelWith<MaxPool2DAttrs, Pool<2, MaxPool2DAttrs, kernels::MaxPool2d>>)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.max_pool3d")
@@ -137,6 +192,10 @@ BATON_REGISTER_OP("nn.max_pool3d")
     .TakesAttrs<MaxPool3DAttrs>()
     .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<MaxPool3DAttrs, Pool<3, MaxPool3DAttrs, kernels::MaxPool3d>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>);
 
 BATON_REGISTER_OP("nn.avg_pool1d")
@@ -145,14 +204,24 @@ BATON_REGISTER_OP("nn.avg_pool1d")
     .TakesAttrs<AvgPool1DAttrs>()
     .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AvgPool1DAttrs, Pool<1, AvgPool1DAttrs, kernels::AvgPool1d>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>);
 
 BATON_REGISTER_OP("nn.avg_pool2d")
     .Describe("Mean over a window that slides along two axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AvgPool2DAttrs>()
-    .TypeRelation(PoolRel<AvgPool2DAttrs, 2>)
+    .TypeRelation(AvgPool2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>})
+    .Set(
+        Kernels(),
+        KernelWith<AvgPool2DAttrs, Pool<2, AvgPool2DAttrs, kernels::AvgPool2d>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>});
@@ -163,6 +232,10 @@ BATON_REGISTER_OP("nn.avg_pool3d")
     .TakesAttrs<AvgPool3DAttrs>()
     .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AvgPool3DAttrs, Pool<3, AvgPool3DAttrs, kernels::AvgPool3d>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>);
 
 BATON_REGISTER_OP("nn.global_max_pool2d")
@@ -171,6 +244,11 @@ BATON_REGISTER_OP("nn.global_max_pool2d")
     .TakesAttrs<GlobalPool2DAttrs>()
     .TypeRelation(GlobalPool2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
+    .Set(Kernels(),
+         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalMaxPool2d>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
@@ -183,6 +261,11 @@ BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
     .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
+    .Set(Kernels(),
+         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalAvgPool2d>>)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.adaptive_max_pool1d")
@@ -191,6 +274,11 @@ BATON_REGISTER_OP("nn.adaptive_max_pool1d")
     .TakesAttrs<AdaptivePool1DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AdaptivePool1DAttrs,
+                   AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveMaxPool>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool2d")
@@ -199,6 +287,11 @@ BATON_REGISTER_OP("nn.adaptive_max_pool2d")
     .TakesAttrs<AdaptivePool2DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AdaptivePool2DAttrs,
+                   AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveMaxPool>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool3d")
@@ -207,6 +300,11 @@ BATON_REGISTER_OP("nn.adaptive_max_pool3d")
     .TakesAttrs<AdaptivePool3DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AdaptivePool3DAttrs,
+                   AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveMaxPool>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
@@ -215,6 +313,11 @@ BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
     .TakesAttrs<AdaptivePool1DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AdaptivePool1DAttrs,
+                   AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveAvgPool>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
@@ -223,6 +326,11 @@ BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
     .TakesAttrs<AdaptivePool2DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AdaptivePool2DAttrs,
+                   AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveAvgPool>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
@@ -231,6 +339,11 @@ BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
     .TakesAttrs<AdaptivePool3DAttrs>()
     .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
+    .Set(
+        Kernels(),
+        KernelWith<AdaptivePool3DAttrs,
+                   AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveAvgPool>>)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>);
 
 BATON_REGISTER_OP("nn.max_pool2d_grad")

@@ -285,6 +285,7 @@ BATON_REGISTER_OP("topk")
     .TakesAttrs<TopKAttrs>()
     .TypeRelation(TopKRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(LayoutInferenceRules(), InferTopKLayouts)
     .Set(LayoutInferenceRules(), InferTopKLayouts);
 
 BATON_REGISTER_OP("searchsorted")

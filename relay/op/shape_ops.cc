@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/dtype.h"
@@ -32,6 +34,7 @@
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
 #include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
 namespace baton::relay {
@@ -478,12 +481,100 @@ absl::StatusOr<Type> SlidingWindowRel(TypeRelationContext& context) {
   return Type(TensorType(shape, data->dtype()));
 }
 
+absl::StatusOr<Tensor> Cast(const CastAttrs& attrs,
+                            absl::Span<const Value> args) {
+  return kernels::Cast(args[0].tensor(), attrs.dtype);
+}
+
+absl::StatusOr<Tensor> CastLike(const Tensor& data, const Tensor& like) {
+  return kernels::Cast(data, like.dtype());
+}
+
+absl::StatusOr<Tensor> Reinterpret(const CastAttrs& attrs,
+                                   absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  if (!attrs.dtype.IsStorable() ||
+      attrs.dtype.bytes() != data.dtype().bytes()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the bits of ", data.dtype().ToString(), " are not a ",
+                     attrs.dtype.ToString()));
+  }
+  // The new tensor keeps the old one alive.
+  return Tensor::FromBuffer(attrs.dtype, data.shape(), data.bytes(),
+                            std::make_shared<Tensor>(data));
+}
+
+absl::StatusOr<Tensor> ExpandDims(const ExpandDimsAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  return kernels::ExpandDims(args[0].tensor(), attrs.axis, attrs.num_newaxis);
+}
+
+absl::StatusOr<Tensor> Squeeze(const SqueezeAttrs& attrs,
+                               absl::Span<const Value> args) {
+  if (!attrs.axis.has_value()) return kernels::Squeeze(args[0].tensor());
+  return kernels::Squeeze(args[0].tensor(),
+                          absl::Span<const int64_t>(*attrs.axis));
+}
+
+std::vector<Tensor> FieldTensors(const Value& tuple) {
+  std::vector<Tensor> tensors;
+  for (const Value& field : tuple.fields()) tensors.push_back(field.tensor());
+  return tensors;
+}
+
+absl::StatusOr<Tensor> Concatenate(const ConcatenateAttrs& attrs,
+                                   absl::Span<const Value> args) {
+  return kernels::Concatenate(FieldTensors(args[0]), attrs.axis);
+}
+
+absl::StatusOr<Tensor> Stack(const StackAttrs& attrs,
+                             absl::Span<const Value> args) {
+  return kernels::Stack(FieldTensors(args[0]), attrs.axis);
+}
+
+absl::StatusOr<Value> Split(const CallNode& call,
+                            absl::Span<const Value> args) {
+  const auto* attrs = call.attrs_as<SplitAttrs>();
+  if (attrs == nullptr) {
+    return absl::InvalidArgumentError("split has no attributes");
+  }
+  const Tensor& data = args[0].tensor();
+  std::vector<Tensor> parts;
+  if (const auto* sections = attrs->indices_or_sections.As<int64_t>()) {
+    BATON_ASSIGN_OR_RETURN(parts, kernels::Split(data, *sections, attrs->axis));
+  } else {
+    std::vector<int64_t> indices;
+    BATON_RETURN_IF_ERROR(AttrTraits<std::vector<int64_t>>::FromValue(
+        attrs->indices_or_sections, &indices));
+    BATON_ASSIGN_OR_RETURN(parts, kernels::SplitAt(data, indices, attrs->axis));
+  }
+  return Value::MakeTuple({parts.begin(), parts.end()});
+}
+
+absl::StatusOr<Tensor> Repeat(const RepeatAttrs& attrs,
+                              absl::Span<const Value> args) {
+  return kernels::Repeat(args[0].tensor(), attrs.repeats,
+                         attrs.axis.value_or(0));
+}
+
+absl::StatusOr<Tensor> Tile(const TileAttrs& attrs,
+                            absl::Span<const Value> args) {
+  return kernels::Tile(args[0].tensor(), attrs.reps);
+}
+
+absl::StatusOr<Tensor> Reverse(const ReverseAttrs& attrs,
+                               absl::Span<const Value> args) {
+  return kernels::Reverse(args[0].tensor(), attrs.axis.value_or(0));
+}
+
 BATON_REGISTER_OP("cast")
     .Describe("Converts elements to another type.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<CastAttrs>()
     .TypeRelation(CastRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
+    .Set(Kernels(), KernelWith<CastAttrs, Cast>)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("cast_like")
@@ -492,6 +583,8 @@ BATON_REGISTER_OP("cast_like")
                 {"dtype_like", "A tensor of the type wanted."}})
     .TypeRelation(CastLikeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
+    .Set(Kernels(), Kernel2<CastLike>)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("reinterpret")
@@ -500,6 +593,8 @@ BATON_REGISTER_OP("reinterpret")
     .TakesAttrs<CastAttrs>()
     .TypeRelation(CastRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
+    .Set(Kernels(), KernelWith<CastAttrs, Reinterpret>)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("expand_dims")
@@ -508,7 +603,8 @@ BATON_REGISTER_OP("expand_dims")
     .TakesAttrs<ExpandDimsAttrs>()
     .TypeRelation(ExpandDimsRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(ReshapeOps(), true);
+    .Set(ReshapeOps(), true)
+    .Set(Kernels(), KernelWith<ExpandDimsAttrs, ExpandDims>);
 
 BATON_REGISTER_OP("squeeze")
     .Describe("Drops axes of extent 1.")
@@ -517,7 +613,9 @@ BATON_REGISTER_OP("squeeze")
     .TypeRelation(SqueezeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferSqueezeLayouts)
-    .Set(ReshapeOps(), true);
+    .Set(ReshapeOps(), true)
+    .Set(Kernels(), KernelWith<SqueezeAttrs, Squeeze>)
+    .Set(LayoutInferenceRules(), InferSqueezeLayouts);
 
 BATON_REGISTER_OP("transpose")
     .Describe("Permutes the axes.")
@@ -526,7 +624,8 @@ BATON_REGISTER_OP("transpose")
     .TypeRelation(TransposeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferTransposeLayouts)
-    .Set(Kernels(), KernelWith<TransposeAttrs, Transpose>);
+    .Set(Kernels(), KernelWith<TransposeAttrs, Transpose>)
+    .Set(LayoutInferenceRules(), InferTransposeLayouts);
 
 BATON_REGISTER_OP("layout_transform")
     .Describe("Rearranges a tensor from one data layout to another.")
@@ -576,6 +675,8 @@ BATON_REGISTER_OP("concatenate")
     .TakesAttrs<ConcatenateAttrs>()
     .TypeRelation(ConcatenateRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferConcatenateLayouts)
+    .Set(Kernels(), KernelWith<ConcatenateAttrs, Concatenate>)
     .Set(LayoutInferenceRules(), InferConcatenateLayouts);
 
 BATON_REGISTER_OP("stack")
@@ -583,7 +684,8 @@ BATON_REGISTER_OP("stack")
     .Arguments({{"data", "A tuple of tensors."}})
     .TakesAttrs<StackAttrs>()
     .TypeRelation(StackRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<StackAttrs, Stack>);
 
 BATON_REGISTER_OP("meshgrid")
     .Describe("Coordinates of a grid, from those along its axes.")
@@ -598,6 +700,8 @@ BATON_REGISTER_OP("split")
     .TakesAttrs<SplitAttrs>()
     .TypeRelation(SplitRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(LayoutInferenceRules(), InferSplitLayouts)
+    .Set(Kernels(), Split)
     .Set(LayoutInferenceRules(), InferSplitLayouts);
 
 BATON_REGISTER_OP("repeat")
@@ -605,21 +709,24 @@ BATON_REGISTER_OP("repeat")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<RepeatAttrs>()
     .TypeRelation(RepeatRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(Kernels(), KernelWith<RepeatAttrs, Repeat>);
 
 BATON_REGISTER_OP("tile")
     .Describe("Repeats a tensor along its axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<TileAttrs>()
     .TypeRelation(TileRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(Kernels(), KernelWith<TileAttrs, Tile>);
 
 BATON_REGISTER_OP("reverse")
     .Describe("Reverses the order of elements along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ReverseAttrs>()
     .TypeRelation(ReverseRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<ReverseAttrs, Reverse>);
 
 BATON_REGISTER_OP("reverse_sequence")
     .Describe("Reverses the beginnings of sequences.")

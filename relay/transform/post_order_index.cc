@@ -1,10 +1,12 @@
 #include "baton/relay/transform/post_order_index.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
@@ -13,58 +15,74 @@
 namespace baton::relay {
 
 PostOrderIndex::PostOrderIndex(const Expr& root) {
-  struct Frame {
+  // A node to enter, or one to leave once its children are done.
+  struct Step {
     const ExprNode* node;
-    int edge;              // where in `children_` the index goes; -1: the root
-    int shared = -1;       // position in `shared_indices`, if shared
-    int first_child = -1;  // -1 until the node is entered
-    int num_children = 0;
+    int edge;  // where in `children_` the node's index goes; -1 for the root
+    bool leave;
   };
-  std::vector<Frame> stack;
-  // Only nodes with several holders can be met again.
+  // A node that was entered and not yet left.
+  struct Open {
+    int first_child;
+    int num_children;
+    int shared_id;  // -1 if no other node can have it as a child
+  };
+  absl::InlinedVector<Step, 64> steps;
+  absl::InlinedVector<Open, 32> open;
+  // Nodes with several holders may be met again: an id for each, and its index.
   absl::flat_hash_map<const ExprNode*, int> shared_ids;
   std::vector<int> shared_indices;
 
-  if (root.defined()) stack.push_back({root.get(), -1});
-  while (!stack.empty()) {
-    Frame frame = stack.back();
-    if (frame.first_child < 0) {
-      if (!frame.node->unique()) {
+  if (!root.defined()) return;
+  if (const auto* function = root.As<FunctionNode>()) {
+    shared_ids.reserve(2 * function->params().size());
+  }
+  steps.push_back({root.get(), -1, false});
+  while (!steps.empty()) {
+    const Step step = steps.back();
+    steps.pop_back();
+    if (!step.leave) {
+      int shared_id = -1;
+      if (!step.node->unique()) {
         const auto [it, is_new] = shared_ids.try_emplace(
-            frame.node, static_cast<int>(shared_indices.size()));
+            step.node, static_cast<int>(shared_indices.size()));
+        shared_id = it->second;
         if (!is_new) {
-          const int index = shared_indices[it->second];
+          const int index = shared_indices[shared_id];
           ++nodes_[index].num_uses;
-          if (frame.edge >= 0) children_[frame.edge] = index;
-          stack.pop_back();
+          children_[step.edge] = index;
           continue;
         }
-        frame.shared = it->second;
         shared_indices.push_back(kNoIndex);
       }
-      frame.first_child = static_cast<int>(children_.size());
-      const size_t first_frame = stack.size();
-      ForEachChild(frame.node, [&](const Expr& child) {
-        if (!child.Is<OpNode>()) {
-          stack.push_back({child.get(), static_cast<int>(children_.size())});
+      const int first_child = static_cast<int>(children_.size());
+      const size_t first_step = steps.size() + 1;
+      steps.push_back({step.node, step.edge, true});
+      ForEachChild(step.node, [&](const Expr& child) {
+        if (child->kind() != NodeKind::kOp) {
+          steps.push_back(
+              {child.get(), static_cast<int>(children_.size()), false});
         }
         children_.push_back(kNoIndex);
       });
-      frame.num_children =
-          static_cast<int>(children_.size()) - frame.first_child;
-      stack[first_frame - 1] = frame;
-      if (stack.size() > first_frame) {
+      open.push_back({first_child,
+                      static_cast<int>(children_.size()) - first_child,
+                      shared_id});
+      if (steps.size() > first_step) {
         // The first child is to be on top.
-        std::reverse(stack.begin() + first_frame, stack.end());
+        std::reverse(steps.begin() + static_cast<ptrdiff_t>(first_step),
+                     steps.end());
         continue;
       }
+      steps.pop_back();
     }
+    const Open& entered = open.back();
     const int index = size();
-    nodes_.push_back({frame.node, frame.first_child, frame.num_children,
-                      frame.edge >= 0 ? 1 : 0});
-    if (frame.edge >= 0) children_[frame.edge] = index;
-    if (frame.shared >= 0) shared_indices[frame.shared] = index;
-    stack.pop_back();
+    nodes_.push_back({step.node, entered.first_child, entered.num_children,
+                      step.edge >= 0 ? 1 : 0});
+    if (step.edge >= 0) children_[step.edge] = index;
+    if (entered.shared_id >= 0) shared_indices[entered.shared_id] = index;
+    open.pop_back();
   }
 }
 

@@ -16,8 +16,8 @@ namespace {
 template <typename T>
 void Check(int64_t m, int64_t n, int64_t k, bool ta, bool tb,
            bool constant = false) {
-  SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << " " << ta
-                                  << tb << " of " << sizeof(T));
+  SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k << " "
+                                    << ta << tb << " of " << sizeof(T));
   const int64_t a_stride = (ta ? m : k) + 3;
   const int64_t b_stride = (tb ? k : n) + 2;
   const int64_t c_stride = n + 5;

@@ -66,10 +66,10 @@ TEST(StridedCopyTest, AllPermutations) {
         const int64_t total =
             std::accumulate(shape.begin(), shape.end(), int64_t{1},
                             [](int64_t a, int64_t b) { return a * b; });
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << "size " << size << ", shape "
-                     << testing::PrintToString(to) << " from "
-                     << testing::PrintToString(from));
+                     << ::testing::PrintToString(to) << " from "
+                     << ::testing::PrintToString(from));
         Check(size, to, 0, from, total, Dense(to), total);
       } while (std::next_permutation(order.begin(), order.end()));
     }

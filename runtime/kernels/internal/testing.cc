@@ -91,10 +91,10 @@ Tensor Unwrap(absl::StatusOr<Tensor> result) {
   return Tensor();
 }
 
-testing::AssertionResult Matches(const absl::StatusOr<Tensor>& result,
-                                 DType dtype, absl::Span<const int64_t> shape,
-                                 const std::vector<double>& expected,
-                                 double relative, double absolute) {
+::testing::AssertionResult Matches(const absl::StatusOr<Tensor>& result,
+                                   DType dtype, absl::Span<const int64_t> shape,
+                                   const std::vector<double>& expected,
+                                   double relative, double absolute) {
   std::vector<double> bounds;
   for (const double value : expected) {
     bounds.push_back(std::abs(value) * relative + absolute);
@@ -102,16 +102,16 @@ testing::AssertionResult Matches(const absl::StatusOr<Tensor>& result,
   return Within(result, dtype, shape, expected, bounds);
 }
 
-testing::AssertionResult Within(const absl::StatusOr<Tensor>& result,
-                                DType dtype, absl::Span<const int64_t> shape,
-                                const std::vector<double>& expected,
-                                const std::vector<double>& bounds) {
-  if (!result.ok()) return testing::AssertionFailure() << result.status();
+::testing::AssertionResult Within(const absl::StatusOr<Tensor>& result,
+                                  DType dtype, absl::Span<const int64_t> shape,
+                                  const std::vector<double>& expected,
+                                  const std::vector<double>& bounds) {
+  if (!result.ok()) return ::testing::AssertionFailure() << result.status();
   if (result->dtype() != dtype || result->shape() != shape) {
-    return testing::AssertionFailure() << "is a " << result->TypeToString();
+    return ::testing::AssertionFailure() << "is a " << result->TypeToString();
   }
   if (result->num_elements() != static_cast<int64_t>(expected.size())) {
-    return testing::AssertionFailure()
+    return ::testing::AssertionFailure()
            << expected.size() << " values expected for "
            << result->TypeToString();
   }
@@ -121,24 +121,24 @@ testing::AssertionResult Within(const absl::StatusOr<Tensor>& result,
                        (std::isnan(actual) && std::isnan(expected[i])) ||
                        std::abs(actual - expected[i]) <= bounds[i];
     if (!close) {
-      return testing::AssertionFailure()
+      return ::testing::AssertionFailure()
              << "element " << i << " of " << result->TypeToString() << " is "
              << actual << ", not " << expected[i] << " (within " << bounds[i]
              << ")";
     }
   }
-  return testing::AssertionSuccess();
+  return ::testing::AssertionSuccess();
 }
 
-testing::AssertionResult Fails(const absl::Status& status,
-                               absl::string_view kernel,
-                               absl::string_view text) {
+::testing::AssertionResult Fails(const absl::Status& status,
+                                 absl::string_view kernel,
+                                 absl::string_view text) {
   if (absl::IsInvalidArgument(status) &&
       absl::StartsWith(status.message(), kernel) &&
       absl::StrContains(status.message(), text)) {
-    return testing::AssertionSuccess();
+    return ::testing::AssertionSuccess();
   }
-  return testing::AssertionFailure() << "status is " << status;
+  return ::testing::AssertionFailure() << "status is " << status;
 }
 
 int64_t Flat(absl::Span<const int64_t> shape, absl::Span<const int64_t> index) {

@@ -37,22 +37,22 @@ Tensor Unwrap(absl::StatusOr<Tensor> result);
 
 // Passes if `result` has this dtype and shape and each value is within
 // relative * |expected| + absolute of the expected one (or both are NaN).
-testing::AssertionResult Matches(const absl::StatusOr<Tensor>& result,
-                                 DType dtype, absl::Span<const int64_t> shape,
-                                 const std::vector<double>& expected,
-                                 double relative = 1e-5,
-                                 double absolute = 1e-7);
+::testing::AssertionResult Matches(const absl::StatusOr<Tensor>& result,
+                                   DType dtype, absl::Span<const int64_t> shape,
+                                   const std::vector<double>& expected,
+                                   double relative = 1e-5,
+                                   double absolute = 1e-7);
 // The same with a bound for each value, such as 1e-5 of the magnitudes.
-testing::AssertionResult Within(const absl::StatusOr<Tensor>& result,
-                                DType dtype, absl::Span<const int64_t> shape,
-                                const std::vector<double>& expected,
-                                const std::vector<double>& bounds);
+::testing::AssertionResult Within(const absl::StatusOr<Tensor>& result,
+                                  DType dtype, absl::Span<const int64_t> shape,
+                                  const std::vector<double>& expected,
+                                  const std::vector<double>& bounds);
 
 // Passes if `status` is an InvalidArgumentError whose message starts with
 // `kernel` and contains `text`.
-testing::AssertionResult Fails(const absl::Status& status,
-                               absl::string_view kernel,
-                               absl::string_view text = "");
+::testing::AssertionResult Fails(const absl::Status& status,
+                                 absl::string_view kernel,
+                                 absl::string_view text = "");
 
 // Calls fn(index) with every index of `shape`, row-major.
 template <typename Fn>
@@ -66,7 +66,8 @@ void ForEachIndex(const std::vector<int64_t>& shape, const Fn& fn) {
     size_t d = shape.size();
     while (true) {
       if (d == 0) return;
-      if (++index[--d] < shape[d]) break;
+      --d;
+      if (++index[d] < shape[d]) break;
       index[d] = 0;
     }
   }

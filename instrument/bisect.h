@@ -1,0 +1,55 @@
+// BisectInstrument: stops optimizing after so many executions.
+//
+// If a model is right with a limit of n and wrong with n + 1, the pass that
+// executed last is the guilty one; n is found by bisection.
+
+#ifndef BATON_INSTRUMENT_BISECT_H_
+#define BATON_INSTRUMENT_BISECT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// Counts the executions of passes that can change a program, and refuses any
+// after the first `limit`. Passes that always run (PassInfo::always_run:
+// sequences, InferType, PrintIR) are neither refused nor counted. Passes that
+// the context requires cannot be refused, but count. Counting starts anew when
+// a context is entered.
+class BisectInstrument final : public PassInstrument {
+ public:
+  explicit BisectInstrument(int64_t limit)
+      : PassInstrument("BisectInstrument"), limit_(limit) {}
+
+  int64_t limit() const { return limit_; }
+  // How many ran.
+  int64_t executions() const { return executions_; }
+  // How many were refused. 0: there is nothing to be found beyond the limit.
+  int64_t refusals() const { return refusals_; }
+
+  // The pass that ran last: `#7 FuseOps`; empty if none did.
+  const std::string& last_executed() const { return last_executed_; }
+  // One line that says all of this.
+  std::string ToString() const;
+
+  absl::Status EnterPassContext() override;
+  absl::StatusOr<bool> ShouldRun(const IRModule& module,
+                                 const PassExecution& pass) override;
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+
+ private:
+  const int64_t limit_;
+  int64_t executions_ = 0;
+  int64_t refusals_ = 0;
+  std::string last_executed_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_BISECT_H_

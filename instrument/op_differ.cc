@@ -1,0 +1,107 @@
+#include "baton/instrument/op_differ.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+namespace {
+
+class OpCounter final : public ExprVisitor {
+ public:
+  OpCounts Take() const {
+    OpCounts result;
+    for (const auto& [op, count] : counts_) result[op->name()] = count;
+    return result;
+  }
+
+ protected:
+  void VisitCall(const CallNode* call) override {
+    if (const OpNode* op = call->op_node()) ++counts_[op];
+  }
+
+ private:
+  absl::flat_hash_map<const OpNode*, int64_t> counts_;
+};
+
+}  // namespace
+
+OpCounts CountOps(const IRModule& module) {
+  OpCounter counter;
+  for (const IRModule::Definition& definition : module.functions()) {
+    counter.Visit(definition.function);
+  }
+  return counter.Take();
+}
+
+const OpCounts& OpDiffer::Count(const IRModule& module) {
+  if (!module.SameAs(counted_)) {
+    counts_ = CountOps(module);
+    counted_ = module;
+  }
+  return counts_;
+}
+
+absl::Status OpDiffer::EnterPassContext() {
+  // In a context inside a pass that an outer one watches, recording goes on.
+  if (before_.empty()) diffs_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status OpDiffer::ExitPassContext() {
+  counted_ = IRModule();
+  counts_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status OpDiffer::RunBeforePass(const IRModule& module,
+                                     const PassExecution& /*pass*/) {
+  before_.push_back(Count(module));
+  return absl::OkStatus();
+}
+
+absl::Status OpDiffer::RunAfterPass(const IRModule& module,
+                                    const PassExecution& pass) {
+  const OpCounts before = std::move(before_.back());
+  before_.pop_back();
+  OpCounts changes = Count(module);
+  for (const auto& [op, count] : before) changes[op] -= count;
+  std::erase_if(changes, [](const auto& entry) { return entry.second == 0; });
+  if (!changes.empty()) {
+    diffs_.push_back({static_cast<int>(before_.size()), pass.name(),
+                      std::move(changes)});
+  }
+  return absl::OkStatus();
+}
+
+void OpDiffer::PassFailed(const IRModule& /*module*/,
+                          const PassExecution& /*pass*/,
+                          const absl::Status& /*error*/) {
+  before_.pop_back();
+}
+
+std::string OpDiffer::ToString() const {
+  std::string text;
+  for (const OpDiff& diff : diffs_) {
+    absl::StrAppendFormat(&text, "%d %s", diff.depth, diff.pass);
+    const char* separator = " ";
+    for (const auto& [op, change] : diff.changes) {
+      absl::StrAppendFormat(&text, "%s%s %+d", separator, op, change);
+      separator = ", ";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace baton

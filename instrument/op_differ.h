@@ -1,0 +1,62 @@
+// OpDiffer: how passes change the number of calls of each operator.
+
+#ifndef BATON_INSTRUMENT_OP_DIFFER_H_
+#define BATON_INSTRUMENT_OP_DIFFER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// Calls per operator, by name.
+using OpCounts = std::map<std::string, int64_t>;
+
+// Counts over the whole module, each call once however often it is used.
+OpCounts CountOps(const IRModule& module);
+
+// What one pass changed, with the passes inside it.
+struct OpDiff {
+  int depth = 0;
+  std::string pass;
+  OpCounts changes;  // never 0
+};
+
+// Records, in order of completion, the passes that changed a count. They are
+// forgotten when a context is entered.
+class OpDiffer final : public PassInstrument {
+ public:
+  OpDiffer() : PassInstrument("OpDiffer") {}
+
+  const std::vector<OpDiff>& diffs() const { return diffs_; }
+
+  // A line for each of diffs(): `DEPTH NAME OP +n, OP -n`, operators sorted.
+  std::string ToString() const;
+
+  absl::Status EnterPassContext() override;
+  absl::Status ExitPassContext() override;
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+  void PassFailed(const IRModule& module, const PassExecution& pass,
+                  const absl::Status& error) override;
+
+ private:
+  const OpCounts& Count(const IRModule& module);
+
+  std::vector<OpDiff> diffs_;
+  std::vector<OpCounts> before_;  // of the passes that are running
+  // Counted last: what one pass returns is what the next one is given.
+  IRModule counted_;
+  OpCounts counts_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_OP_DIFFER_H_

@@ -1,0 +1,257 @@
+#include "baton/instrument/print_ir.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iostream>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/text_printer.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
+#include "re2/re2.h"
+
+namespace baton {
+namespace {
+
+absl::StatusOr<std::unique_ptr<const re2::RE2>> Compile(
+    const std::string& pattern) {
+  if (pattern.empty()) return nullptr;
+  auto result =
+      std::make_unique<const re2::RE2>(pattern, re2::RE2::CannedOptions::Quiet);
+  if (!result->ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("regular expression ", pattern, ": ", result->error()));
+  }
+  return result;
+}
+
+bool Matches(const std::unique_ptr<const re2::RE2>& pattern,
+             const std::string& name) {
+  return pattern != nullptr && re2::RE2::FullMatch(name, *pattern);
+}
+
+std::string NumberAndName(const PassExecution& pass) {
+  return absl::StrCat("#", pass.number(), " ", pass.name());
+}
+
+using Lines = std::vector<absl::string_view>;
+
+Lines SplitLines(absl::string_view text) {
+  Lines lines = absl::StrSplit(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+// For each line of `a`, the line of `b` that it is paired with, or -1: a
+// longest common subsequence by Myers' greedy algorithm. Texts that differ in
+// more than kMost lines are not worth the time; then nothing is paired.
+std::vector<int> PairLines(absl::Span<const absl::string_view> a,
+                           absl::Span<const absl::string_view> b) {
+  constexpr int kMost = 2000;
+  const int n = static_cast<int>(a.size());
+  const int m = static_cast<int>(b.size());
+  const int most = std::min(n + m, kMost);
+  std::vector<int> pairs(a.size(), -1);
+  // furthest[d][k + d]: how far along `a` d insertions and deletions lead on
+  // diagonal k = x - y.
+  std::vector<std::vector<int>> furthest;
+  for (int d = 0; d <= most; ++d) {
+    furthest.emplace_back(static_cast<size_t>(2 * d + 1));
+    for (int k = -d; k <= d; k += 2) {
+      int x = 0;
+      if (d > 0) {
+        const std::vector<int>& last = furthest[static_cast<size_t>(d - 1)];
+        const auto at = [&](int diagonal) {
+          return last[static_cast<size_t>(diagonal + d - 1)];
+        };
+        const bool down = k == -d || (k != d && at(k - 1) < at(k + 1));
+        x = down ? at(k + 1) : at(k - 1) + 1;
+      }
+      int y = x - k;
+      while (x < n && y < m && a[static_cast<size_t>(x)] ==
+                                   b[static_cast<size_t>(y)]) {
+        ++x;
+        ++y;
+      }
+      furthest.back()[static_cast<size_t>(k + d)] = x;
+      if (x < n || y < m) continue;
+      // Back along the path.
+      for (int e = d; e >= 0; --e) {
+        int from_x = 0;
+        int from_k = 0;
+        if (e > 0) {
+          const std::vector<int>& last = furthest[static_cast<size_t>(e - 1)];
+          const auto at = [&](int diagonal) {
+            return last[static_cast<size_t>(diagonal + e - 1)];
+          };
+          const bool down = k == -e || (k != e && at(k - 1) < at(k + 1));
+          from_k = down ? k + 1 : k - 1;
+          from_x = at(from_k);
+          const int start = down ? from_x : from_x + 1;
+          while (x > start) {
+            --x;
+            --y;
+            pairs[static_cast<size_t>(x)] = y;
+          }
+        } else {
+          while (x > 0) {
+            --x;
+            --y;
+            pairs[static_cast<size_t>(x)] = y;
+          }
+        }
+        x = from_x;
+        k = from_k;
+        y = x - k;
+      }
+      return pairs;
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::string DiffLines(absl::string_view before, absl::string_view after) {
+  constexpr size_t kContext = 3;
+  const Lines a = SplitLines(before);
+  const Lines b = SplitLines(after);
+  // What both begin and end with is paired at once.
+  size_t prefix = 0;
+  while (prefix < a.size() && prefix < b.size() && a[prefix] == b[prefix]) {
+    ++prefix;
+  }
+  size_t suffix = 0;
+  while (suffix < a.size() - prefix && suffix < b.size() - prefix &&
+         a[a.size() - 1 - suffix] == b[b.size() - 1 - suffix]) {
+    ++suffix;
+  }
+  const std::vector<int> pairs =
+      PairLines(absl::MakeSpan(a).subspan(prefix, a.size() - prefix - suffix),
+                absl::MakeSpan(b).subspan(prefix, b.size() - prefix - suffix));
+
+  // The script: one entry for each line printed.
+  struct Step {
+    char mark;
+    absl::string_view line;
+    size_t a;  // lines of each before this step
+    size_t b;
+  };
+  std::vector<Step> steps;
+  size_t j = 0;
+  for (size_t i = 0; i <= a.size(); ++i) {
+    size_t partner = b.size();
+    bool paired = true;
+    if (i < prefix) {
+      partner = i;
+    } else if (i >= a.size() - suffix) {
+      partner = b.size() - (a.size() - i);
+    } else if (const int p = pairs[i - prefix]; p >= 0) {
+      partner = prefix + static_cast<size_t>(p);
+    } else {
+      paired = false;
+    }
+    if (!paired) {
+      steps.push_back({'-', a[i], i, j});
+      continue;
+    }
+    for (; j < partner; ++j) steps.push_back({'+', b[j], i, j});
+    if (i < a.size()) {
+      steps.push_back({' ', a[i], i, j});
+      ++j;
+    }
+  }
+
+  std::string text;
+  size_t printed = 0;  // steps before this are out, or skipped
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].mark == ' ') continue;
+    // A group: this change, those that follow closely, and what is around.
+    const size_t begin = std::max(printed, i < kContext ? 0 : i - kContext);
+    size_t end = i + 1;
+    for (size_t k = end; k < steps.size() && k <= end + 2 * kContext; ++k) {
+      if (steps[k].mark != ' ') end = k + 1;
+    }
+    i = end - 1;
+    end = std::min(steps.size(), end + kContext);
+    absl::StrAppend(&text, "@@ -", steps[begin].a + 1, " +",
+                    steps[begin].b + 1, " @@\n");
+    for (size_t k = begin; k < end; ++k) {
+      absl::StrAppend(&text, absl::string_view(&steps[k].mark, 1),
+                      steps[k].line, "\n");
+    }
+    printed = end;
+  }
+  return text;
+}
+
+absl::StatusOr<std::shared_ptr<PrintIrInstrument>> PrintIrInstrument::Create(
+    PrintIrOptions options) {
+  auto before = Compile(options.before);
+  BATON_RETURN_IF_ERROR(before.status());
+  auto after = Compile(options.after);
+  BATON_RETURN_IF_ERROR(after.status());
+  auto result = absl::WrapUnique(new PrintIrInstrument(std::move(options)));
+  result->before_ = *std::move(before);
+  result->after_ = *std::move(after);
+  return std::shared_ptr<PrintIrInstrument>(std::move(result));
+}
+
+PrintIrInstrument::PrintIrInstrument(PrintIrOptions options)
+    : PassInstrument("PrintIrInstrument"), options_(std::move(options)) {}
+PrintIrInstrument::~PrintIrInstrument() = default;
+
+void PrintIrInstrument::Print(absl::string_view where,
+                              const PassExecution& pass,
+                              const std::string& text) {
+  std::string heading = absl::StrCat("// ", where, " ", NumberAndName(pass));
+  for (const PassExecution* outer = pass.parent(); outer != nullptr;
+       outer = outer->parent()) {
+    absl::StrAppend(&heading, ", in ", NumberAndName(*outer));
+  }
+  (options_.out != nullptr ? *options_.out : std::cerr)
+      << heading << "\n"
+      << text << "\n"
+      << std::flush;
+}
+
+absl::Status PrintIrInstrument::RunBeforePass(const IRModule& module,
+                                              const PassExecution& pass) {
+  if (Matches(before_, pass.name())) {
+    Print("IR before", pass, AsText(module, options_.text));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
+                                             const PassExecution& pass) {
+  using Changed = PrintIrOptions::Changed;
+  const bool tells_change =
+      options_.changed != Changed::kNone && pass.changed() &&
+      pass.info().granularity != PassGranularity::kSequence;
+  const bool matches = Matches(after_, pass.name());
+  if (matches || (tells_change && options_.changed == Changed::kFull)) {
+    Print("IR after", pass, AsText(module, options_.text));
+  }
+  if (tells_change && options_.changed == Changed::kDiff) {
+    Print("IR changed by", pass,
+          DiffLines(AsText(pass.before(), options_.text),
+                    AsText(module, options_.text)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace baton

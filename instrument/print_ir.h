@@ -1,0 +1,78 @@
+// PrintIrInstrument: prints the module before and after passes.
+
+#ifndef BATON_INSTRUMENT_PRINT_IR_H_
+#define BATON_INSTRUMENT_PRINT_IR_H_
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/text_printer.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace baton {
+
+struct PrintIrOptions {
+  // Regular expressions (RE2) that the name of a pass must match as a whole.
+  // Empty matches nothing.
+  std::string before = {};
+  std::string after = {};
+  // What to print after each pass that changed the module, be its name what it
+  // may. Sequences are left out: the passes inside them tell all.
+  enum class Changed {
+    kNone,
+    kFull,
+    kDiff,  // line by line
+  };
+  Changed changed = Changed::kNone;
+  TextOptions text = {.version = false,
+                      .metadata = false,
+                      .note_omitted_metadata = false};
+  // Null for standard error.
+  std::ostream* out = nullptr;
+};
+
+// Each module comes after a comment that says where it was met:
+//
+//   // IR after #3 FoldConstant, in #1 sequential
+//   def @main(...) { ... }
+//
+// and before an empty line.
+class PrintIrInstrument final : public PassInstrument {
+ public:
+  // An error if a regular expression is ill-formed.
+  static absl::StatusOr<std::shared_ptr<PrintIrInstrument>> Create(
+      PrintIrOptions options);
+  ~PrintIrInstrument() override;
+
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+
+ private:
+  explicit PrintIrInstrument(PrintIrOptions options);
+  void Print(absl::string_view where, const PassExecution& pass,
+             const std::string& text);
+
+  PrintIrOptions options_;
+  std::unique_ptr<const re2::RE2> before_;  // null if it matches nothing
+  std::unique_ptr<const re2::RE2> after_;
+};
+
+// The difference between two texts, line by line: `-` before lines that only
+// the first has, `+` before those that only the second has, with up to three
+// common lines around, and `@@ -LINE +LINE @@` before each group.
+std::string DiffLines(absl::string_view before, absl::string_view after);
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_PRINT_IR_H_

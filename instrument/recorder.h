@@ -1,0 +1,75 @@
+// PassRecorder: what happened, in order.
+
+#ifndef BATON_INSTRUMENT_RECORDER_H_
+#define BATON_INSTRUMENT_RECORDER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// Records every call of every hook. Nothing is ever forgotten.
+class PassRecorder final : public PassInstrument {
+ public:
+  enum class Hook {
+    kEnterPassContext,
+    kExitPassContext,
+    kShouldRun,
+    kRunBeforePass,
+    kRunAfterPass,
+    kPassFailed,
+  };
+  struct Event {
+    Hook hook;
+    std::string pass = {};  // empty for contexts; so are those that follow
+    int64_t number = 0;
+    int depth = 0;
+    bool changed = false;  // for kRunAfterPass
+  };
+
+  PassRecorder() : PassInstrument("PassRecorder") {}
+
+  const std::vector<Event>& events() const { return events_; }
+
+  // How often a pass of that name ran, whether or not it failed; all passes
+  // for an empty name.
+  int CountRuns(absl::string_view pass = "") const;
+  // The same for those that returned another module.
+  int CountChanges(absl::string_view pass = "") const;
+
+  // The passes that ran, in order of start, each inside the one that is less
+  // indented:
+  //   1 sequential
+  //     2 FoldConstant *
+  //       3 InferType
+  // A star marks one that changed the module, an exclamation mark one that
+  // failed.
+  std::string ToString() const;
+
+  absl::Status EnterPassContext() override;
+  absl::Status ExitPassContext() override;
+  absl::StatusOr<bool> ShouldRun(const IRModule& module,
+                                 const PassExecution& pass) override;
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+  void PassFailed(const IRModule& module, const PassExecution& pass,
+                  const absl::Status& error) override;
+
+ private:
+  void Add(Hook hook, const PassExecution& pass);
+
+  std::vector<Event> events_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_RECORDER_H_

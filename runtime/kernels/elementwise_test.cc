@@ -1,0 +1,398 @@
+#include "baton/runtime/kernels/elementwise.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::Fails;
+using internal::Flat;
+using internal::ForEachIndex;
+using internal::Make;
+using internal::MakeFloat;
+using internal::Matches;
+using internal::Random;
+using internal::Unwrap;
+using internal::Values;
+
+const DType kFloat32 = DType::Float(32);
+const DType kInt32 = DType::Int(32);
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+using UnaryKernel = absl::StatusOr<Tensor> (*)(const Tensor&);
+using BinaryKernel = absl::StatusOr<Tensor> (*)(const Tensor&, const Tensor&);
+
+TEST(UnaryTest, FloatFunctions) {
+  struct Case {
+    const char* name;
+    UnaryKernel kernel;
+    double (*function)(double);
+    double low;
+    double high;
+  };
+  const Case cases[] = {
+      {"sqrt", Sqrt, std::sqrt, 0, 1e6},
+      {"rsqrt", Rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e-6, 1e6},
+      {"exp", Exp, std::exp, -80, 80},
+      {"log", Log, std::log, 1e-6, 1e6},
+      {"log2", Log2, std::log2, 1e-6, 1e6},
+      {"log10", Log10, std::log10, 1e-6, 1e6},
+      {"sin", Sin, std::sin, -100, 100},
+      {"cos", Cos, std::cos, -100, 100},
+      {"tan", Tan, std::tan, -1.5, 1.5},
+      {"asin", Asin, std::asin, -1, 1},
+      {"acos", Acos, std::acos, -1, 1},
+      {"atan", Atan, std::atan, -100, 100},
+      {"sinh", Sinh, std::sinh, -80, 80},
+      {"cosh", Cosh, std::cosh, -80, 80},
+      {"tanh", Tanh, std::tanh, -20, 20},
+      {"asinh", Asinh, std::asinh, -1e4, 1e4},
+      {"acosh", Acosh, std::acosh, 1, 1e4},
+      {"atanh", Atanh, std::atanh, -0.99, 0.99},
+      {"sigmoid", Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); },
+       -100, 100},
+      {"erf", Erf, std::erf, -4, 4},
+      {"exp", FastExp, std::exp, -80, 80},
+      {"tanh", FastTanh, std::tanh, -20, 20},
+      {"erf", FastErf, std::erf, -4, 4},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::vector<double> points;
+    for (int i = 0; i <= 210; ++i) {
+      points.push_back(c.low + (c.high - c.low) * i / 210);
+    }
+    for (const DType dtype :
+         {kFloat32, DType::Float(64), DType::Float(16), DType::BFloat(16)}) {
+      const Tensor x = Make(dtype, {7, 30}, {points.begin(), points.end() - 1});
+      std::vector<double> expected;
+      for (const double v : Values(x)) {
+        double y = c.function(v);
+        if (dtype == DType::Float(16) && std::abs(y) > 65519) {
+          y = y > 0 ? kInf : -kInf;
+        }
+        expected.push_back(y);
+      }
+      const bool half = dtype.bits() == 16;
+      EXPECT_TRUE(Matches(c.kernel(x), dtype, {7, 30}, expected,
+                          half ? 1e-2 : 1e-5, half ? 1e-4 : 1e-7));
+    }
+    for (const DType dtype : {kInt32, DType::Bool(), DType::UInt(8)}) {
+      EXPECT_TRUE(Fails(c.kernel(Random(dtype, {3})).status(), c.name,
+                        dtype.ToString()));
+    }
+    EXPECT_TRUE(
+        Matches(c.kernel(Make(kFloat32, {0, 2}, {})), kFloat32, {0, 2}, {}));
+  }
+}
+
+TEST(UnaryTest, SignedFunctions) {
+  const std::vector<double> in = {-3, -1, 0, 2, 100, -128};
+  for (const DType dtype :
+       {DType::Int(8), DType::Int(16), kInt32, DType::Int(64), kFloat32,
+        DType::Float(64), DType::Float(16), DType::BFloat(16)}) {
+    const bool wraps = dtype == DType::Int(8);
+    const double m = wraps ? -128 : 128;
+    const Tensor x = Make(dtype, {6}, in);
+    EXPECT_TRUE(Matches(Negative(x), dtype, {6}, {3, 1, 0, -2, -100, m}));
+    EXPECT_TRUE(Matches(Abs(x), dtype, {6}, {3, 1, 0, 2, 100, m}));
+    EXPECT_TRUE(Matches(Sign(x), dtype, {6}, {-1, -1, 0, 1, 1, -1}));
+    EXPECT_TRUE(Matches(Relu(x), dtype, {6}, {0, 0, 0, 2, 100, 0}));
+    EXPECT_TRUE(Matches(Clip(x, -2, 50.5), dtype, {6},
+                        {-2, -1, 0, 2, dtype.is_float() ? 50.5 : 50, -2}));
+  }
+  const Tensor u = Make(DType::UInt(8), {3}, {0, 1, 200});
+  EXPECT_TRUE(Matches(Negative(u), DType::UInt(8), {3}, {0, 255, 56}));
+  EXPECT_TRUE(Matches(Abs(u), DType::UInt(8), {3}, {0, 1, 200}));
+  EXPECT_TRUE(Matches(Sign(u), DType::UInt(8), {3}, {0, 1, 1}));
+  EXPECT_TRUE(Matches(Relu(u), DType::UInt(8), {3}, {0, 1, 200}));
+  EXPECT_TRUE(Matches(Clip(u, -5, 1e30), DType::UInt(8), {3}, {0, 1, 200}));
+  for (const UnaryKernel kernel : {Negative, Abs, Sign, Relu}) {
+    EXPECT_FALSE(kernel(Random(DType::Bool(), {3})).ok());
+    EXPECT_TRUE(Matches(kernel(MakeFloat({1}, {kNan})), kFloat32, {1}, {kNan}));
+  }
+  const Tensor lowest = Make(DType::Int(64), {1}, {-0x1p63});
+  EXPECT_TRUE(Matches(Abs(lowest), DType::Int(64), {1}, {-0x1p63}));
+  EXPECT_TRUE(Matches(Negative(lowest), DType::Int(64), {1}, {-0x1p63}));
+}
+
+TEST(UnaryTest, Rounding) {
+  const Tensor x = MakeFloat({8}, {-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.2, kNan});
+  EXPECT_TRUE(Matches(Round(x), kFloat32, {8}, {-2, -2, 0, 0, 2, 2, 0, kNan}));
+  EXPECT_TRUE(Matches(Ceil(x), kFloat32, {8}, {-2, -1, 0, 1, 2, 3, 1, kNan}));
+  EXPECT_TRUE(Matches(Floor(x), kFloat32, {8}, {-3, -2, -1, 0, 1, 2, 0, kNan}));
+  EXPECT_TRUE(Matches(Trunc(x), kFloat32, {8}, {-2, -1, 0, 0, 1, 2, 0, kNan}));
+  const Tensor whole = Make(kInt32, {2}, {-3, 5});
+  for (const UnaryKernel kernel : {Round, Ceil, Floor, Trunc}) {
+    EXPECT_TRUE(Unwrap(kernel(whole)).SharesBufferWith(whole));
+  }
+}
+
+TEST(UnaryTest, Questions) {
+  const DType b = DType::Bool();
+  for (const DType dtype : {kFloat32, DType::Float(64), DType::Float(16)}) {
+    const Tensor x = Make(dtype, {4}, {1, kInf, -kInf, kNan});
+    EXPECT_TRUE(Matches(IsNan(x), b, {4}, {0, 0, 0, 1}));
+    EXPECT_TRUE(Matches(IsInf(x), b, {4}, {0, 1, 1, 0}));
+    EXPECT_TRUE(Matches(IsFinite(x), b, {4}, {1, 0, 0, 0}));
+  }
+  const Tensor whole = Make(kInt32, {2}, {0, 5});
+  EXPECT_TRUE(Matches(IsNan(whole), b, {2}, {0, 0}));
+  EXPECT_TRUE(Matches(IsInf(whole), b, {2}, {0, 0}));
+  EXPECT_TRUE(Matches(IsFinite(whole), b, {2}, {1, 1}));
+}
+
+TEST(UnaryTest, Bits) {
+  EXPECT_TRUE(Matches(LogicalNot(Make(DType::Bool(), {2}, {0, 1})),
+                      DType::Bool(), {2}, {1, 0}));
+  EXPECT_TRUE(Fails(LogicalNot(MakeFloat({1}, {0})).status(), "logical_not"));
+  EXPECT_TRUE(Matches(BitwiseNot(Make(DType::Bool(), {2}, {0, 1})),
+                      DType::Bool(), {2}, {1, 0}));
+  EXPECT_TRUE(Matches(BitwiseNot(Make(DType::Int(8), {2}, {0, 5})),
+                      DType::Int(8), {2}, {-1, -6}));
+  EXPECT_TRUE(Matches(BitwiseNot(Make(DType::UInt(16), {2}, {0, 5})),
+                      DType::UInt(16), {2}, {65535, 65530}));
+  EXPECT_TRUE(Fails(BitwiseNot(MakeFloat({1}, {0})).status(), "bitwise_not"));
+}
+
+TEST(UnaryTest, LeakyReluAndPrelu) {
+  const Tensor x = MakeFloat({2, 2}, {-2, 3, -4, kNan});
+  EXPECT_TRUE(
+      Matches(LeakyRelu(x, 0.1), kFloat32, {2, 2}, {-0.2, 3, -0.4, kNan}));
+  EXPECT_TRUE(Fails(LeakyRelu(Make(kInt32, {1}, {1}), 0.1).status(),
+                    "leaky_relu", "int32"));
+  const Tensor alpha = MakeFloat({2}, {0.5, 0.25});
+  EXPECT_TRUE(Matches(Prelu(x, alpha, 0), kFloat32, {2, 2}, {-1, 3, -1, kNan}));
+  EXPECT_TRUE(
+      Matches(Prelu(x, alpha, -1), kFloat32, {2, 2}, {-1, 3, -2, kNan}));
+  EXPECT_TRUE(Matches(Prelu(x, MakeFloat({1}, {0.5}), 1), kFloat32, {2, 2},
+                      {-1, 3, -2, kNan}));
+  EXPECT_TRUE(
+      Fails(Prelu(x, MakeFloat({3}, {1, 2, 3}), 1).status(), "prelu", "fit"));
+  EXPECT_TRUE(Fails(Prelu(x, alpha, 2).status(), "prelu", "axis 2"));
+  EXPECT_TRUE(Fails(Prelu(x, MakeFloat({}, {1}), 0).status(), "prelu", "rank"));
+}
+
+// The shape that two shapes broadcast to, and fn of all pairs.
+void CheckBroadcast(const std::vector<int64_t>& sa,
+                    const std::vector<int64_t>& sb,
+                    const std::vector<int64_t>& shape) {
+  for (const DType dtype : {kFloat32, kInt32, DType::UInt(8)}) {
+    const Tensor a = Random(dtype, sa, 1), b = Random(dtype, sb, 2);
+    const std::vector<double> x = Values(a), y = Values(b);
+    std::vector<double> sub, less, max;
+    ForEachIndex(shape, [&](const std::vector<int64_t>& index) {
+      const auto at = [&](const std::vector<int64_t>& s) {
+        std::vector<int64_t> i(index.end() - static_cast<int64_t>(s.size()),
+                               index.end());
+        for (size_t d = 0; d < s.size(); ++d) i[d] = s[d] == 1 ? 0 : i[d];
+        return static_cast<size_t>(Flat(s, i));
+      };
+      const double u = x[at(sa)], v = y[at(sb)];
+      sub.push_back(dtype == DType::UInt(8)
+                        ? static_cast<uint8_t>(static_cast<int64_t>(u - v))
+                        : u - v);
+      less.push_back(u < v ? 1 : 0);
+      max.push_back(u > v ? u : v);
+    });
+    EXPECT_TRUE(Matches(Subtract(a, b), dtype, shape, sub));
+    EXPECT_TRUE(Matches(Less(a, b), DType::Bool(), shape, less));
+    EXPECT_TRUE(Matches(Maximum(a, b), dtype, shape, max));
+  }
+}
+
+TEST(BinaryTest, Broadcasting) {
+  CheckBroadcast({}, {}, {});
+  CheckBroadcast({5}, {}, {5});
+  CheckBroadcast({}, {2, 3}, {2, 3});
+  CheckBroadcast({2, 3, 4}, {2, 3, 4}, {2, 3, 4});
+  CheckBroadcast({2, 3, 4}, {4}, {2, 3, 4});
+  CheckBroadcast({3, 1}, {2, 3, 4}, {2, 3, 4});
+  CheckBroadcast({2, 1, 4}, {3, 1}, {2, 3, 4});
+  CheckBroadcast({1, 3, 1, 5}, {2, 1, 4, 1}, {2, 3, 4, 5});
+  CheckBroadcast({2, 3, 4, 5}, {3, 1, 1}, {2, 3, 4, 5});
+  CheckBroadcast({1, 1}, {1}, {1, 1});
+  CheckBroadcast({0, 3}, {1, 3}, {0, 3});
+  CheckBroadcast({2, 1}, {0}, {2, 0});
+}
+
+TEST(BinaryTest, FloatArithmetic) {
+  for (const DType dtype :
+       {kFloat32, DType::Float(64), DType::Float(16), DType::BFloat(16)}) {
+    const Tensor a = Make(dtype, {6}, {7, -7, 7, -7, 1, 0});
+    const Tensor b = Make(dtype, {6}, {2, 2, -2, -2, 0, 0});
+    EXPECT_TRUE(Matches(Add(a, b), dtype, {6}, {9, -5, 5, -9, 1, 0}));
+    EXPECT_TRUE(Matches(Multiply(a, b), dtype, {6}, {14, -14, -14, 14, 0, 0}));
+    EXPECT_TRUE(
+        Matches(Divide(a, b), dtype, {6}, {3.5, -3.5, -3.5, 3.5, kInf, kNan}));
+    EXPECT_TRUE(
+        Matches(FloorDivide(a, b), dtype, {6}, {3, -4, -4, 3, kInf, kNan}));
+    EXPECT_TRUE(Matches(Mod(a, b), dtype, {6}, {1, -1, 1, -1, kNan, kNan}));
+    EXPECT_TRUE(
+        Matches(FloorMod(a, b), dtype, {6}, {1, 1, -1, -1, kNan, kNan}));
+    EXPECT_TRUE(Matches(Power(a, b), dtype, {6},
+                        {49, 49, 1 / 49.0, 1 / 49.0, 1, 1}, 1e-2));
+  }
+  const Tensor a = MakeFloat({3}, {kNan, 1, 2});
+  const Tensor b = MakeFloat({3}, {1, kNan, 3});
+  EXPECT_TRUE(Matches(Maximum(a, b), kFloat32, {3}, {kNan, kNan, 3}));
+  EXPECT_TRUE(Matches(Minimum(a, b), kFloat32, {3}, {kNan, kNan, 2}));
+  EXPECT_TRUE(Matches(Equal(a, a), DType::Bool(), {3}, {0, 1, 1}));
+  EXPECT_TRUE(Matches(NotEqual(a, a), DType::Bool(), {3}, {1, 0, 0}));
+}
+
+TEST(BinaryTest, SignedIntegerArithmetic) {
+  for (const int bits : {8, 16, 32, 64}) {
+    const DType dtype = DType::Int(bits);
+    const double low = -std::ldexp(1.0, bits - 1);
+    const Tensor a = Make(dtype, {6}, {7, -7, 7, -7, low, low});
+    const Tensor b = Make(dtype, {6}, {2, 2, -2, -2, -1, 2});
+    EXPECT_TRUE(
+        Matches(Divide(a, b), dtype, {6}, {3, -3, -3, 3, low, low / 2}));
+    EXPECT_TRUE(
+        Matches(FloorDivide(a, b), dtype, {6}, {3, -4, -4, 3, low, low / 2}));
+    EXPECT_TRUE(Matches(Mod(a, b), dtype, {6}, {1, -1, 1, -1, 0, 0}));
+    EXPECT_TRUE(Matches(FloorMod(a, b), dtype, {6}, {1, 1, -1, -1, 0, 0}));
+    EXPECT_TRUE(
+        Matches(Multiply(a, b), dtype, {6}, {14, -14, -14, 14, low, 0}));
+    EXPECT_TRUE(Matches(Add(Make(dtype, {}, {low}), Make(dtype, {}, {low})),
+                        dtype, {}, {0}));
+    EXPECT_TRUE(Matches(Power(Make(dtype, {4}, {2, -3, 0, 2}),
+                              Make(dtype, {4}, {5, 3, 0, 100})),
+                        dtype, {4}, {32, -27, 1, 0}));
+    EXPECT_TRUE(
+        Matches(RightShift(Make(dtype, {2}, {-8, 9}), Make(dtype, {}, {2})),
+                dtype, {2}, {-2, 2}));
+    EXPECT_TRUE(Matches(
+        LeftShift(Make(dtype, {3}, {1, -1, low}), Make(dtype, {3}, {3, 4, 1})),
+        dtype, {3}, {8, -16, 0}));
+    const Tensor zero = Make(dtype, {2}, {1, 0});
+    EXPECT_TRUE(Fails(Divide(zero, zero).status(), "divide", "by zero"));
+    EXPECT_TRUE(
+        Fails(FloorDivide(zero, zero).status(), "floor_divide", "by zero"));
+    EXPECT_TRUE(Fails(Mod(zero, zero).status(), "mod", "by zero"));
+    EXPECT_TRUE(Fails(FloorMod(zero, zero).status(), "floor_mod", "by zero"));
+    EXPECT_TRUE(Fails(Power(zero, Make(dtype, {}, {-1})).status(), "power"));
+    for (const double amount : {-1.0, static_cast<double>(bits)}) {
+      EXPECT_TRUE(Fails(LeftShift(zero, Make(dtype, {}, {amount})).status(),
+                        "left_shift"));
+      EXPECT_TRUE(Fails(RightShift(zero, Make(dtype, {}, {amount})).status(),
+                        "right_shift"));
+    }
+  }
+  // Nothing is divided here.
+  EXPECT_TRUE(Matches(Divide(Make(kInt32, {0}, {}), Make(kInt32, {1}, {0})),
+                      kInt32, {0}, {}));
+}
+
+TEST(BinaryTest, UnsignedIntegerArithmetic) {
+  for (const int bits : {8, 16, 32, 64}) {
+    const DType dtype = DType::UInt(bits);
+    const Tensor a = Make(dtype, {3}, {200, 7, 0});
+    const Tensor b = Make(dtype, {3}, {3, 9, 4});
+    EXPECT_TRUE(Matches(Divide(a, b), dtype, {3}, {66, 0, 0}));
+    EXPECT_TRUE(Matches(FloorDivide(a, b), dtype, {3}, {66, 0, 0}));
+    EXPECT_TRUE(Matches(FloorMod(a, b), dtype, {3}, {2, 7, 0}));
+    EXPECT_TRUE(
+        Matches(RightShift(a, Make(dtype, {}, {3})), dtype, {3}, {25, 0, 0}));
+    EXPECT_TRUE(Matches(Greater(a, b), DType::Bool(), {3}, {1, 0, 0}));
+    EXPECT_TRUE(Fails(Divide(a, Make(dtype, {}, {0})).status(), "divide"));
+  }
+  const DType u16 = DType::UInt(16);
+  EXPECT_TRUE(Matches(Multiply(Make(u16, {}, {65535}), Make(u16, {}, {65535})),
+                      u16, {}, {1}));
+}
+
+TEST(BinaryTest, Comparisons) {
+  const DType b = DType::Bool();
+  for (const DType dtype :
+       {kFloat32, DType::Float(64), DType::Float(16), DType::BFloat(16),
+        DType::Int(8), DType::UInt(8), kInt32, DType::Int(64)}) {
+    const Tensor x = Make(dtype, {3}, {1, 2, 3});
+    const Tensor y = Make(dtype, {}, {2});
+    EXPECT_TRUE(Matches(Equal(x, y), b, {3}, {0, 1, 0}));
+    EXPECT_TRUE(Matches(NotEqual(x, y), b, {3}, {1, 0, 1}));
+    EXPECT_TRUE(Matches(Less(x, y), b, {3}, {1, 0, 0}));
+    EXPECT_TRUE(Matches(LessEqual(x, y), b, {3}, {1, 1, 0}));
+    EXPECT_TRUE(Matches(Greater(x, y), b, {3}, {0, 0, 1}));
+    EXPECT_TRUE(Matches(GreaterEqual(x, y), b, {3}, {0, 1, 1}));
+  }
+}
+
+TEST(BinaryTest, Bool) {
+  const DType b = DType::Bool();
+  const Tensor x = Make(b, {4}, {0, 0, 1, 1});
+  const Tensor y = Make(b, {4}, {0, 1, 0, 1});
+  for (const BinaryKernel kernel : {LogicalAnd, BitwiseAnd, Minimum}) {
+    EXPECT_TRUE(Matches(kernel(x, y), b, {4}, {0, 0, 0, 1}));
+  }
+  for (const BinaryKernel kernel : {LogicalOr, BitwiseOr, Maximum}) {
+    EXPECT_TRUE(Matches(kernel(x, y), b, {4}, {0, 1, 1, 1}));
+  }
+  for (const BinaryKernel kernel : {LogicalXor, BitwiseXor, NotEqual}) {
+    EXPECT_TRUE(Matches(kernel(x, y), b, {4}, {0, 1, 1, 0}));
+  }
+  EXPECT_TRUE(Matches(Equal(x, y), b, {4}, {1, 0, 0, 1}));
+  for (const BinaryKernel kernel :
+       {Add, Subtract, Multiply, Divide, Power, LeftShift, RightShift}) {
+    EXPECT_FALSE(kernel(x, y).ok());
+  }
+}
+
+TEST(BinaryTest, Bits) {
+  const Tensor x = Make(DType::Int(8), {2}, {12, -1});
+  const Tensor y = Make(DType::Int(8), {2}, {10, 5});
+  EXPECT_TRUE(Matches(BitwiseAnd(x, y), DType::Int(8), {2}, {8, 5}));
+  EXPECT_TRUE(Matches(BitwiseOr(x, y), DType::Int(8), {2}, {14, -1}));
+  EXPECT_TRUE(Matches(BitwiseXor(x, y), DType::Int(8), {2}, {6, -6}));
+  const Tensor f = MakeFloat({1}, {1});
+  for (const BinaryKernel kernel :
+       {BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LeftShift, RightShift}) {
+    EXPECT_FALSE(kernel(f, f).ok());
+  }
+  EXPECT_FALSE(LogicalAnd(x, y).ok());
+}
+
+TEST(BinaryTest, Errors) {
+  const Tensor x = MakeFloat({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(Fails(Add(x, MakeFloat({2}, {1, 2})).status(), "add",
+                    "(2, 3) and (2) do not broadcast"));
+  EXPECT_TRUE(
+      Fails(Add(x, Make(kInt32, {}, {1})).status(), "add", "dtypes differ"));
+  EXPECT_TRUE(Fails(Equal(x, Make(kInt32, {}, {1})).status(), "equal",
+                    "dtypes differ"));
+  EXPECT_TRUE(Fails(Divide(x, Make(kInt32, {}, {1})).status(), "divide",
+                    "dtypes differ"));
+  // Too large a result.
+  const Tensor wide = Unwrap(
+      Tensor::Zeros(DType::Int(8), std::vector<int64_t>{int64_t{1} << 22, 1}));
+  const Tensor flat = Unwrap(
+      Tensor::Zeros(DType::Int(8), std::vector<int64_t>{1, int64_t{1} << 28}));
+  EXPECT_FALSE(Add(wide, flat).ok());
+}
+
+TEST(BinaryTest, BiasAdd) {
+  const Tensor x = MakeFloat({1, 2, 2}, {1, 2, 3, 4});
+  const Tensor bias = MakeFloat({2}, {10, 20});
+  EXPECT_TRUE(
+      Matches(BiasAdd(x, bias, 1), kFloat32, {1, 2, 2}, {11, 12, 23, 24}));
+  EXPECT_TRUE(
+      Matches(BiasAdd(x, bias, -1), kFloat32, {1, 2, 2}, {11, 22, 13, 24}));
+  EXPECT_TRUE(Fails(BiasAdd(x, bias, 0).status(), "bias_add", "axis 0"));
+  EXPECT_TRUE(Fails(BiasAdd(x, bias, 3).status(), "bias_add", "axis 3"));
+  EXPECT_TRUE(Fails(BiasAdd(x, x, 1).status(), "bias_add", "rank 1"));
+}
+
+}  // namespace
+}  // namespace baton::kernels

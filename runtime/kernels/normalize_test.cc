@@ -1,0 +1,274 @@
+#include "baton/runtime/kernels/normalize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using internal::Fails;
+using internal::Flat;
+using internal::ForEachIndex;
+using internal::Make;
+using internal::MakeFloat;
+using internal::Matches;
+using internal::Random;
+using internal::Values;
+
+const DType kFloat32 = DType::Float(32);
+const DType kDTypes[] = {DType::Float(32), DType::Float(64), DType::Float(16),
+                         DType::BFloat(16)};
+
+double Tolerance(DType dtype) {
+  return dtype == DType::BFloat(16)  ? 1e-2
+         : dtype == DType::Float(16) ? 2e-3
+                                     : 1e-5;
+}
+
+std::vector<int64_t> ShapeOf(const Tensor& x) {
+  return {x.shape().begin(), x.shape().end()};
+}
+
+// Normalizes by definition: elements with the same key(index) form a group.
+std::vector<double> Naive(
+    const Tensor& x, const Tensor& gamma, const Tensor& beta, size_t axis,
+    double epsilon,
+    const std::function<int64_t(const std::vector<int64_t>&)>& key) {
+  const std::vector<double> v = Values(x);
+  const std::vector<double> g = Values(gamma), b = Values(beta);
+  std::vector<std::vector<double>> groups(v.size());
+  size_t i = 0;
+  ForEachIndex(ShapeOf(x), [&](const std::vector<int64_t>& index) {
+    groups[static_cast<size_t>(key(index))].push_back(v[i++]);
+  });
+  std::vector<double> result;
+  i = 0;
+  ForEachIndex(ShapeOf(x), [&](const std::vector<int64_t>& index) {
+    const std::vector<double>& group = groups[static_cast<size_t>(key(index))];
+    double mean = 0, variance = 0;
+    for (const double e : group) mean += e / static_cast<double>(group.size());
+    for (const double e : group) {
+      variance += (e - mean) * (e - mean) / static_cast<double>(group.size());
+    }
+    const size_t c = static_cast<size_t>(index[axis]);
+    result.push_back((v[i++] - mean) / std::sqrt(variance + epsilon) * g[c] +
+                     b[c]);
+  });
+  return result;
+}
+
+TEST(BatchNormTest, MatchesDefinition) {
+  for (const DType dtype : kDTypes) {
+    for (const int64_t axis : {0, 1, 2, -1}) {
+      const Tensor x = Random(dtype, {2, 3, 5}, 1);
+      const size_t k = static_cast<size_t>(axis < 0 ? axis + 3 : axis);
+      const int64_t c = x.shape()[k];
+      const Tensor gamma = Random(dtype, {c}, 2), beta = Random(dtype, {c}, 3);
+      const Tensor mean = Random(dtype, {c}, 4);
+      std::vector<double> variances;
+      for (const double v : Values(Random(dtype, {c}, 5))) {
+        variances.push_back(std::abs(v) + 0.1);
+      }
+      const Tensor variance = Make(dtype, {c}, variances);
+      for (const bool center : {false, true}) {
+        for (const bool scale : {false, true}) {
+          NormParams params;
+          params.axis = axis;
+          params.epsilon = 1e-3;
+          params.center = center;
+          params.scale = scale;
+          std::vector<double> expected;
+          ForEachIndex({2, 3, 5}, [&](const std::vector<int64_t>& index) {
+            const int64_t at = index[k];
+            const double centred =
+                x.AtAsDouble(Flat({2, 3, 5}, index)) - mean.AtAsDouble(at);
+            expected.push_back(centred /
+                                   std::sqrt(variance.AtAsDouble(at) + 1e-3) *
+                                   (scale ? gamma.AtAsDouble(at) : 1) +
+                               (center ? beta.AtAsDouble(at) : 0));
+          });
+          EXPECT_TRUE(Matches(BatchNorm(x, gamma, beta, mean, variance, params),
+                              dtype, {2, 3, 5}, expected, Tolerance(dtype),
+                              Tolerance(dtype) / 10));
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchNormTest, Errors) {
+  const Tensor x = Random(kFloat32, {2, 3});
+  const Tensor c = Random(kFloat32, {3});
+  const Tensor two = Random(kFloat32, {2});
+  NormParams params;
+  EXPECT_TRUE(Fails(BatchNorm(x, two, c, c, c, params).status(), "batch_norm",
+                    "gamma"));
+  EXPECT_TRUE(
+      Fails(BatchNorm(x, c, two, c, c, params).status(), "batch_norm", "beta"));
+  EXPECT_TRUE(
+      Fails(BatchNorm(x, c, c, two, c, params).status(), "batch_norm", "mean"));
+  EXPECT_TRUE(Fails(BatchNorm(x, c, c, c, x, params).status(), "batch_norm",
+                    "variance"));
+  EXPECT_TRUE(Fails(
+      BatchNorm(Random(DType::Int(32), {2, 3}), c, c, c, c, params).status(),
+      "batch_norm", "int32"));
+  params.axis = 2;
+  EXPECT_TRUE(
+      Fails(BatchNorm(x, c, c, c, c, params).status(), "batch_norm", "axis 2"));
+}
+
+TEST(NormTest, LayerInstanceAndGroupMatchDefinition) {
+  for (const DType dtype : kDTypes) {
+    const Tensor x = Random(dtype, {2, 4, 3, 5}, 1);
+    const double tolerance = Tolerance(dtype);
+    for (const int64_t axis : {1, 2, 3}) {
+      const int64_t c = x.shape()[static_cast<size_t>(axis)];
+      const Tensor gamma = Random(dtype, {c}, 2), beta = Random(dtype, {c}, 3);
+      NormParams params;
+      params.axis = axis;
+      const size_t k = static_cast<size_t>(axis);
+      EXPECT_TRUE(Matches(LayerNorm(x, gamma, beta, params), dtype,
+                          {2, 4, 3, 5},
+                          Naive(x, gamma, beta, k, 1e-5,
+                                [k](std::vector<int64_t> index) {
+                                  index[k] = 0;
+                                  return Flat({2, 4, 3, 5}, index);
+                                }),
+                          tolerance, tolerance / 10));
+      EXPECT_TRUE(Matches(InstanceNorm(x, gamma, beta, params), dtype,
+                          {2, 4, 3, 5},
+                          Naive(x, gamma, beta, k, 1e-5,
+                                [k](const std::vector<int64_t>& index) {
+                                  return index[0] * 10 + index[k];
+                                }),
+                          tolerance, tolerance / 10));
+      for (int64_t groups = 1; groups <= c; ++groups) {
+        if (c % groups != 0) continue;
+        EXPECT_TRUE(Matches(
+            GroupNorm(x, gamma, beta, groups, params), dtype, {2, 4, 3, 5},
+            Naive(x, gamma, beta, k, 1e-5,
+                  [&](const std::vector<int64_t>& index) {
+                    return index[0] * 10 + index[k] / (c / groups);
+                  }),
+            tolerance, tolerance / 10));
+      }
+    }
+  }
+}
+
+TEST(NormTest, Errors) {
+  const Tensor x = Random(kFloat32, {2, 4});
+  const Tensor c = Random(kFloat32, {4});
+  NormParams params;
+  EXPECT_TRUE(
+      Fails(GroupNorm(x, c, c, 3, params).status(), "group_norm", "3 groups"));
+  EXPECT_TRUE(
+      Fails(GroupNorm(x, c, c, 0, params).status(), "group_norm", "0 groups"));
+  EXPECT_TRUE(
+      Fails(LayerNorm(x, x, c, params).status(), "layer_norm", "gamma"));
+  params.axis = 5;
+  EXPECT_TRUE(
+      Fails(LayerNorm(x, c, c, params).status(), "layer_norm", "axis 5"));
+  EXPECT_TRUE(
+      Fails(InstanceNorm(x, c, c, params).status(), "instance_norm", "axis 5"));
+}
+
+TEST(SoftmaxTest, MatchesDefinition) {
+  for (const DType dtype : kDTypes) {
+    for (const int64_t axis : {0, 1, 2, -1}) {
+      const Tensor x = Random(dtype, {3, 4, 5}, 1);
+      const size_t k = static_cast<size_t>(axis < 0 ? axis + 3 : axis);
+      std::vector<double> softmax, log_softmax;
+      ForEachIndex({3, 4, 5}, [&](std::vector<int64_t> index) {
+        const double here = x.AtAsDouble(Flat({3, 4, 5}, index));
+        double sum = 0;
+        for (index[k] = 0; index[k] < x.shape()[k]; ++index[k]) {
+          sum += std::exp(x.AtAsDouble(Flat({3, 4, 5}, index)));
+        }
+        softmax.push_back(std::exp(here) / sum);
+        log_softmax.push_back(here - std::log(sum));
+      });
+      EXPECT_TRUE(Matches(Softmax(x, axis), dtype, {3, 4, 5}, softmax,
+                          Tolerance(dtype)));
+      EXPECT_TRUE(Matches(LogSoftmax(x, axis), dtype, {3, 4, 5}, log_softmax,
+                          Tolerance(dtype)));
+    }
+  }
+  // No overflow.
+  EXPECT_TRUE(Matches(Softmax(MakeFloat({2}, {1000, 1000}), 0), kFloat32, {2},
+                      {0.5, 0.5}));
+  EXPECT_TRUE(Matches(LogSoftmax(MakeFloat({2}, {-1000, 1000}), 0), kFloat32,
+                      {2}, {-2000, 0}));
+  EXPECT_TRUE(
+      Matches(Softmax(Make(kFloat32, {2, 0}, {}), 1), kFloat32, {2, 0}, {}));
+  EXPECT_TRUE(
+      Matches(Softmax(Make(kFloat32, {0, 2}, {}), 1), kFloat32, {0, 2}, {}));
+  EXPECT_TRUE(
+      Fails(Softmax(Random(kFloat32, {2}), 1).status(), "softmax", "axis 1"));
+  EXPECT_TRUE(Fails(LogSoftmax(Random(DType::Int(8), {2}), 0).status(),
+                    "log_softmax", "int8"));
+}
+
+TEST(L2NormalizeTest, MatchesDefinition) {
+  const Tensor x = MakeFloat({2, 2}, {3, 4, 1e30, 0});
+  EXPECT_TRUE(
+      Matches(L2Normalize(x, 1e-12, {1}), kFloat32, {2, 2}, {0.6, 0.8, 1, 0}));
+  EXPECT_TRUE(
+      Matches(L2Normalize(x, 100, {0}), kFloat32, {2, 2}, {3e-30, 0.4, 1, 0}));
+  EXPECT_TRUE(Matches(L2Normalize(MakeFloat({2}, {3, 4}), 1e-12, {}), kFloat32,
+                      {2}, {0.6, 0.8}));
+  EXPECT_TRUE(
+      Fails(L2Normalize(x, 1e-12, {2}).status(), "l2_normalize", "axis 2"));
+  EXPECT_TRUE(Fails(L2Normalize(Random(DType::Int(8), {2}), 1, {0}).status(),
+                    "l2_normalize", "int8"));
+}
+
+TEST(LrnTest, MatchesDefinition) {
+  for (const int64_t axis : {1, 3}) {
+    for (const int64_t size : {1, 3, 5, 99}) {
+      LrnParams params;
+      params.axis = axis;
+      params.size = size;
+      params.bias = 1.5;
+      params.alpha = 0.3;
+      params.beta = 0.6;
+      const Tensor x = Random(kFloat32, {2, 6, 3, 4}, 1);
+      const std::vector<int64_t> shape = {2, 6, 3, 4};
+      const size_t k = static_cast<size_t>(axis);
+      std::vector<double> expected;
+      ForEachIndex(shape, [&](std::vector<int64_t> index) {
+        const double here = x.AtAsDouble(Flat(shape, index));
+        const int64_t middle = index[k];
+        double squares = 0;
+        for (index[k] = std::max<int64_t>(0, middle - size / 2);
+             index[k] <= std::min(shape[k] - 1, middle + size / 2);
+             ++index[k]) {
+          const double v = x.AtAsDouble(Flat(shape, index));
+          squares += v * v;
+        }
+        expected.push_back(
+            here /
+            std::pow(1.5 + 0.3 / static_cast<double>(size) * squares, 0.6));
+      });
+      EXPECT_TRUE(Matches(Lrn(x, params), kFloat32, {2, 6, 3, 4}, expected));
+    }
+  }
+  LrnParams even;
+  even.size = 4;
+  EXPECT_TRUE(
+      Fails(Lrn(Random(kFloat32, {1, 2}), even).status(), "lrn", "size 4"));
+}
+
+}  // namespace
+}  // namespace baton::kernels

@@ -1,0 +1,81 @@
+// The parser of pipeline_value.h's grammar, for those who add to it.
+
+#ifndef BATON_TRANSFORM_INTERNAL_TEXT_PARSER_H_
+#define BATON_TRANSFORM_INTERNAL_TEXT_PARSER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/source.h"
+
+namespace baton::internal {
+
+class TextParser {
+ public:
+  // How deeply brackets may nest, of all kinds together.
+  static constexpr int kMaxDepth = 100;
+
+  // A stretch of the text, in bytes.
+  struct Range {
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  struct Word {
+    std::string text;
+    Range range;
+  };
+  // Where the keys and values of some options stand, in order.
+  struct OptionRanges {
+    std::vector<Range> keys;
+    std::vector<Range> values;
+  };
+
+  TextParser(absl::string_view text, absl::string_view source_name);
+
+  // These skip white space first.
+  bool AtEnd();
+  bool Peek(char c);
+  bool Consume(char c);
+  // An error, `expected ...`, unless `c` comes next.
+  absl::Status Expect(char c, absl::string_view what);
+  // A bare word.
+  absl::StatusOr<Word> ReadWord(absl::string_view what);
+  absl::StatusOr<AttrValue> ReadValue(int depth);
+  // `{...}` or nothing.
+  absl::StatusOr<AttrMap> ReadOptions(int depth, OptionRanges* ranges = nullptr);
+  // `KEY=VALUE,...` up to the end of the text.
+  absl::StatusOr<AttrMap> ReadKeyValues();
+
+  absl::Status ErrorAt(Range range, std::string message) const;
+  // At what comes next.
+  absl::Status ErrorHere(std::string message);
+  // An error if there is more text.
+  absl::Status ExpectEnd();
+  absl::Status CheckDepth(int depth);
+
+ private:
+  absl::string_view text() const { return source_->text(); }
+  void SkipSpace();
+  absl::StatusOr<std::string> ReadQuoted();
+  absl::StatusOr<std::string> ReadKey(Range* range);
+  absl::StatusOr<AttrValue> ValueOfWord(const Word& word) const;
+  // One `KEY SEPARATOR VALUE`, the separator being one of `separators`.
+  // Names met before are in `seen`.
+  absl::Status ReadPair(absl::string_view separators, int depth,
+                        OptionRanges* ranges,
+                        absl::flat_hash_set<std::string>* seen, AttrMap* out);
+
+  std::shared_ptr<const Source> source_;
+  size_t pos_ = 0;
+};
+
+}  // namespace baton::internal
+
+#endif  // BATON_TRANSFORM_INTERNAL_TEXT_PARSER_H_

@@ -1,0 +1,178 @@
+#include "baton/transform/pipeline.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/status_macros.h"
+#include "baton/transform/internal/text_parser.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/sequential.h"
+
+namespace baton {
+namespace {
+
+using internal::TextParser;
+
+constexpr char kSequential[] = "Sequential";
+constexpr char kFixedPoint[] = "FixedPoint";
+
+class PipelineParser {
+ public:
+  PipelineParser(absl::string_view text, absl::string_view source_name,
+                 const PassRegistry& registry)
+      : text_(text, source_name), registry_(registry) {}
+
+  absl::StatusOr<Pass> Parse() {
+    BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes, ReadItems(0));
+    BATON_RETURN_IF_ERROR(text_.AtEnd()
+                              ? absl::OkStatus()
+                              : text_.ErrorHere("expected \",\" or the end"));
+    return Sequential(std::move(passes));
+  }
+
+ private:
+  // Items up to the end or a closing parenthesis; none is a list, too.
+  absl::StatusOr<std::vector<Pass>> ReadItems(int depth) {
+    std::vector<Pass> passes;
+    if (text_.AtEnd() || text_.Peek(')')) return passes;
+    do {
+      BATON_ASSIGN_OR_RETURN(Pass pass, ReadItem(depth));
+      passes.push_back(std::move(pass));
+    } while (text_.Consume(','));
+    return passes;
+  }
+
+  absl::StatusOr<Pass> ReadItem(int depth) {
+    BATON_RETURN_IF_ERROR(text_.CheckDepth(depth));
+    BATON_ASSIGN_OR_RETURN(const TextParser::Word name,
+                           text_.ReadWord("the name of a pass"));
+    const bool is_list = name.text == kSequential || name.text == kFixedPoint;
+    PassFactory factory([] { return Pass(); });
+    if (!is_list) {
+      absl::StatusOr<PassFactory> found = registry_.Factory(name.text);
+      if (absl::IsNotFound(found.status())) return UnknownPass(name);
+      if (!found.ok()) {
+        return text_.ErrorAt(name.range, std::string(found.status().message()));
+      }
+      factory = *std::move(found);
+    }
+    TextParser::OptionRanges ranges;
+    BATON_ASSIGN_OR_RETURN(const AttrMap options,
+                           text_.ReadOptions(depth, &ranges));
+    if (name.text == kSequential) {
+      return ReadList<SequentialOptions>(name, options, ranges, depth,
+                                         Sequential);
+    }
+    if (name.text == kFixedPoint) {
+      return ReadList<FixedPointOptions>(name, options, ranges, depth,
+                                         FixedPoint);
+    }
+    BATON_RETURN_IF_ERROR(CheckOptions(
+        name, factory.options(), options, ranges,
+        [&factory](const Field& field, const AttrValue& value) {
+          return factory.CheckOption(field, value);
+        }));
+    absl::StatusOr<Pass> pass = factory.Create(options);
+    if (!pass.ok()) {
+      return text_.ErrorAt(name.range, absl::StrCat(name.text, ": ",
+                                                    pass.status().message()));
+    }
+    return pass;
+  }
+
+  template <typename Options>
+  absl::StatusOr<Pass> ReadList(const TextParser::Word& name,
+                                const AttrMap& options,
+                                const TextParser::OptionRanges& ranges,
+                                int depth,
+                                Pass (*make)(std::vector<Pass>, Options)) {
+    Options given;
+    BATON_RETURN_IF_ERROR(
+        CheckOptions(name, &FieldsOf<Options>(), options, ranges,
+                     [&given](const Field& field, const AttrValue& value) {
+                       return field.Set(&given, value);
+                     }));
+    BATON_RETURN_IF_ERROR(
+        text_.Expect('(', absl::StrCat("\"(\" and the passes of ", name.text)));
+    BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes, ReadItems(depth + 1));
+    BATON_RETURN_IF_ERROR(text_.Expect(')', "\",\" or \")\""));
+    return make(std::move(passes), std::move(given));
+  }
+
+  // Finds the option that is wrong, to point at it.
+  template <typename Check>
+  absl::Status CheckOptions(const TextParser::Word& name,
+                            const FieldList* fields, const AttrMap& options,
+                            const TextParser::OptionRanges& ranges,
+                            Check check) {
+    for (size_t i = 0; i < options.size(); ++i) {
+      const auto& [key, value] = options[i];
+      const Field* field = fields == nullptr ? nullptr : fields->Find(key);
+      if (field == nullptr) {
+        return text_.ErrorAt(ranges.keys[i], UnknownOption(name.text, key,
+                                                           fields));
+      }
+      absl::Status status = check(*field, value);
+      if (!status.ok()) {
+        return text_.ErrorAt(ranges.values[i],
+                             absl::StrCat(name.text, ": ", key, ": ",
+                                          status.message()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  static std::string UnknownOption(absl::string_view pass,
+                                   absl::string_view key,
+                                   const FieldList* fields) {
+    if (fields == nullptr) return absl::StrCat(pass, " takes no options");
+    std::vector<std::string> names;
+    for (const auto& field : fields->fields()) names.push_back(field->name());
+    return absl::StrCat(pass, " has no option ", key, DidYouMean(key, names),
+                        " (known: ", absl::StrJoin(names, ", "), ")");
+  }
+
+  absl::Status UnknownPass(const TextParser::Word& name) const {
+    std::vector<std::string> names = registry_.Names();
+    names.insert(names.end(), {kSequential, kFixedPoint});
+    return text_.ErrorAt(name.range,
+                         absl::StrCat("unknown pass ", name.text,
+                                      DidYouMean(name.text, names)));
+  }
+
+  TextParser text_;
+  const PassRegistry& registry_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> ParsePipeline(absl::string_view text,
+                                   const PassRegistry& registry,
+                                   absl::string_view source_name) {
+  return PipelineParser(text, source_name, registry).Parse();
+}
+
+absl::StatusOr<std::string> PipelineToString(const Pass& pass) {
+  BATON_ASSIGN_OR_RETURN(std::string text, pass.ToString());
+  // The outermost Sequential goes without saying, unless it has options.
+  constexpr absl::string_view kPrefix = "Sequential(";
+  if (pass.impl().list_keyword() == kSequential &&
+      absl::string_view(text).substr(0, kPrefix.size()) == kPrefix) {
+    return text.substr(kPrefix.size(), text.size() - kPrefix.size() - 1);
+  }
+  return text;
+}
+
+}  // namespace baton

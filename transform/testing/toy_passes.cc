@@ -1,0 +1,159 @@
+#include "baton/transform/testing/toy_passes.h"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
+#include "baton/ir/visit.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::toy {
+namespace {
+
+absl::StatusOr<Type> SameType(TypeRelationContext& context) {
+  return context.arg(0);
+}
+
+BATON_REGISTER_OP("toy.a").Arguments({{"x", ""}}).TypeRelation(SameType);
+BATON_REGISTER_OP("toy.b").Arguments({{"x", ""}}).TypeRelation(SameType);
+BATON_REGISTER_OP("toy.c").Arguments({{"x", ""}}).TypeRelation(SameType);
+
+class Replacer final : public ExprMutator {
+ public:
+  Replacer(absl::string_view from, absl::string_view to)
+      : from_(Op::Find(from)), to_(Op::Find(to)) {}
+
+ protected:
+  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+    return call->op() == from_ ? Call(to_, call->args()) : call;
+  }
+
+ private:
+  Op from_;
+  Op to_;
+};
+
+}  // namespace
+
+IRModule Module(int num_functions) {
+  IRModule module;
+  for (int i = 0; i < num_functions; ++i) {
+    const Var x("x", {2});
+    module.Set(i == 0 ? "main" : absl::StrCat("f", i),
+               Function({x}, Call(Op::Find("toy.a"), {x})));
+  }
+  return *InferTypes(module);
+}
+
+std::string Ops(const Function& function) {
+  std::vector<std::string> names;
+  const auto* call = function->body().As<CallNode>();
+  for (; call != nullptr; call = call->arg(0).As<CallNode>()) {
+    names.push_back(call->op_node()->name().substr(4));
+  }
+  return absl::StrJoin(names, " ");
+}
+
+std::string Ops(const IRModule& module) {
+  if (module.size() == 1) return Ops(module.functions()[0].function);
+  std::vector<std::string> all;
+  for (const IRModule::Definition& d : module.functions()) {
+    all.push_back(absl::StrCat(d.var->name(), ": ", Ops(d.function)));
+  }
+  return absl::StrJoin(all, "; ");
+}
+
+Pass InferType() {
+  return CreateModulePass(
+      [](const IRModule& module, const PassContext& /*context*/) {
+        return InferTypes(module);
+      },
+      {.name = "InferType", .idempotent = true, .always_run = true});
+}
+BATON_REGISTER_PASS(InferType);
+
+Pass Replace(absl::string_view from, absl::string_view to, PassInfo info) {
+  return CreateFunctionPass(
+      [from = std::string(from), to = std::string(to)](
+          const Function& function, const IRModule& /*module*/,
+          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Replacer(from, to).MutateFunction(function);
+      },
+      std::move(info));
+}
+
+Pass AToB() { return Replace("toy.a", "toy.b", {.name = "AToB"}); }
+Pass BToA() { return Replace("toy.b", "toy.a", {.name = "BToA"}); }
+
+Pass Nothing(PassInfo info) {
+  return CreateFunctionPass(
+      [](Function function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return function;
+      },
+      std::move(info));
+}
+
+Pass Liar() {
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function({function->params().begin(), function->params().end()},
+                        function->body(), function->result_type());
+      },
+      {.name = "Liar"});
+}
+
+Function Wrap(const Function& function, absl::string_view op) {
+  return Function({function->params().begin(), function->params().end()},
+                  Call(Op::Find(op), {function->body()}),
+                  function->result_type());
+}
+
+Pass Grow() {
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Wrap(function, "toy.a");
+      },
+      {.name = "Grow"});
+}
+
+Pass Fails(std::string message) {
+  return CreateModulePass(
+      [message = std::move(message)](
+          const IRModule& /*module*/,
+          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        return absl::InvalidArgumentError(message);
+      },
+      {.name = "Fails"});
+}
+
+Pass Throws(std::string what) {
+  return CreateModulePass(
+      [what = std::move(what)](
+          const IRModule& /*module*/,
+          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        throw std::runtime_error(what);
+      },
+      {.name = "Throws"});
+}
+
+}  // namespace baton::toy
