@@ -816,20 +816,19 @@ void Printer::SettleEntry(size_t index) {
 size_t Printer::SettleRope(size_t rope, const ExprNode* node) {
   const int index = ropes_[rope].buffer;
   Buffer& buffer = buffers_[index];
-  const size_t number = next_temp_++;
   if (buffer.parent != sinks_.back().buffer && buffer.users > 0) {
     // What needs it may come before this place: its line goes where it was
     // begun, before all of them.
     buffer.state = Buffer::kPromised;
     buffer.where = rope;
     buffer.node = node;
-    buffer.number = number;
+    buffer.number = next_temp_++;
     Need(index);
-  } else {
-    WriteNeedsOf(index);
-    WriteRopeLine(rope, node, number);
+    return buffer.number;
   }
-  return number;
+  WriteNeedsOf(index);
+  WriteRopeLine(rope, node, next_temp_);
+  return next_temp_++;
 }
 
 int Printer::ResolveBuffer(int buffer) {
@@ -1272,18 +1271,14 @@ std::string Printer::UniqueName(const std::string& name) {
         IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '/';
     result.push_back(allowed ? c : '_');
   }
-  const auto it = names_.find(result);
-  if (it != names_.end()) {
-    int64_t suffix = it->second;
-    std::string candidate;
-    do {
-      candidate = result;
-      AppendInt(++suffix, &candidate);
-    } while (names_.contains(candidate));
-    it->second = suffix;
-    result = std::move(candidate);
-  }
-  names_.emplace(result, 0);
+  const auto [it, inserted] = names_.try_emplace(result, 0);
+  if (inserted) return result;
+  // The first of %x1, %x2, ... that is free.
+  const size_t length = result.size();
+  do {
+    result.resize(length);
+    AppendInt(++it->second, &result);
+  } while (!names_.try_emplace(result, 0).second);
   return result;
 }
 

@@ -15,6 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/tools/opt.h"
 
 ABSL_FLAG(std::string, workload, "",
@@ -46,9 +48,8 @@ constexpr absl::string_view kUsage =
     "Runs compiler passes over a module.\n\n"
     "  baton-opt --workload=WORKLOAD [--passes=PIPELINE] [flags]\n";
 
-// From the definitions above.
-void PrintHelp() {
-  std::cout << kUsage << "\n";
+// The flags defined above, by name.
+std::vector<const absl::CommandLineFlag*> OptFlags() {
   std::vector<const absl::CommandLineFlag*> flags;
   for (const auto& [name, flag] : absl::GetAllFlags()) {
     if (absl::EndsWith(flag->Filename(), "tools/opt_main.cc")) {
@@ -58,7 +59,32 @@ void PrintHelp() {
   std::sort(flags.begin(), flags.end(), [](const auto* a, const auto* b) {
     return a->Name() < b->Name();
   });
-  for (const absl::CommandLineFlag* flag : flags) {
+  return flags;
+}
+
+// OK if `arg` is no flag, or a known one.
+absl::Status CheckFlag(absl::string_view arg) {
+  absl::string_view name = arg;
+  if (!absl::ConsumePrefix(&name, "-")) return absl::OkStatus();
+  absl::ConsumePrefix(&name, "-");
+  name = name.substr(0, name.find('='));
+  if (name.empty() || absl::FindCommandLineFlag(name) != nullptr) {
+    return absl::OkStatus();
+  }
+  absl::string_view positive = name;
+  if (absl::ConsumePrefix(&positive, "no") &&
+      absl::FindCommandLineFlag(positive) != nullptr) {
+    return absl::OkStatus();
+  }
+  std::vector<std::string> names;
+  for (const auto* flag : OptFlags()) names.emplace_back(flag->Name());
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown flag ", arg.substr(0, arg.find('=')), DidYouMean(name, names)));
+}
+
+void PrintHelp() {
+  std::cout << kUsage << "\n";
+  for (const absl::CommandLineFlag* flag : OptFlags()) {
     const std::string value = flag->DefaultValue();
     const bool is_switch = value == "false";
     const std::string name =
@@ -78,6 +104,11 @@ int OptMain(int argc, char** argv) {
     if (arg == "--help" || arg == "-help" || arg == "-h") {
       PrintHelp();
       return 0;
+    }
+    const absl::Status known = CheckFlag(arg);
+    if (!known.ok()) {
+      std::cerr << "baton-opt: " << known.message() << "\n";
+      return 1;
     }
   }
   absl::SetProgramUsageMessage(kUsage);

@@ -8,9 +8,9 @@
 // A bare word is anything without white space, quotes, or one of `,:=()[]{}`.
 // White space between tokens does not matter. An error shows the place:
 //
-//   --passes:1:9: error: expected a value
-//     FuseOps{=1}
-//             ^
+//   --passes:1:9: error: expected a name
+//   FuseOps{=1}
+//           ^
 
 #ifndef BATON_TRANSFORM_PIPELINE_VALUE_H_
 #define BATON_TRANSFORM_PIPELINE_VALUE_H_

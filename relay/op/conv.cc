@@ -92,10 +92,10 @@ class Convolution {
   const Dims& canonical_data() const { return data_; }
   const Dims& canonical_result() const { return result_; }
   const Dims& kernel_extents() const { return kernel_extents_; }
-  const Layout& data_layout() const { return data_layout_; }
+  const Layout& data_layout() const { return *data_layout_; }
 
  private:
-  absl::Status ParseLayouts();
+  absl::Status ParseLayouts(WeightCheck check);
   absl::Status CheckAttrs() const;
   // False if the weight is needed and not known yet.
   absl::StatusOr<bool> InferKernel(const TensorTypeNode& data,
@@ -125,33 +125,40 @@ class Convolution {
   const std::string& out_layout_text_;
   const DType out_dtype_;
 
-  Layout data_layout_;
-  Layout kernel_layout_;
-  Layout out_layout_;
+  // Canonical layouts, or what follows them.
+  const Layout* data_layout_ = nullptr;
+  const Layout* kernel_layout_ = nullptr;
+  const Layout* out_layout_ = nullptr;
   const Layout* canonical_kernel_ = nullptr;
+  Layout parsed_data_layout_;
+  Layout parsed_kernel_layout_;
+  Layout parsed_out_layout_;
   Dims data_;    // N, C, spatial
   Dims result_;  // N, C, spatial
   Dim out_channels_;
   Dims kernel_extents_;  // spatial
 };
 
-absl::Status Convolution::ParseLayouts() {
+absl::Status Convolution::ParseLayouts(WeightCheck check) {
   const ConvLayouts& layouts = LayoutsOf(num_spatial_, transposed_);
-  canonical_kernel_ =
-      grouped_kernel() ? &layouts.grouped_kernel : &layouts.kernel;
   BATON_ASSIGN_OR_RETURN(
-      data_layout_,
-      ParseLayout(context_, "data_layout", data_layout_text_, layouts.data));
-  BATON_ASSIGN_OR_RETURN(kernel_layout_,
-                         ParseLayout(context_, "kernel_layout",
-                                     kernel_layout_text_, *canonical_kernel_));
+      data_layout_, ParseLayout(context_, "data_layout", data_layout_text_,
+                                layouts.data, parsed_data_layout_));
+  if (check == WeightCheck::kShape) {
+    canonical_kernel_ =
+        grouped_kernel() ? &layouts.grouped_kernel : &layouts.kernel;
+    BATON_ASSIGN_OR_RETURN(
+        kernel_layout_,
+        ParseLayout(context_, "kernel_layout", kernel_layout_text_,
+                    *canonical_kernel_, parsed_kernel_layout_));
+  }
   if (out_layout_text_ == data_layout_text_) {
     out_layout_ = data_layout_;
     return absl::OkStatus();
   }
   BATON_ASSIGN_OR_RETURN(
-      out_layout_,
-      ParseLayout(context_, "out_layout", out_layout_text_, layouts.data));
+      out_layout_, ParseLayout(context_, "out_layout", out_layout_text_,
+                               layouts.data, parsed_out_layout_));
   return absl::OkStatus();
 }
 
@@ -223,7 +230,7 @@ absl::StatusOr<bool> Convolution::AssignWeight(const TensorTypeNode& data,
   }
   shape.insert(shape.end(), kernel_size_.begin(), kernel_size_.end());
   absl::StatusOr<Dims> stored =
-      canonical_kernel_->ConvertShape(shape, kernel_layout_);
+      canonical_kernel_->ConvertShape(shape, *kernel_layout_);
   if (!stored.ok()) return context_.Error(stored.status().message());
   BATON_RETURN_IF_ERROR(
       ExpectArg(context_, weight_index_, *stored,
@@ -236,11 +243,11 @@ absl::StatusOr<bool> Convolution::ReadWeight(const TensorTypeNode* weight) {
   if (weight == nullptr) return false;
   BATON_ASSIGN_OR_RETURN(Dims shape,
                          ConvertArgShape(context_, weight_index_, *weight,
-                                         kernel_layout_, *canonical_kernel_));
+                                         *kernel_layout_, *canonical_kernel_));
   const auto mismatch = [&](absl::string_view what, const Dim& expected) {
     return context_.Error("the weight has shape ",
                           ShapeToString(weight->shape()), " (",
-                          kernel_layout_.ToString(), "), which does not match ",
+                          kernel_layout_->ToString(), "), which does not match ",
                           what, "=", expected.ToString());
   };
   // Without the axis of the groups: channels of the whole.
@@ -275,20 +282,10 @@ absl::StatusOr<Type> Convolution::Infer(WeightCheck check) {
   if (data == nullptr) return Type();
   const TensorTypeNode* weight = context_.Tensor(weight_index_);
   BATON_RETURN_IF_ERROR(context_.status());
-  if (check == WeightCheck::kShape) {
-    BATON_RETURN_IF_ERROR(ParseLayouts());
-  } else {
-    const ConvLayouts& layouts = LayoutsOf(num_spatial_, transposed_);
-    BATON_ASSIGN_OR_RETURN(
-        data_layout_,
-        ParseLayout(context_, "data_layout", data_layout_text_, layouts.data));
-    BATON_ASSIGN_OR_RETURN(
-        out_layout_,
-        ParseLayout(context_, "out_layout", out_layout_text_, layouts.data));
-  }
+  BATON_RETURN_IF_ERROR(ParseLayouts(check));
   const Layout& canonical = LayoutsOf(num_spatial_, transposed_).data;
   BATON_ASSIGN_OR_RETURN(
-      data_, ConvertArgShape(context_, 0, *data, data_layout_, canonical));
+      data_, ConvertArgShape(context_, 0, *data, *data_layout_, canonical));
   BATON_RETURN_IF_ERROR(CheckAttrs());
   BATON_ASSIGN_OR_RETURN(const Dims pad,
                          TotalPadding(context_, padding_, num_spatial_));
@@ -319,7 +316,7 @@ absl::StatusOr<Type> Convolution::Infer(WeightCheck check) {
   }
   DType dtype = out_dtype_;
   if (dtype.is_void()) dtype = data->dtype();
-  absl::StatusOr<Dims> stored = canonical.ConvertShape(result_, out_layout_);
+  absl::StatusOr<Dims> stored = canonical.ConvertShape(result_, *out_layout_);
   if (!stored.ok()) return context_.Error(stored.status().message());
   return TensorLike(context_, 0, *stored, dtype);
 }

@@ -107,8 +107,7 @@ BATON_REGISTER_OP("memory.alloc_storage")
     .TakesAttrs<AllocStorageAttrs>()
     .TypeRelation(AllocStorageRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(NonComputationalOps(), true);
 
 BATON_REGISTER_OP("memory.alloc_tensor")
     .Describe("A tensor in a region of memory.")
@@ -118,8 +117,7 @@ BATON_REGISTER_OP("memory.alloc_tensor")
     .TakesAttrs<AllocTensorAttrs>()
     .TypeRelation(AllocTensorRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(NonComputationalOps(), true);
 
 BATON_REGISTER_OP("memory.kill")
     .Describe("Ends the life of a tensor or region.")
@@ -127,8 +125,7 @@ BATON_REGISTER_OP("memory.kill")
     .TypeRelation(KillRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(StatefulOps(), true)
-    .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(NonComputationalOps(), true);
 
 // The virtual machine.
 
@@ -152,8 +149,7 @@ BATON_REGISTER_OP("vm.shape_of")
     .TakesAttrs<ShapeOfAttrs>()
     .TypeRelation(VmShapeOfRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(NonComputationalOps(), true);
 
 BATON_REGISTER_OP("vm.reshape_tensor")
     .Describe("The same memory under another shape.")
@@ -161,8 +157,7 @@ BATON_REGISTER_OP("vm.reshape_tensor")
     .TakesAttrs<ReshapeTensorAttrs>()
     .TypeRelation(VmReshapeTensorRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(NonComputationalOps(), true);
 
 }  // namespace
 }  // namespace baton::relay

@@ -239,7 +239,7 @@ TEST(InferSqueezeLayoutsTest, NamesTheAxesThatAreLeft) {
       "NHWC -> NC {axis:[1,2]}");
   EXPECT_EQ(Infer("squeeze", {Float({1, 8, 1, 1})}, Attrs::Make(SqueezeAttrs{}),
                   {"NCHW"}),
-            "NCHW -> C {axis:none}");
+            "NCHW -> C {}");
 }
 
 TEST(InferStridedSliceLayoutsTest, MovesSlices) {

@@ -18,6 +18,12 @@ bool HasShape(const TensorTypeNode& type, absl::Span<const Dim> shape) {
                     type.shape().end());
 }
 
+bool IsTensorOf(const Type& type, absl::Span<const Dim> shape, DType dtype) {
+  const TensorTypeNode* tensor = type.As<TensorTypeNode>();
+  return tensor != nullptr && tensor->dtype() == dtype &&
+         HasShape(*tensor, shape);
+}
+
 // For messages: `argument 1 (weight)`.
 std::string ArgName(const TypeRelationContext& context, int i) {
   const absl::Span<const OpArgument> arguments = context.op().arguments();
@@ -69,10 +75,7 @@ absl::StatusOr<Type> BroadcastCompareRel(TypeRelationContext& context) {
 
 Type TensorLike(const TypeRelationContext& context, int like,
                 absl::Span<const Dim> shape, DType dtype) {
-  const TensorTypeNode* type = context.arg(like).As<TensorTypeNode>();
-  if (type != nullptr && type->dtype() == dtype && HasShape(*type, shape)) {
-    return context.arg(like);
-  }
+  if (IsTensorOf(context.arg(like), shape, dtype)) return context.arg(like);
   return TensorType(shape, dtype);
 }
 
@@ -100,12 +103,10 @@ absl::StatusOr<Dims> BroadcastShapes(const TypeRelationContext& context,
 
 absl::Status ExpectArg(TypeRelationContext& context, int i,
                        absl::Span<const Dim> shape, DType dtype) {
+  if (IsTensorOf(context.arg(i), shape, dtype)) return absl::OkStatus();
   const TensorTypeNode* known = context.Tensor(i);
   BATON_RETURN_IF_ERROR(context.status());
   if (known == nullptr) return context.AssignArg(i, TensorType(shape, dtype));
-  if (known->dtype() == dtype && HasShape(*known, shape)) {
-    return absl::OkStatus();
-  }
   bool mismatch =
       known->dtype() != dtype || known->shape().size() != shape.size();
   for (size_t k = 0; k < shape.size() && !mismatch; ++k) {
@@ -138,11 +139,12 @@ absl::Status ExpectRank(const TypeRelationContext& context, int i,
                        ShapeToString(type.shape()));
 }
 
-absl::StatusOr<Layout> ParseLayout(const TypeRelationContext& context,
-                                   absl::string_view what,
-                                   absl::string_view text,
-                                   const Layout& canonical) {
-  if (text == canonical.ToString()) return canonical;
+absl::StatusOr<const Layout*> ParseLayout(const TypeRelationContext& context,
+                                          absl::string_view what,
+                                          absl::string_view text,
+                                          const Layout& canonical,
+                                          Layout& storage) {
+  if (text == canonical.ToString()) return &canonical;
   absl::StatusOr<Layout> layout = Layout::Parse(text);
   if (!layout.ok()) {
     return context.Error(what, ": ", layout.status().message());
@@ -151,7 +153,8 @@ absl::StatusOr<Layout> ParseLayout(const TypeRelationContext& context,
     return context.Error(what, "=\"", text, "\" cannot be converted to \"",
                          canonical.ToString(), "\"");
   }
-  return layout;
+  storage = *std::move(layout);
+  return &storage;
 }
 
 absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,

@@ -54,11 +54,12 @@ absl::Status ExpectRank(const TypeRelationContext& context, int i,
                         const TensorTypeNode& type, int rank);
 
 // The layout that attribute `what` names; an error if it cannot be converted
-// to `canonical`.
-absl::StatusOr<Layout> ParseLayout(const TypeRelationContext& context,
-                                   absl::string_view what,
-                                   absl::string_view text,
-                                   const Layout& canonical);
+// to `canonical`. Points to `canonical`, or to `storage`, which it fills.
+absl::StatusOr<const Layout*> ParseLayout(const TypeRelationContext& context,
+                                          absl::string_view what,
+                                          absl::string_view text,
+                                          const Layout& canonical,
+                                          Layout& storage);
 
 // The shape of argument `i` in layout `to`.
 absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,

@@ -59,13 +59,16 @@ Expr CallOf(absl::string_view name, std::vector<Expr> args,
   return Call(op, args, *attrs);
 }
 
-// The type that inference gives to `var`, a parameter without annotation of a
-// function with body `body`.
+// The type that inference gives to `var`, a variable without annotation, where
+// it is a parameter of a function with body `body`.
 std::string InferredParam(const Var& var, const Expr& body) {
-  const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({var}, body)));
+  const absl::StatusOr<IRModule> typed = InferTypes(IRModule::FromExpr(body));
   if (!typed.ok()) return std::string(typed.status().message());
-  return typed->Find("main")->params()[0]->annotation().ToString();
+  const Function main = typed->Find("main");
+  for (const Var& param : main->params()) {
+    if (param->name() == var->name()) return param->annotation().ToString();
+  }
+  return "no such parameter";
 }
 
 TEST(BroadcastTest, GivesTheCommonShape) {

@@ -76,6 +76,19 @@ class ForwardFolder {
     bool has_users = false;
   };
 
+  // The children of node `i` but for the variables that it binds.
+  absl::Span<const int> UsedChildren(int i) const {
+    const absl::Span<const int> children = graph_.children(i);
+    switch (graph_.node(i)->kind()) {
+      case NodeKind::kFunction:
+        return children.subspan(children.size() - 1);
+      case NodeKind::kLet:
+        return children.subspan(1);
+      default:
+        return children;
+    }
+  }
+
   void Meet(int i, const ScaleSink& sink) {
     if (i == PostOrderIndex::kNoIndex) return;
     Request& request = sinks_[i];
@@ -99,7 +112,7 @@ class ForwardFolder {
       const ForwardScaleRule* rule =
           call == nullptr ? nullptr : ForwardScaleRules().Get(call->op());
       if (rule == nullptr || rule->request == nullptr) {
-        for (const int child : graph_.children(i)) Meet(child, {});
+        for (const int child : UsedChildren(i)) Meet(child, {});
         continue;
       }
       args.assign(call->num_args(), ScaleSink());

@@ -442,12 +442,24 @@ struct Prepared {
   DType out_dtype;
 };
 
+// LayoutTransform, with errors that name the convolution and `what`.
+absl::StatusOr<Tensor> Rearrange(absl::string_view name, absl::string_view what,
+                                 const Tensor& x, absl::string_view from,
+                                 absl::string_view to) {
+  absl::StatusOr<Tensor> result = LayoutTransform(x, from, to);
+  if (result.ok()) return result;
+  return Error(name, "the ", what, ": ", result.status().message());
+}
+
+// Brings the kernel to the layout `kernel_first`, its default, or, where the
+// data has its channels last, to `kernel_last`. If that is empty, the data is
+// brought to channels-first order.
 template <size_t N>
 absl::StatusOr<Prepared> Prepare(absl::string_view name, const Tensor& data,
                                  const Tensor& kernel,
                                  const ConvParams<N>& params,
-                                 bool allow_channels_last,
-                                 absl::string_view default_kernel) {
+                                 const std::string& kernel_first,
+                                 const std::string& kernel_last) {
   Prepared p;
   const std::string first = absl::StrCat("NC", Spatial<N>());
   const std::string last = absl::StrCat("N", Spatial<N>(), "C");
@@ -458,20 +470,15 @@ absl::StatusOr<Prepared> Prepare(absl::string_view name, const Tensor& data,
   BATON_ASSIGN_OR_RETURN(
       const DType compute,
       internal::ProductDType(name, data.dtype(), kernel.dtype(), p.out_dtype));
-  p.layout = allow_channels_last && data_layout == last ? last : first;
-  const auto plain = [name](const Tensor& x, absl::string_view what,
-                            absl::string_view from,
-                            absl::string_view to) -> absl::StatusOr<Tensor> {
-    absl::StatusOr<Tensor> result = LayoutTransform(x, from, to);
-    if (result.ok()) return result;
-    return Error(name, "the ", what, ": ", result.status().message());
-  };
-  BATON_ASSIGN_OR_RETURN(p.data, plain(data, "data", data_layout, p.layout));
+  const bool channels_last = !kernel_last.empty() && data_layout == last;
+  p.layout = channels_last ? last : first;
+  BATON_ASSIGN_OR_RETURN(p.data,
+                         Rearrange(name, "data", data, data_layout, p.layout));
   BATON_ASSIGN_OR_RETURN(
-      p.kernel, plain(kernel, "kernel",
-                      params.kernel_layout.empty() ? std::string(default_kernel)
-                                                   : params.kernel_layout,
-                      default_kernel));
+      p.kernel, Rearrange(name, "kernel", kernel,
+                          params.kernel_layout.empty() ? kernel_first
+                                                       : params.kernel_layout,
+                          channels_last ? kernel_last : kernel_first));
   BATON_ASSIGN_OR_RETURN(p.data, internal::Convert(name, p.data, compute));
   BATON_ASSIGN_OR_RETURN(p.kernel, internal::Convert(name, p.kernel, compute));
   return p;
@@ -482,7 +489,7 @@ absl::StatusOr<Tensor> Finish(absl::string_view name, MutableTensor result,
   BATON_ASSIGN_OR_RETURN(
       Tensor out,
       internal::Convert(name, std::move(result).Freeze(), p.out_dtype));
-  return LayoutTransform(out, p.layout, p.out_layout);
+  return Rearrange(name, "result", out, p.layout, p.out_layout);
 }
 
 absl::Status CheckGroups(absl::string_view name, int64_t groups,
@@ -493,15 +500,15 @@ absl::Status CheckGroups(absl::string_view name, int64_t groups,
                groups, " groups");
 }
 
-// Fills the windows of `g` from parameters and the plain kernel [*, *, taps],
+// Fills the windows of `g` from parameters and the kernel's spatial dimensions,
 // apart from `in` and `out`.
 template <size_t N>
-void SetWindows(const ConvParams<N>& params, const Tensor& kernel,
+void SetWindows(const ConvParams<N>& params, absl::Span<const int64_t> taps,
                 Geometry& g) {
   const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
   for (size_t i = 0; i < N; ++i) {
     Window& window = *windows[3 - N + i];
-    window.kernel = kernel.shape()[2 + i];
+    window.kernel = taps[i];
     window.stride = params.strides[i];
     window.dilation = params.dilation[i];
     window.pad_before = params.padding[i];
@@ -512,23 +519,35 @@ void SetWindows(const ConvParams<N>& params, const Tensor& kernel,
 template <size_t N>
 absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
                             const Tensor& kernel, const ConvParams<N>& params) {
-  const std::string oi = absl::StrCat("OI", Spatial<N>());
-  BATON_ASSIGN_OR_RETURN(Prepared p, Prepare(name, data, kernel, params,
-                                             /*allow_channels_last=*/true, oi));
+  const std::string io = absl::StrCat(Spatial<N>(), "IO");
+  BATON_ASSIGN_OR_RETURN(Prepared p,
+                         Prepare(name, data, kernel, params,
+                                 absl::StrCat("OI", Spatial<N>()), io));
   const bool channels_last = p.layout.back() == 'C';
   const absl::Span<const int64_t> in = p.data.shape();
   const int64_t channels = in[channels_last ? N + 1 : 1];
   BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, channels, "input"));
-  // The depthwise form [C, M, taps] is [C * M, 1, taps].
+  // Where the kernel has its dimensions.
+  const size_t out_at = channels_last ? N + 1 : 0;
+  const size_t in_at = channels_last ? N : 1;
   TensorShape weights = internal::ToShape(p.kernel.shape());
-  if (params.groups == channels && weights[0] == channels && channels > 1) {
-    BATON_ASSIGN_OR_RETURN(weights[0],
-                           internal::CheckedMul(name, weights[0], weights[1]));
-    weights[1] = 1;
+  if (params.groups == channels && weights[out_at] == channels &&
+      channels > 1) {
+    // The depthwise form [C, M, taps] is [C * M, 1, taps].
+    if (channels_last) {
+      BATON_ASSIGN_OR_RETURN(
+          p.kernel,
+          LayoutTransform(p.kernel, io, absl::StrCat(Spatial<N>(), "OI")));
+    }
+    BATON_ASSIGN_OR_RETURN(
+        weights[out_at],
+        internal::CheckedMul(name, weights[out_at], weights[in_at]));
+    weights[in_at] = 1;
     BATON_ASSIGN_OR_RETURN(p.kernel, p.kernel.Reshaped(weights));
   }
-  BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, weights[0], "output"));
-  if (weights[1] != channels / params.groups) {
+  const int64_t outs = weights[out_at];
+  BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, outs, "output"));
+  if (weights[in_at] != channels / params.groups) {
     return Error(name, "kernel ", kernel.TypeToString(), " does not fit data ",
                  data.TypeToString(), " in ", params.groups, " groups");
   }
@@ -536,11 +555,11 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
   g.batch = in[0];
   g.groups = params.groups;
   g.in_channels = channels / params.groups;
-  g.out_channels = weights[0] / params.groups;
-  SetWindows(params, p.kernel, g);
+  g.out_channels = outs / params.groups;
+  SetWindows(params, p.kernel.shape().subspan(channels_last ? 0 : 2), g);
   const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
   TensorShape shape = internal::ToShape(in);
-  shape[channels_last ? N + 1 : 1] = weights[0];
+  shape[channels_last ? N + 1 : 1] = outs;
   for (size_t i = 0; i < N; ++i) {
     Window& window = *windows[3 - N + i];
     const size_t at = i + (channels_last ? 1 : 2);
@@ -553,11 +572,6 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(p.data.dtype(), shape));
   if (result.num_elements() > 0) {
-    if (channels_last) {
-      BATON_ASSIGN_OR_RETURN(
-          p.kernel,
-          LayoutTransform(p.kernel, oi, absl::StrCat(Spatial<N>(), "IO")));
-    }
     BATON_RETURN_IF_ERROR(
         internal::VisitProduct(p.data.dtype(), [&]<typename T>() {
           return Convolve<T>(g, channels_last,
@@ -574,9 +588,8 @@ absl::StatusOr<Tensor> ConvTranspose(absl::string_view name, const Tensor& data,
                                      const Tensor& kernel,
                                      const ConvTransposeParams<N>& params) {
   const std::string io = absl::StrCat("IO", Spatial<N>());
-  BATON_ASSIGN_OR_RETURN(Prepared p,
-                         Prepare<N>(name, data, kernel, params,
-                                    /*allow_channels_last=*/false, io));
+  BATON_ASSIGN_OR_RETURN(Prepared p, Prepare<N>(name, data, kernel, params, io,
+                                                /*kernel_last=*/""));
   const absl::Span<const int64_t> in = p.data.shape();
   BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, in[1], "input"));
   if (p.kernel.shape()[0] != in[1]) {
@@ -589,7 +602,7 @@ absl::StatusOr<Tensor> ConvTranspose(absl::string_view name, const Tensor& data,
   g.groups = params.groups;
   g.in_channels = p.kernel.shape()[1];
   g.out_channels = in[1] / params.groups;
-  SetWindows(params, p.kernel, g);
+  SetWindows<N>(params, p.kernel.shape().subspan(2), g);
   const std::array<Window*, 3> windows = {&g.d, &g.h, &g.w};
   TensorShape shape = internal::ToShape(in);
   BATON_ASSIGN_OR_RETURN(shape[1],

@@ -105,52 +105,55 @@ Moments MomentsOf(const T* x, int64_t n, int64_t stride, double epsilon) {
   return m;
 }
 
+// Softmax (or its logarithm) of n contiguous elements.
+template <typename T>
+void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
+  T max = -std::numeric_limits<T>::infinity();
+  for (int64_t i = 0; i < n; ++i) max = x[i] > max ? x[i] : max;
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    y[i] = std::exp(x[i] - max);
+    sum += static_cast<double>(y[i]);
+  }
+  if (log) {
+    const double shift = static_cast<double>(max) + std::log(sum);
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] = static_cast<T>(static_cast<double>(x[i]) - shift);
+    }
+  } else {
+    const double scale = 1 / sum;
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] = static_cast<T>(static_cast<double>(y[i]) * scale);
+    }
+  }
+}
+
 absl::StatusOr<Tensor> SoftmaxNamed(absl::string_view name, const Tensor& x,
                                     int64_t axis, bool log) {
   BATON_ASSIGN_OR_RETURN(const int normal,
                          internal::NormalizeAxis(name, axis, x.rank()));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   return RunFloat(name, x, [&v, log]<typename T>(const T* from, T* to) {
-    // The inner positions of one outer index side by side.
-    std::vector<T> max(static_cast<size_t>(v.inner));
-    std::vector<double> sum(static_cast<size_t>(v.inner));
-    const size_t inner = static_cast<size_t>(v.inner);
+    if (v.inner == 1) {
+      for (int64_t o = 0; o < v.outer; ++o) {
+        SoftmaxRow(from + o * v.extent, v.extent, log, to + o * v.extent);
+      }
+      return;
+    }
+    // A row at a time, gathered from and scattered to its places.
+    std::vector<T> row(static_cast<size_t>(v.extent));
+    std::vector<T> out(static_cast<size_t>(v.extent));
     for (int64_t o = 0; o < v.outer; ++o) {
-      std::fill(max.begin(), max.end(), -std::numeric_limits<T>::infinity());
-      std::fill(sum.begin(), sum.end(), 0.0);
-      for (int64_t k = 0; k < v.extent; ++k) {
-        const T* row = from + k * v.inner;
-        for (size_t i = 0; i < inner; ++i) {
-          max[i] = row[i] > max[i] ? row[i] : max[i];
+      for (int64_t i = 0; i < v.inner; ++i) {
+        const int64_t start = o * v.extent * v.inner + i;
+        for (int64_t k = 0; k < v.extent; ++k) {
+          row[static_cast<size_t>(k)] = from[start + k * v.inner];
+        }
+        SoftmaxRow(row.data(), v.extent, log, out.data());
+        for (int64_t k = 0; k < v.extent; ++k) {
+          to[start + k * v.inner] = out[static_cast<size_t>(k)];
         }
       }
-      for (int64_t k = 0; k < v.extent; ++k) {
-        for (size_t i = 0; i < inner; ++i) {
-          const T e =
-              std::exp(from[k * v.inner + static_cast<int64_t>(i)] - max[i]);
-          to[k * v.inner + static_cast<int64_t>(i)] = e;
-          sum[i] += static_cast<double>(e);
-        }
-      }
-      for (size_t i = 0; i < inner; ++i) {
-        sum[i] = log ? std::log(sum[i]) : 1 / sum[i];
-      }
-      for (int64_t k = 0; k < v.extent; ++k) {
-        const T* row = from + k * v.inner;
-        T* out = to + k * v.inner;
-        if (log) {
-          for (size_t i = 0; i < inner; ++i) {
-            out[i] = static_cast<T>(static_cast<double>(row[i]) -
-                                    static_cast<double>(max[i]) - sum[i]);
-          }
-        } else {
-          for (size_t i = 0; i < inner; ++i) {
-            out[i] = static_cast<T>(static_cast<double>(out[i]) * sum[i]);
-          }
-        }
-      }
-      from += v.extent * v.inner;
-      to += v.extent * v.inner;
     }
   });
 }

@@ -21,6 +21,7 @@
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/window.h"
+#include "baton/runtime/kernels/reduce.h"
 
 namespace baton::kernels {
 namespace {
@@ -332,6 +333,23 @@ absl::StatusOr<Tensor> Adaptive(absl::string_view name, Mode mode,
              });
 }
 
+absl::StatusOr<Tensor> Global(absl::string_view name, Mode mode,
+                              const Tensor& x, absl::string_view layout) {
+  BATON_ASSIGN_OR_RETURN(const SpatialDims dims, FindSpatial(name, x, layout));
+  if (!x.dtype().IsStorable() || x.dtype().is_bool()) {
+    return internal::UnsupportedDType(name, x.dtype());
+  }
+  ReduceParams params;
+  params.keepdims = true;
+  for (size_t i = 0; i < dims.count; ++i) {
+    if (x.shape()[dims.first + i] == 0) {
+      return Error(name, "nothing to pool in ", x.TypeToString());
+    }
+    params.axes.push_back(static_cast<int64_t>(dims.first + i));
+  }
+  return mode == Mode::kMax ? Max(x, params) : Mean(x, params);
+}
+
 }  // namespace
 
 absl::StatusOr<Tensor> MaxPool1d(const Tensor& x, const Pool1dParams& params) {
@@ -360,12 +378,12 @@ absl::StatusOr<Tensor> AvgPool3d(const Tensor& x, const Pool3dParams& params) {
 
 absl::StatusOr<Tensor> GlobalMaxPool2d(const Tensor& x,
                                        absl::string_view layout) {
-  return Adaptive("global_max_pool2d", Mode::kMax, x, {1}, layout);
+  return Global("global_max_pool2d", Mode::kMax, x, layout);
 }
 
 absl::StatusOr<Tensor> GlobalAvgPool2d(const Tensor& x,
                                        absl::string_view layout) {
-  return Adaptive("global_avg_pool2d", Mode::kAvg, x, {1}, layout);
+  return Global("global_avg_pool2d", Mode::kAvg, x, layout);
 }
 
 absl::StatusOr<Tensor> AdaptiveMaxPool(const Tensor& x,

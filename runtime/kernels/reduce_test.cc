@@ -164,7 +164,8 @@ TEST(ReduceTest, AllAxesOfAllShapes) {
 TEST(ReduceTest, NoAxesMeansAll) {
   const Tensor x = MakeFloat({2, 2}, {1, 2, 3, 4});
   EXPECT_TRUE(Matches(Sum(x, {}), kFloat32, {}, {10}));
-  EXPECT_TRUE(Matches(Sum(x, {.keepdims = true}), kFloat32, {1, 1}, {10}));
+  EXPECT_TRUE(
+      Matches(Sum(x, {.axes = {}, .keepdims = true}), kFloat32, {1, 1}, {10}));
   EXPECT_TRUE(Matches(Prod(x, {.axes = {1}}), kFloat32, {2}, {2, 12}));
   EXPECT_TRUE(Matches(Sum(x, {.axes = {0, 1}, .exclude = true}), kFloat32,
                       {2, 2}, {1, 2, 3, 4}));

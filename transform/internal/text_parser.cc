@@ -33,10 +33,11 @@ int HexDigit(char c) {
   return -1;
 }
 
+// Decimal, and not a word such as `infinity`.
 bool LooksLikeNumber(absl::string_view word) {
-  if (word[0] == '-' || word[0] == '+') word.remove_prefix(1);
-  if (!word.empty() && word[0] == '.') word.remove_prefix(1);
-  return !word.empty() && absl::ascii_isdigit(word[0]);
+  return word.find_first_not_of("0123456789+-.eE") ==
+             absl::string_view::npos &&
+         word.find_first_of("0123456789") != absl::string_view::npos;
 }
 
 bool IsInteger(absl::string_view word) {

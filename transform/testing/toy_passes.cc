@@ -1,5 +1,7 @@
 #include "baton/transform/testing/toy_passes.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/ir/visit.h"
@@ -22,6 +25,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::toy {
@@ -34,6 +38,7 @@ absl::StatusOr<Type> SameType(TypeRelationContext& context) {
 BATON_REGISTER_OP("toy.a").Arguments({{"x", ""}}).TypeRelation(SameType);
 BATON_REGISTER_OP("toy.b").Arguments({{"x", ""}}).TypeRelation(SameType);
 BATON_REGISTER_OP("toy.c").Arguments({{"x", ""}}).TypeRelation(SameType);
+BATON_REGISTER_OP("toy.d").Arguments({{"x", ""}}).TypeRelation(SameType);
 
 class Replacer final : public ExprMutator {
  public:
@@ -154,6 +159,59 @@ Pass Throws(std::string what) {
         throw std::runtime_error(what);
       },
       {.name = "Throws"});
+}
+
+absl::Status Log::Say(const std::string& hook, const std::string& rest) {
+  lines_->push_back(
+      absl::StrCat(name(), " ", hook, rest.empty() ? "" : " ", rest));
+  if (fails_in == hook) {
+    return absl::InvalidArgumentError(absl::StrCat(name(), " ", hook));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+std::string Describe(const PassExecution& pass) {
+  return absl::StrCat("#", pass.number(), " ", pass.name());
+}
+
+}  // namespace
+
+absl::Status Log::EnterPassContext() { return Say("enter"); }
+absl::Status Log::ExitPassContext() { return Say("exit"); }
+
+absl::StatusOr<bool> Log::ShouldRun(const IRModule& /*module*/,
+                                    const PassExecution& pass) {
+  if (logs_should_run || fails_in == "should_run") {
+    BATON_RETURN_IF_ERROR(Say("should_run", Describe(pass)));
+  }
+  return std::find(refused.begin(), refused.end(), pass.name()) ==
+         refused.end();
+}
+
+absl::Status Log::RunBeforePass(const IRModule& /*module*/,
+                                const PassExecution& pass) {
+  return Say("before", Describe(pass));
+}
+
+absl::Status Log::RunAfterPass(const IRModule& /*module*/,
+                               const PassExecution& pass) {
+  return Say("after",
+             absl::StrCat(Describe(pass), pass.changed() ? " (changed)" : ""));
+}
+
+void Log::PassFailed(const IRModule& /*module*/, const PassExecution& pass,
+                     const absl::Status& /*error*/) {
+  Say("failed", Describe(pass)).IgnoreError();
+}
+
+absl::Status Tree::RunBeforePass(const IRModule& /*module*/,
+                                 const PassExecution& pass) {
+  absl::StrAppend(&text_,
+                  std::string(static_cast<size_t>(2 * pass.depth()), ' '),
+                  pass.number(), " ", pass.name(), "\n");
+  return absl::OkStatus();
 }
 
 }  // namespace baton::toy

@@ -1,18 +1,22 @@
-// Programs and passes to test the pass manager with: nothing of them depends
-// on real operators. Linking this registers a pass InferType, and the operators
-// toy.a, toy.b and toy.c of one argument.
+// Programs, passes and an instrument to test the pass manager with: none of
+// them needs real operators. Linking this registers a pass InferType, and the
+// operators toy.a to toy.d of one argument.
 
 #ifndef BATON_TRANSFORM_TESTING_TOY_PASSES_H_
 #define BATON_TRANSFORM_TESTING_TOY_PASSES_H_
 
-#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
 
 namespace baton::toy {
 
@@ -46,6 +50,54 @@ Pass Throws(std::string what = "boom");
 
 // `function` with `op` applied to its result.
 Function Wrap(const Function& function, absl::string_view op);
+
+// Writes down what it is told, a line each, after its name:
+//   A should_run #2 Nothing
+//   A before #2 Nothing
+//   A after #2 Nothing (changed)
+//   A failed #2 Nothing
+//   A enter; A exit
+class Log final : public PassInstrument {
+ public:
+  Log(std::string name, std::vector<std::string>* lines)
+      : PassInstrument(std::move(name)), lines_(lines) {}
+
+  absl::Status EnterPassContext() override;
+  absl::Status ExitPassContext() override;
+  absl::StatusOr<bool> ShouldRun(const IRModule& module,
+                                 const PassExecution& pass) override;
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+  void PassFailed(const IRModule& module, const PassExecution& pass,
+                  const absl::Status& error) override;
+
+  // Names of passes to refuse.
+  std::vector<std::string> refused;
+  // The hook that fails: `enter`, `before` ... with the message `NAME HOOK`.
+  std::string fails_in;
+  // Whether to write lines for should_run.
+  bool logs_should_run = false;
+
+ private:
+  absl::Status Say(const std::string& hook, const std::string& rest = "");
+  std::vector<std::string>* lines_;
+};
+
+// Writes down the passes that run, in order of start.
+class Tree final : public PassInstrument {
+ public:
+  Tree() : PassInstrument("Tree") {}
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+
+  // A line each: two spaces for each level, number, name.
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 }  // namespace baton::toy
 

@@ -141,20 +141,47 @@ struct Block<uint8_t> {
 };
 #endif  // defined(__SSE2__)
 
+// The side of a tile: a cache line of elements.
+template <typename T>
+constexpr int64_t kTile = 64 / static_cast<int64_t>(sizeof(T));
+
+// Transposes a whole tile by way of a buffer, so that each line of src is read
+// and each line of dst is written at once: lines of one tile often share a set
+// of the cache and evict each other.
+template <typename T>
+void TransposeTile(const char* src, int64_t ss, char* dst, int64_t ds) {
+  constexpr int64_t kB = Block<T>::kRows;
+  constexpr int64_t kT = static_cast<int64_t>(sizeof(T));
+  alignas(64) char buffer[64 * kTile<T>];
+  for (int64_t c = 0; c < kTile<T>; c += kB) {
+    for (int64_t r = 0; r < kTile<T>; r += kB) {
+      Block<T>::Transpose(src + c * ss + r * kT, ss, buffer + r * 64 + c * kT,
+                          64);
+    }
+  }
+  for (int64_t r = 0; r < kTile<T>; ++r) {
+    std::memcpy(dst + r * ds, buffer + r * 64, 64);
+  }
+}
+
 // dst[r * ds + c] = src[c * ss + r] for r < rows, c < cols; strides in bytes.
 template <typename T>
 void Transpose2d(const char* src, int64_t ss, char* dst, int64_t ds,
                  int64_t rows, int64_t cols) {
   constexpr int64_t kB = Block<T>::kRows;
   constexpr int64_t kT = static_cast<int64_t>(sizeof(T));
+  if (cols == kTile<T>) {
+    for (; rows >= kTile<T>; rows -= kTile<T>) {
+      TransposeTile<T>(src, ss, dst, ds);
+      src += 64;
+      dst += kTile<T> * ds;
+    }
+  }
   const int64_t block_rows = kB == 1 ? 0 : rows / kB * kB;
   const int64_t block_cols = kB == 1 ? 0 : cols / kB * kB;
-  if (block_cols > 0) {
-    for (int64_t r = 0; r < block_rows; r += kB) {
-      for (int64_t c = 0; c < block_cols; c += kB) {
-        Block<T>::Transpose(src + c * ss + r * kT, ss, dst + r * ds + c * kT,
-                            ds);
-      }
+  for (int64_t r = 0; r < block_rows; r += kB) {
+    for (int64_t c = 0; c < block_cols; c += kB) {
+      Block<T>::Transpose(src + c * ss + r * kT, ss, dst + r * ds + c * kT, ds);
     }
   }
   const auto scalar = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
@@ -180,6 +207,69 @@ void Transpose2d(const char* src, int64_t ss, char* dst, int64_t ds,
   }
 }
 
+// Copies where src is contiguous along `rows`, one of `outer`, and dst along
+// `inner`.
+template <typename T>
+void SwapFastest(absl::Span<const Dim> outer, const Dim& rows, const Dim& inner,
+                 const char* src, char* dst) {
+  constexpr int64_t kT = static_cast<int64_t>(sizeof(T));
+  // Tiles write whole cache lines of dst, blocks of rows bound how many pages
+  // of dst are in use at a time. Where other loops complete the lines that a
+  // tile begins, a block is as small as one line of src, so that they stay in
+  // the cache until then.
+  constexpr int64_t kRowsAtATime = 128;
+  const bool partial_lines =
+      inner.size < kTile<T> &&
+      std::any_of(outer.begin(), outer.end(),
+                  [&rows](const Dim& d) { return d.dst < rows.dst; });
+  const int64_t block = partial_lines ? kTile<T> : kRowsAtATime;
+  Dims loops;
+  for (const Dim& d : outer) {
+    if (&d != &rows) loops.push_back(d);
+  }
+  // The two loops over parts, known by their strides; sizes follow below.
+  const int64_t tile_step = kT * kTile<T>;
+  const int64_t block_step = kT * block;
+  loops.push_back({0, inner.src * kTile<T>, tile_step});
+  loops.push_back({0, block_step, rows.dst * block});
+  // In the order of dst; in that of src if it is src's runs that do not fill a
+  // line.
+  const bool by_src = rows.size < kTile<T>;
+  std::stable_sort(
+      loops.begin(), loops.end(), [by_src](const Dim& a, const Dim& b) {
+        return by_src ? std::abs(a.src) > std::abs(b.src) : a.dst > b.dst;
+      });
+  size_t tile_loop = 0;
+  while (loops[tile_loop].size != 0 || loops[tile_loop].dst != tile_step) {
+    ++tile_loop;
+  }
+  size_t block_loop = 0;
+  while (loops[block_loop].size != 0 || block_loop == tile_loop) ++block_loop;
+  // Whole tiles and blocks first, then what is left of either.
+  const auto run = [&](int64_t first_tile, int64_t tiles, int64_t cols,
+                       int64_t first_block, int64_t blocks, int64_t height) {
+    if (tiles == 0 || blocks == 0 || cols == 0 || height == 0) return;
+    loops[tile_loop].size = tiles;
+    loops[block_loop].size = blocks;
+    ForEachPoint(loops,
+                 src + first_tile * loops[tile_loop].src +
+                     first_block * loops[block_loop].src,
+                 dst + first_tile * loops[tile_loop].dst +
+                     first_block * loops[block_loop].dst,
+                 [&](const char* s, char* d) {
+                   Transpose2d<T>(s, inner.src, d, rows.dst, height, cols);
+                 });
+  };
+  const int64_t tiles = inner.size / kTile<T>;
+  const int64_t blocks = rows.size / block;
+  const int64_t cols_left = inner.size % kTile<T>;
+  const int64_t rows_left = rows.size % block;
+  run(0, tiles, kTile<T>, 0, blocks, block);
+  run(tiles, 1, cols_left, 0, blocks, block);
+  run(0, tiles, kTile<T>, blocks, 1, rows_left);
+  run(tiles, 1, cols_left, blocks, 1, rows_left);
+}
+
 // `dims` is sorted by descending dst stride, merged, and not empty.
 template <typename T>
 void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
@@ -195,39 +285,7 @@ void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
   const auto unit = std::find_if(outer.begin(), outer.end(),
                                  [](const Dim& d) { return d.src == kT; });
   if (inner.dst == kT && inner.src != 0 && unit != outer.end()) {
-    // A swap of fastest dimensions. Tiles write whole cache lines of dst; the
-    // other loops run in the order of src, so that each tile reads a few
-    // sequential streams.
-    constexpr int64_t kTile = std::max<int64_t>(64 / kT, Block<T>::kRows);
-    const int64_t tiles = (inner.size + kTile - 1) / kTile;
-    Dims loops;
-    for (const Dim& d : outer) {
-      if (&d != &*unit) loops.push_back(d);
-    }
-    loops.push_back({inner.size, inner.src, inner.dst});
-    std::stable_sort(loops.begin(), loops.end(),
-                     [](const Dim& a, const Dim& b) {
-                       return std::abs(a.src) > std::abs(b.src);
-                     });
-    size_t tile_loop = 0;
-    while (loops[tile_loop].dst != kT) ++tile_loop;
-    loops[tile_loop] = {tiles, inner.src * kTile, inner.dst * kTile};
-    // All tiles are full but perhaps the last one.
-    const Dim rows = *unit;
-    const int64_t full = inner.size / kTile;
-    const auto run = [&](int64_t first, int64_t count, int64_t cols) {
-      if (count == 0) return;
-      Dims part = loops;
-      part[tile_loop].size = count;
-      ForEachPoint(part, src + first * part[tile_loop].src,
-                   dst + first * part[tile_loop].dst,
-                   [&](const char* s, char* d) {
-                     Transpose2d<T>(s, inner.src, d, rows.dst, rows.size, cols);
-                   });
-    };
-    run(0, full, kTile);
-    run(full, tiles - full, inner.size - full * kTile);
-    return;
+    return SwapFastest<T>(outer, *unit, inner, src, dst);
   }
   ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
     if (inner.src == 0 && inner.dst == kT) {

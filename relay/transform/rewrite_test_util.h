@@ -1,0 +1,34 @@
+// What tests of rewriting passes share.
+
+#ifndef BATON_RELAY_TRANSFORM_REWRITE_TEST_UTIL_H_
+#define BATON_RELAY_TRANSFORM_REWRITE_TEST_UTIL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+
+namespace baton::relay {
+
+using Rewrite = Expr (*)(const Expr& expr);
+
+Var TensorVar(std::string name, const std::vector<int64_t>& shape,
+              DType dtype = DType::Float(32));
+
+// `function` with types; the test fails if it is ill-typed.
+Function Typed(const Function& function);
+
+// Checks that `rewrite` makes `after` of `before`, leaves its input alone, and
+// keeps the results of the program, up to rounding, wherever it can be run on
+// random inputs in [0, 1).
+void ExpectRewrites(Rewrite rewrite, const Function& before,
+                    const Function& after);
+
+// Checks that `rewrite` returns the very function that it is given.
+void ExpectUnchanged(Rewrite rewrite, const Function& function);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_REWRITE_TEST_UTIL_H_

@@ -1,0 +1,403 @@
+#include "baton/transform/function_pass.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/text_printer.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_error.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/sequential.h"
+#include "baton/transform/testing/toy_passes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// The name of `function` in `module`.
+std::string NameOf(const Function& function, const IRModule& module) {
+  for (const IRModule::Definition& d : module.functions()) {
+    if (d.function == function) return d.var->name();
+  }
+  return "?";
+}
+
+TEST(FunctionPassTest, TransformsEachFunctionAndInfersTypes) {
+  const absl::StatusOr<IRModule> result = toy::AToB()(toy::Module(3));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(toy::Ops(*result), "main: b; f1: b; f2: b");
+  EXPECT_TRUE(result->Find("f2")->type().defined());
+}
+
+TEST(FunctionPassTest, LeavesSomeFunctionsAlone) {
+  IRModule module = toy::Module(7);
+  const auto set = [&module](const char* name, const char* attr,
+                             AttrValue value) {
+    module.Set(name, module.Find(name).WithAttr(attr, std::move(value)));
+  };
+  set("f1", attr::kCompiler, "dnnl");
+  set("f2", attr::kExtern, 1);
+  set("f3", attr::kExtern, 0);
+  set("f4", attr::kSkipOptimization, 1);
+  set("f5", attr::kSkipOptimization, 0);
+  set("f6", attr::kPrimitive, 1);
+  EXPECT_EQ(toy::Ops(toy::AToB()(module).value()),
+            "main: b; f1: a; f2: a; f3: b; f4: a; f5: b; f6: b");
+}
+
+TEST(FunctionPassTest, BodySeesTheModuleAsItWas) {
+  std::vector<std::string> seen;
+  const Pass pass = CreateFunctionPass(
+      [&seen](const Function& function, const IRModule& module,
+              const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        seen.push_back(toy::Ops(module));
+        return toy::Wrap(function, "toy.b");
+      },
+      {.name = "Look"});
+  ASSERT_TRUE(pass(toy::Module(2)).ok());
+  EXPECT_THAT(seen, ElementsAre("main: a; f1: a", "main: a; f1: a"));
+}
+
+TEST(FunctionPassTest, FunctionsThatDoNotChangeStayTheSame) {
+  const IRModule module = toy::Module(3);
+  const Pass pass = CreateFunctionPass(
+      [](const Function& function, const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return NameOf(function, module) == "f1" ? toy::Wrap(function, "toy.b")
+                                                : function;
+      },
+      {.name = "OnlyF1"});
+  const absl::StatusOr<IRModule> result = pass(module);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(toy::Ops(*result), "main: a; f1: b a; f2: a");
+  EXPECT_EQ(result->Find("main"), module.Find("main"));
+  EXPECT_EQ(result->Find("f2"), module.Find("f2"));
+}
+
+TEST(FunctionPassTest, NeedsInferType) {
+  const PassRegistry empty;
+  EXPECT_EQ(PassContext({.registry = &empty})
+                .Run([] { return toy::AToB()(toy::Module()); })
+                .status()
+                .message(),
+            "in pass #1 AToB:\n"
+            "InferType runs after every function pass: unknown pass InferType");
+}
+
+TEST(FunctionPassTest, UsesTheContextsRegistry) {
+  PassRegistry registry(PassRegistry::Global());
+  registry.Override("InferType", [] {
+    return toy::Fails("the override ran");
+  });
+  EXPECT_EQ(PassContext({.registry = &registry})
+                .Run([] { return toy::AToB()(toy::Module()); })
+                .status()
+                .message(),
+            "in pass #1 AToB > #2 Fails:\nthe override ran");
+}
+
+TEST(FunctionPassTest, NullResultIsAnError) {
+  const Pass pass = CreateFunctionPass(
+      [](const Function& /*function*/, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function();
+      },
+      {.name = "Null"});
+  EXPECT_EQ(pass(toy::Module()).status().message(),
+            "in pass #1 Null, function @main:\n"
+            "Null returned no function (a null handle)");
+  EXPECT_EQ(CreateFunctionPass(nullptr, {.name = "Empty"})(toy::Module())
+                .status()
+                .message(),
+            "in pass #1 Empty:\nthe pass has no body");
+}
+
+TEST(FunctionPassTest, ErrorNamesTheFunction) {
+  const Pass pass = CreateFunctionPass(
+      [](const Function& function, const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        if (NameOf(function, module) == "f2") {
+          throw std::runtime_error("boom");
+        }
+        return function;
+      },
+      {.name = "Throws"});
+  const absl::Status status = pass(toy::Module(4)).status();
+  EXPECT_EQ(status.message(),
+            "in pass #1 Throws, function @f2:\n"
+            "Throws threw an exception: boom");
+}
+
+// Everything below must come out the same on any number of threads.
+class ParallelTest : public ::testing::TestWithParam<int> {
+ protected:
+  PassContextOptions Options() const {
+    return {.config = {{"threads", GetParam()}}};
+  }
+  absl::StatusOr<IRModule> Run(const Pass& pass, const IRModule& module,
+                               PassInstruments instruments = {}) const {
+    PassContextOptions options = Options();
+    options.instruments = std::move(instruments);
+    return PassContext(std::move(options)).Run([&] { return pass(module); });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Threads, ParallelTest,
+                         ::testing::Values(1, 2, 3, 16, 0));
+
+// Gives threads a chance to get in each other's way.
+void Dawdle(const std::string& name) {
+  if (name.size() % 2 == 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+TEST_P(ParallelTest, Results) {
+  const IRModule module = toy::Module(100);
+  const Pass pass = CreateFunctionPass(
+      [](const Function& function, const IRModule& module,
+         const PassContext& context) -> absl::StatusOr<Function> {
+        const std::string name = NameOf(function, module);
+        Dawdle(name);
+        if (name.back() == '3') return function;
+        EXPECT_TRUE(context == PassContext::Current());
+        return toy::Wrap(function, name.back() == '7' ? "toy.b" : "toy.c");
+      },
+      {.name = "Mark"});
+  const absl::StatusOr<IRModule> result = Run(pass, module);
+  ASSERT_TRUE(result.ok()) << result.status();
+  std::vector<std::string> expected;
+  for (const IRModule::Definition& d : module.functions()) {
+    const std::string& name = d.var->name();
+    expected.push_back(absl::StrCat(name, ": ",
+                                    name.back() == '3'   ? "a"
+                                    : name.back() == '7' ? "b a"
+                                                         : "c a"));
+  }
+  EXPECT_EQ(toy::Ops(*result), absl::StrJoin(expected, "; "));
+  EXPECT_TRUE(Run(toy::BToA(), module)->SameAs(module));
+}
+
+TEST_P(ParallelTest, TheFirstErrorIsReported) {
+  const Pass pass = CreateFunctionPass(
+      [](const Function& function, const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const std::string name = NameOf(function, module);
+        Dawdle(name);
+        if (name == "main" || name.back() != '7') return function;
+        return absl::NotFoundError(absl::StrCat("not in ", name));
+      },
+      {.name = "Fussy"});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Run(pass, toy::Module(60)).status().message(),
+              "in pass #1 Fussy, function @f7:\nnot in f7");
+  }
+}
+
+// Runs passes on a module of one function, from inside the body; the deeper
+// one fails for the functions named.
+Pass Nested(std::vector<std::string> failing = {}) {
+  return CreateFunctionPass(
+      [failing = std::move(failing)](
+          const Function& function, const IRModule& module,
+          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const std::string name = NameOf(function, module);
+        Dawdle(name);
+        IRModule one;
+        one.Set("main", function);
+        std::vector<Pass> passes = {toy::AToB()};
+        if (std::find(failing.begin(), failing.end(), name) != failing.end()) {
+          passes.push_back(toy::Fails());
+        }
+        BATON_ASSIGN_OR_RETURN(one, Sequential(passes, {.name = name})(one));
+        return one.Find("main");
+      },
+      {.name = "Nested"});
+}
+
+TEST_P(ParallelTest, EventsComeInFunctionOrder) {
+  const auto tree = std::make_shared<toy::Tree>();
+  std::string expected = "1 Nested\n";
+  int number = 1;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = i == 0 ? "main" : absl::StrCat("f", i);
+    absl::StrAppend(&expected, "  ", number + 1, " ", name, "\n    ",
+                    number + 2, " AToB\n      ", number + 3, " InferType\n");
+    number += 3;
+  }
+  absl::StrAppend(&expected, "  ", number + 1, " InferType\n");
+  const absl::StatusOr<IRModule> result =
+      Run(Nested(), toy::Module(40), {tree});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(tree->text(), expected);
+}
+
+TEST_P(ParallelTest, NumbersInErrors) {
+  // With instruments and without, which count in different ways.
+  for (int i = 0; i < 20; ++i) {
+    for (const bool watched : {false, true}) {
+      PassInstruments instruments;
+      const auto tree = std::make_shared<toy::Tree>();
+      if (watched) instruments.push_back(tree);
+      const absl::Status status =
+          Run(Sequential({toy::Nothing(), Nested({"f21", "f30", "f25"})}),
+              toy::Module(40), std::move(instruments))
+              .status();
+      // sequential, Nothing, InferType, Nested; 21 times 3; f21, AToB,
+      // InferType, Fails.
+      EXPECT_EQ(status.message(),
+                "in pass #1 sequential > #4 Nested, function @f21 > #68 f21 > "
+                "#71 Fails:\nit went wrong");
+      if (watched) {
+        EXPECT_THAT(tree->text(), HasSubstr("71 Fails\n"));
+        EXPECT_THAT(tree->text(), ::testing::Not(HasSubstr("f22")));
+      }
+    }
+  }
+}
+
+TEST_P(ParallelTest, EventsAreBalancedOnErrors) {
+  std::vector<std::string> lines;
+  const absl::Status status =
+      Run(Nested({"f1", "f2"}), toy::Module(20),
+          {std::make_shared<toy::Log>("A", &lines)})
+          .status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(
+      lines,
+      ElementsAre("A enter", "A before #1 Nested",                         //
+                  "A before #2 main", "A before #3 AToB",                  //
+                  "A before #4 InferType",                                 //
+                  "A after #4 InferType (changed)",                        //
+                  "A after #3 AToB (changed)", "A after #2 main (changed)",
+                  "A before #5 f1", "A before #6 AToB",                    //
+                  "A before #7 InferType",                                 //
+                  "A after #7 InferType (changed)",                        //
+                  "A after #6 AToB (changed)", "A before #8 Fails",
+                  "A failed #8 Fails", "A failed #5 f1",
+                  "A failed #1 Nested", "A exit"));
+}
+
+TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
+  // Each body runs a pass on a module of twenty functions, whose bodies enter
+  // a context with an instrument of its own.
+  std::vector<std::string> lines;
+  const auto log = std::make_shared<toy::Log>("A", &lines);
+  const Pass inner = CreateFunctionPass(
+      [log](const Function& function, const IRModule& module,
+            const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        Dawdle(NameOf(function, module));
+        const absl::Status status =
+            PassContext({.instruments = {log}}).Run([] {
+              return toy::InferType()(toy::Module()).status();
+            });
+        if (!status.ok()) return status;
+        return toy::Wrap(function, "toy.b");
+      },
+      {.name = "Inner"});
+  const Pass outer = CreateFunctionPass(
+      [inner](const Function& function, const IRModule& /*module*/,
+              const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        BATON_ASSIGN_OR_RETURN(const IRModule result, inner(toy::Module(20)));
+        EXPECT_EQ(toy::Ops(result.Find("f19")), "b a");
+        return function;
+      },
+      {.name = "Outer"});
+  ASSERT_TRUE(Run(outer, toy::Module(10)).ok());
+  // Outer is 1; each of its bodies has Inner, 20 InferType, and the one that
+  // follows Inner.
+  std::vector<std::string> expected;
+  for (int body = 0; body < 10; ++body) {
+    for (int i = 0; i < 20; ++i) {
+      const int number = 2 + body * 22 + 1 + i;
+      expected.insert(expected.end(),
+                      {"A enter", absl::StrCat("A before #", number,
+                                               " InferType"),
+                       absl::StrCat("A after #", number, " InferType"),
+                       "A exit"});
+    }
+  }
+  EXPECT_EQ(lines, expected);
+}
+
+TEST_P(ParallelTest, ErrorDeepInside) {
+  const Pass inner = Nested({"f3"});
+  const Pass outer = CreateFunctionPass(
+      [inner](const Function& function, const IRModule& module,
+              const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const bool fails = NameOf(function, module) == "f2";
+        BATON_RETURN_IF_ERROR(inner(toy::Module(fails ? 10 : 2)).status());
+        return function;
+      },
+      {.name = "Outer"});
+  // Outer 1; each good body: Nested, 2 * 3, InferType; then Nested, 3 * 3, f3,
+  // AToB, InferType, Fails.
+  EXPECT_EQ(Run(outer, toy::Module(9)).status().message(),
+            "in pass #1 Outer, function @f2 > #18 Nested, function @f3 > "
+            "#28 f3 > #31 Fails:\nit went wrong");
+}
+
+TEST_P(ParallelTest, NumbersGoOnAfterwards) {
+  EXPECT_EQ(Run(Sequential({Nested(), toy::Fails()}), toy::Module(10))
+                .status()
+                .message(),
+            "in pass #1 sequential > #34 Fails:\nit went wrong");
+}
+
+TEST_P(ParallelTest, TextIsTheSame) {
+  PassContextOptions one;
+  const IRModule module = toy::Module(50);
+  const Pass pass = Sequential({Nested(), toy::Grow(), toy::AToB()});
+  const absl::StatusOr<IRModule> expected =
+      PassContext().Run([&] { return pass(module); });
+  const absl::StatusOr<IRModule> result = Run(pass, module);
+  ASSERT_TRUE(expected.ok() && result.ok());
+  EXPECT_EQ(AsText(*result), AsText(*expected));
+}
+
+TEST(ParallelismTest, BodiesDoRunAtTheSameTime) {
+  // Each body waits for another one, for a while.
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  const Pass pass = CreateFunctionPass(
+      [&](const Function& function, const IRModule& /*module*/,
+          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        ++inside;
+        for (int i = 0; i < 5000 && !met; ++i) {
+          if (inside > 1) met = true;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        --inside;
+        return function;
+      },
+      {.name = "Meet"});
+  ASSERT_TRUE(PassContext({.config = {{"threads", 2}}})
+                  .Run([&] { return pass(toy::Module(2)); })
+                  .ok());
+  EXPECT_TRUE(met);
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,165 @@
+#include "baton/transform/pass_registry.h"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/module.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/sequential.h"
+#include "baton/transform/testing/toy_passes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct UnrollOptions {
+  int64_t factor = 4;
+  std::string mode;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("factor", &UnrollOptions::factor, "How often.");
+    v("mode", &UnrollOptions::mode, "How.", kRequired);
+  }
+};
+
+Pass Unroll(UnrollOptions options) {
+  return toy::Nothing({.name = "Unroll",
+                       .opt_level = static_cast<int>(options.factor),
+                       .doc = "Unrolls."});
+}
+BATON_REGISTER_PASS(Unroll);
+
+absl::StatusOr<Pass> Picky(UnrollOptions options) {
+  if (options.factor < 0) return absl::InvalidArgumentError("too small");
+  return toy::Nothing({.name = "Picky"});
+}
+BATON_REGISTER_PASS_AS("Picky", Picky);
+
+BATON_REGISTER_PASS_AS("Twice", [] { return toy::AToB(); });
+BATON_REGISTER_PASS_AS("Twice", toy::BToA);
+
+TEST(PassRegistryTest, RegisteredPassesAreThere) {
+  const PassRegistry& registry = PassRegistry::Global();
+  EXPECT_THAT(registry.Names(), Contains("Unroll"));
+  EXPECT_THAT(registry.Names(), Contains("InferType"));
+  EXPECT_TRUE(registry.Contains("Picky"));
+  EXPECT_FALSE(registry.Contains("picky"));
+}
+
+TEST(PassRegistryTest, InfoComesFromThePass) {
+  const absl::StatusOr<PassInfo> info = PassRegistry::Global().Info("Unroll");
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->name, "Unroll");
+  EXPECT_EQ(info->opt_level, 4);
+  EXPECT_EQ(info->doc, "Unrolls.");
+  EXPECT_EQ(info->granularity, PassGranularity::kFunction);
+}
+
+TEST(PassRegistryTest, CreateWithOptions) {
+  const PassRegistry& registry = PassRegistry::Global();
+  const absl::StatusOr<Pass> pass =
+      registry.Create("Unroll", {{"factor", 2}, {"mode", "full"}});
+  ASSERT_TRUE(pass.ok()) << pass.status();
+  EXPECT_EQ(pass->info().opt_level, 2);
+}
+
+TEST(PassRegistryTest, ErrorsNameTheCulprit) {
+  const PassRegistry& registry = PassRegistry::Global();
+  const auto message = [&](const char* name, const AttrMap& options) {
+    return std::string(registry.Create(name, options).status().message());
+  };
+  EXPECT_EQ(message("Unrol", {}),
+            "unknown pass Unrol; did you mean \"Unroll\"?");
+  EXPECT_EQ(registry.Get("Unrol").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(message("Unroll", {{"mod", "x"}}), HasSubstr("pass Unroll: "));
+  EXPECT_THAT(message("Unroll", {{"mod", "x"}}), HasSubstr("mode"));
+  EXPECT_THAT(message("Unroll", {{"mode", "x"}, {"factor", "y"}}),
+              HasSubstr("factor"));
+  // A required option that is missing.
+  EXPECT_THAT(message("Unroll", {}), HasSubstr("mode"));
+  EXPECT_FALSE(registry.Get("Unroll").ok());
+  EXPECT_EQ(message("InferType", {{"x", 1}}),
+            "pass InferType: unknown option x: it takes no options");
+  EXPECT_EQ(message("Picky", {{"factor", -1}, {"mode", "x"}}),
+            "pass Picky: too small");
+}
+
+TEST(PassRegistryTest, RegisteredTwice) {
+  const std::string message(
+      PassRegistry::Global().Get("Twice").status().message());
+  EXPECT_THAT(message, HasSubstr("pass Twice is registered twice: "));
+  EXPECT_THAT(message, HasSubstr("pass_registry_test.cc:"));
+  EXPECT_FALSE(PassRegistry::Global().Info("Twice").ok());
+}
+
+TEST(PassRegistryTest, FactoryThatThrowsOrReturnsNothing) {
+  PassRegistry registry;
+  registry.Register("Throws", []() -> Pass { throw std::runtime_error("no"); });
+  registry.Register("Null", [] { return Pass(); });
+  EXPECT_EQ(registry.Get("Throws").status().message(),
+            "pass Throws: its factory threw an exception: no");
+  EXPECT_EQ(registry.Get("Null").status().message(),
+            "pass Null: its factory returned a null pass");
+}
+
+TEST(PassRegistryTest, GetReturnsOnePass) {
+  const PassRegistry& registry = PassRegistry::Global();
+  EXPECT_EQ(&registry.Get("InferType")->impl(),
+            &registry.Get("InferType")->impl());
+}
+
+TEST(PassRegistryTest, CopyCanBeChanged) {
+  PassRegistry copy(PassRegistry::Global());
+  EXPECT_EQ(copy.Names(), PassRegistry::Global().Names());
+  ASSERT_TRUE(copy.Get("InferType").ok());
+  copy.Override("InferType", [] { return toy::Fails("overridden"); });
+  copy.Override("New", toy::AToB);
+  EXPECT_EQ(copy.Get("InferType")->name(), "Fails");
+  EXPECT_TRUE(copy.Contains("New"));
+  EXPECT_EQ(PassRegistry::Global().Get("InferType")->name(), "InferType");
+  EXPECT_FALSE(PassRegistry::Global().Contains("New"));
+
+  // A context that is given the copy uses it.
+  const Pass needy = toy::Nothing({.name = "Needy", .required = {"New"}});
+  const absl::StatusOr<IRModule> result =
+      PassContext({.registry = &copy}).Run([&] {
+        return Sequential({needy})(toy::Module());
+      });
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("overridden"));
+}
+
+TEST(PassRegistryTest, ManyThreads) {
+  PassRegistry registry(PassRegistry::Global());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&registry, i] {
+      for (int k = 0; k < 100; ++k) {
+        EXPECT_TRUE(registry.Get("InferType").ok());
+        registry.Override(i % 2 == 0 ? "X" : "Y", toy::AToB);
+        EXPECT_TRUE(registry.Get(i % 2 == 0 ? "X" : "Y").ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace baton
