@@ -247,9 +247,9 @@ absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
     Print("IR after", pass, AsText(module, options_.text));
   }
   if (tells_change && options_.changed == Changed::kDiff) {
-    Print("IR changed by", pass,
-          DiffLines(AsText(pass.before(), options_.text),
-                    AsText(module, options_.text)));
+    const std::string diff = DiffLines(AsText(pass.before(), options_.text),
+                                       AsText(module, options_.text));
+    if (!diff.empty()) Print("IR changed by", pass, diff);
   }
   return absl::OkStatus();
 }

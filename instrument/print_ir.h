@@ -30,7 +30,7 @@ struct PrintIrOptions {
   enum class Changed {
     kNone,
     kFull,
-    kDiff,  // line by line
+    kDiff,  // line by line, if the text differs
   };
   Changed changed = Changed::kNone;
   TextOptions text = {.version = false,

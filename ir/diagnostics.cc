@@ -117,8 +117,7 @@ std::string Diagnostic::ToString() const {
   const Source& source = span->source();
   const Source::Position position = source.PositionOf(span->begin());
   absl::StrAppend(&result, source.name(), ":", position.line, ":",
-                  position.column, ": ", SeverityName(severity), ": ",
-                  message);
+                  position.column, ": ", SeverityName(severity), ": ", message);
   const int64_t begin = position.column - 1;
   AppendMarkedLine(source.Line(position.line), begin,
                    begin + std::max<int64_t>(1, span->end() - span->begin()),

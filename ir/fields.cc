@@ -49,9 +49,9 @@ absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
       }
       return absl::InvalidArgumentError(absl::StrCat(
           "unknown name \"", name, "\"", DidYouMean(name, known),
-          known.empty() ? "; none is known"
-                        : absl::StrCat("; known: ",
-                                       absl::StrJoin(known, ", "))));
+          known.empty()
+              ? "; none is known"
+              : absl::StrCat("; known: ", absl::StrJoin(known, ", "))));
     }
     for (const Field* earlier : given) {
       if (earlier == field) {

@@ -78,8 +78,8 @@ class Comparator {
     int index;  // -1 if the field is not a list
   };
 
-  void Push(const ExprNode* a, const ExprNode* b, int parent,
-            const char* field, int index = -1) {
+  void Push(const ExprNode* a, const ExprNode* b, int parent, const char* field,
+            int index = -1) {
     int step = -1;
     if (trace_ && *field != '\0') {
       step = static_cast<int>(steps_.size());
@@ -166,7 +166,8 @@ std::string Comparator::Describe(const ExprNode* node) {
   if (node == nullptr) return "nothing";
   switch (node->kind()) {
     case NodeKind::kOp:
-      return absl::StrCat("operator ", static_cast<const OpNode*>(node)->name());
+      return absl::StrCat("operator ",
+                          static_cast<const OpNode*>(node)->name());
     case NodeKind::kGlobalVar:
       return absl::StrCat("@", static_cast<const GlobalVarNode*>(node)->name());
     case NodeKind::kVar:
@@ -204,7 +205,8 @@ bool Comparator::Match(const Node* a, const Node* b, bool* known) {
 bool Comparator::BinderEqual(const Var& a, const Var& b, int step,
                              const char* field, int index) {
   const auto name = [&] {
-    return index < 0 ? std::string(field) : absl::StrCat(field, "[", index, "]");
+    return index < 0 ? std::string(field)
+                     : absl::StrCat(field, "[", index, "]");
   };
   if (!TypesEqual(a->annotation().get(), b->annotation().get(), true)) {
     return DifferInType(step, trace_ ? name() : "", a->annotation(),
@@ -568,10 +570,10 @@ bool Comparator::DictsEqual(const DictAttrs& a, const DictAttrs& b, int step) {
   for (const auto& [name, value] : a.entries()) {
     const AttrValue* other = b.Find(name);
     if (other == nullptr || !ValuesEqual(value, *other)) {
-      return trace_ ? Differ(step, absl::StrCat("attrs.", name),
-                             value.ToString(),
-                             other == nullptr ? "set" : other->ToString())
-                    : false;
+      return trace_
+                 ? Differ(step, absl::StrCat("attrs.", name), value.ToString(),
+                          other == nullptr ? "set" : other->ToString())
+                 : false;
     }
   }
   for (const auto& entry : b.entries()) {
@@ -752,8 +754,8 @@ uint64_t Hasher::HashType(const TypeNode* type) {
       }
       case NodeKind::kTypeVar:
         type_open_ = true;
-        hash.Add(
-            static_cast<uint64_t>(static_cast<const TypeVarNode*>(node)->var_kind()));
+        hash.Add(static_cast<uint64_t>(
+            static_cast<const TypeVarNode*>(node)->var_kind()));
         hash.Add(Number(node));
         break;
       case NodeKind::kGlobalTypeVar:
@@ -834,9 +836,8 @@ const Expr* Hasher::Child(const ExprNode* node, uint32_t i) const {
     case NodeKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       if (i == 0) return &call->op();
-      return i <= static_cast<uint32_t>(call->num_args())
-                 ? &call->args()[i - 1]
-                 : nullptr;
+      return i <= static_cast<uint32_t>(call->num_args()) ? &call->args()[i - 1]
+                                                          : nullptr;
     }
     case NodeKind::kTuple: {
       const auto fields = static_cast<const TupleNode*>(node)->fields();
@@ -981,8 +982,8 @@ uint64_t Hasher::HashExpr(const ExprNode* root) {
     const ExprNode* node = frame.node;
     const size_t base = frame.values_base;
     frames_.pop_back();
-    const uint64_t hash = Finish(
-        node, absl::MakeConstSpan(values_).subspan(base));
+    const uint64_t hash =
+        Finish(node, absl::MakeConstSpan(values_).subspan(base));
     values_.resize(base);
     values_.push_back(hash);
     if (!node->unique()) memo_.emplace(node, hash);

@@ -1,14 +1,13 @@
 #include "baton/ir/structural_equal.h"
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pthread.h>
-
-#include "gtest/gtest.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
@@ -16,6 +15,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "gtest/gtest.h"
 
 namespace baton {
 namespace {
@@ -98,8 +98,7 @@ TEST(StructuralEqualTest, SharingOfConstantsAndProjectionsDoesNot) {
   EXPECT_TRUE(Equal(Add(first, first),
                     Add(TupleGetItem(pair, 0), TupleGetItem(pair, 0))));
   Expr empty = Tuple({});
-  EXPECT_TRUE(Equal(Add(empty, empty), Add(Tuple({}),
-                                           Tuple({}))));
+  EXPECT_TRUE(Equal(Add(empty, empty), Add(Tuple({}), Tuple({}))));
 }
 
 TEST(StructuralEqualTest, ConstantsCompareByValue) {
@@ -126,7 +125,8 @@ TEST(StructuralEqualTest, FunctionAttributesAreADictionary) {
   const auto make = [&x](AttrMap entries) {
     return Function({x}, x, {}, {}, DictAttrs(std::move(entries)));
   };
-  EXPECT_TRUE(Equal(make({{"a", 1}, {"b", "c"}}), make({{"b", "c"}, {"a", 1}})));
+  EXPECT_TRUE(
+      Equal(make({{"a", 1}, {"b", "c"}}), make({{"b", "c"}, {"a", 1}})));
   EXPECT_FALSE(Equal(make({{"a", 1}}), make({})));
   EXPECT_FALSE(Equal(make({{"a", 1}}), make({{"a", 2}})));
   EXPECT_EQ(*FirstDifference(make({{"a", 1}}), make({})),
@@ -162,8 +162,8 @@ TEST(StructuralEqualTest, Types) {
   EXPECT_FALSE(StructuralEqual(Type(a), Type(b)));
   EXPECT_TRUE(StructuralEqual(Type(a), Type(b), {.map_free_vars = true}));
   EXPECT_FALSE(StructuralEqual(f, Type(TupleType({f}))));
-  EXPECT_FALSE(StructuralEqual(Type(TupleType({f})),
-                               Type(TupleType({TupleType({f})}))));
+  EXPECT_FALSE(
+      StructuralEqual(Type(TupleType({f})), Type(TupleType({TupleType({f})}))));
   EXPECT_TRUE(StructuralEqual(Type(), Type()));
   EXPECT_FALSE(StructuralEqual(Type(), f));
 }
@@ -172,8 +172,8 @@ TEST(StructuralEqualTest, SymbolicDimensionsAreBoundByParameters) {
   const auto make = [](int factor) {
     Dim n(new DimExprNode(DimExprNode::Op::kSizeVar, "n", DType::Int(32), {},
                           {}));
-    Dim m(new DimExprNode(DimExprNode::Op::kMul, "", DType::Int(32), n,
-                          factor));
+    Dim m(
+        new DimExprNode(DimExprNode::Op::kMul, "", DType::Int(32), n, factor));
     Var x("x", {n});
     return Function({x}, Soft(x, {.shape = {m}}), TensorType({m}, DType()));
   };
@@ -194,7 +194,8 @@ TEST(StructuralEqualTest, Modules) {
   b.Set("f", h);
   EXPECT_FALSE(StructuralEqual(a, b));
   EXPECT_NE(StructuralHash(a), StructuralHash(b));
-  EXPECT_EQ(*FirstDifference(a, b), "@f.body.args[0]: %x is not a call of toy.neg");
+  EXPECT_EQ(*FirstDifference(a, b),
+            "@f.body.args[0]: %x is not a call of toy.neg");
   b.Remove("f");
   EXPECT_EQ(*FirstDifference(a, b), "@f: only in the first module");
   EXPECT_EQ(*FirstDifference(b, a), "@f: only in the second module");

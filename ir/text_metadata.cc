@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +27,6 @@
 
 namespace baton {
 namespace internal {
-namespace {
 
 absl::string_view DimKind(DimExprNode::Op op) {
   switch (op) {
@@ -45,6 +45,17 @@ absl::string_view DimKind(DimExprNode::Op op) {
   }
   return "tir.Var";
 }
+
+std::optional<DimExprNode::Op> DimOpOf(absl::string_view kind) {
+  using Op = DimExprNode::Op;
+  for (Op op : {Op::kVar, Op::kSizeVar, Op::kAdd, Op::kSub, Op::kMul,
+                Op::kFloorDiv}) {
+    if (DimKind(op) == kind) return op;
+  }
+  return std::nullopt;
+}
+
+namespace {
 
 absl::string_view KindOf(const Node* node) {
   switch (node->kind()) {
@@ -288,7 +299,12 @@ class JsonGraph {
       } else if (type == "float") {
         Set(i, name, DoubleText(*value.As<double>()));
       } else if (type == "string") {
-        Set(i, name, *value.As<std::string>());
+        // The reader takes a number for the node of that number.
+        const std::string& text = *value.As<std::string>();
+        const bool number =
+            !text.empty() &&
+            text.find_first_not_of("0123456789") == std::string::npos;
+        Set(i, name, number ? absl::StrCat(AddString(text)) : text);
       } else if (type == "dtype") {
         Set(i, name, DTypeText(*value.As<DType>()));
       } else {
@@ -304,9 +320,8 @@ class JsonGraph {
   size_t virtual_device_ = 0;
 };
 
-void AppendAttrs(
-    const std::vector<std::pair<std::string, std::string>>& attrs,
-    std::string* out) {
+void AppendAttrs(const std::vector<std::pair<std::string, std::string>>& attrs,
+                 std::string* out) {
   const bool many = attrs.size() > 1;
   out->append("      \"attrs\": {");
   bool first = true;
@@ -376,7 +391,7 @@ void AppendRaw(T value, std::string* out) {
 void AppendTensor(const Tensor& tensor, std::string* out,
                   const std::function<void(std::string*)>& flush) {
   std::string head;
-  AppendRaw<uint64_t>(0xdd5e40f096b4a13full, &head);
+  AppendRaw<uint64_t>(kTensorMagic, &head);
   AppendRaw<uint64_t>(0, &head);
   AppendRaw<int32_t>(1, &head);  // host memory
   AppendRaw<int32_t>(0, &head);

@@ -5,7 +5,9 @@
 #define BATON_IR_TEXT_METADATA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +15,17 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/node.h"
+#include "baton/ir/type.h"
 
 namespace baton {
 namespace internal {
+
+// How a tensor begins in the reference's file format.
+inline constexpr uint64_t kTensorMagic = 0xdd5e40f096b4a13fu;
+
+// The kind of a symbolic dimension, `tir.Mul`, and back.
+absl::string_view DimKind(DimExprNode::Op op);
+std::optional<DimExprNode::Op> DimOpOf(absl::string_view kind);
 
 // Numbers nodes within their kind, in the order in which they are first met.
 // The nodes must outlive the table.

@@ -107,7 +107,8 @@ void AppendReal(T value, Same same, std::string* out) {
 
 template <typename T>
 void AppendReal(T value, std::string* out) {
-  AppendReal(value, [value](T back) { return back == value; }, out);
+  AppendReal(
+      value, [value](T back) { return back == value; }, out);
 }
 
 template <typename T>
@@ -138,8 +139,8 @@ bool AppendScalar(const Tensor& tensor, std::string* out) {
     const float value = half;
     if (std::isnan(value) && half.bits != 0x7e00u) return false;
     AppendReal(
-        value,
-        [half](float back) { return Float16(back).bits == half.bits; }, out);
+        value, [half](float back) { return Float16(back).bits == half.bits; },
+        out);
     out->append("f16");
   } else if (dtype == DType::Int(32)) {
     AppendInt(ScalarValue<int32_t>(tensor), out);
@@ -1129,7 +1130,8 @@ void Printer::AppendCallAttrs(const CallNode* call, bool first,
                               std::string* out) {
   const AttrsNode* attrs = call->attrs().get();
   const OpNode* op = call->op_node();
-  if (options_.metadata && op != nullptr && op->attrs_type() != &attrs->type()) {
+  if (options_.metadata && op != nullptr &&
+      op->attrs_type() != &attrs->type()) {
     // Written in place, they would be read as the operator's own type.
     if (!first) out->append(", ");
     metadata_.AppendRef(attrs, out);

@@ -1,5 +1,7 @@
 #include "baton/ir/text_printer.h"
 
+#include <pthread.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -9,9 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <pthread.h>
-
-#include "gtest/gtest.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "baton/ir/attrs.h"
@@ -21,6 +20,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "gtest/gtest.h"
 
 namespace baton {
 namespace {
@@ -483,7 +483,8 @@ TEST(TextPrinterTest, GenericFunctions) {
 }
 
 TEST(TextPrinterTest, SymbolicDimensions) {
-  Dim n(new DimExprNode(DimExprNode::Op::kSizeVar, "n", DType::Int(32), {}, {}));
+  Dim n(
+      new DimExprNode(DimExprNode::Op::kSizeVar, "n", DType::Int(32), {}, {}));
   Dim m(new DimExprNode(DimExprNode::Op::kMul, "", DType::Int(32), n, 16));
   EXPECT_EQ(m.ToString(), "(n * 16)");
   Var x("x", {m, n});
@@ -639,8 +640,10 @@ TEST(TextPrinterTest, TypesAreNotedOnce) {
             "  toy.add(%0, meta[relay.Constant][0] /* ty=Tensor[(2), float32] "
             "*/) /* ty=Tensor[(2), float32] */\n"
             "} /* ty=fn (Tensor[(2), float32]) -> Tensor[(2), float32] */\n");
-  EXPECT_EQ(AsText(f, {.version = false, .metadata = false,
-                       .note_omitted_metadata = false, .types = false}),
+  EXPECT_EQ(AsText(f, {.version = false,
+                       .metadata = false,
+                       .note_omitted_metadata = false,
+                       .types = false}),
             "fn (%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
             "  %0 = toy.add(%x, %x);\n"
             "  toy.add(%0, meta[relay.Constant][0])\n"
@@ -684,8 +687,10 @@ TEST(TextPrinterTest, DepthDoesNotMatter) {
     for (int i = 0; i < kDepth; ++i) chain = Add(chain, x);
     EXPECT_TRUE(absl::StrContains(
         ToText(Function({x}, chain)),
-        absl::StrCat("%", kDepth - 2, " = toy.add(%", kDepth - 3, ", %x);\n  "
-                     "toy.add(%", kDepth - 2, ", %x)\n}")));
+        absl::StrCat("%", kDepth - 2, " = toy.add(%", kDepth - 3,
+                     ", %x);\n  "
+                     "toy.add(%",
+                     kDepth - 2, ", %x)\n}")));
 
     Expr lets = x;
     for (int i = 0; i < kDepth; ++i) lets = Let(Var("y"), x, lets);

@@ -132,8 +132,7 @@ class Checker {
 
   void Bind(const Var& var, const ExprNode* binder, bool in_scope) {
     if (!var.defined()) {
-      Error(binder->span(), NodeKindName(binder->kind()),
-            " binds no variable");
+      Error(binder->span(), NodeKindName(binder->kind()), " binds no variable");
       return;
     }
     const int scope = in_scope ? open_.back() : -1;
@@ -141,8 +140,7 @@ class Checker {
     if (inserted) return;
     if (!it->second.reported) {
       it->second.reported = true;
-      Error(var->span(), "variable %", var->name(),
-            " is bound more than once");
+      Error(var->span(), "variable %", var->name(), " is bound more than once");
     }
     it->second.scope = scope;
   }

@@ -1,12 +1,11 @@
 #include "baton/ir/well_formed.h"
 
+#include <pthread.h>
+
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pthread.h>
-
-#include "gtest/gtest.h"
 #include "absl/status/status.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
@@ -14,6 +13,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "gtest/gtest.h"
 
 namespace baton {
 namespace {

@@ -64,7 +64,8 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
                                                ThreadState& state) const {
   BATON_RETURN_IF_ERROR(state.TakeTurn());
   const PassInstruments& instruments = context.instruments();
-  execution.before_ = module;
+  const IRModule before = module;
+  execution.before_ = &before;
   state.Begin(execution);
 
   // Hooks from `first_failed` to `last_failed` are still to hear of a failure.
@@ -78,7 +79,7 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
     for (size_t i = last_failed; i-- > first_failed;) {
       PassInstrument& instrument = *instruments[i];
       absl::Status failed = CatchExceptions(instrument.name(), [&] {
-        instrument.PassFailed(execution.before_, execution, status);
+        instrument.PassFailed(before, execution, status);
         return absl::OkStatus();
       });
       status = internal::CombineBodyAndExit(std::move(status),
@@ -122,7 +123,7 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
     return fail(result.status(), 0, instruments.size(), "", "");
   }
 
-  execution.changed_ = !result->SameAs(execution.before_);
+  execution.changed_ = !result->SameAs(before);
   for (size_t i = 0; i < instruments.size(); ++i) {
     PassInstrument& instrument = *instruments[i];
     const absl::Status status = CatchExceptions(instrument.name(), [&] {

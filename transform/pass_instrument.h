@@ -59,7 +59,7 @@ class PassExecution {
   int depth() const { return depth_; }  // 0 at the outermost
 
   // The module that the pass was given.
-  const IRModule& before() const { return before_; }
+  const IRModule& before() const { return *before_; }
   // For RunAfterPass: whether the result is another module. Costs nothing:
   // passes return the same module when they find nothing to do.
   bool changed() const { return changed_; }
@@ -78,7 +78,7 @@ class PassExecution {
   const PassInfo& info_;
   const PassExecution* parent_;
   const PassContext* context_ = nullptr;
-  IRModule before_;  // empty where there are no instruments
+  const IRModule* before_ = nullptr;  // null where nobody is watching
   int64_t number_ = 0;
   int64_t number_base_ = 0;  // see ThreadState
   int depth_;

@@ -170,7 +170,7 @@ TEST(PipelineTest, ErrorsOnLaterLines) {
                 .status()
                 .message(),
             "--passes:2:3: error: unknown pass Nope\n"
-            "    Nope,\n"
+            "  Nope,\n"
             "  ^~~~");
 }
 
@@ -180,7 +180,7 @@ TEST(PipelineTest, HostileDepth) {
   EXPECT_THAT(Error(text), HasSubstr("nested more than 100 brackets deep"));
   text.clear();
   for (int i = 0; i < 50; ++i) text += "Sequential(";
-  EXPECT_THAT(Error(text + "AToB" + std::string(50, ')')), "");
+  EXPECT_EQ(Error(text + "AToB" + std::string(50, ')')), "");
   // Options count as well.
   EXPECT_THAT(Error(text + "Convert{layouts=" + std::string(100000, '[')),
               HasSubstr("nested more than 100 brackets deep"));

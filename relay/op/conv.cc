@@ -141,9 +141,9 @@ class Convolution {
 
 absl::Status Convolution::ParseLayouts(WeightCheck check) {
   const ConvLayouts& layouts = LayoutsOf(num_spatial_, transposed_);
-  BATON_ASSIGN_OR_RETURN(
-      data_layout_, ParseLayout(context_, "data_layout", data_layout_text_,
-                                layouts.data, parsed_data_layout_));
+  BATON_ASSIGN_OR_RETURN(data_layout_,
+                         ParseLayout(context_, "data_layout", data_layout_text_,
+                                     layouts.data, parsed_data_layout_));
   if (check == WeightCheck::kShape) {
     canonical_kernel_ =
         grouped_kernel() ? &layouts.grouped_kernel : &layouts.kernel;
@@ -156,9 +156,9 @@ absl::Status Convolution::ParseLayouts(WeightCheck check) {
     out_layout_ = data_layout_;
     return absl::OkStatus();
   }
-  BATON_ASSIGN_OR_RETURN(
-      out_layout_, ParseLayout(context_, "out_layout", out_layout_text_,
-                               layouts.data, parsed_out_layout_));
+  BATON_ASSIGN_OR_RETURN(out_layout_,
+                         ParseLayout(context_, "out_layout", out_layout_text_,
+                                     layouts.data, parsed_out_layout_));
   return absl::OkStatus();
 }
 
@@ -221,7 +221,7 @@ absl::StatusOr<bool> Convolution::AssignWeight(const TensorTypeNode& data,
       if (weight == nullptr) return false;
       BATON_ASSIGN_OR_RETURN(
           const Dims actual,
-          ConvertArgShape(context_, weight_index_, *weight, kernel_layout_,
+          ConvertArgShape(context_, weight_index_, *weight, *kernel_layout_,
                           *canonical_kernel_));
       if (in_channels == groups && actual[0] == groups) {
         shape = {in_channels, FloorDiv(*channels_, in_channels)};
@@ -229,11 +229,11 @@ absl::StatusOr<bool> Convolution::AssignWeight(const TensorTypeNode& data,
     }
   }
   shape.insert(shape.end(), kernel_size_.begin(), kernel_size_.end());
-  absl::StatusOr<Dims> stored =
-      canonical_kernel_->ConvertShape(shape, *kernel_layout_);
-  if (!stored.ok()) return context_.Error(stored.status().message());
+  BATON_ASSIGN_OR_RETURN(const Dims stored,
+                         ToLayout(context_, std::move(shape),
+                                  *canonical_kernel_, *kernel_layout_));
   BATON_RETURN_IF_ERROR(
-      ExpectArg(context_, weight_index_, *stored,
+      ExpectArg(context_, weight_index_, stored,
                 weight != nullptr ? weight->dtype() : data.dtype()));
   return true;
 }
@@ -245,10 +245,10 @@ absl::StatusOr<bool> Convolution::ReadWeight(const TensorTypeNode* weight) {
                          ConvertArgShape(context_, weight_index_, *weight,
                                          *kernel_layout_, *canonical_kernel_));
   const auto mismatch = [&](absl::string_view what, const Dim& expected) {
-    return context_.Error("the weight has shape ",
-                          ShapeToString(weight->shape()), " (",
-                          kernel_layout_->ToString(), "), which does not match ",
-                          what, "=", expected.ToString());
+    return context_.Error(
+        "the weight has shape ", ShapeToString(weight->shape()), " (",
+        kernel_layout_->ToString(), "), which does not match ", what, "=",
+        expected.ToString());
   };
   // Without the axis of the groups: channels of the whole.
   if (grouped_kernel()) {
@@ -316,9 +316,12 @@ absl::StatusOr<Type> Convolution::Infer(WeightCheck check) {
   }
   DType dtype = out_dtype_;
   if (dtype.is_void()) dtype = data->dtype();
-  absl::StatusOr<Dims> stored = canonical.ConvertShape(result_, *out_layout_);
-  if (!stored.ok()) return context_.Error(stored.status().message());
-  return TensorLike(context_, 0, *stored, dtype);
+  if (out_layout_ == &canonical) {
+    return TensorLike(context_, 0, result_, dtype);
+  }
+  BATON_ASSIGN_OR_RETURN(const Dims stored,
+                         ToLayout(context_, result_, canonical, *out_layout_));
+  return TensorLike(context_, 0, stored, dtype);
 }
 
 template <typename A, int kNumSpatial>
@@ -360,11 +363,11 @@ absl::StatusOr<Type> DeformableConv2DRel(TypeRelationContext& context) {
       out[0],
       Dim(2) * Product(conv.kernel_extents()) * Dim(attrs.deformable_groups),
       out[2], out[3]};
-  absl::StatusOr<Dims> stored =
-      LayoutsOf(2, false).data.ConvertShape(offset, conv.data_layout());
-  if (!stored.ok()) return context.Error(stored.status().message());
+  BATON_ASSIGN_OR_RETURN(
+      const Dims stored,
+      ToLayout(context, offset, LayoutsOf(2, false).data, conv.data_layout()));
   BATON_RETURN_IF_ERROR(
-      ExpectArg(context, 1, *stored, context.Tensor(0)->dtype()));
+      ExpectArg(context, 1, stored, context.Tensor(0)->dtype()));
   return result;
 }
 
@@ -382,21 +385,23 @@ absl::StatusOr<Type> Conv2DBackwardWeightRel(TypeRelationContext& context) {
     return context.Error("groups=", attrs.groups, " is not positive");
   }
   const ConvLayouts& layouts = LayoutsOf(2, /*transposed=*/false);
+  Layout parsed[3];
+  BATON_ASSIGN_OR_RETURN(const Layout* grad_layout,
+                         ParseLayout(context, "data_layout", attrs.data_layout,
+                                     layouts.data, parsed[0]));
   BATON_ASSIGN_OR_RETURN(
-      const Layout grad_layout,
-      ParseLayout(context, "data_layout", attrs.data_layout, layouts.data));
-  BATON_ASSIGN_OR_RETURN(
-      const Layout data_layout,
-      ParseLayout(context, "kernel_layout", attrs.kernel_layout, layouts.data));
-  BATON_ASSIGN_OR_RETURN(
-      const Layout weight_layout,
-      ParseLayout(context, "out_layout", attrs.out_layout, layouts.kernel));
+      const Layout* data_layout,
+      ParseLayout(context, "kernel_layout", attrs.kernel_layout, layouts.data,
+                  parsed[1]));
+  BATON_ASSIGN_OR_RETURN(const Layout* weight_layout,
+                         ParseLayout(context, "out_layout", attrs.out_layout,
+                                     layouts.kernel, parsed[2]));
   BATON_ASSIGN_OR_RETURN(
       const Dims grad_shape,
-      ConvertArgShape(context, 0, *grad, grad_layout, layouts.data));
+      ConvertArgShape(context, 0, *grad, *grad_layout, layouts.data));
   BATON_ASSIGN_OR_RETURN(
       const Dims data_shape,
-      ConvertArgShape(context, 1, *data, data_layout, layouts.data));
+      ConvertArgShape(context, 1, *data, *data_layout, layouts.data));
   const Dim groups = attrs.groups;
   Dim in_channels = data_shape[1];
   if (in_channels == groups && grad_shape[1] == groups) {
@@ -407,11 +412,11 @@ absl::StatusOr<Type> Conv2DBackwardWeightRel(TypeRelationContext& context) {
   }
   const Dims shape = {grad_shape[1], FloorDiv(in_channels, groups),
                       attrs.kernel_size[0], attrs.kernel_size[1]};
-  absl::StatusOr<Dims> stored =
-      layouts.kernel.ConvertShape(shape, weight_layout);
-  if (!stored.ok()) return context.Error(stored.status().message());
+  BATON_ASSIGN_OR_RETURN(
+      const Dims stored,
+      ToLayout(context, shape, layouts.kernel, *weight_layout));
   return Type(TensorType(
-      *stored, attrs.out_dtype.is_void() ? grad->dtype() : attrs.out_dtype));
+      stored, attrs.out_dtype.is_void() ? grad->dtype() : attrs.out_dtype));
 }
 
 // From OIHW to (tile + h - 1, tile + w - 1, O, I).
@@ -513,11 +518,12 @@ absl::StatusOr<Type> BinaryConv2DRel(TypeRelationContext& context) {
   BATON_RETURN_IF_ERROR(
       ExpectPositive(context, "kernel_size", attrs.kernel_size, 2));
   const Layout& canonical = LayoutsOf(2, /*transposed=*/false).data;
+  Layout parsed;
+  BATON_ASSIGN_OR_RETURN(const Layout* layout,
+                         ParseLayout(context, "data_layout", attrs.data_layout,
+                                     canonical, parsed));
   BATON_ASSIGN_OR_RETURN(
-      const Layout layout,
-      ParseLayout(context, "data_layout", attrs.data_layout, canonical));
-  BATON_ASSIGN_OR_RETURN(Dims shape,
-                         ConvertArgShape(context, 0, *data, layout, canonical));
+      Dims shape, ConvertArgShape(context, 0, *data, *layout, canonical));
   BATON_ASSIGN_OR_RETURN(const Dims pad,
                          TotalPadding(context, attrs.padding, 2));
   shape[1] = *attrs.channels;
@@ -526,9 +532,9 @@ absl::StatusOr<Type> BinaryConv2DRel(TypeRelationContext& context) {
                                attrs.strides[i], /*ceil=*/false);
     BATON_RETURN_IF_ERROR(ExpectNotNegative(context, shape[i + 2], i));
   }
-  absl::StatusOr<Dims> stored = canonical.ConvertShape(shape, layout);
-  if (!stored.ok()) return context.Error(stored.status().message());
-  return Type(TensorType(*stored, attrs.out_dtype));
+  BATON_ASSIGN_OR_RETURN(const Dims stored, ToLayout(context, std::move(shape),
+                                                     canonical, *layout));
+  return Type(TensorType(stored, attrs.out_dtype));
 }
 
 absl::StatusOr<Type> BinaryDenseRel(TypeRelationContext& context) {

@@ -66,7 +66,9 @@ struct Monomial {
 
 }  // namespace
 
-Dim operator+(const Dim& a, const Dim& b) {
+namespace dim_internal {
+
+Dim AddSlow(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) {
     int64_t sum;
     const bool overflow = __builtin_add_overflow(a.value(), b.value(), &sum);
@@ -78,7 +80,7 @@ Dim operator+(const Dim& a, const Dim& b) {
   return Symbolic(DimOp::kAdd, a, b);
 }
 
-Dim operator-(const Dim& a, const Dim& b) {
+Dim SubtractSlow(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) {
     int64_t difference;
     const bool overflow =
@@ -91,7 +93,7 @@ Dim operator-(const Dim& a, const Dim& b) {
   return Symbolic(DimOp::kSub, a, b);
 }
 
-Dim operator*(const Dim& a, const Dim& b) {
+Dim MultiplySlow(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) {
     int64_t product;
     const bool overflow =
@@ -104,6 +106,8 @@ Dim operator*(const Dim& a, const Dim& b) {
   if (b.is_const(1)) return a;
   return Symbolic(DimOp::kMul, a, b);
 }
+
+}  // namespace dim_internal
 
 Dim FloorDiv(const Dim& a, const Dim& b) {
   if (b.is_const(0)) return Dim::Any();

@@ -11,10 +11,34 @@
 
 namespace baton::relay {
 
+namespace dim_internal {
+Dim AddSlow(const Dim& a, const Dim& b);
+Dim SubtractSlow(const Dim& a, const Dim& b);
+Dim MultiplySlow(const Dim& a, const Dim& b);
+
+// Numbers that can be added, and multiplied, without overflow.
+inline bool BothSmall(const Dim& a, const Dim& b) {
+  const auto small = [](const Dim& dim) {
+    return dim.is_const() && dim.value() >= -0x40000000 &&
+           dim.value() <= 0x40000000;
+  };
+  return small(a) && small(b);
+}
+}  // namespace dim_internal
+
 // A number that overflows becomes unknown.
-Dim operator+(const Dim& a, const Dim& b);
-Dim operator-(const Dim& a, const Dim& b);
-Dim operator*(const Dim& a, const Dim& b);
+inline Dim operator+(const Dim& a, const Dim& b) {
+  return dim_internal::BothSmall(a, b) ? Dim(a.value() + b.value())
+                                       : dim_internal::AddSlow(a, b);
+}
+inline Dim operator-(const Dim& a, const Dim& b) {
+  return dim_internal::BothSmall(a, b) ? Dim(a.value() - b.value())
+                                       : dim_internal::SubtractSlow(a, b);
+}
+inline Dim operator*(const Dim& a, const Dim& b) {
+  return dim_internal::BothSmall(a, b) ? Dim(a.value() * b.value())
+                                       : dim_internal::MultiplySlow(a, b);
+}
 // Rounded down; unknown where `b` is 0.
 Dim FloorDiv(const Dim& a, const Dim& b);
 // Rounded up; unknown where `b` is 0.

@@ -63,12 +63,13 @@ absl::StatusOr<Type> Dilation2DRel(TypeRelationContext& context) {
   if (weight == nullptr) return Type();
   static const Layout& kKernel = *new Layout(*Layout::Parse("IHW"));
   const auto& attrs = context.attrs<Dilation2DAttrs>();
-  BATON_ASSIGN_OR_RETURN(
-      const Layout kernel_layout,
-      ParseLayout(context, "kernel_layout", attrs.kernel_layout, kKernel));
+  Layout parsed;
+  BATON_ASSIGN_OR_RETURN(const Layout* kernel_layout,
+                         ParseLayout(context, "kernel_layout",
+                                     attrs.kernel_layout, kKernel, parsed));
   BATON_ASSIGN_OR_RETURN(
       const Dims kernel,
-      ConvertArgShape(context, 1, *weight, kernel_layout, kKernel));
+      ConvertArgShape(context, 1, *weight, *kernel_layout, kKernel));
   BATON_RETURN_IF_ERROR(ExpectPositive(context, "strides", attrs.strides, 2));
   BATON_RETURN_IF_ERROR(
       ExpectPositive(context, "dilations", attrs.dilations, 2));

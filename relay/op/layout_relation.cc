@@ -1,5 +1,7 @@
 #include "baton/relay/op/layout_relation.h"
 
+#include <utility>
+
 #include "baton/ir/status_macros.h"
 #include "baton/relay/op/type_relations.h"
 
@@ -17,14 +19,16 @@ absl::StatusOr<Type> InLayoutRel(
     absl::FunctionRef<absl::Status(Dims& shape)> change, DType dtype) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();
-  BATON_ASSIGN_OR_RETURN(const Layout parsed,
-                         ParseLayout(context, "layout", layout, canonical));
-  BATON_ASSIGN_OR_RETURN(Dims shape,
-                         ConvertArgShape(context, 0, *data, parsed, canonical));
+  Layout storage;
+  BATON_ASSIGN_OR_RETURN(
+      const Layout* parsed,
+      ParseLayout(context, "layout", layout, canonical, storage));
+  BATON_ASSIGN_OR_RETURN(
+      Dims shape, ConvertArgShape(context, 0, *data, *parsed, canonical));
   BATON_RETURN_IF_ERROR(change(shape));
-  const absl::StatusOr<Dims> stored = canonical.ConvertShape(shape, parsed);
-  if (!stored.ok()) return context.Error(stored.status().message());
-  return TensorLike(context, 0, *stored,
+  BATON_ASSIGN_OR_RETURN(const Dims stored, ToLayout(context, std::move(shape),
+                                                     canonical, *parsed));
+  return TensorLike(context, 0, stored,
                     dtype.is_void() ? data->dtype() : dtype);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
@@ -192,7 +193,12 @@ absl::StatusOr<Type> BatchNormRel(TypeRelationContext& context) {
   if (!statistics.defined()) {
     statistics = TensorType({channels}, data->dtype());
   }
-  return Type(TupleType({context.arg(0), statistics, statistics}));
+  std::vector<Type> fields;
+  fields.reserve(3);
+  fields.push_back(context.arg(0));
+  fields.push_back(statistics);
+  fields.push_back(std::move(statistics));
+  return Type(TupleType(std::move(fields)));
 }
 
 // At run time the statistics are given; they are returned as they are.

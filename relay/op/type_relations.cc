@@ -160,11 +160,22 @@ absl::StatusOr<const Layout*> ParseLayout(const TypeRelationContext& context,
 absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
                                      const TensorTypeNode& type,
                                      const Layout& from, const Layout& to) {
+  if (&from == &to && type.rank() == from.ndim()) {
+    return Dims(type.shape().begin(), type.shape().end());
+  }
   absl::StatusOr<Dims> shape = from.ConvertShape(type.shape(), to);
   if (!shape.ok()) {
     return context.Error(ArgName(context, i), ": ", shape.status().message());
   }
   return shape;
+}
+
+absl::StatusOr<Dims> ToLayout(const TypeRelationContext& context, Dims shape,
+                              const Layout& from, const Layout& to) {
+  if (&from == &to) return shape;
+  absl::StatusOr<Dims> converted = from.ConvertShape(shape, to);
+  if (!converted.ok()) return context.Error(converted.status().message());
+  return converted;
 }
 
 absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(

@@ -66,6 +66,10 @@ absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
                                      const TensorTypeNode& type,
                                      const Layout& from, const Layout& to);
 
+// `shape`, of a tensor in layout `from`, in layout `to`.
+absl::StatusOr<Dims> ToLayout(const TypeRelationContext& context, Dims shape,
+                              const Layout& from, const Layout& to);
+
 // The fields of argument `i`, a tuple of tensors of one element type. Empty if
 // one of them is not known yet.
 absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(

@@ -3,19 +3,31 @@
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_BINARY_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_BINARY_H_
 
-#include <array>
 #include <cstdint>
-#include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/tensor.h"
-#include "baton/runtime/kernels/internal/broadcast.h"
-#include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels::internal {
+
+// A run of `n` elements. An operand's stride is 1, or 0 where it is broadcast.
+struct BinaryRun {
+  const void* a;
+  int64_t a_stride;
+  const void* b;
+  int64_t b_stride;
+  void* out;
+  int64_t n;
+};
+
+// A tensor of `dtype` and the shape to which `a` and `b` broadcast, whose
+// elements `fill` computes, run by run.
+absl::StatusOr<Tensor> ForEachBinaryRun(
+    absl::string_view kernel, const Tensor& a, const Tensor& b, DType dtype,
+    absl::FunctionRef<void(const BinaryRun&)> fill);
 
 // A tensor of `dtype`, stored as R, that holds fn(a, b) for the elements of two
 // tensors stored as T. kUnroll makes a loop for each way an operand may
@@ -23,39 +35,31 @@ namespace baton::kernels::internal {
 template <typename T, typename R, bool kUnroll, typename Fn>
 absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
                                  const Tensor& b, DType dtype, const Fn& fn) {
-  auto plan = PlanBroadcast<2>(kernel, {a.shape(), b.shape()});
-  if (!plan.ok()) return plan.status();
-  auto result = MutableTensor::Create(dtype, plan->shape);
-  if (!result.ok()) return result.status();
-  const T* left = static_cast<const T*>(a.data());
-  const T* right = static_cast<const T*>(b.data());
-  R* out = static_cast<R*>(result->data());
-  const int64_t n = plan->dims.back();
-  const int64_t sa = plan->strides[0].back();
-  const int64_t sb = plan->strides[1].back();
-  ForEachRun(*plan, [&](const std::array<int64_t, 2>& at, int64_t to) {
-    const T* x = left + at[0];
-    const T* y = right + at[1];
-    R* z = out + to;
+  return ForEachBinaryRun(kernel, a, b, dtype, [&fn](const BinaryRun& run) {
+    const T* x = static_cast<const T*>(run.a);
+    const T* y = static_cast<const T*>(run.b);
+    R* z = static_cast<R*>(run.out);
+    const int64_t n = run.n;
     if constexpr (kUnroll) {
-      if (sa == 1 && sb == 1) {
+      if (run.a_stride == 1 && run.b_stride == 1) {
         for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], y[i]);
         return;
       }
-      if (sa == 1 && sb == 0) {
+      if (run.a_stride == 1) {
         const T v = *y;
         for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], v);
         return;
       }
-      if (sa == 0 && sb == 1) {
+      if (run.b_stride == 1) {
         const T v = *x;
         for (int64_t i = 0; i < n; ++i) z[i] = fn(v, y[i]);
         return;
       }
     }
-    for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i * sa], y[i * sb]);
+    for (int64_t i = 0; i < n; ++i) {
+      z[i] = fn(x[i * run.a_stride], y[i * run.b_stride]);
+    }
   });
-  return std::move(*result).Freeze();
 }
 
 }  // namespace baton::kernels::internal

@@ -1,0 +1,73 @@
+#include "baton/examples/write_a_pass.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/visit.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::examples {
+namespace {
+
+// [rewriter]
+class ReluRemover final : public ExprMutator {
+ public:
+  explicit ReluRemover(absl::flat_hash_set<Expr> non_negative)
+      : non_negative_(std::move(non_negative)) {}
+
+ protected:
+  // The arguments of `call` are rewritten already.
+  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+    if (!IsCallTo(call, relu_)) return call;
+    const auto* data = call->arg(0).As<CallNode>();
+    const bool redundant =
+        data != nullptr && non_negative_.contains(data->op());
+    return redundant ? call->arg(0) : Expr(call);
+  }
+
+ private:
+  const Op relu_ = Op::Find("nn.relu");
+  const absl::flat_hash_set<Expr> non_negative_;
+};
+// [/rewriter]
+
+// [body]
+absl::StatusOr<Function> RemoveRelus(
+    const Function& function, const RemoveRedundantReluOptions& options) {
+  absl::flat_hash_set<Expr> non_negative;
+  for (const std::string& name : options.non_negative) {
+    BATON_ASSIGN_OR_RETURN(Expr op, Op::Get(name));
+    non_negative.insert(std::move(op));
+  }
+  return ReluRemover(std::move(non_negative)).MutateFunction(function);
+}
+// [/body]
+
+}  // namespace
+
+// [pass]
+Pass RemoveRedundantRelu(RemoveRedundantReluOptions options) {
+  return CreateFunctionPass(
+      [options](const Function& function, const IRModule& /*module*/,
+                const PassContext& /*context*/) {
+        return RemoveRelus(function, options);
+      },
+      {.name = "RemoveRedundantRelu",
+       .opt_level = 1,
+       .doc = "Removes nn.relu where its argument is never negative.",
+       .idempotent = true},
+      options);
+}
+BATON_REGISTER_PASS(RemoveRedundantRelu);
+// [/pass]
+
+}  // namespace baton::examples

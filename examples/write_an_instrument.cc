@@ -1,0 +1,55 @@
+#include "baton/examples/write_an_instrument.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton::examples {
+
+int64_t CountNodes(const IRModule& module) {
+  int64_t count = 0;
+  for (const IRModule::Definition& definition : module.functions()) {
+    PostOrderVisit(definition.function, [&count](const ExprNode* node) {
+      if (node->kind() != NodeKind::kOp) ++count;
+    });
+  }
+  return count;
+}
+
+// [growth]
+absl::Status GrowthInstrument::EnterPassContext() {
+  changes_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status GrowthInstrument::RunAfterPass(const IRModule& module,
+                                            const PassExecution& pass) {
+  if (!pass.changed()) return absl::OkStatus();
+  const int64_t before = CountNodes(pass.before());
+  const int64_t after = CountNodes(module);
+  if (before == after) return absl::OkStatus();
+  changes_.push_back({pass.name(), before, after});
+  if (static_cast<double>(after) > limit_ * static_cast<double>(before)) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the program grew from ", before, " to ", after, " nodes"));
+  }
+  return absl::OkStatus();
+}
+// [/growth]
+
+// [should_run]
+absl::StatusOr<bool> SkipInstrument::ShouldRun(const IRModule& /*module*/,
+                                               const PassExecution& pass) {
+  return std::find(names_.begin(), names_.end(), pass.name()) == names_.end();
+}
+// [/should_run]
+
+}  // namespace baton::examples

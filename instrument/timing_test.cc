@@ -1,0 +1,211 @@
+#include "baton/instrument/timing.h"
+
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/sequential.h"
+#include "baton/transform/testing/toy_passes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The profiles of the tutorial on pass instruments, with its very numbers.
+class TimingTest : public ::testing::Test {
+ protected:
+  // A pass that takes so many microseconds, then runs what is inside it.
+  Pass Work(std::string name, int64_t microseconds,
+            std::vector<Pass> inside = {}) {
+    return CreateModulePass(
+        [this, microseconds, inside = std::move(inside)](
+            IRModule module,
+            const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+          now_ += microseconds * 1000;
+          for (const Pass& pass : inside) {
+            BATON_ASSIGN_OR_RETURN(module, pass(std::move(module)));
+          }
+          return module;
+        },
+        {.name = std::move(name)});
+  }
+
+  int64_t now_ = 123456789;
+  std::ostringstream warnings_;
+  const std::shared_ptr<PassTimingInstrument> timing_ =
+      std::make_shared<PassTimingInstrument>(PassTimingInstrument::Options{
+          .clock = [this] { return now_; }, .warnings = &warnings_});
+};
+
+TEST_F(TimingTest, Tutorial) {
+  const IRModule module = toy::Module();
+  const Pass infer_type = Work("InferType", 7168);
+  const Pass fold_scale_axis = Work(
+      "FoldScaleAxis", 7,
+      {Work("FoldConstant", 1701, {Work("InferType", 6534)})});
+  std::string profile;
+  ASSERT_TRUE(PassContext({.instruments = {timing_}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(infer_type(module).status());
+                    BATON_RETURN_IF_ERROR(fold_scale_axis(module).status());
+                    BATON_ASSIGN_OR_RETURN(profile, timing_->Render());
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  EXPECT_EQ(profile,
+            "InferType: 7168us [7168us] (46.52%; 46.52%)\n"
+            "FoldScaleAxis: 8242us [7us] (53.48%; 53.48%)\n"
+            "\tFoldConstant: 8235us [1701us] (53.44%; 99.92%)\n"
+            "\t\tInferType: 6534us [6534us] (42.40%; 79.34%)\n");
+  EXPECT_EQ(warnings_.str(), "");
+
+  // Leaving the context cleared the profiles.
+  EXPECT_EQ(timing_->Render().value(), "");
+  EXPECT_EQ(warnings_.str(),
+            "Warning: no passes have been profiled, did you enable pass "
+            "profiling?\n");
+}
+
+TEST_F(TimingTest, DefaultContextClearsWhenOverridden) {
+  const PassContext current = PassContext::Current();
+  ASSERT_TRUE(current.OverrideInstruments({timing_}).ok());
+  ASSERT_TRUE(Work("A", 1)(toy::Module()).ok());
+  ASSERT_TRUE(Work("B", 3)(toy::Module()).ok());
+  EXPECT_EQ(timing_->Render().value(),
+            "A: 1us [1us] (25.00%; 25.00%)\n"
+            "B: 3us [3us] (75.00%; 75.00%)\n");
+  ASSERT_TRUE(current.OverrideInstruments({}).ok());
+  EXPECT_EQ(timing_->Render().value(), "");
+}
+
+TEST_F(TimingTest, NoTimeAtAll) {
+  ASSERT_TRUE(PassContext({.instruments = {timing_}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(
+                        Work("A", 0)(toy::Module()).status());
+                    EXPECT_EQ(timing_->Render().value(),
+                              "A: 0us [0us] (0.00%; 0.00%)\n");
+                    return absl::OkStatus();
+                  })
+                  .ok());
+}
+
+TEST_F(TimingTest, RenderInsideAPassIsAnError) {
+  const Pass rude = CreateModulePass(
+      [this](const IRModule& /*module*/,
+             const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        return timing_->Render().status();
+      },
+      {.name = "Rude"});
+  const absl::Status status = PassContext({.instruments = {timing_}}).Run([&] {
+    return rude(toy::Module()).status();
+  });
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("cannot be read while a pass is running: Rude"));
+}
+
+TEST_F(TimingTest, FailedPassesAreProfiledToo) {
+  const Pass pass = Work("Outer", 2, {Work("Fine", 1), toy::Fails()});
+  ASSERT_TRUE(
+      PassContext({.instruments = {timing_}})
+          .Run([&]() -> absl::Status {
+            EXPECT_FALSE(pass(toy::Module()).ok());
+            BATON_ASSIGN_OR_RETURN(const std::vector<PassProfile> profiles,
+                                   timing_->Profiles());
+            EXPECT_EQ(profiles.size(), 1);
+            EXPECT_TRUE(profiles[0].failed);
+            EXPECT_EQ(profiles[0].total, 3000);
+            EXPECT_EQ(profiles[0].self, 2000);
+            EXPECT_EQ(profiles[0].children.size(), 2);
+            EXPECT_FALSE(profiles[0].children[0].failed);
+            EXPECT_TRUE(profiles[0].children[1].failed);
+            return absl::OkStatus();
+          })
+          .ok());
+}
+
+TEST_F(TimingTest, Json) {
+  const Pass odd = Work("a \"b\"\\\n", 2);
+  ASSERT_TRUE(
+      PassContext({.instruments = {timing_}})
+          .Run([&]() -> absl::Status {
+            EXPECT_EQ(timing_->RenderJson().value(),
+                      "{\"version\":1,\"passes\":[]}\n");
+            BATON_RETURN_IF_ERROR(
+                Work("Outer", 1, {toy::AToB(), odd})(toy::Module()).status());
+            BATON_RETURN_IF_ERROR(toy::InferType()(toy::Module()).status());
+            EXPECT_EQ(
+                timing_->RenderJson().value(),
+                "{\"version\":1,\"passes\":["
+                "{\"name\":\"Outer\",\"number\":1,\"depth\":0,"
+                "\"total_us\":3.000,\"self_us\":1.000,\"changed\":true,"
+                "\"children\":["
+                "{\"name\":\"AToB\",\"number\":2,\"depth\":1,"
+                "\"total_us\":0.000,\"self_us\":0.000,\"changed\":true,"
+                "\"children\":["
+                "{\"name\":\"InferType\",\"number\":3,\"depth\":2,"
+                "\"total_us\":0.000,\"self_us\":0.000,\"changed\":true,"
+                "\"children\":[]}]},"
+                "{\"name\":\"a \\\"b\\\"\\\\\\u000a\",\"number\":4,\"depth\":1,"
+                "\"total_us\":2.000,\"self_us\":2.000,\"changed\":false,"
+                "\"children\":[]}]},"
+                "{\"name\":\"InferType\",\"number\":5,\"depth\":0,"
+                "\"total_us\":0.000,\"self_us\":0.000,\"changed\":false,"
+                "\"children\":[]}]}\n");
+            return absl::OkStatus();
+          })
+          .ok());
+}
+
+TEST_F(TimingTest, InTwoContextsAtOnce) {
+  const Pass outer = CreateModulePass(
+      [this](const IRModule& module, const PassContext& /*context*/) {
+        return PassContext({.instruments = {timing_}}).Run([&] {
+          return Work("Inner", 1)(module);
+        });
+      },
+      {.name = "Outer"});
+  ASSERT_TRUE(PassContext({.instruments = {timing_}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(outer(toy::Module()).status());
+                    EXPECT_EQ(timing_->Render().value(),
+                              "Outer: 1us [0us] (100.00%; 100.00%)\n"
+                              "\tInner: 1us [1us] (100.00%; 100.00%)\n");
+                    return absl::OkStatus();
+                  })
+                  .ok());
+}
+
+TEST(TimingClockTest, TheRealClockGoesForward) {
+  const auto timing = std::make_shared<PassTimingInstrument>();
+  ASSERT_TRUE(PassContext({.instruments = {timing}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(
+                        toy::AToB()(toy::Module()).status());
+                    BATON_ASSIGN_OR_RETURN(
+                        const std::vector<PassProfile> profiles,
+                        timing->Profiles());
+                    EXPECT_GT(profiles[0].total, 0);
+                    EXPECT_GE(profiles[0].self, 0);
+                    return absl::OkStatus();
+                  })
+                  .ok());
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,33 @@
+// Attribute types by their type key, for readers of text and binary files.
+//
+// The attributes of registered operators are known. Others, of calls to
+// functions for example, are registered beside their definition:
+//
+//   BATON_REGISTER_ATTRS(MyAttrs);
+
+#ifndef BATON_IR_ATTRS_REGISTRY_H_
+#define BATON_IR_ATTRS_REGISTRY_H_
+
+#include "absl/strings/string_view.h"
+#include "baton/ir/attrs.h"
+
+namespace baton {
+
+// Null if there is none of that key.
+const AttrsType* FindAttrsType(absl::string_view type_key);
+
+class AttrsRegistration {
+ public:
+  explicit AttrsRegistration(const AttrsType& type);
+};
+
+#define BATON_REGISTER_ATTRS(T)                                           \
+  [[maybe_unused]] static const ::baton::AttrsRegistration                \
+      BATON_ATTRS_CONCAT_(baton_attrs_registration_, __COUNTER__) =       \
+          ::baton::AttrsRegistration(::baton::AttrsType::Of<T>())
+#define BATON_ATTRS_CONCAT_(a, b) BATON_ATTRS_CONCAT_IMPL_(a, b)
+#define BATON_ATTRS_CONCAT_IMPL_(a, b) a##b
+
+}  // namespace baton
+
+#endif  // BATON_IR_ATTRS_REGISTRY_H_

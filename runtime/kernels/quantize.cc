@@ -1,0 +1,210 @@
+#include "baton/runtime/kernels/quantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "baton/ir/status_macros.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/util.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::AxisView;
+using ::baton::kernels::internal::Convert;
+using ::baton::kernels::internal::Error;
+
+// Scales and zero points as numbers, one for each index along an axis.
+struct Channels {
+  AxisView view;
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;
+};
+
+absl::StatusOr<Channels> ChannelsOf(absl::string_view kernel, const Tensor& x,
+                                    const Quantization& q) {
+  Channels result;
+  const int64_t count =
+      std::max(q.scale.num_elements(), q.zero_point.num_elements());
+  if (count == 1) {
+    result.view = {1, 1, x.num_elements()};
+  } else {
+    BATON_ASSIGN_OR_RETURN(const int axis,
+                           internal::NormalizeAxis(kernel, q.axis, x.rank()));
+    result.view = internal::ViewAround(x.shape(), axis);
+  }
+  for (const Tensor* t : {&q.scale, &q.zero_point}) {
+    if (t->num_elements() != 1 && t->num_elements() != result.view.extent) {
+      return Error(kernel, t->TypeToString(), " does not fit ",
+                   result.view.extent, " channels");
+    }
+  }
+  for (int64_t i = 0; i < result.view.extent; ++i) {
+    const auto at = [&](const Tensor& t) {
+      return t.num_elements() == 1 ? 0 : i;
+    };
+    result.scales.push_back(
+        static_cast<float>(q.scale.AtAsDouble(at(q.scale))));
+    result.zero_points.push_back(q.zero_point.AtAsInt64(at(q.zero_point)));
+  }
+  return result;
+}
+
+// Calls fn(element, channel) for all elements.
+template <typename Fn>
+void ForEach(const AxisView& view, const Fn& fn) {
+  int64_t i = 0;
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
+    for (int64_t channel = 0; channel < view.extent; ++channel) {
+      for (int64_t inner = 0; inner < view.inner; ++inner) fn(i++, channel);
+    }
+  }
+}
+
+struct Range {
+  int64_t low;
+  int64_t high;
+};
+
+absl::StatusOr<Range> RangeOf(absl::string_view kernel, DType dtype) {
+  if (!dtype.is_integral() || dtype.is_bool() || dtype.bits() > 32) {
+    return internal::UnsupportedDType(kernel, dtype);
+  }
+  const int64_t one = 1;
+  if (dtype.is_uint()) return Range{0, (one << dtype.bits()) - 1};
+  return Range{-(one << (dtype.bits() - 1)), (one << (dtype.bits() - 1)) - 1};
+}
+
+absl::StatusOr<MutableTensor> Int64Like(const Tensor& x) {
+  return MutableTensor::Create(DType::Int(64), x.shape());
+}
+
+// A ratio as multiplier / 2^shift, where the multiplier has 31 bits.
+struct FixedPoint {
+  int64_t multiplier;
+  int shift;
+};
+
+FixedPoint ToFixedPoint(double ratio) {
+  if (ratio == 0) return {0, 31};
+  int exponent;
+  const double significand = std::frexp(ratio, &exponent);
+  int64_t multiplier = std::llround(significand * 2147483648.0);
+  if (multiplier == int64_t{1} << 31) {
+    multiplier /= 2;
+    ++exponent;
+  }
+  return {multiplier, 31 - exponent};
+}
+
+int64_t Scale(int64_t x, const FixedPoint& ratio,
+              RequantizeParams::Rounding rounding) {
+  const __int128 product = static_cast<__int128>(x) * ratio.multiplier;
+  if (ratio.shift <= 0) {
+    return static_cast<int64_t>(product << std::min(-ratio.shift, 32));
+  }
+  if (ratio.shift > 100) return 0;
+  __int128 half = static_cast<__int128>(1) << (ratio.shift - 1);
+  // An arithmetic shift rounds down: ties of negative numbers go up.
+  if (rounding == RequantizeParams::Rounding::kToNearest && product < 0) {
+    --half;
+  }
+  return static_cast<int64_t>((product + half) >> ratio.shift);
+}
+
+template <typename F>
+int64_t RoundFloat(F x, RequantizeParams::Rounding rounding) {
+  if (!std::isfinite(x)) return x > 0 ? INT32_MAX : INT32_MIN;
+  const F rounded = rounding == RequantizeParams::Rounding::kUpward
+                        ? std::floor(x + F{0.5})
+                        : std::round(x);
+  return static_cast<int64_t>(std::min(std::max(rounded, F{-4e9}), F{4e9}));
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Quantize(const Tensor& x, const Quantization& q,
+                                DType dtype) {
+  constexpr absl::string_view kKernel = "quantize";
+  if (x.dtype() != DType::Float(32)) {
+    return internal::UnsupportedDType(kKernel, x.dtype());
+  }
+  BATON_ASSIGN_OR_RETURN(const Range range, RangeOf(kKernel, dtype));
+  BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, q));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, Int64Like(x));
+  const absl::Span<const float> in = x.span<float>();
+  const absl::Span<int64_t> out = result.span<int64_t>();
+  ForEach(channels.view, [&](int64_t i, int64_t channel) {
+    const double value = std::nearbyint(in[i] / channels.scales[channel]) +
+                         static_cast<double>(channels.zero_points[channel]);
+    // NaN becomes the lower bound.
+    out[i] = !(value > static_cast<double>(range.low)) ? range.low
+             : value >= static_cast<double>(range.high)
+                 ? range.high
+                 : static_cast<int64_t>(value);
+  });
+  return Convert(kKernel, std::move(result).Freeze(), dtype);
+}
+
+absl::StatusOr<Tensor> Dequantize(const Tensor& x, const Quantization& q,
+                                  DType dtype) {
+  constexpr absl::string_view kKernel = "dequantize";
+  BATON_RETURN_IF_ERROR(RangeOf(kKernel, x.dtype()).status());
+  BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, q));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Float(32), x.shape()));
+  const absl::Span<float> out = result.span<float>();
+  ForEach(channels.view, [&](int64_t i, int64_t channel) {
+    out[i] =
+        static_cast<float>(x.AtAsInt64(i) - channels.zero_points[channel]) *
+        channels.scales[channel];
+  });
+  return Convert(kKernel, std::move(result).Freeze(), dtype);
+}
+
+absl::StatusOr<Tensor> Requantize(const Tensor& x, const Quantization& from,
+                                  const Quantization& to,
+                                  const RequantizeParams& params) {
+  constexpr absl::string_view kKernel = "requantize";
+  if (!x.dtype().is_integral()) {
+    return internal::UnsupportedDType(kKernel, x.dtype());
+  }
+  BATON_ASSIGN_OR_RETURN(const Range range, RangeOf(kKernel, params.dtype));
+  BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, from));
+  if (to.scale.num_elements() != 1 || to.zero_point.num_elements() != 1) {
+    return Error(kKernel, "the new scale and zero point must be scalars");
+  }
+  const double new_scale = to.scale.AtAsDouble(0);
+  const int64_t new_zero_point = to.zero_point.AtAsInt64(0);
+  if (new_scale == 0) return Error(kKernel, "the new scale is 0");
+  std::vector<double> ratios;
+  std::vector<FixedPoint> fixed;
+  for (const float scale : channels.scales) {
+    ratios.push_back(static_cast<double>(scale) / new_scale);
+    fixed.push_back(ToFixedPoint(ratios.back()));
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, Int64Like(x));
+  const absl::Span<int64_t> out = result.span<int64_t>();
+  ForEach(channels.view, [&](int64_t i, int64_t channel) {
+    int64_t value = x.AtAsInt64(i) - channels.zero_points[channel];
+    if (ratios[channel] == 1) {
+      // Nothing to scale.
+    } else if (params.float_bits == 32) {
+      value = RoundFloat(
+          static_cast<float>(value) * static_cast<float>(ratios[channel]),
+          params.rounding);
+    } else if (params.float_bits == 64) {
+      value = RoundFloat(static_cast<double>(value) * ratios[channel],
+                         params.rounding);
+    } else {
+      value = Scale(value, fixed[channel], params.rounding);
+    }
+    out[i] = std::min(std::max(value + new_zero_point, range.low), range.high);
+  });
+  return Convert(kKernel, std::move(result).Freeze(), params.dtype);
+}
+
+}  // namespace baton::kernels

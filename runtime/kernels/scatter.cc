@@ -1,0 +1,251 @@
+#include "baton/runtime/kernels/scatter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/status_macros.h"
+#include "baton/runtime/kernels/internal/util.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::Error;
+using ::baton::kernels::internal::Product;
+using ::baton::kernels::internal::RowMajorStrides;
+using ::baton::kernels::internal::ShapeToString;
+
+absl::Status CheckIndices(absl::string_view kernel, const Tensor& indices) {
+  if (indices.dtype().is_integral() && !indices.dtype().is_bool()) {
+    return absl::OkStatus();
+  }
+  return Error(kernel, "indices of type ", indices.dtype().ToString());
+}
+
+// Maps an index in [-extent, extent) to [0, extent).
+absl::StatusOr<int64_t> CheckIndex(absl::string_view kernel, int64_t index,
+                                   int64_t extent) {
+  if (index < -extent || index >= extent) {
+    return Error(kernel, "index ", index, " is out of range [", -extent, ", ",
+                 extent, ")");
+  }
+  return index < 0 ? index + extent : index;
+}
+
+// Combines runs of elements of a tensor with updates.
+class Combiner {
+ public:
+  Combiner(absl::string_view kernel, ScatterMode mode)
+      : kernel_(kernel), mode_(mode) {}
+
+  absl::Status Start(const Tensor& data, const Tensor& updates) {
+    if (data.dtype() != updates.dtype()) {
+      return Error(kernel_, "data and updates have the types ",
+                   data.dtype().ToString(), " and ",
+                   updates.dtype().ToString());
+    }
+    absl::StatusOr<MutableTensor> copy =
+        MutableTensor::Create(data.dtype(), data.shape());
+    if (!copy.ok()) return copy.status();
+    if (data.byte_size() > 0) {
+      std::memcpy(copy->data(), data.data(), data.byte_size());
+    }
+    result_.push_back(*std::move(copy));
+    if (mode_ == ScatterMode::kMean) counts_.assign(data.num_elements(), 1);
+    return absl::OkStatus();
+  }
+
+  // Combines `count` elements at `to` with those of `updates` at `from`.
+  absl::Status Combine(const Tensor& updates, int64_t from, int64_t to,
+                       int64_t count) {
+    MutableTensor& result = result_[0];
+    if (mode_ == ScatterMode::kUpdate) {
+      const int64_t bytes = result.dtype().bytes();
+      std::memcpy(static_cast<char*>(result.data()) + to * bytes,
+                  static_cast<const char*>(updates.data()) + from * bytes,
+                  count * bytes);
+      return absl::OkStatus();
+    }
+    for (int64_t i = 0; i < count && !counts_.empty(); ++i) {
+      ++counts_[to + i];
+    }
+    return internal::VisitNumeric(
+        kernel_, result.dtype(), [&]<typename E>() -> absl::Status {
+          E* out = static_cast<E*>(result.data()) + to;
+          const E* in = static_cast<const E*>(updates.data()) + from;
+          for (int64_t i = 0; i < count; ++i) {
+            out[i] = Combined<E>(out[i], in[i]);
+          }
+          return absl::OkStatus();
+        });
+  }
+
+  absl::StatusOr<Tensor> Finish() {
+    MutableTensor& result = result_[0];
+    if (!counts_.empty()) {
+      BATON_RETURN_IF_ERROR(internal::VisitNumeric(
+          kernel_, result.dtype(), [&]<typename E>() -> absl::Status {
+            E* out = static_cast<E*>(result.data());
+            for (size_t i = 0; i < counts_.size(); ++i) {
+              if (counts_[i] > 1) out[i] = static_cast<E>(out[i] / counts_[i]);
+            }
+            return absl::OkStatus();
+          }));
+    }
+    return std::move(result).Freeze();
+  }
+
+ private:
+  template <typename E>
+  E Combined(E a, E b) const {
+    if (mode_ == ScatterMode::kMin) return std::min(a, b);
+    if (mode_ == ScatterMode::kMax) return std::max(a, b);
+    const bool multiply = mode_ == ScatterMode::kMul;
+    if constexpr (std::is_integral_v<E>) {
+      using W = internal::Wrapping<E>;
+      const W x = static_cast<W>(a);
+      const W y = static_cast<W>(b);
+      return static_cast<E>(multiply ? x * y : x + y);
+    } else {
+      return multiply ? a * b : a + b;
+    }
+  }
+
+  const absl::string_view kernel_;
+  const ScatterMode mode_;
+  std::vector<MutableTensor> result_;  // one, once started
+  std::vector<int64_t> counts_;        // for kMean
+};
+
+}  // namespace
+
+absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
+                                       const Tensor& indices,
+                                       const Tensor& updates, int64_t axis,
+                                       ScatterMode mode) {
+  constexpr absl::string_view kKernel = "scatter_elements";
+  BATON_ASSIGN_OR_RETURN(const int along,
+                         internal::NormalizeAxis(kKernel, axis, data.rank()));
+  BATON_RETURN_IF_ERROR(CheckIndices(kKernel, indices));
+  bool fits =
+      indices.shape() == updates.shape() && indices.rank() == data.rank();
+  for (int i = 0; fits && i < data.rank(); ++i) {
+    fits = i == along || indices.shape()[i] <= data.shape()[i];
+  }
+  if (!fits) {
+    return Error(kKernel, "indices ", ShapeToString(indices.shape()),
+                 " and updates ", ShapeToString(updates.shape()),
+                 " do not fit data ", ShapeToString(data.shape()));
+  }
+  Combiner combiner(kKernel, mode);
+  BATON_RETURN_IF_ERROR(combiner.Start(data, updates));
+  const TensorShape strides = RowMajorStrides(data.shape());
+  const absl::Span<const int64_t> extents = indices.shape();
+  TensorShape position(data.rank(), 0);
+  for (int64_t i = 0; i < indices.num_elements(); ++i) {
+    BATON_ASSIGN_OR_RETURN(
+        const int64_t index,
+        CheckIndex(kKernel, indices.AtAsInt64(i), data.shape()[along]));
+    int64_t to = 0;
+    for (int d = 0; d < data.rank(); ++d) {
+      to += strides[d] * (d == along ? index : position[d]);
+    }
+    BATON_RETURN_IF_ERROR(combiner.Combine(updates, i, to, 1));
+    for (int d = data.rank() - 1; d >= 0 && ++position[d] == extents[d]; --d) {
+      position[d] = 0;
+    }
+  }
+  return combiner.Finish();
+}
+
+absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
+                                 const Tensor& updates, ScatterMode mode) {
+  constexpr absl::string_view kKernel = "scatter_nd";
+  BATON_RETURN_IF_ERROR(CheckIndices(kKernel, indices));
+  const int length = indices.rank() == 0
+                         ? data.rank() + 1
+                         : static_cast<int>(std::min<int64_t>(
+                               indices.shape()[0], data.rank() + 1));
+  bool fits = length <= data.rank();
+  TensorShape expected;
+  if (fits) {
+    const auto outer = indices.shape().subspan(1);
+    const auto inner = data.shape().subspan(length);
+    expected.assign(outer.begin(), outer.end());
+    expected.insert(expected.end(), inner.begin(), inner.end());
+    fits = absl::MakeConstSpan(expected) == updates.shape();
+  }
+  if (!fits) {
+    return Error(kKernel, "indices ", ShapeToString(indices.shape()),
+                 " and updates ", ShapeToString(updates.shape()),
+                 " do not fit data ", ShapeToString(data.shape()));
+  }
+  Combiner combiner(kKernel, mode);
+  BATON_RETURN_IF_ERROR(combiner.Start(data, updates));
+  const TensorShape strides = RowMajorStrides(data.shape());
+  const int64_t places = Product(indices.shape().subspan(1));
+  const int64_t run = Product(data.shape().subspan(length));
+  for (int64_t place = 0; place < places; ++place) {
+    int64_t to = 0;
+    for (int d = 0; d < length; ++d) {
+      BATON_ASSIGN_OR_RETURN(
+          const int64_t index,
+          CheckIndex(kKernel, indices.AtAsInt64(d * places + place),
+                     data.shape()[d]));
+      to += strides[d] * index;
+    }
+    BATON_RETURN_IF_ERROR(combiner.Combine(updates, place * run, to, run));
+  }
+  return combiner.Finish();
+}
+
+absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
+                                    absl::Span<const int64_t> shape) {
+  constexpr absl::string_view kKernel = "unravel_index";
+  BATON_RETURN_IF_ERROR(CheckIndices(kKernel, positions));
+  BATON_ASSIGN_OR_RETURN(const int64_t size,
+                         NumElements(positions.dtype(), shape));
+  TensorShape result_shape = {static_cast<int64_t>(shape.size())};
+  result_shape.insert(result_shape.end(), positions.shape().begin(),
+                      positions.shape().end());
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor result,
+      MutableTensor::Create(positions.dtype(), result_shape));
+  const int64_t count = positions.num_elements();
+  return internal::VisitNumeric(
+      kKernel, positions.dtype(), [&]<typename E>() -> absl::StatusOr<Tensor> {
+        E* out = static_cast<E*>(result.data());
+        for (int64_t i = 0; i < count; ++i) {
+          BATON_ASSIGN_OR_RETURN(
+              int64_t rest, CheckIndex(kKernel, positions.AtAsInt64(i), size));
+          for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+            out[static_cast<int64_t>(d) * count + i] =
+                static_cast<E>(rest % shape[d]);
+          }
+        }
+        return std::move(result).Freeze();
+      });
+}
+
+absl::StatusOr<Tensor> ArgWhere(const Tensor& x) {
+  const TensorShape strides = RowMajorStrides(x.shape());
+  std::vector<int32_t> coordinates;
+  int64_t count = 0;
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    if (x.AtAsDouble(i) == 0) continue;
+    ++count;
+    int64_t rest = i;
+    for (int d = 0; d < x.rank(); ++d) {
+      coordinates.push_back(static_cast<int32_t>(rest / strides[d]));
+      rest %= strides[d];
+    }
+  }
+  return Tensor::FromValues<int32_t>({count, x.rank()}, coordinates);
+}
+
+}  // namespace baton::kernels

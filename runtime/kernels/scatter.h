@@ -1,0 +1,42 @@
+// Functions that place elements by index, and that find where elements are.
+// The inverses of Gather and GatherNd.
+
+#ifndef BATON_RUNTIME_KERNELS_SCATTER_H_
+#define BATON_RUNTIME_KERNELS_SCATTER_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+// How an update is combined with what is there. kMean divides the sum of the
+// old element and its updates by their number.
+enum class ScatterMode { kUpdate, kAdd, kMul, kMin, kMax, kMean };
+
+// `data` with data[i, indices[i, j, k], k] combined with updates[i, j, k] (for
+// axis 1), in row-major order. `indices` and `updates` have one shape, at most
+// that of `data` but along `axis`; indices in [-extent, extent). kUpdate takes
+// any dtype, the others floats and integers.
+absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
+                                       const Tensor& indices,
+                                       const Tensor& updates, int64_t axis,
+                                       ScatterMode mode);
+
+// `data` with data[indices[0, y...], indices[1, y...], ..., z...] combined with
+// updates[y..., z...].
+absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
+                                 const Tensor& updates, ScatterMode mode);
+
+// The coordinates of row-major positions in `shape`, one row an axis.
+absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
+                                    absl::Span<const int64_t> shape);
+
+// The coordinates of the elements that are not zero, one row each; int32.
+absl::StatusOr<Tensor> ArgWhere(const Tensor& x);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_SCATTER_H_
