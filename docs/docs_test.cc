@@ -186,7 +186,8 @@ TEST(DocsTest, CodeIsWhatIsCompiled) {
 TEST(DocsTest, IndexLinksToEveryPage) {
   const std::vector<std::string> links = Links(ReadPage("README.md"));
   for (const std::string& page : Pages()) {
-    if (page != "README.md") EXPECT_THAT(links, Contains(page));
+    if (page == "README.md") continue;
+    EXPECT_THAT(links, Contains(page));
   }
 }
 

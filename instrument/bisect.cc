@@ -40,10 +40,9 @@ absl::Status BisectInstrument::RunBeforePass(const IRModule& /*module*/,
 }
 
 std::string BisectInstrument::ToString() const {
-  return absl::StrCat(
-      "bisect: limit ", limit_, ": ", executions_, " executed",
-      last_executed_.empty() ? "" : ", last ", last_executed_, "; ", refusals_,
-      " refused\n");
+  return absl::StrCat("bisect: limit ", limit_, ": ", executions_, " executed",
+                      last_executed_.empty() ? "" : ", last ", last_executed_,
+                      "; ", refusals_, " refused\n");
 }
 
 }  // namespace baton

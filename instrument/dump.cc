@@ -45,9 +45,9 @@ absl::Status DumpInstrument::Write(const PassExecution& pass,
                       c == '-' || c == '_' || c == '.';
     name.push_back(fits ? c : '_');
   }
-  return WriteFile(absl::StrFormat("%04d.%s.%s.relay", pass.number(), name,
-                                   outcome),
-                   module);
+  return WriteFile(
+      absl::StrFormat("%04d.%s.%s.relay", pass.number(), name, outcome),
+      module);
 }
 
 absl::Status DumpInstrument::RunBeforePass(const IRModule& module,

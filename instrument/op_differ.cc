@@ -78,8 +78,8 @@ absl::Status OpDiffer::RunAfterPass(const IRModule& module,
   for (const auto& [op, count] : before) changes[op] -= count;
   std::erase_if(changes, [](const auto& entry) { return entry.second == 0; });
   if (!changes.empty()) {
-    diffs_.push_back({static_cast<int>(before_.size()), pass.name(),
-                      std::move(changes)});
+    diffs_.push_back(
+        {static_cast<int>(before_.size()), pass.name(), std::move(changes)});
   }
   return absl::OkStatus();
 }

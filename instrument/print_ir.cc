@@ -81,8 +81,8 @@ std::vector<int> PairLines(absl::Span<const absl::string_view> a,
         x = down ? at(k + 1) : at(k - 1) + 1;
       }
       int y = x - k;
-      while (x < n && y < m && a[static_cast<size_t>(x)] ==
-                                   b[static_cast<size_t>(y)]) {
+      while (x < n && y < m &&
+             a[static_cast<size_t>(x)] == b[static_cast<size_t>(y)]) {
         ++x;
         ++y;
       }
@@ -187,8 +187,8 @@ std::string DiffLines(absl::string_view before, absl::string_view after) {
     }
     i = end - 1;
     end = std::min(steps.size(), end + kContext);
-    absl::StrAppend(&text, "@@ -", steps[begin].a + 1, " +",
-                    steps[begin].b + 1, " @@\n");
+    absl::StrAppend(&text, "@@ -", steps[begin].a + 1, " +", steps[begin].b + 1,
+                    " @@\n");
     for (size_t k = begin; k < end; ++k) {
       absl::StrAppend(&text, absl::string_view(&steps[k].mark, 1),
                       steps[k].line, "\n");
@@ -222,10 +222,9 @@ void PrintIrInstrument::Print(absl::string_view where,
        outer = outer->parent()) {
     absl::StrAppend(&heading, ", in ", NumberAndName(*outer));
   }
-  (options_.out != nullptr ? *options_.out : std::cerr)
-      << heading << "\n"
-      << text << "\n"
-      << std::flush;
+  (options_.out != nullptr ? *options_.out : std::cerr) << heading << "\n"
+                                                        << text << "\n"
+                                                        << std::flush;
 }
 
 absl::Status PrintIrInstrument::RunBeforePass(const IRModule& module,

@@ -33,9 +33,8 @@ struct PrintIrOptions {
     kDiff,  // line by line, if the text differs
   };
   Changed changed = Changed::kNone;
-  TextOptions text = {.version = false,
-                      .metadata = false,
-                      .note_omitted_metadata = false};
+  TextOptions text = {
+      .version = false, .metadata = false, .note_omitted_metadata = false};
   // Null for standard error.
   std::ostream* out = nullptr;
 };

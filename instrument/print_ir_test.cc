@@ -76,25 +76,24 @@ TEST(PrintIrTest, IllFormedExpression) {
 }
 
 TEST(PrintIrTest, ChangedFull) {
-  EXPECT_EQ(Print(Sequential({toy::Nothing(), toy::AToB()}),
-                  {.changed = PrintIrOptions::Changed::kFull}),
-            absl::StrCat("// IR after #5 InferType, in #4 AToB, in #1 "
-                         "sequential\n",
-                         kModuleB, "\n",
-                         "// IR after #4 AToB, in #1 sequential\n", kModuleB,
-                         "\n"));
+  EXPECT_EQ(
+      Print(Sequential({toy::Nothing(), toy::AToB()}),
+            {.changed = PrintIrOptions::Changed::kFull}),
+      absl::StrCat("// IR after #5 InferType, in #4 AToB, in #1 "
+                   "sequential\n",
+                   kModuleB, "\n", "// IR after #4 AToB, in #1 sequential\n",
+                   kModuleB, "\n"));
 }
 
 TEST(PrintIrTest, ChangedDiff) {
-  EXPECT_EQ(
-      Print(toy::AToB(), {.changed = PrintIrOptions::Changed::kDiff}),
-      "// IR changed by #1 AToB\n"
-      "@@ -1 +1 @@\n"
-      " def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
-      "-  toy.a(%x)\n"
-      "+  toy.b(%x)\n"
-      " }\n"
-      "\n");
+  EXPECT_EQ(Print(toy::AToB(), {.changed = PrintIrOptions::Changed::kDiff}),
+            "// IR changed by #1 AToB\n"
+            "@@ -1 +1 @@\n"
+            " def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
+            "-  toy.a(%x)\n"
+            "+  toy.b(%x)\n"
+            " }\n"
+            "\n");
 }
 
 TEST(DiffLinesTest, Simple) {

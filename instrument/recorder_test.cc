@@ -55,8 +55,8 @@ TEST(PassRecorderTest, CountsAndText) {
   ASSERT_FALSE(PassContext({.instruments = {recorder}})
                    .Run([] {
                      return Sequential({toy::AToB(), toy::BToA(),
-                                        toy::Nothing(), toy::Fails()})(
-                         toy::Module());
+                                        toy::Nothing(),
+                                        toy::Fails()})(toy::Module());
                    })
                    .ok());
   EXPECT_EQ(recorder->CountRuns(), 8);

@@ -26,9 +26,9 @@ double Microseconds(int64_t nanoseconds) {
 }
 
 double Percent(int64_t part, int64_t whole) {
-  return whole == 0 ? 0
-                    : static_cast<double>(part) / static_cast<double>(whole) *
-                          100;
+  return whole == 0
+             ? 0
+             : static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
 
 int64_t TotalOf(const std::vector<PassProfile>& profiles) {
@@ -41,11 +41,10 @@ void AppendLines(const std::vector<PassProfile>& profiles, int64_t all,
                  int64_t parent, std::string* out) {
   for (const PassProfile& profile : profiles) {
     out->append(static_cast<size_t>(profile.depth), '\t');
-    absl::StrAppendFormat(out, "%s: %.0fus [%.0fus] (%.2f%%; %.2f%%)\n",
-                          profile.name, Microseconds(profile.total),
-                          Microseconds(profile.self),
-                          Percent(profile.total, all),
-                          Percent(profile.total, parent));
+    absl::StrAppendFormat(
+        out, "%s: %.0fus [%.0fus] (%.2f%%; %.2f%%)\n", profile.name,
+        Microseconds(profile.total), Microseconds(profile.self),
+        Percent(profile.total, all), Percent(profile.total, parent));
     AppendLines(profile.children, all, profile.total, out);
   }
 }
@@ -105,8 +104,7 @@ absl::Status PassTimingInstrument::ExitPassContext() {
 
 absl::Status PassTimingInstrument::RunBeforePass(const IRModule& /*module*/,
                                                  const PassExecution& pass) {
-  records_.push_back(
-      {pass.pass(), pass.number(), 0, 0, open_, false, false});
+  records_.push_back({pass.pass(), pass.number(), 0, 0, open_, false, false});
   open_ = static_cast<int>(records_.size()) - 1;
   records_.back().start = Now();
   return absl::OkStatus();
@@ -136,9 +134,9 @@ void PassTimingInstrument::PassFailed(const IRModule& /*module*/,
 absl::StatusOr<std::vector<PassProfile>> PassTimingInstrument::Profiles()
     const {
   if (open_ >= 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "pass timings cannot be read while a pass is running: ",
-        records_[static_cast<size_t>(open_)].pass.name()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("pass timings cannot be read while a pass is running: ",
+                     records_[static_cast<size_t>(open_)].pass.name()));
   }
   // The trees, last first, so that children are complete before parents.
   std::vector<std::vector<PassProfile>> children(records_.size());

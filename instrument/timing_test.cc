@@ -54,9 +54,9 @@ class TimingTest : public ::testing::Test {
 TEST_F(TimingTest, Tutorial) {
   const IRModule module = toy::Module();
   const Pass infer_type = Work("InferType", 7168);
-  const Pass fold_scale_axis = Work(
-      "FoldScaleAxis", 7,
-      {Work("FoldConstant", 1701, {Work("InferType", 6534)})});
+  const Pass fold_scale_axis =
+      Work("FoldScaleAxis", 7,
+           {Work("FoldConstant", 1701, {Work("InferType", 6534)})});
   std::string profile;
   ASSERT_TRUE(PassContext({.instruments = {timing_}})
                   .Run([&]() -> absl::Status {
@@ -95,8 +95,7 @@ TEST_F(TimingTest, DefaultContextClearsWhenOverridden) {
 TEST_F(TimingTest, NoTimeAtAll) {
   ASSERT_TRUE(PassContext({.instruments = {timing_}})
                   .Run([&]() -> absl::Status {
-                    BATON_RETURN_IF_ERROR(
-                        Work("A", 0)(toy::Module()).status());
+                    BATON_RETURN_IF_ERROR(Work("A", 0)(toy::Module()).status());
                     EXPECT_EQ(timing_->Render().value(),
                               "A: 0us [0us] (0.00%; 0.00%)\n");
                     return absl::OkStatus();
@@ -106,10 +105,8 @@ TEST_F(TimingTest, NoTimeAtAll) {
 
 TEST_F(TimingTest, RenderInsideAPassIsAnError) {
   const Pass rude = CreateModulePass(
-      [this](const IRModule& /*module*/,
-             const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        return timing_->Render().status();
-      },
+      [this](const IRModule& /*module*/, const PassContext& /*context*/)
+          -> absl::StatusOr<IRModule> { return timing_->Render().status(); },
       {.name = "Rude"});
   const absl::Status status = PassContext({.instruments = {timing_}}).Run([&] {
     return rude(toy::Module()).status();
@@ -121,22 +118,22 @@ TEST_F(TimingTest, RenderInsideAPassIsAnError) {
 
 TEST_F(TimingTest, FailedPassesAreProfiledToo) {
   const Pass pass = Work("Outer", 2, {Work("Fine", 1), toy::Fails()});
-  ASSERT_TRUE(
-      PassContext({.instruments = {timing_}})
-          .Run([&]() -> absl::Status {
-            EXPECT_FALSE(pass(toy::Module()).ok());
-            BATON_ASSIGN_OR_RETURN(const std::vector<PassProfile> profiles,
-                                   timing_->Profiles());
-            EXPECT_EQ(profiles.size(), 1);
-            EXPECT_TRUE(profiles[0].failed);
-            EXPECT_EQ(profiles[0].total, 3000);
-            EXPECT_EQ(profiles[0].self, 2000);
-            EXPECT_EQ(profiles[0].children.size(), 2);
-            EXPECT_FALSE(profiles[0].children[0].failed);
-            EXPECT_TRUE(profiles[0].children[1].failed);
-            return absl::OkStatus();
-          })
-          .ok());
+  ASSERT_TRUE(PassContext({.instruments = {timing_}})
+                  .Run([&]() -> absl::Status {
+                    EXPECT_FALSE(pass(toy::Module()).ok());
+                    BATON_ASSIGN_OR_RETURN(
+                        const std::vector<PassProfile> profiles,
+                        timing_->Profiles());
+                    EXPECT_EQ(profiles.size(), 1);
+                    EXPECT_TRUE(profiles[0].failed);
+                    EXPECT_EQ(profiles[0].total, 3000);
+                    EXPECT_EQ(profiles[0].self, 2000);
+                    EXPECT_EQ(profiles[0].children.size(), 2);
+                    EXPECT_FALSE(profiles[0].children[0].failed);
+                    EXPECT_TRUE(profiles[0].children[1].failed);
+                    return absl::OkStatus();
+                  })
+                  .ok());
 }
 
 TEST_F(TimingTest, Json) {
@@ -195,8 +192,7 @@ TEST(TimingClockTest, TheRealClockGoesForward) {
   const auto timing = std::make_shared<PassTimingInstrument>();
   ASSERT_TRUE(PassContext({.instruments = {timing}})
                   .Run([&]() -> absl::Status {
-                    BATON_RETURN_IF_ERROR(
-                        toy::AToB()(toy::Module()).status());
+                    BATON_RETURN_IF_ERROR(toy::AToB()(toy::Module()).status());
                     BATON_ASSIGN_OR_RETURN(
                         const std::vector<PassProfile> profiles,
                         timing->Profiles());

@@ -61,8 +61,7 @@ class TypeStripper final : public ExprMutator {
   Expr VisitRefRead(const RefReadNode* /*original*/, RefRead node) override {
     return WithType(node, {});
   }
-  Expr VisitRefWrite(const RefWriteNode* /*original*/,
-                     RefWrite node) override {
+  Expr VisitRefWrite(const RefWriteNode* /*original*/, RefWrite node) override {
     return WithType(node, {});
   }
 };
@@ -97,12 +96,13 @@ absl::Status CompareTypes(const Expr& recorded, const Expr& inferred,
     }
     if (a->type().defined() && !TypeEqual(a->type(), b->type())) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "function @", function, ": ", Describe(a), " is recorded to have type ",
-          a->type().ToString(), ", but has type ",
+          "function @", function, ": ", Describe(a),
+          " is recorded to have type ", a->type().ToString(), ", but has type ",
           b->type().defined() ? b->type().ToString() : "unknown"));
     }
     children.clear();
-    ForEachChild(a, [&](const Expr& child) { children.push_back(child.get()); });
+    ForEachChild(a,
+                 [&](const Expr& child) { children.push_back(child.get()); });
     size_t i = 0;
     ForEachChild(b, [&](const Expr& child) {
       if (i < children.size()) stack.emplace_back(children[i++], child.get());
@@ -147,9 +147,9 @@ absl::Status VerifyInstrument::RunBeforePass(const IRModule& module,
   if (pass.depth() > 0) return absl::OkStatus();
   const absl::Status status = Check(module);
   if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat("the module was wrong before any pass ran:\n",
-                                   status.message()));
+  return absl::Status(
+      status.code(), absl::StrCat("the module was wrong before any pass ran:\n",
+                                  status.message()));
 }
 
 absl::Status VerifyInstrument::RunAfterPass(const IRModule& module,

@@ -51,15 +51,14 @@ Function FunctionWithFreeVariable() {
 // Says that its result is larger than it is.
 Function FunctionWithWrongType() {
   const Function right = toy::Module().Find("main");
-  return Function({right->params().begin(), right->params().end()},
-                  Expr(WithType(right->body(),
-                                TensorType({3}, DType::Float(32)))));
+  return Function(
+      {right->params().begin(), right->params().end()},
+      Expr(WithType(right->body(), TensorType({3}, DType::Float(32)))));
 }
 
 TEST(VerifyTest, GoodPassesPass) {
-  const absl::Status status =
-      RunVerified(Sequential({toy::AToB(), toy::Liar(), toy::Grow()}),
-                  toy::Module(3));
+  const absl::Status status = RunVerified(
+      Sequential({toy::AToB(), toy::Liar(), toy::Grow()}), toy::Module(3));
   EXPECT_TRUE(status.ok()) << status;
 }
 
@@ -96,10 +95,9 @@ TEST(VerifyTest, FindsWrongTypes) {
 
 TEST(VerifyTest, FindsIllTypedPrograms) {
   const Var x("x", {2});
-  const Pass pass = SetMain(
-      "IllTyped",
-      Function({x}, Call(Op::Find("toy.a"), {x}),
-               TensorType({3}, DType::Float(32))));
+  const Pass pass =
+      SetMain("IllTyped", Function({x}, Call(Op::Find("toy.a"), {x}),
+                                   TensorType({3}, DType::Float(32))));
   EXPECT_THAT(std::string(RunVerified(pass, toy::Module()).message()),
               HasSubstr("pass IllTyped broke the module:\n"));
 }

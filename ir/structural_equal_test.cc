@@ -50,7 +50,9 @@ bool Equal(const Expr& a, const Expr& b, bool map_free_vars = false) {
   const bool equal = StructuralEqual(a, b, options);
   EXPECT_EQ(StructuralEqual(b, a, options), equal);
   EXPECT_EQ(FirstDifference(a, b, options).has_value(), !equal);
-  if (equal) EXPECT_EQ(StructuralHash(a), StructuralHash(b));
+  if (equal) {
+    EXPECT_EQ(StructuralHash(a), StructuralHash(b));
+  }
   return equal;
 }
 

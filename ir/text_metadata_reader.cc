@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
@@ -35,6 +37,8 @@ namespace {
 
 // Lists in lists; deeper ones are refused.
 constexpr int kMaxDepth = 64;
+// The largest number that a Dim holds.
+constexpr int64_t kMaxDim = (int64_t{1} << 62) - 1;
 
 constexpr std::array<int8_t, 256> MakeBase64Values() {
   std::array<int8_t, 256> values{};
@@ -645,7 +649,7 @@ std::optional<AttrValue> MetadataReader::ConvertDevice(size_t i, int depth) {
 // which is made when what it refers to is.
 std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
   std::vector<size_t> stack = {root};
-  absl::flat_hash_map<size_t, bool> under_way;
+  absl::flat_hash_set<size_t> under_way;
   while (!stack.empty()) {
     const size_t i = stack.back();
     if (dims_.contains(i)) {
@@ -656,6 +660,9 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
     if (kind == "IntImm") {
       const std::optional<int64_t> value = IntAttr(i, "value");
       if (!value.has_value()) return std::nullopt;
+      if (*value > kMaxDim || *value < -kMaxDim) {
+        return NodeError(i, "it is too large for a dimension");
+      }
       dims_.emplace(i, Dim(*value));
       continue;
     }
@@ -694,7 +701,7 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
       dims_.emplace(i, std::move(dim));
       continue;
     }
-    if (!under_way.try_emplace(i).second) {
+    if (!under_way.insert(i).second) {
       return NodeError(i, "it refers to itself");
     }
     if (rhs == dims_.end()) stack.push_back(*b);

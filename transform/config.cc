@@ -16,9 +16,14 @@
 namespace baton {
 namespace {
 
+struct Entry {
+  ConfigInfo info;
+  bool conflicting = false;  // registered again, and differently
+};
+
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, ConfigInfo, std::less<>> infos;
+  std::map<std::string, Entry> entries;
 };
 
 Registry& GlobalRegistry() {
@@ -33,8 +38,14 @@ namespace internal {
 void RegisterConfig(ConfigInfo info) {
   Registry& registry = GlobalRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
-  std::string name = info.name;
-  registry.infos.insert_or_assign(std::move(name), std::move(info));
+  const auto [it, is_new] = registry.entries.try_emplace(info.name);
+  Entry& entry = it->second;
+  if (is_new) {
+    entry.info = std::move(info);
+  } else if (entry.info.type_name != info.type_name ||
+             entry.info.default_value != info.default_value) {
+    entry.conflicting = true;
+  }
 }
 
 }  // namespace internal
@@ -43,24 +54,31 @@ std::vector<ConfigInfo> ListConfigs() {
   Registry& registry = GlobalRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   std::vector<ConfigInfo> result;
-  for (const auto& [name, info] : registry.infos) result.push_back(info);
+  for (const auto& [name, entry] : registry.entries) {
+    result.push_back(entry.info);
+  }
   return result;
 }
 
 absl::Status CheckConfig(absl::string_view name, const AttrValue& value) {
-  std::vector<std::string> names;
-  for (const ConfigInfo& info : ListConfigs()) {
-    if (info.name == name) {
-      absl::Status status = info.check(value);
-      if (status.ok()) return status;
-      return absl::Status(status.code(), absl::StrCat("config ", name, ": ",
-                                                      status.message()));
-    }
-    names.push_back(info.name);
+  const auto error = [name](const auto&... what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("config ", name, ": ", what...));
+  };
+  Registry& registry = GlobalRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto it = registry.entries.find(std::string(name));
+  if (it == registry.entries.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, entry] : registry.entries) names.push_back(known);
+    return error("there is no such setting", DidYouMean(name, names),
+                 " (known: ", absl::StrJoin(names, ", "), ")");
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "config ", name, ": there is no such setting", DidYouMean(name, names),
-      " (known: ", absl::StrJoin(names, ", "), ")"));
+  if (it->second.conflicting) {
+    return error("registered twice, with different types or defaults");
+  }
+  const absl::Status status = it->second.info.check(value);
+  return status.ok() ? status : error(status.message());
 }
 
 }  // namespace baton

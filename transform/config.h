@@ -43,7 +43,8 @@ absl::Status CheckConfig(absl::string_view name, const AttrValue& value);
 template <typename T>
 class ConfigKey {
  public:
-  // Registers the setting for the rest of the process.
+  // Registers the setting for the rest of the process. Again with another
+  // type or default, it is an error whenever someone sets it.
   ConfigKey(absl::string_view name, T default_value, absl::string_view doc);
 
   const std::string& name() const { return name_; }

@@ -263,7 +263,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   const int num_functions_;
   const int chunk_size_;
   const int num_chunks_;
-  const int64_t first_number_;  // executions of the submitter so far
+  const int64_t first_number_;     // executions of the submitter so far
   std::vector<Function> results_;  // null where nothing changes
 
   std::mutex mutex_;
@@ -342,9 +342,9 @@ namespace {
 
 bool IsSkippedByFunctionPasses(const Function& function) {
   const DictAttrs& attrs = function->attrs();
-  return attrs.defined() && (attrs.Find(attr::kCompiler) != nullptr ||
-                             attrs.IsTrue(attr::kExtern) ||
-                             attrs.IsTrue(attr::kSkipOptimization));
+  return attrs.defined() &&
+         (attrs.Find(attr::kCompiler) != nullptr ||
+          attrs.IsTrue(attr::kExtern) || attrs.IsTrue(attr::kSkipOptimization));
 }
 
 Pass CreateFunctionPass(FunctionPassBody body, PassInfo info,

@@ -108,9 +108,7 @@ TEST(FunctionPassTest, NeedsInferType) {
 
 TEST(FunctionPassTest, UsesTheContextsRegistry) {
   PassRegistry registry(PassRegistry::Global());
-  registry.Override("InferType", [] {
-    return toy::Fails("the override ran");
-  });
+  registry.Override("InferType", [] { return toy::Fails("the override ran"); });
   EXPECT_EQ(PassContext({.registry = &registry})
                 .Run([] { return toy::AToB()(toy::Module()); })
                 .status()
@@ -280,24 +278,23 @@ TEST_P(ParallelTest, NumbersInErrors) {
 
 TEST_P(ParallelTest, EventsAreBalancedOnErrors) {
   std::vector<std::string> lines;
-  const absl::Status status =
-      Run(Nested({"f1", "f2"}), toy::Module(20),
-          {std::make_shared<toy::Log>("A", &lines)})
-          .status();
+  const absl::Status status = Run(Nested({"f1", "f2"}), toy::Module(20),
+                                  {std::make_shared<toy::Log>("A", &lines)})
+                                  .status();
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(
       lines,
-      ElementsAre("A enter", "A before #1 Nested",                         //
-                  "A before #2 main", "A before #3 AToB",                  //
-                  "A before #4 InferType",                                 //
-                  "A after #4 InferType (changed)",                        //
+      ElementsAre("A enter", "A before #1 Nested",         //
+                  "A before #2 main", "A before #3 AToB",  //
+                  "A before #4 InferType",                 //
+                  "A after #4 InferType (changed)",        //
                   "A after #3 AToB (changed)", "A after #2 main (changed)",
-                  "A before #5 f1", "A before #6 AToB",                    //
-                  "A before #7 InferType",                                 //
-                  "A after #7 InferType (changed)",                        //
+                  "A before #5 f1", "A before #6 AToB",  //
+                  "A before #7 InferType",               //
+                  "A after #7 InferType (changed)",      //
                   "A after #6 AToB (changed)", "A before #8 Fails",
-                  "A failed #8 Fails", "A failed #5 f1",
-                  "A failed #1 Nested", "A exit"));
+                  "A failed #8 Fails", "A failed #5 f1", "A failed #1 Nested",
+                  "A exit"));
 }
 
 TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
@@ -309,10 +306,9 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
       [log](const Function& function, const IRModule& module,
             const PassContext& /*context*/) -> absl::StatusOr<Function> {
         Dawdle(NameOf(function, module));
-        const absl::Status status =
-            PassContext({.instruments = {log}}).Run([] {
-              return toy::InferType()(toy::Module()).status();
-            });
+        const absl::Status status = PassContext({.instruments = {log}}).Run([] {
+          return toy::InferType()(toy::Module()).status();
+        });
         if (!status.ok()) return status;
         return toy::Wrap(function, "toy.b");
       },
@@ -332,11 +328,10 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
   for (int body = 0; body < 10; ++body) {
     for (int i = 0; i < 20; ++i) {
       const int number = 2 + body * 22 + 1 + i;
-      expected.insert(expected.end(),
-                      {"A enter", absl::StrCat("A before #", number,
-                                               " InferType"),
-                       absl::StrCat("A after #", number, " InferType"),
-                       "A exit"});
+      expected.insert(
+          expected.end(),
+          {"A enter", absl::StrCat("A before #", number, " InferType"),
+           absl::StrCat("A after #", number, " InferType"), "A exit"});
     }
   }
   EXPECT_EQ(lines, expected);

@@ -82,8 +82,8 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
         instrument.PassFailed(before, execution, status);
         return absl::OkStatus();
       });
-      status = internal::CombineBodyAndExit(std::move(status),
-                                            std::move(failed));
+      status =
+          internal::CombineBodyAndExit(std::move(status), std::move(failed));
     }
     state.End(execution);
     return status;
@@ -93,9 +93,9 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
   if (std::find(context.required_pass().begin(), context.required_pass().end(),
                 name()) == context.required_pass().end()) {
     for (const auto& instrument : instruments) {
-      absl::StatusOr<bool> answer = CatchExceptions(
-          instrument->name(),
-          [&] { return instrument->ShouldRun(module, execution); });
+      absl::StatusOr<bool> answer = CatchExceptions(instrument->name(), [&] {
+        return instrument->ShouldRun(module, execution);
+      });
       if (!answer.ok()) {
         return fail(answer.status(), 0, 0, instrument->name(), "ShouldRun");
       }
@@ -147,8 +147,7 @@ absl::StatusOr<std::string> Pass::ToString() const {
   }
   absl::string_view keyword = impl_->list_keyword();
   if (keyword.empty()) return absl::StrCat(name(), OptionsToString(*options));
-  std::string text =
-      absl::StrCat(keyword, OptionsToString(*options), "(");
+  std::string text = absl::StrCat(keyword, OptionsToString(*options), "(");
   const char* separator = "";
   for (const Pass& pass : impl_->listed_passes()) {
     BATON_ASSIGN_OR_RETURN(const std::string item, pass.ToString());

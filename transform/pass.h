@@ -41,7 +41,7 @@ class PassOptions {
  public:
   PassOptions() = default;
   template <typename T>
-    requires requires(internal::FieldCollector<T>& v) { T::VisitFields(v); }
+  requires requires(internal::FieldCollector<T>& v) { T::VisitFields(v); }
   PassOptions(T options)  // NOLINT(google-explicit-constructor)
       : fields_(&FieldsOf<T>()),
         object_(std::make_shared<const T>(std::move(options))) {}
@@ -127,8 +127,8 @@ class FunctionOption {
  public:
   FunctionOption() = default;
   template <typename F>
-    requires std::is_convertible_v<F, std::function<Signature>>
-  FunctionOption(F function)  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<F, std::function<Signature>> FunctionOption(
+      F function)  // NOLINT(google-explicit-constructor)
       : function_(std::make_shared<const std::function<Signature>>(
             std::move(function))) {}
 

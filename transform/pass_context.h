@@ -194,8 +194,8 @@ std::invoke_result_t<Fn&> PassContext::Run(Fn&& fn) const {
   if (!scope.ok()) return scope.status();
   std::invoke_result_t<Fn&> result =
       internal::CatchExceptions("a function run in a pass context", fn);
-  absl::Status status = internal::CombineBodyAndExit(
-      internal::StatusOf(result), scope->Exit());
+  absl::Status status =
+      internal::CombineBodyAndExit(internal::StatusOf(result), scope->Exit());
   if (!status.ok()) return status;
   return result;
 }

@@ -31,6 +31,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 BATON_REGISTER_CONFIG(kDepth, int64_t, "toy.depth", 256, "How deep.");
+BATON_REGISTER_CONFIG(kTwice, int64_t, "toy.twice", 1, "");
+BATON_REGISTER_CONFIG(kTwiceToo, int64_t, "toy.twice", 2, "");
 BATON_REGISTER_CONFIG(kMode, std::string, "toy.mode", "fast", "How.");
 
 // The instruments of the tutorial on pass instruments; they write what it
@@ -279,9 +281,8 @@ TEST(PassContextTest, RunReturnsWhatTheFunctionReturns) {
 
 TEST(PassContextTest, RunCatchesExceptionsAndLeaves) {
   const PassContext context;
-  const absl::Status status = context.Run([]() -> absl::Status {
-    throw std::runtime_error("boom");
-  });
+  const absl::Status status =
+      context.Run([]() -> absl::Status { throw std::runtime_error("boom"); });
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr("boom"));
   EXPECT_FALSE(PassContext::Current() == context);
@@ -314,8 +315,8 @@ TEST(PassContextTest, FailingEnterExitsLastFirst) {
             "instrument C, EnterPassContext:\n"
             "then also failed: instrument A, ExitPassContext: A exit\n"
             "C enter");
-  EXPECT_THAT(lines, ElementsAre("A enter", "B enter", "C enter", "B exit",
-                                 "A exit"));
+  EXPECT_THAT(lines,
+              ElementsAre("A enter", "B enter", "C enter", "B exit", "A exit"));
   EXPECT_FALSE(PassContext::Current() == context);
   // It can be entered now: nobody is left to object.
   EXPECT_TRUE(context.Enter().ok());
@@ -358,8 +359,8 @@ TEST(PassContextTest, NoOverrideWhileAPassRuns) {
     }
   };
   const PassContext context({.instruments = {std::make_shared<Overrider>()}});
-  const absl::Status status = context.Run(
-      [] { return toy::InferType()(toy::Module()).status(); });
+  const absl::Status status =
+      context.Run([] { return toy::InferType()(toy::Module()).status(); });
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(context.instruments().size(), 1);
 }
@@ -387,9 +388,14 @@ TEST(ConfigTest, UnknownKeySuggestsAndListsKnownOnes) {
 }
 
 TEST(ConfigTest, WrongTypeIsAnError) {
-  EXPECT_EQ(
-      PassContext({.config = {{"toy.depth", "deep"}}}).status().message(),
-      "config toy.depth: expected an integer, found deep");
+  EXPECT_EQ(PassContext({.config = {{"toy.depth", "deep"}}}).status().message(),
+            "config toy.depth: expected an integer, found deep");
+}
+
+TEST(ConfigTest, RegisteredTwice) {
+  EXPECT_EQ(PassContext({.config = {{"toy.twice", 1}}}).status().message(),
+            "config toy.twice: registered twice, with different types or "
+            "defaults");
 }
 
 TEST(ConfigTest, Listing) {
@@ -421,7 +427,8 @@ TEST(PassContextThreadsTest, EachThreadHasItsOwnStack) {
         ASSERT_TRUE(own.Run([&] {
                          EXPECT_EQ(PassContext::Current().opt_level(), i);
                          return toy::AToB()(toy::Module());
-                       }).ok());
+                       })
+                        .ok());
       }
       EXPECT_EQ(lines.size(), 50 * 6);
       EXPECT_EQ(PassContext::Current().opt_level(), 2);

@@ -59,10 +59,9 @@ class PassFactory {
   PassFactory(absl::StatusOr<Pass> (*make)(O))  // NOLINT
       : PassFactory(OptionsTag<std::decay_t<O>>(), make) {}
   template <typename F>
-    requires std::is_invocable_v<F&>
-  PassFactory(F make)  // NOLINT(google-explicit-constructor)
-      : make_([make](const void*) -> absl::StatusOr<Pass> { return make(); }) {
-  }
+  requires std::is_invocable_v<F&> PassFactory(
+      F make)  // NOLINT(google-explicit-constructor)
+      : make_([make](const void*) -> absl::StatusOr<Pass> { return make(); }) {}
 
   // Null if the pass takes no options.
   const FieldList* options() const { return options_; }
@@ -81,9 +80,8 @@ class PassFactory {
   template <typename O, typename F>
   PassFactory(OptionsTag<O>, F make)
       : options_(&FieldsOf<O>()),
-        new_options_([]() -> std::shared_ptr<void> {
-          return std::make_shared<O>();
-        }),
+        new_options_(
+            []() -> std::shared_ptr<void> { return std::make_shared<O>(); }),
         make_([make](const void* options) -> absl::StatusOr<Pass> {
           return make(*static_cast<const O*>(options));
         }) {}
@@ -141,16 +139,14 @@ class PassRegistry {
 const PassRegistry& RegistryOf(const PassContext& context);
 
 // Registers a factory under its own name.
-#define BATON_REGISTER_PASS(factory) \
-  BATON_REGISTER_PASS_AS(#factory, factory)
+#define BATON_REGISTER_PASS(factory) BATON_REGISTER_PASS_AS(#factory, factory)
 
 // Registers a factory, or an expression that converts to PassFactory.
-#define BATON_REGISTER_PASS_AS(name, ...)                      \
-  [[maybe_unused]] static const bool BATON_PASS_CONCAT_(       \
-      baton_pass_registration_, __COUNTER__) =                 \
-      (::baton::PassRegistry::Global().Register(               \
-           name, __VA_ARGS__,                                  \
-           __FILE__ ":" BATON_PASS_STRING_(__LINE__)),         \
+#define BATON_REGISTER_PASS_AS(name, ...)                                 \
+  [[maybe_unused]] static const bool BATON_PASS_CONCAT_(                  \
+      baton_pass_registration_, __COUNTER__) =                            \
+      (::baton::PassRegistry::Global().Register(                          \
+           name, __VA_ARGS__, __FILE__ ":" BATON_PASS_STRING_(__LINE__)), \
        true)
 #define BATON_PASS_CONCAT_(a, b) BATON_PASS_CONCAT_IMPL_(a, b)
 #define BATON_PASS_CONCAT_IMPL_(a, b) a##b

@@ -142,8 +142,7 @@ TEST(PassRegistryTest, CopyCanBeChanged) {
       PassContext({.registry = &copy}).Run([&] {
         return Sequential({needy})(toy::Module());
       });
-  EXPECT_THAT(std::string(result.status().message()),
-              HasSubstr("overridden"));
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("overridden"));
 }
 
 TEST(PassRegistryTest, ManyThreads) {

@@ -77,18 +77,17 @@ TEST(PassTest, HooksInOrder) {
         a.logs_should_run = b.logs_should_run = true;
       });
   ASSERT_TRUE(logged.result.ok());
-  EXPECT_THAT(
-      logged.lines,
-      ElementsAre("A enter", "B enter",                                   //
-                  "A should_run #1 AToB", "B should_run #1 AToB",         //
-                  "A before #1 AToB", "B before #1 AToB",                 //
-                  "A should_run #2 InferType",                            //
-                  "B should_run #2 InferType",                            //
-                  "A before #2 InferType", "B before #2 InferType",       //
-                  "A after #2 InferType (changed)",                       //
-                  "B after #2 InferType (changed)",                       //
-                  "A after #1 AToB (changed)", "B after #1 AToB (changed)",
-                  "A exit", "B exit"));
+  EXPECT_THAT(logged.lines,
+              ElementsAre("A enter", "B enter",                              //
+                          "A should_run #1 AToB", "B should_run #1 AToB",    //
+                          "A before #1 AToB", "B before #1 AToB",            //
+                          "A should_run #2 InferType",                       //
+                          "B should_run #2 InferType",                       //
+                          "A before #2 InferType", "B before #2 InferType",  //
+                          "A after #2 InferType (changed)",                  //
+                          "B after #2 InferType (changed)",                  //
+                          "A after #1 AToB (changed)",
+                          "B after #1 AToB (changed)", "A exit", "B exit"));
 }
 
 TEST(PassTest, EveryInstrumentIsAskedAndOneNoSkips) {
@@ -106,13 +105,13 @@ TEST(PassTest, EveryInstrumentIsAskedAndOneNoSkips) {
 }
 
 TEST(PassTest, RequiredPassIsNotAskedAbout) {
-  const Logged logged = RunLogged(
-      toy::AToB(), toy::Module(),
-      [](toy::Log& a, toy::Log& b) {
-        a.logs_should_run = b.logs_should_run = true;
-        a.refused = {"AToB", "InferType"};
-      },
-      {.required_pass = {"AToB"}});
+  const Logged logged = RunLogged(toy::AToB(), toy::Module(),
+                                  [](toy::Log& a, toy::Log& b) {
+                                    a.logs_should_run = b.logs_should_run =
+                                        true;
+                                    a.refused = {"AToB", "InferType"};
+                                  },
+                                  {.required_pass = {"AToB"}});
   ASSERT_TRUE(logged.result.ok());
   EXPECT_THAT(
       logged.lines,
@@ -123,9 +122,9 @@ TEST(PassTest, RequiredPassIsNotAskedAbout) {
 }
 
 TEST(PassTest, RefusingInferTypeLeavesTheModuleUntyped) {
-  const Logged logged =
-      RunLogged(toy::AToB(), toy::Module(),
-                [](toy::Log& a, toy::Log& /*b*/) { a.refused = {"InferType"}; });
+  const Logged logged = RunLogged(
+      toy::AToB(), toy::Module(),
+      [](toy::Log& a, toy::Log& /*b*/) { a.refused = {"InferType"}; });
   ASSERT_TRUE(logged.result.ok());
   EXPECT_FALSE(logged.result->Find("main")->body()->type().defined());
 }
@@ -143,24 +142,23 @@ TEST(PassTest, FailureIsToldLastFirst) {
 TEST(PassTest, FailureInsideIsToldAtEachLevel) {
   const Logged logged =
       RunLogged(Sequential({toy::Fails()}), toy::Module(), nullptr);
-  EXPECT_THAT(
-      logged.lines,
-      ElementsAre("A enter", "B enter", "A before #1 sequential",
-                  "B before #1 sequential", "A before #2 Fails",
-                  "B before #2 Fails", "B failed #2 Fails", "A failed #2 Fails",
-                  "B failed #1 sequential", "A failed #1 sequential", "A exit",
-                  "B exit"));
+  EXPECT_THAT(logged.lines,
+              ElementsAre("A enter", "B enter", "A before #1 sequential",
+                          "B before #1 sequential", "A before #2 Fails",
+                          "B before #2 Fails", "B failed #2 Fails",
+                          "A failed #2 Fails", "B failed #1 sequential",
+                          "A failed #1 sequential", "A exit", "B exit"));
 }
 
 TEST(PassTest, FailingShouldRun) {
-  const Logged logged =
-      RunLogged(toy::AToB(), toy::Module(),
-                [](toy::Log& a, toy::Log& /*b*/) { a.fails_in = "should_run"; });
+  const Logged logged = RunLogged(
+      toy::AToB(), toy::Module(),
+      [](toy::Log& a, toy::Log& /*b*/) { a.fails_in = "should_run"; });
   EXPECT_EQ(logged.result.status().message(),
             "in pass #1 AToB: instrument A, ShouldRun:\nA should_run");
-  EXPECT_THAT(logged.lines, ElementsAre("A enter", "B enter",
-                                        "A should_run #1 AToB", "A exit",
-                                        "B exit"));
+  EXPECT_THAT(logged.lines,
+              ElementsAre("A enter", "B enter", "A should_run #1 AToB",
+                          "A exit", "B exit"));
 }
 
 TEST(PassTest, FailingBefore) {
@@ -169,10 +167,10 @@ TEST(PassTest, FailingBefore) {
                 [](toy::Log& /*a*/, toy::Log& b) { b.fails_in = "before"; });
   EXPECT_EQ(logged.result.status().message(),
             "in pass #1 AToB: instrument B, RunBeforePass:\nB before");
-  EXPECT_THAT(logged.lines,
-              ElementsAre("A enter", "B enter", "A before #1 AToB",
-                          "B before #1 AToB", "A failed #1 AToB", "A exit",
-                          "B exit"));
+  EXPECT_THAT(
+      logged.lines,
+      ElementsAre("A enter", "B enter", "A before #1 AToB", "B before #1 AToB",
+                  "A failed #1 AToB", "A exit", "B exit"));
 }
 
 TEST(PassTest, FailingAfter) {
@@ -247,22 +245,23 @@ std::string ErrorWithThrowing(const std::string& hook, const Pass& pass) {
 }
 
 TEST(PassTest, ExceptionsOfInstruments) {
-  const std::string message = "Rude threw something that is not a "
-                              "std::exception";
+  const std::string message =
+      "Rude threw something that is not a "
+      "std::exception";
   EXPECT_EQ(ErrorWithThrowing("enter", toy::InferType()),
             "instrument Rude, EnterPassContext:\n" + message);
   EXPECT_EQ(ErrorWithThrowing("exit", toy::InferType()),
             "instrument Rude, ExitPassContext:\n" + message);
   EXPECT_EQ(ErrorWithThrowing("should_run", toy::InferType()),
             "in pass #1 InferType: instrument Rude, ShouldRun:\n" + message);
-  EXPECT_EQ(ErrorWithThrowing("before", toy::InferType()),
-            "in pass #1 InferType: instrument Rude, RunBeforePass:\n" +
-                message);
+  EXPECT_EQ(
+      ErrorWithThrowing("before", toy::InferType()),
+      "in pass #1 InferType: instrument Rude, RunBeforePass:\n" + message);
   EXPECT_EQ(ErrorWithThrowing("after", toy::InferType()),
             "in pass #1 InferType: instrument Rude, RunAfterPass:\n" + message);
-  EXPECT_EQ(ErrorWithThrowing("failed", toy::Fails()),
-            "in pass #1 Fails:\nthen also failed: " + message +
-                "\nit went wrong");
+  EXPECT_EQ(
+      ErrorWithThrowing("failed", toy::Fails()),
+      "in pass #1 Fails:\nthen also failed: " + message + "\nit went wrong");
 }
 
 TEST(PassTest, NumbersCountInTheScope) {
@@ -282,10 +281,10 @@ TEST(PassTest, NumbersCountInTheScope) {
                     return toy::InferType()(module).status();
                   })
                   .ok());
-  EXPECT_THAT(lines,
-              ElementsAre("A enter", "A before #1 InferType",
-                          "A after #1 InferType", "A before #2 InferType",
-                          "A after #2 InferType", "A exit"));
+  EXPECT_THAT(
+      lines,
+      ElementsAre("A enter", "A before #1 InferType", "A after #1 InferType",
+                  "A before #2 InferType", "A after #2 InferType", "A exit"));
 }
 
 TEST(PassTest, NumbersGoOnInAContextInsideAPass) {
@@ -337,22 +336,20 @@ struct Options {
 };
 
 Pass WithOptions(Options options) {
-  return CreateModulePass(
-      [](IRModule module, const PassContext& /*context*/)
-          -> absl::StatusOr<IRModule> { return module; },
-      {.name = "WithOptions"}, std::move(options));
+  return CreateModulePass([](IRModule module, const PassContext& /*context*/)
+                              -> absl::StatusOr<IRModule> { return module; },
+                          {.name = "WithOptions"}, std::move(options));
 }
 
 TEST(PassTest, TextListsOptionsThatAreNotDefaults) {
   EXPECT_EQ(WithOptions({}).ToString().value(), "WithOptions");
   EXPECT_EQ(WithOptions({.depth = 4, .mode = "two words"}).ToString().value(),
             "WithOptions{depth=4,mode=\"two words\"}");
-  EXPECT_EQ(
-      Sequential({toy::AToB(), FixedPoint({toy::BToA()}, {.limit = 3})},
-                 {.name = "mine"})
-          .ToString()
-          .value(),
-      "Sequential{name=mine}(AToB,FixedPoint{limit=3}(BToA))");
+  EXPECT_EQ(Sequential({toy::AToB(), FixedPoint({toy::BToA()}, {.limit = 3})},
+                       {.name = "mine"})
+                .ToString()
+                .value(),
+            "Sequential{name=mine}(AToB,FixedPoint{limit=3}(BToA))");
 }
 
 TEST(PassTest, FunctionOptionHasNoText) {

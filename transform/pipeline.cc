@@ -79,15 +79,15 @@ class PipelineParser {
       return ReadList<FixedPointOptions>(name, options, ranges, depth,
                                          FixedPoint);
     }
-    BATON_RETURN_IF_ERROR(CheckOptions(
-        name, factory.options(), options, ranges,
-        [&factory](const Field& field, const AttrValue& value) {
-          return factory.CheckOption(field, value);
-        }));
+    BATON_RETURN_IF_ERROR(
+        CheckOptions(name, factory.options(), options, ranges,
+                     [&factory](const Field& field, const AttrValue& value) {
+                       return factory.CheckOption(field, value);
+                     }));
     absl::StatusOr<Pass> pass = factory.Create(options);
     if (!pass.ok()) {
-      return text_.ErrorAt(name.range, absl::StrCat(name.text, ": ",
-                                                    pass.status().message()));
+      return text_.ErrorAt(
+          name.range, absl::StrCat(name.text, ": ", pass.status().message()));
     }
     return pass;
   }
@@ -121,14 +121,14 @@ class PipelineParser {
       const auto& [key, value] = options[i];
       const Field* field = fields == nullptr ? nullptr : fields->Find(key);
       if (field == nullptr) {
-        return text_.ErrorAt(ranges.keys[i], UnknownOption(name.text, key,
-                                                           fields));
+        return text_.ErrorAt(ranges.keys[i],
+                             UnknownOption(name.text, key, fields));
       }
       absl::Status status = check(*field, value);
       if (!status.ok()) {
-        return text_.ErrorAt(ranges.values[i],
-                             absl::StrCat(name.text, ": ", key, ": ",
-                                          status.message()));
+        return text_.ErrorAt(
+            ranges.values[i],
+            absl::StrCat(name.text, ": ", key, ": ", status.message()));
       }
     }
     return absl::OkStatus();
@@ -147,9 +147,9 @@ class PipelineParser {
   absl::Status UnknownPass(const TextParser::Word& name) const {
     std::vector<std::string> names = registry_.Names();
     names.insert(names.end(), {kSequential, kFixedPoint});
-    return text_.ErrorAt(name.range,
-                         absl::StrCat("unknown pass ", name.text,
-                                      DidYouMean(name.text, names)));
+    return text_.ErrorAt(
+        name.range,
+        absl::StrCat("unknown pass ", name.text, DidYouMean(name.text, names)));
   }
 
   TextParser text_;

@@ -13,6 +13,7 @@
 #include "baton/ir/module.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
@@ -40,10 +41,9 @@ struct ConvertOptions {
 
 absl::StatusOr<Pass> Convert(ConvertOptions options) {
   if (options.depth > 9) return absl::InvalidArgumentError("too deep");
-  return CreateModulePass(
-      [](IRModule module, const PassContext& /*context*/)
-          -> absl::StatusOr<IRModule> { return module; },
-      {.name = "Convert"}, std::move(options));
+  return CreateModulePass([](IRModule module, const PassContext& /*context*/)
+                              -> absl::StatusOr<IRModule> { return module; },
+                          {.name = "Convert"}, std::move(options));
 }
 
 PassRegistry Registry() {
@@ -95,12 +95,13 @@ TEST(PipelineTest, DefaultsAndSpaceAreNotPrinted) {
 }
 
 TEST(PipelineTest, Runs) {
-  EXPECT_EQ(toy::Ops(ParsePipeline("AToB", Registry())->Run(toy::Module()).value()), "b");
   EXPECT_EQ(
-      toy::Ops(
-          ParsePipeline("FixedPoint(AToB)", Registry())->Run(toy::Module())
-              .value()),
+      toy::Ops(ParsePipeline("AToB", Registry())->Run(toy::Module()).value()),
       "b");
+  EXPECT_EQ(toy::Ops(ParsePipeline("FixedPoint(AToB)", Registry())
+                         ->Run(toy::Module())
+                         .value()),
+            "b");
 }
 
 TEST(PipelineTest, SinglePassIsASequential) {
@@ -195,9 +196,8 @@ TEST(PipelineTest, LongPipeline) {
 TEST(PipelineTest, PassRegisteredTwice) {
   PassRegistry registry = Registry();
   registry.Register("AToB", toy::BToA, "b.cc:1");
-  EXPECT_THAT(
-      std::string(ParsePipeline("AToB", registry).status().message()),
-      HasSubstr("pass AToB is registered twice: one place and b.cc:1"));
+  EXPECT_THAT(std::string(ParsePipeline("AToB", registry).status().message()),
+              HasSubstr("pass AToB is registered twice: one place and b.cc:1"));
 }
 
 }  // namespace

@@ -32,12 +32,12 @@ namespace baton {
 // `source_name` is the name that errors give to the text.
 
 // One value: `[3,224,224]`.
-absl::StatusOr<AttrValue> ParseAttrValue(absl::string_view text,
-                                         absl::string_view source_name = "value");
+absl::StatusOr<AttrValue> ParseAttrValue(
+    absl::string_view text, absl::string_view source_name = "value");
 
 // `KEY=VALUE,KEY=VALUE`, as in `--config`; may be empty.
-absl::StatusOr<AttrMap> ParseKeyValues(absl::string_view text,
-                                       absl::string_view source_name = "config");
+absl::StatusOr<AttrMap> ParseKeyValues(
+    absl::string_view text, absl::string_view source_name = "config");
 
 struct NameAndOptions {
   std::string name;

@@ -46,9 +46,9 @@ TEST(ParseAttrValueTest, Scalars) {
 }
 
 TEST(ParseAttrValueTest, Words) {
-  for (const char* word : {"NHWC", "nn.conv2d", "float32", "NCHW4c", "a-b",
-                           "-", "1d", "0x10", "infinity", "-infinity", "True",
-                           "%x", "@main", "a/b", "*", "\xc3\xa9"}) {
+  for (const char* word : {"NHWC", "nn.conv2d", "float32", "NCHW4c", "a-b", "-",
+                           "1d", "0x10", "infinity", "-infinity", "True", "%x",
+                           "@main", "a/b", "*", "\xc3\xa9"}) {
     EXPECT_EQ(Parse(word), AttrValue(word)) << word;
   }
 }
@@ -145,9 +145,8 @@ TEST(ParseNameAndOptionsTest, ReadsWorkloads) {
       "resnet{num_layers=18,image_shape=[3,224,224]}", "--workload");
   ASSERT_TRUE(spec.ok()) << spec.status();
   EXPECT_EQ(spec->name, "resnet");
-  EXPECT_EQ(spec->options,
-            (AttrMap{{"num_layers", 18},
-                     {"image_shape", AttrList{3, 224, 224}}}));
+  EXPECT_EQ(spec->options, (AttrMap{{"num_layers", 18},
+                                    {"image_shape", AttrList{3, 224, 224}}}));
   EXPECT_EQ(ParseNameAndOptions("mlp")->name, "mlp");
   EXPECT_FALSE(ParseNameAndOptions("").ok());
   EXPECT_FALSE(ParseNameAndOptions("a,b").ok());

@@ -158,8 +158,8 @@ class FixedPointPass final : public PassImpl {
             hash = round.hash = StructuralHash(before);
             hashed = true;
           }
-          const uint64_t hash_before = std::exchange(hash,
-                                                     StructuralHash(after));
+          const uint64_t hash_before =
+              std::exchange(hash, StructuralHash(after));
           if (hash != hash_before &&
               std::find(round.changed_by.begin(), round.changed_by.end(),
                         pass.name()) == round.changed_by.end()) {
@@ -190,7 +190,8 @@ class FixedPointPass final : public PassImpl {
       return absl::AbortedError(absl::StrCat(
           "no fixed point: after round ", rounds.size(),
           " the module is again what it was ",
-          i == 0 ? std::string("at the start") : absl::StrCat("after round ", i),
+          i == 0 ? std::string("at the start")
+                 : absl::StrCat("after round ", i),
           "; undoing each other's work: ", absl::StrJoin(guilty, ", ")));
     }
     return absl::OkStatus();
@@ -229,8 +230,8 @@ Pass FixedPoint(std::vector<Pass> passes, FixedPointOptions options) {
                 .granularity = PassGranularity::kSequence};
   PromiseLike(passes, info);
   info.idempotent = true;
-  return Pass(std::make_shared<const FixedPointPass>(
-      std::move(passes), std::move(info), options));
+  return Pass(std::make_shared<const FixedPointPass>(std::move(passes),
+                                                     std::move(info), options));
 }
 
 }  // namespace baton

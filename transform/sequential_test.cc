@@ -61,8 +61,7 @@ TEST(SequentialTest, LeavesOutHigherLevels) {
             "    3 InferType\n"
             "  4 Level2\n"
             "    5 InferType\n");
-  EXPECT_EQ(Trace(Sequential({Level(0)}), {.opt_level = -1}),
-            "1 sequential\n");
+  EXPECT_EQ(Trace(Sequential({Level(0)}), {.opt_level = -1}), "1 sequential\n");
 }
 
 TEST(SequentialTest, PassRunDirectlyRunsWhateverItsLevel) {
@@ -72,20 +71,19 @@ TEST(SequentialTest, PassRunDirectlyRunsWhateverItsLevel) {
 
 TEST(SequentialTest, RequiredAndDisabledByContext) {
   const Pass all = Sequential({Level(0), Level(3)});
-  EXPECT_EQ(Trace(all, {.required_pass = {"Level3"},
-                        .disabled_pass = {"Level0"}}),
-            "1 sequential\n"
-            "  2 Level3\n"
-            "    3 InferType\n");
+  EXPECT_EQ(
+      Trace(all, {.required_pass = {"Level3"}, .disabled_pass = {"Level0"}}),
+      "1 sequential\n"
+      "  2 Level3\n"
+      "    3 InferType\n");
   EXPECT_EQ(Trace(all, {.required_pass = {"Level3"},
                         .disabled_pass = {"Level0", "Level3"}}),
             "1 sequential\n");
 }
 
 Pass Needy(std::vector<std::string> required, int level = 0) {
-  return toy::Nothing({.name = "Needy",
-                       .opt_level = level,
-                       .required = std::move(required)});
+  return toy::Nothing(
+      {.name = "Needy", .opt_level = level, .required = std::move(required)});
 }
 
 TEST(SequentialTest, RunsWhatAPassRequires) {
@@ -130,15 +128,13 @@ TEST(SequentialTest, InstrumentMayRefuseARequiredPass) {
   std::vector<std::string> lines;
   const auto log = std::make_shared<toy::Log>("A", &lines);
   log->refused = {"InferType"};
-  ASSERT_TRUE(PassContext({.instruments = {log}})
-                  .Run([] {
-                    return Sequential({Needy({"InferType"})})(toy::Module());
-                  })
-                  .ok());
-  EXPECT_THAT(lines,
-              ElementsAre("A enter", "A before #1 sequential",
-                          "A before #2 Needy", "A after #2 Needy",
-                          "A after #1 sequential", "A exit"));
+  ASSERT_TRUE(
+      PassContext({.instruments = {log}})
+          .Run([] { return Sequential({Needy({"InferType"})})(toy::Module()); })
+          .ok());
+  EXPECT_THAT(lines, ElementsAre("A enter", "A before #1 sequential",
+                                 "A before #2 Needy", "A after #2 Needy",
+                                 "A after #1 sequential", "A exit"));
 }
 
 TEST(SequentialTest, IsAPassWithNameAndLevel) {
@@ -257,12 +253,11 @@ TEST(FixedPointTest, CycleIsAnErrorThatNamesThePasses) {
             "no fixed point: after round 1 the module is again what it was at "
             "the start; undoing each other's work: AToB, BToA");
   // Over three rounds.
-  EXPECT_EQ(FixedPoint({Rotate(), toy::Liar()})(toy::Module())
-                .status()
-                .message(),
-            "in pass #1 FixedPoint:\n"
-            "no fixed point: after round 3 the module is again what it was at "
-            "the start; undoing each other's work: Rotate");
+  EXPECT_EQ(
+      FixedPoint({Rotate(), toy::Liar()})(toy::Module()).status().message(),
+      "in pass #1 FixedPoint:\n"
+      "no fixed point: after round 3 the module is again what it was at "
+      "the start; undoing each other's work: Rotate");
 }
 
 TEST(FixedPointTest, CycleThatDoesNotBeginAtTheStart) {
@@ -273,8 +268,7 @@ TEST(FixedPointTest, CycleThatDoesNotBeginAtTheStart) {
                   toy::Replace("toy.d", "toy.b", {.name = "DToB"})},
                  {.name = "Swap"});
   IRModule module = toy::Module();
-  module =
-      *toy::Replace("toy.a", "toy.c", {.name = "AToC"})(std::move(module));
+  module = *toy::Replace("toy.a", "toy.c", {.name = "AToC"})(std::move(module));
   EXPECT_EQ(FixedPoint({swap, to_a})(module).status().message(),
             "in pass #1 FixedPoint:\n"
             "no fixed point: after round 3 the module is again what it was "

@@ -4,25 +4,34 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/image_attrs.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_relation.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/op_flags.h"
+#include "baton/relay/op/reshape.h"
+#include "baton/relay/op/strided_slice.h"
 #include "baton/relay/op/tensor_attrs.h"
-#include "baton/relay/op/topk_relation.h"
+#include "baton/relay/op/topk.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -201,41 +210,143 @@ absl::StatusOr<Type> DynTopKRel(TypeRelationContext& context) {
   return TopKResult(context, *data, context.attrs<TopKAttrs>(), Dim::Any());
 }
 
+// The integers in a tensor.
+std::vector<int64_t> Ints(const Value& value) {
+  const Tensor& tensor = value.tensor();
+  std::vector<int64_t> ints(tensor.num_elements());
+  for (size_t i = 0; i < ints.size(); ++i) ints[i] = tensor.AtAsInt64(i);
+  return ints;
+}
+
+absl::StatusOr<Tensor> DynReshape(const ReshapeAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  const Dims old_shape(data.shape().begin(), data.shape().end());
+  BATON_ASSIGN_OR_RETURN(
+      const Dims shape,
+      ReshapedShape(old_shape, Ints(args[1]), attrs.allowzero));
+  BATON_ASSIGN_OR_RETURN(const auto numbers, ConcreteDims(shape));
+  return data.Reshaped(numbers);
+}
+
+absl::StatusOr<Tensor> DynTile(const TileAttrs& /*attrs*/,
+                               absl::Span<const Value> args) {
+  return kernels::Tile(args[0].tensor(), Ints(args[1]));
+}
+
+absl::StatusOr<Tensor> DynBroadcastTo(const InitOpAttrs& /*attrs*/,
+                                      absl::Span<const Value> args) {
+  return kernels::BroadcastTo(args[0].tensor(), Ints(args[1]));
+}
+
+absl::StatusOr<Tensor> DynZeros(const InitOpAttrs& attrs,
+                                absl::Span<const Value> args) {
+  return Tensor::Zeros(attrs.dtype, Ints(args[0]));
+}
+
+absl::StatusOr<Tensor> DynOnes(const InitOpAttrs& attrs,
+                               absl::Span<const Value> args) {
+  return Tensor::Ones(attrs.dtype, Ints(args[0]));
+}
+
+absl::StatusOr<Tensor> DynFull(const InitOpAttrs& attrs,
+                               absl::Span<const Value> args) {
+  return kernels::Full(args[0].tensor(), Ints(args[1]), attrs.dtype);
+}
+
+absl::StatusOr<Tensor> DynOneHot(const OneHotAttrs& attrs,
+                                 absl::Span<const Value> args) {
+  return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
+                         args[3].tensor().AtAsInt64(0), attrs.axis,
+                         attrs.dtype);
+}
+
+absl::StatusOr<Tensor> DynStridedSlice(const StridedSliceAttrs& attrs,
+                                       absl::Span<const Value> args) {
+  StridedSliceAttrs slice;
+  slice.begin = Ints(args[1]);
+  slice.end = Ints(args[2]);
+  slice.strides = Ints(args[3]);
+  slice.slice_mode = attrs.slice_mode;
+  return SliceOf(args[0].tensor(), slice);
+}
+
+absl::StatusOr<Tensor> DynExpandDims(const DynExpandDimsAttrs& attrs,
+                                     absl::Span<const Value> args) {
+  return kernels::ExpandDims(args[0].tensor(), args[1].tensor().AtAsInt64(0),
+                             attrs.num_newaxis);
+}
+
+absl::StatusOr<Tensor> DynSqueeze(const SqueezeAttrs& /*attrs*/,
+                                  absl::Span<const Value> args) {
+  const std::vector<int64_t> axes = Ints(args[1]);
+  return kernels::Squeeze(args[0].tensor(), absl::Span<const int64_t>(axes));
+}
+
+absl::StatusOr<Value> DynTopK(const CallNode& call,
+                              absl::Span<const Value> args) {
+  const auto* given = call.attrs_as<TopKAttrs>();
+  TopKAttrs attrs = given != nullptr ? *given : TopKAttrs();
+  attrs.k = args[1].tensor().AtAsInt64(0);
+  return TopKOf(args[0].tensor(), attrs);
+}
+
+absl::StatusOr<Tensor> DynPad(const PadAttrs& attrs,
+                              absl::Span<const Value> args) {
+  const std::vector<int64_t> widths = Ints(args[1]);
+  std::vector<int64_t> before, after;
+  for (size_t i = 0; i + 1 < widths.size(); i += 2) {
+    before.push_back(widths[i]);
+    after.push_back(widths[i + 1]);
+  }
+  if (attrs.pad_mode != "constant") {
+    return absl::UnimplementedError(
+        absl::StrCat("pad_mode=\"", attrs.pad_mode, "\""));
+  }
+  return kernels::Pad(args[0].tensor(), before, after,
+                      kernels::PadMode::kConstant, args[2].tensor());
+}
+
 BATON_REGISTER_OP("dyn.reshape")
     .Describe("reshape to a shape that is computed.")
     .Arguments({{"data", "The input."}, {"newshape", "The shape wanted."}})
     .TakesAttrs<ReshapeAttrs>()
     .TypeRelation(RankFromLengthRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(ReshapeOps(), true);
+    .Set(ReshapeOps(), true)
+    .Set(Kernels(), KernelWith<ReshapeAttrs, DynReshape>);
 
 BATON_REGISTER_OP("dyn.tile")
     .Describe("tile by numbers that are computed.")
     .Arguments({{"data", "The input."}, {"reps", "The repetitions."}})
     .TakesAttrs<TileAttrs>()
     .TypeRelation(DynTileRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<TileAttrs, DynTile>);
 
 BATON_REGISTER_OP("dyn.broadcast_to")
     .Describe("broadcast_to a shape that is computed.")
     .Arguments({{"data", "The input."}, {"shape", "The shape wanted."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(RankFromLengthRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast)
+    .Set(Kernels(), KernelWith<InitOpAttrs, DynBroadcastTo>);
 
 BATON_REGISTER_OP("dyn.zeros")
     .Describe("Zeros, in a shape that is computed.")
     .Arguments({{"shape", "The shape wanted."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(DynInitRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<InitOpAttrs, DynZeros>);
 
 BATON_REGISTER_OP("dyn.ones")
     .Describe("Ones, in a shape that is computed.")
     .Arguments({{"shape", "The shape wanted."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(DynInitRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<InitOpAttrs, DynOnes>);
 
 BATON_REGISTER_OP("dyn.full")
     .Describe("full, in a shape that is computed.")
@@ -243,7 +354,8 @@ BATON_REGISTER_OP("dyn.full")
                 {"shape", "The shape wanted."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(DynFullRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<InitOpAttrs, DynFull>);
 
 BATON_REGISTER_OP("dyn.one_hot")
     .Describe("one_hot of a depth that is computed.")
@@ -253,7 +365,8 @@ BATON_REGISTER_OP("dyn.one_hot")
                 {"depth", "The extent of the new axis."}})
     .TakesAttrs<OneHotAttrs>()
     .TypeRelation(DynOneHotRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<OneHotAttrs, DynOneHot>);
 
 BATON_REGISTER_OP("dyn.strided_slice")
     .Describe("strided_slice with bounds that are computed.")
@@ -263,7 +376,8 @@ BATON_REGISTER_OP("dyn.strided_slice")
                 {"strides", "The step on each axis."}})
     .TakesAttrs<StridedSliceAttrs>()
     .TypeRelation(DynStridedSliceRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<StridedSliceAttrs, DynStridedSlice>);
 
 BATON_REGISTER_OP("dyn.sparse_to_dense")
     .Describe("sparse_to_dense in a shape that is computed.")
@@ -280,7 +394,8 @@ BATON_REGISTER_OP("dyn.expand_dims")
     .Arguments({{"data", "The input."}, {"axis", "Where the axes are put."}})
     .TakesAttrs<DynExpandDimsAttrs>()
     .TypeRelation(DynExpandDimsRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<DynExpandDimsAttrs, DynExpandDims>);
 
 BATON_REGISTER_OP("dyn.squeeze")
     .Describe("squeeze of axes that are computed.")
@@ -288,14 +403,16 @@ BATON_REGISTER_OP("dyn.squeeze")
     .TakesAttrs<SqueezeAttrs>()
     .TypeRelation(DynSqueezeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(ReshapeOps(), true);
+    .Set(ReshapeOps(), true)
+    .Set(Kernels(), KernelWith<SqueezeAttrs, DynSqueeze>);
 
 BATON_REGISTER_OP("dyn.topk")
     .Describe("topk of a number that is computed.")
     .Arguments({{"data", "The input."}, {"k", "How many elements."}})
     .TakesAttrs<TopKAttrs>()
     .TypeRelation(DynTopKRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), DynTopK);
 
 BATON_REGISTER_OP("dyn.nn.pad")
     .Describe("nn.pad by widths that are computed.")
@@ -304,7 +421,8 @@ BATON_REGISTER_OP("dyn.nn.pad")
                 {"pad_val", "What is added."}})
     .TakesAttrs<PadAttrs>()
     .TypeRelation(DynPadRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<PadAttrs, DynPad>);
 
 BATON_REGISTER_OP("dyn.nn.upsampling")
     .Describe("nn.upsampling by factors that are computed.")

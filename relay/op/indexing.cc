@@ -1,13 +1,15 @@
 // Operators that take, select or place elements by index.
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "baton/ir/dtype.h"
@@ -24,6 +26,9 @@
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/rearrange.h"
+#include "baton/runtime/kernels/scatter.h"
 #include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
@@ -377,20 +382,7 @@ absl::StatusOr<Type> SparseReshapeRel(TypeRelationContext& context) {
 
 absl::StatusOr<Tensor> StridedSlice(const StridedSliceAttrs& attrs,
                                     absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  const Dims shape(data.shape().begin(), data.shape().end());
-  BATON_ASSIGN_OR_RETURN(const auto slices, SlicesOf(shape, attrs));
-  kernels::StridedSliceParams params;
-  params.axes.emplace();
-  for (const AxisSlice& slice : slices) {
-    params.axes->push_back(slice.axis);
-    params.begin.push_back(slice.begin);
-    // Before the first element: written so that it does not count from the end.
-    params.end.push_back(slice.end < 0 ? std::numeric_limits<int64_t>::min() / 2
-                                       : slice.end);
-    params.strides.push_back(slice.stride);
-  }
-  return kernels::StridedSlice(data, params);
+  return SliceOf(args[0].tensor(), attrs);
 }
 
 absl::StatusOr<Tensor> SliceLike(const SliceLikeAttrs& attrs,
@@ -446,6 +438,76 @@ absl::StatusOr<Tensor> OneHot(const OneHotAttrs& attrs,
                               absl::Span<const Value> args) {
   return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
                          attrs.depth, attrs.axis, attrs.dtype);
+}
+
+absl::StatusOr<kernels::ScatterMode> ScatterModeOf(absl::string_view name) {
+  if (name == "update") return kernels::ScatterMode::kUpdate;
+  if (name == "add") return kernels::ScatterMode::kAdd;
+  if (name == "mul") return kernels::ScatterMode::kMul;
+  if (name == "min") return kernels::ScatterMode::kMin;
+  if (name == "max") return kernels::ScatterMode::kMax;
+  if (name == "mean") return kernels::ScatterMode::kMean;
+  return absl::InvalidArgumentError(
+      absl::StrCat("no way of combining updates is named \"", name, "\""));
+}
+
+absl::StatusOr<Tensor> ScatterElements(const ScatterElementsAttrs& attrs,
+                                       absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const kernels::ScatterMode mode,
+                         ScatterModeOf(attrs.reduction));
+  return kernels::ScatterElements(args[0].tensor(), args[1].tensor(),
+                                  args[2].tensor(), attrs.axis, mode);
+}
+
+absl::StatusOr<Tensor> ScatterNd(const ScatterNDAttrs& attrs,
+                                 absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const kernels::ScatterMode mode,
+                         ScatterModeOf(attrs.mode));
+  return kernels::ScatterNd(args[0].tensor(), args[1].tensor(),
+                            args[2].tensor(), mode);
+}
+
+absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
+                                    const Tensor& shape) {
+  TensorShape extents;
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    extents.push_back(shape.AtAsInt64(i));
+  }
+  return kernels::UnravelIndex(positions, extents);
+}
+
+absl::StatusOr<Tensor> SequenceMask(const SequenceMaskAttrs& attrs,
+                                    absl::Span<const Value> args) {
+  return kernels::SequenceMask(args[0].tensor(), args[1].tensor(), attrs.axis,
+                               attrs.mask_value);
+}
+
+absl::StatusOr<Tensor> Trilu(const TriluAttrs& attrs,
+                             absl::Span<const Value> args) {
+  return kernels::Trilu(args[0].tensor(), args[1].tensor().AtAsInt64(0),
+                        attrs.upper);
+}
+
+absl::StatusOr<Tensor> SparseToDense(const SparseToDenseAttrs& attrs,
+                                     absl::Span<const Value> args) {
+  const Tensor& coordinates = args[0].tensor();
+  const Tensor& values = args[1].tensor();
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor background,
+      kernels::Full(args[2].tensor(), attrs.output_shape, values.dtype()));
+  // As scatter_nd takes them: one column a value.
+  TensorShape shape = {static_cast<int64_t>(attrs.output_shape.size())};
+  const int64_t count =
+      coordinates.num_elements() / std::max<int64_t>(shape[0], 1);
+  shape.push_back(count);
+  BATON_ASSIGN_OR_RETURN(const Tensor rows,
+                         coordinates.Reshaped({count, shape[0]}));
+  BATON_ASSIGN_OR_RETURN(const Tensor columns,
+                         kernels::Transpose(rows, {1, 0}));
+  BATON_ASSIGN_OR_RETURN(const Tensor updates,
+                         kernels::BroadcastTo(values, {count}));
+  return kernels::ScatterNd(background, columns, updates,
+                            kernels::ScatterMode::kUpdate);
 }
 
 BATON_REGISTER_OP("strided_slice")
@@ -514,7 +576,8 @@ BATON_REGISTER_OP("unravel_index")
     .Describe("Coordinates from row-major positions.")
     .Arguments({{"data", "The positions."}, {"shape", "The shape."}})
     .TypeRelation(UnravelIndexRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), Kernel2<UnravelIndex>);
 
 BATON_REGISTER_OP("where")
     .Describe("x where the condition is true, else y, with broadcasting.")
@@ -529,7 +592,8 @@ BATON_REGISTER_OP("argwhere")
     .Describe("The coordinates of the elements that are not zero.")
     .Arguments({{"condition", "The input."}})
     .TypeRelation(ArgWhereRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), Kernel1<kernels::ArgWhere>);
 
 BATON_REGISTER_OP("sequence_mask")
     .Describe("Overwrites what is past the end of sequences.")
@@ -537,7 +601,8 @@ BATON_REGISTER_OP("sequence_mask")
                 {"valid_length", "The length of each."}})
     .TakesAttrs<SequenceMaskAttrs>()
     .TypeRelation(SequenceMaskRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<SequenceMaskAttrs, SequenceMask>);
 
 BATON_REGISTER_OP("trilu")
     .Describe("The upper or lower triangle of matrices.")
@@ -545,7 +610,8 @@ BATON_REGISTER_OP("trilu")
                 {"k", "The diagonal that bounds the triangle."}})
     .TakesAttrs<TriluAttrs>()
     .TypeRelation(TriluRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise);
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), KernelWith<TriluAttrs, Trilu>);
 
 BATON_REGISTER_OP("matrix_set_diag")
     .Describe("Matrices with some diagonals replaced.")
@@ -571,7 +637,8 @@ BATON_REGISTER_OP("scatter_elements")
                 {"updates", "What is placed."}})
     .TakesAttrs<ScatterElementsAttrs>()
     .TypeRelation(ScatterElementsRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ScatterElementsAttrs, ScatterElements>);
 
 BATON_REGISTER_OP("scatter_nd")
     .Describe("Places updates by coordinates.")
@@ -580,7 +647,8 @@ BATON_REGISTER_OP("scatter_nd")
                 {"updates", "What is placed."}})
     .TakesAttrs<ScatterNDAttrs>()
     .TypeRelation(ScatterNDRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ScatterNDAttrs, ScatterNd>);
 
 BATON_REGISTER_OP("sparse_to_dense")
     .Describe("A dense tensor from coordinates and values.")
@@ -590,7 +658,8 @@ BATON_REGISTER_OP("sparse_to_dense")
     .TakesAttrs<SparseToDenseAttrs>()
     .TypeRelation(SparseToDenseRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
+    .Set(Kernels(), KernelWith<SparseToDenseAttrs, SparseToDense>);
 
 BATON_REGISTER_OP("sparse_fill_empty_rows")
     .Describe("Adds a value to each row of a sparse matrix that has none.")

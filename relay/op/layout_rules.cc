@@ -872,29 +872,43 @@ MaybeLayouts InferStridedSliceLayouts(const LayoutQuery& query) {
   const bool sizes = attrs.slice_mode == "size";
   const absl::Span<const Dim> shape = ShapeOfArg(query, 0);
 
-  // What is cut out along each axis that is named.
+  // What is cut out along each axis that is named; the leading ones if none is.
   struct Slice {
     int axis;
     int64_t begin;
     int64_t end;  // or the size
     int64_t stride;
   };
+  const std::vector<int64_t> strides =
+      attrs.strides.value_or(std::vector<int64_t>());
+  const size_t num_slices =
+      attrs.axes.has_value()
+          ? attrs.axes->size()
+          : std::max({attrs.begin->size(), attrs.end->size(), strides.size()});
   std::vector<Slice> slices;
-  for (size_t i = 0; i < attrs.begin->size(); ++i) {
-    const int64_t axis = attrs.axes.has_value() && i < attrs.axes->size()
-                             ? (*attrs.axes)[i]
-                             : static_cast<int64_t>(i);
+  for (size_t i = 0; i < num_slices; ++i) {
+    const int64_t axis =
+        attrs.axes.has_value() ? (*attrs.axes)[i] : static_cast<int64_t>(i);
     Slice slice;
     slice.axis = static_cast<int>(axis < 0 ? axis + old.ndim() : axis);
     if (slice.axis < 0 || slice.axis >= static_cast<int>(shape.size()) ||
-        slice.axis >= old.ndim() || i >= attrs.end->size()) {
+        slice.axis >= old.ndim()) {
       return std::nullopt;
     }
-    slice.begin = (*attrs.begin)[i];
-    slice.end = (*attrs.end)[i];
-    slice.stride = 1;
-    if (!sizes && attrs.strides.has_value()) {
-      if (i < attrs.strides->size()) slice.stride = (*attrs.strides)[i];
+    slice.stride = !sizes && i < strides.size() ? strides[i] : 1;
+    const bool has_begin = i < attrs.begin->size();
+    const bool has_end = i < attrs.end->size();
+    // Left out, they stand for the whole axis; from its end, if backwards.
+    if (!(has_begin && has_end) && slice.stride < 0) return std::nullopt;
+    slice.begin = has_begin ? (*attrs.begin)[i] : 0;
+    if (has_end) {
+      slice.end = (*attrs.end)[i];
+    } else if (sizes) {
+      slice.end = -1;
+    } else if (shape[slice.axis].is_const()) {
+      slice.end = shape[slice.axis].value();
+    } else {
+      return std::nullopt;
     }
     slices.push_back(slice);
   }
@@ -910,18 +924,21 @@ MaybeLayouts InferStridedSliceLayouts(const LayoutQuery& query) {
     if (HasSubAxes(arrived) || arrived.ndim() != old.ndim()) {
       return std::nullopt;
     }
-    std::vector<int64_t> begin;
-    std::vector<int64_t> end;
-    std::vector<int64_t> strides;
+    result.begin->clear();
+    result.end->clear();
+    result.strides.emplace();
+    const auto add = [&](int64_t begin, int64_t end, int64_t stride) {
+      result.begin->push_back(begin);
+      result.end->push_back(end);
+      result.strides->push_back(stride);
+    };
     if (attrs.axes.has_value()) {
       result.axes->clear();
       for (const Slice& slice : slices) {
         const int axis = arrived.IndexOf(old.axis(slice.axis).letter);
         if (axis < 0) return std::nullopt;
         result.axes->push_back(axis);
-        begin.push_back(slice.begin);
-        end.push_back(slice.end);
-        strides.push_back(slice.stride);
+        add(slice.begin, slice.end, slice.stride);
       }
     } else {
       for (const Layout::Axis& axis : arrived.axes()) {
@@ -931,37 +948,35 @@ MaybeLayouts InferStridedSliceLayouts(const LayoutQuery& query) {
             slices.begin(), slices.end(),
             [&](const Slice& other) { return other.axis == old_axis; });
         if (slice != slices.end()) {
-          begin.push_back(slice->begin);
-          end.push_back(slice->end);
-          strides.push_back(slice->stride);
+          add(slice->begin, slice->end, slice->stride);
         } else {
           if (!shape[old_axis].is_const()) return std::nullopt;
-          begin.push_back(0);
-          end.push_back(shape[old_axis].value());
-          strides.push_back(1);
+          add(0, shape[old_axis].value(), 1);
         }
       }
     }
-    result.begin = std::move(begin);
-    result.end = std::move(end);
-    result.strides = std::move(strides);
     return Same(arrived, Attrs::Make(std::move(result)));
   }
 
   // An axis is split: NCHW to NCHW4c. Whole blocks can be cut out.
-  for (size_t i = 0; i < slices.size(); ++i) {
-    const Slice& slice = slices[i];
-    const int64_t factor = arrived.FactorOf(old.axis(slice.axis).letter);
-    if (factor < 0) continue;
-    if (slice.stride != 1) return std::nullopt;
+  result.begin->clear();
+  result.end->clear();
+  for (const Slice& slice : slices) {
+    int64_t begin = slice.begin;
     int64_t end = slice.end;
-    if (sizes && end < 0) {
-      if (!shape[slice.axis].is_const()) return std::nullopt;
-      end = shape[slice.axis].value() - slice.begin;
+    const int64_t factor = arrived.FactorOf(old.axis(slice.axis).letter);
+    if (factor > 0) {
+      if (slice.stride != 1) return std::nullopt;
+      if (sizes && end < 0) {
+        if (!shape[slice.axis].is_const()) return std::nullopt;
+        end = shape[slice.axis].value() - begin;
+      }
+      if (begin % factor != 0 || end % factor != 0) return std::nullopt;
+      begin /= factor;
+      end /= factor;
     }
-    if (slice.begin % factor != 0 || end % factor != 0) return std::nullopt;
-    (*result.begin)[i] = slice.begin / factor;
-    (*result.end)[i] = end / factor;
+    result.begin->push_back(begin);
+    result.end->push_back(end);
   }
   if (result.axes.has_value()) {
     for (size_t i = 0; i < slices.size(); ++i) {
@@ -1165,34 +1180,43 @@ MaybeLayouts InferRequantizeLayouts(const LayoutQuery& query) {
 
 absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query) {
   const Layout& data = query.desired[0];
-  const std::vector<DefaultKernel> kernels =
-      Conv2DKernels(query, /*with_hwnc=*/true);
-  if (!IsTiledNCHW(data)) return ConvertConv<Conv2DAttrs>(query, 2, kernels);
-  if (!query.desired[1].defined()) {
+  const Layout& kernel = query.desired[1];
+  if (!IsTiledNCHW(data)) {
+    return ConvertConv<Conv2DAttrs>(query, 2,
+                                    Conv2DKernels(query, /*with_hwnc=*/true));
+  }
+  if (!kernel.defined()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the kernel layout cannot be `default` for the data "
                      "layout ",
                      data.ToString()));
   }
-  absl::StatusOr<ConvertedCall> result =
-      ConvertConv<Conv2DAttrs>(query, 2, kernels);
-  if (!result.ok()) return result;
+  Conv2DAttrs attrs = AttrsOf<Conv2DAttrs>(query.attrs);
+  SpellOutPadding(2, attrs.padding);
   // The data that come from outside are not padded to whole tiles.
-  if (query.inputs[0].Is<VarNode>()) {
-    const auto& attrs = AttrsOf<Conv2DAttrs>(query.attrs);
-    const std::optional<int64_t> channels =
-        ExtentOf(query.call, 0, attrs.data_layout, 'C');
-    if (!channels.has_value() || *channels % data.axis(4).factor != 0) {
-      Conv2DAttrs same = attrs;
-      SpellOutPadding(2, same.padding);
-      result->attrs = Attrs::Make(std::move(same));
-      return result;
-    }
+  const std::optional<int64_t> in_channels =
+      ExtentOf(query.call, 0, attrs.data_layout, 'C');
+  if (query.inputs[0].Is<VarNode>() &&
+      (!in_channels.has_value() || *in_channels % data.axis(4).factor != 0)) {
+    return ConvertedCall{Op(query.call.op_node()),
+                         Attrs::Make(std::move(attrs))};
   }
+  // A tiled kernel does not tell its size.
+  const auto weight_extent = [&](char letter) {
+    return ExtentOf(query.call, 1, attrs.kernel_layout, letter);
+  };
+  if (!attrs.channels.has_value() && weight_extent('O').has_value()) {
+    attrs.channels = Dim(*weight_extent('O'));
+  }
+  if (attrs.kernel_size.empty() && weight_extent('H').has_value() &&
+      weight_extent('W').has_value()) {
+    attrs.kernel_size = {*weight_extent('H'), *weight_extent('W')};
+  }
+  attrs.data_layout = data.ToString();
+  attrs.kernel_layout = kernel.ToString();
   absl::StatusOr<Op> op = Op::Get("nn.contrib_conv2d_NCHWc");
   if (!op.ok()) return op.status();
-  result->op = *std::move(op);
-  return result;
+  return ConvertedCall{*std::move(op), Attrs::Make(std::move(attrs))};
 }
 
 absl::StatusOr<ConvertedCall> ConvertConv2DTranspose(

@@ -258,6 +258,14 @@ TEST(InferStridedSliceLayoutsTest, MovesSlices) {
                   {"NHWC"}, {"NCHW"}),
             "NCHW -> NCHW {begin:[0,0,4,0],end:[1,32,8,28],"
             "strides:[1,1,2,1],axes:none}");
+  // Of different lengths.
+  EXPECT_EQ(Infer("strided_slice", {x},
+                  Attrs::Make(StridedSliceAttrs{.begin = {{0, 1}},
+                                                .end = {{1, -1, 10}},
+                                                .strides = {{1, 1, 2, 1}}}),
+                  {"NHWC"}, {"NCHW"}),
+            "NCHW -> NCHW {begin:[0,0,1,0],end:[1,32,-1,10],"
+            "strides:[1,1,1,2],axes:none}");
 }
 
 TEST(InferStridedSliceLayoutsTest, CutsBetweenBlocks) {
@@ -309,8 +317,8 @@ TEST(ConvertConv2DTest, TilesUnlessAnInputDoesNotDivide) {
   EXPECT_EQ(Convert("nn.conv2d", {Float({1, 8, 4, 4}), Float({8, 8, 3, 3})},
                     Attrs::Make(Conv2DAttrs{}), desired)
                 .value(),
-            "nn.contrib_conv2d_NCHWc {padding:[0,0,0,0],data_layout:NCHW4c,"
-            "kernel_layout:OIHW4i4o}");
+            "nn.contrib_conv2d_NCHWc {padding:[0,0,0,0],channels:8,"
+            "kernel_size:[3,3],data_layout:NCHW4c,kernel_layout:OIHW4i4o}");
   EXPECT_EQ(Convert("nn.conv2d", {Float({1, 3, 4, 4}), Float({8, 3, 3, 3})},
                     Attrs::Make(Conv2DAttrs{}), desired)
                 .value(),

@@ -26,6 +26,7 @@
 #include "baton/relay/op/spatial.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/rearrange.h"
 #include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
@@ -253,6 +254,42 @@ absl::StatusOr<Tensor> Pad(const PadAttrs& attrs,
   return kernels::Pad(args[0].tensor(), before, after, mode, args[1].tensor());
 }
 
+absl::StatusOr<Tensor> MirrorPad(const MirrorPadAttrs& attrs,
+                                 absl::Span<const Value> args) {
+  return kernels::MirrorPad(args[0].tensor(), attrs.pad_width,
+                            attrs.mode == "SYMMETRIC");
+}
+
+absl::StatusOr<Tensor> Dilate(const DilateAttrs& attrs,
+                              absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const auto strides, ConcreteDims(attrs.strides));
+  return kernels::Dilate(args[0].tensor(), strides, attrs.dilation_value);
+}
+
+absl::StatusOr<Tensor> DepthToSpace(const SubPixelAttrs& attrs,
+                                    absl::Span<const Value> args) {
+  return kernels::DepthToSpace(args[0].tensor(), attrs.block_size, attrs.layout,
+                               attrs.mode == "CDR");
+}
+
+absl::StatusOr<Tensor> SpaceToDepth(const SubPixelAttrs& attrs,
+                                    absl::Span<const Value> args) {
+  return kernels::SpaceToDepth(args[0].tensor(), attrs.block_size,
+                               attrs.layout);
+}
+
+absl::StatusOr<Tensor> SpaceToBatchNd(const SpaceToBatchNDAttrs& attrs,
+                                      absl::Span<const Value> args) {
+  return kernels::SpaceToBatchNd(args[0].tensor(), attrs.block_shape,
+                                 attrs.paddings, attrs.pad_value);
+}
+
+absl::StatusOr<Tensor> BatchToSpaceNd(const BatchToSpaceNDAttrs& attrs,
+                                      absl::Span<const Value> args) {
+  return kernels::BatchToSpaceNd(args[0].tensor(), attrs.block_shape,
+                                 attrs.crops);
+}
+
 BATON_REGISTER_OP("nn.pad")
     .Describe("Adds elements around a tensor.")
     .Arguments({{"data", "The input."}, {"pad_val", "What is added."}})
@@ -268,7 +305,8 @@ BATON_REGISTER_OP("nn.mirror_pad")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MirrorPadAttrs>()
     .TypeRelation(MirrorPadRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<MirrorPadAttrs, MirrorPad>);
 
 BATON_REGISTER_OP("nn.upsampling")
     .Describe("Enlarges height and width.")
@@ -293,35 +331,40 @@ BATON_REGISTER_OP("nn.dilate")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<DilateAttrs>()
     .TypeRelation(DilateRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<DilateAttrs, Dilate>);
 
 BATON_REGISTER_OP("nn.depth_to_space")
     .Describe("Moves channels into blocks of height and width.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SubPixelAttrs>()
     .TypeRelation(SubPixelRel</*kToSpace=*/true>)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<SubPixelAttrs, DepthToSpace>);
 
 BATON_REGISTER_OP("nn.space_to_depth")
     .Describe("Moves blocks of height and width into channels.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SubPixelAttrs>()
     .TypeRelation(SubPixelRel</*kToSpace=*/false>)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<SubPixelAttrs, SpaceToDepth>);
 
 BATON_REGISTER_OP("nn.space_to_batch_nd")
     .Describe("Moves blocks of spatial axes into the batch.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SpaceToBatchNDAttrs>()
     .TypeRelation(SpaceToBatchNDRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<SpaceToBatchNDAttrs, SpaceToBatchNd>);
 
 BATON_REGISTER_OP("nn.batch_to_space_nd")
     .Describe("Moves parts of the batch into blocks of spatial axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<BatchToSpaceNDAttrs>()
     .TypeRelation(BatchToSpaceNDRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<BatchToSpaceNDAttrs, BatchToSpaceNd>);
 
 BATON_REGISTER_OP("nn.correlation")
     .Describe("Compares patches of two feature maps.")

@@ -14,11 +14,13 @@
 #include "baton/ir/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/conv.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/matmul_relation.h"
 #include "baton/relay/op/nn_attrs.h"
@@ -28,6 +30,9 @@
 #include "baton/relay/op/shape_ops.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/quantize.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -362,6 +367,37 @@ absl::StatusOr<Type> QnnConcatenateRel(TypeRelationContext& context) {
   return ConcatenateRel(context);
 }
 
+absl::StatusOr<Tensor> Quantize(const QuantizeAttrs& attrs,
+                                absl::Span<const Value> args) {
+  return kernels::Quantize(
+      args[0].tensor(),
+      {args[1].tensor(), args[2].tensor(), int64_t{attrs.axis}},
+      attrs.out_dtype);
+}
+
+absl::StatusOr<Tensor> Dequantize(const DequantizeAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  return kernels::Dequantize(
+      args[0].tensor(),
+      {args[1].tensor(), args[2].tensor(), int64_t{attrs.axis}},
+      attrs.out_dtype);
+}
+
+absl::StatusOr<Tensor> Requantize(const RequantizeAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  kernels::RequantizeParams params;
+  if (attrs.rounding == "TONEAREST") {
+    params.rounding = kernels::RequantizeParams::Rounding::kToNearest;
+  }
+  if (attrs.compute_dtype == "float32") params.float_bits = 32;
+  if (attrs.compute_dtype == "float64") params.float_bits = 64;
+  params.dtype = attrs.out_dtype;
+  return kernels::Requantize(
+      args[0].tensor(),
+      {args[1].tensor(), args[2].tensor(), int64_t{attrs.axis}},
+      {args[3].tensor(), args[4].tensor(), -1}, params);
+}
+
 BATON_REGISTER_OP("qnn.quantize")
     .Describe("Quantizes real numbers.")
     .Arguments({{"data", "The input."},
@@ -370,7 +406,8 @@ BATON_REGISTER_OP("qnn.quantize")
     .TakesAttrs<QuantizeAttrs>()
     .TypeRelation(QuantizeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(NonComputationalOps(), true);
+    .Set(NonComputationalOps(), true)
+    .Set(Kernels(), KernelWith<QuantizeAttrs, Quantize>);
 
 BATON_REGISTER_OP("qnn.dequantize")
     .Describe("The real numbers that quantized ones stand for.")
@@ -380,7 +417,8 @@ BATON_REGISTER_OP("qnn.dequantize")
     .TakesAttrs<DequantizeAttrs>()
     .TypeRelation(DequantizeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(NonComputationalOps(), true);
+    .Set(NonComputationalOps(), true)
+    .Set(Kernels(), KernelWith<DequantizeAttrs, Dequantize>);
 
 BATON_REGISTER_OP("qnn.requantize")
     .Describe("Changes scale and zero point.")
@@ -393,7 +431,8 @@ BATON_REGISTER_OP("qnn.requantize")
     .TypeRelation(RequantizeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferRequantizeLayouts);
+    .Set(LayoutInferenceRules(), InferRequantizeLayouts)
+    .Set(Kernels(), KernelWith<RequantizeAttrs, Requantize>);
 
 BATON_REGISTER_OP("qnn.simulated_quantize")
     .Describe("qnn.quantize in floating point.")

@@ -10,18 +10,24 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor_attrs.h"
-#include "baton/relay/op/topk_relation.h"
+#include "baton/relay/op/topk.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/sort.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -265,19 +271,52 @@ absl::StatusOr<Type> EinsumRel(TypeRelationContext& context) {
   return Type(TensorType(shape, tensors[0]->dtype()));
 }
 
+absl::StatusOr<Tensor> Sort(const ArgsortAttrs& attrs,
+                            absl::Span<const Value> args) {
+  return kernels::Sort(args[0].tensor(), attrs.axis, attrs.is_ascend);
+}
+
+absl::StatusOr<Tensor> Argsort(const ArgsortAttrs& attrs,
+                               absl::Span<const Value> args) {
+  return kernels::Argsort(args[0].tensor(), attrs.axis, attrs.is_ascend,
+                          attrs.dtype);
+}
+
+absl::StatusOr<Value> TopK(const CallNode& call, absl::Span<const Value> args) {
+  const auto* attrs = call.attrs_as<TopKAttrs>();
+  return TopKOf(args[0].tensor(), attrs != nullptr ? *attrs : TopKAttrs());
+}
+
+absl::StatusOr<Tensor> SearchSorted(const SearchSortedAttrs& attrs,
+                                    absl::Span<const Value> args) {
+  return kernels::SearchSorted(args[0].tensor(), args[1].tensor(), attrs.right,
+                               attrs.dtype);
+}
+
+template <auto kFunction>
+absl::StatusOr<Tensor> Scan(const ScanopAttrs& attrs,
+                            absl::Span<const Value> args) {
+  return kFunction(args[0].tensor(),
+                   attrs.axis.has_value() ? absl::optional<int64_t>(*attrs.axis)
+                                          : absl::nullopt,
+                   attrs.dtype, attrs.exclusive);
+}
+
 BATON_REGISTER_OP("sort")
     .Describe("Sorts along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ArgsortAttrs>()
     .TypeRelation(SortRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ArgsortAttrs, Sort>);
 
 BATON_REGISTER_OP("argsort")
     .Describe("The indices that sort along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ArgsortAttrs>()
     .TypeRelation(ArgsortRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ArgsortAttrs, Argsort>);
 
 BATON_REGISTER_OP("topk")
     .Describe("The largest elements along an axis, or their indices.")
@@ -286,7 +325,8 @@ BATON_REGISTER_OP("topk")
     .TypeRelation(TopKRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(LayoutInferenceRules(), InferTopKLayouts)
-    .Set(LayoutInferenceRules(), InferTopKLayouts);
+    .Set(LayoutInferenceRules(), InferTopKLayouts)
+    .Set(Kernels(), TopK);
 
 BATON_REGISTER_OP("searchsorted")
     .Describe("Where values would be inserted to keep a sequence sorted.")
@@ -294,21 +334,24 @@ BATON_REGISTER_OP("searchsorted")
                 {"values", "The values."}})
     .TakesAttrs<SearchSortedAttrs>()
     .TypeRelation(SearchSortedRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<SearchSortedAttrs, SearchSorted>);
 
 BATON_REGISTER_OP("cumsum")
     .Describe("Sums of all elements up to each, along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ScanopAttrs>()
     .TypeRelation(ScanRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ScanopAttrs, Scan<kernels::CumSum>>);
 
 BATON_REGISTER_OP("cumprod")
     .Describe("Products of all elements up to each, along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ScanopAttrs>()
     .TypeRelation(ScanRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ScanopAttrs, Scan<kernels::CumProd>>);
 
 BATON_REGISTER_OP("unique")
     .Describe("The different values of a vector, and where they are.")
@@ -321,7 +364,8 @@ BATON_REGISTER_OP("invert_permutation")
     .Describe("The inverse of a permutation.")
     .Arguments({{"data", "The permutation."}})
     .TypeRelation(TensorIdentityRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), Kernel1<kernels::InvertPermutation>);
 
 BATON_REGISTER_OP("stft")
     .Describe("The short-time Fourier transform.")

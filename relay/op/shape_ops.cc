@@ -34,6 +34,7 @@
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
 #include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/rearrange.h"
 #include "baton/runtime/kernels/shape.h"
 #include "baton/runtime/value.h"
 
@@ -567,6 +568,22 @@ absl::StatusOr<Tensor> Reverse(const ReverseAttrs& attrs,
   return kernels::Reverse(args[0].tensor(), attrs.axis.value_or(0));
 }
 
+absl::StatusOr<Value> Meshgrid(const CallNode& call,
+                               absl::Span<const Value> args) {
+  const auto* attrs = call.attrs_as<MeshgridAttrs>();
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> grids,
+      kernels::Meshgrid(FieldTensors(args[0]),
+                        attrs != nullptr && attrs->indexing == "xy"));
+  return Value::MakeTuple({grids.begin(), grids.end()});
+}
+
+absl::StatusOr<Tensor> ReverseSequence(const ReverseSequenceAttrs& attrs,
+                                       absl::Span<const Value> args) {
+  return kernels::ReverseSequence(args[0].tensor(), args[1].tensor(),
+                                  attrs.seq_axis, attrs.batch_axis);
+}
+
 BATON_REGISTER_OP("cast")
     .Describe("Converts elements to another type.")
     .Arguments({{"data", "The input."}})
@@ -692,7 +709,8 @@ BATON_REGISTER_OP("meshgrid")
     .Arguments({{"data", "A tuple of vectors."}})
     .TakesAttrs<MeshgridAttrs>()
     .TypeRelation(MeshgridRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), Meshgrid);
 
 BATON_REGISTER_OP("split")
     .Describe("Divides a tensor along an axis; gives a tuple.")
@@ -734,7 +752,8 @@ BATON_REGISTER_OP("reverse_sequence")
                 {"seq_lengths", "How much of each sequence to reverse."}})
     .TakesAttrs<ReverseSequenceAttrs>()
     .TypeRelation(ReverseSequenceRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<ReverseSequenceAttrs, ReverseSequence>);
 
 BATON_REGISTER_OP("sliding_window")
     .Describe("All windows of a size, along some axes.")

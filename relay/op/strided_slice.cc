@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "baton/ir/status_macros.h"
 #include "baton/relay/op/dim_math.h"
+#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -110,6 +111,23 @@ absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
     }
   }
   return result;
+}
+
+absl::StatusOr<Tensor> SliceOf(const Tensor& data,
+                               const StridedSliceAttrs& attrs) {
+  const Dims shape(data.shape().begin(), data.shape().end());
+  BATON_ASSIGN_OR_RETURN(const auto slices, SlicesOf(shape, attrs));
+  kernels::StridedSliceParams params;
+  params.axes.emplace();
+  for (const AxisSlice& slice : slices) {
+    params.axes->push_back(slice.axis);
+    params.begin.push_back(slice.begin);
+    // Before the first element: written so that it does not count from the end.
+    params.end.push_back(slice.end < 0 ? std::numeric_limits<int64_t>::min() / 2
+                                       : slice.end);
+    params.strides.push_back(slice.stride);
+  }
+  return kernels::StridedSlice(data, params);
 }
 
 }  // namespace baton::relay

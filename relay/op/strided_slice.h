@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/tensor_attrs.h"
 
@@ -30,6 +31,10 @@ absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
 // The shape of the result.
 absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
                                        const StridedSliceAttrs& attrs);
+
+// The slice itself.
+absl::StatusOr<Tensor> SliceOf(const Tensor& data,
+                               const StridedSliceAttrs& attrs);
 
 }  // namespace baton::relay
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
@@ -25,7 +26,7 @@ absl::StatusOr<IRModule> Typed(std::vector<Var> params, const Expr& body) {
   return InferTypes(module);
 }
 
-std::string Run(std::vector<Var> params, const Expr& body) {
+std::string Canonicalized(std::vector<Var> params, const Expr& body) {
   const absl::StatusOr<IRModule> module = Typed(std::move(params), body);
   if (!module.ok()) return module.status().ToString();
   const absl::StatusOr<IRModule> result = CanonicalizeOps()(*module);
@@ -38,7 +39,7 @@ std::string Run(std::vector<Var> params, const Expr& body) {
 TEST(CanonicalizeOpsTest, BiasGetsTheAxesAfterItsOwn) {
   const Var x("x", {1, 8, 4, 4});
   const Var bias("bias", {8});
-  EXPECT_EQ(Run({x, bias}, nn::BiasAdd(x, bias)), R"(
+  EXPECT_EQ(Canonicalized({x, bias}, nn::BiasAdd(x, bias)), R"(
   %0 = expand_dims(%bias, axis=1, num_newaxis=2);
   add(%x, %0)
 }
@@ -48,7 +49,7 @@ TEST(CanonicalizeOpsTest, BiasGetsTheAxesAfterItsOwn) {
 TEST(CanonicalizeOpsTest, OnTheLastAxisNoneIsMissing) {
   const Var x("x", {1, 8});
   const Var bias("bias", {8});
-  EXPECT_EQ(Run({x, bias}, nn::BiasAdd(x, bias, -1)), R"(
+  EXPECT_EQ(Canonicalized({x, bias}, nn::BiasAdd(x, bias, -1)), R"(
   add(%x, %bias)
 }
 )");
@@ -57,7 +58,8 @@ TEST(CanonicalizeOpsTest, OnTheLastAxisNoneIsMissing) {
 TEST(CanonicalizeOpsTest, BiasesAreExpandedWhereTheyAreUsed) {
   const Var x("x", {1, 8, 4});
   const Var bias("bias", {8});
-  EXPECT_EQ(Run({x, bias}, nn::BiasAdd(nn::Relu(nn::BiasAdd(x, bias)), bias)),
+  EXPECT_EQ(Canonicalized({x, bias},
+                          nn::BiasAdd(nn::Relu(nn::BiasAdd(x, bias)), bias)),
             R"(
   %0 = expand_dims(%bias, axis=1);
   %1 = add(%x, %0);

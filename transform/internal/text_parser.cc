@@ -35,8 +35,7 @@ int HexDigit(char c) {
 
 // Decimal, and not a word such as `infinity`.
 bool LooksLikeNumber(absl::string_view word) {
-  return word.find_first_not_of("0123456789+-.eE") ==
-             absl::string_view::npos &&
+  return word.find_first_not_of("0123456789+-.eE") == absl::string_view::npos &&
          word.find_first_of("0123456789") != absl::string_view::npos;
 }
 
@@ -107,9 +106,8 @@ absl::StatusOr<TextParser::Word> TextParser::ReadWord(absl::string_view what) {
   const size_t begin = pos_;
   while (pos_ < text().size() && IsWordChar(text()[pos_])) ++pos_;
   if (pos_ == begin) return ErrorHere(absl::StrCat("expected ", what));
-  return Word{
-      std::string(text().substr(begin, pos_ - begin)),
-      {static_cast<int64_t>(begin), static_cast<int64_t>(pos_)}};
+  return Word{std::string(text().substr(begin, pos_ - begin)),
+              {static_cast<int64_t>(begin), static_cast<int64_t>(pos_)}};
 }
 
 absl::StatusOr<std::string> TextParser::ReadQuoted() {
@@ -266,8 +264,8 @@ absl::StatusOr<AttrMap> TextParser::ReadKeyValues() {
   do {
     BATON_RETURN_IF_ERROR(ReadPair("=", 1, nullptr, &seen, &result));
   } while (Consume(','));
-  BATON_RETURN_IF_ERROR(
-      AtEnd() ? absl::OkStatus() : ErrorHere("expected \",\" or the end"));
+  BATON_RETURN_IF_ERROR(AtEnd() ? absl::OkStatus()
+                                : ErrorHere("expected \",\" or the end"));
   return result;
 }
 

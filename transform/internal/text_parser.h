@@ -49,7 +49,8 @@ class TextParser {
   absl::StatusOr<Word> ReadWord(absl::string_view what);
   absl::StatusOr<AttrValue> ReadValue(int depth);
   // `{...}` or nothing.
-  absl::StatusOr<AttrMap> ReadOptions(int depth, OptionRanges* ranges = nullptr);
+  absl::StatusOr<AttrMap> ReadOptions(int depth,
+                                      OptionRanges* ranges = nullptr);
   // `KEY=VALUE,...` up to the end of the text.
   absl::StatusOr<AttrMap> ReadKeyValues();
 

@@ -66,8 +66,7 @@ absl::Status ThreadState::TakeTurn() {
 
 absl::Status AddExecution(const absl::Status& status,
                           const PassExecution& execution,
-                          const ThreadState& state,
-                          absl::string_view culprit) {
+                          const ThreadState& state, absl::string_view culprit) {
   PassError error = GetPassError(status).value_or(
       PassError{.message = std::string(status.message())});
   if (error.culprit.empty()) error.culprit = std::string(culprit);

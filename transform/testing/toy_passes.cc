@@ -153,11 +153,9 @@ Pass Fails(std::string message) {
 
 Pass Throws(std::string what) {
   return CreateModulePass(
-      [what = std::move(what)](
-          const IRModule& /*module*/,
-          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        throw std::runtime_error(what);
-      },
+      [what = std::move(what)](const IRModule& /*module*/,
+                               const PassContext& /*context*/)
+          -> absl::StatusOr<IRModule> { throw std::runtime_error(what); },
       {.name = "Throws"});
 }
 

@@ -1,23 +1,28 @@
-// The type of the result of topk, static and dynamic.
+// What topk and its dynamic form share.
 
-#ifndef BATON_RELAY_OP_TOPK_RELATION_H_
-#define BATON_RELAY_OP_TOPK_RELATION_H_
+#ifndef BATON_RELAY_OP_TOPK_H_
+#define BATON_RELAY_OP_TOPK_H_
 
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/op/tensor_attrs.h"
+#include "baton/runtime/value.h"
 
 namespace baton::relay {
 
-// `k` elements along the axis are returned, all if it is not given.
+// The type of the result: `k` elements along the axis, all if it is not given.
 absl::StatusOr<Type> TopKResult(const TypeRelationContext& context,
                                 const TensorTypeNode& data,
                                 const TopKAttrs& attrs,
                                 const std::optional<Dim>& k);
 
+// Values, indices, or both, as the attributes say; `k` must be given.
+absl::StatusOr<Value> TopKOf(const Tensor& data, const TopKAttrs& attrs);
+
 }  // namespace baton::relay
 
-#endif  // BATON_RELAY_OP_TOPK_RELATION_H_
+#endif  // BATON_RELAY_OP_TOPK_H_

@@ -1,0 +1,22 @@
+// DefuseOps: undoes FuseOps.
+//
+// Level 3, a function pass. A call of a function literal becomes the body of
+// the function, with the arguments in the place of the parameters. A function
+// that binds variables other than its parameters stays as it is.
+
+#ifndef BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_
+#define BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_
+
+#include "baton/ir/expr.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+Pass DefuseOps();
+
+// The same for one expression.
+Expr DefuseOperators(const Expr& expr);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_

@@ -1,0 +1,301 @@
+#include "baton/relay/transform/eliminate_common_subexpr.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/stable_hash.h"
+#include "baton/relay/op/op_flags.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+// Each node has a number; equal nodes get the same one, the index of the first
+// of them. A call can only equal another if all its arguments have, or come to
+// have, further users: most nodes are never looked up.
+class Eliminator {
+ public:
+  Eliminator(const Expr& root, const EliminateCommonSubexprOptions& options)
+      : graph_(root),
+        options_(options),
+        rewriter_(graph_),
+        numbers_(graph_.size()),
+        unshared_(graph_.size()),
+        gained_users_(graph_.size()) {}
+
+  Expr Run() {
+    for (int i = 0; i < graph_.size(); ++i) {
+      numbers_[i] = i;
+      switch (graph_.node(i)->kind()) {
+        case NodeKind::kConstant:
+          if (graph_.As<ConstantNode>(i)->is_scalar()) NumberScalar(i);
+          break;
+        case NodeKind::kTuple:
+          if (any_merged_) rewriter_.RebuildFromChildren(i);
+          CountUnshared(i);
+          if (unshared_[i] == 0) NumberTuple(i);
+          break;
+        case NodeKind::kCall:
+        case NodeKind::kTupleGetItem:
+          if (any_merged_) rewriter_.RebuildFromChildren(i);
+          CountUnshared(i);
+          if (MayRepeat(i)) Merge(i, NumberExpr(i));
+          break;
+        default:
+          if (any_merged_) rewriter_.RebuildFromChildren(i);
+          break;
+      }
+    }
+    return rewriter_.Get(graph_.size() - 1);
+  }
+
+ private:
+  static constexpr int kNone = -1;
+  // As many calls of one operator with the same arguments are told apart by
+  // comparing their attributes, further ones by hashing them.
+  static constexpr int kMaxChain = 8;
+
+  // What makes node `child` equal to another one: as an argument of a call, or
+  // as a field of a tuple. There, tuples are told apart by identity.
+  int Number(int child) const { return numbers_[child]; }
+  int FieldNumber(int child) const {
+    return graph_.node(child)->kind() == NodeKind::kTuple ? child
+                                                          : numbers_[child];
+  }
+
+  // Whether another node may have a child that equals node `child`, now that
+  // the nodes up to this one have been seen.
+  bool IsShared(int child) const {
+    if (child == PostOrderIndex::kNoIndex) return true;
+    if (graph_.num_uses(child) > 1 || gained_users_[child]) return true;
+    const auto* constant = graph_.As<ConstantNode>(child);
+    return constant != nullptr && constant->is_scalar();
+  }
+
+  void CountUnshared(int i) {
+    const bool is_call = graph_.node(i)->kind() == NodeKind::kCall;
+    for (const int child : graph_.children(i)) {
+      const bool shared =
+          IsShared(child) ||
+          (is_call && graph_.node(child)->kind() == NodeKind::kTuple &&
+           unshared_[child] == 0);
+      if (!shared) ++unshared_[i];
+    }
+  }
+
+  // Whether node `i`, a call or a field of a tuple, may equal another one.
+  bool MayRepeat(int i) const {
+    if (unshared_[i] > 0) return false;
+    if (const auto* call = graph_.As<CallNode>(i)) {
+      return call->op_node() != nullptr && call->num_args() > 0 &&
+             !IsStateful(call->op());
+    }
+    return graph_.children(i)[0] != PostOrderIndex::kNoIndex;
+  }
+
+  // The first node in the chain of `hash` that `equals` accepts; otherwise `i`,
+  // which is added to it.
+  template <typename Equals>
+  int FindOrAdd(uint64_t hash, int i, Equals equals) {
+    const auto [it, is_new] = chains_.try_emplace(hash, i);
+    if (is_new) return i;
+    int last = it->second;
+    for (int other = last; other != kNone; other = Next(other)) {
+      if (equals(other)) return other;
+      last = other;
+    }
+    SetNext(last, i);
+    return i;
+  }
+  int Next(int i) const { return next_.empty() ? kNone : next_[i]; }
+  void SetNext(int i, int next) {
+    if (next_.empty()) next_.resize(graph_.size(), kNone);
+    next_[i] = next;
+  }
+
+  void NumberScalar(int i) {
+    const Tensor& value = graph_.As<ConstantNode>(i)->value();
+    numbers_[i] = FindOrAdd(value.Hash(), i, [&](int other) {
+      const auto* constant = graph_.As<ConstantNode>(other);
+      return constant != nullptr && constant->value() == value;
+    });
+  }
+
+  void NumberTuple(int i) {
+    const absl::Span<const int> fields = graph_.children(i);
+    const auto number = [&](int tuple, size_t k) {
+      const int field = graph_.children(tuple)[k];
+      return field == PostOrderIndex::kNoIndex
+                 ? OperatorNumber(graph_.As<TupleNode>(tuple)->fields()[k])
+                 : FieldNumber(field);
+    };
+    StableHash hash(static_cast<uint64_t>(NodeKind::kTuple));
+    for (size_t k = 0; k < fields.size(); ++k) hash.Add(number(i, k));
+    numbers_[i] = FindOrAdd(hash.value(), i, [&](int other) {
+      if (graph_.As<TupleNode>(other) == nullptr ||
+          graph_.children(other).size() != fields.size()) {
+        return false;
+      }
+      for (size_t k = 0; k < fields.size(); ++k) {
+        if (number(other, k) != number(i, k)) return false;
+      }
+      return true;
+    });
+  }
+
+  // An operator that is a child is a number below those of nodes.
+  static int OperatorNumber(const Expr& op) {
+    return -2 - op.As<OpNode>()->index();
+  }
+  int ArgNumber(int call, int k) const {
+    const int arg = graph_.args(call)[k];
+    return arg == PostOrderIndex::kNoIndex
+               ? OperatorNumber(graph_.As<CallNode>(call)->arg(k))
+               : Number(arg);
+  }
+
+  // The first node that equals node `i`, a call or a field of a tuple.
+  int NumberExpr(int i) {
+    if (options_.fskip && options_.fskip(rewriter_.Get(i))) return i;
+    const auto* call = graph_.As<CallNode>(i);
+    return call == nullptr ? NumberItem(i) : NumberCall(i, *call);
+  }
+
+  int NumberItem(int i) {
+    const int tuple = FieldNumber(graph_.children(i)[0]);
+    const int index = graph_.As<TupleGetItemNode>(i)->index();
+    StableHash hash(static_cast<uint64_t>(NodeKind::kTupleGetItem));
+    hash.Add(tuple);
+    hash.Add(index);
+    return FindOrAdd(hash.value(), i, [&](int other) {
+      const auto* item = graph_.As<TupleGetItemNode>(other);
+      return item != nullptr && item->index() == index &&
+             FieldNumber(graph_.children(other)[0]) == tuple;
+    });
+  }
+
+  int NumberCall(int i, const CallNode& call) {
+    StableHash hash(static_cast<uint64_t>(NodeKind::kCall));
+    hash.Add(call.op_node()->index());
+    for (int k = 0; k < call.num_args(); ++k) hash.Add(ArgNumber(i, k));
+    const auto equals = [&](int other) {
+      const auto* candidate = graph_.As<CallNode>(other);
+      if (candidate == nullptr || candidate->op() != call.op() ||
+          candidate->num_args() != call.num_args()) {
+        return false;
+      }
+      for (int k = 0; k < call.num_args(); ++k) {
+        if (ArgNumber(other, k) != ArgNumber(i, k)) return false;
+      }
+      return candidate->attrs() == call.attrs() ||
+             AttrsEqual(candidate->attrs(), call.attrs());
+    };
+    int length = 0;
+    int last = kNone;
+    const auto [it, is_new] = chains_.try_emplace(hash.value(), i);
+    if (is_new) return i;
+    for (int other = it->second; other != kNone; other = Next(other)) {
+      if (equals(other)) return other;
+      last = other;
+      ++length;
+    }
+    if (length < kMaxChain || !call.attrs().defined()) {
+      SetNext(last, i);
+      return i;
+    }
+    hash.Add(call.attrs()->fields().Hash(call.attrs()->object()));
+    return FindOrAdd(hash.value(), i, equals);
+  }
+
+  // Puts node `to` in the place of node `i`.
+  void Merge(int i, int to) {
+    if (i == to) return;
+    any_merged_ = true;
+    numbers_[i] = to;
+    rewriter_.Set(i, rewriter_.Get(to));
+    if (gained_users_[to]) return;
+    gained_users_[to] = true;
+    if (graph_.num_uses(to) > 1) return;
+    // The one user that it had so far was not worth looking up.
+    int user = UserOf(to);
+    if (user > i || --unshared_[user] > 0) return;
+    if (graph_.node(user)->kind() == NodeKind::kTuple) {
+      NumberTuple(user);
+      if (graph_.num_uses(user) > 1) return;
+      user = UserOf(user);
+      if (user > i || graph_.node(user)->kind() != NodeKind::kCall ||
+          --unshared_[user] > 0) {
+        return;
+      }
+    }
+    const NodeKind kind = graph_.node(user)->kind();
+    if ((kind == NodeKind::kCall || kind == NodeKind::kTupleGetItem) &&
+        MayRepeat(user)) {
+      NumberExpr(user);
+    }
+  }
+
+  // The last user of node `i`.
+  int UserOf(int i) {
+    if (users_.empty()) {
+      users_.resize(graph_.size(), kNone);
+      for (int user = 0; user < graph_.size(); ++user) {
+        for (const int child : graph_.children(user)) {
+          if (child != PostOrderIndex::kNoIndex) users_[child] = user;
+        }
+      }
+    }
+    return users_[i];
+  }
+
+  const PostOrderIndex graph_;
+  const EliminateCommonSubexprOptions& options_;
+  IndexedRewriter rewriter_;
+  std::vector<int> numbers_;
+  // Of calls, tuples and their fields: how many children are not shared.
+  std::vector<int> unshared_;
+  // Of nodes in the place of which others were: they have the users of these.
+  std::vector<bool> gained_users_;
+  bool any_merged_ = false;
+  // The first of the nodes with a hash, and for each node the next one.
+  absl::flat_hash_map<uint64_t, int> chains_;
+  std::vector<int> next_;
+  std::vector<int> users_;
+};
+
+}  // namespace
+
+Expr EliminateCommonSubexprs(const Expr& expr,
+                             const EliminateCommonSubexprOptions& options) {
+  return Eliminator(expr, options).Run();
+}
+
+Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
+  return CreateFunctionPass(
+      [options](Function function, const IRModule& /*module*/,
+                const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function(
+            EliminateCommonSubexprs(function, options).As<FunctionNode>());
+      },
+      {.name = "EliminateCommonSubexpr",
+       .opt_level = 3,
+       .required = {"InferType"},
+       .doc = "Merges calls of one operator on the same arguments.",
+       .idempotent = true},
+      options);
+}
+BATON_REGISTER_PASS(EliminateCommonSubexpr);
+
+}  // namespace baton::relay

@@ -1,0 +1,399 @@
+#include "baton/relay/transform/fuse_ops.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/op_flags.h"
+#include "baton/relay/transform/graph_partitioner.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/transform/config.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+constexpr int64_t kDefaultMaxGroupSize = 256;
+
+BATON_REGISTER_CONFIG(
+    kMaxDepth, int64_t, "relay.FuseOps.max_depth", kDefaultMaxGroupSize,
+    "Most nodes in one function that FuseOps makes; a negative "
+    "number is no limit.");
+
+constexpr char kReshapeOnly[] = "relay.reshape_only";
+
+bool IsDynamic(const Type& type) {
+  if (const auto* tensor = type.As<TensorTypeNode>()) {
+    return !tensor->is_static();
+  }
+  const auto* tuple = type.As<TupleTypeNode>();
+  return tuple != nullptr &&
+         std::any_of(tuple->fields().begin(), tuple->fields().end(),
+                     [](const Type& field) {
+                       const auto* tensor = field.As<TensorTypeNode>();
+                       return tensor != nullptr && !tensor->is_static();
+                     });
+}
+
+// Whether the shape of the result depends on the values of arguments.
+bool HasDataDependentShape(const OpNode& op) {
+  return absl::StartsWith(op.name(), "dyn.") || op.name() == "broadcast_to";
+}
+
+FusionPattern PatternOf(const CallNode& call) {
+  const OpNode* op = call.op_node();
+  const FusionPattern* pattern =
+      op == nullptr ? nullptr : FusionPatterns().Get(*op);
+  if (pattern == nullptr ||
+      (IsDynamic(call.type()) && HasDataDependentShape(*op))) {
+    return FusionPattern::kOpaque;
+  }
+  return *pattern;
+}
+
+// Whether code generators can write the constant into the code.
+bool IsImmediate(const ConstantNode& constant) {
+  const DType dtype = constant.value().dtype();
+  return constant.is_scalar() &&
+         (dtype == DType::Float(32) || dtype == DType::Float(64) ||
+          dtype == DType::Int(32) || dtype == DType::Int(64) ||
+          dtype == DType::Bool());
+}
+
+bool HasTensorFieldsOnly(const TupleTypeNode* type) {
+  return type != nullptr &&
+         std::all_of(type->fields().begin(), type->fields().end(),
+                     [](const Type& f) { return f.Is<TensorTypeNode>(); });
+}
+
+// True of functions whose bodies are left as they are.
+bool IsClosed(const FunctionNode& function) {
+  return function.IsPrimitive() ||
+         function.attrs().Find(attr::kCompiler) != nullptr;
+}
+
+class OperatorFuser {
+ public:
+  explicit OperatorFuser(const Expr& root)
+      : graph_(root), rewriter_(graph_), nodes_(graph_.size()) {}
+
+  Expr Run(bool fuse, int64_t max_group_size) {
+    if (!FindCalls()) return rewriter_.Get(graph_.size() - 1);
+    for (int i = 0; i < graph_.size(); ++i) nodes_[i].same_as = i;
+    if (fuse) {
+      const std::vector<int> groups =
+          PartitionGraph(BuildDataflow(), max_group_size);
+      for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = groups[i];
+    } else {
+      for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = i;
+    }
+    for (int i = 0; i < graph_.size(); ++i) {
+      if (nodes_[i].live) Rewrite(i);
+    }
+    return rewriter_.Get(graph_.size() - 1);
+  }
+
+ private:
+  static constexpr int kNone = -1;
+
+  struct NodeInfo {
+    bool live = false;  // reached without entering a closed function
+    int group = kNone;  // the last node of the group
+    // The members of the group that ends here, in order.
+    int first_member = kNone;
+    int last_member = kNone;
+    int next_member = kNone;
+    // The group for which a parameter was made last, and which parameter.
+    int param_group = kNone;
+    int param = kNone;
+    // The node that this one becomes, if it becomes another.
+    int same_as = kNone;
+  };
+
+  // Marks what is live. Whether there is a call of an operator, or a field to
+  // be taken from a tuple.
+  bool FindCalls() {
+    bool any = false;
+    nodes_.back().live = true;
+    for (int i = graph_.size() - 1; i >= 0; --i) {
+      if (!nodes_[i].live) continue;
+      if (const auto* function = graph_.As<FunctionNode>(i)) {
+        if (IsClosed(*function)) continue;
+      } else if (const auto* call = graph_.As<CallNode>(i)) {
+        any = any || call->op_node() != nullptr;
+      } else if (graph_.node(i)->kind() == NodeKind::kTupleGetItem) {
+        any = true;
+      }
+      for (const int child : graph_.children(i)) {
+        if (child != PostOrderIndex::kNoIndex) nodes_[child].live = true;
+      }
+    }
+    return any;
+  }
+
+  DataflowGraph BuildDataflow() const {
+    DataflowGraph dataflow(graph_.size());
+    dataflow.MarkExternal(graph_.size() - 1);
+    for (int i = 0; i < graph_.size(); ++i) {
+      if (nodes_[i].live) AddNode(i, dataflow);
+    }
+    dataflow.IndexUses();
+    return dataflow;
+  }
+
+  void AddNode(int i, DataflowGraph& dataflow) const {
+    const ExprNode* node = graph_.node(i);
+    switch (node->kind()) {
+      case NodeKind::kConstant:
+        if (IsImmediate(*static_cast<const ConstantNode*>(node))) {
+          dataflow.SetPattern(i, FusionPattern::kElemWise);
+        }
+        return;
+      case NodeKind::kCall: {
+        const FusionPattern pattern =
+            PatternOf(*static_cast<const CallNode*>(node));
+        dataflow.SetPattern(i, pattern);
+        if (const int callee = graph_.children(i)[0];
+            callee != PostOrderIndex::kNoIndex) {
+          dataflow.MarkExternal(callee);
+        }
+        for (const int arg : graph_.args(i)) {
+          if (arg == PostOrderIndex::kNoIndex) continue;
+          dataflow.AddUse(arg, i, UsePattern(*node, pattern, arg));
+        }
+        return;
+      }
+      case NodeKind::kTuple:
+        dataflow.SetPattern(i, FusionPattern::kTuple);
+        for (const int field : graph_.children(i)) {
+          if (field == PostOrderIndex::kNoIndex) continue;
+          if (graph_.node(field)->tensor_type() != nullptr) {
+            dataflow.AddUse(field, i, FusionPattern::kInjective);
+          } else {
+            dataflow.MarkExternal(field);
+          }
+        }
+        return;
+      case NodeKind::kTupleGetItem: {
+        const int tuple = graph_.children(i)[0];
+        if (tuple == PostOrderIndex::kNoIndex) return;
+        if (HasTensorFieldsOnly(graph_.node(tuple)->tuple_type())) {
+          dataflow.SetPattern(i, FusionPattern::kInjective);
+          dataflow.AddUse(tuple, i, FusionPattern::kInjective);
+        } else {
+          dataflow.MarkExternal(tuple);
+        }
+        return;
+      }
+      case NodeKind::kFunction:
+        if (IsClosed(*static_cast<const FunctionNode*>(node))) return;
+        break;
+      default:
+        break;
+    }
+    for (const int child : graph_.children(i)) {
+      if (child != PostOrderIndex::kNoIndex) dataflow.MarkExternal(child);
+    }
+  }
+
+  // A broadcast is element-wise on arguments that have the result's shape.
+  FusionPattern UsePattern(const ExprNode& call, FusionPattern pattern,
+                           int arg) const {
+    if (pattern != FusionPattern::kBroadcast) return pattern;
+    const TensorTypeNode* result = call.tensor_type();
+    const TensorTypeNode* type = graph_.node(arg)->tensor_type();
+    return result != nullptr && type != nullptr &&
+                   result->shape() == type->shape()
+               ? FusionPattern::kElemWise
+               : pattern;
+  }
+
+  void Rewrite(int i) {
+    const ExprNode* node = graph_.node(i);
+    if (node->kind() == NodeKind::kVar) return;
+    const int group = nodes_[i].group;
+    AppendMember(group, i);
+    if (group != i) return;  // its group is made when all members are there
+    if (node->kind() == NodeKind::kCall) {
+      const auto* call = static_cast<const CallNode*>(node);
+      static const OpNode* const kStopFusion =
+          Op::Find("annotation.stop_fusion").get();
+      if (const OpNode* op = call->op_node()) {
+        if (op == kStopFusion && call->num_args() == 1 &&
+            graph_.args(i)[0] != PostOrderIndex::kNoIndex) {
+          const int arg = graph_.args(i)[0];
+          rewriter_.Set(i, rewriter_.Get(arg));
+          nodes_[i].same_as = nodes_[arg].same_as;
+          return;
+        }
+        // Quantized operators are computed, once they are lowered.
+        if (!IsNonComputational(call->op()) ||
+            absl::StartsWith(op->name(), "qnn.")) {
+          MakeFunction(i);
+          return;
+        }
+      }
+    } else if (node->kind() == NodeKind::kTupleGetItem) {
+      const int tuple = graph_.children(i)[0];
+      if (tuple != PostOrderIndex::kNoIndex && nodes_[tuple].group == i) {
+        MakeFunction(i);
+        return;
+      }
+    } else if (node->kind() == NodeKind::kFunction &&
+               IsClosed(*static_cast<const FunctionNode*>(node))) {
+      return;
+    }
+    rewriter_.RebuildFromChildren(i);
+  }
+
+  void AppendMember(int group, int node) {
+    NodeInfo& info = nodes_[group];
+    if (info.first_member == kNone) {
+      info.first_member = node;
+    } else {
+      nodes_[info.last_member].next_member = node;
+    }
+    info.last_member = node;
+  }
+
+  // Replaces `group` by a call of a function of the group's members.
+  void MakeFunction(int group) {
+    static const auto& kComputes =
+        *new DictAttrs(AttrMap{{attr::kPrimitive, 1}});
+    static const auto& kReshapes =
+        *new DictAttrs(AttrMap{{attr::kPrimitive, 1}, {kReshapeOnly, 1}});
+    static const auto& kTakesField =
+        *new DictAttrs(AttrMap{{attr::kPrimitive, 0}});
+    params_.clear();
+    arguments_.clear();
+    bool has_call = false;
+    bool reshapes_only = true;
+    Expr body;
+    for (int i = nodes_[group].first_member; i != kNone;
+         i = nodes_[i].next_member) {
+      body = MakeMember(i);
+      if (const auto* call = body.As<CallNode>()) {
+        has_call = true;
+        reshapes_only = reshapes_only && IsReshape(call->op());
+      }
+      if (i != group) rewriter_.Set(i, body);
+    }
+    reshapes_only =
+        reshapes_only &&
+        std::all_of(params_.begin(), params_.end(), [](const Var& param) {
+          return param->annotation().Is<TensorTypeNode>();
+        });
+    Function function({params_.begin(), params_.end()}, std::move(body),
+                      graph_.node(group)->type(), {},
+                      !has_call       ? kTakesField
+                      : reshapes_only ? kReshapes
+                                      : kComputes);
+    rewriter_.Set(group, Call(std::move(function), arguments_));
+  }
+
+  // Node `i`, a member of the group being made, with parameters in the place
+  // of what comes from outside of the group.
+  Expr MakeMember(int i) {
+    const ExprNode* node = graph_.node(i);
+    const absl::Span<const int> children = graph_.children(i);
+    const int group = nodes_[i].group;
+    switch (node->kind()) {
+      case NodeKind::kCall: {
+        const auto* call = static_cast<const CallNode*>(node);
+        scratch_.clear();
+        for (int k = 0; k < call->num_args(); ++k) {
+          scratch_.push_back(Input(group, children[k + 1], call->arg(k)));
+        }
+        return Call(call->op(), scratch_, call->attrs(),
+                    {call->type_args().begin(), call->type_args().end()}, {},
+                    call->span());
+      }
+      case NodeKind::kTuple: {
+        const auto* tuple = static_cast<const TupleNode*>(node);
+        std::vector<Expr> fields;
+        fields.reserve(children.size());
+        for (size_t k = 0; k < children.size(); ++k) {
+          fields.push_back(Input(group, children[k], tuple->fields()[k]));
+        }
+        return Tuple(std::move(fields), {}, tuple->span());
+      }
+      case NodeKind::kTupleGetItem: {
+        const auto* item = static_cast<const TupleGetItemNode*>(node);
+        return TupleGetItem(Input(group, children[0], item->tuple()),
+                            item->index(), {}, item->span());
+      }
+      default:
+        return Expr(node);
+    }
+  }
+
+  // What stands for `child`, whose index is `index`, inside the function of
+  // `group`.
+  Expr Input(int group, int index, const Expr& child) {
+    if (index == PostOrderIndex::kNoIndex) return child;
+    if (nodes_[index].group == group) return rewriter_.Get(index);
+    NodeInfo& input = nodes_[nodes_[index].same_as];
+    if (input.param_group != group) {
+      input.param_group = group;
+      input.param = static_cast<int>(params_.size());
+      params_.push_back(Var(absl::StrCat("p", params_.size()), child->type()));
+      arguments_.push_back(rewriter_.Get(index));
+    }
+    return params_[input.param];
+  }
+
+  const PostOrderIndex graph_;
+  IndexedRewriter rewriter_;
+  std::vector<NodeInfo> nodes_;
+  // Of the function being made.
+  std::vector<Var> params_;
+  std::vector<Expr> arguments_;
+  absl::InlinedVector<Expr, 6> scratch_;
+};
+
+}  // namespace
+
+Expr FuseOperators(const Expr& expr, bool fuse, int64_t max_group_size) {
+  return OperatorFuser(expr).Run(fuse, max_group_size);
+}
+
+Pass FuseOps(FuseOpsOptions options) {
+  return CreateFunctionPass(
+      [options](Function function, const IRModule& /*module*/,
+                const PassContext& context) -> absl::StatusOr<Function> {
+        const int64_t level = options.fuse_opt_level == -1
+                                  ? context.opt_level()
+                                  : options.fuse_opt_level;
+        int64_t max_group_size = context.Get(kMaxDepth);
+        if (max_group_size < 0) {
+          max_group_size = std::numeric_limits<int64_t>::max();
+        }
+        return Function(FuseOperators(function, level != 0, max_group_size)
+                            .As<FunctionNode>());
+      },
+      {.name = "FuseOps",
+       .required = {"InferType"},
+       .doc = "Groups calls of operators into primitive functions."},
+      options);
+}
+BATON_REGISTER_PASS(FuseOps);
+
+}  // namespace baton::relay

@@ -1,0 +1,74 @@
+#include "baton/runtime/kernels/quantize.h"
+
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::Fails;
+using ::baton::kernels::internal::Make;
+using ::baton::kernels::internal::MakeFloat;
+using ::baton::kernels::internal::Matches;
+
+constexpr DType kInt8 = DType::Int(8);
+constexpr DType kInt32 = DType::Int(32);
+
+Quantization Scalar(double scale, double zero_point) {
+  return {Tensor::ScalarOf(DType::Float(32), scale),
+          Tensor::ScalarOf(kInt32, zero_point)};
+}
+
+TEST(QuantizeTest, RoundsAndLimits) {
+  EXPECT_TRUE(
+      Matches(Quantize(MakeFloat({6}, {0, 0.25, 0.75, -0.25, 100, -100}),
+                       Scalar(0.5, 1), kInt8),
+              kInt8, {6}, {1, 1, 3, 1, 127, -128}));
+  EXPECT_TRUE(
+      Matches(Quantize(MakeFloat({2}, {-3, 300}), Scalar(1, 0), DType::UInt(8)),
+              DType::UInt(8), {2}, {0, 255}));
+  EXPECT_TRUE(
+      Fails(Quantize(Make(kInt8, {1}, {1}), Scalar(1, 0), kInt8).status(),
+            "quantize"));
+}
+
+TEST(QuantizeTest, ByChannel) {
+  Quantization q;
+  q.scale = MakeFloat({2}, {1, 2});
+  q.zero_point = Make(kInt32, {2}, {0, 10});
+  q.axis = 0;
+  const Tensor x = MakeFloat({2, 2}, {4, 6, 4, 6});
+  EXPECT_TRUE(Matches(Quantize(x, q, kInt8), kInt8, {2, 2}, {4, 6, 12, 13}));
+  EXPECT_TRUE(Matches(
+      Dequantize(Make(kInt8, {2, 2}, {4, 6, 12, 13}), q, DType::Float(32)),
+      DType::Float(32), {2, 2}, {4, 6, 4, 6}));
+  q.axis = 5;
+  EXPECT_TRUE(Fails(Quantize(x, q, kInt8).status(), "quantize"));
+  q.axis = 0;
+  EXPECT_TRUE(Fails(Quantize(MakeFloat({3}, {1, 2, 3}), q, kInt8).status(),
+                    "quantize", "3 channels"));
+}
+
+TEST(RequantizeTest, ScalesInFixedPoint) {
+  const Tensor x = Make(kInt8, {4}, {1, 2, 3, -3});
+  RequantizeParams params;
+  params.dtype = kInt8;
+  EXPECT_TRUE(Matches(Requantize(x, Scalar(2, 1), Scalar(1, 1), params), kInt8,
+                      {4}, {1, 3, 5, -7}));
+  // Ties go up, or away from zero.
+  EXPECT_TRUE(Matches(Requantize(x, Scalar(0.5, 0), Scalar(1, 0), params),
+                      kInt8, {4}, {1, 1, 2, -1}));
+  params.rounding = RequantizeParams::Rounding::kToNearest;
+  EXPECT_TRUE(Matches(Requantize(x, Scalar(0.5, 0), Scalar(1, 0), params),
+                      kInt8, {4}, {1, 1, 2, -2}));
+  params.float_bits = 32;
+  EXPECT_TRUE(Matches(Requantize(x, Scalar(0.5, 0), Scalar(1, 0), params),
+                      kInt8, {4}, {1, 1, 2, -2}));
+  EXPECT_TRUE(Fails(Requantize(x, Scalar(1, 0), Scalar(0, 0), params).status(),
+                    "requantize"));
+}
+
+}  // namespace
+}  // namespace baton::kernels

@@ -1,0 +1,66 @@
+// Functions that move elements between axes, and that mirror or mask them. Any
+// dtype unless stated.
+
+#ifndef BATON_RUNTIME_KERNELS_REARRANGE_H_
+#define BATON_RUNTIME_KERNELS_REARRANGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+// Moves the channels of `x` (in a layout of N, C, H and W) into blocks of
+// `block` * `block` elements. The blocks are the slow part of the channels, or
+// the fast one if `depth_first`.
+absl::StatusOr<Tensor> DepthToSpace(const Tensor& x, int64_t block,
+                                    absl::string_view layout, bool depth_first);
+// The inverse, of the first kind.
+absl::StatusOr<Tensor> SpaceToDepth(const Tensor& x, int64_t block,
+                                    absl::string_view layout);
+
+// Pads axes 1, 2, ... of `x` with `value` and moves blocks of them into axis 0.
+absl::StatusOr<Tensor> SpaceToBatchNd(
+    const Tensor& x, absl::Span<const int64_t> blocks,
+    absl::Span<const std::vector<int64_t>> paddings, double value);
+// The inverse: moves parts of axis 0 into blocks and cuts elements off.
+absl::StatusOr<Tensor> BatchToSpaceNd(
+    const Tensor& x, absl::Span<const int64_t> blocks,
+    absl::Span<const std::vector<int64_t>> crops);
+
+// Puts widths[i] = {before, after} mirrored elements around axis i. The edge is
+// repeated if `symmetric`.
+absl::StatusOr<Tensor> MirrorPad(const Tensor& x,
+                                 absl::Span<const std::vector<int64_t>> widths,
+                                 bool symmetric);
+
+// `x` with its elements strides[i] apart on axis i, `value` between them.
+absl::StatusOr<Tensor> Dilate(const Tensor& x,
+                              absl::Span<const int64_t> strides, double value);
+
+// Axis `seq_axis` of `x`, as far as `lengths` says for each index along
+// `batch_axis`, reversed.
+absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
+                                       int64_t seq_axis, int64_t batch_axis);
+
+// `x` with `value` past lengths[i] elements on `axis` (0 or 1), for each index
+// i on the other of the two axes.
+absl::StatusOr<Tensor> SequenceMask(const Tensor& x, const Tensor& lengths,
+                                    int64_t axis, double value);
+
+// The matrices in the last two axes of `x`, zero below (above, if not `upper`)
+// diagonal `k`.
+absl::StatusOr<Tensor> Trilu(const Tensor& x, int64_t k, bool upper);
+
+// Coordinates of the grid that vectors (or scalars) span, one tensor each. The
+// first two axes are swapped if `xy`.
+absl::StatusOr<std::vector<Tensor>> Meshgrid(absl::Span<const Tensor> vectors,
+                                             bool xy);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_REARRANGE_H_

@@ -1,0 +1,113 @@
+#include "baton/runtime/kernels/rearrange.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "baton/runtime/kernels/layout.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::Fails;
+using ::baton::kernels::internal::Iota;
+using ::baton::kernels::internal::Make;
+using ::baton::kernels::internal::MakeFloat;
+using ::baton::kernels::internal::Matches;
+using ::baton::kernels::internal::Unwrap;
+using ::baton::kernels::internal::Values;
+
+constexpr DType kFloat = DType::Float(32);
+constexpr DType kInt32 = DType::Int(32);
+
+TEST(DepthToSpaceTest, Blocks) {
+  // Two channels of the result, blocks of 2 * 2.
+  const Tensor x = Iota(kFloat, {1, 8, 1, 1});
+  EXPECT_TRUE(Matches(DepthToSpace(x, 2, "NCHW", /*depth_first=*/false), kFloat,
+                      {1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7}));
+  EXPECT_TRUE(Matches(DepthToSpace(x, 2, "NCHW", /*depth_first=*/true), kFloat,
+                      {1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_TRUE(Fails(DepthToSpace(x, 3, "NCHW", false).status(),
+                    "depth_to_space", "do not fit"));
+}
+
+TEST(DepthToSpaceTest, GoesBothWays) {
+  const Tensor x = Iota(kFloat, {2, 12, 3, 5});
+  const Tensor there = Unwrap(DepthToSpace(x, 2, "NCHW", false));
+  EXPECT_TRUE(Matches(SpaceToDepth(there, 2, "NCHW"), kFloat, {2, 12, 3, 5},
+                      Values(x)));
+  const Tensor nhwc = Unwrap(LayoutTransform(x, "NCHW", "NHWC"));
+  EXPECT_TRUE(Matches(DepthToSpace(nhwc, 2, "NHWC", false), kFloat,
+                      {2, 6, 10, 3},
+                      Values(Unwrap(LayoutTransform(there, "NCHW", "NHWC")))));
+}
+
+TEST(SpaceToBatchTest, GoesBothWays) {
+  const Tensor x = Iota(kFloat, {1, 3, 4, 1});
+  const std::vector<std::vector<int64_t>> widths = {{1, 0}, {0, 0}};
+  const Tensor batches = Unwrap(SpaceToBatchNd(x, {2, 2}, widths, -1));
+  EXPECT_TRUE(Matches(batches, kFloat, {4, 2, 2, 1},
+                      {-1, -1, 4, 6, -1, -1, 5, 7, 0, 2, 8, 10, 1, 3, 9, 11}));
+  EXPECT_TRUE(Matches(BatchToSpaceNd(batches, {2, 2}, widths), kFloat,
+                      {1, 3, 4, 1}, Values(x)));
+  EXPECT_TRUE(Fails(SpaceToBatchNd(x, {2, 3}, widths, 0).status(),
+                    "space_to_batch_nd", "do not fit"));
+  EXPECT_TRUE(Fails(BatchToSpaceNd(x, {2, 2}, widths).status(),
+                    "batch_to_space_nd", "do not fit"));
+}
+
+TEST(MirrorPadTest, WithAndWithoutTheEdge) {
+  const Tensor x = MakeFloat({3}, {1, 2, 3});
+  EXPECT_TRUE(Matches(MirrorPad(x, {{2, 1}}, /*symmetric=*/true), kFloat, {6},
+                      {2, 1, 1, 2, 3, 3}));
+  EXPECT_TRUE(Matches(MirrorPad(x, {{2, 1}}, /*symmetric=*/false), kFloat, {6},
+                      {3, 2, 1, 2, 3, 2}));
+  EXPECT_TRUE(Fails(MirrorPad(x, {{3, 0}}, false).status(), "mirror_pad"));
+}
+
+TEST(DilateTest, SpreadsElements) {
+  EXPECT_TRUE(Matches(Dilate(MakeFloat({2, 2}, {1, 2, 3, 4}), {1, 2}, 9),
+                      kFloat, {2, 3}, {1, 9, 2, 3, 9, 4}));
+  EXPECT_TRUE(Fails(Dilate(MakeFloat({1}, {1}), {0}, 0).status(), "dilate"));
+}
+
+TEST(SequenceTest, ReversesAndMasks) {
+  const Tensor x = Iota(kFloat, {3, 2});
+  const Tensor lengths = Make(kInt32, {2}, {3, 1});
+  EXPECT_TRUE(Matches(ReverseSequence(x, lengths, 0, 1), kFloat, {3, 2},
+                      {4, 1, 2, 3, 0, 5}));
+  EXPECT_TRUE(Matches(SequenceMask(x, lengths, 0, -1), kFloat, {3, 2},
+                      {0, 1, 2, -1, 4, -1}));
+  EXPECT_TRUE(Matches(SequenceMask(x, Make(kInt32, {3}, {0, 1, 2}), 1, -1),
+                      kFloat, {3, 2}, {-1, -1, 2, -1, 4, 5}));
+  EXPECT_TRUE(
+      Fails(ReverseSequence(x, Make(kInt32, {2}, {4, 0}), 0, 1).status(),
+            "reverse_sequence", "length 4"));
+}
+
+TEST(TriluTest, KeepsATriangle) {
+  const Tensor x = MakeFloat({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(Matches(Trilu(x, 0, true), kFloat, {2, 3}, {1, 2, 3, 0, 5, 6}));
+  EXPECT_TRUE(Matches(Trilu(x, 0, false), kFloat, {2, 3}, {1, 0, 0, 4, 5, 0}));
+  EXPECT_TRUE(Matches(Trilu(x, 1, true), kFloat, {2, 3}, {0, 2, 3, 0, 0, 6}));
+}
+
+TEST(MeshgridTest, BothIndexings) {
+  const std::vector<Tensor> vectors = {MakeFloat({2}, {1, 2}),
+                                       MakeFloat({3}, {3, 4, 5})};
+  const absl::StatusOr<std::vector<Tensor>> ij = Meshgrid(vectors, false);
+  ASSERT_TRUE(ij.ok());
+  EXPECT_TRUE(Matches((*ij)[0], kFloat, {2, 3}, {1, 1, 1, 2, 2, 2}));
+  EXPECT_TRUE(Matches((*ij)[1], kFloat, {2, 3}, {3, 4, 5, 3, 4, 5}));
+  const absl::StatusOr<std::vector<Tensor>> xy = Meshgrid(vectors, true);
+  ASSERT_TRUE(xy.ok());
+  EXPECT_TRUE(Matches((*xy)[0], kFloat, {3, 2}, {1, 2, 1, 2, 1, 2}));
+  EXPECT_TRUE(Matches((*xy)[1], kFloat, {3, 2}, {3, 3, 4, 4, 5, 5}));
+}
+
+}  // namespace
+}  // namespace baton::kernels

@@ -1,0 +1,87 @@
+#include "baton/runtime/kernels/scatter.h"
+
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::Fails;
+using ::baton::kernels::internal::Make;
+using ::baton::kernels::internal::MakeFloat;
+using ::baton::kernels::internal::Matches;
+
+constexpr DType kFloat = DType::Float(32);
+constexpr DType kInt32 = DType::Int(32);
+
+TEST(ScatterElementsTest, CombinesAlongAnAxis) {
+  const Tensor data = MakeFloat({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor indices = Make(kInt32, {2, 2}, {0, 2, -2, 1});
+  const Tensor updates = MakeFloat({2, 2}, {10, 20, 30, 40});
+  const auto scatter = [&](ScatterMode mode) {
+    return ScatterElements(data, indices, updates, 1, mode);
+  };
+  EXPECT_TRUE(Matches(scatter(ScatterMode::kUpdate), kFloat, {2, 3},
+                      {10, 2, 20, 4, 40, 6}));
+  EXPECT_TRUE(Matches(scatter(ScatterMode::kAdd), kFloat, {2, 3},
+                      {11, 2, 23, 4, 75, 6}));
+  EXPECT_TRUE(Matches(scatter(ScatterMode::kMul), kFloat, {2, 3},
+                      {10, 2, 60, 4, 6000, 6}));
+  EXPECT_TRUE(
+      Matches(scatter(ScatterMode::kMin), kFloat, {2, 3}, {1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(Matches(scatter(ScatterMode::kMax), kFloat, {2, 3},
+                      {10, 2, 20, 4, 40, 6}));
+  EXPECT_TRUE(Matches(scatter(ScatterMode::kMean), kFloat, {2, 3},
+                      {5.5, 2, 11.5, 4, 25, 6}));
+}
+
+TEST(ScatterElementsTest, Refuses) {
+  const Tensor data = MakeFloat({2}, {1, 2});
+  const Tensor one = MakeFloat({1}, {5});
+  EXPECT_TRUE(Fails(ScatterElements(data, Make(kInt32, {1}, {2}), one, 0,
+                                    ScatterMode::kUpdate)
+                        .status(),
+                    "scatter_elements", "index 2"));
+  EXPECT_TRUE(
+      Fails(ScatterElements(data, one, one, 0, ScatterMode::kUpdate).status(),
+            "scatter_elements", "float32"));
+  EXPECT_TRUE(Fails(ScatterElements(data, Make(kInt32, {2}, {0, 1}), one, 0,
+                                    ScatterMode::kUpdate)
+                        .status(),
+                    "scatter_elements", "do not fit"));
+}
+
+TEST(ScatterNdTest, PlacesElementsAndParts) {
+  const Tensor data = MakeFloat({2, 2}, {0, 0, 0, 0});
+  EXPECT_TRUE(
+      Matches(ScatterNd(data, Make(kInt32, {2, 3}, {1, 1, 0, 0, 1, 0}),
+                        MakeFloat({3}, {2, 3, 0}), ScatterMode::kUpdate),
+              kFloat, {2, 2}, {0, 0, 2, 3}));
+  EXPECT_TRUE(
+      Matches(ScatterNd(data, Make(kInt32, {1, 2}, {1, 1}),
+                        MakeFloat({2, 2}, {1, 2, 3, 4}), ScatterMode::kAdd),
+              kFloat, {2, 2}, {0, 0, 4, 6}));
+  EXPECT_TRUE(Fails(ScatterNd(data, Make(kInt32, {1, 1}, {2}),
+                              MakeFloat({1, 2}, {1, 2}), ScatterMode::kAdd)
+                        .status(),
+                    "scatter_nd", "index 2"));
+  EXPECT_TRUE(Fails(ScatterNd(data, Make(kInt32, {3, 1}, {0, 0, 0}),
+                              MakeFloat({1}, {1}), ScatterMode::kAdd)
+                        .status(),
+                    "scatter_nd", "do not fit"));
+}
+
+TEST(CoordinatesTest, GoBothWays) {
+  EXPECT_TRUE(Matches(UnravelIndex(Make(kInt32, {3}, {22, 41, 37}), {7, 6}),
+                      kInt32, {2, 3}, {3, 6, 6, 4, 5, 1}));
+  EXPECT_TRUE(Fails(UnravelIndex(Make(kInt32, {1}, {42}), {7, 6}).status(),
+                    "unravel_index", "42"));
+  EXPECT_TRUE(Matches(ArgWhere(MakeFloat({2, 2}, {0, 1, 2, 0})), kInt32, {2, 2},
+                      {0, 1, 1, 0}));
+  EXPECT_TRUE(Matches(ArgWhere(MakeFloat({2}, {0, 0})), kInt32, {0, 1}, {}));
+}
+
+}  // namespace
+}  // namespace baton::kernels

@@ -1,0 +1,261 @@
+#include "baton/runtime/kernels/sort.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/status_macros.h"
+#include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/util.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::AxisView;
+using ::baton::kernels::internal::Convert;
+using ::baton::kernels::internal::Error;
+using ::baton::kernels::internal::Stored;
+
+// A strict order in which a NaN comes last.
+template <typename E>
+bool Before(E a, E b) {
+  if constexpr (std::is_integral_v<E>) {
+    return a < b;
+  } else {
+    const auto x = static_cast<double>(a);
+    const auto y = static_cast<double>(b);
+    return y != y ? x == x : x < y;
+  }
+}
+
+absl::Status CheckIndexDType(absl::string_view kernel, DType dtype) {
+  if (dtype.is_integral() && !dtype.is_bool()) return absl::OkStatus();
+  return Error(kernel, "indices of type ", dtype.ToString());
+}
+
+// Positions 0 ... extent - 1 sorted by the elements along an axis, for each
+// line of elements along it, in the shape of `x`.
+absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
+                                       const Tensor& x, int axis,
+                                       bool ascending) {
+  const AxisView view = internal::ViewAround(x.shape(), axis);
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Int(64), x.shape()));
+  const absl::Span<int64_t> out = result.span<int64_t>();
+  if (!x.dtype().IsStorable()) {
+    return internal::UnsupportedDType(kernel, x.dtype());
+  }
+  VisitDType(x.dtype(), [&]<typename T>() {
+    using E = Stored<T>;
+    const E* in = internal::Data<T>(x);
+    std::vector<int64_t> positions(view.extent);
+    for (int64_t outer = 0; outer < view.outer; ++outer) {
+      for (int64_t inner = 0; inner < view.inner; ++inner) {
+        const int64_t base = outer * view.extent * view.inner + inner;
+        std::iota(positions.begin(), positions.end(), 0);
+        std::stable_sort(positions.begin(), positions.end(),
+                         [&](int64_t a, int64_t b) {
+                           const E p = in[base + a * view.inner];
+                           const E q = in[base + b * view.inner];
+                           return ascending ? Before(p, q) : Before(q, p);
+                         });
+        for (int64_t i = 0; i < view.extent; ++i) {
+          out[base + i * view.inner] = positions[i];
+        }
+      }
+    }
+  });
+  return std::move(result).Freeze();
+}
+
+// The first `k` of `positions` along the axis, and the elements there.
+absl::StatusOr<TopKResult> First(const Tensor& x, const Tensor& positions,
+                                 int axis, int64_t k, DType index_dtype) {
+  const AxisView view = internal::ViewAround(x.shape(), axis);
+  TensorShape shape = internal::ToShape(x.shape());
+  shape[axis] = k;
+  BATON_ASSIGN_OR_RETURN(MutableTensor values,
+                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor indices,
+                         MutableTensor::Create(DType::Int(64), shape));
+  const absl::Span<const int64_t> from = positions.span<int64_t>();
+  const absl::Span<int64_t> to = indices.span<int64_t>();
+  const int64_t bytes = x.dtype().bytes();
+  const char* in = static_cast<const char*>(x.data());
+  char* out = static_cast<char*>(values.data());
+  int64_t next = 0;
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
+    const int64_t base = outer * view.extent * view.inner;
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t inner = 0; inner < view.inner; ++inner, ++next) {
+        const int64_t position = from[base + i * view.inner + inner];
+        to[next] = position;
+        std::memcpy(out + next * bytes,
+                    in + (base + position * view.inner + inner) * bytes, bytes);
+      }
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Tensor converted,
+      Convert("topk", std::move(indices).Freeze(), index_dtype));
+  return TopKResult{std::move(values).Freeze(), std::move(converted)};
+}
+
+template <bool kMultiply>
+absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
+                            absl::optional<int64_t> axis, DType dtype,
+                            bool exclusive) {
+  Tensor data = x;
+  int along = 0;
+  if (axis.has_value()) {
+    BATON_ASSIGN_OR_RETURN(along,
+                           internal::NormalizeAxis(kernel, *axis, x.rank()));
+  } else {
+    BATON_ASSIGN_OR_RETURN(data, x.Reshaped({x.num_elements()}));
+  }
+  const DType result_dtype = dtype.is_void() ? x.dtype() : dtype;
+  BATON_ASSIGN_OR_RETURN(data, Convert(kernel, data, result_dtype));
+  BATON_ASSIGN_OR_RETURN(data, internal::WidenHalf(kernel, data));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(data.dtype(), data.shape()));
+  const AxisView view = internal::ViewAround(data.shape(), along);
+  BATON_RETURN_IF_ERROR(internal::VisitNumeric(
+      kernel, data.dtype(), [&]<typename E>() -> absl::Status {
+        const E* in = internal::Data<E>(data);
+        E* out = static_cast<E*>(result.data());
+        const auto combine = [](E a, E b) -> E {
+          if constexpr (std::is_integral_v<E>) {
+            using W = internal::Wrapping<E>;
+            const W p = static_cast<W>(a);
+            const W q = static_cast<W>(b);
+            return static_cast<E>(kMultiply ? p * q : p + q);
+          } else {
+            return kMultiply ? a * b : a + b;
+          }
+        };
+        for (int64_t outer = 0; outer < view.outer; ++outer) {
+          for (int64_t inner = 0; inner < view.inner; ++inner) {
+            int64_t at = outer * view.extent * view.inner + inner;
+            E total = kMultiply ? E{1} : E{0};
+            for (int64_t i = 0; i < view.extent; ++i, at += view.inner) {
+              const E next = combine(total, in[at]);
+              out[at] = exclusive ? total : next;
+              total = next;
+            }
+          }
+        }
+        return absl::OkStatus();
+      }));
+  return Convert(kernel, std::move(result).Freeze(), result_dtype);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Sort(const Tensor& x, int64_t axis, bool ascending) {
+  BATON_ASSIGN_OR_RETURN(const int along,
+                         internal::NormalizeAxis("sort", axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const Tensor positions,
+                         SortedPositions("sort", x, along, ascending));
+  BATON_ASSIGN_OR_RETURN(
+      TopKResult sorted,
+      First(x, positions, along, x.shape()[along], DType::Int(64)));
+  return std::move(sorted.values);
+}
+
+absl::StatusOr<Tensor> Argsort(const Tensor& x, int64_t axis, bool ascending,
+                               DType index_dtype) {
+  BATON_RETURN_IF_ERROR(index_dtype.is_float()
+                            ? absl::OkStatus()
+                            : CheckIndexDType("argsort", index_dtype));
+  BATON_ASSIGN_OR_RETURN(const int along,
+                         internal::NormalizeAxis("argsort", axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(const Tensor positions,
+                         SortedPositions("argsort", x, along, ascending));
+  return Convert("argsort", positions, index_dtype);
+}
+
+absl::StatusOr<TopKResult> TopK(const Tensor& x, int64_t k, int64_t axis,
+                                bool ascending, DType index_dtype) {
+  BATON_RETURN_IF_ERROR(CheckIndexDType("topk", index_dtype));
+  BATON_ASSIGN_OR_RETURN(const int along,
+                         internal::NormalizeAxis("topk", axis, x.rank()));
+  const int64_t extent = x.shape()[along];
+  if (k > extent) {
+    return Error("topk", k, " of ", extent, " elements are wanted");
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor positions,
+                         SortedPositions("topk", x, along, ascending));
+  return First(x, positions, along, k < 1 ? extent : k, index_dtype);
+}
+
+absl::StatusOr<Tensor> SearchSorted(const Tensor& sorted, const Tensor& values,
+                                    bool right, DType index_dtype) {
+  constexpr absl::string_view kKernel = "searchsorted";
+  BATON_RETURN_IF_ERROR(CheckIndexDType(kKernel, index_dtype));
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kKernel, sorted, values));
+  if (sorted.rank() == 0 || values.rank() == 0) {
+    return Error(kKernel, "a scalar cannot be searched");
+  }
+  const bool shared = sorted.rank() == 1;
+  const auto rows = values.shape().subspan(0, values.rank() - 1);
+  if (!shared && sorted.shape().subspan(0, sorted.rank() - 1) != rows) {
+    return Error(kKernel, "the shapes ",
+                 internal::ShapeToString(sorted.shape()), " and ",
+                 internal::ShapeToString(values.shape()), " do not fit");
+  }
+  const int64_t length = sorted.shape().back();
+  const int64_t width = values.shape().back();
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Int(64), values.shape()));
+  const absl::Span<int64_t> out = result.span<int64_t>();
+  VisitDType(sorted.dtype(), [&]<typename T>() {
+    using E = Stored<T>;
+    const E* in = internal::Data<T>(values);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const E* begin = internal::Data<T>(sorted) +
+                       (shared ? 0 : static_cast<int64_t>(i) / width * length);
+      const E* at =
+          right ? std::upper_bound(begin, begin + length, in[i], Before<E>)
+                : std::lower_bound(begin, begin + length, in[i], Before<E>);
+      out[i] = at - begin;
+    }
+  });
+  return Convert(kKernel, std::move(result).Freeze(), index_dtype);
+}
+
+absl::StatusOr<Tensor> CumSum(const Tensor& x, absl::optional<int64_t> axis,
+                              DType dtype, bool exclusive) {
+  return Scan</*kMultiply=*/false>("cumsum", x, axis, dtype, exclusive);
+}
+
+absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
+                               DType dtype, bool exclusive) {
+  return Scan</*kMultiply=*/true>("cumprod", x, axis, dtype, exclusive);
+}
+
+absl::StatusOr<Tensor> InvertPermutation(const Tensor& x) {
+  constexpr absl::string_view kKernel = "invert_permutation";
+  BATON_RETURN_IF_ERROR(CheckIndexDType(kKernel, x.dtype()));
+  BATON_RETURN_IF_ERROR(internal::CheckRank(kKernel, "data", x, 1));
+  const int64_t n = x.num_elements();
+  std::vector<int64_t> inverse(n, -1);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t to = x.AtAsInt64(i);
+    if (to < 0 || to >= n || inverse[to] >= 0) {
+      return Error(kKernel, "the data is not a permutation");
+    }
+    inverse[to] = i;
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor result,
+                         Tensor::FromValues<int64_t>({n}, inverse));
+  return Convert(kKernel, result, x.dtype());
+}
+
+}  // namespace baton::kernels

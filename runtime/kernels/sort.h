@@ -1,0 +1,51 @@
+// Sorting, searching and scanning along one axis.
+//
+// Floating, integer and bool dtypes unless stated. A NaN counts as the largest
+// number. Axes may be negative: they count from the end.
+
+#ifndef BATON_RUNTIME_KERNELS_SORT_H_
+#define BATON_RUNTIME_KERNELS_SORT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+
+namespace baton::kernels {
+
+// `x` sorted along `axis`; equal elements keep their order.
+absl::StatusOr<Tensor> Sort(const Tensor& x, int64_t axis, bool ascending);
+// The indices that sort it.
+absl::StatusOr<Tensor> Argsort(const Tensor& x, int64_t axis, bool ascending,
+                               DType index_dtype);
+
+struct TopKResult {
+  Tensor values;
+  Tensor indices;
+};
+// The first `k` elements (all if below 1) after sorting, and their indices.
+absl::StatusOr<TopKResult> TopK(const Tensor& x, int64_t k, int64_t axis,
+                                bool ascending, DType index_dtype);
+
+// For each value, the first (or, if `right`, last) position in the ascending
+// `sorted` where it can be inserted. `sorted` is a vector, or one for each row
+// of `values`.
+absl::StatusOr<Tensor> SearchSorted(const Tensor& sorted, const Tensor& values,
+                                    bool right, DType index_dtype);
+
+// Sums and products of all elements up to each (of those before it if
+// `exclusive`) along `axis`; without an axis, of `x` as a vector. The result
+// has `dtype` (void: that of `x`). Not bool.
+absl::StatusOr<Tensor> CumSum(const Tensor& x, absl::optional<int64_t> axis,
+                              DType dtype, bool exclusive);
+absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
+                               DType dtype, bool exclusive);
+
+// The inverse of a permutation of 0, ..., n - 1.
+absl::StatusOr<Tensor> InvertPermutation(const Tensor& x);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_SORT_H_

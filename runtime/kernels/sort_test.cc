@@ -1,0 +1,90 @@
+#include "baton/runtime/kernels/sort.h"
+
+#include <limits>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::Fails;
+using ::baton::kernels::internal::Make;
+using ::baton::kernels::internal::MakeFloat;
+using ::baton::kernels::internal::Matches;
+
+constexpr DType kFloat = DType::Float(32);
+constexpr DType kInt32 = DType::Int(32);
+constexpr DType kInt8 = DType::Int(8);
+
+TEST(SortTest, AlongAnAxis) {
+  const Tensor x = MakeFloat({2, 3}, {3, 1, 2, 0, 5, 0});
+  EXPECT_TRUE(Matches(Sort(x, -1, true), kFloat, {2, 3}, {1, 2, 3, 0, 0, 5}));
+  EXPECT_TRUE(Matches(Sort(x, 0, false), kFloat, {2, 3}, {3, 5, 2, 0, 1, 0}));
+  EXPECT_TRUE(
+      Matches(Argsort(x, 1, true, kInt32), kInt32, {2, 3}, {1, 2, 0, 0, 2, 1}));
+  // Equal elements keep their order, whatever the direction.
+  EXPECT_TRUE(Matches(Argsort(x, 1, false, kInt32), kInt32, {2, 3},
+                      {0, 2, 1, 1, 0, 2}));
+  EXPECT_TRUE(Fails(Sort(x, 2, true).status(), "sort"));
+}
+
+TEST(SortTest, NanIsLargest) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor x = MakeFloat({4}, {nan, 2, nan, 1});
+  EXPECT_TRUE(Matches(Sort(x, 0, true), kFloat, {4}, {1, 2, nan, nan}));
+  EXPECT_TRUE(Matches(Sort(x, 0, false), kFloat, {4}, {nan, nan, 2, 1}));
+}
+
+TEST(TopKTest, ValuesAndIndices) {
+  const Tensor x = Make(kInt8, {2, 3}, {3, 1, 2, 4, 6, 5});
+  const absl::StatusOr<TopKResult> top = TopK(x, 2, 1, false, kInt32);
+  ASSERT_TRUE(top.ok());
+  EXPECT_TRUE(Matches(top->values, kInt8, {2, 2}, {3, 2, 6, 5}));
+  EXPECT_TRUE(Matches(top->indices, kInt32, {2, 2}, {0, 2, 1, 2}));
+  const absl::StatusOr<TopKResult> all = TopK(x, 0, 0, true, kInt32);
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(Matches(all->values, kInt8, {2, 3}, {3, 1, 2, 4, 6, 5}));
+  EXPECT_TRUE(Fails(TopK(x, 4, 1, false, kInt32).status(), "topk"));
+}
+
+TEST(SearchSortedTest, LeftAndRight) {
+  const Tensor sorted = MakeFloat({4}, {1, 2, 2, 3});
+  const Tensor values = MakeFloat({2, 2}, {2, 0, 4, 2.5});
+  EXPECT_TRUE(Matches(SearchSorted(sorted, values, false, kInt32), kInt32,
+                      {2, 2}, {1, 0, 4, 3}));
+  EXPECT_TRUE(Matches(SearchSorted(sorted, values, true, kInt32), kInt32,
+                      {2, 2}, {3, 0, 4, 3}));
+  EXPECT_TRUE(Matches(
+      SearchSorted(MakeFloat({2, 2}, {1, 2, 5, 6}), values, false, kInt32),
+      kInt32, {2, 2}, {1, 0, 0, 0}));
+}
+
+TEST(ScanTest, SumsAndProducts) {
+  const Tensor x = Make(kInt8, {2, 3}, {1, 2, 3, 4, 5, 100});
+  EXPECT_TRUE(Matches(CumSum(x, 1, DType(), false), kInt8, {2, 3},
+                      {1, 3, 6, 4, 9, 109}));
+  EXPECT_TRUE(
+      Matches(CumSum(x, 0, DType(), true), kInt8, {2, 3}, {0, 0, 0, 1, 2, 3}));
+  EXPECT_TRUE(Matches(CumSum(x, absl::nullopt, kInt32, false), kInt32, {6},
+                      {1, 3, 6, 10, 15, 115}));
+  EXPECT_TRUE(Matches(CumProd(x, 1, kInt32, false), kInt32, {2, 3},
+                      {1, 2, 6, 4, 20, 2000}));
+  // In the type asked for, which wraps.
+  EXPECT_TRUE(Matches(CumProd(x, 1, DType(), false), kInt8, {2, 3},
+                      {1, 2, 6, 4, 20, -48}));
+}
+
+TEST(InvertPermutationTest, Inverts) {
+  EXPECT_TRUE(Matches(InvertPermutation(Make(kInt32, {3}, {2, 0, 1})), kInt32,
+                      {3}, {1, 2, 0}));
+  EXPECT_TRUE(Fails(InvertPermutation(Make(kInt32, {2}, {1, 1})).status(),
+                    "invert_permutation"));
+}
+
+}  // namespace
+}  // namespace baton::kernels

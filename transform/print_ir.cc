@@ -1,0 +1,39 @@
+#include "baton/transform/print_ir.h"
+
+#include <iostream>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/ir/module.h"
+#include "baton/ir/text_printer.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton {
+
+Pass PrintIR(PrintIROptions options) {
+  return CreateModulePass(
+      [options](IRModule module,
+                const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        std::string text = AsText(module, {.version = false,
+                                           .metadata = options.show_meta_data,
+                                           .note_omitted_metadata = false});
+        if (!text.empty() && text.back() != '\n') text += '\n';
+        std::ostream& out = options.out == nullptr ? std::cerr : *options.out;
+        // In one piece: other threads may print too.
+        out << absl::StrCat("PrintIR(", options.header, "):\n", text, "\n")
+            << std::flush;
+        return module;
+      },
+      {.name = "PrintIR",
+       .doc = "Prints the module.",
+       .idempotent = true,
+       .always_run = true},
+      options);
+}
+BATON_REGISTER_PASS(PrintIR);
+
+}  // namespace baton

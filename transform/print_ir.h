@@ -1,0 +1,38 @@
+// PrintIR: prints the module, between two passes of a sequence.
+
+#ifndef BATON_TRANSFORM_PRINT_IR_H_
+#define BATON_TRANSFORM_PRINT_IR_H_
+
+#include <iosfwd>
+#include <string>
+
+#include "baton/transform/pass.h"
+
+namespace baton {
+
+struct PrintIROptions {
+  std::string header = "";
+  bool show_meta_data = false;
+  // Null for standard error. From C++ only.
+  std::ostream* out = nullptr;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("header", &PrintIROptions::header,
+      "What to print in parentheses after the name of the pass.");
+    v("show_meta_data", &PrintIROptions::show_meta_data,
+      "Whether to print the data of constants too.");
+  }
+};
+
+// A module pass of level 0 that leaves the module as it is. Prints
+//
+//   PrintIR(HEADER):
+//   def @main(...) { ... }
+//
+// and an empty line.
+Pass PrintIR(PrintIROptions options = {});
+
+}  // namespace baton
+
+#endif  // BATON_TRANSFORM_PRINT_IR_H_
