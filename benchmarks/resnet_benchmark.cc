@@ -42,24 +42,22 @@ Function Untyped(int64_t layers) {
   return *testing::BuildResNet({.num_layers = layers});
 }
 
-IRModule Typed(int64_t layers) {
-  return *testing::ModuleOf(Untyped(layers));
-}
+IRModule Typed(int64_t layers) { return *testing::ModuleOf(Untyped(layers)); }
 
 IRModule Bound(int64_t layers) {
   testing::Workload workload =
       *testing::GetWorkload(absl::StrCat("resnet{num_layers=", layers, "}"));
-  workload.module.Set("main",
-                      *relay::BindParamsByName(workload.module.Find("main"),
-                                               workload.params));
+  workload.module.Set(
+      "main",
+      *relay::BindParamsByName(workload.module.Find("main"), workload.params));
   return *InferTypes(workload.module);
 }
 
 void ReportPerNode(benchmark::State& state, const Expr& root) {
-  state.counters["per_node"] = benchmark::Counter(
-      static_cast<double>(CountNodes(root)),
-      benchmark::Counter::kIsIterationInvariantRate |
-          benchmark::Counter::kInvert);
+  state.counters["per_node"] =
+      benchmark::Counter(static_cast<double>(CountNodes(root)),
+                         benchmark::Counter::kIsIterationInvariantRate |
+                             benchmark::Counter::kInvert);
 }
 
 void BM_InferTypeUntyped(benchmark::State& state) {
@@ -118,11 +116,9 @@ BENCHMARK(BM_NoOpModulePass)->Arg(18)->Arg(152);
 
 void BM_NoOpFunctionPass(benchmark::State& state) {
   RunPass(state,
-          CreateFunctionPass(
-              [](Function function, const IRModule&, const PassContext&) {
-                return function;
-              },
-              {.name = "NoOp"}),
+          CreateFunctionPass([](Function function, const IRModule&,
+                                const PassContext&) { return function; },
+                             {.name = "NoOp"}),
           Typed(state.range(0)));
 }
 BENCHMARK(BM_NoOpFunctionPass)->Arg(18)->Arg(152);

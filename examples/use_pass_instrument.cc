@@ -84,8 +84,8 @@ class RelayCallNodeDiffer : public PassInstrument {
     std::erase_if(diff, [](const auto& entry) { return entry.second == 0; });
     // Only record passes that make a difference.
     if (!diff.empty()) {
-      diffs_.push_back({static_cast<int>(before_.size()), pass.name(),
-                        std::move(diff)});
+      diffs_.push_back(
+          {static_cast<int>(before_.size()), pass.name(), std::move(diff)});
     }
     return absl::OkStatus();
   }
@@ -240,9 +240,9 @@ absl::Status Run() {
                                 baton::AttrList{"NHWC", "HWIO"}}}}),
       baton::relay::FoldConstant(),
   });
-  BATON_ASSIGN_OR_RETURN(const baton::Function bound,
-                         baton::relay::BindParamsByName(module.Find("main"),
-                                                        workload.params));
+  BATON_ASSIGN_OR_RETURN(
+      const baton::Function bound,
+      baton::relay::BindParamsByName(module.Find("main"), workload.params));
   module.Set("main", bound);
   {
     const PassContext context(

@@ -17,7 +17,8 @@ namespace {
 
 // What the tutorial prints, and its exit code.
 std::pair<std::string, int> RunTutorial() {
-  const std::string command = testing::RunfilePath("examples/use_pass_instrument");
+  const std::string command =
+      testing::RunfilePath("examples/use_pass_instrument");
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {"", -1};
   std::string output;

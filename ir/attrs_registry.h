@@ -21,10 +21,10 @@ class AttrsRegistration {
   explicit AttrsRegistration(const AttrsType& type);
 };
 
-#define BATON_REGISTER_ATTRS(T)                                           \
-  [[maybe_unused]] static const ::baton::AttrsRegistration                \
-      BATON_ATTRS_CONCAT_(baton_attrs_registration_, __COUNTER__) =       \
-          ::baton::AttrsRegistration(::baton::AttrsType::Of<T>())
+#define BATON_REGISTER_ATTRS(T)                                 \
+  [[maybe_unused]] static const ::baton::AttrsRegistration      \
+  BATON_ATTRS_CONCAT_(baton_attrs_registration_, __COUNTER__) = \
+      ::baton::AttrsRegistration(::baton::AttrsType::Of<T>())
 #define BATON_ATTRS_CONCAT_(a, b) BATON_ATTRS_CONCAT_IMPL_(a, b)
 #define BATON_ATTRS_CONCAT_IMPL_(a, b) a##b
 

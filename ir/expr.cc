@@ -14,9 +14,9 @@ namespace baton {
 Call::Call(Expr op, absl::Span<const Expr> args, Attrs attrs,
            std::vector<Type> type_args, Type type, Span span) {
   void* memory = ::operator new(sizeof(CallNode) + args.size() * sizeof(Expr));
-  auto* node = new (memory)
-      CallNode(std::move(op), static_cast<uint32_t>(args.size()),
-               std::move(attrs), std::move(type), std::move(span));
+  auto* node =
+      new (memory) CallNode(std::move(op), static_cast<uint32_t>(args.size()),
+                            std::move(attrs), std::move(type), std::move(span));
   Expr* out = node->arg_array();
   for (size_t i = 0; i < args.size(); ++i) new (out + i) Expr(args[i]);
   if (!type_args.empty()) {
@@ -28,11 +28,10 @@ Call::Call(Expr op, absl::Span<const Expr> args, Attrs attrs,
 
 Function Function::WithAttr(std::string name, AttrValue value) const {
   const FunctionNode* f = get();
-  return Function({f->params().begin(), f->params().end()}, f->body(),
-                  f->result_type(),
-                  {f->type_params().begin(), f->type_params().end()},
-                  f->attrs().With(std::move(name), std::move(value)),
-                  f->type(), f->span());
+  return Function(
+      {f->params().begin(), f->params().end()}, f->body(), f->result_type(),
+      {f->type_params().begin(), f->type_params().end()},
+      f->attrs().With(std::move(name), std::move(value)), f->type(), f->span());
 }
 
 }  // namespace baton

@@ -43,8 +43,7 @@ namespace {
 constexpr int kMaxTypeDepth = 1000;
 
 const Type& ScalarBool() {
-  static const auto* const kType =
-      new Type(TensorType::Scalar(DType::Bool()));
+  static const auto* const kType = new Type(TensorType::Scalar(DType::Bool()));
   return *kType;
 }
 
@@ -223,8 +222,7 @@ void Inferencer::Enter(const ExprNode* node) {
       if (let->var()->annotation().defined() ||
           let->value()->kind() == NodeKind::kFunction) {
         const Type& annotation = let->var()->annotation();
-        Bind(let->var().get(),
-             annotation.defined() ? annotation : NewHole());
+        Bind(let->var().get(), annotation.defined() ? annotation : NewHole());
       }
       Push(node, Step::kLeave);
       Push(let->body().get(), Step::kEnter);
@@ -242,7 +240,7 @@ void Inferencer::Enter(const ExprNode* node) {
       }
       for (size_t i = 0; i < function->params().size(); ++i) {
         const VarNode* param = function->params()[i].get();
-        Bind(param, known != nullptr ? known->args()[i]
+        Bind(param, known != nullptr                ? known->args()[i]
                     : param->annotation().defined() ? param->annotation()
                                                     : NewHole());
       }
@@ -253,9 +251,8 @@ void Inferencer::Enter(const ExprNode* node) {
     default: {
       Push(node, Step::kLeave);
       const size_t first = work_.size();
-      ForEachChild(node, [this](const Expr& child) {
-        Push(child.get(), Step::kEnter);
-      });
+      ForEachChild(
+          node, [this](const Expr& child) { Push(child.get(), Step::kEnter); });
       std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
     }
   }
@@ -323,7 +320,7 @@ Type Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
     std::vector<Type> args;
     for (const Var& param : function->params()) {
       const auto bound = vars_.find(param.get());
-      args.push_back(bound != vars_.end()          ? bound->second->type()
+      args.push_back(bound != vars_.end()            ? bound->second->type()
                      : param->type().defined()       ? param->type()
                      : param->annotation().defined() ? param->annotation()
                                                      : NewHole());
@@ -365,8 +362,8 @@ Expr Inferencer::Leave(const ExprNode* node) {
       const auto children = take(1);
       const Type tuple = ResolveTop(TypeOf(children[0]));
       if (tuple.Is<IncompleteTypeNode>()) {
-        const TupleGetItem result = Made(TupleGetItem(
-            children[0], item->index(), NewHole(), node->span()));
+        const TupleGetItem result = Made(
+            TupleGetItem(children[0], item->index(), NewHole(), node->span()));
         Suspend(result);
         return result;
       }
@@ -389,16 +386,15 @@ Expr Inferencer::Leave(const ExprNode* node) {
       const auto children = take(3);
       Require(TypeOf(children[0]), ScalarBool(), children[0].get(),
               "the condition of an if must be a scalar bool");
-      const Type type =
-          Require(TypeOf(children[1]), TypeOf(children[2]), node,
-                  "the branches of an if must have one type");
+      const Type type = Require(TypeOf(children[1]), TypeOf(children[2]), node,
+                                "the branches of an if must have one type");
       return Made(
           If(children[0], children[1], children[2], type, node->span()));
     }
     case NodeKind::kRefCreate: {
       const auto children = take(1);
-      return Made(RefCreate(children[0], RefType(TypeOf(children[0])),
-                            node->span()));
+      return Made(
+          RefCreate(children[0], RefType(TypeOf(children[0])), node->span()));
     }
     case NodeKind::kRefRead: {
       const auto children = take(1);
@@ -488,24 +484,23 @@ Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
     return NewHole();
   }
   if (function->args().size() != args.size()) {
-    Error(call, absl::StrCat("the function takes ", function->args().size(),
-                             function->args().size() == 1 ? " argument"
-                                                          : " arguments",
-                             ", found ", args.size()));
+    Error(call, absl::StrCat(
+                    "the function takes ", function->args().size(),
+                    function->args().size() == 1 ? " argument" : " arguments",
+                    ", found ", args.size()));
     return NewHole();
   }
   if (call->type_args().size() > function->type_params().size()) {
-    Error(call, absl::StrCat("the function takes ",
-                             function->type_params().size(),
-                             " type arguments, found ",
-                             call->type_args().size()));
+    Error(call,
+          absl::StrCat("the function takes ", function->type_params().size(),
+                       " type arguments, found ", call->type_args().size()));
     return NewHole();
   }
   TypeVarMap values;
   for (size_t i = 0; i < function->type_params().size(); ++i) {
-    values.emplace(function->type_params()[i].get(),
-                   i < call->type_args().size() ? call->type_args()[i]
-                                                : NewHole());
+    values.emplace(
+        function->type_params()[i].get(),
+        i < call->type_args().size() ? call->type_args()[i] : NewHole());
   }
   for (size_t i = 0; i < args.size(); ++i) {
     Require(Instantiate(function->args()[i], values), TypeOf(args[i]), call,
@@ -518,8 +513,8 @@ Type Inferencer::TypeOfProjection(const TupleGetItemNode* node,
                                   const Type& tuple) {
   const auto* type = tuple.As<TupleTypeNode>();
   if (type == nullptr) {
-    Error(node, absl::StrCat("only a tuple has fields, found ",
-                             tuple.ToString()));
+    Error(node,
+          absl::StrCat("only a tuple has fields, found ", tuple.ToString()));
     return NewHole();
   }
   if (node->index() < 0 ||
@@ -560,12 +555,11 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function,
   const Type type(FuncType(
       std::move(param_types), result,
       {function->type_params().begin(), function->type_params().end()}));
-  return Made(
-      Function(std::move(params), body,
-               function->result_type().defined() ? function->result_type()
-                                                 : result,
-               {function->type_params().begin(), function->type_params().end()},
-               function->attrs(), type, function->span()));
+  return Made(Function(
+      std::move(params), body,
+      function->result_type().defined() ? function->result_type() : result,
+      {function->type_params().begin(), function->type_params().end()},
+      function->attrs(), type, function->span()));
 }
 
 void Inferencer::Suspend(const Expr& node) {
@@ -641,14 +635,13 @@ void Inferencer::Finish() {
     Type type = Resolve(node->type());
     if (!type->complete() && !diagnostics_.has_errors() &&
         reported.insert(type.get()).second) {
-      Error(node.get(),
-            node.Is<VarNode>()
-                ? absl::StrCat("cannot infer the type of %",
-                               node.As<VarNode>()->name(),
-                               "; give it a type annotation")
-                : absl::StrCat("cannot infer the type of this ",
-                               NodeKindName(node->kind()), " (found ",
-                               type.ToString(), ")"));
+      Error(node.get(), node.Is<VarNode>()
+                            ? absl::StrCat("cannot infer the type of %",
+                                           node.As<VarNode>()->name(),
+                                           "; give it a type annotation")
+                            : absl::StrCat("cannot infer the type of this ",
+                                           NodeKindName(node->kind()),
+                                           " (found ", type.ToString(), ")"));
     }
     TypedAccess::Complete(node.get(), std::move(type));
   }
@@ -717,7 +710,8 @@ Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
       return TupleType(all(type.As<TupleTypeNode>()->fields()));
     case NodeKind::kFuncType: {
       const auto* f = type.As<FuncTypeNode>();
-      return FuncType(all(f->args()), Instantiate(f->result(), values, depth + 1),
+      return FuncType(all(f->args()),
+                      Instantiate(f->result(), values, depth + 1),
                       {f->type_params().begin(), f->type_params().end()});
     }
     case NodeKind::kTypeCall: {
@@ -795,8 +789,9 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
   }
   if (a->kind() != b->kind()) return Mismatch(a, b);
   bool changed = false;
-  const auto all = [&](absl::Span<const Type> xs, absl::Span<const Type> ys)
-      -> absl::StatusOr<std::vector<Type>> {
+  const auto all =
+      [&](absl::Span<const Type> xs,
+          absl::Span<const Type> ys) -> absl::StatusOr<std::vector<Type>> {
     std::vector<Type> result;
     result.reserve(xs.size());
     for (size_t i = 0; i < xs.size(); ++i) {
@@ -855,9 +850,9 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
           Type result,
           UnifyTypes(x->result(), Instantiate(y->result(), rename), depth + 1));
       changed |= result != x->result();
-      return changed ? Type(FuncType(std::move(args), std::move(result),
-                                     {x->type_params().begin(),
-                                      x->type_params().end()}))
+      return changed ? Type(FuncType(
+                           std::move(args), std::move(result),
+                           {x->type_params().begin(), x->type_params().end()}))
                      : a;
     }
     case NodeKind::kTypeCall: {
@@ -872,8 +867,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
     case NodeKind::kRefType: {
       const Type& x = a.As<RefTypeNode>()->value();
       BATON_ASSIGN_OR_RETURN(
-          Type value,
-          UnifyTypes(x, b.As<RefTypeNode>()->value(), depth + 1));
+          Type value, UnifyTypes(x, b.As<RefTypeNode>()->value(), depth + 1));
       return value == x ? a : Type(RefType(std::move(value)));
     }
     default:

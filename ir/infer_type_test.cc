@@ -38,8 +38,7 @@ BATON_REGISTER_OP("test.add")
 // Any tensor to a pair of itself and a scalar bool.
 absl::StatusOr<Type> PairRel(TypeRelationContext& context) {
   if (context.Tensor(0) == nullptr) return Type();
-  return Type(
-      TupleType({context.arg(0), TensorType::Scalar(DType::Bool())}));
+  return Type(TupleType({context.arg(0), TensorType::Scalar(DType::Bool())}));
 }
 BATON_REGISTER_OP("test.pair").Arguments({{"a", ""}}).TypeRelation(PairRel);
 
@@ -55,8 +54,7 @@ Function Main(const IRModule& module) { return module.Find("main"); }
 
 TEST(InferTypeTest, GivesEveryNodeItsType) {
   const Var x("x", {2, 3});
-  const IRModule module =
-      IRModule::FromExpr(Function({x}, TestAdd(x, x)));
+  const IRModule module = IRModule::FromExpr(Function({x}, TestAdd(x, x)));
   const absl::StatusOr<IRModule> typed = InferTypes(module);
   ASSERT_TRUE(typed.ok()) << typed.status();
   PostOrderVisit(Main(*typed), [](const ExprNode* node) {
@@ -160,8 +158,8 @@ TEST(InferTypeTest, RecursionThroughLetAndThroughTheModule) {
   const Var f("f");
   const Var a("a", TensorType::Scalar(DType::Float(32)));
   const Var b("b", TensorType::Scalar(DType::Bool()));
-  const Expr local = Let(f, Function({n, c}, If(c, n, Call(f, {n, c}))),
-                         Call(f, {a, b}));
+  const Expr local =
+      Let(f, Function({n, c}, If(c, n, Call(f, {n, c}))), Call(f, {a, b}));
   absl::StatusOr<IRModule> typed =
       InferTypes(IRModule::FromExpr(Function({a, b}, local)));
   ASSERT_TRUE(typed.ok()) << typed.status();
@@ -185,15 +183,13 @@ TEST(InferTypeTest, PolymorphicFunction) {
   const Var x("x", {2});
   const Var id("id");
   const Var y("y", TensorType::Scalar(DType::Bool()));
-  const Expr body =
-      Let(id, identity,
-          Tuple({Call(id, {x}), Call(id, {y})}));
+  const Expr body = Let(id, identity, Tuple({Call(id, {x}), Call(id, {y})}));
   const absl::StatusOr<IRModule> typed =
       InferTypes(IRModule::FromExpr(Function({x, y}, body)));
   ASSERT_TRUE(typed.ok()) << typed.status();
-  EXPECT_TRUE(TypeEqual(
-      Main(*typed)->body()->type(),
-      TupleType({F32({2}), TensorType::Scalar(DType::Bool())})));
+  EXPECT_TRUE(
+      TypeEqual(Main(*typed)->body()->type(),
+                TupleType({F32({2}), TensorType::Scalar(DType::Bool())})));
 }
 
 TEST(InferTypeTest, UnknownDimensionsUnify) {
@@ -203,8 +199,7 @@ TEST(InferTypeTest, UnknownDimensionsUnify) {
   const absl::StatusOr<IRModule> typed =
       InferTypes(IRModule::FromExpr(Function({c, x, y}, If(c, x, y))));
   ASSERT_TRUE(typed.ok()) << typed.status();
-  EXPECT_TRUE(
-      TypeEqual(Main(*typed)->result_type(), F32({Dim::Any(), 2})));
+  EXPECT_TRUE(TypeEqual(Main(*typed)->result_type(), F32({Dim::Any(), 2})));
 }
 
 struct BadCase {
@@ -237,12 +232,13 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, InferTypeErrorTest,
     ::testing::ValuesIn(std::vector<BadCase>{
         {"Relation",
-         [] { return Expr(Function({X(), Y()}, TestAdd(X(), Y()))); },
+         [] {
+           return Expr(Function({X(), Y()}, TestAdd(X(), Y())));
+         },
          "test.add: argument 1 should be Tensor[(2, 3), float32]"},
         {"Arity",
          [] {
-           return Expr(
-               Function({X()}, Call(Op::Find("test.add"), {X()})));
+           return Expr(Function({X()}, Call(Op::Find("test.add"), {X()})));
          },
          "test.add takes 2 arguments, found 1"},
         {"CallOfATensor",
@@ -252,20 +248,14 @@ INSTANTIATE_TEST_SUITE_P(
          [] { return Expr(Function({X()}, TupleGetItem(X(), 0))); },
          "only a tuple has fields"},
         {"FieldOutOfRange",
-         [] {
-           return Expr(Function({X()}, TupleGetItem(Tuple({X()}), 1)));
-         },
+         [] { return Expr(Function({X()}, TupleGetItem(Tuple({X()}), 1))); },
          "field 1 of a tuple of 1"},
         {"NegativeField",
-         [] {
-           return Expr(Function({X()}, TupleGetItem(Tuple({X()}), -1)));
-         },
+         [] { return Expr(Function({X()}, TupleGetItem(Tuple({X()}), -1))); },
          "field -1 of a tuple of 1"},
-        {"Unbound",
-         [] { return Expr(Function({X()}, TestAdd(X(), Y()))); },
+        {"Unbound", [] { return Expr(Function({X()}, TestAdd(X(), Y()))); },
          "unbound variable %y"},
-        {"Condition",
-         [] { return Expr(Function({X()}, If(X(), X(), X()))); },
+        {"Condition", [] { return Expr(Function({X()}, If(X(), X(), X()))); },
          "condition of an if"},
         {"Branches",
          [] {
@@ -273,19 +263,13 @@ INSTANTIATE_TEST_SUITE_P(
            return Expr(Function({c, X(), Y()}, If(c, X(), Y())));
          },
          "branches of an if"},
-        {"Result",
-         [] { return Expr(Function({X()}, X(), F32({7}))); },
+        {"Result", [] { return Expr(Function({X()}, X(), F32({7}))); },
          "declared result type"},
         {"LetAnnotation",
-         [] {
-           return Expr(
-               Function({X()}, Let(Var("v", {7}), X(), X())));
-         },
+         [] { return Expr(Function({X()}, Let(Var("v", {7}), X(), X()))); },
          "the value of %v does not have its type"},
         {"UnknownFunction",
-         [] {
-           return Expr(Function({X()}, Call(GlobalVar("nope"), {X()})));
-         },
+         [] { return Expr(Function({X()}, Call(GlobalVar("nope"), {X()}))); },
          "no function @nope"},
         {"NothingToGoBy",
          [] {
@@ -303,8 +287,8 @@ INSTANTIATE_TEST_SUITE_P(
          [] {
            const Var f("f");
            const Var n("n", {2});
-           return Expr(Function(
-               {X()}, Let(f, Function({n}, Call(f, {n})), X())));
+           return Expr(
+               Function({X()}, Let(f, Function({n}, Call(f, {n})), X())));
          },
          "cannot infer the type"},
         {"RefWrite",
@@ -317,8 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"TooManyArguments",
          [] {
            const Var p("p", {2, 3});
-           return Expr(
-               Function({X()}, Call(Function({p}, p), {X(), X()})));
+           return Expr(Function({X()}, Call(Function({p}, p), {X(), X()})));
          },
          "takes 1 argument, found 2"},
     }),

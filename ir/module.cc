@@ -58,8 +58,8 @@ absl::StatusOr<Function> IRModule::Lookup(absl::string_view name) const {
   if (Function function = Find(name)) return function;
   std::vector<std::string> names;
   for (const Definition& d : data_->functions) names.push_back(d.var->name());
-  return absl::NotFoundError(absl::StrCat(
-      "the module has no function @", name, DidYouMean(name, names)));
+  return absl::NotFoundError(absl::StrCat("the module has no function @", name,
+                                          DidYouMean(name, names)));
 }
 
 IRModule::Data& IRModule::Mutable() {
@@ -123,7 +123,8 @@ bool IRModule::IdenticalTo(const IRModule& other) const {
   const auto b = other.functions();
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].function != b[i].function || a[i].var->name() != b[i].var->name()) {
+    if (a[i].function != b[i].function ||
+        a[i].var->name() != b[i].var->name()) {
       return false;
     }
   }

@@ -85,8 +85,8 @@ TEST(DimTest, NumbersUnknownAndSymbolic) {
   EXPECT_TRUE(Dim::Any().is_any());
   EXPECT_TRUE(Dim(0).is_const());
   EXPECT_NE(Dim(0), Dim::Any());
-  const Dim n(new DimExprNode(DimExprNode::Op::kVar, "n", DType::Int(32),
-                              Dim(), Dim()));
+  const Dim n(new DimExprNode(DimExprNode::Op::kVar, "n", DType::Int(32), Dim(),
+                              Dim()));
   const Dim copy = n;  // NOLINT
   EXPECT_TRUE(copy.is_symbolic());
   EXPECT_EQ(copy, n);
@@ -95,8 +95,7 @@ TEST(DimTest, NumbersUnknownAndSymbolic) {
 
 TEST(TypeTest, StructuralEquality) {
   const Type f32 = TensorType({1, Dim::Any()}, DType::Float(32));
-  EXPECT_TRUE(
-      TypeEqual(f32, TensorType({1, Dim::Any()}, DType::Float(32))));
+  EXPECT_TRUE(TypeEqual(f32, TensorType({1, Dim::Any()}, DType::Float(32))));
   EXPECT_FALSE(TypeEqual(f32, TensorType({1, 2}, DType::Float(32))));
   EXPECT_FALSE(TypeEqual(f32, TensorType({1, Dim::Any()}, DType::Int(32))));
   EXPECT_FALSE(TypeEqual(f32, Type()));

@@ -32,10 +32,9 @@ const OpNode* OpRegistry::Find(absl::string_view name) const {
 
 std::vector<const OpNode*> OpRegistry::List() const {
   std::vector<const OpNode*> result(ops_.begin(), ops_.end());
-  std::sort(result.begin(), result.end(),
-            [](const OpNode* a, const OpNode* b) {
-              return a->name() < b->name();
-            });
+  std::sort(result.begin(), result.end(), [](const OpNode* a, const OpNode* b) {
+    return a->name() < b->name();
+  });
   return result;
 }
 

@@ -1,10 +1,10 @@
 #include "baton/ir/tensor.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -52,9 +52,9 @@ absl::StatusOr<int64_t> NumElements(DType dtype,
   int64_t elements = 1;
   for (int64_t d : shape) {
     if (d < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "negative dimension ", d, " in shape (",
-          absl::StrJoin(shape, ", "), ")"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("negative dimension ", d, " in shape (",
+                       absl::StrJoin(shape, ", "), ")"));
     }
     total *= d == 0 ? 1 : d;
     elements *= d == 0 ? 0 : 1;

@@ -39,9 +39,7 @@ bool IsLetter(char c) {
 bool IsDigit(char c) {
   return (kClasses[static_cast<unsigned char>(c)] & kDigit) != 0;
 }
-bool IsNameChar(char c) {
-  return kClasses[static_cast<unsigned char>(c)] != 0;
-}
+bool IsNameChar(char c) { return kClasses[static_cast<unsigned char>(c)] != 0; }
 
 // Past the name at `p`, in which slashes stand where they begin no comment, and
 // dots and dashes between other characters.
@@ -232,8 +230,8 @@ void Lexer::SkipBlankSlow() {
         if (pos_[1] == '/') {
           const void* line_end =
               std::memchr(pos_, '\n', static_cast<size_t>(end_ - pos_));
-          pos_ = line_end == nullptr ? end_
-                                     : static_cast<const char*>(line_end);
+          pos_ =
+              line_end == nullptr ? end_ : static_cast<const char*>(line_end);
           continue;
         }
         if (pos_[1] == '*' && SkipComment()) continue;
@@ -367,7 +365,8 @@ void Lexer::LexLocal() {
   if (IsDigit(*p)) {
     uint64_t number = 0;
     const char* const digits = p;
-    while (IsDigit(*p)) number = number * 10 + static_cast<uint64_t>(*p++ - '0');
+    while (IsDigit(*p))
+      number = number * 10 + static_cast<uint64_t>(*p++ - '0');
     if (!IsLetter(*p) && !(*p == '.' && IsLetter(p[1]))) {
       if (p - digits > 18) {
         return LexBad(p - begin, "this number is too large");
@@ -437,8 +436,8 @@ void Lexer::LexNumber() {
   const char* p = begin;
   while (IsDigit(*p)) ++p;
   bool real = false;
-  if (*p == '.' && !(IsLetter(p[1]) && p[1] != 'f' && p[1] != 'e' &&
-                     p[1] != 'E')) {
+  if (*p == '.' &&
+      !(IsLetter(p[1]) && p[1] != 'f' && p[1] != 'e' && p[1] != 'E')) {
     real = true;
     ++p;
     while (IsDigit(*p)) ++p;
@@ -463,7 +462,8 @@ void Lexer::LexNumber() {
                   "a number ends in `f` or `i`, and perhaps 16, 32 or 64");
   }
   if (real && suffix != 'f') {
-    return LexBad(p - begin, "a number with a point or an exponent ends in `f`");
+    return LexBad(p - begin,
+                  "a number with a point or an exponent ends in `f`");
   }
   token_.width = static_cast<uint8_t>(width);
   token_.name_begin = begin - base_;

@@ -1,8 +1,8 @@
 // The tokens of Relay text.
 //
 // The lexer walks over the text once and allocates nothing: a token is a kind
-// and a place. White space and comments are skipped; `/* ... */` nests. A mistake
-// is a token of kind kBad, and error() says what is wrong with it.
+// and a place. White space and comments are skipped; `/* ... */` nests. A
+// mistake is a token of kind kBad, and error() says what is wrong with it.
 
 #ifndef BATON_IR_TEXT_LEXER_H_
 #define BATON_IR_TEXT_LEXER_H_

@@ -48,8 +48,8 @@ absl::string_view DimKind(DimExprNode::Op op) {
 
 std::optional<DimExprNode::Op> DimOpOf(absl::string_view kind) {
   using Op = DimExprNode::Op;
-  for (Op op : {Op::kVar, Op::kSizeVar, Op::kAdd, Op::kSub, Op::kMul,
-                Op::kFloorDiv}) {
+  for (Op op :
+       {Op::kVar, Op::kSizeVar, Op::kAdd, Op::kSub, Op::kMul, Op::kFloorDiv}) {
     if (DimKind(op) == kind) return op;
   }
   return std::nullopt;

@@ -211,8 +211,9 @@ class MetadataReader::Json {
   }
 
   char Peek() {
-    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' ||
-                                   text_[pos_] == '\t' || text_[pos_] == '\r')) {
+    while (pos_ < text_.size() &&
+           (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\t' ||
+            text_[pos_] == '\r')) {
       ++pos_;
     }
     return pos_ < text_.size() ? text_[pos_] : '\0';
@@ -415,8 +416,7 @@ MetaItem MetadataReader::Get(absl::string_view kind, int64_t number,
     const std::vector<size_t>& list = nodes_[root.data[k]].data;
     if (number >= static_cast<int64_t>(list.size())) {
       return error(absl::StrCat("the metadata section has ", list.size(),
-                                " nodes of kind ", kind,
-                                ", numbered from 0"));
+                                " nodes of kind ", kind, ", numbered from 0"));
     }
     const size_t i = list[static_cast<size_t>(number)];
     if (i >= nodes_.size()) {
@@ -458,9 +458,8 @@ std::optional<Tensor> MetadataReader::ConvertTensor(size_t i) {
   }
   const absl::string_view text = tensors_[static_cast<size_t>(*number)];
   const auto error = [&](std::string message) {
-    Error(OffsetOf(text),
-          absl::StrCat("tensor ", *number, " of the metadata section ",
-                       message));
+    Error(OffsetOf(text), absl::StrCat("tensor ", *number,
+                                       " of the metadata section ", message));
     return std::nullopt;
   };
   Base64Stream stream(text);
@@ -490,7 +489,8 @@ std::optional<Tensor> MetadataReader::ConvertTensor(size_t i) {
   }
   const absl::StatusOr<int64_t> elements = NumElements(dtype, shape);
   if (!elements.ok()) {
-    return error(absl::StrCat("has a bad shape: ", elements.status().message()));
+    return error(
+        absl::StrCat("has a bad shape: ", elements.status().message()));
   }
   // Compared before memory is taken.
   if (*elements * dtype.bytes() != byte_size || byte_size != stream.size()) {
@@ -516,8 +516,7 @@ std::optional<Attrs> MetadataReader::ConvertAttrs(size_t i,
       return NodeError(i, absl::StrCat("unknown attribute `", attr.first, "`",
                                        DidYouMean(attr.first, known)));
     }
-    std::optional<AttrValue> value =
-        ConvertField(i, field->type_name(), attr);
+    std::optional<AttrValue> value = ConvertField(i, field->type_name(), attr);
     if (!value.has_value()) return std::nullopt;
     values.emplace_back(std::string(attr.first), *std::move(value));
   }
@@ -529,7 +528,8 @@ std::optional<Attrs> MetadataReader::ConvertAttrs(size_t i,
 std::optional<AttrValue> MetadataReader::ConvertField(size_t i,
                                                       absl::string_view type,
                                                       const Field& field) {
-  const auto& [name, raw] = field;
+  const absl::string_view name = field.first;
+  const absl::string_view raw = field.second;
   const auto bad = [&] {
     return NodeError(
         i, absl::StrCat("attribute `", name, "` is not a ", type, ": ", raw));
@@ -687,8 +687,8 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
       if (!name.has_value()) return std::nullopt;
       std::optional<std::string> text = ConvertString(*name);
       if (!text.has_value()) return std::nullopt;
-      dims_.emplace(
-          i, Dim(new DimExprNode(*op, *std::move(text), dtype, {}, {})));
+      dims_.emplace(i,
+                    Dim(new DimExprNode(*op, *std::move(text), dtype, {}, {})));
       continue;
     }
     const std::optional<size_t> a = Reference(i, "a");
@@ -755,8 +755,8 @@ std::optional<size_t> MetadataReader::Reference(size_t i,
   const std::optional<int64_t> number = IntAttr(i, name);
   if (!number.has_value()) return std::nullopt;
   if (*number < 0 || *number >= static_cast<int64_t>(nodes_.size())) {
-    return NodeError(i, absl::StrCat("`", name,
-                                     "` refers to a node that does not exist"));
+    return NodeError(
+        i, absl::StrCat("`", name, "` refers to a node that does not exist"));
   }
   return static_cast<size_t>(*number);
 }

@@ -17,8 +17,8 @@
 // Departures from the reference: `ref(...)` types, type parameters of function
 // types, and `%x.0.1` are read; the version line may be missing; a string may
 // have escapes; a name may contain dots and dashes between other characters (in
-// an expression, `%a-b` is such a name only if one is bound); binding `%0` twice
-// in one definition is an error.
+// an expression, `%a-b` is such a name only if one is bound); binding `%0`
+// twice in one definition is an error.
 
 #ifndef BATON_IR_TEXT_PARSER_H_
 #define BATON_IR_TEXT_PARSER_H_

@@ -85,8 +85,8 @@ std::string TextParser::StringValue(const Token& token) {
         // Up to three octal digits.
         int value = 0;
         size_t digits = 0;
-        while (digits < 3 && i + digits < raw.size() && raw[i + digits] >= '0' &&
-               raw[i + digits] <= '7') {
+        while (digits < 3 && i + digits < raw.size() &&
+               raw[i + digits] >= '0' && raw[i + digits] <= '7') {
           value = value * 8 + (raw[i + digits++] - '0');
         }
         if (digits == 0 || value > 255) {
@@ -243,7 +243,8 @@ bool TextParser::ParseAttrList(TokenKind close,
         break;
       }
     }
-    if (attrs->size() >= 1000) return ErrorHere("there are too many attributes");
+    if (attrs->size() >= 1000)
+      return ErrorHere("there are too many attributes");
     attrs->push_back(std::move(attr));
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }

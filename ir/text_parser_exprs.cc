@@ -450,8 +450,8 @@ bool TextParser::ParseProjection(int64_t begin) {
     ErrorHere("this number of a field is too large");
   }
   lexer_.Next();
-  values_.back() = TupleGetItem(std::move(values_.back()), index, {},
-                                SpanFrom(begin));
+  values_.back() =
+      TupleGetItem(std::move(values_.back()), index, {}, SpanFrom(begin));
   return true;
 }
 
@@ -585,8 +585,8 @@ bool TextParser::ParseName() {
     for (const OpNode* each : OpRegistry::Global().List()) {
       known.push_back(each->name());
     }
-    ErrorHere(absl::StrCat("unknown operator `", name, "`",
-                           DidYouMean(name, known)));
+    ErrorHere(
+        absl::StrCat("unknown operator `", name, "`", DidYouMean(name, known)));
     op = placeholder_;
   }
   values_.push_back(std::move(op));
@@ -617,8 +617,8 @@ bool TextParser::PushInteger(const Token& token, bool negative, int64_t begin) {
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   const absl::string_view digits = lexer_.Name(token);
   uint64_t magnitude = 0;
-  const auto result = std::from_chars(
-      digits.data(), digits.data() + digits.size(), magnitude);
+  const auto result =
+      std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
   int64_t value = 0;
   bool fits = result.ec == std::errc();
   if (fits && negative) {
@@ -771,8 +771,7 @@ bool TextParser::FinishCall(Attrs attrs) {
     attrs = DefaultAttrs(callee.As<OpNode>(), frame.begin);
   }
   Call call(std::move(callee),
-            absl::MakeConstSpan(values_.data() + first,
-                                values_.size() - first),
+            absl::MakeConstSpan(values_.data() + first, values_.size() - first),
             std::move(attrs), {}, {}, SpanFrom(frame.begin));
   Pop(std::move(call));
   return true;

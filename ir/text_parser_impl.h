@@ -2,11 +2,11 @@
 //
 // Expressions nest without recursion: each construct under way is a Frame, and
 // what has been parsed waits on stacks that frames share. A frame that begins
-// something pushes the frame of its part; when the part is done, its value is on
-// top of `values_` and its frame is gone.
+// something pushes the frame of its part; when the part is done, its value is
+// on top of `values_` and its frame is gone.
 //
-// A mistake in the syntax unwinds the frames to the nearest statement; there the
-// parser looks for the next one. Unknown names are reported and stand for
+// A mistake in the syntax unwinds the frames to the nearest statement; there
+// the parser looks for the next one. Unknown names are reported and stand for
 // `placeholder_`.
 
 #ifndef BATON_IR_TEXT_PARSER_IMPL_H_

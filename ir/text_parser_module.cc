@@ -148,8 +148,8 @@ absl::string_view TextParser::TextUpTo(char last) const {
 MetadataReader* TextParser::Metadata() {
   if (metadata_sought_) return metadata_.get();
   metadata_sought_ = true;
-  metadata_offset_ = FindMetadata(source_->text(),
-                                  static_cast<size_t>(lexer_.last_end()));
+  metadata_offset_ =
+      FindMetadata(source_->text(), static_cast<size_t>(lexer_.last_end()));
   if (metadata_offset_ < 0) return nullptr;
   metadata_ = std::make_unique<MetadataReader>(source_, diagnostics_);
   const size_t json =
@@ -257,6 +257,7 @@ void TextParser::ParseDefinitions(IRModule* module) {
       ParseDefinition(module);
     } else {
       Expected("a definition");
+      lexer_.Next();
       SkipToDefinition();
     }
   }

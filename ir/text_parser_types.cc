@@ -83,8 +83,7 @@ bool TextParser::BeginType(bool* done) {
   };
   const auto open = [&](TypeFrame::Kind kind) -> TypeFrame& {
     *done = false;
-    type_frames_.push_back(
-        {kind, type_values_.size(), {}, {}, CurrentScope()});
+    type_frames_.push_back({kind, type_values_.size(), {}, {}, CurrentScope()});
     return type_frames_.back();
   };
   switch (lexer_.kind()) {

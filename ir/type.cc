@@ -48,8 +48,8 @@ bool TensorTypeNode::is_static() const {
 TensorType::TensorType(absl::Span<const Dim> shape, DType dtype) {
   void* memory =
       ::operator new(sizeof(TensorTypeNode) + shape.size() * sizeof(Dim));
-  auto* node = new (memory)
-      TensorTypeNode(dtype, static_cast<uint32_t>(shape.size()));
+  auto* node =
+      new (memory) TensorTypeNode(dtype, static_cast<uint32_t>(shape.size()));
   Dim* dims = node->dims();
   for (size_t i = 0; i < shape.size(); ++i) new (dims + i) Dim(shape[i]);
   *this = TensorType(static_cast<const TensorTypeNode*>(node));

@@ -65,9 +65,8 @@ class WalkStack {
       return;
     }
     const size_t first = items_.size();
-    ForEachChild(node, [this](const Expr& child) {
-      Push(child.get(), Step::kEnter);
-    });
+    ForEachChild(
+        node, [this](const Expr& child) { Push(child.get(), Step::kEnter); });
     std::reverse(items_.begin() + static_cast<ptrdiff_t>(first), items_.end());
   }
 
@@ -154,11 +153,10 @@ std::vector<Var> FreeVars(const Expr& expr) {
   });
   const std::vector<Var> bound = BoundVars(expr);
   const absl::flat_hash_set<Var> is_bound(bound.begin(), bound.end());
-  used.erase(std::remove_if(used.begin(), used.end(),
-                            [&](const Var& var) {
-                              return is_bound.contains(var);
-                            }),
-             used.end());
+  used.erase(
+      std::remove_if(used.begin(), used.end(),
+                     [&](const Var& var) { return is_bound.contains(var); }),
+      used.end());
   return used;
 }
 
@@ -226,7 +224,8 @@ Expr ExprMutator::Mutate(const Expr& root) {
       ForEachChild(node, [&](const Expr&) { ++num_children; });
       const size_t first = results.size() - num_children;
       Expr result = Dispatch(
-          node, WithChildren(node, absl::MakeConstSpan(results).subspan(first)));
+          node,
+          WithChildren(node, absl::MakeConstSpan(results).subspan(first)));
       results.resize(first);
       Remember(node, result);
       results.push_back(std::move(result));
@@ -363,8 +362,8 @@ Expr WithType(const Expr& expr, Type type) {
   switch (expr->kind()) {
     case NodeKind::kVar: {
       const auto* n = expr.As<VarNode>();
-      return Var(new VarNode(n->name(), n->annotation(), std::move(type),
-                             n->span()));
+      return Var(
+          new VarNode(n->name(), n->annotation(), std::move(type), n->span()));
     }
     case NodeKind::kGlobalVar: {
       const auto* n = expr.As<GlobalVarNode>();
@@ -402,8 +401,8 @@ Expr WithType(const Expr& expr, Type type) {
     }
     case NodeKind::kIf: {
       const auto* n = expr.As<IfNode>();
-      return If(n->cond(), n->true_branch(), n->false_branch(),
-                std::move(type), n->span());
+      return If(n->cond(), n->true_branch(), n->false_branch(), std::move(type),
+                n->span());
     }
     case NodeKind::kRefCreate: {
       const auto* n = expr.As<RefCreateNode>();

@@ -31,11 +31,10 @@ TEST(PostOrderVisitTest, ChildrenFirstEachOnce) {
   const Var y("y", {2});
   const Expr shared = F({x});
   std::vector<std::string> order;
-  PostOrderVisit(Tuple({shared, y, F({shared})}), [&](const ExprNode* node) {
-    order.push_back(NameOf(node));
-  });
-  EXPECT_THAT(order, ElementsAre("test.f", "%x", "Call", "%y", "Call",
-                                 "Tuple"));
+  PostOrderVisit(Tuple({shared, y, F({shared})}),
+                 [&](const ExprNode* node) { order.push_back(NameOf(node)); });
+  EXPECT_THAT(order,
+              ElementsAre("test.f", "%x", "Call", "%y", "Call", "Tuple"));
 }
 
 TEST(PostOrderVisitTest, EnterKeepsOut) {
@@ -44,9 +43,7 @@ TEST(PostOrderVisitTest, EnterKeepsOut) {
   int calls = 0;
   PostOrderVisit(
       Tuple({inner, F({})}),
-      [](const ExprNode* node) {
-        return node->kind() != NodeKind::kFunction;
-      },
+      [](const ExprNode* node) { return node->kind() != NodeKind::kFunction; },
       [&](const ExprNode* node) {
         calls += node->kind() == NodeKind::kCall ? 1 : 0;
       });
@@ -92,9 +89,8 @@ class Nothing : public ExprMutator {};
 TEST(ExprMutatorTest, NothingToDoIsTheSameNode) {
   const Var x("x", {2});
   const Var v("v");
-  const Expr e =
-      Function({x}, Let(v, F({x}), If(v, F({v}), TupleGetItem(
-                                                     Tuple({v, x}), 1))));
+  const Expr e = Function(
+      {x}, Let(v, F({x}), If(v, F({v}), TupleGetItem(Tuple({v, x}), 1))));
   EXPECT_EQ(Nothing().Mutate(e), e);
 }
 
@@ -139,8 +135,7 @@ TEST(ExprMutatorTest, AfterLetValueStandsForTheVariable) {
   const Var v("v");
   const Var w("w");
   const Expr c = Constant(Tensor::Scalar(1.0f));
-  const Expr result =
-      InlineConstants().Mutate(Let(v, c, Let(w, v, F({w, v}))));
+  const Expr result = InlineConstants().Mutate(Let(v, c, Let(w, v, F({w, v}))));
   const auto* call = result.As<CallNode>();
   ASSERT_NE(call, nullptr);
   EXPECT_EQ(call->arg(0), c);

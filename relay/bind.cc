@@ -19,8 +19,7 @@ absl::Status CheckFits(const VarNode* param, const Tensor& value) {
       param->type().defined() ? param->type() : param->annotation();
   if (!type.defined()) return absl::OkStatus();
   const auto* tensor_type = type.As<TensorTypeNode>();
-  bool fits = tensor_type != nullptr &&
-              tensor_type->dtype() == value.dtype() &&
+  bool fits = tensor_type != nullptr && tensor_type->dtype() == value.dtype() &&
               tensor_type->rank() == value.rank();
   for (int i = 0; fits && i < value.rank(); ++i) {
     const Dim& dim = tensor_type->dim(i);
@@ -28,8 +27,8 @@ absl::Status CheckFits(const VarNode* param, const Tensor& value) {
   }
   if (fits) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("cannot bind %", param->name(), " of type ",
-                   type.ToString(), " to a tensor ", value.TypeToString()));
+      absl::StrCat("cannot bind %", param->name(), " of type ", type.ToString(),
+                   " to a tensor ", value.TypeToString()));
 }
 
 }  // namespace
@@ -70,11 +69,11 @@ Function Bind(const Function& function,
   for (const Var& param : function->params()) {
     if (!values.contains(param.get())) params.push_back(param);
   }
-  return Function(std::move(params), Substitute(function->body(), values),
-                  function->result_type(),
-                  {function->type_params().begin(),
-                   function->type_params().end()},
-                  function->attrs(), Type(), function->span());
+  return Function(
+      std::move(params), Substitute(function->body(), values),
+      function->result_type(),
+      {function->type_params().begin(), function->type_params().end()},
+      function->attrs(), Type(), function->span());
 }
 
 }  // namespace baton::relay

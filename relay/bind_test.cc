@@ -25,8 +25,7 @@ TEST(BindTest, ReplacesParametersByConstantsThatShareTheBuffer) {
   const auto fields = (*bound)->body().As<TupleNode>()->fields();
   EXPECT_EQ(fields[0], x);
   EXPECT_EQ(fields[1], fields[2]);
-  EXPECT_TRUE(
-      fields[1].As<ConstantNode>()->value().SharesBufferWith(value));
+  EXPECT_TRUE(fields[1].As<ConstantNode>()->value().SharesBufferWith(value));
 }
 
 TEST(BindTest, NothingToBindIsTheSameFunction) {

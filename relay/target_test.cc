@@ -25,9 +25,7 @@ TEST(TargetTest, ScopesNestAndBelongToTheirThread) {
     {
       Target::Scope inner(Target("cuda"));
       EXPECT_EQ(Target::Current()->kind(), "cuda");
-      std::thread([] {
-        EXPECT_FALSE(Target::Current().has_value());
-      }).join();
+      std::thread([] { EXPECT_FALSE(Target::Current().has_value()); }).join();
     }
     EXPECT_EQ(Target::Current(), Target("llvm"));
   }

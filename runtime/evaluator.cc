@@ -36,8 +36,8 @@ absl::StatusOr<Value> RunKernel(const CallNode& call,
                         absl::StrCat("evaluating ", op->name(), ": ",
                                      result.status().message()));
   } catch (const std::exception& e) {
-    return absl::InternalError(absl::StrCat(
-        "the kernel of ", op->name(), " threw an exception: ", e.what()));
+    return absl::InternalError(absl::StrCat("the kernel of ", op->name(),
+                                            " threw an exception: ", e.what()));
   } catch (...) {
     return absl::InternalError(
         absl::StrCat("the kernel of ", op->name(), " threw an exception"));
@@ -191,8 +191,8 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       values_.push_back(static_cast<const ConstantNode*>(node)->value());
       return absl::OkStatus();
     case NodeKind::kGlobalVar: {
-      BATON_ASSIGN_OR_RETURN(
-          Value value, Global(static_cast<const GlobalVarNode*>(node)));
+      BATON_ASSIGN_OR_RETURN(Value value,
+                             Global(static_cast<const GlobalVarNode*>(node)));
       values_.push_back(std::move(value));
       return absl::OkStatus();
     }
@@ -389,8 +389,7 @@ absl::StatusOr<Value> Evaluator::Global(const GlobalVarNode* var) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no module to look @", var->name(), " up in"));
   }
-  BATON_ASSIGN_OR_RETURN(const Function function,
-                         module_->Lookup(var->name()));
+  BATON_ASSIGN_OR_RETURN(const Function function, module_->Lookup(var->name()));
   return MakeClosure(function.get(), Var());
 }
 

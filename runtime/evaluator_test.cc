@@ -85,7 +85,7 @@ TEST(EvaluatorTest, SharedLetsAndIfsAreComputedOnce) {
 
 TEST(EvaluatorTest, OnlyTheBranchTakenIsEvaluated) {
   EXPECT_EQ(Result(If(Op1("test.positive", Const(1)), Const(2),
-                   Op1("test.fail", Const(1)))),
+                      Op1("test.fail", Const(1)))),
             2);
 }
 
@@ -93,18 +93,17 @@ TEST(EvaluatorTest, ClosuresCaptureAndTuplesProject) {
   const Var x("x");
   const Var y("y");
   const Var f("f");
-  const Expr e =
-      Let(x, Const(3),
-          Let(f, Function({y}, Add(x, y)),
-              TupleGetItem(Tuple({Call(f, {Const(4)}), x}), 0)));
+  const Expr e = Let(x, Const(3),
+                     Let(f, Function({y}, Add(x, y)),
+                         TupleGetItem(Tuple({Call(f, {Const(4)}), x}), 0)));
   EXPECT_EQ(Result(e), 7);
 }
 
 TEST(EvaluatorTest, ReferencesAreWritten) {
   const Var r("r");
-  const Expr e = Let(
-      r, RefCreate(Const(1)),
-      Let(Var("_"), RefWrite(r, Add(RefRead(r), Const(5))), RefRead(r)));
+  const Expr e =
+      Let(r, RefCreate(Const(1)),
+          Let(Var("_"), RefWrite(r, Add(RefRead(r), Const(5))), RefRead(r)));
   EXPECT_EQ(Result(e), 6);
 }
 

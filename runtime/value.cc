@@ -8,8 +8,7 @@ namespace baton {
 
 Value Value::MakeTuple(std::vector<Value> fields) {
   Value result;
-  result.value_ =
-      std::make_shared<const std::vector<Value>>(std::move(fields));
+  result.value_ = std::make_shared<const std::vector<Value>>(std::move(fields));
   return result;
 }
 

@@ -15,8 +15,8 @@ NumpyRandom::NumpyRandom(uint32_t seed) {
 void NumpyRandom::Refill() {
   constexpr int kShift = 397;
   for (int i = 0; i < kSize; ++i) {
-    const uint32_t word = (state_[i] & 0x80000000u) |
-                          (state_[(i + 1) % kSize] & 0x7fffffffu);
+    const uint32_t word =
+        (state_[i] & 0x80000000u) | (state_[(i + 1) % kSize] & 0x7fffffffu);
     state_[i] = state_[(i + kShift) % kSize] ^ (word >> 1) ^
                 ((word & 1u) != 0 ? 0x9908b0dfu : 0u);
   }

@@ -130,9 +130,10 @@ class Layers {
 
 absl::Status Check(const ResNetOptions& options) {
   if (options.layout != "NCHW" && options.layout != "NHWC") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "layout=\"", options.layout, "\" is not supported; expected NCHW or "
-        "NHWC"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("layout=\"", options.layout,
+                     "\" is not supported; expected NCHW or "
+                     "NHWC"));
   }
   if (options.image_shape.size() != 3) {
     return absl::InvalidArgumentError(
@@ -146,14 +147,12 @@ absl::Status Check(const ResNetOptions& options) {
     }
   }
   if (options.batch_size < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("batch_size must be positive, found ",
-                     options.batch_size));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "batch_size must be positive, found ", options.batch_size));
   }
   if (options.num_classes < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_classes must be positive, found ",
-                     options.num_classes));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "num_classes must be positive, found ", options.num_classes));
   }
   return absl::OkStatus();
 }
@@ -194,8 +193,8 @@ absl::StatusOr<Function> BuildResNet(const ResNetOptions& options) {
   }
   body = nn::Relu(layers.BatchNorm(body, "bn1"));
   body = nn::GlobalAvgPool2D(body, {.layout = layers.layout()});
-  body = layers.DenseWithBias(nn::BatchFlatten(body), "fc1",
-                              options.num_classes);
+  body =
+      layers.DenseWithBias(nn::BatchFlatten(body), "fc1", options.num_classes);
   body = nn::Softmax(body);
   return Function(FreeVars(body), body);
 }

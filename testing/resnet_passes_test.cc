@@ -56,8 +56,8 @@ TEST_P(ResNetPassTest, PrintsAsTheReference) {
   IRModule module = ResNet18().module;
   if (absl::EndsWith(golden, ".bound")) {
     BATON_ASSERT_OK_AND_ASSIGN(
-        Function bound, relay::BindParamsByName(module.Find("main"),
-                                                ResNet18().params));
+        Function bound,
+        relay::BindParamsByName(module.Find("main"), ResNet18().params));
     module.Set("main", std::move(bound));
     BATON_ASSERT_OK_AND_ASSIGN(module, RunPipeline(module, "InferType"));
   }
@@ -67,8 +67,8 @@ TEST_P(ResNetPassTest, PrintsAsTheReference) {
   std::string text = AsText(after, {.metadata = false});
   // The files end in a line feed, which the reference's text may lack.
   if (text.back() != '\n') text += '\n';
-  EXPECT_TRUE(MatchesGolden(
-      text, absl::StrCat("resnet18_passes/", golden, ".relay")));
+  EXPECT_TRUE(
+      MatchesGolden(text, absl::StrCat("resnet18_passes/", golden, ".relay")));
   EXPECT_THAT(CheckWellFormed(after), IsOk());
   EXPECT_EQ(ToText(module), before) << "the input was touched";
   EXPECT_EQ(!StructuralEqual(after, module), GetParam().changes);

@@ -93,9 +93,10 @@ TEST(ResNetTest, EverySizeIsTyped) {
 
 TEST(WorkloadTest, BadSpecsNameTheCulprit) {
   using absl::StatusCode;
-  EXPECT_THAT(GetWorkload("resnett"),
-              StatusIs(StatusCode::kNotFound,
-                       "unknown workload \"resnett\"; did you mean \"resnet\""));
+  EXPECT_THAT(
+      GetWorkload("resnett"),
+      StatusIs(StatusCode::kNotFound,
+               "unknown workload \"resnett\"; did you mean \"resnet\""));
   EXPECT_THAT(GetWorkload("resnet{num_layer=18}"),
               StatusIs(StatusCode::kInvalidArgument, "num_layers"));
   EXPECT_THAT(GetWorkload("resnet{num_layers=17}"),

@@ -41,8 +41,8 @@ absl::StatusOr<IRModule> RunPipeline(const IRModule& module,
 absl::StatusOr<IRModule> BoundResNet18() {
   BATON_ASSIGN_OR_RETURN(Workload workload, GetWorkload("resnet"));
   BATON_ASSIGN_OR_RETURN(
-      Function bound, relay::BindParamsByName(workload.module.Find("main"),
-                                              workload.params));
+      Function bound,
+      relay::BindParamsByName(workload.module.Find("main"), workload.params));
   workload.module.Set("main", std::move(bound));
   return RunPipeline(workload.module, "InferType");
 }
@@ -79,8 +79,7 @@ TEST(ResNetValuesTest, LogitsAreThoseOfTheReference) {
     double want = 0;
     ASSERT_TRUE(absl::SimpleAtoi(columns[0], &index));
     ASSERT_TRUE(absl::SimpleAtod(columns[1], &want));
-    EXPECT_NEAR(logits[index], want, absolute + 1e-4 * std::abs(want))
-        << index;
+    EXPECT_NEAR(logits[index], want, absolute + 1e-4 * std::abs(want)) << index;
     ++rows;
   }
   EXPECT_EQ(rows, 1000);

@@ -42,10 +42,9 @@ absl::Status CheckChoice(absl::string_view flag, const std::string& value,
   for (const std::string& choice : choices) {
     if (value == choice) return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, "=", value, ": unknown value",
-                   DidYouMean(value, choices), " (expected one of ",
-                   absl::StrJoin(choices, ", "), ")"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", flag, "=", value, ": unknown value", DidYouMean(value, choices),
+      " (expected one of ", absl::StrJoin(choices, ", "), ")"));
 }
 
 absl::Status CheckPassNames(absl::string_view flag,
@@ -53,8 +52,8 @@ absl::Status CheckPassNames(absl::string_view flag,
   for (const std::string& name : names) {
     absl::Status status = PassRegistry::Global().Info(name).status();
     if (!status.ok()) {
-      return absl::Status(status.code(), absl::StrCat("--", flag, ": ",
-                                                      status.message()));
+      return absl::Status(status.code(),
+                          absl::StrCat("--", flag, ": ", status.message()));
     }
   }
   return absl::OkStatus();
@@ -71,8 +70,8 @@ absl::StatusOr<IRModule> LoadModule(const OptOptions& options) {
   BATON_ASSIGN_OR_RETURN(testing::Workload workload,
                          testing::GetWorkload(options.workload));
   BATON_ASSIGN_OR_RETURN(
-      Function bound, relay::BindParamsByName(workload.module.Find("main"),
-                                              workload.params));
+      Function bound,
+      relay::BindParamsByName(workload.module.Find("main"), workload.params));
   workload.module.Set("main", std::move(bound));
   return workload.module;
 }
@@ -102,10 +101,8 @@ absl::Status Opt(const OptOptions& options, std::ostream& out,
       CheckChoice("emit", options.emit, {"text", "text-no-meta", "none"}));
   BATON_RETURN_IF_ERROR(
       CheckChoice("timing", options.timing, {"none", "text", "json"}));
-  BATON_RETURN_IF_ERROR(
-      CheckPassNames("disabled_pass", options.disabled_pass));
-  BATON_RETURN_IF_ERROR(
-      CheckPassNames("required_pass", options.required_pass));
+  BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", options.disabled_pass));
+  BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", options.required_pass));
   BATON_ASSIGN_OR_RETURN(AttrMap config,
                          ParseKeyValues(options.config, "--config"));
   BATON_ASSIGN_OR_RETURN(

@@ -56,9 +56,8 @@ std::vector<const absl::CommandLineFlag*> OptFlags() {
       flags.push_back(flag);
     }
   }
-  std::sort(flags.begin(), flags.end(), [](const auto* a, const auto* b) {
-    return a->Name() < b->Name();
-  });
+  std::sort(flags.begin(), flags.end(),
+            [](const auto* a, const auto* b) { return a->Name() < b->Name(); });
   return flags;
 }
 

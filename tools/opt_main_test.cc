@@ -19,8 +19,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using testing::MatchesGolden;
+using ::testing::Not;
 using testing::RunResult;
 
 RunResult BatonOpt(const std::string& args) {
@@ -59,8 +59,7 @@ TEST(BatonOptTest, WritesAFile) {
       absl::StrCat("--workload=resnet --emit=text-no-meta --output=", path));
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(r.out, IsEmpty());
-  EXPECT_TRUE(
-      MatchesGolden(testing::ReadFileOrFail(path), "resnet18.relay"));
+  EXPECT_TRUE(MatchesGolden(testing::ReadFileOrFail(path), "resnet18.relay"));
 }
 
 TEST(BatonOptTest, AnErrorLeavesTheOutputFileAlone) {
@@ -118,26 +117,25 @@ TEST(BatonOptTest, TimingAsJson) {
 
 TEST(BatonOptTest, LevelsAndNames) {
   const auto diff = [](const std::string& args) {
-    return BatonOpt("--workload=resnet --emit=none --op_diff "
-                    "--passes=InferType,CanonicalizeOps " +
-                    args)
+    return BatonOpt(
+               "--workload=resnet --emit=none --op_diff "
+               "--passes=InferType,CanonicalizeOps " +
+               args)
         .err;
   };
   EXPECT_THAT(diff(""), IsEmpty());  // level 3 is not reached
   EXPECT_THAT(diff("--opt_level=3"), HasSubstr("CanonicalizeOps"));
   EXPECT_THAT(diff("--required_pass=CanonicalizeOps"),
               HasSubstr("CanonicalizeOps"));
-  EXPECT_THAT(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"),
-              IsEmpty());
+  EXPECT_THAT(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"), IsEmpty());
 }
 
 TEST(BatonOptTest, Lists) {
   RunResult r = BatonOpt("--list_passes");
   EXPECT_EQ(r.exit_code, 0);
-  for (const char* name :
-       {"InferType", "FoldConstant", "BackwardFoldScaleAxis",
-        "ForwardFoldScaleAxis", "FoldScaleAxis", "CanonicalizeOps",
-        "ConvertLayout"}) {
+  for (const char* name : {"InferType", "FoldConstant", "BackwardFoldScaleAxis",
+                           "ForwardFoldScaleAxis", "FoldScaleAxis",
+                           "CanonicalizeOps", "ConvertLayout"}) {
     EXPECT_THAT(r.out, HasSubstr(name));
   }
   r = BatonOpt("--list_ops");
@@ -155,11 +153,11 @@ TEST(BatonOptTest, Lists) {
 TEST(BatonOptTest, HelpFitsOneScreen) {
   const RunResult r = BatonOpt("--help");
   EXPECT_EQ(r.exit_code, 0);
-  for (const char* flag : {"--workload", "--bind_params", "--passes",
-                           "--opt_level", "--disabled_pass", "--required_pass",
-                           "--timing", "--op_diff", "--output", "--emit",
-                           "--list_passes", "--list_ops", "--list_workloads",
-                           "--config"}) {
+  for (const char* flag :
+       {"--workload", "--bind_params", "--passes", "--opt_level",
+        "--disabled_pass", "--required_pass", "--timing", "--op_diff",
+        "--output", "--emit", "--list_passes", "--list_ops", "--list_workloads",
+        "--config"}) {
     EXPECT_THAT(r.out, HasSubstr(flag));
   }
   const std::vector<std::string> lines = absl::StrSplit(r.out, '\n');
@@ -189,8 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"--workload='resnet{num_layers=19}'", "18, 34, 50"},
         BadUsage{"--workload='resnet{batch_size=-1}'", "batch_size"},
         BadUsage{"--workload='resnet{image_shape=[3,0,224]}'", "image_shape"},
-        BadUsage{"--workload=resnet --passes=FoldConstants",
-                 "FoldConstant"},
+        BadUsage{"--workload=resnet --passes=FoldConstants", "FoldConstant"},
         BadUsage{"--workload=resnet --passes='FoldConstant{fold=1}'",
                  "fold_qnn"},
         BadUsage{"--workload=resnet --passes='FoldConstant{fold_qnn=2.5}'",

@@ -23,7 +23,7 @@
 namespace baton {
 namespace {
 
-using internal::TextParser;
+using internal::ValueTextParser;
 
 constexpr char kSequential[] = "Sequential";
 constexpr char kFixedPoint[] = "FixedPoint";
@@ -56,7 +56,7 @@ class PipelineParser {
 
   absl::StatusOr<Pass> ReadItem(int depth) {
     BATON_RETURN_IF_ERROR(text_.CheckDepth(depth));
-    BATON_ASSIGN_OR_RETURN(const TextParser::Word name,
+    BATON_ASSIGN_OR_RETURN(const ValueTextParser::Word name,
                            text_.ReadWord("the name of a pass"));
     const bool is_list = name.text == kSequential || name.text == kFixedPoint;
     PassFactory factory([] { return Pass(); });
@@ -68,7 +68,7 @@ class PipelineParser {
       }
       factory = *std::move(found);
     }
-    TextParser::OptionRanges ranges;
+    ValueTextParser::OptionRanges ranges;
     BATON_ASSIGN_OR_RETURN(const AttrMap options,
                            text_.ReadOptions(depth, &ranges));
     if (name.text == kSequential) {
@@ -93,9 +93,9 @@ class PipelineParser {
   }
 
   template <typename Options>
-  absl::StatusOr<Pass> ReadList(const TextParser::Word& name,
+  absl::StatusOr<Pass> ReadList(const ValueTextParser::Word& name,
                                 const AttrMap& options,
-                                const TextParser::OptionRanges& ranges,
+                                const ValueTextParser::OptionRanges& ranges,
                                 int depth,
                                 Pass (*make)(std::vector<Pass>, Options)) {
     Options given;
@@ -113,9 +113,9 @@ class PipelineParser {
 
   // Finds the option that is wrong, to point at it.
   template <typename Check>
-  absl::Status CheckOptions(const TextParser::Word& name,
+  absl::Status CheckOptions(const ValueTextParser::Word& name,
                             const FieldList* fields, const AttrMap& options,
-                            const TextParser::OptionRanges& ranges,
+                            const ValueTextParser::OptionRanges& ranges,
                             Check check) {
     for (size_t i = 0; i < options.size(); ++i) {
       const auto& [key, value] = options[i];
@@ -144,7 +144,7 @@ class PipelineParser {
                         " (known: ", absl::StrJoin(names, ", "), ")");
   }
 
-  absl::Status UnknownPass(const TextParser::Word& name) const {
+  absl::Status UnknownPass(const ValueTextParser::Word& name) const {
     std::vector<std::string> names = registry_.Names();
     names.insert(names.end(), {kSequential, kFixedPoint});
     return text_.ErrorAt(
@@ -152,7 +152,7 @@ class PipelineParser {
         absl::StrCat("unknown pass ", name.text, DidYouMean(name.text, names)));
   }
 
-  TextParser text_;
+  ValueTextParser text_;
   const PassRegistry& registry_;
 };
 

@@ -12,11 +12,11 @@
 
 namespace baton {
 
-using internal::TextParser;
+using internal::ValueTextParser;
 
 absl::StatusOr<AttrValue> ParseAttrValue(absl::string_view text,
                                          absl::string_view source_name) {
-  TextParser parser(text, source_name);
+  ValueTextParser parser(text, source_name);
   BATON_ASSIGN_OR_RETURN(AttrValue value, parser.ReadValue(0));
   BATON_RETURN_IF_ERROR(parser.ExpectEnd());
   return value;
@@ -24,13 +24,13 @@ absl::StatusOr<AttrValue> ParseAttrValue(absl::string_view text,
 
 absl::StatusOr<AttrMap> ParseKeyValues(absl::string_view text,
                                        absl::string_view source_name) {
-  return TextParser(text, source_name).ReadKeyValues();
+  return ValueTextParser(text, source_name).ReadKeyValues();
 }
 
 absl::StatusOr<NameAndOptions> ParseNameAndOptions(
     absl::string_view text, absl::string_view source_name) {
-  TextParser parser(text, source_name);
-  BATON_ASSIGN_OR_RETURN(TextParser::Word name, parser.ReadWord("a name"));
+  ValueTextParser parser(text, source_name);
+  BATON_ASSIGN_OR_RETURN(ValueTextParser::Word name, parser.ReadWord("a name"));
   BATON_ASSIGN_OR_RETURN(AttrMap options, parser.ReadOptions(0));
   BATON_RETURN_IF_ERROR(parser.ExpectEnd());
   return NameAndOptions{std::move(name.text), std::move(options)};

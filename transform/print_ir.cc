@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "baton/ir/module.h"
 #include "baton/ir/text_printer.h"
@@ -14,17 +15,18 @@
 
 namespace baton {
 
-Pass PrintIR(PrintIROptions options) {
+Pass PrintIR(PrintIrPassOptions options) {
   return CreateModulePass(
       [options](IRModule module,
                 const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        std::string text = AsText(module, {.version = false,
-                                           .metadata = options.show_meta_data,
-                                           .note_omitted_metadata = false});
-        if (!text.empty() && text.back() != '\n') text += '\n';
+        const std::string text =
+            AsText(module, {.version = false,
+                            .metadata = options.show_meta_data,
+                            .note_omitted_metadata = false});
         std::ostream& out = options.out == nullptr ? std::cerr : *options.out;
         // In one piece: other threads may print too.
-        out << absl::StrCat("PrintIR(", options.header, "):\n", text, "\n")
+        out << absl::StrCat("PrintIR(", options.header, "):\n",
+                            absl::StripTrailingAsciiWhitespace(text), "\n\n")
             << std::flush;
         return module;
       },

@@ -10,7 +10,7 @@
 
 namespace baton {
 
-struct PrintIROptions {
+struct PrintIrPassOptions {
   std::string header = "";
   bool show_meta_data = false;
   // Null for standard error. From C++ only.
@@ -18,9 +18,9 @@ struct PrintIROptions {
 
   template <typename V>
   static void VisitFields(V& v) {
-    v("header", &PrintIROptions::header,
+    v("header", &PrintIrPassOptions::header,
       "What to print in parentheses after the name of the pass.");
-    v("show_meta_data", &PrintIROptions::show_meta_data,
+    v("show_meta_data", &PrintIrPassOptions::show_meta_data,
       "Whether to print the data of constants too.");
   }
 };
@@ -31,7 +31,7 @@ struct PrintIROptions {
 //   def @main(...) { ... }
 //
 // and an empty line.
-Pass PrintIR(PrintIROptions options = {});
+Pass PrintIR(PrintIrPassOptions options = {});
 
 }  // namespace baton
 

@@ -39,13 +39,8 @@ absl::StatusOr<Type> MatrixProductRel(TypeRelationContext& context,
   } else {
     if (b == nullptr) return Type();
     BATON_RETURN_IF_ERROR(ExpectRank(context, 1, *b, 2));
-    const Dim& other = b->dim(transpose_b ? 1 : 0);
-    if (ProvablyDiffer(reduced, other)) {
-      return context.Error("the operands have shapes ",
-                           ShapeToString(a->shape()), " and ",
-                           ShapeToString(b->shape()), ": ", reduced.value(),
-                           " and ", other.value(), " do not match");
-    }
+    // The reduced dimensions are not compared: as in the reference, only
+    // `units` ties the operands to each other.
     shape[rank - 1] = b->dim(transpose_b ? 0 : 1);
   }
   return TensorLike(context, 0, shape,

@@ -47,8 +47,7 @@ Pass DefuseOps() {
       {.name = "DefuseOps",
        .opt_level = 3,
        .required = {"InferType"},
-       .doc = "Replaces calls of function literals by their bodies.",
-       .idempotent = true});
+       .doc = "Replaces calls of function literals by their bodies."});
 }
 BATON_REGISTER_PASS(DefuseOps);
 

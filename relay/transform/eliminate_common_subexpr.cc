@@ -12,6 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/stable_hash.h"
+#include "baton/ir/tensor.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/transform/post_order_index.h"
 #include "baton/transform/function_pass.h"
@@ -224,6 +225,7 @@ class Eliminator {
     if (i == to) return;
     any_merged_ = true;
     numbers_[i] = to;
+    gained_users_[i] = true;  // those of `to`
     rewriter_.Set(i, rewriter_.Get(to));
     if (gained_users_[to]) return;
     gained_users_[to] = true;
@@ -266,7 +268,7 @@ class Eliminator {
   std::vector<int> numbers_;
   // Of calls, tuples and their fields: how many children are not shared.
   std::vector<int> unshared_;
-  // Of nodes in the place of which others were: they have the users of these.
+  // Of nodes that equal another one: what uses the one uses the other.
   std::vector<bool> gained_users_;
   bool any_merged_ = false;
   // The first of the nodes with a hash, and for each node the next one.

@@ -49,59 +49,59 @@ bool IsInteger(absl::string_view word) {
 
 }  // namespace
 
-TextParser::TextParser(absl::string_view text, absl::string_view source_name)
+ValueTextParser::ValueTextParser(absl::string_view text, absl::string_view source_name)
     : source_(std::make_shared<const Source>(std::string(source_name),
                                              std::string(text))) {}
 
-void TextParser::SkipSpace() {
+void ValueTextParser::SkipSpace() {
   while (pos_ < text().size() &&
          absl::ascii_isspace(static_cast<unsigned char>(text()[pos_]))) {
     ++pos_;
   }
 }
 
-bool TextParser::AtEnd() {
+bool ValueTextParser::AtEnd() {
   SkipSpace();
   return pos_ == text().size();
 }
 
-bool TextParser::Peek(char c) { return !AtEnd() && text()[pos_] == c; }
+bool ValueTextParser::Peek(char c) { return !AtEnd() && text()[pos_] == c; }
 
-bool TextParser::Consume(char c) {
+bool ValueTextParser::Consume(char c) {
   if (!Peek(c)) return false;
   ++pos_;
   return true;
 }
 
-absl::Status TextParser::ErrorAt(Range range, std::string message) const {
+absl::Status ValueTextParser::ErrorAt(Range range, std::string message) const {
   Diagnostics diagnostics;
   diagnostics.Error(Span(source_, range.begin, range.end), std::move(message));
   return diagnostics.ToStatus();
 }
 
-absl::Status TextParser::ErrorHere(std::string message) {
+absl::Status ValueTextParser::ErrorHere(std::string message) {
   SkipSpace();
   const auto pos = static_cast<int64_t>(pos_);
   return ErrorAt({pos, pos + 1}, std::move(message));
 }
 
-absl::Status TextParser::Expect(char c, absl::string_view what) {
+absl::Status ValueTextParser::Expect(char c, absl::string_view what) {
   if (Consume(c)) return absl::OkStatus();
   return ErrorHere(absl::StrCat("expected ", what));
 }
 
-absl::Status TextParser::ExpectEnd() {
+absl::Status ValueTextParser::ExpectEnd() {
   return AtEnd() ? absl::OkStatus() : ErrorHere("expected the end");
 }
 
-absl::Status TextParser::CheckDepth(int depth) {
+absl::Status ValueTextParser::CheckDepth(int depth) {
   return depth <= kMaxDepth
              ? absl::OkStatus()
              : ErrorHere(absl::StrCat("nested more than ", kMaxDepth,
                                       " brackets deep"));
 }
 
-absl::StatusOr<TextParser::Word> TextParser::ReadWord(absl::string_view what) {
+absl::StatusOr<ValueTextParser::Word> ValueTextParser::ReadWord(absl::string_view what) {
   SkipSpace();
   const size_t begin = pos_;
   while (pos_ < text().size() && IsWordChar(text()[pos_])) ++pos_;
@@ -110,7 +110,7 @@ absl::StatusOr<TextParser::Word> TextParser::ReadWord(absl::string_view what) {
               {static_cast<int64_t>(begin), static_cast<int64_t>(pos_)}};
 }
 
-absl::StatusOr<std::string> TextParser::ReadQuoted() {
+absl::StatusOr<std::string> ValueTextParser::ReadQuoted() {
   const auto begin = static_cast<int64_t>(pos_);
   std::string result;
   ++pos_;
@@ -157,7 +157,7 @@ absl::StatusOr<std::string> TextParser::ReadQuoted() {
   return ErrorAt({begin, begin + 1}, "the quote is not closed");
 }
 
-absl::StatusOr<AttrValue> TextParser::ValueOfWord(const Word& word) const {
+absl::StatusOr<AttrValue> ValueTextParser::ValueOfWord(const Word& word) const {
   const std::string& text = word.text;
   if (text == "true") return AttrValue(true);
   if (text == "false") return AttrValue(false);
@@ -178,7 +178,7 @@ absl::StatusOr<AttrValue> TextParser::ValueOfWord(const Word& word) const {
   return AttrValue(text);
 }
 
-absl::StatusOr<AttrValue> TextParser::ReadValue(int depth) {
+absl::StatusOr<AttrValue> ValueTextParser::ReadValue(int depth) {
   BATON_RETURN_IF_ERROR(CheckDepth(depth));
   if (Peek('"')) {
     BATON_ASSIGN_OR_RETURN(std::string quoted, ReadQuoted());
@@ -208,7 +208,7 @@ absl::StatusOr<AttrValue> TextParser::ReadValue(int depth) {
   return ValueOfWord(word);
 }
 
-absl::StatusOr<std::string> TextParser::ReadKey(Range* range) {
+absl::StatusOr<std::string> ValueTextParser::ReadKey(Range* range) {
   if (Peek('"')) {
     range->begin = static_cast<int64_t>(pos_);
     BATON_ASSIGN_OR_RETURN(std::string key, ReadQuoted());
@@ -220,7 +220,7 @@ absl::StatusOr<std::string> TextParser::ReadKey(Range* range) {
   return std::move(word.text);
 }
 
-absl::Status TextParser::ReadPair(absl::string_view separators, int depth,
+absl::Status ValueTextParser::ReadPair(absl::string_view separators, int depth,
                                   OptionRanges* ranges,
                                   absl::flat_hash_set<std::string>* seen,
                                   AttrMap* out) {
@@ -245,7 +245,7 @@ absl::Status TextParser::ReadPair(absl::string_view separators, int depth,
   return absl::OkStatus();
 }
 
-absl::StatusOr<AttrMap> TextParser::ReadOptions(int depth,
+absl::StatusOr<AttrMap> ValueTextParser::ReadOptions(int depth,
                                                 OptionRanges* ranges) {
   AttrMap options;
   if (!Consume('{') || Consume('}')) return options;
@@ -257,7 +257,7 @@ absl::StatusOr<AttrMap> TextParser::ReadOptions(int depth,
   return options;
 }
 
-absl::StatusOr<AttrMap> TextParser::ReadKeyValues() {
+absl::StatusOr<AttrMap> ValueTextParser::ReadKeyValues() {
   AttrMap result;
   if (AtEnd()) return result;
   absl::flat_hash_set<std::string> seen;

@@ -17,7 +17,7 @@
 
 namespace baton::internal {
 
-class TextParser {
+class ValueTextParser {
  public:
   // How deeply brackets may nest, of all kinds together.
   static constexpr int kMaxDepth = 100;
@@ -37,7 +37,7 @@ class TextParser {
     std::vector<Range> values;
   };
 
-  TextParser(absl::string_view text, absl::string_view source_name);
+  ValueTextParser(absl::string_view text, absl::string_view source_name);
 
   // These skip white space first.
   bool AtEnd();

@@ -1,0 +1,372 @@
+// Laws that hold for every operator: it is documented, it has a type relation,
+// and its kernel computes what its type relation promises.
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/op.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/ir/visit.h"
+#include "baton/relay/op/builders.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/tensor_attrs.h"
+#include "baton/runtime/evaluator.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/value.h"
+#include "gtest/gtest.h"
+
+namespace baton::relay {
+namespace {
+
+constexpr DType kFloat = DType::Float(32);
+constexpr DType kInt32 = DType::Int(32);
+constexpr DType kInt8 = DType::Int(8);
+constexpr DType kBool = DType::Bool();
+
+// A constant of small positive numbers.
+Expr C(std::initializer_list<int64_t> shape, DType dtype = kFloat) {
+  const std::vector<int64_t> extents(shape);
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  std::vector<double> values(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = 1 + i * 7 % 5 * 0.125;
+  const absl::StatusOr<Tensor> floats =
+      Tensor::FromValues<double>(extents, values);
+  EXPECT_TRUE(floats.ok());
+  const absl::StatusOr<Value> value =
+      Evaluate(Cast(Const(*floats), dtype), nullptr);
+  EXPECT_TRUE(value.ok()) << value.status();
+  return Const(value->tensor());
+}
+
+// A vector of integers.
+Expr Ints(const std::vector<int64_t>& values) {
+  return Const(*Tensor::FromValues<int64_t>(
+      {static_cast<int64_t>(values.size())}, values));
+}
+
+Expr CallOf(absl::string_view name, std::vector<Expr> args,
+            const AttrMap& values = {}) {
+  const Op op = Op::Find(name);
+  EXPECT_TRUE(op.defined()) << name;
+  if (op->attrs_type() == nullptr) return Call(op, args);
+  absl::StatusOr<Attrs> attrs = op->attrs_type()->FromValues(values);
+  EXPECT_TRUE(attrs.ok()) << name << ": " << attrs.status();
+  return Call(op, args, *attrs);
+}
+
+// Whether a value has a type; `?` stands for any extent.
+bool HasType(const Value& value, const Type& type) {
+  if (const auto* tuple = type.As<TupleTypeNode>()) {
+    if (!value.is_tuple() || value.fields().size() != tuple->fields().size()) {
+      return false;
+    }
+    for (size_t i = 0; i < tuple->fields().size(); ++i) {
+      if (!HasType(value.fields()[i], tuple->fields()[i])) return false;
+    }
+    return true;
+  }
+  const auto* tensor = type.As<TensorTypeNode>();
+  if (tensor == nullptr || !value.is_tensor()) return false;
+  const Tensor& t = value.tensor();
+  return t.dtype() == tensor->dtype() && t.rank() == tensor->rank() &&
+         std::equal(t.shape().begin(), t.shape().end(), tensor->shape().begin(),
+                    [](int64_t extent, const Dim& dim) {
+                      return dim.is_any() || dim.is_const(extent);
+                    });
+}
+
+// Calls of every operator that has a kernel.
+std::vector<Expr> Samples() {
+  std::vector<Expr> samples;
+  const auto add = [&](Expr expr) { samples.push_back(std::move(expr)); };
+  const auto add_calls = [&](std::initializer_list<const char*> names,
+                             const std::vector<Expr>& args,
+                             const AttrMap& values = {}) {
+    for (const char* name : names) add(CallOf(name, args, values));
+  };
+  const Expr x = C({2, 3});
+  const Expr image = C({1, 4, 6, 6});
+  const Expr zero = Const(0), scale = Const(0.5f);
+
+  add_calls({"abs",
+             "acos",
+             "acosh",
+             "asin",
+             "asinh",
+             "atan",
+             "atanh",
+             "ceil",
+             "copy",
+             "cos",
+             "cosh",
+             "erf",
+             "exp",
+             "fast_erf",
+             "fast_exp",
+             "log",
+             "log10",
+             "fast_tanh",
+             "floor",
+             "isfinite",
+             "log2",
+             "isinf",
+             "isnan",
+             "negative",
+             "nn.relu",
+             "sign",
+             "round",
+             "ones_like",
+             "rsqrt",
+             "sigmoid",
+             "sin",
+             "sinh",
+             "sqrt",
+             "tan",
+             "tanh",
+             "trunc",
+             "zeros_like",
+             "nn.batch_flatten",
+             "argwhere",
+             "annotation.stop_fusion",
+             "annotation.checkpoint",
+             "annotation.bitpack_start",
+             "annotation.bitpack_end"},
+            {x});
+  add_calls({"shape_of", "ndarray_size", "on_device", "nn.softmax",
+             "nn.fast_softmax", "nn.log_softmax", "nn.dropout", "nn.leaky_relu",
+             "squeeze", "argmax", "argmin", "sum", "prod", "mean", "max", "min",
+             "cumsum", "cumprod", "sort"},
+            {x}, {});
+  add(Transpose(x));
+  add_calls({"bitwise_not"}, {C({3}, kInt32)});
+  add_calls({"logical_not", "all", "any"}, {C({2, 3}, kBool)});
+  add_calls(
+      {"add", "subtract", "multiply", "divide", "floor_divide", "trunc_divide",
+       "mod", "floor_mod", "trunc_mod", "power", "maximum", "minimum", "equal",
+       "not_equal", "less", "less_equal", "greater", "greater_equal"},
+      {x, C({3})});
+  add_calls(
+      {"left_shift", "right_shift", "bitwise_and", "bitwise_or", "bitwise_xor"},
+      {C({2, 3}, kInt32), C({3}, kInt32)});
+  add_calls({"logical_and", "logical_or", "logical_xor"},
+            {C({2, 3}, kBool), C({3}, kBool)});
+  add_calls({"annotation.compiler_begin", "annotation.compiler_end"}, {x},
+            {{"compiler", "c"}});
+  add_calls({"annotation.cast_hint", "cast"}, {x}, {{"dtype", kInt8}});
+  add_calls({"reinterpret"}, {x}, {{"dtype", kInt32}});
+  add_calls({"device_copy"}, {x},
+            {{"src_virtual_device", AttrValue()},
+             {"dst_virtual_device", AttrValue()}});
+  add_calls({"cast_like", "full_like"}, {x, zero});
+  add_calls({"broadcast_to_like"}, {C({3}), x});
+  add_calls({"collapse_sum_like"}, {x, C({3})});
+  add_calls({"collapse_sum_to"}, {x, Ints({1, 3})},
+            {{"shape", AttrList{1, 3}}});
+  add_calls({"broadcast_to"}, {x}, {{"shape", AttrList{2, 2, 3}}});
+  add(Clip(x, 1, 1.25));
+  add_calls({"fixed_point_multiply"}, {C({3}, kInt32)},
+            {{"multiplier", 1 << 30}, {"shift", 1}});
+  add(nn::PRelu(x, C({3})));
+  add(nn::BiasAdd(x, C({3})));
+  add(Variance(x, {.axis = {{1}}}));
+  add(Variance(x, {.axis = {{1}}, .unbiased = true}));
+
+  add(Zeros({2}, kInt8));
+  add(Ones({2}, kInt8));
+  add(Full(scale, {2, 2}));
+  add(Arange(Const(0), Const(7), Const(2), kInt32));
+  add(ExpandDims(x, -1, 2));
+  add(Reshape(x, {-1, 2}));
+  add(ReverseReshape(x, {-1, 2}));
+  add(ReshapeLike(x, C({6})));
+  add(LayoutTransform(image, "NCHW", "NHWC2c"));
+  add(Concatenate({x, x}, 1));
+  add(Stack({x, x}, 2));
+  add(Split(x, 3, 1));
+  add(SplitAt(x, {1, 2}, -1));
+  add(CallOf("meshgrid", {Tuple({C({2}), C({3})})}));
+  add(CallOf("meshgrid", {Tuple({C({2}), C({3})})}, {{"indexing", "xy"}}));
+  add(Repeat(x, 2, -1));
+  add(Tile(x, {2, 1, 2}));
+  add(Reverse(x, 0));
+  add(CallOf("reverse_sequence", {x, C({2}, kInt32)},
+             {{"seq_axis", 1}, {"batch_axis", 0}}));
+
+  add(StridedSlice(x, {-1, 2}, {-3, 0}, {.strides = {-1, -2}}));
+  add(StridedSlice(x, {0, 1}, {1, -1}, {.slice_mode = "size"}));
+  add(SliceLike(x, C({1, 2})));
+  add(Take(x, C({4}, kInt32), {.axis = 1}));
+  add(Take(x, C({2, 2}, kInt32)));
+  add(Gather(x, 1, C({2, 4}, kInt32)));
+  add(GatherNd(x, C({1, 4}, kInt32)));
+  add(Where(C({3}, kBool), x, x));
+  add(OneHot(C({2}, kInt32), scale, scale, {.depth = 4, .dtype = kFloat}));
+  add(CallOf("scatter_elements", {x, C({2, 1}, kInt32), C({2, 1})},
+             {{"axis", 1}}));
+  add(CallOf("scatter_nd", {x, C({1, 4}, kInt32), C({4, 3})}));
+  add(CallOf("unravel_index", {Ints({3, 5}), Ints({2, 3})}));
+  add(CallOf("sequence_mask", {x, C({3}, kInt32)}));
+  add(CallOf("trilu", {x, zero}));
+  add(CallOf("sparse_to_dense", {Ints({1, 3}), C({2}), scale},
+             {{"output_shape", AttrList{5}}}));
+  add(CallOf("argsort", {x}, {{"dtype", kInt32}}));
+  add(CallOf("topk", {x}, {{"k", 2}}));
+  add(CallOf("topk", {x}, {{"k", 2}, {"ret_type", "values"}}));
+  add(CallOf("searchsorted", {C({3}), x}));
+  add(CallOf("invert_permutation", {Ints({1, 0})}));
+
+  add(nn::Dense(x, C({5, 3})));
+  add(nn::Matmul(x, C({3, 5})));
+  add(nn::BatchMatmul(C({1, 2, 3}), C({4, 5, 3})));
+  add(nn::Conv1D(C({1, 4, 6}), C({2, 4, 3}), {.padding = {1}}));
+  add(nn::Conv2D(image, C({6, 2, 3, 3}), {.strides = {2}, .groups = 2}));
+  add(nn::Conv2D(image, C({4, 2, 3, 3}),
+                 {.groups = 4, .channels = 8, .kernel_size = {3}}));
+  add(nn::Conv2D(C({1, 6, 6, 4}), C({3, 3, 4, 2}),
+                 {.data_layout = "NHWC", .kernel_layout = "HWIO"}));
+  add(nn::Conv3D(C({1, 2, 4, 4, 4}), C({2, 2, 3, 3, 3})));
+  add(nn::Conv1DTranspose(C({1, 4, 6}), C({4, 2, 3}), {.strides = {2}}));
+  add(nn::Conv2DTranspose(image, C({4, 2, 3, 3}),
+                          {.strides = {2}, .output_padding = {1}}));
+  add(nn::Conv3DTranspose(C({1, 2, 3, 3, 3}), C({2, 2, 3, 3, 3})));
+  add(nn::MaxPool1D(C({1, 2, 7}), {.pool_size = {2}, .strides = {2}}));
+  add(nn::MaxPool2D(
+      image,
+      {.pool_size = {3}, .strides = {2}, .padding = {1}, .ceil_mode = true}));
+  add(nn::MaxPool3D(C({1, 2, 4, 4, 4}), {.pool_size = {2}}));
+  add(nn::AvgPool1D(C({1, 2, 7}), {.pool_size = {2}}));
+  add(nn::AvgPool2D(image, {.pool_size = {2}, .padding = {1}}));
+  add(nn::AvgPool3D(C({1, 2, 4, 4, 4}), {.pool_size = {2}}));
+  add(nn::GlobalMaxPool2D(image));
+  add(nn::GlobalAvgPool2D(image));
+  add_calls({"nn.adaptive_max_pool1d", "nn.adaptive_avg_pool1d"},
+            {C({1, 2, 7})}, {{"output_size", AttrList{3}}});
+  add_calls({"nn.adaptive_max_pool2d", "nn.adaptive_avg_pool2d"}, {image},
+            {{"output_size", AttrList{3, 2}}});
+  add_calls({"nn.adaptive_max_pool3d", "nn.adaptive_avg_pool3d"},
+            {C({1, 2, 4, 4, 4})});
+  const Expr c = C({4});
+  add(nn::BatchNorm(image, c, c, c, c));
+  add(nn::InstanceNorm(image, c, c));
+  add(nn::LayerNorm(x, C({3}), C({3})));
+  add(nn::GroupNorm(image, c, c, {.num_groups = 2}));
+  add(nn::Lrn(image));
+  add(nn::L2Normalize(x, 1e-6, {1}));
+  add(nn::Pad(x, {{0, 1}, {2, 0}}, scale));
+  add(nn::Pad(x, {{0, 1}, {2, 0}}, scale, "reflect"));
+  add(CallOf("nn.mirror_pad", {x},
+             {{"pad_width", AttrList{AttrList{1, 0}, AttrList{0, 2}}}}));
+  add(CallOf("nn.dilate", {x}, {{"strides", AttrList{1, 2}}}));
+  add(CallOf("nn.depth_to_space", {image}, {{"block_size", 2}}));
+  add(CallOf("nn.space_to_depth", {image}, {{"block_size", 2}}));
+  const AttrList none = {AttrList{0, 0}, AttrList{0, 0}};
+  add(CallOf("nn.space_to_batch_nd", {C({1, 4, 4, 2})},
+             {{"block_shape", AttrList{2, 2}}, {"paddings", none}}));
+  add(CallOf("nn.batch_to_space_nd", {C({4, 2, 2, 2})},
+             {{"block_shape", AttrList{2, 2}}, {"crops", none}}));
+
+  add(CallOf("qnn.quantize", {x, scale, zero}, {{"out_dtype", kInt8}}));
+  add(CallOf("qnn.dequantize", {C({3}, kInt8), scale, zero},
+             {{"out_dtype", kFloat}}));
+  add(CallOf("qnn.requantize", {C({3}, kInt8), scale, zero, scale, zero},
+             {{"out_dtype", kInt8}}));
+
+  const AttrMap no_shape = {{"shape", AttrValue()}};
+  add(CallOf("dyn.reshape", {x, Ints({3, -1})}, {{"newshape", AttrList{}}}));
+  add(CallOf("dyn.tile", {x, Ints({2, 2})}, {{"reps", AttrList{}}}));
+  add(CallOf("dyn.broadcast_to", {x, Ints({2, 2, 3})}, no_shape));
+  const AttrMap int8_shape = {{"shape", AttrValue()}, {"dtype", kInt8}};
+  add_calls({"dyn.zeros", "dyn.ones"}, {Ints({2, 2})}, int8_shape);
+  add(CallOf("dyn.full", {scale, Ints({2, 2})}, no_shape));
+  add(CallOf("dyn.one_hot", {C({2}, kInt32), scale, scale, Const(4)},
+             {{"dtype", kFloat}}));
+  add(CallOf("dyn.strided_slice", {x, Ints({0, 1}), Ints({2, 3}), Ints({1, 1})},
+             {{"begin", AttrValue()},
+              {"end", AttrValue()},
+              {"strides", AttrValue()},
+              {"axes", AttrValue()}}));
+  add(CallOf("dyn.expand_dims", {x, Const(1)}));
+  add(CallOf("dyn.squeeze", {C({2, 1, 3}), Ints({1})}));
+  add(CallOf("dyn.topk", {x, Const(2)}, {{"k", AttrValue()}}));
+  add(CallOf(
+      "dyn.nn.pad",
+      {x, Const(*Tensor::FromValues<int64_t>({2, 2}, {0, 1, 2, 0})), scale},
+      {{"pad_width", AttrList{}}}));
+  return samples;
+}
+
+TEST(AllOpsTest, KernelsComputeWhatTypeRelationsPromise) {
+  absl::flat_hash_set<std::string> run;
+  for (const Expr& sample : Samples()) {
+    const auto* call = sample.As<CallNode>();
+    SCOPED_TRACE(call != nullptr ? call->op_node()->name() : "");
+    const absl::StatusOr<Expr> typed = InferTypeOf(sample);
+    ASSERT_TRUE(typed.ok()) << typed.status();
+    const absl::StatusOr<Value> value = Evaluate(*typed, nullptr);
+    ASSERT_TRUE(value.ok()) << value.status();
+    PostOrderVisit(*typed, [&](const ExprNode* node) {
+      const auto* op = Handle(node).As<OpNode>();
+      if (op != nullptr) run.insert(op->name());
+    });
+    EXPECT_TRUE(HasType(*value, (*typed)->type()))
+        << (*typed)->type().ToString() << " promised, but "
+        << (value->is_tensor() ? value->tensor().TypeToString() : "a tuple")
+        << " computed";
+  }
+  // Every kernel has been run.
+  for (const OpNode* op : OpRegistry::Global().List()) {
+    if (Kernels().Get(*op) != nullptr) {
+      EXPECT_TRUE(run.contains(op->name())) << op->name();
+    }
+  }
+}
+
+TEST(AllOpsTest, AreDocumented) {
+  for (const OpNode* op : OpRegistry::Global().List()) {
+    SCOPED_TRACE(op->name());
+    EXPECT_FALSE(op->doc().empty());
+    EXPECT_NE(op->type_relation(), nullptr);
+    for (const OpArgument& argument : op->arguments()) {
+      EXPECT_FALSE(argument.name.empty());
+      EXPECT_FALSE(argument.doc.empty()) << argument.name;
+    }
+    if (op->attrs_type() == nullptr) continue;
+    for (const auto& field : op->attrs_type()->fields().fields()) {
+      EXPECT_FALSE(field->doc().empty()) << field->name();
+    }
+  }
+}
+
+TEST(AllOpsTest, FusionPatternsAreThoseOfTheReference) {
+  const auto pattern = [](absl::string_view name) {
+    const FusionPattern* pattern = FusionPatterns().Get(Op::Find(name));
+    return pattern == nullptr ? FusionPattern::kOpaque : *pattern;
+  };
+  EXPECT_EQ(pattern("nn.relu"), FusionPattern::kElemWise);
+  EXPECT_EQ(pattern("add"), FusionPattern::kBroadcast);
+  EXPECT_EQ(pattern("concatenate"), FusionPattern::kInjective);
+  EXPECT_EQ(pattern("layout_transform"), FusionPattern::kInjective);
+  EXPECT_EQ(pattern("sum"), FusionPattern::kCommReduce);
+  EXPECT_EQ(pattern("nn.conv2d"), FusionPattern::kOutEWiseFusable);
+  EXPECT_EQ(pattern("nn.softmax"), FusionPattern::kOutEWiseFusable);
+  EXPECT_EQ(pattern("annotation.stop_fusion"), FusionPattern::kOpaque);
+}
+
+}  // namespace
+}  // namespace baton::relay

@@ -1,0 +1,94 @@
+#include "baton/relay/transform/defuse_ops.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/text_parser.h"
+#include "baton/ir/text_printer.h"
+#include "baton/relay/transform/fuse_ops.h"
+#include "baton/relay/transform/simplify_inference.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/testing/workload.h"
+#include "gtest/gtest.h"
+
+namespace baton::relay {
+namespace {
+
+IRModule Parse(absl::string_view text) {
+  const auto module = ParseModule(text);
+  EXPECT_THAT(module, testing::IsOk());
+  if (!module.ok()) return {};
+  const auto typed = InferTypes(*module);
+  EXPECT_THAT(typed, testing::IsOk());
+  return typed.ok() ? *typed : IRModule();
+}
+
+void ExpectBecomes(absl::string_view before, absl::string_view after) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, DefuseOps()(Parse(before)));
+  EXPECT_EQ(FirstDifference(module, Parse(after)), std::nullopt)
+      << ToText(module);
+}
+
+TEST(DefuseOpsTest, ResNet) {
+  BATON_ASSERT_OK_AND_ASSIGN(IRModule module,
+                             testing::GetWorkloadModule("resnet"));
+  BATON_ASSERT_OK_AND_ASSIGN(module, SimplifyInference()(module));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule fused,
+                             FuseOps({.fuse_opt_level = 2})(module));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule defused, DefuseOps()(fused));
+  EXPECT_TRUE(testing::MatchesGolden(AsText(defused),
+                                     "resnet18_passes/DefuseOps.relay"));
+  EXPECT_TRUE(StructuralEqual(defused, module));
+  // Nothing is left to do.
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule again, DefuseOps()(defused));
+  EXPECT_TRUE(again.SameAs(defused));
+}
+
+TEST(DefuseOpsTest, AFunctionThatIsCalledTwice) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %0 = fn (%p0: Tensor[(4), float32], Primitive=1) { add(%p0, %p0) };
+        %1 = %0(%x);
+        %0(%1)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %0 = add(%x, %x);
+        add(%0, %0)
+      })");
+}
+
+TEST(DefuseOpsTest, FunctionsInFunctions) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %1 = fn (%p0: Tensor[(4), float32]) {
+          %0 = fn (%p0: Tensor[(4), float32]) { nn.relu(%p0) };
+          add(%0(%p0), 1f)
+        };
+        %1(%x)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) { add(nn.relu(%x), 1f) })");
+}
+
+TEST(DefuseOpsTest, BindersStayWhereTheyAre) {
+  const IRModule module = Parse(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %0 = fn (%p0: Tensor[(4), float32]) {
+          let %a = nn.relu(%p0);
+          add(%a, %a)
+        };
+        %1 = %0(%x);
+        %0(%1)
+      })");
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule after, DefuseOps()(module));
+  EXPECT_TRUE(after.SameAs(module));
+}
+
+}  // namespace
+}  // namespace baton::relay

@@ -1,0 +1,42 @@
+#include "baton/transform/print_ir.h"
+
+#include <sstream>
+#include <string>
+
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
+  const Var x("x", {1, 2});
+  const IRModule module = IRModule::FromExpr(Function({x}, Tuple({x, x})));
+  std::ostringstream out;
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
+                             PrintIR({.header = "here", .out = &out})(module));
+  EXPECT_TRUE(after.SameAs(module));
+  EXPECT_EQ(out.str(),
+            "PrintIR(here):\n"
+            "def @main(%x: Tensor[(1, 2), float32]) {\n"
+            "  (%x, %x)\n"
+            "}\n"
+            "\n");
+}
+
+TEST(PrintIRTest, IsRegistered) {
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Pass pass,
+      PassRegistry::Global().Create("PrintIR", {{"header", "a b"}}));
+  EXPECT_EQ(pass.info().opt_level, 0);
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string text, pass.ToString());
+  EXPECT_EQ(text, "PrintIR{header=\"a b\"}");
+  EXPECT_FALSE(PassRegistry::Global().Create("PrintIR", {{"out", "x"}}).ok());
+}
+
+}  // namespace
+}  // namespace baton
