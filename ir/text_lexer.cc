@@ -355,6 +355,7 @@ void Lexer::Lex() {
 void Lexer::LexBad(int64_t length, std::string message) {
   const char* const p = pos_;
   error_ = std::move(message);
+  token_.name_begin = token_.name_end = p - base_;
   Finish(TokenKind::kBad, p, p + length <= end_ ? p + length : end_);
 }
 
