@@ -600,8 +600,7 @@ BATON_REGISTER_OP("nn.conv1d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>)
     .Set(Kernels(),
-         KernelWith<Conv1DAttrs, Convolve<1, Conv1DAttrs, kernels::Conv1d>>)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>);
+         KernelWith<Conv1DAttrs, Convolve<1, Conv1DAttrs, kernels::Conv1d>>);
 
 BATON_REGISTER_OP("nn.conv2d")
     .Describe("Convolution over two spatial axes.")
@@ -613,10 +612,7 @@ BATON_REGISTER_OP("nn.conv2d")
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D})
     .Set(Kernels(),
-         KernelWith<Conv2DAttrs, Convolve<2, Conv2DAttrs, kernels::Conv2d>>)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D});
+         KernelWith<Conv2DAttrs, Convolve<2, Conv2DAttrs, kernels::Conv2d>>);
 
 BATON_REGISTER_OP("nn.conv3d")
     .Describe("Convolution over three spatial axes.")
@@ -628,10 +624,7 @@ BATON_REGISTER_OP("nn.conv3d")
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D})
     .Set(Kernels(),
-         KernelWith<Conv3DAttrs, Convolve<3, Conv3DAttrs, kernels::Conv3d>>)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D});
+         KernelWith<Conv3DAttrs, Convolve<3, Conv3DAttrs, kernels::Conv3d>>);
 
 BATON_REGISTER_OP("nn.conv1d_transpose")
     .Describe("Transposed convolution over one spatial axis.")
@@ -654,10 +647,7 @@ BATON_REGISTER_OP("nn.conv2d_transpose")
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose})
     .Set(Kernels(), KernelWith<Conv2DTransposeAttrs,
                                ConvolveTransposed<2, Conv2DTransposeAttrs,
-                                                  kernels::Conv2dTranspose>>)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DTransposeAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose});
+                                                  kernels::Conv2dTranspose>>);
 
 BATON_REGISTER_OP("nn.conv3d_transpose")
     .Describe("Transposed convolution over three spatial axes.")
@@ -670,10 +660,7 @@ BATON_REGISTER_OP("nn.conv3d_transpose")
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose})
     .Set(Kernels(), KernelWith<Conv3DTransposeAttrs,
                                ConvolveTransposed<3, Conv3DTransposeAttrs,
-                                                  kernels::Conv3dTranspose>>)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DTransposeAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose});
+                                                  kernels::Conv3dTranspose>>);
 
 BATON_REGISTER_OP("nn.deformable_conv2d")
     .Describe("Convolution that samples the data at learned offsets.")
@@ -683,9 +670,6 @@ BATON_REGISTER_OP("nn.deformable_conv2d")
     .TakesAttrs<DeformableConv2DAttrs>()
     .TypeRelation(DeformableConv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D})
     .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D});
@@ -699,9 +683,6 @@ BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight})
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
-    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight});
 
 BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
@@ -710,7 +691,6 @@ BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
@@ -719,7 +699,6 @@ BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(Conv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
@@ -728,7 +707,6 @@ BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
     .TakesAttrs<Conv2DWinogradAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DWinogradAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DWinogradAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_weight_transform")
@@ -744,7 +722,6 @@ BATON_REGISTER_OP("nn.contrib_conv3d_winograd_without_weight_transform")
     .TakesAttrs<Conv3DWinogradAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv3DWinogradAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DWinogradAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv3d_winograd_weight_transform")
@@ -767,7 +744,6 @@ BATON_REGISTER_OP("nn.contrib_conv2d_gemm_without_weight_transform")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_gemm_weight_transform")
@@ -790,7 +766,6 @@ BATON_REGISTER_OP("nn.bitserial_conv2d")
     .TakesAttrs<BinaryConv2DAttrs>()
     .TypeRelation(BinaryConv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts)
     .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts);
 
 BATON_REGISTER_OP("nn.bitserial_dense")

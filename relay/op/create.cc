@@ -19,7 +19,6 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
-#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
@@ -330,8 +329,7 @@ BATON_REGISTER_OP("ndarray_size")
     .TakesAttrs<NdarraySizeAttrs>()
     .TypeRelation(NdarraySizeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<NdarraySizeAttrs, NdarraySize>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), KernelWith<NdarraySizeAttrs, NdarraySize>);
 
 }  // namespace
 }  // namespace baton::relay

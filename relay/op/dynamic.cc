@@ -386,8 +386,7 @@ BATON_REGISTER_OP("dyn.sparse_to_dense")
                 {"default_value", "The value everywhere else."},
                 {"output_shape", "The shape wanted."}})
     .TypeRelation(DynSparseToDenseRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("dyn.expand_dims")
     .Describe("expand_dims at an axis that is computed.")

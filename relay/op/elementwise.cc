@@ -187,8 +187,7 @@ BATON_REGISTER_OP("clip")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<ClipAttrs, Clip>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), KernelWith<ClipAttrs, Clip>);
 
 absl::StatusOr<Tensor> LeakyRelu(const LeakyReluAttrs& attrs,
                                  absl::Span<const Value> args) {
@@ -202,8 +201,7 @@ BATON_REGISTER_OP("nn.leaky_relu")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<LeakyReluAttrs, LeakyRelu>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), KernelWith<LeakyReluAttrs, LeakyRelu>);
 
 absl::StatusOr<Type> PReluRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -230,8 +228,7 @@ BATON_REGISTER_OP("nn.prelu")
     .TypeRelation(PReluRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
     .Set(LayoutInferenceRules(), InferPReluLayouts)
-    .Set(Kernels(), KernelWith<PReluAttrs, PRelu>)
-    .Set(LayoutInferenceRules(), InferPReluLayouts);
+    .Set(Kernels(), KernelWith<PReluAttrs, PRelu>);
 
 absl::StatusOr<Type> BiasAddRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -301,8 +298,7 @@ BATON_REGISTER_OP("fixed_point_multiply")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<FixedPointMultiplyAttrs, FixedPointMultiply>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), KernelWith<FixedPointMultiplyAttrs, FixedPointMultiply>);
 
 absl::StatusOr<Type> FixedPointMultiplyPerAxisRel(
     TypeRelationContext& context) {
@@ -321,7 +317,6 @@ BATON_REGISTER_OP("fixed_point_multiply_per_axis")
     .TakesAttrs<FixedPointMultiplyPerAxisAttrs>()
     .TypeRelation(FixedPointMultiplyPerAxisRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts)
     .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts);
 
 }  // namespace

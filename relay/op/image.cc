@@ -137,9 +137,6 @@ BATON_REGISTER_OP("image.resize1d")
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferResizeLayouts<Resize1DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertResize<Resize1DAttrs>})
-    .Set(LayoutInferenceRules(), InferResizeLayouts<Resize1DAttrs>)
-    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertResize<Resize1DAttrs>});
 
 BATON_REGISTER_OP("image.resize2d")
@@ -148,9 +145,6 @@ BATON_REGISTER_OP("image.resize2d")
     .TakesAttrs<Resize2DAttrs>()
     .TypeRelation(ResizeRel<Resize2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferResizeLayouts<Resize2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertResize<Resize2DAttrs>})
     .Set(LayoutInferenceRules(), InferResizeLayouts<Resize2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertResize<Resize2DAttrs>});
@@ -177,7 +171,6 @@ BATON_REGISTER_OP("image.dilation2d")
     .TakesAttrs<Dilation2DAttrs>()
     .TypeRelation(Dilation2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDilation2DLayouts)
     .Set(LayoutInferenceRules(), InferDilation2DLayouts);
 
 BATON_REGISTER_OP("image.affine_grid")

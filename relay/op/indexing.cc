@@ -517,8 +517,7 @@ BATON_REGISTER_OP("strided_slice")
     .TypeRelation(StridedSliceRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferStridedSliceLayouts)
-    .Set(Kernels(), KernelWith<StridedSliceAttrs, StridedSlice>)
-    .Set(LayoutInferenceRules(), InferStridedSliceLayouts);
+    .Set(Kernels(), KernelWith<StridedSliceAttrs, StridedSlice>);
 
 BATON_REGISTER_OP("slice_like")
     .Describe("The leading part of a tensor, as large as another.")
@@ -528,8 +527,7 @@ BATON_REGISTER_OP("slice_like")
     .TypeRelation(SliceLikeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferSliceLikeLayouts)
-    .Set(Kernels(), KernelWith<SliceLikeAttrs, SliceLike>)
-    .Set(LayoutInferenceRules(), InferSliceLikeLayouts);
+    .Set(Kernels(), KernelWith<SliceLikeAttrs, SliceLike>);
 
 BATON_REGISTER_OP("strided_set")
     .Describe("A tensor with a part of it replaced.")
@@ -658,7 +656,6 @@ BATON_REGISTER_OP("sparse_to_dense")
     .TakesAttrs<SparseToDenseAttrs>()
     .TypeRelation(SparseToDenseRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
     .Set(Kernels(), KernelWith<SparseToDenseAttrs, SparseToDense>);
 
 BATON_REGISTER_OP("sparse_fill_empty_rows")

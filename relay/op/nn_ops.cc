@@ -69,8 +69,7 @@ BATON_REGISTER_OP("nn.dense")
     .TypeRelation(DenseRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferDenseLayouts)
-    .Set(Kernels(), KernelWith<DenseAttrs, Dense>)
-    .Set(LayoutInferenceRules(), InferDenseLayouts);
+    .Set(Kernels(), KernelWith<DenseAttrs, Dense>);
 
 BATON_REGISTER_OP("nn.matmul")
     .Describe("The product of a tensor, over its last axis, and a matrix.")
@@ -111,7 +110,6 @@ BATON_REGISTER_OP("nn.contrib_dense_pack")
     .TakesAttrs<DensePackAttrs>()
     .TypeRelation(DensePackRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDensePackLayouts)
     .Set(LayoutInferenceRules(), InferDensePackLayouts);
 
 // Softmax.
@@ -225,8 +223,7 @@ BATON_REGISTER_OP("nn.batch_norm")
     .TypeRelation(BatchNormRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferBatchNormLayouts)
-    .Set(Kernels(), BatchNorm)
-    .Set(LayoutInferenceRules(), InferBatchNormLayouts);
+    .Set(Kernels(), BatchNorm);
 
 // Gamma and beta lie along the axis; the result is like the data.
 template <typename A>
@@ -281,7 +278,6 @@ BATON_REGISTER_OP("nn.instance_norm")
     .TakesAttrs<InstanceNormAttrs>()
     .TypeRelation(InstanceNormRel)
     .Set(Kernels(), KernelWith<InstanceNormAttrs, InstanceNorm>)
-    .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>)
     .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>);
 
 BATON_REGISTER_OP("nn.layer_norm")
@@ -292,7 +288,6 @@ BATON_REGISTER_OP("nn.layer_norm")
     .TakesAttrs<LayerNormAttrs>()
     .TypeRelation(NormRel<LayerNormAttrs>)
     .Set(Kernels(), KernelWith<LayerNormAttrs, LayerNorm>)
-    .Set(LayoutInferenceRules(), InferNormLayouts<LayerNormAttrs>)
     .Set(LayoutInferenceRules(), InferNormLayouts<LayerNormAttrs>);
 
 BATON_REGISTER_OP("nn.group_norm")
@@ -336,7 +331,6 @@ BATON_REGISTER_OP("nn.l2_normalize")
     .TakesAttrs<L2NormalizeAttrs>()
     .TypeRelation(TensorIdentityRel)
     .Set(Kernels(), KernelWith<L2NormalizeAttrs, L2Normalize>)
-    .Set(LayoutInferenceRules(), InferL2NormalizeLayouts)
     .Set(LayoutInferenceRules(), InferL2NormalizeLayouts);
 
 // Shape only.
@@ -379,8 +373,7 @@ BATON_REGISTER_OP("nn.dropout")
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
     .Set(StatefulOps(), true)
-    .Set(Kernels(), Dropout)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), Dropout);
 
 // Losses.
 

@@ -297,8 +297,7 @@ BATON_REGISTER_OP("nn.pad")
     .TypeRelation(PadRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferPadLayouts)
-    .Set(Kernels(), KernelWith<PadAttrs, Pad>)
-    .Set(LayoutInferenceRules(), InferPadLayouts);
+    .Set(Kernels(), KernelWith<PadAttrs, Pad>);
 
 BATON_REGISTER_OP("nn.mirror_pad")
     .Describe("Adds mirrored elements around a tensor.")
@@ -314,7 +313,6 @@ BATON_REGISTER_OP("nn.upsampling")
     .TakesAttrs<UpSamplingAttrs>()
     .TypeRelation(UpSamplingRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>);
 
 BATON_REGISTER_OP("nn.upsampling3d")
@@ -323,7 +321,6 @@ BATON_REGISTER_OP("nn.upsampling3d")
     .TakesAttrs<UpSampling3DAttrs>()
     .TypeRelation(UpSampling3DRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>);
 
 BATON_REGISTER_OP("nn.dilate")
@@ -372,7 +369,6 @@ BATON_REGISTER_OP("nn.correlation")
     .TakesAttrs<CorrelationAttrs>()
     .TypeRelation(CorrelationRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferCorrelationLayouts)
     .Set(LayoutInferenceRules(), InferCorrelationLayouts);
 
 }  // namespace

@@ -165,10 +165,8 @@ BATON_REGISTER_OP("nn.max_pool1d")
     .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<MaxPool1DAttrs, Pool<1, MaxPool1DAttrs, kernels::MaxPool1d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>);
+    .Set(Kernels(), KernelWith<MaxPool1DAttrs,
+                               Pool<1, MaxPool1DAttrs, kernels::MaxPool1d>>);
 
 BATON_REGISTER_OP("nn.max_pool2d")
     .Describe("Maximum over a window that slides along two axes.")
@@ -179,12 +177,8 @@ BATON_REGISTER_OP("nn.max_pool2d")
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>})
-    .Set(
-        Kernels(),
-        KernelWith<MaxPool2DAttrs, Pool<2, MaxPool2DAttrs, kernels::MaxPool2d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>});
+    .Set(Kernels(), KernelWith<MaxPool2DAttrs,
+                               Pool<2, MaxPool2DAttrs, kernels::MaxPool2d>>);
 
 BATON_REGISTER_OP("nn.max_pool3d")
     .Describe("Maximum over a window that slides along three axes.")
@@ -193,10 +187,8 @@ BATON_REGISTER_OP("nn.max_pool3d")
     .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<MaxPool3DAttrs, Pool<3, MaxPool3DAttrs, kernels::MaxPool3d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>);
+    .Set(Kernels(), KernelWith<MaxPool3DAttrs,
+                               Pool<3, MaxPool3DAttrs, kernels::MaxPool3d>>);
 
 BATON_REGISTER_OP("nn.avg_pool1d")
     .Describe("Mean over a window that slides along one axis.")
@@ -205,10 +197,8 @@ BATON_REGISTER_OP("nn.avg_pool1d")
     .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AvgPool1DAttrs, Pool<1, AvgPool1DAttrs, kernels::AvgPool1d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>);
+    .Set(Kernels(), KernelWith<AvgPool1DAttrs,
+                               Pool<1, AvgPool1DAttrs, kernels::AvgPool1d>>);
 
 BATON_REGISTER_OP("nn.avg_pool2d")
     .Describe("Mean over a window that slides along two axes.")
@@ -219,12 +209,8 @@ BATON_REGISTER_OP("nn.avg_pool2d")
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>})
-    .Set(
-        Kernels(),
-        KernelWith<AvgPool2DAttrs, Pool<2, AvgPool2DAttrs, kernels::AvgPool2d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>});
+    .Set(Kernels(), KernelWith<AvgPool2DAttrs,
+                               Pool<2, AvgPool2DAttrs, kernels::AvgPool2d>>);
 
 BATON_REGISTER_OP("nn.avg_pool3d")
     .Describe("Mean over a window that slides along three axes.")
@@ -233,10 +219,8 @@ BATON_REGISTER_OP("nn.avg_pool3d")
     .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AvgPool3DAttrs, Pool<3, AvgPool3DAttrs, kernels::AvgPool3d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>);
+    .Set(Kernels(), KernelWith<AvgPool3DAttrs,
+                               Pool<3, AvgPool3DAttrs, kernels::AvgPool3d>>);
 
 BATON_REGISTER_OP("nn.global_max_pool2d")
     .Describe("Maximum over height and width.")
@@ -248,10 +232,7 @@ BATON_REGISTER_OP("nn.global_max_pool2d")
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
     .Set(Kernels(),
-         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalMaxPool2d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
+         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalMaxPool2d>>);
 
 BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Describe("Mean over height and width.")
@@ -263,10 +244,7 @@ BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
     .Set(Kernels(),
-         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalAvgPool2d>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
+         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalAvgPool2d>>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool1d")
     .Describe("Maximum over windows chosen to give a result of a size.")
@@ -275,11 +253,10 @@ BATON_REGISTER_OP("nn.adaptive_max_pool1d")
     .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AdaptivePool1DAttrs,
-                   AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveMaxPool>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>);
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool1DAttrs,
+             AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveMaxPool>>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool2d")
     .Describe("Maximum over windows chosen to give a result of a size.")
@@ -288,11 +265,10 @@ BATON_REGISTER_OP("nn.adaptive_max_pool2d")
     .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AdaptivePool2DAttrs,
-                   AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveMaxPool>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>);
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool2DAttrs,
+             AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveMaxPool>>);
 
 BATON_REGISTER_OP("nn.adaptive_max_pool3d")
     .Describe("Maximum over windows chosen to give a result of a size.")
@@ -301,11 +277,10 @@ BATON_REGISTER_OP("nn.adaptive_max_pool3d")
     .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AdaptivePool3DAttrs,
-                   AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveMaxPool>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>);
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool3DAttrs,
+             AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveMaxPool>>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
     .Describe("Mean over windows chosen to give a result of a size.")
@@ -314,11 +289,10 @@ BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
     .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AdaptivePool1DAttrs,
-                   AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveAvgPool>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>);
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool1DAttrs,
+             AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveAvgPool>>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
     .Describe("Mean over windows chosen to give a result of a size.")
@@ -327,11 +301,10 @@ BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
     .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AdaptivePool2DAttrs,
-                   AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveAvgPool>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>);
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool2DAttrs,
+             AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveAvgPool>>);
 
 BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
     .Describe("Mean over windows chosen to give a result of a size.")
@@ -340,11 +313,10 @@ BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
     .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
-    .Set(
-        Kernels(),
-        KernelWith<AdaptivePool3DAttrs,
-                   AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveAvgPool>>)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>);
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool3DAttrs,
+             AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveAvgPool>>);
 
 BATON_REGISTER_OP("nn.max_pool2d_grad")
     .Describe("The gradient of nn.max_pool2d.")

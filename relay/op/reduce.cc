@@ -145,7 +145,6 @@ OpRegistration Reduction(absl::string_view name, absl::string_view doc,
       .TypeRelation(ReduceRel)
       .Set(FusionPatterns(), FusionPattern::kCommReduce)
       .Set(LayoutInferenceRules(), InferReduceLayouts<ReduceAttrs>)
-      .Set(LayoutInferenceRules(), InferReduceLayouts<ReduceAttrs>)
       .Set(Kernels(), kernel);
 }
 
@@ -175,7 +174,6 @@ OpRegistration ArgReduction(absl::string_view name, absl::string_view doc,
       .TypeRelation(ArgReduceRel)
       .Set(FusionPatterns(), FusionPattern::kCommReduce)
       .Set(LayoutInferenceRules(), InferReduceLayouts<ArgReduceAttrs>)
-      .Set(LayoutInferenceRules(), InferReduceLayouts<ArgReduceAttrs>)
       .Set(Kernels(), kernel);
 }
 
@@ -193,8 +191,7 @@ BATON_REGISTER_OP("variance")
     .TypeRelation(VarianceRel)
     .Set(FusionPatterns(), FusionPattern::kCommReduce)
     .Set(LayoutInferenceRules(), InferReduceLayouts<VarianceAttrs>)
-    .Set(Kernels(), KernelWith<VarianceAttrs, Variance>)
-    .Set(LayoutInferenceRules(), InferReduceLayouts<VarianceAttrs>);
+    .Set(Kernels(), KernelWith<VarianceAttrs, Variance>);
 
 }  // namespace
 }  // namespace baton::relay

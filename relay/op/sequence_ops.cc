@@ -325,7 +325,6 @@ BATON_REGISTER_OP("topk")
     .TypeRelation(TopKRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(LayoutInferenceRules(), InferTopKLayouts)
-    .Set(LayoutInferenceRules(), InferTopKLayouts)
     .Set(Kernels(), TopK);
 
 BATON_REGISTER_OP("searchsorted")

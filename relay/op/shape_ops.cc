@@ -591,8 +591,7 @@ BATON_REGISTER_OP("cast")
     .TypeRelation(CastRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<CastAttrs, Cast>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), KernelWith<CastAttrs, Cast>);
 
 BATON_REGISTER_OP("cast_like")
     .Describe("Converts elements to the type of another tensor's.")
@@ -601,8 +600,7 @@ BATON_REGISTER_OP("cast_like")
     .TypeRelation(CastLikeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), Kernel2<CastLike>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), Kernel2<CastLike>);
 
 BATON_REGISTER_OP("reinterpret")
     .Describe("Takes the bits of elements for those of another type.")
@@ -611,8 +609,7 @@ BATON_REGISTER_OP("reinterpret")
     .TypeRelation(CastRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<CastAttrs, Reinterpret>)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
+    .Set(Kernels(), KernelWith<CastAttrs, Reinterpret>);
 
 BATON_REGISTER_OP("expand_dims")
     .Describe("Inserts axes of extent 1.")
@@ -631,8 +628,7 @@ BATON_REGISTER_OP("squeeze")
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferSqueezeLayouts)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<SqueezeAttrs, Squeeze>)
-    .Set(LayoutInferenceRules(), InferSqueezeLayouts);
+    .Set(Kernels(), KernelWith<SqueezeAttrs, Squeeze>);
 
 BATON_REGISTER_OP("transpose")
     .Describe("Permutes the axes.")
@@ -641,8 +637,7 @@ BATON_REGISTER_OP("transpose")
     .TypeRelation(TransposeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferTransposeLayouts)
-    .Set(Kernels(), KernelWith<TransposeAttrs, Transpose>)
-    .Set(LayoutInferenceRules(), InferTransposeLayouts);
+    .Set(Kernels(), KernelWith<TransposeAttrs, Transpose>);
 
 BATON_REGISTER_OP("layout_transform")
     .Describe("Rearranges a tensor from one data layout to another.")
@@ -693,8 +688,7 @@ BATON_REGISTER_OP("concatenate")
     .TypeRelation(ConcatenateRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferConcatenateLayouts)
-    .Set(Kernels(), KernelWith<ConcatenateAttrs, Concatenate>)
-    .Set(LayoutInferenceRules(), InferConcatenateLayouts);
+    .Set(Kernels(), KernelWith<ConcatenateAttrs, Concatenate>);
 
 BATON_REGISTER_OP("stack")
     .Describe("Joins tensors along a new axis.")
@@ -719,8 +713,7 @@ BATON_REGISTER_OP("split")
     .TypeRelation(SplitRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferSplitLayouts)
-    .Set(Kernels(), Split)
-    .Set(LayoutInferenceRules(), InferSplitLayouts);
+    .Set(Kernels(), Split);
 
 BATON_REGISTER_OP("repeat")
     .Describe("Repeats each element along an axis.")

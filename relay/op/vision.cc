@@ -230,9 +230,6 @@ BATON_REGISTER_OP("vision.roi_align")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIAlignAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>})
-    .Set(LayoutInferenceRules(), InferRoiLayouts<ROIAlignAttrs>)
-    .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>});
 
 BATON_REGISTER_OP("vision.roi_pool")
@@ -241,9 +238,6 @@ BATON_REGISTER_OP("vision.roi_pool")
     .TakesAttrs<ROIPoolAttrs>()
     .TypeRelation(RegionRel<ROIPoolAttrs>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferRoiLayouts<ROIPoolAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIPoolAttrs>})
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIPoolAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIPoolAttrs>});

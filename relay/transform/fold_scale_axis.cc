@@ -1,5 +1,7 @@
 #include "baton/relay/transform/fold_scale_axis.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/conv_attrs.h"
@@ -23,6 +26,7 @@
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
 
@@ -153,15 +157,18 @@ class ForwardFolder {
     if (rule == nullptr || rule->rewrite == nullptr) return false;
     const ScaleSink& out = sinks_[i].sink;
     const absl::Span<const int> children = graph_.args(i);
-    bool any_scale = false;
-    for (const int child : children) any_scale |= scales_[child].defined();
-    if (!any_scale && out.empty()) return false;
-
+    if (out.empty() &&
+        std::none_of(children.begin(), children.end(),
+                     [this](int child) { return HasScale(child); })) {
+      return false;
+    }
     absl::InlinedVector<ScaledExpr, 4> args;
-    for (const int child : children) {
-      args.push_back(
-          {rewriter_->Get(child), scales_[child],
-           scales_[child].defined() ? sinks_[child].sink.axes : AxisSet()});
+    for (int k = 0; k < call->num_args(); ++k) {
+      args.push_back({rewriter_->GetArg(i, k)});
+      if (HasScale(children[k])) {
+        args.back().scale = scales_[children[k]];
+        args.back().axes = sinks_[children[k]].sink.axes;
+      }
     }
     ScaledExpr result = rule->rewrite(*call, args, out);
     if (!result.value.defined() ||
@@ -173,9 +180,13 @@ class ForwardFolder {
     return true;
   }
 
+  bool HasScale(int i) const {
+    return i != PostOrderIndex::kNoIndex && scales_[i].defined();
+  }
+
   // Multiplies an outstanding scale into its node.
   void Realize(int i) {
-    if (!scales_[i].defined()) return;
+    if (!HasScale(i)) return;
     const Expr scale = Broadcastable(scales_[i], *graph_.node(i)->tensor_type(),
                                      sinks_[i].sink.axes);
     rewriter_->Set(i, Multiply(rewriter_->Get(i), scale));
@@ -209,7 +220,9 @@ class BackwardFolder {
       } else if (info.scale.defined()) {
         const auto* call = graph_.As<CallNode>(i);
         args.clear();
-        for (const int arg : graph_.args(i)) args.push_back(rewriter.Get(arg));
+        for (int k = 0; k < call->num_args(); ++k) {
+          args.push_back(rewriter.GetArg(i, k));
+        }
         rewriter.Set(i, BackwardScaleRules()
                             .Get(call->op())
                             ->apply(*call, args, info.sink, info.scale));
@@ -231,7 +244,9 @@ class BackwardFolder {
   absl::Span<const ScaleSink> ArgSinks(int i) {
     arg_sinks_.clear();
     for (const int arg : graph_.args(i)) {
-      arg_sinks_.push_back(nodes_[arg].sink.sink);
+      arg_sinks_.push_back(arg == PostOrderIndex::kNoIndex
+                               ? ScaleSink()
+                               : nodes_[arg].sink.sink);
     }
     return arg_sinks_;
   }

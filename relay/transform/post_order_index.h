@@ -74,6 +74,12 @@ class IndexedRewriter {
   Expr Get(int i) const {
     return changed(i) ? results_[i] : Expr(graph_->node(i));
   }
+  // What argument `k` of call `i` has become.
+  Expr GetArg(int i, int k) const {
+    const int arg = graph_->args(i)[k];
+    return arg == PostOrderIndex::kNoIndex ? graph_->As<CallNode>(i)->arg(k)
+                                           : Get(arg);
+  }
   void Set(int i, Expr expr) {
     if (expr.get() == graph_->node(i)) expr = Expr();
     results_[i] = std::move(expr);

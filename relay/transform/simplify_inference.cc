@@ -231,9 +231,12 @@ class InferenceSimplifier {
 
   // Replaces node `i` by what the rule of `call` gives, if it gives anything.
   bool Replace(int i, int call) {
+    const auto* node = graph_.As<CallNode>(call);
     args_.clear();
-    for (const int arg : graph_.args(call)) args_.push_back(rewriter_.Get(arg));
-    Expr result = rules_[call]->rewrite(*graph_.As<CallNode>(call), args_);
+    for (int k = 0; k < node->num_args(); ++k) {
+      args_.push_back(rewriter_.GetArg(call, k));
+    }
+    Expr result = rules_[call]->rewrite(*node, args_);
     if (!result.defined()) return false;
     rewriter_.Set(i, std::move(result));
     return true;

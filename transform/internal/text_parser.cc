@@ -49,7 +49,8 @@ bool IsInteger(absl::string_view word) {
 
 }  // namespace
 
-ValueTextParser::ValueTextParser(absl::string_view text, absl::string_view source_name)
+ValueTextParser::ValueTextParser(absl::string_view text,
+                                 absl::string_view source_name)
     : source_(std::make_shared<const Source>(std::string(source_name),
                                              std::string(text))) {}
 
@@ -101,7 +102,8 @@ absl::Status ValueTextParser::CheckDepth(int depth) {
                                       " brackets deep"));
 }
 
-absl::StatusOr<ValueTextParser::Word> ValueTextParser::ReadWord(absl::string_view what) {
+absl::StatusOr<ValueTextParser::Word> ValueTextParser::ReadWord(
+    absl::string_view what) {
   SkipSpace();
   const size_t begin = pos_;
   while (pos_ < text().size() && IsWordChar(text()[pos_])) ++pos_;
@@ -221,9 +223,9 @@ absl::StatusOr<std::string> ValueTextParser::ReadKey(Range* range) {
 }
 
 absl::Status ValueTextParser::ReadPair(absl::string_view separators, int depth,
-                                  OptionRanges* ranges,
-                                  absl::flat_hash_set<std::string>* seen,
-                                  AttrMap* out) {
+                                       OptionRanges* ranges,
+                                       absl::flat_hash_set<std::string>* seen,
+                                       AttrMap* out) {
   Range key_range;
   BATON_ASSIGN_OR_RETURN(std::string key, ReadKey(&key_range));
   if (!seen->insert(key).second) {
@@ -246,7 +248,7 @@ absl::Status ValueTextParser::ReadPair(absl::string_view separators, int depth,
 }
 
 absl::StatusOr<AttrMap> ValueTextParser::ReadOptions(int depth,
-                                                OptionRanges* ranges) {
+                                                     OptionRanges* ranges) {
   AttrMap options;
   if (!Consume('{') || Consume('}')) return options;
   absl::flat_hash_set<std::string> seen;
