@@ -1,0 +1,105 @@
+// Conformance cases: what the reference implementation makes of a module or a
+// text, and whether Baton makes the same of it. See conformance/README.md for
+// the files.
+//
+//   BATON_ASSIGN_OR_RETURN(const std::vector<ConformanceCase> cases,
+//                          ReadConformanceCases("testing/conformance"));
+//   for (const ConformanceCase& c : cases) {
+//     const ConformanceResult result = RunConformanceCase(c);
+//     ...
+//   }
+//
+// Operators and passes must be linked in.
+
+#ifndef BATON_TESTING_CONFORMANCE_H_
+#define BATON_TESTING_CONFORMANCE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+
+namespace baton::testing {
+
+struct ConformanceCase {
+  std::string group;   // the folder: `FuseOps`
+  std::string id;      // the file without its suffix: `0a1b2c3d4e`
+  std::string from;    // the test that made it
+  std::string passes;  // empty: the text is parsed, nothing else
+  // Whether the one pass is called by itself, and not in a sequence.
+  bool direct = false;
+  int opt_level = 2;
+  std::vector<std::string> disabled_pass;
+  std::vector<std::string> required_pass;
+  AttrMap config;
+  bool expects_error = false;
+  std::string before;
+  std::string after;  // empty if an error is expected
+
+  std::string name() const { return group + "/" + id; }
+};
+
+// A case from the text of its file.
+absl::StatusOr<ConformanceCase> ParseConformanceCase(absl::string_view group,
+                                                     absl::string_view id,
+                                                     absl::string_view text);
+
+// The cases of a file, or of all `.relay` files below a directory, sorted by
+// name.
+absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
+    const std::string& path);
+
+enum class ConformanceKind {
+  kChanges,  // what is expected differs from what is given
+  kKeeps,    // it does not
+  kError,    // an error is expected
+};
+
+struct ConformanceResult {
+  ConformanceKind kind = ConformanceKind::kChanges;
+  // Empty if the case passed; else one word:
+  //   no_pass   a pass is not linked in, or lacks the option
+  //   unread    one of the two modules cannot be parsed
+  //   untyped   one of them, or the result, is refused by inference
+  //   failed    a pass failed
+  //   differs   the result is not the expected one
+  //   accepted  an error was expected
+  //   law       a module does not survive being printed and parsed
+  std::string reason;
+  std::string message;  // what happened, if the case did not pass
+  std::string result;   // the text of the result, if there was one
+  // Whether that is the expected text, byte for byte. Not required: names of
+  // variables may differ.
+  bool same_text = false;
+
+  bool passed() const { return reason.empty(); }
+};
+
+ConformanceResult RunConformanceCase(const ConformanceCase& c);
+
+// Counts per group, as a table.
+class ConformanceTable {
+ public:
+  void Add(const ConformanceCase& c, const ConformanceResult& result);
+  std::string ToString() const;
+
+ private:
+  struct Count {
+    int passed = 0;
+    int total = 0;
+  };
+  struct Row {
+    Count kinds[3];  // by ConformanceKind
+    Count texts;
+  };
+  static std::string ToString(const std::string& name, const Row& row);
+
+  std::map<std::string, Row> rows_;
+};
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_CONFORMANCE_H_
