@@ -149,10 +149,11 @@ class Runner {
       }
       return failure;
     }
+    IRModule expected_untyped;
     IRModule expected;
     std::optional<Failure> bad_expectation =
-        ReadAndInfer("expected", case_.after, nullptr, expected);
-    if (!bad_expectation.has_value()) FindKind(expected);
+        ReadAndInfer("expected", case_.after, expected_untyped, expected);
+    if (!bad_expectation.has_value()) FindKind(expected_untyped, expected);
     if (failure.has_value()) return failure;
     result_.result = AsText(module);
     result_.same_text =
@@ -167,7 +168,7 @@ class Runner {
     Pass pass;
     if (std::optional<Failure> failure = MakePass(pass)) return failure;
     if (std::optional<Failure> failure =
-            ReadAndInfer("before", case_.before, &before_, module)) {
+            ReadAndInfer("before", case_.before, before_, module)) {
       return failure;
     }
     before_typed_ = module;
@@ -214,18 +215,17 @@ class Runner {
                         .config = std::move(config)});
   }
 
-  // `parsed` gets the module without types; it may be null.
   std::optional<Failure> ReadAndInfer(absl::string_view what,
-                                      const std::string& text, IRModule* parsed,
-                                      IRModule& module) {
+                                      const std::string& text,
+                                      IRModule& untyped, IRModule& module) {
     absl::StatusOr<IRModule> read =
         ParseModule(text, absl::StrCat(case_.name(), " (", what, ")"));
     if (!read.ok()) {
       return Failure{"unread", std::string(read.status().message())};
     }
     CheckPrinting(what, *read, /*typed=*/false);
-    if (parsed != nullptr) *parsed = *read;
-    return Infer(what, *read, module);
+    untyped = *std::move(read);
+    return Infer(what, untyped, module);
   }
 
   std::optional<Failure> Infer(absl::string_view what, const IRModule& untyped,
@@ -279,13 +279,13 @@ class Runner {
   }
 
   // InferType changes what is written; other passes change a typed module.
-  void FindKind(const IRModule& expected) {
-    const bool only_types = case_.passes.empty() || case_.passes == "InferType";
-    const IRModule& given = only_types ? before_ : before_typed_;
-    if (given.size() == 0) return;  // not read
-    result_.kind = StructuralEqual(given, expected, kMapFreeVars)
-                       ? ConformanceKind::kKeeps
-                       : ConformanceKind::kChanges;
+  void FindKind(const IRModule& expected_untyped, const IRModule& expected) {
+    if (before_typed_.size() == 0) return;  // it could not be read
+    const bool keeps =
+        case_.passes.empty() || case_.passes == "InferType"
+            ? StructuralEqual(before_, expected_untyped, kMapFreeVars)
+            : StructuralEqual(before_typed_, expected, kMapFreeVars);
+    result_.kind = keeps ? ConformanceKind::kKeeps : ConformanceKind::kChanges;
   }
 
   static std::optional<Failure> Compare(const IRModule& module,
