@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,20 @@ const Type& ScalarBool() {
 const Type& Unit() {
   static const auto* const kType = new Type(TupleType(std::vector<Type>()));
   return *kType;
+}
+
+// Whether an unknown dimension occurs in `dim`.
+bool HasAny(const Dim& dim) {
+  absl::InlinedVector<Dim, 4> work = {dim};
+  while (!work.empty()) {
+    const Dim d = std::move(work.back());
+    work.pop_back();
+    if (d.is_any()) return true;
+    if (!d.is_symbolic() || d.expr()->is_var()) continue;
+    work.push_back(d.expr()->lhs());
+    work.push_back(d.expr()->rhs());
+  }
+  return false;
 }
 
 class Inferencer final : private TypeRelationContext::Unifier {
@@ -117,6 +132,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   absl::Status Unify(const Type& a, const Type& b) override {
     return UnifyTypes(a, b).status();
   }
+  // The common value of two dimensions; nullopt if there is none.
+  std::optional<Dim> UnifyDims(Dim a, Dim b);
   absl::StatusOr<Type> Mismatch(const Type& a, const Type& b);
   absl::Status Fill(const IncompleteTypeNode* hole, const Type& type);
   Type Instantiate(const Type& type, const TypeVarMap& values, int depth = 0);
@@ -143,6 +160,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   const FunctionNode* current_function_ = nullptr;
 
   absl::flat_hash_map<const TypeNode*, Type> filled_;
+  // Symbolic dimensions that were found to be numbers.
+  absl::flat_hash_map<Dim, Dim> dim_values_;
   std::vector<Expr> incomplete_;
   std::vector<Expr> suspended_;
   absl::flat_hash_map<const TypeNode*, std::vector<size_t>> waiting_;
@@ -770,6 +789,33 @@ absl::Status Inferencer::Fill(const IncompleteTypeNode* hole,
   return absl::OkStatus();
 }
 
+std::optional<Dim> Inferencer::UnifyDims(Dim a, Dim b) {
+  const auto resolve = [this](Dim& dim) {
+    while (dim.is_symbolic()) {
+      const auto it = dim_values_.find(dim);
+      if (it == dim_values_.end()) break;
+      dim = it->second;
+    }
+  };
+  resolve(a);
+  resolve(b);
+  if (a == b) return a;
+  // A dimension unknown on one side is unknown.
+  if (HasAny(a) || HasAny(b)) return Dim::Any();
+  if (a.is_const()) std::swap(a, b);
+  if (a.is_symbolic() && a.expr()->is_var() && b.is_const()) {
+    dim_values_.emplace(a, b);
+    return b;
+  }
+  // Symbolic dimensions may agree structurally.
+  if (a.is_symbolic() && b.is_symbolic() &&
+      TypeEqual(TensorType({a}, DType::Int(32)),
+                TensorType({b}, DType::Int(32)))) {
+    return a;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
                                             int depth) {
   if (left == right) return left;
@@ -811,17 +857,10 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
       Dims dims(x->shape().begin(), x->shape().end());
       for (int i = 0; i < x->rank(); ++i) {
         if (x->dim(i) == y->dim(i)) continue;
-        if (!x->dim(i).is_any() && !y->dim(i).is_any()) {
-          // Symbolic dimensions may agree structurally.
-          if (!TypeEqual(TensorType({x->dim(i)}, x->dtype()),
-                         TensorType({y->dim(i)}, x->dtype()))) {
-            return Mismatch(a, b);
-          }
-          continue;
-        }
-        // A dimension unknown on one side is unknown.
-        changed |= !x->dim(i).is_any();
-        dims[i] = Dim::Any();
+        std::optional<Dim> dim = UnifyDims(x->dim(i), y->dim(i));
+        if (!dim.has_value()) return Mismatch(a, b);
+        changed |= *dim != x->dim(i);
+        dims[i] = *std::move(dim);
       }
       return changed ? Type(TensorType(dims, x->dtype())) : a;
     }
@@ -835,24 +874,38 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
     case NodeKind::kFuncType: {
       const auto* x = a.As<FuncTypeNode>();
       const auto* y = b.As<FuncTypeNode>();
-      if (x->args().size() != y->args().size() ||
-          x->type_params().size() != y->type_params().size()) {
-        return Mismatch(a, b);
-      }
-      TypeVarMap rename;
-      for (size_t i = 0; i < x->type_params().size(); ++i) {
-        rename.emplace(y->type_params()[i].get(), x->type_params()[i]);
-      }
+      if (x->args().size() != y->args().size()) return Mismatch(a, b);
+      // The type parameters that only one of them has are solved for: a
+      // polymorphic function can be given where a plain one is wanted.
+      const size_t common =
+          std::min(x->type_params().size(), y->type_params().size());
+      const auto rename = [&](const FuncTypeNode* function) {
+        TypeVarMap values;
+        for (size_t i = 0; i < function->type_params().size(); ++i) {
+          values.emplace(function->type_params()[i].get(),
+                         i < common ? Type(x->type_params()[i]) : NewHole());
+        }
+        return values;
+      };
+      const TypeVarMap x_values =
+          x->type_params().size() > common ? rename(x) : TypeVarMap();
+      const TypeVarMap y_values = rename(y);
+      std::vector<Type> x_args;
       std::vector<Type> y_args;
-      for (const Type& t : y->args()) y_args.push_back(Instantiate(t, rename));
-      BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x->args(), y_args));
+      for (size_t i = 0; i < x->args().size(); ++i) {
+        x_args.push_back(Instantiate(x->args()[i], x_values));
+        y_args.push_back(Instantiate(y->args()[i], y_values));
+      }
+      changed |= !x_values.empty();
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x_args, y_args));
+      const Type x_result = Instantiate(x->result(), x_values);
       BATON_ASSIGN_OR_RETURN(
           Type result,
-          UnifyTypes(x->result(), Instantiate(y->result(), rename), depth + 1));
-      changed |= result != x->result();
-      return changed ? Type(FuncType(
-                           std::move(args), std::move(result),
-                           {x->type_params().begin(), x->type_params().end()}))
+          UnifyTypes(x_result, Instantiate(y->result(), y_values), depth + 1));
+      changed |= result != x_result;
+      return changed ? Type(FuncType(std::move(args), std::move(result),
+                                     {x->type_params().begin(),
+                                      x->type_params().begin() + common}))
                      : a;
     }
     case NodeKind::kTypeCall: {

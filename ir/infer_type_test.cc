@@ -192,6 +192,41 @@ TEST(InferTypeTest, PolymorphicFunction) {
                 TupleType({F32({2}), TensorType::Scalar(DType::Bool())})));
 }
 
+TEST(InferTypeTest, PolymorphicFunctionAsAnArgument) {
+  // fn [A, B](fn (A) -> B, A) -> B, applied to the identity.
+  const TypeVar a("A");
+  const TypeVar b("B");
+  const Var f("f", FuncType({a}, b));
+  const Var v("v", a);
+  const Function apply({f, v}, Call(f, {v}), b, {a, b});
+  const TypeVar t("T");
+  const Var p("p", t);
+  const Function identity({p}, p, t, {t});
+  const Var x("x", {2});
+  const absl::StatusOr<IRModule> typed =
+      InferTypes(IRModule::FromExpr(Function({x}, Call(apply, {identity, x}))));
+  ASSERT_TRUE(typed.ok()) << typed.status();
+  EXPECT_TRUE(TypeEqual(Main(*typed)->result_type(), F32({2})));
+}
+
+TEST(InferTypeTest, SymbolicDimensionsUnify) {
+  const Dim n(
+      new DimExprNode(DimExprNode::Op::kSizeVar, "n", DType::Int(32), {}, {}));
+  const Var c("c", TensorType::Scalar(DType::Bool()));
+  const auto branches = [&c](const Type& a, const Type& b) {
+    const Var x("x", a);
+    const Var y("y", b);
+    return InferTypes(IRModule::FromExpr(Function({c, x, y}, If(c, x, y))));
+  };
+  absl::StatusOr<IRModule> typed = branches(F32({n}), F32({3}));
+  ASSERT_TRUE(typed.ok()) << typed.status();
+  EXPECT_TRUE(TypeEqual(Main(*typed)->result_type(), F32({3})));
+  typed = branches(F32({n, Dim::Any()}), F32({n, 3}));
+  ASSERT_TRUE(typed.ok()) << typed.status();
+  EXPECT_TRUE(TypeEqual(Main(*typed)->result_type(), F32({n, Dim::Any()})));
+  EXPECT_FALSE(branches(F32({n, 4}), F32({3, n})).ok());
+}
+
 TEST(InferTypeTest, UnknownDimensionsUnify) {
   const Var c("c", TensorType::Scalar(DType::Bool()));
   const Var x("x", F32({Dim::Any(), 2}));
