@@ -166,6 +166,8 @@ std::vector<std::string> NearestNames(
         LastComponent(other) == LastComponent(lower)) {
       distance = std::min<size_t>(distance, 1);
     }
+    // Names without a letter in common do not resemble each other.
+    if (distance >= std::max(lower.size(), other.size())) continue;
     if (distance <= most) near.emplace_back(distance, &candidate);
   }
   std::sort(near.begin(), near.end(), [](const auto& a, const auto& b) {

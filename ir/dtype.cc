@@ -131,6 +131,10 @@ absl::StatusOr<DType> DType::Parse(absl::string_view text) {
       (!absl::SimpleAtoi(rest, &bits) || bits < 1 || bits > 255)) {
     return unknown();
   }
+  if (code == Code::kFloat && bits != 8 && bits != 16 && bits != 32 &&
+      bits != 64 && bits != 128) {
+    return unknown();
+  }
   return DType(code, bits, lanes);
 }
 

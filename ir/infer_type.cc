@@ -67,6 +67,28 @@ bool HasAny(const Dim& dim) {
   return false;
 }
 
+// What to say of a node whose type was not found.
+std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
+  if (node->kind() == NodeKind::kVar) {
+    return absl::StrCat("cannot infer the type of %",
+                        static_cast<const VarNode*>(node)->name(),
+                        "; give it a type annotation");
+  }
+  if (node->kind() == NodeKind::kCall) {
+    const auto* call = static_cast<const CallNode*>(node);
+    if (const auto* callee = call->op().As<GlobalVarNode>()) {
+      return absl::StrCat("cannot infer the result of @", callee->name(),
+                          "; give it a result type");
+    }
+  }
+  std::string message = absl::StrCat("cannot infer the type of this ",
+                                     NodeKindName(node->kind()));
+  if (!type.Is<IncompleteTypeNode>()) {
+    absl::StrAppend(&message, " (found ", type.ToString(), ")");
+  }
+  return message;
+}
+
 class Inferencer final : private TypeRelationContext::Unifier {
  public:
   Inferencer(const IRModule* module, Diagnostics& diagnostics)
@@ -158,6 +180,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   absl::flat_hash_map<std::string, Type> globals_;
   absl::string_view current_name_;
   const FunctionNode* current_function_ = nullptr;
+  const ExprNode* current_ = nullptr;  // the node whose children are done
 
   absl::flat_hash_map<const TypeNode*, Type> filled_;
   // Symbolic dimensions that were found to be numbers.
@@ -176,6 +199,7 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
     if (!ready_.empty()) Resume();
     const Work work = work_.back();
     work_.pop_back();
+    current_ = work.node;
     switch (work.step) {
       case Step::kEnter:
         Enter(work.node);
@@ -309,8 +333,11 @@ Type Inferencer::TypeOf(const Expr& expr) {
     return TypeOfGlobal(global);
   }
   if (const auto* op = expr.As<OpNode>()) {
-    Error(op, absl::StrCat("operator ", op->name(),
-                           " can only be called, not used as a value"));
+    // Operators are shared, and so stand nowhere in the text.
+    if (current_ != nullptr) {
+      Error(current_, absl::StrCat("operator ", op->name(),
+                                   " can only be called, not used as a value"));
+    }
     return NewHole();
   }
   return expr->type();
@@ -403,7 +430,10 @@ Expr Inferencer::Leave(const ExprNode* node) {
     }
     case NodeKind::kIf: {
       const auto children = take(3);
-      Require(TypeOf(children[0]), ScalarBool(), children[0].get(),
+      // The place of a variable is that of its binding.
+      const ExprNode* place =
+          children[0].Is<VarNode>() ? node : children[0].get();
+      Require(ScalarBool(), TypeOf(children[0]), place,
               "the condition of an if must be a scalar bool");
       const Type type = Require(TypeOf(children[1]), TypeOf(children[2]), node,
                                 "the branches of an if must have one type");
@@ -419,7 +449,7 @@ Expr Inferencer::Leave(const ExprNode* node) {
       const auto children = take(1);
       Type ref = ResolveTop(TypeOf(children[0]));
       if (!ref.Is<RefTypeNode>()) {
-        ref = Require(ref, RefType(NewHole()), node,
+        ref = Require(RefType(NewHole()), ref, node,
                       "ref_read needs a reference");
       }
       const auto* ref_type = ref.As<RefTypeNode>();
@@ -429,8 +459,14 @@ Expr Inferencer::Leave(const ExprNode* node) {
     }
     case NodeKind::kRefWrite: {
       const auto children = take(2);
-      Require(TypeOf(children[0]), RefType(TypeOf(children[1])), node,
-              "ref_write stores a value of another type");
+      const Type ref = ResolveTop(TypeOf(children[0]));
+      const Type value = TypeOf(children[1]);
+      if (const auto* ref_type = ref.As<RefTypeNode>()) {
+        Require(ref_type->value(), value, node,
+                "ref_write stores a value of another type");
+      } else {
+        Require(RefType(value), ref, node, "ref_write needs a reference");
+      }
       return Made(RefWrite(children[0], children[1], Unit(), node->span()));
     }
     default:
@@ -588,6 +624,7 @@ void Inferencer::Suspend(const Expr& node) {
 }
 
 void Inferencer::Resume() {
+  current_ = nullptr;
   while (!ready_.empty()) {
     const size_t id = ready_.front();
     ready_.pop_front();
@@ -654,13 +691,7 @@ void Inferencer::Finish() {
     Type type = Resolve(node->type());
     if (!type->complete() && !diagnostics_.has_errors() &&
         reported.insert(type.get()).second) {
-      Error(node.get(), node.Is<VarNode>()
-                            ? absl::StrCat("cannot infer the type of %",
-                                           node.As<VarNode>()->name(),
-                                           "; give it a type annotation")
-                            : absl::StrCat("cannot infer the type of this ",
-                                           NodeKindName(node->kind()),
-                                           " (found ", type.ToString(), ")"));
+      Error(node.get(), DescribeIncomplete(node.get(), type));
     }
     TypedAccess::Complete(node.get(), std::move(type));
   }

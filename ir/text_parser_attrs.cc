@@ -1,5 +1,6 @@
 // Attributes of calls and functions. See text_parser_impl.h.
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -236,16 +237,15 @@ bool TextParser::ParseAttrList(TokenKind close,
     lexer_.Next();  // `=`
     if (!ParseAttrValue(0, &attr.value)) return false;
     attr.end = lexer_.last_end();
-    for (const ParsedAttr& earlier : *attrs) {
-      if (earlier.key == attr.key) {
-        Error(attr.begin, attr.end,
-              absl::StrCat("attribute `", attr.key, "` is given twice"));
-        break;
-      }
-    }
     if (attrs->size() >= 1000)
       return ErrorHere("there are too many attributes");
-    attrs->push_back(std::move(attr));
+    if (std::any_of(attrs->begin(), attrs->end(),
+                    [&](const ParsedAttr& a) { return a.key == attr.key; })) {
+      Error(attr.begin, attr.end,
+            absl::StrCat("attribute `", attr.key, "` is given twice"));
+    } else {
+      attrs->push_back(std::move(attr));
+    }
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }
   return lexer_.kind() == close ||

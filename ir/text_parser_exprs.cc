@@ -735,7 +735,11 @@ bool TextParser::StepCall() {
       }
       frames_.back().state = kElement;
     }
-    if (lexer_.Accept(TokenKind::kCloseParen)) return FinishCall({});
+    if (lexer_.Accept(TokenKind::kCloseParen)) {
+      const Frame& frame = frames_.back();
+      return FinishCall(
+          DefaultAttrs(values_[frame.values].As<OpNode>(), frame.begin));
+    }
     if (lexer_.AtKey()) {
       Attrs attrs;
       if (!ParseCallAttrs(values_[frames_.back().values], &attrs)) return false;
@@ -767,9 +771,6 @@ bool TextParser::FinishCall(Attrs attrs) {
   const Frame frame = frames_.back();
   const size_t first = frame.values + 1;
   Expr& callee = values_[frame.values];
-  if (!attrs.defined()) {
-    attrs = DefaultAttrs(callee.As<OpNode>(), frame.begin);
-  }
   Call call(std::move(callee),
             absl::MakeConstSpan(values_.data() + first, values_.size() - first),
             std::move(attrs), {}, {}, SpanFrom(frame.begin));
@@ -859,19 +860,21 @@ bool TextParser::BeginFunction(int64_t begin) {
 }
 
 bool TextParser::ParseParams(PendingFunction* function) {
+  const int64_t begin = lexer_.token().begin;
   if (!Expect(TokenKind::kOpenParen)) return false;
   while (lexer_.kind() != TokenKind::kCloseParen) {
     if (lexer_.AtKey()) {
       if (!ParseFunctionAttrs(&function->attrs)) return false;
       break;
     }
-    if (!ParseParam(function)) return false;
+    if (!ParseParam(function, begin)) return false;
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }
   return Expect(TokenKind::kCloseParen);
 }
 
-bool TextParser::ParseParam(PendingFunction* function) {
+// `list` is where the list of parameters begins.
+bool TextParser::ParseParam(PendingFunction* function, int64_t list) {
   if (lexer_.kind() != TokenKind::kLocal) return Expected("a parameter");
   const Token token = lexer_.token();
   const absl::string_view name = lexer_.Name();
@@ -889,6 +892,11 @@ bool TextParser::ParseParam(PendingFunction* function) {
   if (lexer_.Accept(TokenKind::kColon)) {
     type = ParseTypeText();
     if (!type.defined()) return false;
+  }
+  const Var& hidden = slots_[SlotOf(name)].var;
+  if (hidden.defined() && hidden->span()->begin() > list) {
+    Error(token.begin, token.end,
+          absl::StrCat("two parameters are called %", name));
   }
   Var var(std::string(name), std::move(type),
           Span(source_, token.begin, token.end));

@@ -226,7 +226,7 @@ class TextParser {
   bool FinishCall(Attrs attrs);
   bool BeginFunction(int64_t begin);
   bool ParseParams(PendingFunction* function);
-  bool ParseParam(PendingFunction* function);
+  bool ParseParam(PendingFunction* function, int64_t list);
 
   const std::shared_ptr<const Source> source_;
   Diagnostics* const diagnostics_;

@@ -284,6 +284,11 @@ bool TextParser::ParseTypeParams(std::vector<TypeVar>* params) {
       return Expected("a type parameter");
     }
     const absl::string_view name = lexer_.Name();
+    for (const TypeVar& earlier : *params) {
+      if (earlier->name() == name) {
+        return ErrorHere(absl::StrCat("two type parameters are called ", name));
+      }
+    }
     TypeVar param{std::string(name)};
     BindType(name, param);
     params->push_back(std::move(param));

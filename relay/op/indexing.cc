@@ -108,6 +108,10 @@ absl::StatusOr<Type> TakeRel(TypeRelationContext& context) {
   if (data == nullptr || indices == nullptr) return Type();
   BATON_RETURN_IF_ERROR(ExpectIntegers(context, 1, *indices));
   const auto& attrs = context.attrs<TakeAttrs>();
+  if (attrs.mode != "clip" && attrs.mode != "wrap" && attrs.mode != "fast") {
+    return context.Error("mode=\"", attrs.mode,
+                         "\" is none of clip, wrap and fast");
+  }
   if (!attrs.axis.has_value()) {
     return TensorLike(context, 1, indices->shape(), data->dtype());
   }

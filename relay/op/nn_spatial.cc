@@ -70,7 +70,13 @@ absl::StatusOr<Type> PadResult(const TypeRelationContext& context,
 absl::StatusOr<Type> PadRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();
-  return PadResult(context, *data, context.attrs<PadAttrs>().pad_width);
+  const auto& attrs = context.attrs<PadAttrs>();
+  if (attrs.pad_mode != "constant" && attrs.pad_mode != "edge" &&
+      attrs.pad_mode != "reflect") {
+    return context.Error("pad_mode=\"", attrs.pad_mode,
+                         "\" is none of constant, edge and reflect");
+  }
+  return PadResult(context, *data, attrs.pad_width);
 }
 
 absl::StatusOr<Type> MirrorPadRel(TypeRelationContext& context) {
