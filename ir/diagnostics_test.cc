@@ -35,6 +35,16 @@ TEST(DiagnosticTest, MarksUpToTheEndOfTheLine) {
   EXPECT_EQ(Render("ab {\n}", 3, 6), "m.relay:1:4: error: wrong\nab {\n   ^");
 }
 
+TEST(DiagnosticTest, LinesOfAPartKeepTheirNumbers) {
+  auto source = std::make_shared<const Source>("m.relay", "ab\ncd", 41);
+  const auto render = [&](int64_t begin) {
+    return Diagnostic{Severity::kError, Span(source, begin, begin + 1), "wrong"}
+        .ToString();
+  };
+  EXPECT_EQ(render(1), "m.relay:41:2: error: wrong\nab\n ^");
+  EXPECT_EQ(render(3), "m.relay:42:1: error: wrong\ncd\n^");
+}
+
 TEST(DiagnosticTest, TabsTakeOneColumn) {
   EXPECT_EQ(Render("\t\tx y", 4, 5), "m.relay:1:5: error: wrong\n  x y\n    ^");
 }

@@ -17,22 +17,25 @@ namespace baton {
 // A named text: a file, standard input, a string in a test.
 class Source {
  public:
-  Source(std::string name, std::string text);
+  // `first_line`: the number of the first line, if `text` is a part of
+  // something longer.
+  Source(std::string name, std::string text, int first_line = 1);
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
 
   struct Position {
-    int line;    // from 1
+    int line;    // from the first line's number
     int column;  // from 1, in bytes
   };
   Position PositionOf(int64_t offset) const;
-  // Line `line` (from 1) without its line feed.
+  // The line of that number without its line feed; empty if there is none.
   absl::string_view Line(int line) const;
 
  private:
   std::string name_;
   std::string text_;
+  int first_line_;
   std::vector<int64_t> line_starts_;
 };
 
@@ -50,9 +53,7 @@ class SpanNode : public Node {
         end_(end) {}
 
   const Source& source() const { return *source_; }
-  const std::shared_ptr<const Source>& shared_source() const {
-    return source_;
-  }
+  const std::shared_ptr<const Source>& shared_source() const { return source_; }
   int64_t begin() const { return begin_; }
   int64_t end() const { return end_; }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,8 +26,12 @@ std::shared_ptr<const Source> MakeSource(absl::string_view text,
 
 IRModule ParseModule(absl::string_view text, absl::string_view source_name,
                      Diagnostics& diagnostics) {
-  return internal::TextParser(MakeSource(text, source_name), &diagnostics)
-      .ParseModule();
+  return ParseModule(MakeSource(text, source_name), diagnostics);
+}
+
+IRModule ParseModule(std::shared_ptr<const Source> source,
+                     Diagnostics& diagnostics) {
+  return internal::TextParser(std::move(source), &diagnostics).ParseModule();
 }
 
 absl::StatusOr<IRModule> ParseModule(absl::string_view text,

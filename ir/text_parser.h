@@ -23,11 +23,14 @@
 #ifndef BATON_IR_TEXT_PARSER_H_
 #define BATON_IR_TEXT_PARSER_H_
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/source.h"
 #include "baton/ir/type.h"
 
 namespace baton {
@@ -40,6 +43,10 @@ absl::StatusOr<IRModule> ParseModule(absl::string_view text,
 // The same; errors and warnings go to `diagnostics`. The module has the
 // definitions in which there were no errors.
 IRModule ParseModule(absl::string_view text, absl::string_view source_name,
+                     Diagnostics& diagnostics);
+
+// The same for a text that may be a part of something longer.
+IRModule ParseModule(std::shared_ptr<const Source> source,
                      Diagnostics& diagnostics);
 
 // An expression, with `free_var` declarations perhaps.

@@ -1,41 +1,60 @@
-// The library behind `baton-opt`: takes a module, runs a pipeline, reports.
+// The library behind `baton-opt`: takes modules, runs a pipeline, reports.
 
 #ifndef BATON_TOOLS_OPT_H_
 #define BATON_TOOLS_OPT_H_
 
+#include <istream>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "baton/tools/run_options.h"
 
 namespace baton {
 
 struct OptOptions {
-  // A built-in workload: `resnet{num_layers=18}`.
+  // Where the module comes from: a file, `-` for standard input, or a built-in
+  // workload such as `resnet{num_layers=18}`. One of the two must be given.
+  std::string input;
   std::string workload;
   // Binds the workload's weights to the parameters of `main`.
   bool bind_params = false;
-  // The pipeline; empty for none.
-  std::string passes;
-  int opt_level = 2;
-  std::vector<std::string> disabled_pass;
-  std::vector<std::string> required_pass;
-  // `KEY=VALUE,...`; see transform/config.h.
-  std::string config;
-  // Where the module goes; empty for `out`.
+  // Whether lines `// -----` separate modules in the input. Each goes through
+  // the pipeline by itself; such lines separate the results, too.
+  bool split_input_file = false;
+
+  RunOptions run;
+  // The fields of `run` that were asked for. If the input is a reproducer, it
+  // decides about all others.
+  std::vector<std::string> given;
+
+  // Where the module goes; empty or `-` for standard output.
   std::string output;
-  std::string emit = "text";    // text, text-no-meta, none
+  std::string emit = "text";  // text, text-no-meta, none
+
   std::string timing = "none";  // none, text, json
   // Whether to report calls per operator and how each pass changed them.
   bool op_diff = false;
+  // Regular expressions; see instrument/print_ir.h.
+  std::string print_before;
+  std::string print_after;
+  std::string print_changed = "none";  // none, full, diff
+  // A folder for the module after each pass; see instrument/dump.h. If there
+  // are several modules, each has a folder in it: 1, 2, ...
+  std::string dump_dir;
 };
 
-// Writes the resulting module to `out` or to the output file, and reports to
-// `reports`. On an error nothing is written to either of the first two: a file
-// appears whole or not at all.
-absl::Status Opt(const OptOptions& options, std::ostream& out,
-                 std::ostream& reports);
+struct OptStreams {
+  std::istream& in;
+  std::ostream& out;      // modules
+  std::ostream& reports;  // all else
+};
+
+// Writes the resulting modules to `out` or to the output file, and reports to
+// `reports`, among them what is wrong with the input. On an error nothing is
+// written to either of the first two: a file appears whole or not at all.
+absl::Status Opt(const OptOptions& options, const OptStreams& streams);
 
 // What is linked into this binary, a line each.
 void ListPasses(std::ostream& out);

@@ -1,8 +1,11 @@
 #include "baton/tools/opt_main.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/commandlineflag.h"
@@ -11,142 +14,250 @@
 #include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/status_macros.h"
 #include "baton/tools/opt.h"
 
+// The help of a flag that takes a value begins with `=` and what the value is.
+
 ABSL_FLAG(std::string, workload, "",
-          "Built-in workload: 'resnet{num_layers=18,batch_size=1}'.");
-ABSL_FLAG(bool, bind_params, false, "Bind the workload's weights.");
+          "=W A built-in workload in place of INPUT: "
+          "'resnet{num_layers=18,batch_size=1}'.");
+ABSL_FLAG(bool, bind_params, false, "Binds the workload's weights.");
+ABSL_FLAG(bool, split_input_file, false,
+          "Lines `// -----` separate independent modules.");
+
 ABSL_FLAG(std::string, passes, "",
-          "Pipeline: 'FoldConstant,ConvertLayout{desired_layouts="
-          "{nn.conv2d:[NHWC,HWIO]}}'.");
-ABSL_FLAG(int, opt_level, 2, "Sequences run the passes up to this level.");
+          "=PIPELINE As in 'FoldConstant,ConvertLayout{desired_layouts="
+          "{nn.conv2d:[NHWC]}}'.");
+ABSL_FLAG(int, opt_level, 2,
+          "=N Sequences run the passes of this level and below.");
 ABSL_FLAG(std::vector<std::string>, disabled_pass, {},
-          "Passes that sequences leave out.");
+          "=A,B Passes that sequences leave out.");
 ABSL_FLAG(std::vector<std::string>, required_pass, {},
-          "Passes that run whatever their level.");
-ABSL_FLAG(std::string, config, "", "Settings: KEY=VALUE,KEY=VALUE.");
-ABSL_FLAG(std::string, output, "", "Output file (default: stdout).");
-ABSL_FLAG(std::string, emit, "text", "text, text-no-meta or none.");
+          "=A,B Passes that run whatever their level.");
+ABSL_FLAG(std::string, config, "", "=KEY=VALUE,... Settings that passes read.");
+ABSL_FLAG(int, threads, 1,
+          "=N For function passes; 0 for as many as the machine has.");
+ABSL_FLAG(int64_t, bisect_limit, -1,
+          "=N Executions after which passes no longer change the program.");
+
+ABSL_FLAG(std::string, output, "", "=FILE Standard output if not given.");
+ABSL_FLAG(std::string, emit, "text",
+          "=FORMAT Of the result: text, text-no-meta or none.");
+
 ABSL_FLAG(std::string, timing, "none",
-          "Where time went, to stderr: none, text or json.");
+          "=FORMAT Where time went, pass by pass: none, text or json.");
 ABSL_FLAG(bool, op_diff, false,
-          "How each pass changed the calls per operator, to stderr.");
-ABSL_FLAG(bool, list_passes, false, "List the passes.");
-ABSL_FLAG(bool, list_ops, false, "List the operators.");
-ABSL_FLAG(bool, list_workloads, false, "List the workloads.");
+          "How each pass changed the calls of each operator.");
+ABSL_FLAG(std::string, print_before, "",
+          "=RE The module before passes of these names (RE2, whole name).");
+ABSL_FLAG(std::string, print_after, "", "=RE The same, after them.");
+ABSL_FLAG(std::string, print_changed, "none",
+          "=HOW The functions that each pass changed: none, full or diff.");
+ABSL_FLAG(std::string, dump_dir, "",
+          "=DIR A file for each execution of a pass.");
+
+ABSL_FLAG(bool, verify_each, false,
+          "Checks the module after each pass; names the guilty one.");
+
+ABSL_FLAG(bool, list_passes, false, "The passes, with their options.");
+ABSL_FLAG(bool, list_ops, false, "The operators.");
+ABSL_FLAG(bool, list_workloads, false, "The workloads, with their options.");
 
 namespace baton {
 namespace {
 
-constexpr absl::string_view kUsage =
-    "Runs compiler passes over a module.\n\n"
-    "  baton-opt --workload=WORKLOAD [--passes=PIPELINE] [flags]\n";
+constexpr char kVersion[] = "0.1.0";
 
-// The flags defined above, by name.
-std::vector<const absl::CommandLineFlag*> OptFlags() {
-  std::vector<const absl::CommandLineFlag*> flags;
-  for (const auto& [name, flag] : absl::GetAllFlags()) {
-    if (absl::EndsWith(flag->Filename(), "tools/opt_main.cc")) {
-      flags.push_back(flag);
-    }
-  }
-  std::sort(flags.begin(), flags.end(),
-            [](const auto* a, const auto* b) { return a->Name() < b->Name(); });
-  return flags;
+// The flags as --help shows them. `help` and `version` are Abseil's.
+struct Section {
+  const char* title;
+  std::vector<const char*> flags;
+};
+
+const std::vector<Section>& Sections() {
+  static const auto* const kSections = new std::vector<Section>{
+      {"Input", {"workload", "bind_params", "split_input_file"}},
+      {"Passes",
+       {"passes", "opt_level", "disabled_pass", "required_pass", "config",
+        "threads", "bisect_limit"}},
+      {"Output", {"output", "emit"}},
+      {"Reports, on standard error",
+       {"timing", "op_diff", "print_before", "print_after", "print_changed",
+        "dump_dir"}},
+      {"Finding what is wrong", {"verify_each"}},
+      {"What is inside",
+       {"list_passes", "list_ops", "list_workloads", "help", "version"}},
+  };
+  return *kSections;
 }
 
-// OK if `arg` is no flag, or a known one.
-absl::Status CheckFlag(absl::string_view arg) {
+std::string ProgramName(const char* path) {
+  const std::vector<std::string> parts = absl::StrSplit(path, '/');
+  return parts.back();
+}
+
+// `  --opt_level=N      Sequences run ... Default: 2.`
+std::string FlagHelp(const char* name) {
+  if (absl::string_view(name) == "help") return "  --help";
+  if (absl::string_view(name) == "version") return "  --version";
+  const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
+  if (flag == nullptr) return "";
+  const std::string help = flag->Help();
+  absl::string_view text = help;
+  absl::string_view value;
+  if (absl::StartsWith(text, "=")) {
+    value = text.substr(0, text.find(' '));
+    text.remove_prefix(value.size() + 1);
+  }
+  std::string result = absl::StrCat("  --", name, value);
+  constexpr size_t kColumn = 28;
+  if (result.size() + 2 > kColumn) {
+    result += "  ";
+  } else {
+    result.resize(kColumn, ' ');
+  }
+  const std::string default_value = flag->DefaultValue();
+  return absl::StrCat(result, text,
+                      value.empty() || default_value.empty()
+                          ? ""
+                          : absl::StrCat(" Default: ", default_value, "."));
+}
+
+void PrintHelp(const std::string& program) {
+  std::cout << "Runs compiler passes over modules.\n\n  " << program
+            << " [INPUT] [flags]    INPUT: a .relay or .txt file, or - for "
+               "standard input\n";
+  for (const Section& section : Sections()) {
+    std::cout << "\n" << section.title << ":\n";
+    for (const char* name : section.flags) std::cout << FlagHelp(name) << "\n";
+  }
+}
+
+// The name of the flag that `arg` sets; empty if it is no flag. An unknown one
+// is an error.
+absl::StatusOr<std::string> FlagName(absl::string_view arg) {
   absl::string_view name = arg;
-  if (!absl::ConsumePrefix(&name, "-")) return absl::OkStatus();
+  if (!absl::ConsumePrefix(&name, "-")) return "";
   absl::ConsumePrefix(&name, "-");
   name = name.substr(0, name.find('='));
-  if (name.empty() || absl::FindCommandLineFlag(name) != nullptr) {
-    return absl::OkStatus();
+  // `-` is standard input, and `-1` the value of the flag before it.
+  if (name.empty() ||
+      absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) {
+    return "";
+  }
+  if (absl::FindCommandLineFlag(name) != nullptr) {
+    return std::string(name);
   }
   absl::string_view positive = name;
   if (absl::ConsumePrefix(&positive, "no") &&
       absl::FindCommandLineFlag(positive) != nullptr) {
-    return absl::OkStatus();
+    return std::string(positive);
   }
   std::vector<std::string> names;
-  for (const auto* flag : OptFlags()) names.emplace_back(flag->Name());
+  for (const Section& section : Sections()) {
+    names.insert(names.end(), section.flags.begin(), section.flags.end());
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown flag ", arg.substr(0, arg.find('=')), DidYouMean(name, names)));
 }
 
-void PrintHelp() {
-  std::cout << kUsage << "\n";
-  for (const absl::CommandLineFlag* flag : OptFlags()) {
-    const std::string value = flag->DefaultValue();
-    const bool is_switch = value == "false";
-    const std::string name =
-        is_switch || value.empty()
-            ? absl::StrCat("--", flag->Name(), is_switch ? "" : "=...")
-            : absl::StrCat("--", flag->Name(), "=", value);
-    std::cout << absl::StrFormat("  %-22s %s\n", name, flag->Help());
+struct CommandLine {
+  bool help = false;
+  bool version = false;
+  std::vector<std::string> flags;  // that are set
+};
+
+// What can be said of the arguments before Abseil reads them.
+absl::StatusOr<CommandLine> Scan(absl::Span<char* const> args) {
+  CommandLine result;
+  for (const absl::string_view arg : args) {
+    if (arg == "--") break;
+    if (arg == "--help" || arg == "-help" || arg == "-h") result.help = true;
+    if (arg == "--version" || arg == "-version") result.version = true;
+    if (result.help || result.version) break;
+    BATON_ASSIGN_OR_RETURN(std::string name, FlagName(arg));
+    if (!name.empty()) result.flags.push_back(std::move(name));
   }
+  return result;
+}
+
+OptOptions OptionsFromFlags() {
+  OptOptions options;
+  options.workload = absl::GetFlag(FLAGS_workload);
+  options.bind_params = absl::GetFlag(FLAGS_bind_params);
+  options.split_input_file = absl::GetFlag(FLAGS_split_input_file);
+  options.run.passes = absl::GetFlag(FLAGS_passes);
+  options.run.opt_level = absl::GetFlag(FLAGS_opt_level);
+  options.run.disabled_pass = absl::GetFlag(FLAGS_disabled_pass);
+  options.run.required_pass = absl::GetFlag(FLAGS_required_pass);
+  options.run.config = absl::GetFlag(FLAGS_config);
+  options.run.threads = absl::GetFlag(FLAGS_threads);
+  options.run.bisect_limit = absl::GetFlag(FLAGS_bisect_limit);
+  options.run.verify_each = absl::GetFlag(FLAGS_verify_each);
+  options.output = absl::GetFlag(FLAGS_output);
+  options.emit = absl::GetFlag(FLAGS_emit);
+  options.timing = absl::GetFlag(FLAGS_timing);
+  options.op_diff = absl::GetFlag(FLAGS_op_diff);
+  options.print_before = absl::GetFlag(FLAGS_print_before);
+  options.print_after = absl::GetFlag(FLAGS_print_after);
+  options.print_changed = absl::GetFlag(FLAGS_print_changed);
+  options.dump_dir = absl::GetFlag(FLAGS_dump_dir);
+  return options;
+}
+
+absl::Status Main(const std::string& program, int argc, char** argv) {
+  BATON_ASSIGN_OR_RETURN(
+      CommandLine command,
+      Scan(absl::MakeSpan(argv, static_cast<size_t>(argc)).subspan(1)));
+  if (command.help) {
+    PrintHelp(program);
+    return absl::OkStatus();
+  }
+  if (command.version) {
+    std::cout << program << " (Baton " << kVersion << ")\n";
+    return absl::OkStatus();
+  }
+  absl::SetProgramUsageMessage("see --help");
+  const std::vector<char*> positional = absl::ParseCommandLine(argc, argv);
+  if (positional.size() > 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument \"", positional[2],
+                     "\" after the input ", positional[1], " (see --help)"));
+  }
+  bool listed = false;
+  const auto list = [&listed](bool wanted, void (*print)(std::ostream&)) {
+    if (wanted) print(std::cout);
+    listed = listed || wanted;
+  };
+  list(absl::GetFlag(FLAGS_list_passes), ListPasses);
+  list(absl::GetFlag(FLAGS_list_ops), ListOps);
+  list(absl::GetFlag(FLAGS_list_workloads), ListWorkloads);
+  if (listed) return absl::OkStatus();
+
+  OptOptions options = OptionsFromFlags();
+  if (positional.size() > 1) options.input = positional[1];
+  options.given = std::move(command.flags);
+  return Opt(options, {std::cin, std::cout, std::cerr});
 }
 
 }  // namespace
 
 int OptMain(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const absl::string_view arg = argv[i];
-    if (arg == "--") break;
-    if (arg == "--help" || arg == "-help" || arg == "-h") {
-      PrintHelp();
-      return 0;
-    }
-    const absl::Status known = CheckFlag(arg);
-    if (!known.ok()) {
-      std::cerr << "baton-opt: " << known.message() << "\n";
-      return 1;
-    }
-  }
-  absl::SetProgramUsageMessage(kUsage);
-  const std::vector<char*> positional = absl::ParseCommandLine(argc, argv);
-  if (positional.size() > 1) {
-    std::cerr << "baton-opt: unexpected argument \"" << positional[1]
-              << "\"; see --help\n";
-    return 1;
-  }
-  if (absl::GetFlag(FLAGS_list_passes)) {
-    ListPasses(std::cout);
-    return 0;
-  }
-  if (absl::GetFlag(FLAGS_list_ops)) {
-    ListOps(std::cout);
-    return 0;
-  }
-  if (absl::GetFlag(FLAGS_list_workloads)) {
-    ListWorkloads(std::cout);
-    return 0;
-  }
-  OptOptions options;
-  options.workload = absl::GetFlag(FLAGS_workload);
-  options.bind_params = absl::GetFlag(FLAGS_bind_params);
-  options.passes = absl::GetFlag(FLAGS_passes);
-  options.opt_level = absl::GetFlag(FLAGS_opt_level);
-  options.disabled_pass = absl::GetFlag(FLAGS_disabled_pass);
-  options.required_pass = absl::GetFlag(FLAGS_required_pass);
-  options.config = absl::GetFlag(FLAGS_config);
-  options.output = absl::GetFlag(FLAGS_output);
-  options.emit = absl::GetFlag(FLAGS_emit);
-  options.timing = absl::GetFlag(FLAGS_timing);
-  options.op_diff = absl::GetFlag(FLAGS_op_diff);
-  const absl::Status status = Opt(options, std::cout, std::cerr);
-  if (!status.ok()) {
-    std::cerr << "baton-opt: " << status.message() << "\n";
-    return 1;
-  }
-  return 0;
+  const std::string program = ProgramName(argc > 0 ? argv[0] : "baton-opt");
+  const absl::Status status = Main(program, argc, argv);
+  if (status.ok()) return 0;
+  std::cerr << program << ": " << status.message() << "\n";
+  return 1;
 }
 
 }  // namespace baton

@@ -1,0 +1,116 @@
+#include "baton/tools/files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::IsOk;
+using testing::StatusIs;
+
+class FilesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = absl::StrCat(
+        ::testing::TempDir(), "/files_",
+        ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  std::string Path(const std::string& name) const {
+    return absl::StrCat(folder_, "/", name);
+  }
+  int CountFiles() const {
+    int n = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) {
+      ++n;
+    }
+    return n;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(FilesTest, RoundTrip) {
+  std::string content = "a\nb";
+  content.push_back('\0');
+  content.append(300000, 'x');
+  ASSERT_THAT(WriteFileAtomically(Path("a"), content), IsOk());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a")));
+  EXPECT_EQ(read, content);
+  ASSERT_THAT(WriteFileAtomically(Path("a"), ""), IsOk());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("a")));
+  EXPECT_EQ(empty, "");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+TEST_F(FilesTest, ReadStream) {
+  std::istringstream in("one\ntwo");
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string read, ReadStream(in, "x"));
+  EXPECT_EQ(read, "one\ntwo");
+}
+
+TEST_F(FilesTest, MissingFileSuggestsOthers) {
+  std::ofstream(Path("model.relay")) << "";
+  std::ofstream(Path("other.relay")) << "";
+  EXPECT_THAT(
+      ReadFile(Path("modle.relay")),
+      StatusIs(absl::StatusCode::kNotFound,
+               absl::StrCat("there is no file ", Path("modle.relay"),
+                            "; did you mean \"", Path("model.relay"), "\"?")));
+  EXPECT_THAT(ReadFile("/no/such/folder/x"),
+              StatusIs(absl::StatusCode::kNotFound, "folder/x"));
+}
+
+TEST_F(FilesTest, FolderIsNoFile) {
+  EXPECT_THAT(ReadFile(folder_),
+              StatusIs(absl::StatusCode::kInvalidArgument, "is a folder"));
+  EXPECT_FALSE(WriteFileAtomically(folder_, "x").ok());
+}
+
+TEST_F(FilesTest, FolderThatIsNotThere) {
+  EXPECT_THAT(WriteFileAtomically(Path("no/a"), "x"),
+              StatusIs(absl::StatusCode::kNotFound, "no/a"));
+  EXPECT_EQ(CountFiles(), 0);
+}
+
+TEST_F(FilesTest, PermissionsAreThoseOfTheOldFileOrOfANewOne) {
+  std::ofstream(Path("plain")) << "";
+  ASSERT_THAT(WriteFileAtomically(Path("new"), "x"), IsOk());
+  EXPECT_EQ(fs::status(Path("new")).permissions(),
+            fs::status(Path("plain")).permissions());
+  fs::permissions(Path("plain"), fs::perms::owner_all);
+  ASSERT_THAT(WriteFileAtomically(Path("plain"), "x"), IsOk());
+  EXPECT_EQ(fs::status(Path("plain")).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(FilesTest, LinksAreFollowed) {
+  std::ofstream(Path("file")) << "old";
+  fs::create_symlink("file", Path("link"));
+  ASSERT_THAT(WriteFileAtomically(Path("link"), "new"), IsOk());
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("file")));
+  EXPECT_EQ(read, "new");
+}
+
+TEST_F(FilesTest, DevicesAreWrittenTo) {
+  EXPECT_THAT(WriteFileAtomically("/dev/null", "x"), IsOk());
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THAT(
+      WriteFileAtomically("/dev/full", "x"),
+      StatusIs(absl::StatusCode::kResourceExhausted, "cannot write /dev/full"));
+}
+
+}  // namespace
+}  // namespace baton

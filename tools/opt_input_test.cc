@@ -1,0 +1,255 @@
+// Runs the baton-opt binary over text.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MatchesGolden;
+using testing::ReadFileOrFail;
+using testing::RunfilePath;
+using testing::RunResult;
+
+RunResult BatonOpt(const std::string& args) {
+  return testing::RunBinary("tools/baton-opt", args);
+}
+
+// Writes a file and returns its path.
+std::string File(const std::string& name, const std::string& content) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+constexpr char kRelu[] =
+    "#[version = \"0.0.5\"]\n"
+    "def @main(%x: Tensor[(2), float32]) {\n"
+    "  nn.relu(%x)\n"
+    "}\n";
+
+constexpr char kTypedRelu[] =
+    "#[version = \"0.0.5\"]\n"
+    "def @main(%x: Tensor[(2), float32] /* ty=Tensor[(2), float32] */) "
+    "-> Tensor[(2), float32] {\n"
+    "  nn.relu(%x) /* ty=Tensor[(2), float32] */\n"
+    "}\n";
+
+constexpr char kOne[] =
+    "#[version = \"0.0.5\"]\n"
+    "def @main() -> float32 {\n"
+    "  1f /* ty=float32 */\n"
+    "}\n";
+
+TEST(OptInputTest, AFileIsPrintedAsItIs) {
+  const RunResult r = BatonOpt(File("relu.relay", kRelu));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.out, kRelu);
+  EXPECT_THAT(r.err, IsEmpty());
+}
+
+TEST(OptInputTest, StandardInput) {
+  const RunResult r =
+      BatonOpt(absl::StrCat("- --passes=InferType <", File("in.txt", kRelu)));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.out, kTypedRelu);
+}
+
+TEST(OptInputTest, AnExpressionIsAModule) {
+  const RunResult r = BatonOpt(
+      absl::StrCat("- <", File("expr.txt", "add(1f, 2f)\n"),
+                   " --passes=FoldConstant --print_after=FoldConstant"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("def @main()"));
+  EXPECT_THAT(r.out, HasSubstr("3f"));
+}
+
+TEST(OptInputTest, NothingIsNoModule) {
+  const std::string path = File("empty.relay", "");
+  const RunResult r = BatonOpt(path);
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.err, absl::StrCat(path,
+                                ":1:1: error: expected a definition or an "
+                                "expression, found the end of the text\n\n^\n"
+                                "baton-opt: 1 error in ",
+                                path, "\n"));
+}
+
+TEST(OptInputTest, PassesAsWithTheWorkload) {
+  const RunResult r =
+      BatonOpt(absl::StrCat(RunfilePath("testing/golden/resnet18.relay"),
+                            " --passes=InferType --emit=text-no-meta"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(MatchesGolden(r.out, "resnet18.relay"));
+}
+
+TEST(OptInputTest, SyntaxAndTypeErrorsInOneRun) {
+  const std::string path = File("bad.relay",
+                                "def @f(%x: Tensor[(2), float32]) {\n"
+                                "  nn.relu(%y)\n"
+                                "}\n"
+                                "def @g(%x: Tensor[(2), float32]) {\n"
+                                "  nn.rleu(%x)\n"
+                                "}\n"
+                                "def @h(%x: Tensor[(2), float32]) {\n"
+                                "  nn.relu(%x, %x)\n"
+                                "}\n"
+                                "def @calls_f(%x: Tensor[(2), float32]) {\n"
+                                "  @f(%x)\n"
+                                "}\n"
+                                "def @main(%x: Tensor[(2), float32],\n"
+                                "          %y: Tensor[(3), float32]) {\n"
+                                "  %0 = nn.relu(%x);\n"
+                                "  add(%0, %y)\n"
+                                "}\n");
+  const std::string output = testing::TempDir() + "/bad.out";
+  const RunResult r =
+      BatonOpt(absl::StrCat(path, " --passes=FoldConstant --output=", output));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_EQ(r.err, absl::StrReplaceAll(
+                       "FILE:2:11: error: unknown variable %y; did you mean "
+                       "\"x\"?\n"
+                       "  nn.relu(%y)\n"
+                       "          ^~\n"
+                       "FILE:5:3: error: unknown operator `nn.rleu`; did you "
+                       "mean \"nn.relu\" or \"nn.prelu\"?\n"
+                       "  nn.rleu(%x)\n"
+                       "  ^~~~~~~\n"
+                       "FILE:8:3: error: nn.relu takes 1 argument, found 2\n"
+                       "  nn.relu(%x, %x)\n"
+                       "  ^~~~~~~~~~~~~~~\n"
+                       "FILE:16:3: error: add: the shapes (2) and (3) cannot "
+                       "be broadcast together\n"
+                       "  add(%0, %y)\n"
+                       "  ^~~~~~~~~~~\n"
+                       "baton-opt: 4 errors in FILE\n",
+                       {{"FILE", path}}));
+  EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+TEST(OptInputTest, SplitInput) {
+  const std::string path = File("split.relay", absl::StrCat(kRelu,
+                                                            "// -----\n"
+                                                            "nn.relu(1f)\n"
+                                                            "// -----\n"
+                                                            "exp(0f)\n"
+                                                            "// -----  \n"
+                                                            "  // -----\n",
+                                                            kRelu));
+  const RunResult r = BatonOpt(absl::StrCat(
+      path, " --split_input_file --passes=FoldConstant --op_diff"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.out, absl::StrCat(kTypedRelu, "// -----\n", kOne, "// -----\n",
+                                kOne, "// -----\n", kTypedRelu));
+  EXPECT_EQ(r.err,
+            "// -----\n"
+            "1 FoldConstant nn.relu -1\n"
+            "0 sequential nn.relu -1\n"
+            "// -----\n"
+            "1 FoldConstant exp -1\n"
+            "0 sequential exp -1\n"
+            "// -----\n");
+  // Otherwise such a line is a comment.
+  EXPECT_EQ(BatonOpt(path).exit_code, 1);
+}
+
+TEST(OptInputTest, SplitInputKeepsLineNumbers) {
+  const std::string path = File("split_bad.relay",
+                                "tanh(1f)\n"
+                                "// -----\n"
+                                "tanh(%x)\n"
+                                "// -----\n"
+                                "\n"
+                                "tanh(1f, 1f)\n"
+                                "// -----\n"
+                                "nn.rleu(1f)");
+  const RunResult r = BatonOpt(path + " --split_input_file");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_EQ(r.err, absl::StrReplaceAll(
+                       "FILE:3:6: error: unknown variable %x\n"
+                       "tanh(%x)\n"
+                       "     ^~\n"
+                       "FILE:6:1: error: tanh takes 1 argument, found 2\n"
+                       "tanh(1f, 1f)\n"
+                       "^~~~~~~~~~~~\n"
+                       "FILE:8:1: error: unknown operator `nn.rleu`; did you "
+                       "mean \"nn.relu\" or \"nn.prelu\"?\n"
+                       "nn.rleu(1f)\n"
+                       "^~~~~~~\n"
+                       "baton-opt: 3 errors in FILE\n",
+                       {{"FILE", path}}));
+}
+
+TEST(OptInputTest, AFailureDoesNotKeepTheOtherModulesFromRunning) {
+  const std::string path =
+      File("split_fail.relay",
+           "def @main(%x: Tensor[(1, 3, 8, 8), float32],\n"
+           "          %w: Tensor[(4, 3, 1, 1), float32]) {\n"
+           "  nn.conv2d(%x, %w)\n"
+           "}\n"
+           "// -----\n"
+           "tanh(1f)\n");
+  const RunResult r =
+      BatonOpt(absl::StrCat(path,
+                            " --split_input_file --opt_level=3 --op_diff "
+                            "--passes='ConvertLayout{desired_layouts={nn."
+                            "conv2d:[NHQC,HWIO]}},FoldConstant'"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_EQ(
+      r.err,
+      absl::StrCat("// -----\n"
+                   "1 FoldConstant tanh -1\n"
+                   "0 sequential tanh -1\n"
+                   "baton-opt: the module at ",
+                   path,
+                   ":1: in pass #1 sequential > #5 ConvertLayout, function "
+                   "@main:\n"
+                   "nn.conv2d: there is no way from layout \"NCHW\" to layout "
+                   "\"NHQC\"\n"));
+}
+
+TEST(OptInputTest, FilesThatCannotBeRead) {
+  const std::string folder = testing::TempDir();
+  File("model_a.relay", kRelu);
+  EXPECT_EQ(BatonOpt(folder + "/modle_a.relay").err,
+            absl::StrCat("baton-opt: there is no file ", folder,
+                         "/modle_a.relay; did you mean \"", folder,
+                         "/model_a.relay\"?\n"));
+  EXPECT_EQ(BatonOpt("'resnet{num_layers=18}'").err,
+            "baton-opt: there is no file resnet{num_layers=18}; did you mean "
+            "--workload=resnet{num_layers=18}?\n");
+  EXPECT_EQ(BatonOpt(folder).err,
+            absl::StrCat("baton-opt: ", folder, " is a folder\n"));
+  const std::string binary = File("model.baton", kRelu);
+  EXPECT_EQ(BatonOpt(binary).err,
+            absl::StrCat("baton-opt: ", binary,
+                         " is in the binary format, which is not supported\n"));
+  EXPECT_EQ(BatonOpt(binary).exit_code, 1);
+}
+
+TEST(OptInputTest, OneInput) {
+  const RunResult r =
+      BatonOpt(File("relu.relay", kRelu) + " --workload=resnet");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("--workload=resnet are given"));
+  EXPECT_THAT(BatonOpt("a.relay b.relay").err,
+              HasSubstr("unexpected argument \"b.relay\""));
+  EXPECT_THAT(BatonOpt(File("relu.relay", kRelu) + " --bind_params").err,
+              HasSubstr("--bind_params"));
+}
+
+}  // namespace
+}  // namespace baton

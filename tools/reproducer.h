@@ -1,0 +1,43 @@
+// Reproducers: a module and how passes ran over it, in one text.
+//
+//   // baton-opt reproducer
+//   // passes: FoldConstant,FuseOps
+//   // opt_level: 3
+//   // disabled_pass: [SimplifyExpr]
+//   //
+//   // in pass #1 sequential > #3 FuseOps, function @main:
+//   // the error as it was
+//   #[version = "0.0.5"]
+//   def @main ...
+//
+// The head has a line for each of the RunOptions that differs from its
+// default. To a parser all of it is comments.
+
+#ifndef BATON_TOOLS_REPRODUCER_H_
+#define BATON_TOOLS_REPRODUCER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/tools/run_options.h"
+
+namespace baton {
+
+// The text of a reproducer. `module` is what the passes were given;
+// options.typed_input is set by whether it has types.
+std::string ReproducerText(const IRModule& module, RunOptions options,
+                           const absl::Status& error);
+
+// If `text` is a reproducer, sets the fields of `options` as it says, and to
+// their defaults where it says nothing, but for those in `keep`. Messages call
+// the text `name`.
+absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
+                                const std::vector<std::string>& keep,
+                                RunOptions& options);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_REPRODUCER_H_
