@@ -1,0 +1,232 @@
+#include "baton/relay/transform/dead_code_elimination.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/relay/transform/purity.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+constexpr int kNone = -1;
+
+bool HasLet(const PostOrderIndex& graph) {
+  for (int i = 0; i < graph.size(); ++i) {
+    if (graph.node(i)->kind() == NodeKind::kLet) return true;
+  }
+  return false;
+}
+
+// The lets of one function, the f-th of those that `purity` knows. Nothing has
+// an effect if `purity` is null.
+class LetEliminator {
+ public:
+  LetEliminator(const PostOrderIndex& graph, int f, const Purity* purity,
+                bool inline_once)
+      : graph_(graph),
+        f_(f),
+        purity_(purity),
+        inline_once_(inline_once),
+        visits_(graph.size()),
+        lets_(graph.size()) {}
+
+  // The root with its lets removed; the same node if there are none to remove.
+  Expr Run() {
+    CountUses();
+    bool any = false;
+    for (int i = 0; i < graph_.size() && !any; ++i) {
+      any = IsNeededLet(i) && ActionFor(i) != Action::kKeep;
+    }
+    return any ? Rewrite() : Expr(graph_.node(graph_.size() - 1));
+  }
+
+ private:
+  enum class Action { kKeep, kRemove, kInline };
+
+  // What is known of a variable that a let binds.
+  struct Variable {
+    int let = kNone;  // for nodes that are no such variable
+    int level = 0;    // of functions, around the let
+    uint8_t uses = 0;
+  };
+
+  bool IsPure(int let) const {
+    const int value = graph_.children(let)[1];
+    return purity_ == nullptr || value == PostOrderIndex::kNoIndex ||
+           !purity_->MayHaveEffect(f_, value);
+  }
+  bool IsNeededLet(int i) const {
+    return visits_[i] > 0 && graph_.node(i)->kind() == NodeKind::kLet;
+  }
+  Action ActionFor(int let) const {
+    if (!IsPure(let)) return Action::kKeep;
+    switch (lets_[graph_.children(let)[0]].uses) {
+      case 0:
+        return Action::kRemove;
+      case 1:
+        return inline_once_ ? Action::kInline : Action::kKeep;
+      default:
+        return Action::kKeep;
+    }
+  }
+
+  void CountUses();
+  Expr Rewrite();
+
+  const PostOrderIndex& graph_;
+  const int f_;
+  const Purity* const purity_;
+  const bool inline_once_;
+  std::vector<uint8_t> visits_;  // of each node: 0, 1, or 2 for more than one
+  std::vector<Variable> lets_;   // by variable
+};
+
+// Visits what is needed: the value of a pure let only when its variable is met.
+// What is reached by two ways counts twice. So does a use in a function inside
+// the let, which may be called many times.
+void LetEliminator::CountUses() {
+  struct Step {
+    int node;
+    int level;
+  };
+  absl::InlinedVector<Step, 64> steps;
+  const auto push = [&steps](int node, int level) {
+    if (node != PostOrderIndex::kNoIndex) steps.push_back({node, level});
+  };
+  push(graph_.size() - 1, 0);
+  while (!steps.empty()) {
+    const auto [i, level] = steps.back();
+    steps.pop_back();
+    if (visits_[i] == 2) continue;
+    ++visits_[i];
+    const absl::Span<const int> children = graph_.children(i);
+    switch (graph_.node(i)->kind()) {
+      case NodeKind::kVar: {
+        Variable& var = lets_[i];
+        if (var.let == kNone) break;
+        ++var.uses;
+        if (var.uses == 1 && IsPure(var.let)) {
+          push(graph_.children(var.let)[1], level);
+        }
+        if (var.level < level) ++var.uses;
+        break;
+      }
+      case NodeKind::kLet: {
+        Variable& var = lets_[children[0]];
+        var.let = i;
+        var.level = level;
+        push(children[2], level);
+        if (!IsPure(i)) push(children[1], level);
+        break;
+      }
+      default: {
+        const bool is_function = graph_.node(i)->kind() == NodeKind::kFunction;
+        for (size_t k = children.size(); k > 0; --k) {
+          push(children[k - 1], level + (is_function ? 1 : 0));
+        }
+        break;
+      }
+    }
+  }
+}
+
+Expr LetEliminator::Rewrite() {
+  IndexedRewriter rewriter(graph_);
+  const auto is_inlined = [this](int i) {
+    return i != PostOrderIndex::kNoIndex && lets_[i].let != kNone &&
+           ActionFor(lets_[i].let) == Action::kInline;
+  };
+  std::vector<int> pending;
+  for (int i = 0; i < graph_.size(); ++i) {
+    if (visits_[i] == 0) continue;
+    for (const int child : graph_.children(i)) {
+      // A variable that is inlined is used in the body of its let, where the
+      // value has been rewritten already. That may be a variable in turn.
+      for (int var = child; is_inlined(var) && !rewriter.changed(var);
+           var = graph_.children(lets_[var].let)[1]) {
+        pending.push_back(var);
+      }
+      while (!pending.empty()) {
+        const int let = lets_[pending.back()].let;
+        const int value = graph_.children(let)[1];
+        rewriter.Set(pending.back(), value == PostOrderIndex::kNoIndex
+                                         ? graph_.As<LetNode>(let)->value()
+                                         : rewriter.Get(value));
+        pending.pop_back();
+      }
+    }
+    if (graph_.node(i)->kind() == NodeKind::kLet &&
+        ActionFor(i) != Action::kKeep) {
+      const int body = graph_.children(i)[2];
+      rewriter.Set(i, body == PostOrderIndex::kNoIndex
+                          ? graph_.As<LetNode>(i)->body()
+                          : rewriter.Get(body));
+    } else {
+      rewriter.RebuildFromChildren(i);
+    }
+  }
+  return rewriter.Get(graph_.size() - 1);
+}
+
+}  // namespace
+
+IRModule EliminateDeadCode(const IRModule& module,
+                           const DeadCodeEliminationOptions& options) {
+  std::vector<PostOrderIndex> graphs;
+  graphs.reserve(module.size());
+  bool any_let = false;
+  for (const IRModule::Definition& definition : module.functions()) {
+    graphs.emplace_back(definition.function);
+    any_let = any_let || HasLet(graphs.back());
+  }
+  if (!any_let) return module;
+
+  std::optional<Purity> purity;
+  if (!options.ignore_impurity) purity.emplace(module, graphs);
+  std::vector<Function> results;
+  results.reserve(module.size());
+  for (int f = 0; f < module.size(); ++f) {
+    const PostOrderIndex& graph = graphs[f];
+    const Function& function = module.functions()[f].function;
+    if (!HasLet(graph)) {
+      results.push_back(function);
+      continue;
+    }
+    const Expr result =
+        LetEliminator(graph, f, purity.has_value() ? &*purity : nullptr,
+                      options.inline_once)
+            .Run();
+    results.push_back(Function(result.As<FunctionNode>()));
+  }
+  return module.WithFunctions(results);
+}
+
+Pass DeadCodeElimination(DeadCodeEliminationOptions options) {
+  return CreateModulePass(
+      [options](const IRModule& module,
+                const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        return EliminateDeadCode(module, options);
+      },
+      {.name = "DeadCodeElimination",
+       .opt_level = 1,
+       .required = {"InferType"},
+       .doc = "Removes lets that nothing needs.",
+       .idempotent = true},
+      options);
+}
+BATON_REGISTER_PASS(DeadCodeElimination);
+
+}  // namespace baton::relay

@@ -1,0 +1,46 @@
+// DeadCodeElimination: removes lets that nothing needs.
+//
+//   let %a = exp(%x);
+//   let %b = log(%x);
+//   %b
+//
+// becomes
+//
+//   let %b = log(%x);
+//   %b
+//
+// Level 1, a module pass. A let is removed if its variable is not used by
+// anything that is needed and evaluating its value has no effect (purity.h).
+// Functions of the module stay, used or not.
+
+#ifndef BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
+#define BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
+
+#include "baton/ir/module.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct DeadCodeEliminationOptions {
+  bool inline_once = false;
+  bool ignore_impurity = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("inline_once", &DeadCodeEliminationOptions::inline_once,
+      "Whether to inline what is used once, outside of inner functions.");
+    v("ignore_impurity", &DeadCodeEliminationOptions::ignore_impurity,
+      "Whether to treat everything as free of effects.");
+  }
+};
+
+Pass DeadCodeElimination(DeadCodeEliminationOptions options = {});
+
+// What the pass does. The module must have types, unless impurity is ignored:
+// what has none is taken to have effects.
+IRModule EliminateDeadCode(const IRModule& module,
+                           const DeadCodeEliminationOptions& options = {});
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_

@@ -1,0 +1,417 @@
+#include "baton/relay/transform/let_insertion.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/relay/op/device_attrs.h"
+#include "baton/relay/transform/scope_graph.h"
+
+namespace baton::relay {
+namespace {
+
+constexpr char kVirtualDevice[] = "virtual_device";
+
+const Op& OnDeviceOp() {
+  static const Op& kOp = *new Op(Op::Find("on_device"));
+  return kOp;
+}
+
+// The attributes of `expr` if it is an on_device; else null.
+const OnDeviceAttrs* AsOnDevice(const ExprNode* expr) {
+  if (expr->kind() != NodeKind::kCall) return nullptr;
+  const auto* call = static_cast<const CallNode*>(expr);
+  if (call->op() != OnDeviceOp() || call->num_args() != 1) return nullptr;
+  return call->attrs_as<OnDeviceAttrs>();
+}
+
+bool IsFixedOnDevice(const ExprNode* expr) {
+  const OnDeviceAttrs* attrs = AsOnDevice(expr);
+  return attrs != nullptr && attrs->constrain_body && attrs->constrain_result;
+}
+
+// `expr` or the argument of the on_device that it is, if that is a let.
+const LetNode* AsLet(const Expr& expr) {
+  return AsOnDevice(expr.get()) != nullptr
+             ? expr.As<CallNode>()->arg(0).As<LetNode>()
+             : expr.As<LetNode>();
+}
+
+class LetInserter {
+ public:
+  LetInserter(const Function& function, LetInsertion what)
+      : what_(what), graph_(function) {}
+
+  absl::StatusOr<Function> Run();
+  bool any_lifted() const { return graph_.any_lifted(); }
+
+ private:
+  static constexpr int kNone = -1;
+
+  // Bindings of a scope, linked from last to first. A let that has been
+  // flattened gives its bindings to the scope around it.
+  struct Binding {
+    Var var;
+    Expr value;
+    Let original;  // the let that binds `var` already, or null
+    int previous;
+  };
+  struct Bindings {
+    int first = kNone;
+    int last = kNone;
+  };
+  struct Visit {
+    int index;
+    bool leave;
+    int let;  // index of the let whose variable the result is to be bound to
+  };
+
+  const LetNode* LetAt(int index) const {
+    return index == kNone ? nullptr
+                          : static_cast<const LetNode*>(graph_.node(index));
+  }
+  void Push(int index, bool leave, int let = kNone) {
+    if (index != ScopeGraph::kNoIndex) visits_.push_back({index, leave, let});
+  }
+
+  void Enter(int i, int let);
+  void PushChildren(int i);
+  void Leave(int i, int let);
+  Expr LeaveLet(int i, const LetNode* let);
+  // Node `i` with what its children have become.
+  Expr Rebuild(int i);
+  // What stands for node `i`, which has become `now`: `now`, or a variable
+  // bound to it.
+  Expr Bind(int i, Expr now, const LetNode* let);
+  bool IsToBeBound(int i) const {
+    return what_ == LetInsertion::kEverything || graph_.lifted(i);
+  }
+  Var Append(int scope, Var var, Expr value, Let original);
+  Var AppendFor(int scope, Expr value, const LetNode* let) {
+    return Append(scope, let != nullptr ? let->var() : Var("x"),
+                  std::move(value), Let(let));
+  }
+  void MoveBindings(int from, int to);
+  // `body` inside of the bindings of `scope`.
+  Expr Close(int scope, Expr body);
+  // `expr` on the device of the expressions around it, if they have one.
+  Expr OnDevice(Expr expr, const LetNode* let);
+
+  const LetInsertion what_;
+  const ScopeGraph graph_;
+  std::vector<Expr> results_;  // null where there is none yet
+  std::vector<Binding> bindings_;
+  std::vector<Bindings> scopes_;
+  absl::InlinedVector<Visit, 64> visits_;
+  std::vector<Expr> scratch_;
+  // Attributes of the enclosing on_device for each enclosing function or
+  // on_device, null for a function without device.
+  std::vector<Attrs> devices_;
+};
+
+absl::StatusOr<Function> LetInserter::Run() {
+  if (graph_.free_var() != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the variable %", graph_.free_var()->name(), " is not bound"));
+  }
+  const int root = graph_.size() - 1;
+  const Function function(static_cast<const FunctionNode*>(graph_.node(root)));
+  if (what_ == LetInsertion::kLifted && !graph_.any_lifted() &&
+      !graph_.any_let()) {
+    return function;
+  }
+  if (function->IsPrimitive()) return function;
+  results_.resize(graph_.size());
+  scopes_.resize(graph_.num_scopes());
+  Push(root, /*leave=*/false);
+  while (!visits_.empty()) {
+    const Visit visit = visits_.back();
+    visits_.pop_back();
+    if (visit.leave) {
+      Leave(visit.index, visit.let);
+    } else {
+      Enter(visit.index, visit.let);
+    }
+  }
+  return Function(results_[root].As<FunctionNode>());
+}
+
+void LetInserter::Enter(int i, int let) {
+  const ExprNode* node = graph_.node(i);
+  if (results_[i].defined()) {
+    if (let != kNone) AppendFor(graph_.scope(i), results_[i], LetAt(let));
+    return;
+  }
+  switch (node->kind()) {
+    case NodeKind::kVar:
+    case NodeKind::kGlobalVar:
+      // From here on the variable of the let stands for the one it is bound to.
+      results_[i] = let == kNone
+                        ? Expr(node)
+                        : AppendFor(graph_.scope(i), Expr(node), LetAt(let));
+      return;
+    case NodeKind::kConstant:
+      results_[i] = Bind(i, Expr(node), LetAt(let));
+      return;
+    case NodeKind::kFunction: {
+      const auto* function = static_cast<const FunctionNode*>(node);
+      if (function->IsPrimitive()) {
+        results_[i] = Bind(i, Expr(node), LetAt(let));
+        return;
+      }
+      const AttrValue* device = function->attrs().Find(kVirtualDevice);
+      devices_.push_back(device == nullptr ? Attrs()
+                                           : Attrs::Make(OnDeviceAttrs{
+                                                 .virtual_device = *device,
+                                                 .constrain_result = true,
+                                                 .constrain_body = true}));
+      break;
+    }
+    case NodeKind::kCall:
+      if (IsFixedOnDevice(node)) {
+        devices_.push_back(static_cast<const CallNode*>(node)->attrs());
+        Push(i, /*leave=*/true);
+        Push(graph_.children(i)[1], /*leave=*/false, let);
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  Push(i, /*leave=*/true, let);
+  PushChildren(i);
+}
+
+// The order in which operands are visited is the reference's (as compiled): it
+// decides on the order of bindings. The last one pushed is visited first.
+void LetInserter::PushChildren(int i) {
+  const absl::Span<const int> children = graph_.children(i);
+  switch (graph_.node(i)->kind()) {
+    case NodeKind::kCall:
+      Push(children[0], /*leave=*/false);
+      for (size_t k = children.size() - 1; k > 0; --k) {
+        Push(children[k], /*leave=*/false);
+      }
+      break;
+    case NodeKind::kFunction:
+      Push(children.back(), /*leave=*/false);
+      break;
+    case NodeKind::kLet: {
+      Push(children[2], /*leave=*/false);
+      if (children[1] != ScopeGraph::kNoIndex) {
+        Push(children[1], /*leave=*/false, /*let=*/i);
+      } else {
+        const auto* let = static_cast<const LetNode*>(graph_.node(i));
+        AppendFor(graph_.opened_scope(i, 0), let->value(), let);
+      }
+      break;
+    }
+    case NodeKind::kIf:
+    case NodeKind::kRefWrite:
+      for (const int child : children) Push(child, /*leave=*/false);
+      break;
+    default:
+      for (size_t k = children.size(); k > 0; --k) {
+        Push(children[k - 1], /*leave=*/false);
+      }
+      break;
+  }
+}
+
+void LetInserter::Leave(int i, int let) {
+  const ExprNode* node = graph_.node(i);
+  switch (node->kind()) {
+    case NodeKind::kLet:
+      results_[i] = LeaveLet(i, LetAt(let));
+      return;
+    case NodeKind::kFunction:
+      devices_.pop_back();
+      if (i == graph_.size() - 1) {
+        results_[i] = Rebuild(i);
+        return;
+      }
+      break;
+    case NodeKind::kCall:
+      if (IsFixedOnDevice(node)) {
+        devices_.pop_back();
+        results_[i] = Rebuild(i);
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  results_[i] = Bind(i, Rebuild(i), LetAt(let));
+}
+
+Expr LetInserter::LeaveLet(int i, const LetNode* let) {
+  const int inner = graph_.opened_scope(i, 0);
+  const auto* node = static_cast<const LetNode*>(graph_.node(i));
+  const int body_index = graph_.children(i)[2];
+  Expr body =
+      body_index == ScopeGraph::kNoIndex ? node->body() : results_[body_index];
+  if (let == nullptr && !IsToBeBound(i)) return Close(inner, std::move(body));
+  // `let a = (let b = v; w); ...` becomes `let b = v; let a = w; ...`.
+  const int scope = graph_.scope(i);
+  MoveBindings(inner, scope);
+  while (const LetNode* next = AsLet(body)) {
+    const Let inner_let(next);
+    Append(scope, inner_let->var(), inner_let->value(), inner_let);
+    body = inner_let->body();
+  }
+  return AppendFor(scope, OnDevice(std::move(body), let), let);
+}
+
+Expr LetInserter::Rebuild(int i) {
+  const ExprNode* node = graph_.node(i);
+  const absl::Span<const int> children = graph_.children(i);
+  scratch_.clear();
+  ForEachChild(node, [&](const Expr& child) {
+    const int index = children[scratch_.size()];
+    scratch_.push_back(index == ScopeGraph::kNoIndex ? child : results_[index]);
+  });
+  switch (node->kind()) {
+    case NodeKind::kFunction: {
+      const auto* function = static_cast<const FunctionNode*>(node);
+      size_t k = 0;
+      for (const Var& param : function->params()) scratch_[k++] = param;
+      scratch_[k] = Close(graph_.opened_scope(i, 0), std::move(scratch_[k]));
+      if (scratch_[k] == function->body()) return Expr(node);
+      break;
+    }
+    case NodeKind::kIf:
+      for (const int k : {1, 2}) {
+        scratch_[k] =
+            Close(graph_.opened_scope(i, k - 1), std::move(scratch_[k]));
+      }
+      break;
+    default:
+      break;
+  }
+  Expr rebuilt = WithChildren(node, scratch_);
+  return what_ == LetInsertion::kEverything ? WithType(rebuilt, Type())
+                                            : rebuilt;
+}
+
+Expr LetInserter::Bind(int i, Expr now, const LetNode* let) {
+  if (let == nullptr && !IsToBeBound(i)) return now;
+  return AppendFor(graph_.scope(i), OnDevice(std::move(now), let), let);
+}
+
+Var LetInserter::Append(int scope, Var var, Expr value, Let original) {
+  Bindings& list = scopes_[scope];
+  bindings_.push_back({var, std::move(value), std::move(original), list.last});
+  list.last = static_cast<int>(bindings_.size()) - 1;
+  if (list.first == kNone) list.first = list.last;
+  return var;
+}
+
+void LetInserter::MoveBindings(int from, int to) {
+  Bindings& source = scopes_[from];
+  if (source.first == kNone) return;
+  Bindings& target = scopes_[to];
+  bindings_[source.first].previous = target.last;
+  if (target.first == kNone) target.first = source.first;
+  target.last = source.last;
+  source = {};
+}
+
+Expr LetInserter::Close(int scope, Expr body) {
+  for (int b = scopes_[scope].last; b != kNone; b = bindings_[b].previous) {
+    Binding& binding = bindings_[b];
+    if (!binding.original.defined()) {
+      body = Let(std::move(binding.var), std::move(binding.value),
+                 std::move(body));
+      continue;
+    }
+    const Expr children[] = {std::move(binding.var), std::move(binding.value),
+                             std::move(body)};
+    body = WithChildren(binding.original.get(), children);
+  }
+  scopes_[scope] = {};
+  return body;
+}
+
+Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
+  if (devices_.empty() || !devices_.back().defined()) return expr;
+  switch (expr->kind()) {
+    case NodeKind::kVar:
+    case NodeKind::kGlobalVar:
+    case NodeKind::kFunction:
+    case NodeKind::kOp:
+      return expr;  // has its device from elsewhere, or fits any
+    default:
+      break;
+  }
+  const Attrs& outer = devices_.back();
+  if (let != nullptr) {
+    const auto* value = let->value().As<CallNode>();
+    if (value != nullptr && value->op() == OnDeviceOp() &&
+        value->attrs() == outer && value->arg(0) == expr) {
+      return let->value();
+    }
+  }
+  if (const OnDeviceAttrs* inner = AsOnDevice(expr.get())) {
+    const auto* device = outer.As<OnDeviceAttrs>();
+    // One on_device says it all, unless they name different devices.
+    if (!inner->constrain_body ||
+        inner->virtual_device == device->virtual_device) {
+      return Call(
+          OnDeviceOp(), {expr.As<CallNode>()->arg(0)},
+          Attrs::Make(OnDeviceAttrs{.virtual_device = device->virtual_device,
+                                    .constrain_result = true,
+                                    .constrain_body = inner->constrain_body}));
+    }
+  }
+  return Call(OnDeviceOp(), {std::move(expr)}, outer);
+}
+
+}  // namespace
+
+absl::StatusOr<Function> InsertLets(const Function& function,
+                                    LetInsertion what) {
+  LetInserter inserter(function, what);
+  absl::StatusOr<Function> result = inserter.Run();
+  bool again = what == LetInsertion::kLifted && inserter.any_lifted();
+  while (again && result.ok()) {
+    // What has been bound may be computed earlier than before, and use first
+    // what was first used elsewhere.
+    const Function before = *result;
+    LetInserter next(before, what);
+    again = next.any_lifted();
+    if (again) result = next.Run();
+  }
+  return result;
+}
+
+absl::StatusOr<IRModule> InsertLets(const IRModule& module, LetInsertion what) {
+  std::vector<Function> results;
+  results.reserve(module.size());
+  for (const IRModule::Definition& definition : module.functions()) {
+    if (definition.function->attrs().Find(attr::kCompiler) != nullptr) {
+      results.push_back(definition.function);
+      continue;
+    }
+    absl::StatusOr<Function> result = InsertLets(definition.function, what);
+    if (!result.ok()) {
+      return absl::Status(result.status().code(),
+                          absl::StrCat("in function @", definition.var->name(),
+                                       ": ", result.status().message()));
+    }
+    results.push_back(*std::move(result));
+  }
+  return module.WithFunctions(results);
+}
+
+}  // namespace baton::relay

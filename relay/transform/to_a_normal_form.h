@@ -1,0 +1,35 @@
+// ToANormalForm: binds every expression to a variable.
+//
+//   multiply(add(%x, 1f), %y)
+//
+// becomes
+//
+//   let %x1 = 1f;
+//   let %x2 = add(%x, %x1);
+//   let %x3 = multiply(%x2, %y);
+//   %x3
+//
+// Level 1, a module pass. What several scopes (function bodies, branches) share
+// is bound in the scope around them, so that nothing is computed twice. A let
+// is flattened and bound too: its result gets a variable of its own. Variables,
+// global variables, operators and constructors need none. Functions with a
+// `Compiler` attribute, and Primitive functions, are left alone. New nodes have
+// no types until InferType runs.
+
+#ifndef BATON_RELAY_TRANSFORM_TO_A_NORMAL_FORM_H_
+#define BATON_RELAY_TRANSFORM_TO_A_NORMAL_FORM_H_
+
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+Pass ToANormalForm();
+
+// The same for one function. An error if it has free variables.
+absl::StatusOr<Function> InANormalForm(const Function& function);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_TO_A_NORMAL_FORM_H_

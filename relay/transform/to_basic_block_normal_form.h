@@ -1,0 +1,40 @@
+// ToBasicBlockNormalForm: binds what a scope shares with others to a variable,
+// in the innermost scope around them.
+//
+//   if (%c) { %0 = add(%x, 1f); %0 } else { multiply(%0, 2f) }
+//
+// becomes
+//
+//   let %x1 = add(%x, 1f);
+//   if (%c) { %x1 } else { multiply(%x1, 2f) }
+//
+// so that it is plain where an expression is computed, and once only. Scopes
+// are function bodies, lets, branches and clauses. Within a scope, expressions
+// stay a graph.
+//
+// Level 1, a module pass. Lets that bind lets are flattened. Functions with a
+// `Compiler` attribute, and Primitive functions, are left alone. New nodes have
+// no types until InferType runs.
+
+#ifndef BATON_RELAY_TRANSFORM_TO_BASIC_BLOCK_NORMAL_FORM_H_
+#define BATON_RELAY_TRANSFORM_TO_BASIC_BLOCK_NORMAL_FORM_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+Pass ToBasicBlockNormalForm();
+
+// The same for one function. An error if it has free variables.
+absl::StatusOr<Function> InBasicBlockNormalForm(const Function& function);
+
+// OK if `expr` is in basic block normal form; else InvalidArgument, which names
+// the expressions that are not bound where they have to be.
+absl::Status CheckBasicBlockNormalForm(const Expr& expr);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_TO_BASIC_BLOCK_NORMAL_FORM_H_

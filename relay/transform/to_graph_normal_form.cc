@@ -1,0 +1,122 @@
+#include "baton/relay/transform/to_graph_normal_form.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/relay/transform/post_order_index.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+constexpr int kNone = -1;
+
+// In post-order, what uses a let's variable in the let's value comes before or
+// at the value, and what uses it in the body comes after.
+class LetRemover {
+ public:
+  explicit LetRemover(const Expr& root) : graph_(root), rewriter_(graph_) {}
+
+  Expr Run(const Expr& root) {
+    FindLets();
+    if (let_of_.empty()) return root;
+    for (int i = 0; i < graph_.size(); ++i) {
+      if (graph_.node(i)->kind() == NodeKind::kLet) {
+        const auto* let = graph_.As<LetNode>(i);
+        const int body = graph_.children(i)[2];
+        if (body != PostOrderIndex::kNoIndex) ReplaceVariable(body, i);
+        rewriter_.Set(i, body == PostOrderIndex::kNoIndex
+                             ? let->body()
+                             : rewriter_.Get(body));
+        continue;
+      }
+      for (const int child : graph_.children(i)) ReplaceVariable(child, i);
+      rewriter_.RebuildFromChildren(i);
+    }
+    return rewriter_.Get(graph_.size() - 1);
+  }
+
+ private:
+  // Fills let_of_ and recursive_; leaves them empty if there are no lets.
+  void FindLets() {
+    const int size = graph_.size();
+    for (int i = 0; i < size; ++i) {
+      if (graph_.node(i)->kind() != NodeKind::kLet) continue;
+      if (let_of_.empty()) let_of_.resize(size, kNone);
+      let_of_[graph_.children(i)[0]] = i;
+    }
+    if (let_of_.empty()) return;
+    recursive_.resize(size);
+    for (int i = 0; i < size; ++i) {
+      for (const int child : graph_.children(i)) {
+        if (child == PostOrderIndex::kNoIndex) continue;
+        const int let = let_of_[child];
+        if (let != kNone && i <= graph_.children(let)[1]) {
+          recursive_[let] = true;
+        }
+      }
+    }
+  }
+
+  // Has `child`, if it is the variable of a let, stand for its value, if `user`
+  // comes after that.
+  void ReplaceVariable(int child, int user) {
+    // A value may be a variable in turn.
+    for (int var = child; IsToReplace(var); var = ValueOf(let_of_[var])) {
+      if (user <= ValueOf(let_of_[var])) break;
+      pending_.push_back(var);
+    }
+    while (!pending_.empty()) {
+      const int var = pending_.back();
+      pending_.pop_back();
+      const int let = let_of_[var];
+      const auto* node = graph_.As<LetNode>(let);
+      Expr value = ValueOf(let) == PostOrderIndex::kNoIndex
+                       ? node->value()
+                       : rewriter_.Get(ValueOf(let));
+      if (recursive_[let]) {
+        const bool same = value == node->value() && node->body() == node->var();
+        value =
+            same ? Expr(node) : Let(node->var(), std::move(value), node->var());
+      }
+      rewriter_.Set(var, std::move(value));
+    }
+  }
+
+  int ValueOf(int let) const { return graph_.children(let)[1]; }
+  bool IsToReplace(int i) const {
+    return i != PostOrderIndex::kNoIndex && let_of_[i] != kNone &&
+           !rewriter_.changed(i);
+  }
+
+  const PostOrderIndex graph_;
+  IndexedRewriter rewriter_;
+  std::vector<int> let_of_;  // by variable: the let that binds it, or kNone
+  std::vector<int> pending_;
+  std::vector<bool> recursive_;  // by let: whether the value uses the variable
+};
+
+}  // namespace
+
+Expr InGraphNormalForm(const Expr& expr) { return LetRemover(expr).Run(expr); }
+
+Pass ToGraphNormalForm() {
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function(InGraphNormalForm(function).As<FunctionNode>());
+      },
+      {.name = "ToGraphNormalForm",
+       .opt_level = 1,
+       .doc = "Replaces lets by sharing.",
+       .idempotent = true});
+}
+BATON_REGISTER_PASS(ToGraphNormalForm);
+
+}  // namespace baton::relay

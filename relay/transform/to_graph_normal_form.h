@@ -1,0 +1,30 @@
+// ToGraphNormalForm: replaces lets by sharing.
+//
+//   let %a = add(%x, %x);
+//   multiply(%a, %a)
+//
+// becomes
+//
+//   %0 = add(%x, %x);
+//   multiply(%0, %0)
+//
+// Level 1, a function pass. What a let binds is dropped if nothing uses it,
+// whatever its effects: as in the reference, this is for programs without any.
+// A recursive function keeps its let, `let %f = fn ...; %f`, where it is used.
+
+#ifndef BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
+#define BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
+
+#include "baton/ir/expr.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+Pass ToGraphNormalForm();
+
+// The same for one expression.
+Expr InGraphNormalForm(const Expr& expr);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
