@@ -19,9 +19,14 @@
 #include "baton/ir/well_formed.h"
 #include "baton/relay/op/builders.h"
 #include "baton/relay/transform/canonicalize_ops.h"
+#include "baton/relay/transform/dead_code_elimination.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/fold_scale_axis.h"
+#include "baton/relay/transform/infer_type.h"
 #include "baton/relay/transform/simplify_inference.h"
+#include "baton/relay/transform/to_a_normal_form.h"
+#include "baton/relay/transform/to_basic_block_normal_form.h"
+#include "baton/relay/transform/to_graph_normal_form.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "gtest/gtest.h"
@@ -101,10 +106,27 @@ void CheckChain(IRModule (*make)()) {
   for (const Pass& pass :
        {relay::FoldConstant(), relay::SimplifyInference(),
         relay::CanonicalizeOps(), relay::BackwardFoldScaleAxis(),
-        relay::ForwardFoldScaleAxis()}) {
+        relay::ForwardFoldScaleAxis(), relay::DeadCodeElimination(),
+        relay::ToBasicBlockNormalForm()}) {
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule after, pass(module));
     EXPECT_TRUE(after.SameAs(module)) << pass.name();
   }
+}
+
+// Through every normal form, to a graph in the end.
+void CheckNormalForms(IRModule (*make)()) {
+  BATON_ASSERT_OK_AND_ASSIGN(IRModule module, InferTypes(make()));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule graph, InferTypes(CallChain()));
+  for (const Pass& pass :
+       {relay::ToANormalForm(), relay::InferType(),
+        relay::DeadCodeElimination(), relay::ToBasicBlockNormalForm(),
+        relay::DeadCodeElimination({.inline_once = true})}) {
+    BATON_ASSERT_OK_AND_ASSIGN(module, pass(module));
+  }
+  EXPECT_TRUE(StructuralEqual(module, graph));
+  BATON_ASSERT_OK_AND_ASSIGN(module, relay::ToANormalForm()(module));
+  BATON_ASSERT_OK_AND_ASSIGN(module, relay::ToGraphNormalForm()(module));
+  EXPECT_TRUE(StructuralEqual(module, graph));
 }
 
 TEST(DeepTest, MillionCalls) {
@@ -113,6 +135,14 @@ TEST(DeepTest, MillionCalls) {
 
 TEST(DeepTest, MillionLets) {
   RunInOrdinaryStack([] { CheckChain(LetChain); });
+}
+
+TEST(DeepTest, NormalFormsOfMillionCalls) {
+  RunInOrdinaryStack([] { CheckNormalForms(CallChain); });
+}
+
+TEST(DeepTest, NormalFormsOfMillionLets) {
+  RunInOrdinaryStack([] { CheckNormalForms(LetChain); });
 }
 
 }  // namespace

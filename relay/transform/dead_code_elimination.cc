@@ -1,11 +1,11 @@
 #include "baton/relay/transform/dead_code_elimination.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -22,13 +22,6 @@ namespace baton::relay {
 namespace {
 
 constexpr int kNone = -1;
-
-bool HasLet(const PostOrderIndex& graph) {
-  for (int i = 0; i < graph.size(); ++i) {
-    if (graph.node(i)->kind() == NodeKind::kLet) return true;
-  }
-  return false;
-}
 
 // The lets of one function, the f-th of those that `purity` knows. Nothing has
 // an effect if `purity` is null.
@@ -185,28 +178,23 @@ Expr LetEliminator::Rewrite() {
 
 IRModule EliminateDeadCode(const IRModule& module,
                            const DeadCodeEliminationOptions& options) {
+  const auto has_let = [](const IRModule::Definition& definition) {
+    return ContainsKind(definition.function, NodeKind::kLet);
+  };
+  if (absl::c_none_of(module.functions(), has_let)) return module;
+
   std::vector<PostOrderIndex> graphs;
   graphs.reserve(module.size());
-  bool any_let = false;
   for (const IRModule::Definition& definition : module.functions()) {
     graphs.emplace_back(definition.function);
-    any_let = any_let || HasLet(graphs.back());
   }
-  if (!any_let) return module;
-
   std::optional<Purity> purity;
   if (!options.ignore_impurity) purity.emplace(module, graphs);
   std::vector<Function> results;
   results.reserve(module.size());
   for (int f = 0; f < module.size(); ++f) {
-    const PostOrderIndex& graph = graphs[f];
-    const Function& function = module.functions()[f].function;
-    if (!HasLet(graph)) {
-      results.push_back(function);
-      continue;
-    }
     const Expr result =
-        LetEliminator(graph, f, purity.has_value() ? &*purity : nullptr,
+        LetEliminator(graphs[f], f, purity.has_value() ? &*purity : nullptr,
                       options.inline_once)
             .Run();
     results.push_back(Function(result.As<FunctionNode>()));

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 
@@ -84,6 +86,33 @@ PostOrderIndex::PostOrderIndex(const Expr& root) {
     if (entered.shared_id >= 0) shared_indices[entered.shared_id] = index;
     open.pop_back();
   }
+}
+
+bool ContainsKind(const Expr& root, NodeKind kind) {
+  const auto has_children = [](const ExprNode* node) {
+    switch (node->kind()) {
+      case NodeKind::kVar:
+      case NodeKind::kGlobalVar:
+      case NodeKind::kConstant:
+      case NodeKind::kOp:
+        return false;
+      default:
+        return true;
+    }
+  };
+  if (!root.defined() || !has_children(root.get())) return false;
+  absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
+  absl::flat_hash_set<const ExprNode*> seen;
+  while (!pending.empty()) {
+    const ExprNode* node = pending.back();
+    pending.pop_back();
+    if (node->kind() == kind) return true;
+    if (!node->unique() && !seen.insert(node).second) continue;
+    ForEachChild(node, [&](const Expr& child) {
+      if (has_children(child.get())) pending.push_back(child.get());
+    });
+  }
+  return false;
 }
 
 void IndexedRewriter::RebuildFromChildren(int i) {

@@ -18,6 +18,7 @@
 
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node.h"
 
 namespace baton::relay {
 
@@ -61,6 +62,10 @@ class PostOrderIndex {
   std::vector<Entry> nodes_;
   std::vector<int> children_;
 };
+
+// Whether there is a node of that kind in the graph. Faster than an index:
+// leaves are not looked at. `kind` must be one that has children.
+bool ContainsKind(const Expr& root, NodeKind kind);
 
 // Collects what replaces each node. Whatever is not replaced, and has no child
 // that is, stays the same node.

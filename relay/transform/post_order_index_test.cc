@@ -104,5 +104,17 @@ TEST(IndexedRewriterTest, TheSameNodeIsNoChange) {
   EXPECT_EQ(rewriter.Get(1), root);
 }
 
+TEST(ContainsKindTest, Lets) {
+  const Var x("x", {2});
+  const Expr shared = Exp(x);
+  const Expr call = Add(shared, Tuple({shared, x}));
+  EXPECT_FALSE(ContainsKind(x, NodeKind::kLet));
+  EXPECT_FALSE(ContainsKind(Expr(), NodeKind::kLet));
+  EXPECT_FALSE(ContainsKind(Function({x}, call), NodeKind::kLet));
+  EXPECT_TRUE(ContainsKind(call, NodeKind::kTuple));
+  EXPECT_TRUE(
+      ContainsKind(Function({}, If(x, call, Let(x, call, x))), NodeKind::kLet));
+}
+
 }  // namespace
 }  // namespace baton::relay

@@ -23,9 +23,8 @@ class LetRemover {
  public:
   explicit LetRemover(const Expr& root) : graph_(root), rewriter_(graph_) {}
 
-  Expr Run(const Expr& root) {
+  Expr Run() {
     FindLets();
-    if (let_of_.empty()) return root;
     for (int i = 0; i < graph_.size(); ++i) {
       if (graph_.node(i)->kind() == NodeKind::kLet) {
         const auto* let = graph_.As<LetNode>(i);
@@ -43,16 +42,15 @@ class LetRemover {
   }
 
  private:
-  // Fills let_of_ and recursive_; leaves them empty if there are no lets.
   void FindLets() {
     const int size = graph_.size();
-    for (int i = 0; i < size; ++i) {
-      if (graph_.node(i)->kind() != NodeKind::kLet) continue;
-      if (let_of_.empty()) let_of_.resize(size, kNone);
-      let_of_[graph_.children(i)[0]] = i;
-    }
-    if (let_of_.empty()) return;
+    let_of_.resize(size, kNone);
     recursive_.resize(size);
+    for (int i = 0; i < size; ++i) {
+      if (graph_.node(i)->kind() == NodeKind::kLet) {
+        let_of_[graph_.children(i)[0]] = i;
+      }
+    }
     for (int i = 0; i < size; ++i) {
       for (const int child : graph_.children(i)) {
         if (child == PostOrderIndex::kNoIndex) continue;
@@ -104,7 +102,10 @@ class LetRemover {
 
 }  // namespace
 
-Expr InGraphNormalForm(const Expr& expr) { return LetRemover(expr).Run(expr); }
+Expr InGraphNormalForm(const Expr& expr) {
+  if (!ContainsKind(expr, NodeKind::kLet)) return expr;
+  return LetRemover(expr).Run();
+}
 
 Pass ToGraphNormalForm() {
   return CreateFunctionPass(
