@@ -123,6 +123,50 @@ std::vector<int> PairLines(absl::Span<const absl::string_view> a,
   return pairs;
 }
 
+// Lines [begin, end) as the unified format has it: `FIRST,COUNT`, or `FIRST`
+// for one line; for none the first is the one before.
+std::string Range(size_t begin, size_t end) {
+  if (end == begin + 1) return absl::StrCat(end);
+  return absl::StrCat(end == begin ? begin : begin + 1, ",", end - begin);
+}
+
+// The text of one function of `module`; empty if it has none of that name.
+std::string FunctionText(const IRModule& module, const GlobalVar& var,
+                         const TextOptions& options) {
+  const Function function = module.Find(var->name());
+  if (!function.defined()) return "";
+  IRModule alone;
+  alone.Set(var, function);
+  return AsText(alone, options);
+}
+
+// What changed, function by function.
+std::string DiffModules(const IRModule& before, const IRModule& after,
+                        const TextOptions& options) {
+  std::string result;
+  const auto add = [&](const GlobalVar& var) {
+    const std::string diff = DiffLines(FunctionText(before, var, options),
+                                       FunctionText(after, var, options));
+    if (diff.empty()) return;
+    absl::StrAppend(&result, "--- @", var->name(), "\n+++ @", var->name(), "\n",
+                    diff);
+  };
+  for (const IRModule::Definition& definition : before.functions()) {
+    const Function now = after.Find(definition.var->name());
+    if (now.get() != definition.function.get()) add(definition.var);
+  }
+  for (const IRModule::Definition& definition : after.functions()) {
+    if (!before.Find(definition.var->name()).defined()) add(definition.var);
+  }
+  return result;
+}
+
+// Whether a pass around this one will tell of the change.
+bool IsToldByParent(const PassExecution& pass) {
+  return pass.info().always_run && pass.parent() != nullptr &&
+         pass.parent()->info().granularity != PassGranularity::kSequence;
+}
+
 }  // namespace
 
 std::string DiffLines(absl::string_view before, absl::string_view after) {
@@ -187,8 +231,10 @@ std::string DiffLines(absl::string_view before, absl::string_view after) {
     }
     i = end - 1;
     end = std::min(steps.size(), end + kContext);
-    absl::StrAppend(&text, "@@ -", steps[begin].a + 1, " +", steps[begin].b + 1,
-                    " @@\n");
+    const size_t a_end = end < steps.size() ? steps[end].a : a.size();
+    const size_t b_end = end < steps.size() ? steps[end].b : b.size();
+    absl::StrAppend(&text, "@@ -", Range(steps[begin].a, a_end), " +",
+                    Range(steps[begin].b, b_end), " @@\n");
     for (size_t k = begin; k < end; ++k) {
       absl::StrAppend(&text, absl::string_view(&steps[k].mark, 1),
                       steps[k].line, "\n");
@@ -240,14 +286,14 @@ absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
   using Changed = PrintIrOptions::Changed;
   const bool tells_change =
       options_.changed != Changed::kNone && pass.changed() &&
-      pass.info().granularity != PassGranularity::kSequence;
+      pass.info().granularity != PassGranularity::kSequence &&
+      !IsToldByParent(pass);
   const bool matches = Matches(after_, pass.name());
   if (matches || (tells_change && options_.changed == Changed::kFull)) {
     Print("IR after", pass, AsText(module, options_.text));
   }
   if (tells_change && options_.changed == Changed::kDiff) {
-    const std::string diff = DiffLines(AsText(pass.before(), options_.text),
-                                       AsText(module, options_.text));
+    const std::string diff = DiffModules(pass.before(), module, options_.text);
     if (!diff.empty()) Print("IR changed by", pass, diff);
   }
   return absl::OkStatus();

@@ -25,12 +25,13 @@ struct PrintIrOptions {
   // Empty matches nothing.
   std::string before = {};
   std::string after = {};
-  // What to print after each pass that changed the module, be its name what it
-  // may. Sequences are left out: the passes inside them tell all.
+  // What to print after each pass that changed the module, whatever its name.
+  // Left out are sequences, since the passes inside them tell all, and the
+  // inference inside a function pass, since that pass tells all.
   enum class Changed {
     kNone,
-    kFull,
-    kDiff,  // line by line, if the text differs
+    kFull,  // the module
+    kDiff,  // DiffLines of each function whose text changed
   };
   Changed changed = Changed::kNone;
   TextOptions text = {
@@ -39,12 +40,21 @@ struct PrintIrOptions {
   std::ostream* out = nullptr;
 };
 
-// Each module comes after a comment that says where it was met:
+// What is printed comes after a comment that says where it was met:
 //
 //   // IR after #3 FoldConstant, in #1 sequential
 //   def @main(...) { ... }
 //
-// and before an empty line.
+// and before an empty line. Differences are in the unified format:
+//
+//   // IR changed by #3 FoldConstant, in #1 sequential
+//   --- @main
+//   +++ @main
+//   @@ -1,3 +1,3 @@
+//    def @main(...) {
+//   -  add(1f, 2f)
+//   +  3f
+//    }
 class PrintIrInstrument final : public PassInstrument {
  public:
   // An error if a regular expression is ill-formed.
@@ -67,9 +77,9 @@ class PrintIrInstrument final : public PassInstrument {
   std::unique_ptr<const re2::RE2> after_;
 };
 
-// The difference between two texts, line by line: `-` before lines that only
-// the first has, `+` before those that only the second has, with up to three
-// common lines around, and `@@ -LINE +LINE @@` before each group.
+// The difference between two texts in the unified format, without the lines
+// that name files: groups of changed lines with up to three common ones around.
+// Empty if all lines are the same.
 std::string DiffLines(absl::string_view before, absl::string_view after);
 
 }  // namespace baton

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/text_printer.h"
+#include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
@@ -79,16 +80,15 @@ TEST(PrintIrTest, ChangedFull) {
   EXPECT_EQ(
       Print(Sequential({toy::Nothing(), toy::AToB()}),
             {.changed = PrintIrOptions::Changed::kFull}),
-      absl::StrCat("// IR after #5 InferType, in #4 AToB, in #1 "
-                   "sequential\n",
-                   kModuleB, "\n", "// IR after #4 AToB, in #1 sequential\n",
-                   kModuleB, "\n"));
+      absl::StrCat("// IR after #4 AToB, in #1 sequential\n", kModuleB, "\n"));
 }
 
 TEST(PrintIrTest, ChangedDiff) {
   EXPECT_EQ(Print(toy::AToB(), {.changed = PrintIrOptions::Changed::kDiff}),
             "// IR changed by #1 AToB\n"
-            "@@ -1 +1 @@\n"
+            "--- @main\n"
+            "+++ @main\n"
+            "@@ -1,3 +1,3 @@\n"
             " def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
             "-  toy.a(%x)\n"
             "+  toy.b(%x)\n"
@@ -96,13 +96,62 @@ TEST(PrintIrTest, ChangedDiff) {
             "\n");
 }
 
+TEST(PrintIrTest, DiffOfTheFunctionsThatChanged) {
+  const Pass pass = CreateModulePass(
+      [](const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        IRModule result = module;
+        result.Remove("f1");
+        result.Set("f3", module.Find("f2"));
+        result.Set("main", toy::Wrap(module.Find("main"), "toy.b"));
+        return result;
+      },
+      {.name = "Mix"});
+  std::ostringstream out;
+  const auto instrument =
+      PrintIrInstrument::Create({.changed = PrintIrOptions::Changed::kDiff,
+                                 .text = {.version = false, .types = false},
+                                 .out = &out});
+  ASSERT_TRUE(instrument.ok());
+  EXPECT_TRUE(PassContext({.instruments = {*instrument}})
+                  .Run([&] { return pass(toy::Module(3)); })
+                  .ok());
+  const std::string head =
+      "(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n";
+  EXPECT_EQ(out.str(), absl::StrCat("// IR changed by #1 Mix\n"
+                                    "--- @main\n"
+                                    "+++ @main\n"
+                                    "@@ -1,3 +1,4 @@\n"
+                                    " def @main",
+                                    head,
+                                    "-  toy.a(%x)\n"
+                                    "+  %0 = toy.a(%x);\n"
+                                    "+  toy.b(%0)\n"
+                                    " }\n"
+                                    "--- @f1\n"
+                                    "+++ @f1\n"
+                                    "@@ -1,3 +0,0 @@\n"
+                                    "-def @f1",
+                                    head,
+                                    "-  toy.a(%x)\n"
+                                    "-}\n"
+                                    "--- @f3\n"
+                                    "+++ @f3\n"
+                                    "@@ -0,0 +1,3 @@\n"
+                                    "+def @f3",
+                                    head,
+                                    "+  toy.a(%x)\n"
+                                    "+}\n"
+                                    "\n"));
+}
+
 TEST(DiffLinesTest, Simple) {
   EXPECT_EQ(DiffLines("", ""), "");
   EXPECT_EQ(DiffLines("a\nb\n", "a\nb\n"), "");
-  EXPECT_EQ(DiffLines("", "a\n"), "@@ -1 +1 @@\n+a\n");
-  EXPECT_EQ(DiffLines("a\n", ""), "@@ -1 +1 @@\n-a\n");
+  EXPECT_EQ(DiffLines("", "a\n"), "@@ -0,0 +1 @@\n+a\n");
+  EXPECT_EQ(DiffLines("a\n", ""), "@@ -1 +0,0 @@\n-a\n");
   EXPECT_EQ(DiffLines("a\nb\nc\n", "a\nx\nc\n"),
-            "@@ -1 +1 @@\n a\n-b\n+x\n c\n");
+            "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n");
   // The last line may lack its line feed.
   EXPECT_EQ(DiffLines("a\nb", "a\nb\n"), "");
 }
@@ -110,13 +159,13 @@ TEST(DiffLinesTest, Simple) {
 TEST(DiffLinesTest, GroupsFarChanges) {
   EXPECT_EQ(DiffLines("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n",
                       "1\nx\n3\n4\n5\n6\n7\n8\n9\n10\n12\n13\n"),
-            "@@ -1 +1 @@\n 1\n-2\n+x\n 3\n 4\n 5\n"
-            "@@ -8 +8 @@\n 8\n 9\n 10\n-11\n 12\n+13\n");
+            "@@ -1,5 +1,5 @@\n 1\n-2\n+x\n 3\n 4\n 5\n"
+            "@@ -8,5 +8,5 @@\n 8\n 9\n 10\n-11\n 12\n+13\n");
 }
 
 TEST(DiffLinesTest, NearChangesShareAGroup) {
   EXPECT_EQ(DiffLines("1\n2\n3\n4\n5\n6\n7\n8\n", "x\n2\n3\n4\n5\n6\n7\ny\n"),
-            "@@ -1 +1 @@\n-1\n+x\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+y\n");
+            "@@ -1,8 +1,8 @@\n-1\n+x\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+y\n");
 }
 
 // Applies a difference that shows every line (the texts are short enough).

@@ -3,6 +3,7 @@
 #ifndef BATON_TESTING_RUN_BINARY_H_
 #define BATON_TESTING_RUN_BINARY_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -18,6 +19,10 @@ struct RunResult {
 // Runs `path` (from the top of the repository) with the arguments `args`, a
 // piece of shell text.
 RunResult RunBinary(absl::string_view path, absl::string_view args = "");
+
+// The same with a terminal as standard error; nullopt if there are none here.
+std::optional<RunResult> RunBinaryOnTerminal(absl::string_view path,
+                                             absl::string_view args = "");
 
 // A directory that the test may write to.
 std::string TempDir();

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <istream>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -15,9 +18,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/instrument/bisect.h"
+#include "baton/instrument/check_values.h"
 #include "baton/instrument/dump.h"
 #include "baton/instrument/op_differ.h"
 #include "baton/instrument/print_ir.h"
+#include "baton/instrument/progress.h"
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"
 #include "baton/ir/attr_value.h"
@@ -34,10 +39,12 @@
 #include "baton/testing/workload.h"
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
+#include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
 #include "baton/transform/pipeline_value.h"
@@ -89,6 +96,32 @@ bool IsWorkload(absl::string_view text) {
   return false;
 }
 
+// Where reports go, with a line between them that says what is under way, if
+// that is wanted.
+class Console {
+ public:
+  Console(std::ostream& reports, bool progress) : reports_(reports) {
+    if (!progress) return;
+    line_.emplace(
+        [&reports](absl::string_view text) { reports << text << std::flush; });
+  }
+
+  void Report(absl::string_view text) {
+    if (line_.has_value()) line_->Hide();
+    reports_ << text << std::flush;
+  }
+  void Progress(std::string text) {
+    if (line_.has_value()) line_->Show(std::move(text));
+  }
+  bool shows_progress() const { return line_.has_value(); }
+  // For what writes while passes run.
+  std::ostream& stream() { return reports_; }
+
+ private:
+  std::ostream& reports_;
+  std::optional<ProgressLine> line_;
+};
+
 // The modules to run passes over, and how.
 struct Job {
   std::string name;  // of the input, for messages
@@ -96,20 +129,23 @@ struct Job {
   RunOptions run;
 };
 
-absl::StatusOr<Job> ReadInput(const OptOptions& options,
-                              const OptStreams& streams) {
+absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
+                              Console& console) {
   Job job;
   job.run = options.run;
   const bool from_stream = options.input == kStandardStream;
   job.name = from_stream ? "<stdin>" : options.input;
+  console.Progress(absl::StrCat("reading ", job.name));
   absl::StatusOr<std::string> content =
-      from_stream ? ReadStream(streams.in, job.name) : ReadFile(options.input);
+      from_stream ? ReadStream(in, job.name) : ReadFile(options.input);
   if (absl::IsNotFound(content.status()) && IsWorkload(options.input)) {
     return absl::NotFoundError(
         absl::StrCat("there is no file ", options.input,
                      "; did you mean --workload=", options.input, "?"));
   }
   BATON_RETURN_IF_ERROR(content.status());
+  BATON_RETURN_IF_ERROR(
+      ReadReproducerHead(*content, job.name, options.given, job.run));
   if (FormatOf(*content, job.name) == InputFormat::kBinary) {
     return absl::UnimplementedError(absl::StrCat(
         job.name, " is in the binary format, which is not supported"));
@@ -118,17 +154,22 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options,
   job.modules = ParseModules(*std::move(content), job.name,
                              options.split_input_file, diagnostics);
   if (!diagnostics.list().empty()) {
-    streams.reports << diagnostics.ToString() << "\n" << std::flush;
+    console.Report(diagnostics.ToString() + "\n");
   }
   if (const int n = diagnostics.num_errors(); n > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(n, n == 1 ? " error" : " errors", " in ", job.name));
   }
+  if (job.run.typed_input) {
+    for (InputModule& input : job.modules) {
+      BATON_ASSIGN_OR_RETURN(input.module, InferTypes(input.module));
+    }
+  }
   return job;
 }
 
-absl::StatusOr<Job> LoadInput(const OptOptions& options,
-                              const OptStreams& streams) {
+absl::StatusOr<Job> LoadInput(const OptOptions& options, std::istream& in,
+                              Console& console) {
   if (options.input.empty() == options.workload.empty()) {
     return absl::InvalidArgumentError(
         options.input.empty()
@@ -142,8 +183,9 @@ absl::StatusOr<Job> LoadInput(const OptOptions& options,
       return absl::InvalidArgumentError(
           "--bind_params: only workloads have weights to bind");
     }
-    return ReadInput(options, streams);
+    return ReadInput(options, in, console);
   }
+  console.Progress(absl::StrCat("making ", options.workload));
   BATON_ASSIGN_OR_RETURN(IRModule module, LoadWorkload(options));
   return Job{options.workload, {{.module = std::move(module)}}, options.run};
 }
@@ -159,19 +201,39 @@ absl::StatusOr<AttrMap> Config(const RunOptions& run) {
   return config;
 }
 
+bool PrintsModules(const OptOptions& options) {
+  return !options.print_before.empty() || !options.print_after.empty() ||
+         options.print_changed != "none";
+}
+
+absl::StatusOr<std::shared_ptr<PassInstrument>> CreatePrinter(
+    const OptOptions& options, std::ostream& out) {
+  using Changed = PrintIrOptions::Changed;
+  return PrintIrInstrument::Create(
+      {.before = options.print_before,
+       .after = options.print_after,
+       .changed = options.print_changed == "full"   ? Changed::kFull
+                  : options.print_changed == "diff" ? Changed::kDiff
+                                                    : Changed::kNone,
+       .out = &out});
+}
+
 // Who watches the passes, as the options ask.
 class Watch {
  public:
-  // `folder`: in that of options.dump_dir; may be empty.
-  static absl::StatusOr<Watch> Create(const OptOptions& options,
-                                      const RunOptions& run,
-                                      absl::string_view folder,
-                                      std::ostream& reports);
+  // `folder`: in that of options.dump_dir; may be empty. `place`: where the
+  // module is among others; may be empty.
+  static absl::StatusOr<Watch> Create(
+      const OptOptions& options, const RunOptions& run, const Pass& pipeline,
+      const std::string& folder, const std::string& place, Console& console);
 
   const PassInstruments& instruments() const { return instruments_; }
 
   // Whether there will be anything to read.
-  bool talks() const { return talks_; }
+  bool talks() const {
+    return bisect_ != nullptr || timing_ != nullptr || differ_ != nullptr ||
+           prints_;
+  }
 
   // What is to be said when the passes have run; the context must not have
   // exited.
@@ -183,51 +245,51 @@ class Watch {
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
   bool json_ = false;
-  bool talks_ = false;
+  bool prints_ = false;
 };
 
 absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
-                                    const RunOptions& run,
-                                    absl::string_view folder,
-                                    std::ostream& reports) {
+                                    const RunOptions& run, const Pass& pipeline,
+                                    const std::string& folder,
+                                    const std::string& place,
+                                    Console& console) {
   Watch watch;
-  watch.json_ = options.timing == "json";
+  const auto add = [&watch](auto instrument) {
+    watch.instruments_.push_back(instrument);
+    return instrument;
+  };
   if (run.bisect_limit >= 0) {
-    watch.bisect_ = std::make_shared<BisectInstrument>(run.bisect_limit);
-    watch.instruments_.push_back(watch.bisect_);
+    watch.bisect_ = add(std::make_shared<BisectInstrument>(run.bisect_limit));
   }
   // What the others do after a pass takes none of its time.
   if (options.timing != "none") {
-    watch.timing_ = std::make_shared<PassTimingInstrument>();
-    watch.instruments_.push_back(watch.timing_);
+    watch.timing_ = add(std::make_shared<PassTimingInstrument>());
+    watch.json_ = options.timing == "json";
   }
-  if (options.op_diff) {
-    watch.differ_ = std::make_shared<OpDiffer>();
-    watch.instruments_.push_back(watch.differ_);
-  }
-  watch.talks_ = !watch.instruments_.empty();
-  using Changed = PrintIrOptions::Changed;
-  PrintIrOptions print = {
-      .before = options.print_before,
-      .after = options.print_after,
-      .changed = options.print_changed == "full"   ? Changed::kFull
-                 : options.print_changed == "diff" ? Changed::kDiff
-                                                   : Changed::kNone,
-      .out = &reports};
-  if (!print.before.empty() || !print.after.empty() ||
-      print.changed != Changed::kNone) {
+  if (options.op_diff) watch.differ_ = add(std::make_shared<OpDiffer>());
+  if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
-                           PrintIrInstrument::Create(std::move(print)));
-    watch.instruments_.push_back(std::move(printer));
-    watch.talks_ = true;
+                           CreatePrinter(options, console.stream()));
+    add(std::move(printer));
+    watch.prints_ = true;
   }
   if (!options.dump_dir.empty()) {
-    watch.instruments_.push_back(std::make_shared<DumpInstrument>(
-        absl::StrCat(options.dump_dir, folder.empty() ? "" : "/", folder)));
+    add(std::make_shared<DumpInstrument>(
+        folder.empty() ? options.dump_dir
+                       : absl::StrCat(options.dump_dir, "/", folder)));
   }
   // Those that may find fault come last: the others have seen the culprit.
-  if (run.verify_each) {
-    watch.instruments_.push_back(std::make_shared<VerifyInstrument>());
+  if (run.verify_each) add(std::make_shared<VerifyInstrument>());
+  if (run.check_values) {
+    add(std::make_shared<CheckValuesInstrument>(
+        CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed)}));
+  }
+  // Says what is running for as long as the others are busy with it.
+  if (console.shows_progress()) {
+    add(std::make_shared<ProgressInstrument>(
+        pipeline, [&console, place](const std::string& text) {
+          console.Progress(place + text);
+        }));
   }
   return watch;
 }
@@ -244,22 +306,36 @@ absl::StatusOr<std::string> Watch::Report() const {
   return report;
 }
 
-// Runs the pipeline over one module.
-absl::StatusOr<IRModule> RunPasses(IRModule module, const Pass& pipeline,
-                                   const RunOptions& run, const Watch& watch,
-                                   std::ostream& reports) {
+// What the passes made of a module, and what is to be said of that.
+struct Outcome {
+  IRModule module;
+  std::string report;
+};
+
+absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
+                                  const RunOptions& run, const Watch& watch) {
   BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
   const PassContext context({.opt_level = run.opt_level,
                              .required_pass = run.required_pass,
                              .disabled_pass = run.disabled_pass,
                              .config = std::move(config),
                              .instruments = watch.instruments()});
-  return context.Run([&]() -> absl::StatusOr<IRModule> {
-    BATON_ASSIGN_OR_RETURN(module, pipeline(std::move(module)));
-    BATON_ASSIGN_OR_RETURN(const std::string report, watch.Report());
-    reports << report << std::flush;
-    return module;
+  return context.Run([&]() -> absl::StatusOr<Outcome> {
+    Outcome outcome;
+    BATON_ASSIGN_OR_RETURN(outcome.module, pipeline(std::move(module)));
+    BATON_ASSIGN_OR_RETURN(outcome.report, watch.Report());
+    return outcome;
   });
+}
+
+// Writes a reproducer. Returns a line that says so, or why there is none.
+std::string WriteReproducer(const IRModule& module, const RunOptions& run,
+                            const absl::Status& error,
+                            const std::string& path) {
+  const absl::Status written =
+      WriteFileAtomically(path, ReproducerText(module, run, error));
+  return written.ok() ? absl::StrCat("reproducer: ", path)
+                      : std::string(written.message());
 }
 
 absl::Status CheckOptions(const OptOptions& options) {
@@ -294,42 +370,54 @@ absl::Status Emit(const OptOptions& options, const std::string& text,
 }  // namespace
 
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
+  Console console(streams.reports, options.progress && !PrintsModules(options));
   // What can be found wrong at once is not left for later.
   BATON_RETURN_IF_ERROR(CheckOptions(options));
   BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
-  BATON_RETURN_IF_ERROR(
-      Watch::Create(options, options.run, "", streams.reports).status());
+  BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
 
-  BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams));
+  BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, CheckRunOptions(job.run));
 
   const std::string separator = absl::StrCat(kModuleSeparator, "\n");
-  const bool several = job.modules.size() > 1;
+  const size_t num_modules = job.modules.size();
+  const bool several = num_modules > 1;
   std::string text;
   std::vector<std::string> errors;
-  for (size_t i = 0; i < job.modules.size(); ++i) {
+  std::string note;  // on the reproducer
+  for (size_t i = 0; i < num_modules; ++i) {
     InputModule& input = job.modules[i];
     BATON_ASSIGN_OR_RETURN(
         const Watch watch,
-        Watch::Create(options, job.run, several ? absl::StrCat(i + 1) : "",
-                      streams.reports));
-    if (i > 0) {
-      text += separator;
-      if (watch.talks()) streams.reports << separator;
-    }
-    absl::StatusOr<IRModule> result = RunPasses(
-        std::move(input.module), pipeline, job.run, watch, streams.reports);
-    if (!result.ok()) {
-      if (!several) return result.status();
-      errors.push_back(absl::StrCat("the module at ", job.name, ":", input.line,
-                                    ": ", result.status().message()));
+        Watch::Create(
+            options, job.run, pipeline, several ? absl::StrCat(i + 1) : "",
+            several ? absl::StrCat("module ", i + 1, "/", num_modules, " ")
+                    : "",
+            console));
+    if (i > 0) text += separator;
+    if (i > 0 && watch.talks()) console.Report(separator);
+    const bool may_reproduce = !options.reproducer.empty() && errors.empty();
+    const IRModule before = may_reproduce ? input.module : IRModule();
+    const absl::StatusOr<Outcome> outcome =
+        RunPasses(std::move(input.module), pipeline, job.run, watch);
+    if (!outcome.ok()) {
+      const absl::Status& error = outcome.status();
+      if (may_reproduce) {
+        note = WriteReproducer(before, job.run, error, options.reproducer);
+      }
+      errors.push_back(several ? absl::StrCat("the module at ", job.name, ":",
+                                              input.line, ": ", error.message())
+                               : std::string(error.message()));
       continue;
     }
+    console.Report(outcome->report);
     if (options.emit == "none" || !errors.empty()) continue;
-    text += AsText(*result, {.metadata = options.emit == "text"});
+    console.Progress("writing");
+    text += AsText(outcome->module, {.metadata = options.emit == "text"});
     if (text.empty() || text.back() != '\n') text += '\n';
   }
   if (!errors.empty()) {
+    if (!note.empty()) errors.push_back(note);
     return absl::AbortedError(absl::StrJoin(errors, "\n"));
   }
   return Emit(options, text, streams.out);

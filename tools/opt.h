@@ -43,6 +43,12 @@ struct OptOptions {
   // A folder for the module after each pass; see instrument/dump.h. If there
   // are several modules, each has a folder in it: 1, 2, ...
   std::string dump_dir;
+  // Where a reproducer goes if the passes fail: see tools/reproducer.h. Of
+  // several modules it is about the first that failed.
+  std::string reproducer;
+  // Whether to say on `reports`, a terminal, what is under way. What is printed
+  // after each pass serves instead, if there is anything.
+  bool progress = false;
 };
 
 struct OptStreams {

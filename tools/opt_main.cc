@@ -1,6 +1,7 @@
 #include "baton/tools/opt_main.h"
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -29,8 +30,8 @@
 // The help of a flag that takes a value begins with `=` and what the value is.
 
 ABSL_FLAG(std::string, workload, "",
-          "=W A built-in workload in place of INPUT: "
-          "'resnet{num_layers=18,batch_size=1}'.");
+          "=SPEC A built-in network in place of INPUT: "
+          "'resnet{num_layers=18}'.");
 ABSL_FLAG(bool, bind_params, false, "Binds the workload's weights.");
 ABSL_FLAG(bool, split_input_file, false,
           "Lines `// -----` separate independent modules.");
@@ -69,6 +70,14 @@ ABSL_FLAG(std::string, dump_dir, "",
 ABSL_FLAG(bool, verify_each, false,
           "Checks the module after each pass; names the guilty one.");
 
+ABSL_FLAG(bool, check_values, false,
+          "Evaluates the module before and after each pass; names the "
+          "guilty one.");
+ABSL_FLAG(int64_t, seed, 0, "=N Of the random inputs of --check_values.");
+ABSL_FLAG(
+    std::string, reproducer, "",
+    "=FILE On failure: module, passes and settings; INPUT of another run.");
+
 ABSL_FLAG(bool, list_passes, false, "The passes, with their options.");
 ABSL_FLAG(bool, list_ops, false, "The operators.");
 ABSL_FLAG(bool, list_workloads, false, "The workloads, with their options.");
@@ -94,7 +103,8 @@ const std::vector<Section>& Sections() {
       {"Reports, on standard error",
        {"timing", "op_diff", "print_before", "print_after", "print_changed",
         "dump_dir"}},
-      {"Finding what is wrong", {"verify_each"}},
+      {"Finding what is wrong",
+       {"verify_each", "check_values", "seed", "reproducer"}},
       {"What is inside",
        {"list_passes", "list_ops", "list_workloads", "help", "version"}},
   };
@@ -204,6 +214,8 @@ OptOptions OptionsFromFlags() {
   options.run.threads = absl::GetFlag(FLAGS_threads);
   options.run.bisect_limit = absl::GetFlag(FLAGS_bisect_limit);
   options.run.verify_each = absl::GetFlag(FLAGS_verify_each);
+  options.run.check_values = absl::GetFlag(FLAGS_check_values);
+  options.run.seed = absl::GetFlag(FLAGS_seed);
   options.output = absl::GetFlag(FLAGS_output);
   options.emit = absl::GetFlag(FLAGS_emit);
   options.timing = absl::GetFlag(FLAGS_timing);
@@ -212,6 +224,7 @@ OptOptions OptionsFromFlags() {
   options.print_after = absl::GetFlag(FLAGS_print_after);
   options.print_changed = absl::GetFlag(FLAGS_print_changed);
   options.dump_dir = absl::GetFlag(FLAGS_dump_dir);
+  options.reproducer = absl::GetFlag(FLAGS_reproducer);
   return options;
 }
 
@@ -247,6 +260,7 @@ absl::Status Main(const std::string& program, int argc, char** argv) {
   OptOptions options = OptionsFromFlags();
   if (positional.size() > 1) options.input = positional[1];
   options.given = std::move(command.flags);
+  options.progress = isatty(STDERR_FILENO) != 0;
   return Opt(options, {std::cin, std::cout, std::cerr});
 }
 

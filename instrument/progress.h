@@ -1,0 +1,83 @@
+// ProgressInstrument: says which pass is running, to someone who waits.
+
+#ifndef BATON_INSTRUMENT_PROGRESS_H_
+#define BATON_INSTRUMENT_PROGRESS_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// Calls `show` whenever another pass is running, with
+//
+//   [3/12] FuseOps > InferType
+//
+// for the third of the twelve passes that `pipeline` lists, and what runs
+// inside it. What is no list is one pass.
+class ProgressInstrument final : public PassInstrument {
+ public:
+  ProgressInstrument(const Pass& pipeline,
+                     std::function<void(std::string)> show);
+
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+  void PassFailed(const IRModule& module, const PassExecution& pass,
+                  const absl::Status& error) override;
+
+ private:
+  void Show(const PassExecution* pass);
+
+  const std::vector<Pass> listed_;
+  const std::function<void(std::string)> show_;
+  size_t position_ = 0;  // in listed_, of the pass that started last
+};
+
+// A line of a terminal that is written over again and again, with the seconds
+// that went by. Nothing is written before `delay` has passed.
+class ProgressLine {
+ public:
+  // `write` must write to a terminal at once. It is called on a thread of this
+  // object, one call at a time, and not after Hide() or the destructor return.
+  explicit ProgressLine(
+      std::function<void(absl::string_view)> write,
+      std::chrono::milliseconds delay = std::chrono::milliseconds(300));
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+
+  void Show(std::string text);
+  // Erases the line, if there is one, until Show is called.
+  void Hide();
+
+ private:
+  void Run();
+  void Erase();
+
+  const std::function<void(absl::string_view)> write_;
+  const std::chrono::milliseconds delay_;
+  const std::chrono::steady_clock::time_point start_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::string text_;  // empty while hidden
+  std::string written_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_PROGRESS_H_

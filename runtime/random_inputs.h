@@ -1,0 +1,42 @@
+// Random arguments for functions.
+
+#ifndef BATON_RUNTIME_RANDOM_INPUTS_H_
+#define BATON_RUNTIME_RANDOM_INPUTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/tensor.h"
+#include "baton/runtime/value.h"
+
+namespace baton {
+
+enum class RandomRange {
+  // Floats in [-1, 1).
+  kPlain,
+  // Floats that keep deep networks from overflowing and from roots of negative
+  // numbers: in [0.5, 1.5) for vectors and scalars (scales, variances); for all
+  // else centered on zero and the smaller the more elements there are behind
+  // the first dimension, so that sums over these have variance one.
+  kMild,
+};
+
+// A tensor of random elements: floats in [-1, 1), integers in [-8, 8)
+// ([0, 16) if unsigned), bools. The same for the same arguments, everywhere.
+absl::StatusOr<Tensor> RandomTensor(DType dtype,
+                                    absl::Span<const int64_t> shape,
+                                    uint32_t seed);
+
+// Random values for the parameters of a typed function; an error if one is
+// neither a tensor of static shape nor a tuple of such.
+absl::StatusOr<std::vector<Value>> RandomInputs(
+    const Function& function, uint32_t seed,
+    RandomRange range = RandomRange::kPlain);
+
+}  // namespace baton
+
+#endif  // BATON_RUNTIME_RANDOM_INPUTS_H_

@@ -1,0 +1,86 @@
+// Passes that are wrong on purpose, for tests of what finds them.
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/visit.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton {
+namespace {
+
+class ReluDropper final : public ExprMutator {
+ protected:
+  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+    return IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
+  }
+
+ private:
+  const Op relu_ = Op::Find("nn.relu");
+};
+
+Function WithBody(const Function& function, Expr body) {
+  return Function({function->params().begin(), function->params().end()},
+                  std::move(body));
+}
+
+// Negative numbers get through.
+Pass DropRelu() {
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return ReluDropper().MutateFunction(function);
+      },
+      {.name = "DropRelu"});
+}
+BATON_REGISTER_PASS(DropRelu);
+
+// One part in a thousand, which is more than it promises.
+Pass SlightlyOff() {
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return WithBody(function, Call(Op::Find("multiply"),
+                                       {function->body(),
+                                        Constant(Tensor::Scalar(1.001f))}));
+      },
+      {.name = "SlightlyOff", .exact = false, .tolerance = 1e-5});
+}
+BATON_REGISTER_PASS(SlightlyOff);
+
+// The result of `main` is a variable that nothing binds.
+Pass LoseVariable() {
+  return CreateModulePass(
+      [](const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        IRModule result = module;
+        result.Set("main", WithBody(module.Find("main"), Var("lost", {2})));
+        return result;
+      },
+      {.name = "LoseVariable"});
+}
+BATON_REGISTER_PASS(LoseVariable);
+
+Pass FailIfTyped() {
+  return CreateModulePass(
+      [](const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        if (!module.Find("main")->body()->type().defined()) return module;
+        return absl::InternalError("the module has types");
+      },
+      {.name = "FailIfTyped"});
+}
+BATON_REGISTER_PASS(FailIfTyped);
+
+}  // namespace
+}  // namespace baton

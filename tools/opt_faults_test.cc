@@ -1,0 +1,222 @@
+// Runs a compiler that has wrong passes: what finds them, and reproducers.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::ReadFileOrFail;
+using testing::RunResult;
+using ::testing::StartsWith;
+
+std::string File(const std::string& name, const std::string& content) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+RunResult GuiltyOpt(const std::string& args) {
+  return testing::RunBinary("tools/guilty-opt", args);
+}
+
+std::string Program() {
+  return File("program.relay",
+              "def @main(%x: Tensor[(2, 8), float32]) {\n"
+              "  tanh(nn.relu(add(%x, add(1f, -1.25f))))\n"
+              "}\n");
+}
+
+TEST(VerifyEachTest, NamesTheGuiltyPass) {
+  const std::string args =
+      Program() + " --passes=InferType,LoseVariable,FoldConstant";
+  const RunResult r = GuiltyOpt(args + " --verify_each");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_THAT(
+      r.err,
+      StartsWith(
+          "guilty-opt: in pass #1 sequential > #3 LoseVariable: instrument "
+          "VerifyInstrument, RunAfterPass:\n"
+          "pass LoseVariable broke the module:\n"));
+  // Otherwise a later pass meets it.
+  EXPECT_THAT(GuiltyOpt(args).err, Not(HasSubstr("broke the module")));
+}
+
+TEST(CheckValuesTest, NamesTheGuiltyPass) {
+  const std::string args =
+      Program() + " --passes=FoldConstant,FuseOps,DefuseOps,DropRelu --op_diff";
+  const RunResult r = GuiltyOpt(args + " --check_values");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_THAT(
+      r.err,
+      HasSubstr("DropRelu: instrument CheckValuesInstrument, RunAfterPass:"
+                "\npass DropRelu changed what @main computes:"));
+  EXPECT_EQ(GuiltyOpt(args).exit_code, 0);
+  EXPECT_EQ(r.err, GuiltyOpt(args + " --check_values --seed=0").err);
+  EXPECT_NE(r.err, GuiltyOpt(args + " --check_values --seed=1").err);
+}
+
+TEST(CheckValuesTest, ToleranceIsThatOfThePass) {
+  const RunResult r = GuiltyOpt(
+      Program() + " --passes=SlightlyOff,DropRelu --check_values --emit=none");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err,
+              HasSubstr("pass SlightlyOff changed what @main computes: 6 of "
+                        "16 elements of result, float32[2, 8], are off"));
+  EXPECT_THAT(r.err, HasSubstr("(allowed: 1e-05 of the largest element, "));
+}
+
+TEST(CheckValuesTest, GoodPassesOverANetwork) {
+  for (const char* bind : {"", "--bind_params "}) {
+    const RunResult r = testing::RunBinary(
+        "tools/baton-opt",
+        absl::StrCat("--workload='resnet{image_shape=[3,32,32]}' ", bind,
+                     "--check_values --verify_each --opt_level=3 --emit=none "
+                     "--passes='SimplifyInference,FoldScaleAxis,ConvertLayout{"
+                     "desired_layouts={nn.conv2d:[NHWC,HWIO]}},FoldConstant,"
+                     "EliminateCommonSubexpr,FuseOps,DefuseOps'"));
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(r.err, IsEmpty());
+  }
+}
+
+// What a run and then its reproducer say on standard error.
+struct Reproduced {
+  RunResult first;
+  std::string text;  // of the reproducer
+  RunResult second;
+};
+
+Reproduced Reproduce(const std::string& args, const std::string& again = "") {
+  const std::string path = testing::TempDir() + "/reproducer.relay";
+  std::filesystem::remove(path);
+  Reproduced result;
+  result.first = GuiltyOpt(absl::StrCat(args, " --reproducer=", path));
+  if (!std::filesystem::exists(path)) return result;
+  result.text = ReadFileOrFail(path);
+  result.second = GuiltyOpt(absl::StrCat(path, " ", again));
+  const std::string note = absl::StrCat("reproducer: ", path, "\n");
+  EXPECT_TRUE(absl::EndsWith(result.first.err, note)) << result.first.err;
+  result.first.err.resize(result.first.err.size() - note.size());
+  return result;
+}
+
+TEST(ReproducerTest, FailsAgain) {
+  const Reproduced r =
+      Reproduce(Program() +
+                " --passes='InferType,FoldConstant{fold_qnn=false},DropRelu' "
+                "--opt_level=3 --disabled_pass=FuseOps,DefuseOps "
+                "--required_pass=FoldConstant --config=threads=2 --verify_each "
+                "--check_values --seed=3");
+  EXPECT_EQ(r.first.exit_code, 1);
+  EXPECT_THAT(r.first.err, HasSubstr("pass DropRelu changed"));
+  EXPECT_EQ(r.second.exit_code, 1);
+  EXPECT_EQ(r.first.err, r.second.err);
+  EXPECT_THAT(r.text,
+              StartsWith("// baton-opt reproducer\n"
+                         "// passes: InferType,FoldConstant{fold_qnn=false},"
+                         "DropRelu\n"
+                         "// opt_level: 3\n"
+                         "// disabled_pass: [FuseOps,DefuseOps]\n"
+                         "// required_pass: [FoldConstant]\n"
+                         "// config: threads=2\n"
+                         "// verify_each: true\n"
+                         "// check_values: true\n"
+                         "// seed: 3\n"
+                         "//\n"
+                         "// in pass #1 sequential > #5 DropRelu: "
+                         "instrument CheckValuesInstrument, RunAfterPass:\n"
+                         "// pass DropRelu changed"));
+  EXPECT_THAT(r.text, HasSubstr("\n#[version = \"0.0.5\"]\ndef @main("));
+}
+
+TEST(ReproducerTest, KeepsTypes) {
+  const Reproduced typed = Reproduce(
+      "--workload='resnet{image_shape=[3,32,32]}' --bind_params "
+      "--passes=InferType,FailIfTyped");
+  EXPECT_THAT(typed.first.err, HasSubstr("the module has types"));
+  EXPECT_EQ(typed.first.err, typed.second.err);
+  // A workload has types before any pass runs.
+  const Reproduced workload = Reproduce(
+      "--workload='resnet{image_shape=[3,32,32]}' --passes=FailIfTyped");
+  EXPECT_THAT(workload.text, HasSubstr("// typed_input: true\n"));
+  EXPECT_EQ(workload.first.err, workload.second.err);
+}
+
+TEST(ReproducerTest, FlagsReplaceWhatItSays) {
+  const std::string args = Program() + " --passes=DropRelu --check_values";
+  EXPECT_EQ(Reproduce(args).second.exit_code, 1);
+  EXPECT_EQ(Reproduce(args, "--nocheck_values").second.exit_code, 0);
+  EXPECT_EQ(Reproduce(args, "--passes=").second.exit_code, 0);
+  EXPECT_THAT(Reproduce(args, "--passes=SlightlyOff").second.err,
+              HasSubstr("pass SlightlyOff changed"));
+}
+
+TEST(ReproducerTest, OfTheFirstModuleThatFails) {
+  const std::string path = File("three.relay",
+                                "tanh(1f)\n"
+                                "// -----\n"
+                                "nn.relu(-1f)\n"
+                                "// -----\n"
+                                "nn.relu(-2f)\n");
+  const Reproduced r =
+      Reproduce(path + " --split_input_file --passes=DropRelu --check_values");
+  EXPECT_THAT(r.first.err, HasSubstr(absl::StrCat(
+                               "guilty-opt: the module at ", path,
+                               ":3: in pass #1 sequential > #2 DropRelu")));
+  EXPECT_THAT(r.first.err, HasSubstr(absl::StrCat("the module at ", path,
+                                                  ":5: in pass #1")));
+  EXPECT_THAT(r.text, HasSubstr("nn.relu(-1f)"));
+  EXPECT_THAT(r.text, Not(HasSubstr("// -----")));
+  EXPECT_THAT(r.second.err, HasSubstr("result[] is -1 and was 0"));
+}
+
+TEST(ReproducerTest, NoneWithoutAFailureOfPasses) {
+  const std::string path = testing::TempDir() + "/none.relay";
+  EXPECT_EQ(GuiltyOpt(absl::StrCat(Program(), " --passes=DropRelu ",
+                                   "--emit=none --reproducer=", path))
+                .exit_code,
+            0);
+  EXPECT_EQ(GuiltyOpt(absl::StrCat(File("bad.relay", "tanh(%x)"),
+                                   " --passes=DropRelu --reproducer=", path))
+                .exit_code,
+            1);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  const RunResult r = GuiltyOpt(
+      Program() +
+      " --passes=DropRelu --check_values --reproducer=/nowhere/repro");
+  EXPECT_THAT(r.err, HasSubstr("pass DropRelu changed"));
+  EXPECT_THAT(r.err, HasSubstr("cannot write /nowhere/repro"));
+}
+
+TEST(ReproducerTest, AHeadThatIsWrong) {
+  const auto error = [](const std::string& head) {
+    return GuiltyOpt(
+               File("head.relay", absl::StrCat("// baton-opt reproducer\n",
+                                               head, "\ntanh(1f)\n")))
+        .err;
+  };
+  EXPECT_THAT(error("// opt_levle: 3"),
+              HasSubstr("head.relay: unknown name \"opt_levle\"; did you mean "
+                        "\"opt_level\"?"));
+  EXPECT_THAT(error("// opt_level: high"), HasSubstr("opt_level"));
+  EXPECT_THAT(error("// disabled_pass: ["), HasSubstr("head.relay:2"));
+  EXPECT_THAT(error("// passes"), HasSubstr("head.relay:2: expected `NAME"));
+  EXPECT_THAT(error("// passes: DropReul"), HasSubstr("\"DropRelu\""));
+}
+
+}  // namespace
+}  // namespace baton

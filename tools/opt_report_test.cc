@@ -1,0 +1,231 @@
+// Runs the baton-opt binary: what it says of passes.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ReadFileOrFail;
+using testing::RunResult;
+
+std::string File(const std::string& name, const std::string& content) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+// Two functions; constants are folded in one of them.
+constexpr char kProgram[] =
+    "def @main(%x: Tensor[(2), float32]) {\n"
+    "  %0 = add(1f, 2f);\n"
+    "  multiply(%x, %0)\n"
+    "}\n"
+    "def @other(%x: Tensor[(2), float32]) {\n"
+    "  nn.relu(%x)\n"
+    "}\n";
+
+RunResult BatonOpt(const std::string& args) {
+  return testing::RunBinary(
+      "tools/baton-opt",
+      absl::StrCat(File("report.relay", kProgram), " --emit=none ", args));
+}
+
+TEST(PrintTest, BeforeAndAfter) {
+  const RunResult r = BatonOpt(
+      "--passes=InferType,FoldConstant --print_before='Infer' "
+      "--print_after='Fold.*|sequential'");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  constexpr char kFolded[] =
+      "def @main(%x: Tensor[(2), float32] /* ty=Tensor[(2), float32] */) -> "
+      "Tensor[(2), float32] {\n"
+      "  multiply(%x, 3f /* ty=float32 */) /* ty=Tensor[(2), float32] */\n"
+      "}\n"
+      "\n"
+      "def @other(%x1: Tensor[(2), float32] /* ty=Tensor[(2), float32] */) -> "
+      "Tensor[(2), float32] {\n"
+      "  nn.relu(%x1) /* ty=Tensor[(2), float32] */\n"
+      "}\n"
+      "\n";
+  EXPECT_EQ(r.err,
+            absl::StrCat("// IR after #3 FoldConstant, in #1 sequential\n",
+                         kFolded, "// IR after #1 sequential\n", kFolded));
+  EXPECT_THAT(BatonOpt("--print_before='(' ").err,
+              HasSubstr("regular expression ("));
+}
+
+TEST(PrintTest, Diff) {
+  const RunResult r =
+      BatonOpt("--passes=InferType,FoldConstant --print_changed=diff");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(
+      r.err,
+      "// IR changed by #2 InferType, in #1 sequential\n"
+      "--- @main\n"
+      "+++ @main\n"
+      "@@ -1,4 +1,4 @@\n"
+      "-def @main(%x: Tensor[(2), float32]) {\n"
+      "-  %0 = add(1f, 2f);\n"
+      "-  multiply(%x, %0)\n"
+      "+def @main(%x: Tensor[(2), float32] /* ty=Tensor[(2), float32] */) -> "
+      "Tensor[(2), float32] {\n"
+      "+  %0 = add(1f /* ty=float32 */, 2f /* ty=float32 */) /* ty=float32 "
+      "*/;\n"
+      "+  multiply(%x, %0) /* ty=Tensor[(2), float32] */\n"
+      " }\n"
+      "--- @other\n"
+      "+++ @other\n"
+      "@@ -1,3 +1,3 @@\n"
+      "-def @other(%x: Tensor[(2), float32]) {\n"
+      "-  nn.relu(%x)\n"
+      "+def @other(%x: Tensor[(2), float32] /* ty=Tensor[(2), float32] */) -> "
+      "Tensor[(2), float32] {\n"
+      "+  nn.relu(%x) /* ty=Tensor[(2), float32] */\n"
+      " }\n"
+      "\n"
+      "// IR changed by #3 FoldConstant, in #1 sequential\n"
+      "--- @main\n"
+      "+++ @main\n"
+      "@@ -1,4 +1,3 @@\n"
+      " def @main(%x: Tensor[(2), float32] /* ty=Tensor[(2), float32] */) -> "
+      "Tensor[(2), float32] {\n"
+      "-  %0 = add(1f /* ty=float32 */, 2f /* ty=float32 */) /* ty=float32 "
+      "*/;\n"
+      "-  multiply(%x, %0) /* ty=Tensor[(2), float32] */\n"
+      "+  multiply(%x, 3f /* ty=float32 */) /* ty=Tensor[(2), float32] */\n"
+      " }\n"
+      "\n");
+}
+
+TEST(PrintTest, Full) {
+  const RunResult r = BatonOpt("--passes=FoldConstant --print_changed=full");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("// IR after #2 FoldConstant, in #1 sequential\n"
+                               "def @main("));
+}
+
+TEST(DumpTest, OneFileForEachExecution) {
+  const std::string folder = testing::TempDir() + "/dump";
+  std::filesystem::remove_all(folder);
+  const RunResult r = BatonOpt(
+      absl::StrCat("--passes=InferType,FoldConstant --dump_dir=", folder));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, IsEmpty());
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_THAT(names,
+              ElementsAre("0000.input.relay", "0001.sequential.changed.relay",
+                          "0002.InferType.changed.relay",
+                          "0003.FoldConstant.changed.relay",
+                          "0004.InferType.changed.relay"));
+  // The dump is input again.
+  EXPECT_EQ(testing::RunBinary("tools/baton-opt",
+                               folder + "/0003.FoldConstant.changed.relay "
+                                        "--passes=InferType")
+                .out,
+            ReadFileOrFail(folder + "/0001.sequential.changed.relay"));
+}
+
+TEST(DumpTest, AFolderForEachModule) {
+  const std::string folder = testing::TempDir() + "/dump_split";
+  std::filesystem::remove_all(folder);
+  const RunResult r = testing::RunBinary(
+      "tools/baton-opt",
+      absl::StrCat(File("two.relay", "tanh(1f)\n// -----\nexp(1f)\n"),
+                   " --split_input_file --emit=none --dump_dir=", folder,
+                   " --passes=InferType"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(ReadFileOrFail(folder + "/1/0002.InferType.changed.relay"),
+              HasSubstr("tanh(1f"));
+  EXPECT_THAT(ReadFileOrFail(folder + "/2/0002.InferType.changed.relay"),
+              HasSubstr("exp(1f"));
+}
+
+TEST(BisectTest, LimitsWhatMayChangeTheProgram) {
+  const std::string passes = "--passes=FoldConstant,FuseOps --op_diff ";
+  EXPECT_EQ(BatonOpt(passes + "--bisect_limit=0").err,
+            "bisect: limit 0: 0 executed; 2 refused\n");
+  EXPECT_EQ(BatonOpt(passes + "--bisect_limit=1").err,
+            "1 FoldConstant add -1\n"
+            "0 sequential add -1\n"
+            "bisect: limit 1: 1 executed, last #2 FoldConstant; 1 refused\n");
+  EXPECT_THAT(BatonOpt(passes + "--bisect_limit 9").err,
+              HasSubstr("limit 9: 2 executed, last #5 FuseOps; 0 refused"));
+}
+
+TEST(ThreadsTest, OutputDoesNotDependOnThem) {
+  std::string program;
+  for (int i = 0; i < 200; ++i) {
+    absl::StrAppend(&program, "def @f", i, "(%x: Tensor[(2), float32]) {\n",
+                    "  add(%x, add(1f, ", i, "f))\n}\n");
+  }
+  const std::string path = File("many.relay", program);
+  const auto run = [&](const std::string& threads) {
+    return testing::RunBinary(
+        "tools/baton-opt",
+        absl::StrCat(path, " --passes=FoldConstant,FuseOps --op_diff ",
+                     "--print_changed=diff --print_after=FuseOps ", threads));
+  };
+  const RunResult one = run("");
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  for (const char* threads :
+       {"--threads=2", "--threads=16", "--threads=0", "--config=threads=4"}) {
+    const RunResult many = run(threads);
+    EXPECT_EQ(one.out, many.out) << threads;
+    EXPECT_EQ(one.err, many.err) << threads;
+  }
+}
+
+TEST(ConfigTest, ValuesAreChecked) {
+  EXPECT_EQ(BatonOpt("--passes=FoldConstant --config=threads=2").exit_code, 0);
+  const RunResult r = BatonOpt("--config=thraeds=2");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("did you mean \"threads\""));
+  EXPECT_THAT(BatonOpt("--config=threads=many").err, HasSubstr("threads"));
+  EXPECT_THAT(BatonOpt("--config=threads").err, HasSubstr("--config:1:8"));
+}
+
+TEST(ProgressTest, OnATerminalOnly) {
+  const std::string args =
+      "--workload=resnet --bind_params --check_values --emit=none "
+      "--opt_level=3 "
+      "--passes=InferType,SimplifyInference,FoldConstant";
+  const std::optional<RunResult> r =
+      testing::RunBinaryOnTerminal("tools/baton-opt", args);
+  if (!r.has_value()) GTEST_SKIP() << "there are no terminals";
+  EXPECT_EQ(r->exit_code, 0);
+  EXPECT_THAT(r->err, HasSubstr("\r[2/3] SimplifyInference  "));
+  EXPECT_THAT(r->err, EndsWith("\r\x1b[K"));
+  EXPECT_THAT(testing::RunBinary("tools/baton-opt", args).err, IsEmpty());
+  // What takes no time is not worth a word.
+  EXPECT_EQ(testing::RunBinaryOnTerminal("tools/baton-opt",
+                                         "--workload=resnet --emit=none")
+                ->err,
+            "");
+}
+
+TEST(VersionTest, NamesTheProgram) {
+  const RunResult r = BatonOpt("--version");
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_THAT(r.out, HasSubstr("baton-opt (Baton "));
+}
+
+}  // namespace
+}  // namespace baton
