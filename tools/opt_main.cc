@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -49,7 +50,8 @@ ABSL_FLAG(std::string, config, "", "=KEY=VALUE,... Settings that passes read.");
 ABSL_FLAG(int, threads, 1,
           "=N For function passes; 0 for as many as the machine has.");
 ABSL_FLAG(int64_t, bisect_limit, -1,
-          "=N Executions after which passes no longer change the program.");
+          "=N Executions of passes after which nothing changes; -1 for no "
+          "limit.");
 
 ABSL_FLAG(std::string, output, "", "=FILE Standard output if not given.");
 ABSL_FLAG(std::string, emit, "text",
@@ -111,15 +113,31 @@ const std::vector<Section>& Sections() {
   return *kSections;
 }
 
+// Flags of this program that are neither in Sections() nor Abseil's own.
+std::vector<std::string> OtherFlags() {
+  std::vector<std::string> names;
+  for (const auto& [name, flag] : absl::GetAllFlags()) {
+    const bool is_listed = std::any_of(
+        Sections().begin(), Sections().end(), [name = name](const Section& s) {
+          return std::find(s.flags.begin(), s.flags.end(), name) !=
+                 s.flags.end();
+        });
+    if (!is_listed && !absl::StrContains(flag->Filename(), "absl/flags/")) {
+      names.emplace_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::string ProgramName(const char* path) {
   const std::vector<std::string> parts = absl::StrSplit(path, '/');
   return parts.back();
 }
 
 // `  --opt_level=N      Sequences run ... Default: 2.`
-std::string FlagHelp(const char* name) {
-  if (absl::string_view(name) == "help") return "  --help";
-  if (absl::string_view(name) == "version") return "  --version";
+std::string FlagHelp(absl::string_view name) {
+  if (name == "help" || name == "version") return absl::StrCat("  --", name);
   const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
   if (flag == nullptr) return "";
   const std::string help = flag->Help();
@@ -151,6 +169,9 @@ void PrintHelp(const std::string& program) {
     std::cout << "\n" << section.title << ":\n";
     for (const char* name : section.flags) std::cout << FlagHelp(name) << "\n";
   }
+  const std::vector<std::string> others = OtherFlags();
+  if (!others.empty()) std::cout << "\nOf this program:\n";
+  for (const std::string& name : others) std::cout << FlagHelp(name) << "\n";
 }
 
 // The name of the flag that `arg` sets; empty if it is no flag. An unknown one
@@ -173,7 +194,7 @@ absl::StatusOr<std::string> FlagName(absl::string_view arg) {
       absl::FindCommandLineFlag(positive) != nullptr) {
     return std::string(positive);
   }
-  std::vector<std::string> names;
+  std::vector<std::string> names = OtherFlags();
   for (const Section& section : Sections()) {
     names.insert(names.end(), section.flags.begin(), section.flags.end());
   }
