@@ -50,8 +50,7 @@ ABSL_FLAG(std::string, config, "", "=KEY=VALUE,... Settings that passes read.");
 ABSL_FLAG(int, threads, 1,
           "=N For function passes; 0 for as many as the machine has.");
 ABSL_FLAG(int64_t, bisect_limit, -1,
-          "=N Executions of passes after which nothing changes; -1 for no "
-          "limit.");
+          "=N Executions after which passes change nothing; -1: no limit.");
 
 ABSL_FLAG(std::string, output, "", "=FILE Standard output if not given.");
 ABSL_FLAG(std::string, emit, "text",
