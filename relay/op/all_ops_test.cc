@@ -287,6 +287,28 @@ std::vector<Expr> Samples() {
   add(CallOf("qnn.requantize", {C({3}, kInt8), scale, zero, scale, zero},
              {{"out_dtype", kInt8}}));
 
+  const Expr bytes = C({2, 3}, kInt8);
+  add_calls({"qnn.abs", "qnn.erf", "qnn.exp", "qnn.log", "qnn.rsqrt",
+             "qnn.sigmoid", "qnn.sqrt", "qnn.tanh"},
+            {bytes, scale, zero, scale, zero});
+  add_calls({"qnn.add", "qnn.mul", "qnn.subtract"},
+            {bytes, bytes, scale, zero, scale, zero, scale, zero});
+  add(CallOf("qnn.concatenate", {Tuple({bytes, bytes}), Tuple({scale, scale}),
+                                 Tuple({zero, zero}), scale, zero}));
+  add(CallOf("qnn.dense", {bytes, bytes, zero, zero, scale, scale},
+             {{"units", 2}, {"out_dtype", kInt32}}));
+  const Expr matrices = C({2, 2, 3}, kInt8);
+  add(CallOf("qnn.batch_matmul", {matrices, matrices, zero, zero, scale, scale},
+             {{"transpose_b", true}, {"out_dtype", kInt32}}));
+  add_calls({"qnn.conv2d", "qnn.conv2d_transpose"},
+            {C({1, 4, 6, 6}, kInt8), C({4, 4, 3, 3}, kInt8), zero, zero, scale,
+             scale},
+            {{"channels", 4},
+             {"kernel_size", AttrList{3, 3}},
+             {"out_dtype", kInt32}});
+  add(CallOf("relay.op.annotation.simulated_quantize",
+             {x, scale, Const(-127.0f), Const(127.0f)}, {{"kind", 1}}));
+
   const AttrMap no_shape = {{"shape", AttrValue()}};
   add(CallOf("dyn.reshape", {x, Ints({3, -1})}, {{"newshape", AttrList{}}}));
   add(CallOf("dyn.tile", {x, Ints({2, 2})}, {{"reps", AttrList{}}}));

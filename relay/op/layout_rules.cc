@@ -1154,6 +1154,15 @@ MaybeLayouts InferQnnConcatenateLayouts(const LayoutQuery& query) {
   return result;
 }
 
+MaybeLayouts InferAnnotateQuantizeLayouts(const LayoutQuery& query) {
+  const Layout& data =
+      query.changed ? query.new_inputs[0] : query.old_inputs[0];
+  if (!data.defined()) return std::nullopt;
+  InferredLayouts result{{data}, {data}, query.attrs};
+  FillInputs(query, 1, ChannelLayout(), result.inputs);
+  return result;
+}
+
 MaybeLayouts InferRequantizeLayouts(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;

@@ -156,6 +156,8 @@ std::optional<InferredLayouts> InferQnnDensePackLayouts(
 std::optional<InferredLayouts> InferQnnConcatenateLayouts(
     const LayoutQuery& query);
 std::optional<InferredLayouts> InferRequantizeLayouts(const LayoutQuery& query);
+std::optional<InferredLayouts> InferAnnotateQuantizeLayouts(
+    const LayoutQuery& query);
 
 // Conversion rules, by operator.
 

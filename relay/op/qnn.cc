@@ -27,10 +27,12 @@
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/pool.h"
 #include "baton/relay/op/qnn_attrs.h"
+#include "baton/relay/op/qnn_kernels.h"
 #include "baton/relay/op/shape_ops.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/quantize.h"
 #include "baton/runtime/value.h"
 
@@ -166,6 +168,30 @@ absl::StatusOr<Type> SimulatedRel(TypeRelationContext& context) {
     return Type();
   }
   return context.arg(0);
+}
+
+absl::StatusOr<Type> AnnotateQuantizeRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  if (data->rank() == 0) return context.Error("the data is a scalar");
+  for (int i = 1; i < 4; ++i) {
+    BATON_RETURN_IF_ERROR(ExpectScalar(context, i, kScale));
+  }
+  return context.arg(0);
+}
+
+absl::StatusOr<Tensor> AnnotateQuantize(const AnnotateQuantizeAttrs& attrs,
+                                        absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  const Tensor& scale = args[1].tensor();
+  if (attrs.kind == 0) return data;
+  BATON_ASSIGN_OR_RETURN(Tensor x, kernels::Divide(data, scale));
+  BATON_ASSIGN_OR_RETURN(x, kernels::Clip(x, args[2].tensor().AtAsDouble(0),
+                                          args[3].tensor().AtAsDouble(0)));
+  BATON_ASSIGN_OR_RETURN(x, attrs.rounding == "floor"  ? kernels::Floor(x)
+                            : attrs.rounding == "ceil" ? kernels::Ceil(x)
+                                                       : kernels::Round(x));
+  return kernels::Multiply(x, scale);
 }
 
 // Products. Arguments 2 and 3 are the zero points, 4 and 5 the scales.
@@ -454,6 +480,18 @@ BATON_REGISTER_OP("qnn.simulated_dequantize")
     .TypeRelation(SimulatedRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise);
 
+BATON_REGISTER_OP("relay.op.annotation.simulated_quantize")
+    .Describe("What quantization to a range would do, in floating point.")
+    .Arguments({{"data", "The input."},
+                {"dom_scale", "The scale."},
+                {"clip_min", "The least quantized number."},
+                {"clip_max", "The greatest one."}})
+    .TakesAttrs<AnnotateQuantizeAttrs>()
+    .TypeRelation(AnnotateQuantizeRel)
+    .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(LayoutInferenceRules(), InferAnnotateQuantizeLayouts)
+    .Set(Kernels(), KernelWith<AnnotateQuantizeAttrs, AnnotateQuantize>);
+
 BATON_REGISTER_OP("qnn.dense")
     .Describe("nn.dense of quantized tensors.")
     .Arguments({{"data", "The input."},
@@ -466,7 +504,8 @@ BATON_REGISTER_OP("qnn.dense")
     .TypeRelation(QnnDenseRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferQnnDenseLayouts);
+    .Set(LayoutInferenceRules(), InferQnnDenseLayouts)
+    .Set(Kernels(), QnnProduct);
 
 BATON_REGISTER_OP("qnn.contrib_dense_pack")
     .Describe("nn.contrib_dense_pack of quantized tensors.")
@@ -493,7 +532,8 @@ BATON_REGISTER_OP("qnn.batch_matmul")
     .TakesAttrs<BatchMatmulAttrs>()
     .TypeRelation(QnnBatchMatmulRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(NonComputationalOps(), true);
+    .Set(NonComputationalOps(), true)
+    .Set(Kernels(), QnnProduct);
 
 BATON_REGISTER_OP("qnn.conv2d")
     .Describe("nn.conv2d of quantized tensors.")
@@ -509,7 +549,8 @@ BATON_REGISTER_OP("qnn.conv2d")
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferQnnConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertQnnConv2D});
+         ConvertLayoutRule{{"data", "kernel"}, ConvertQnnConv2D})
+    .Set(Kernels(), QnnProduct);
 
 BATON_REGISTER_OP("qnn.conv2d_transpose")
     .Describe("nn.conv2d_transpose of quantized tensors.")
@@ -524,7 +565,8 @@ BATON_REGISTER_OP("qnn.conv2d_transpose")
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferQnnConvLayouts<Conv2DTransposeAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose});
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose})
+    .Set(Kernels(), QnnProduct);
 
 BATON_REGISTER_OP("qnn.avg_pool2d")
     .Describe("nn.avg_pool2d of quantized tensors.")
@@ -548,9 +590,11 @@ BATON_REGISTER_OP("qnn.concatenate")
     .TypeRelation(QnnConcatenateRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(NonComputationalOps(), true)
-    .Set(LayoutInferenceRules(), InferQnnConcatenateLayouts);
+    .Set(LayoutInferenceRules(), InferQnnConcatenateLayouts)
+    .Set(Kernels(), QnnConcatenate);
 
-OpRegistration QnnBinary(absl::string_view name, absl::string_view doc) {
+OpRegistration QnnBinary(absl::string_view name, absl::string_view doc,
+                         KernelFn kernel) {
   return OpRegistration(name)
       .Describe(doc)
       .Arguments({{"lhs", "The left operand."},
@@ -563,14 +607,16 @@ OpRegistration QnnBinary(absl::string_view name, absl::string_view doc) {
                   {"output_zero_point", "The zero point of the result."}})
       .TakesAttrs<BroadcastAttrs>()
       .TypeRelation(QnnBinaryRel)
+      .Set(FusionPatterns(), FusionPattern::kBroadcast)
       .Set(LayoutInferenceRules(), InferQnnBroadcastLayouts)
-      .Set(NonComputationalOps(), true);
+      .Set(NonComputationalOps(), true)
+      .Set(Kernels(), kernel);
 }
 
 [[maybe_unused]] const OpRegistration kQnnBinaryOps[] = {
-    QnnBinary("qnn.add", "add of quantized tensors."),
-    QnnBinary("qnn.mul", "multiply of quantized tensors."),
-    QnnBinary("qnn.subtract", "subtract of quantized tensors."),
+    QnnBinary("qnn.add", "add of quantized tensors.", QnnAdd),
+    QnnBinary("qnn.mul", "multiply of quantized tensors.", QnnMul),
+    QnnBinary("qnn.subtract", "subtract of quantized tensors.", QnnSubtract),
 };
 
 OpRegistration QnnUnary(absl::string_view name, absl::string_view doc) {
@@ -586,16 +632,24 @@ OpRegistration QnnUnary(absl::string_view name, absl::string_view doc) {
 }
 
 [[maybe_unused]] const OpRegistration kQnnUnaryOps[] = {
-    QnnUnary("qnn.abs", "abs of quantized tensors."),
-    QnnUnary("qnn.erf", "erf of quantized tensors."),
-    QnnUnary("qnn.exp", "exp of quantized tensors."),
+    QnnUnary("qnn.abs", "abs of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Abs>),
+    QnnUnary("qnn.erf", "erf of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Erf>),
+    QnnUnary("qnn.exp", "exp of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Exp>),
     QnnUnary("qnn.hardswish", "x * clip(x + 3, 0, 6) / 6, quantized."),
-    QnnUnary("qnn.log", "log of quantized tensors."),
-    QnnUnary("qnn.rsqrt", "rsqrt of quantized tensors."),
-    QnnUnary("qnn.sigmoid", "sigmoid of quantized tensors."),
-    QnnUnary("qnn.sqrt", "sqrt of quantized tensors."),
+    QnnUnary("qnn.log", "log of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Log>),
+    QnnUnary("qnn.rsqrt", "rsqrt of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Rsqrt>),
+    QnnUnary("qnn.sigmoid", "sigmoid of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Sigmoid>),
+    QnnUnary("qnn.sqrt", "sqrt of quantized tensors.")
+        .Set(Kernels(), QnnUnaryKernel<kernels::Sqrt>),
     QnnUnary("qnn.tanh", "tanh of quantized tensors.")
-        .Set(FusionPatterns(), FusionPattern::kElemWise),
+        .Set(FusionPatterns(), FusionPattern::kElemWise)
+        .Set(Kernels(), QnnUnaryKernel<kernels::Tanh>),
     QnnUnary("qnn.leaky_relu", "nn.leaky_relu of quantized tensors.")
         .TakesAttrs<LeakyReluAttrs>(),
     QnnUnary("qnn.softmax", "nn.softmax of quantized tensors.")

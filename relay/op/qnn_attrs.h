@@ -65,6 +65,23 @@ struct SimulatedQuantizeAttrs {
   }
 };
 
+// relay.op.annotation.simulated_quantize
+struct AnnotateQuantizeAttrs {
+  int kind = 0;
+  bool sign = true;
+  std::string rounding = "round";
+
+  static constexpr char kTypeKey[] = "relay.attrs.SimulatedQuantizeAttrs";
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("kind", &AnnotateQuantizeAttrs::kind,
+      "What is quantized: 0 nothing, 1 an input, 2 a weight, 3 an activation.",
+      kRequired);
+    v("sign", &AnnotateQuantizeAttrs::sign, "Whether to signed integers.");
+    v("rounding", &AnnotateQuantizeAttrs::rounding, "floor, ceil or round.");
+  }
+};
+
 // Attributes of the quantized binary operators.
 struct BroadcastAttrs {
   int lhs_axis = -1;

@@ -11,6 +11,7 @@
 #include "baton/ir/infer_type.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/relay/op/on_device.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/runtime/evaluator.h"
@@ -31,9 +32,10 @@ std::optional<Value> ConstantValue(const Expr& expr) {
     std::vector<Value> fields;
   };
   std::vector<Frame> frames;
-  const ExprNode* node = expr.get();
+  const Expr* next = &expr;
   while (true) {
     std::optional<Value> value;
+    const ExprNode* node = IgnoringOnDevice(*next).get();
     if (node->kind() == NodeKind::kConstant) {
       value = Value(static_cast<const ConstantNode*>(node)->value());
     } else if (node->kind() == NodeKind::kTuple) {
@@ -45,7 +47,7 @@ std::optional<Value> ConstantValue(const Expr& expr) {
       Frame& frame = frames.back();
       if (value.has_value()) frame.fields.push_back(*std::move(value));
       if (frame.fields.size() < frame.tuple->fields().size()) {
-        node = frame.tuple->fields()[frame.fields.size()].get();
+        next = &frame.tuple->fields()[frame.fields.size()];
         value.reset();
         break;
       }
@@ -56,8 +58,13 @@ std::optional<Value> ConstantValue(const Expr& expr) {
   }
 }
 
+bool IsConstant(const Expr& expr) {
+  return IgnoringOnDevice(expr).Is<ConstantNode>();
+}
+
 bool IsConstantOrTuple(const Expr& expr) {
-  return expr.Is<ConstantNode>() || expr.Is<TupleNode>();
+  const Expr& value = IgnoringOnDevice(expr);
+  return value.Is<ConstantNode>() || value.Is<TupleNode>();
 }
 
 // A constant for a tensor, a tuple of constants for a tuple of tensors; null
@@ -88,15 +95,15 @@ class ConstantFolder : public ExprMutator {
   }
 
   Expr AfterLetValue(const LetNode* /*let*/, const Expr& value) override {
-    return value.Is<ConstantNode>() ? value : Expr();
+    return IsConstant(value) ? value : Expr();
   }
 
   Expr VisitLet(const LetNode* /*original*/, Let let) override {
-    return let->value().Is<ConstantNode>() ? let->body() : Expr(let);
+    return IsConstant(let->value()) ? let->body() : Expr(let);
   }
 
   Expr VisitIf(const IfNode* /*original*/, If branch) override {
-    const auto* cond = branch->cond().As<ConstantNode>();
+    const auto* cond = IgnoringOnDevice(branch->cond()).As<ConstantNode>();
     if (cond == nullptr || cond->value().num_elements() != 1) return branch;
     return cond->value().AtAsDouble(0) != 0 ? branch->true_branch()
                                             : branch->false_branch();
@@ -104,12 +111,14 @@ class ConstantFolder : public ExprMutator {
 
   Expr VisitTupleGetItem(const TupleGetItemNode* /*original*/,
                          TupleGetItem item) override {
-    const auto* tuple = item->tuple().As<TupleNode>();
+    const auto* tuple = IgnoringOnDevice(item->tuple()).As<TupleNode>();
     if (tuple == nullptr || item->index() < 0 ||
         item->index() >= static_cast<int>(tuple->fields().size())) {
       return item;
     }
-    return tuple->fields()[item->index()];
+    const Expr& field = tuple->fields()[item->index()];
+    const CallNode* on_device = AsOnDevice(item->tuple());
+    return on_device == nullptr ? field : OnDeviceLike(on_device, field);
   }
 
   Expr VisitCall(const CallNode* original, Call call) override {
@@ -119,7 +128,12 @@ class ConstantFolder : public ExprMutator {
     for (const Expr& arg : call->args()) {
       if (!IsConstantOrTuple(arg)) return call;
     }
-    if (IsStateful(call->op()) || Kernels().Get(*op) == nullptr) return call;
+    // A copy says where its result is.
+    static const OpNode* const kDeviceCopy = Op::Find("device_copy").get();
+    if (IsStateful(call->op()) || op == kDeviceCopy ||
+        Kernels().Get(*op) == nullptr) {
+      return call;
+    }
     const bool quantized = absl::StartsWith(op->name(), "qnn.");
     if (quantized ? !options_.fold_qnn : IsNonComputational(call->op())) {
       return call;
@@ -141,13 +155,16 @@ class ConstantFolder : public ExprMutator {
   }
 
  private:
-  // shape_of and ndarray_size of a tensor whose shape is known; null else.
+  // shape_of, vm.shape_of and ndarray_size of a tensor whose shape is known;
+  // null else.
   static Expr FoldShape(const CallNode* call, const OpNode& op) {
     static const OpNode* const kShapeOf = Op::Find("shape_of").get();
+    static const OpNode* const kVmShapeOf = Op::Find("vm.shape_of").get();
     static const OpNode* const kNdarraySize = Op::Find("ndarray_size").get();
-    if (&op != kShapeOf && &op != kNdarraySize) return {};
+    if (&op != kShapeOf && &op != kVmShapeOf && &op != kNdarraySize) return {};
     TensorShape shape;
-    if (const auto* constant = call->arg(0).As<ConstantNode>()) {
+    if (const auto* constant =
+            IgnoringOnDevice(call->arg(0)).As<ConstantNode>()) {
       shape.assign(constant->value().shape().begin(),
                    constant->value().shape().end());
     } else if (const TensorTypeNode* type = call->arg(0)->tensor_type()) {
@@ -160,7 +177,7 @@ class ConstantFolder : public ExprMutator {
     DType dtype = DType::Int(32);
     std::vector<int64_t> values(shape.begin(), shape.end());
     TensorShape result_shape = {static_cast<int64_t>(shape.size())};
-    if (&op == kShapeOf) {
+    if (&op != kNdarraySize) {
       if (const auto* attrs = call->attrs_as<ShapeOfAttrs>()) {
         dtype = attrs->dtype;
       }
