@@ -10,10 +10,17 @@
 // and is what stands there between `// [pass]` and `// [/pass]` (in a BUILD
 // file `# [pass]` and `# [/pass]`), less the indentation. Blocks of other
 // languages need no such line, but are checked if they have one.
+//
+// In a block of the language `console` lines that begin with `$ ` are commands,
+// which go on after a backslash; what follows is what they print, in folders
+// where `examples/` is that of the repository. The blocks of a page share a
+// folder.
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +32,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "re2/re2.h"
@@ -181,6 +189,82 @@ TEST(DocsTest, CodeIsWhatIsCompiled) {
     }
   }
   EXPECT_GT(num_checked, 20);
+}
+
+struct Command {
+  std::string text;
+  std::string output;
+};
+
+std::vector<Command> Commands(absl::string_view block) {
+  std::vector<Command> commands;
+  bool goes_on = false;
+  for (absl::string_view line : absl::StrSplit(block, '\n')) {
+    if (goes_on) {
+      absl::StrAppend(&commands.back().text, "\n", line);
+    } else if (absl::ConsumePrefix(&line, "$ ")) {
+      commands.push_back({.text = std::string(line)});
+    } else if (!commands.empty()) {
+      absl::StrAppend(&commands.back().output, line, "\n");
+      continue;
+    }
+    goes_on = absl::EndsWith(line, "\\");
+  }
+  return commands;
+}
+
+// What a shell prints that runs `command` in `folder`, where the repository's
+// programs are found by name.
+std::string OutputOf(const std::string& command, const std::string& folder) {
+  namespace fs = std::filesystem;
+  const auto absolute = [](absl::string_view path) {
+    return fs::absolute(testing::RunfilePath(path)).string();
+  };
+  fs::create_directories(folder);
+  const std::string examples = folder + "/examples";
+  if (!fs::exists(examples)) {
+    fs::create_directory_symlink(absolute("examples"), examples);
+  }
+  const std::string script = folder + "/command.sh";
+  const std::string output = folder + "/command.out";
+  std::ofstream(script) << "PATH=\"" << absolute("tools") << ":"
+                        << absolute("examples") << ":$PATH\"\n"
+                        << "cd '" << folder << "'\n"
+                        << command << "\n";
+  const std::string shell =
+      absl::StrCat("sh '", script, "' >'", output, "' 2>&1 </dev/null");
+  // The exit code is what it is.
+  [[maybe_unused]] const int status = std::system(shell.c_str());  // NOLINT
+  return testing::ReadFileOrFail(output);
+}
+
+TEST(CommandsTest, GoOnAfterABackslash) {
+  const std::vector<Command> commands =
+      Commands("$ echo a\na\n\n$ echo \\\n  b\n$ true");
+  ASSERT_EQ(commands.size(), 3u);
+  EXPECT_EQ(commands[0].text, "echo a");
+  EXPECT_EQ(commands[0].output, "a\n\n");
+  EXPECT_EQ(commands[1].text, "echo \\\n  b");
+  EXPECT_EQ(commands[1].output, "");
+  EXPECT_EQ(commands[2].text, "true");
+}
+
+TEST(DocsTest, CommandsPrintWhatIsShown) {
+  int num_run = 0;
+  for (const std::string& page : Pages()) {
+    const std::string folder = absl::StrCat(testing::TempDir(), "/", page);
+    for (const Block& block : Blocks(ReadPage(page))) {
+      if (block.language != "console") continue;
+      for (const Command& command : Commands(block.text)) {
+        SCOPED_TRACE(
+            absl::StrCat("docs/", page, ":", block.line, ": ", command.text));
+        EXPECT_TRUE(
+            testing::SameText(OutputOf(command.text, folder), command.output));
+        ++num_run;
+      }
+    }
+  }
+  EXPECT_GT(num_run, 5);
 }
 
 TEST(DocsTest, IndexLinksToEveryPage) {

@@ -56,6 +56,7 @@ TEST(OptInputTest, AFileIsPrintedAsItIs) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(r.out, kRelu);
   EXPECT_THAT(r.err, IsEmpty());
+  EXPECT_EQ(BatonOpt(File("relu.relay", kRelu) + " --output=-").out, kRelu);
 }
 
 TEST(OptInputTest, StandardInput) {

@@ -248,6 +248,20 @@ OptOptions OptionsFromFlags() {
   return options;
 }
 
+// `flags`, which the command line sets, and those that it sets in other ways,
+// as by --flagfile.
+std::vector<std::string> GivenFlags(std::vector<std::string> flags) {
+  for (const Section& section : Sections()) {
+    for (const char* name : section.flags) {
+      const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
+      if (flag != nullptr && flag->CurrentValue() != flag->DefaultValue()) {
+        flags.emplace_back(name);
+      }
+    }
+  }
+  return flags;
+}
+
 absl::Status Main(const std::string& program, int argc, char** argv) {
   BATON_ASSIGN_OR_RETURN(
       CommandLine command,
@@ -279,7 +293,7 @@ absl::Status Main(const std::string& program, int argc, char** argv) {
 
   OptOptions options = OptionsFromFlags();
   if (positional.size() > 1) options.input = positional[1];
-  options.given = std::move(command.flags);
+  options.given = GivenFlags(std::move(command.flags));
   options.progress = isatty(STDERR_FILENO) != 0;
   return Opt(options, {std::cin, std::cout, std::cerr});
 }
