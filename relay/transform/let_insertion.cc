@@ -245,7 +245,12 @@ void LetInserter::Leave(int i, int let) {
     case NodeKind::kCall:
       if (IsFixedOnDevice(node)) {
         devices_.pop_back();
+        // Its argument has been bound, if everything is; so it is no more than
+        // a variable.
         results_[i] = Rebuild(i);
+        if (graph_.lifted(i) && what_ == LetInsertion::kLifted) {
+          results_[i] = AppendFor(graph_.scope(i), results_[i], nullptr);
+        }
         return;
       }
       break;
@@ -389,8 +394,9 @@ absl::StatusOr<Function> InsertLets(const Function& function,
     // what was first used elsewhere.
     const Function before = *result;
     LetInserter next(before, what);
-    again = next.any_lifted();
-    if (again) result = next.Run();
+    if (!next.any_lifted()) break;
+    result = next.Run();
+    again = result.ok() && *result != before;
   }
   return result;
 }

@@ -161,12 +161,15 @@ void ScopeGraph::AssignScopes() {
         break;
       case NodeKind::kVar:
         if (!entry.bound && free_var_ == nullptr) free_var_ = As<VarNode>(i);
-        break;
+        continue;
+      case NodeKind::kGlobalVar:
+        continue;
       default:
         for (int k = 0; k < entry.num_children; ++k) Use(first + k, scope);
         break;
     }
-    any_lifted_ |= lifted(i);
+    entry.lifted = scope != entry.first_use_scope;
+    any_lifted_ |= entry.lifted;
   }
 }
 

@@ -53,13 +53,11 @@ class ScopeGraph {
   // The k-th scope that node `i` opens: one for a function or let, two for an
   // if, one a clause for a match.
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
-  // Whether the scope of node `i` is another than that of its first use. What
-  // comes first is decided as in the reference: a call or tuple uses its
-  // operands after all of them have been walked, any other node uses each
-  // operand as soon as that has been.
-  bool lifted(int i) const {
-    return nodes_[i].scope != nodes_[i].first_use_scope;
-  }
+  // Whether the scope of node `i` is another than that of its first use, and
+  // it is not a variable or global variable. What comes first is decided as in
+  // the reference: a call or tuple uses its operands after all of them have
+  // been walked, any other node uses each operand as soon as that has been.
+  bool lifted(int i) const { return nodes_[i].lifted; }
   bool any_lifted() const { return any_lifted_; }
   bool any_let() const { return any_let_; }
 
@@ -76,6 +74,7 @@ class ScopeGraph {
     int first_use_scope = -1;
     int first_opened = -1;
     bool bound = false;
+    bool lifted = false;
   };
   struct Scope {
     int parent;

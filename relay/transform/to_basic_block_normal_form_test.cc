@@ -238,6 +238,13 @@ TEST(ToBasicBlockNormalFormTest, Lets) {
       })");
 }
 
+TEST(ToBasicBlockNormalFormTest, GlobalVariablesAreNotBound) {
+  ExpectLeaves(R"(
+      def @main(%c: bool) -> int32 {
+        if (%c) { @main(True) } else { @main(False) }
+      })");
+}
+
 // Once %a is bound before the branch, the function in it is what uses the call
 // of sqrt first.
 TEST(ToBasicBlockNormalFormTest, BindingsMoveFirstUses) {
@@ -283,6 +290,20 @@ TEST(ToBasicBlockNormalFormTest, OnDevice) {
         } else {
           exp(%v)
         }
+      })");
+  ExpectBecomes(R"(
+      def @main(%p: float32, %c: bool) {
+        if (%c) {
+          %0 = on_device(exp(%p), constrain_result=True);
+          %0
+        } else {
+          exp(%0)
+        }
+      })",
+                R"(
+      def @main(%p: float32, %c: bool) {
+        let %v = on_device(exp(%p), constrain_result=True);
+        if (%c) { %v } else { exp(%v) }
       })");
 }
 
