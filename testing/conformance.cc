@@ -84,6 +84,13 @@ absl::Status SetHeader(absl::string_view key, absl::string_view value,
     c.required_pass = list();
   } else if (key == "config") {
     BATON_ASSIGN_OR_RETURN(AttrMap entries, ParseKeyValues(value));
+    for (auto& [name, setting] : entries) {
+      // As the reference's language writes them.
+      const auto* word = setting.As<std::string>();
+      if (word != nullptr && (*word == "True" || *word == "False")) {
+        setting = *word == "True";
+      }
+    }
     std::move(entries.begin(), entries.end(), std::back_inserter(c.config));
   } else if (key == "expect") {
     BATON_ASSIGN_OR_RETURN(c.expects_error, choice("error", "module"));

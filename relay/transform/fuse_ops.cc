@@ -38,6 +38,10 @@ BATON_REGISTER_CONFIG(
     "Most nodes in one function that FuseOps makes; a negative "
     "number is no limit.");
 
+BATON_REGISTER_CONFIG(kLinkParams, bool, "relay.FuseOps.link_params", false,
+                      "Whether constants go into the functions that FuseOps "
+                      "makes, and not only scalars.");
+
 constexpr char kReshapeOnly[] = "relay.reshape_only";
 
 bool IsDynamic(const Type& type) {
@@ -92,8 +96,11 @@ bool IsClosed(const FunctionNode& function) {
 
 class OperatorFuser {
  public:
-  explicit OperatorFuser(const Expr& root)
-      : graph_(root), rewriter_(graph_), nodes_(graph_.size()) {}
+  OperatorFuser(const Expr& root, bool link_params)
+      : link_params_(link_params),
+        graph_(root),
+        rewriter_(graph_),
+        nodes_(graph_.size()) {}
 
   Expr Run(bool fuse, int64_t max_group_size) {
     if (!FindCalls()) return rewriter_.Get(graph_.size() - 1);
@@ -349,7 +356,10 @@ class OperatorFuser {
   // `group`.
   Expr Input(int group, int index, const Expr& child) {
     if (index == PostOrderIndex::kNoIndex) return child;
-    if (nodes_[index].group == group) return rewriter_.Get(index);
+    if (nodes_[index].group == group ||
+        (link_params_ && rewriter_.Get(index).Is<ConstantNode>())) {
+      return rewriter_.Get(index);
+    }
     NodeInfo& input = nodes_[nodes_[index].same_as];
     if (input.param_group != group) {
       input.param_group = group;
@@ -360,6 +370,7 @@ class OperatorFuser {
     return params_[input.param];
   }
 
+  const bool link_params_;
   const PostOrderIndex graph_;
   IndexedRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
@@ -371,8 +382,9 @@ class OperatorFuser {
 
 }  // namespace
 
-Expr FuseOperators(const Expr& expr, bool fuse, int64_t max_group_size) {
-  return OperatorFuser(expr).Run(fuse, max_group_size);
+Expr FuseOperators(const Expr& expr, bool fuse, int64_t max_group_size,
+                   bool link_params) {
+  return OperatorFuser(expr, link_params).Run(fuse, max_group_size);
 }
 
 Pass FuseOps(FuseOpsOptions options) {
@@ -386,7 +398,8 @@ Pass FuseOps(FuseOpsOptions options) {
         if (max_group_size < 0) {
           max_group_size = std::numeric_limits<int64_t>::max();
         }
-        return Function(FuseOperators(function, level != 0, max_group_size)
+        return Function(FuseOperators(function, level != 0, max_group_size,
+                                      context.Get(kLinkParams))
                             .As<FunctionNode>());
       },
       {.name = "FuseOps",

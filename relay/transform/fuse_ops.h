@@ -41,13 +41,14 @@ struct FuseOpsOptions {
 };
 
 // The setting relay.FuseOps.max_depth is the number of nodes that a group may
-// have, 256 by default.
+// have, 256 by default; with relay.FuseOps.link_params, all constants go into
+// the functions.
 Pass FuseOps(FuseOpsOptions options = {});
 
 // The same for one expression, which must have types. Without `fuse` each call
 // gets a function of its own.
 Expr FuseOperators(const Expr& expr, bool fuse = true,
-                   int64_t max_group_size = 256);
+                   int64_t max_group_size = 256, bool link_params = false);
 
 }  // namespace baton::relay
 

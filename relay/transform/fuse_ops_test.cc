@@ -16,6 +16,7 @@
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/text_parser.h"
 #include "baton/ir/text_printer.h"
 #include "baton/ir/visit.h"
@@ -120,6 +121,24 @@ TEST(FuseOpsTest, MaxDepth) {
   EXPECT_EQ(sizes(20), std::vector<int>{20});
   EXPECT_EQ(sizes(-1), std::vector<int>{20});
   EXPECT_EQ(sizes(1).size(), 20);
+}
+
+TEST(FuseOpsTest, LinkParams) {
+  const Var x("x", {2});
+  BATON_ASSERT_OK_AND_ASSIGN(const Tensor two,
+                             Tensor::FromValues<float>({2}, {1, 2}));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             InferTypes(IRModule::FromExpr(Function(
+                                 {x}, Exp(Add(x, Add(x, Constant(two))))))));
+  const auto arguments = [&](bool link_params) {
+    const auto fused =
+        PassContext({.config = {{"relay.FuseOps.link_params", link_params}}})
+            .Run([&] { return FuseOps()(module); });
+    EXPECT_THAT(fused, testing::IsOk());
+    return fused->Find("main")->body().As<CallNode>()->num_args();
+  };
+  EXPECT_EQ(arguments(false), 2);
+  EXPECT_EQ(arguments(true), 1);
 }
 
 TEST(FuseOpsTest, ConvolutionWithADiamond) {
