@@ -67,6 +67,22 @@ bool HasAny(const Dim& dim) {
   return false;
 }
 
+// Whether `type`, a tensor or a tuple of tensors, has a negative dimension.
+bool HasNegativeDim(const Type& type) {
+  if (const auto* tensor = type.As<TensorTypeNode>()) {
+    return std::any_of(
+        tensor->shape().begin(), tensor->shape().end(),
+        [](const Dim& dim) { return dim.is_const() && dim.value() < 0; });
+  }
+  const auto* tuple = type.As<TupleTypeNode>();
+  return tuple != nullptr &&
+         std::any_of(tuple->fields().begin(), tuple->fields().end(),
+                     [](const Type& field) {
+                       return field.Is<TensorTypeNode>() &&
+                              HasNegativeDim(field);
+                     });
+}
+
 // What to say of a node whose type was not found.
 std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
   if (node->kind() == NodeKind::kVar) {
@@ -517,6 +533,9 @@ absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
   TypeRelationContext context(call, args, this);
   absl::StatusOr<Type> type = call->op_node()->type_relation()(context);
   if (!context.status().ok()) return context.status();
+  if (type.ok() && HasNegativeDim(*type)) {
+    return context.Error("the result would have the type ", type->ToString());
+  }
   return type;
 }
 
