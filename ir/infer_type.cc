@@ -223,16 +223,11 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
       case Step::kBindLet: {
         const auto* let = static_cast<const LetNode*>(work.node);
         const Type value_type = TypeOf(results_.back());
-        const auto bound = vars_.find(let->var().get());
-        if (bound != vars_.end()) {
-          Require(bound->second->type(), value_type, let, "the value of %",
-                  let->var()->name(), " does not have its type");
-        } else if (let->var()->type().defined()) {
-          Require(let->var()->type(), value_type, let, "the value of %",
-                  let->var()->name(), " does not have its type");
-        } else {
-          Bind(let->var().get(), value_type);
-        }
+        const VarNode* var = let->var().get();
+        const Var bound = Bind(
+            var, var->annotation().defined() ? var->annotation() : value_type);
+        Require(bound->type(), value_type, let, "the value of %", var->name(),
+                " does not have its type");
         break;
       }
       case Step::kLeave: {
@@ -278,8 +273,7 @@ void Inferencer::Enter(const ExprNode* node) {
     case NodeKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       // A function may call itself through the variable that it is bound to.
-      if (let->var()->annotation().defined() ||
-          let->value()->kind() == NodeKind::kFunction) {
+      if (let->value()->kind() == NodeKind::kFunction) {
         const Type& annotation = let->var()->annotation();
         Bind(let->var().get(), annotation.defined() ? annotation : NewHole());
       }
