@@ -142,7 +142,8 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
     """A libFuzzer target: a source that defines LLVMFuzzerTestOneInput().
 
     `bazel test :foo_fuzz_test` runs it once on nothing and on each file of the
-    corpus, in every configuration. To fuzz:
+    corpus, then for 20 seconds on mutations of them, in every configuration. To
+    fuzz:
 
         bazel run --config=fuzz :foo_fuzzer -- -max_total_time=60 /some/folder
 
@@ -152,7 +153,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
       deps: what is fuzzed.
       copts: further compiler options.
       corpus: files to start from.
-      **kwargs: of cc_test; `size` is "small" if not given.
+      **kwargs: of cc_test; `size` is "medium" if not given.
     """
     if not name.endswith("_fuzz_test"):
         fail("//{}:{}: the name of a baton_cc_fuzz_test ends in _fuzz_test".format(
@@ -160,7 +161,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
             name,
         ))
     _check_srcs(name, srcs)
-    kwargs.setdefault("size", "small")
+    kwargs.setdefault("size", "medium")
     native.cc_library(
         name = name + "_input",
         testonly = True,
@@ -176,7 +177,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
         data = corpus,
         deps = [
             ":" + name + "_input",
-            str(Label("@baton//build_defs:fuzz_replay_main")),
+            str(Label("@baton//build_defs:fuzz_main")),
         ],
         **kwargs
     )

@@ -15,9 +15,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/type_relation.h"
+#include "baton/ir/unmatched_cases.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -108,7 +110,9 @@ std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
 class Inferencer final : private TypeRelationContext::Unifier {
  public:
   Inferencer(const IRModule* module, Diagnostics& diagnostics)
-      : module_(module), diagnostics_(diagnostics) {}
+      : module_(module),
+        diagnostics_(diagnostics),
+        may_lack_definitions_(diagnostics.has_errors()) {}
 
   // Infers a function of the module under its name, or any expression if
   // `name` is empty. The result is complete only after Finish().
@@ -119,7 +123,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   void Finish();
 
  private:
-  enum class Step : uint8_t { kEnter, kLeave, kBindLet };
+  enum class Step : uint8_t { kEnter, kLeave, kBindLet, kBindPatterns };
   struct Work {
     const ExprNode* node;
     Step step;
@@ -132,6 +136,13 @@ class Inferencer final : private TypeRelationContext::Unifier {
   Expr LeaveCall(const CallNode* call, absl::Span<const Expr> children);
   Expr LeaveFunction(const FunctionNode* function,
                      absl::Span<const Expr> children);
+  // Binds the variables of a pattern for values of a type.
+  void BindPattern(const PatternNode* pattern, const Type& type,
+                   const MatchNode* match);
+  Expr LeaveMatch(const MatchNode* match, absl::Span<const Expr> children);
+  void CheckComplete(const MatchNode* match);
+  // Reports data types that the module lacks or that take other arguments.
+  void CheckDataTypes(const Type& type, const ExprNode* node);
   Type TypeOfGeneralCall(const CallNode* call, const Type& callee,
                          absl::Span<const Expr> args);
   Type TypeOfProjection(const TupleGetItemNode* node, const Type& tuple);
@@ -186,6 +197,9 @@ class Inferencer final : private TypeRelationContext::Unifier {
 
   const IRModule* module_;
   Diagnostics& diagnostics_;
+  // Earlier errors may have kept definitions out of the module: that they are
+  // not there is not reported.
+  const bool may_lack_definitions_;
 
   std::vector<Work> work_;
   std::vector<Expr> results_;
@@ -198,12 +212,13 @@ class Inferencer final : private TypeRelationContext::Unifier {
   const FunctionNode* current_function_ = nullptr;
   const ExprNode* current_ = nullptr;  // the node whose children are done
 
-  absl::flat_hash_map<const TypeNode*, Type> filled_;
+  // By hole. Keys are held, so that their addresses cannot be reused.
+  absl::flat_hash_map<Type, Type> filled_;
   // Symbolic dimensions that were found to be numbers.
   absl::flat_hash_map<Dim, Dim> dim_values_;
   std::vector<Expr> incomplete_;
   std::vector<Expr> suspended_;
-  absl::flat_hash_map<const TypeNode*, std::vector<size_t>> waiting_;
+  absl::flat_hash_map<Type, std::vector<size_t>> waiting_;
   std::deque<size_t> ready_;
 };
 
@@ -228,6 +243,14 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
             var, var->annotation().defined() ? var->annotation() : value_type);
         Require(bound->type(), value_type, let, "the value of %", var->name(),
                 " does not have its type");
+        break;
+      }
+      case Step::kBindPatterns: {
+        const auto* match = static_cast<const MatchNode*>(work.node);
+        const Type type = TypeOf(results_.back());
+        for (const Clause& clause : match->clauses()) {
+          BindPattern(clause.lhs.get(), type, match);
+        }
         break;
       }
       case Step::kLeave: {
@@ -299,6 +322,20 @@ void Inferencer::Enter(const ExprNode* node) {
       }
       Push(node, Step::kLeave);
       Push(function->body().get(), Step::kEnter);
+      if (function->result_type().defined()) {
+        CheckDataTypes(function->result_type(), function);
+      }
+      break;
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      Push(node, Step::kLeave);
+      const absl::Span<const Clause> clauses = match->clauses();
+      for (size_t i = clauses.size(); i-- > 0;) {
+        Push(clauses[i].rhs.get(), Step::kEnter);
+      }
+      Push(node, Step::kBindPatterns);
+      Push(match->data().get(), Step::kEnter);
       break;
     }
     default: {
@@ -313,6 +350,7 @@ void Inferencer::Enter(const ExprNode* node) {
 
 Var Inferencer::Bind(const VarNode* var, Type type) {
   if (var->type().defined()) return Var(var);
+  if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
   // A variable bound twice keeps its first binding; well-formedness reports
   // it.
   const auto [it, inserted] = vars_.try_emplace(var);
@@ -361,14 +399,16 @@ Type Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
   Type type;
   if (!function.defined()) {
     if (var->type().defined()) return var->type();
-    std::vector<std::string> names;
-    if (module_ != nullptr) {
-      for (const auto& d : module_->functions()) {
-        names.push_back(d.var->name());
+    if (!may_lack_definitions_) {
+      std::vector<std::string> names;
+      if (module_ != nullptr) {
+        for (const auto& d : module_->functions()) {
+          names.push_back(d.var->name());
+        }
       }
+      Error(var, absl::StrCat("the module has no function @", var->name(),
+                              DidYouMean(var->name(), names)));
     }
-    Error(var, absl::StrCat("the module has no function @", var->name(),
-                            DidYouMean(var->name(), names)));
     type = NewHole();
   } else if (function->type().defined()) {
     type = function->type();
@@ -466,6 +506,11 @@ Expr Inferencer::Leave(const ExprNode* node) {
       return Made(RefRead(children[0],
                           ref_type == nullptr ? NewHole() : ref_type->value(),
                           node->span()));
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      const auto children = take(match->clauses().size() + 1);
+      return LeaveMatch(match, children);
     }
     case NodeKind::kRefWrite: {
       const auto children = take(2);
@@ -594,6 +639,194 @@ Type Inferencer::TypeOfProjection(const TupleGetItemNode* node,
   return type->fields()[node->index()];
 }
 
+void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
+                             const MatchNode* match) {
+  struct Part {
+    const PatternNode* pattern;
+    Type type;
+    int depth;
+  };
+  std::vector<Part> work = {{root, root_type, 0}};
+  const auto error = [&](const PatternNode* pattern, std::string message) {
+    diagnostics_.Error(
+        pattern->span().defined() ? pattern->span() : match->span(),
+        std::move(message));
+  };
+  // Whether values of type `a` are of type `b`.
+  const auto require = [&](const PatternNode* pattern, const Type& a,
+                           const Type& b) {
+    const absl::Status status = Unify(a, b);
+    if (!status.ok()) {
+      error(pattern,
+            absl::StrCat("the pattern ", Handle(pattern).ToString(),
+                         " is for values of another type: ", status.message()));
+    }
+    return status.ok();
+  };
+  while (!work.empty()) {
+    const Part part = std::move(work.back());
+    work.pop_back();
+    const absl::Span<const Pattern> parts = part.pattern->patterns();
+    std::vector<Type> types;
+    switch (part.pattern->form()) {
+      case PatternNode::Form::kWildcard:
+        continue;
+      case PatternNode::Form::kVar: {
+        const Var& var = part.pattern->var();
+        const Var bound =
+            Bind(var.get(),
+                 var->annotation().defined() ? var->annotation() : part.type);
+        require(part.pattern, part.type, bound->type());
+        continue;
+      }
+      case PatternNode::Form::kTuple:
+        for (size_t i = 0; i < parts.size(); ++i) types.push_back(NewHole());
+        if (!require(part.pattern, part.type, TupleType(types))) {
+          types.assign(parts.size(), Type());
+        }
+        break;
+      case PatternNode::Form::kConstructor: {
+        const ConstructorNode* constructor = part.pattern->constructor().get();
+        if (parts.size() != constructor->inputs().size()) {
+          error(part.pattern,
+                absl::StrCat(
+                    "constructor ", constructor->name(), " takes ",
+                    constructor->num_inputs(),
+                    constructor->num_inputs() == 1 ? " argument" : " arguments",
+                    ", the pattern has ", parts.size()));
+          types.assign(parts.size(), Type());
+          break;
+        }
+        TypeVarMap values;
+        std::vector<Type> args;
+        for (const TypeVar& param : constructor->type_params()) {
+          args.push_back(NewHole());
+          values.emplace(param.get(), args.back());
+        }
+        if (!require(part.pattern, part.type,
+                     TypeCall(constructor->belongs_to(), std::move(args)))) {
+          types.assign(parts.size(), Type());
+          break;
+        }
+        for (const Type& input : constructor->inputs()) {
+          types.push_back(Instantiate(input, values));
+        }
+        break;
+      }
+    }
+    if (part.depth >= kMaxPatternDepth && !parts.empty()) {
+      error(part.pattern, "the pattern is nested too deeply");
+      continue;
+    }
+    for (size_t i = parts.size(); i-- > 0;) {
+      // After an error, variables may have any type.
+      work.push_back({parts[i].get(), types[i].defined() ? types[i] : NewHole(),
+                      part.depth + 1});
+    }
+  }
+}
+
+Expr Inferencer::LeaveMatch(const MatchNode* match,
+                            absl::Span<const Expr> children) {
+  Type result;
+  std::vector<Clause> clauses;
+  clauses.reserve(match->clauses().size());
+  std::vector<Var> vars;
+  for (size_t i = 0; i < match->clauses().size(); ++i) {
+    const PatternNode* lhs = match->clauses()[i].lhs.get();
+    vars.clear();
+    ForEachVar(lhs, [&](const Var& var) {
+      const auto it = vars_.find(var.get());
+      vars.push_back(it == vars_.end() ? var : it->second);
+    });
+    absl::Span<const Var> rest = vars;
+    const Expr& rhs = children[i + 1];
+    const Type type = TypeOf(rhs);
+    result = i == 0 ? type
+                    : Require(result, type,
+                              rhs->span().defined() ? rhs.get() : match,
+                              "clause ", i, " of the match has another type");
+    clauses.push_back({WithVars(lhs, &rest), rhs});
+  }
+  if (!result.defined()) result = NewHole();
+  if (match->complete()) CheckComplete(match);
+  return Made(Match(children[0], std::move(clauses), match->complete(),
+                    std::move(result), match->span()));
+}
+
+void Inferencer::CheckComplete(const MatchNode* match) {
+  // A pattern with a mistake in it was reported before.
+  if (diagnostics_.has_errors()) return;
+  const absl::StatusOr<std::vector<Pattern>> missing =
+      UnmatchedCases(*match, module_);
+  if (!missing.ok()) {
+    Error(match, std::string(missing.status().message()));
+    return;
+  }
+  if (missing->empty()) return;
+  std::string cases;
+  for (const Pattern& pattern : *missing) {
+    absl::StrAppend(&cases, cases.empty() ? "" : ", ", pattern.ToString());
+  }
+  Error(match, absl::StrCat("the match does not handle ", cases,
+                            "; `match?` may be incomplete"));
+}
+
+void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
+  if (module_ == nullptr || type.Is<TensorTypeNode>()) return;
+  std::vector<const TypeNode*> work = {type.get()};
+  const auto push_all = [&work](absl::Span<const Type> types) {
+    for (const Type& t : types) work.push_back(t.get());
+  };
+  while (!work.empty()) {
+    const TypeNode* top = work.back();
+    work.pop_back();
+    switch (top->kind()) {
+      case NodeKind::kTupleType:
+        push_all(static_cast<const TupleTypeNode*>(top)->fields());
+        break;
+      case NodeKind::kFuncType:
+        push_all(static_cast<const FuncTypeNode*>(top)->args());
+        work.push_back(static_cast<const FuncTypeNode*>(top)->result().get());
+        break;
+      case NodeKind::kRefType:
+        work.push_back(static_cast<const RefTypeNode*>(top)->value().get());
+        break;
+      case NodeKind::kTypeCall: {
+        const auto* call = static_cast<const TypeCallNode*>(top);
+        push_all(call->args());
+        const auto* name = call->func().As<GlobalTypeVarNode>();
+        if (name == nullptr) {
+          Error(node, absl::StrCat("only a data type takes type arguments, "
+                                   "found ",
+                                   call->func().ToString()));
+          break;
+        }
+        const TypeData data = module_->FindType(name->name());
+        if (!data.defined()) {
+          if (may_lack_definitions_) break;
+          std::vector<std::string> known;
+          for (const TypeData& each : module_->types()) {
+            known.push_back(each->name());
+          }
+          Error(node, absl::StrCat("the module has no type ", name->name(),
+                                   DidYouMean(name->name(), known)));
+        } else if (data->type_params().size() != call->args().size()) {
+          Error(node,
+                absl::StrCat("the type ", name->name(), " takes ",
+                             data->type_params().size(),
+                             data->type_params().size() == 1 ? " argument"
+                                                             : " arguments",
+                             ", found ", call->args().size()));
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+}
+
 Expr Inferencer::LeaveFunction(const FunctionNode* function,
                                absl::Span<const Expr> children) {
   const Expr& body = children[0];
@@ -665,7 +898,7 @@ void Inferencer::Resume() {
           continue;
         }
         if (t.Is<IncompleteTypeNode>()) {
-          waiting_[t.get()].push_back(id);
+          waiting_[t].push_back(id);
         } else if (const auto* tuple = t.As<TupleTypeNode>()) {
           types.insert(types.end(), tuple->fields().begin(),
                        tuple->fields().end());
@@ -713,7 +946,7 @@ void Inferencer::Finish() {
 
 Type Inferencer::ResolveTop(Type type) {
   while (type.Is<IncompleteTypeNode>()) {
-    const auto it = filled_.find(type.get());
+    const auto it = filled_.find(type);
     if (it == filled_.end()) break;
     type = it->second;
   }
@@ -824,8 +1057,8 @@ absl::Status Inferencer::Fill(const IncompleteTypeNode* hole,
       }
     }
   }
-  filled_.emplace(hole, type);
-  const auto it = waiting_.find(hole);
+  filled_.emplace(Type(hole), type);
+  const auto it = waiting_.find(Type(hole));
   if (it != waiting_.end()) {
     ready_.insert(ready_.end(), it->second.begin(), it->second.end());
     waiting_.erase(it);

@@ -26,7 +26,9 @@ namespace baton {
 absl::StatusOr<IRModule> InferTypes(const IRModule& module);
 
 // The same; errors go to `diagnostics`, and the result is `module` itself if
-// there was one.
+// there was one. If `diagnostics` has errors already, those of the parser that
+// read the module, definitions that it lacks are not reported: so all errors of
+// a text, of syntax and of type, are found in one run.
 IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics);
 
 // `expr` with types. Its free variables must have annotations (each is

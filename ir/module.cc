@@ -54,6 +54,24 @@ GlobalVar IRModule::FindGlobalVar(absl::string_view name) const {
   return i < 0 ? GlobalVar() : data_->functions[i].var;
 }
 
+absl::Span<const TypeData> IRModule::types() const { return data_->types; }
+
+TypeData IRModule::FindType(absl::string_view name) const {
+  for (const TypeData& type : data_->types) {
+    if (type->name() == name) return type;
+  }
+  return {};
+}
+
+void IRModule::SetType(TypeData type) {
+  for (size_t i = 0; i < data_->types.size(); ++i) {
+    if (data_->types[i]->name() != type->name()) continue;
+    if (data_->types[i] != type) Mutable().types[i] = std::move(type);
+    return;
+  }
+  Mutable().types.push_back(std::move(type));
+}
+
 absl::StatusOr<Function> IRModule::Lookup(absl::string_view name) const {
   if (Function function = Find(name)) return function;
   std::vector<std::string> names;
@@ -121,7 +139,7 @@ bool IRModule::IdenticalTo(const IRModule& other) const {
   if (data_ == other.data_) return true;
   const auto a = functions();
   const auto b = other.functions();
-  if (a.size() != b.size()) return false;
+  if (a.size() != b.size() || data_->types != other.data_->types) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].function != b[i].function ||
         a[i].var->name() != b[i].var->name()) {

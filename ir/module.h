@@ -1,4 +1,4 @@
-// IRModule: named functions.
+// IRModule: named functions, and the algebraic data types that they use.
 //
 // A module is a value: copying it copies a pointer, so a snapshot costs
 // nothing, and two modules that share it are recognized at once. Setting a
@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 
 namespace baton {
@@ -50,18 +51,27 @@ class IRModule {
   void Set(const GlobalVar& var, Function function);
   void Remove(absl::string_view name);
 
+  // The data types in the order in which they were first added.
+  absl::Span<const TypeData> types() const;
+  // Null if there is none of that name.
+  TypeData FindType(absl::string_view name) const;
+  // Adds a data type or replaces the one of that name, which keeps its place.
+  void SetType(TypeData type);
+
   // This module with the i-th function replaced by functions[i], for all i.
   // The same module if nothing differs.
   IRModule WithFunctions(absl::Span<const Function> functions) const;
 
   // True if both are one and the same: O(1).
   bool SameAs(const IRModule& other) const { return data_ == other.data_; }
-  // True if the functions are the same nodes under the same names, in order.
+  // True if the functions and data types are the same nodes under the same
+  // names, in order.
   bool IdenticalTo(const IRModule& other) const;
 
  private:
   struct Data {
     std::vector<Definition> functions;
+    std::vector<TypeData> types;
     // Shared by versions of a module that differ in bodies only.
     std::shared_ptr<const absl::flat_hash_map<std::string, int>> index;
   };

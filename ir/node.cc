@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
@@ -54,6 +55,10 @@ absl::string_view NodeKindName(NodeKind kind) {
       return "RefRead";
     case NodeKind::kRefWrite:
       return "RefWrite";
+    case NodeKind::kMatch:
+      return "Match";
+    case NodeKind::kConstructor:
+      return "Constructor";
     case NodeKind::kOp:
       return "Op";
     case NodeKind::kAttrs:
@@ -64,6 +69,10 @@ absl::string_view NodeKindName(NodeKind kind) {
       return "DimExpr";
     case NodeKind::kSpan:
       return "Span";
+    case NodeKind::kPattern:
+      return "Pattern";
+    case NodeKind::kTypeData:
+      return "TypeData";
   }
   return "unknown";
 }
@@ -73,8 +82,7 @@ namespace internal {
 void ChildSink::TakeNode(const Node* node) {
   const uint32_t refs = node->refs_.load(std::memory_order_acquire);
   if ((refs & Node::kImmortal) != 0) return;
-  if (refs != 1 &&
-      node->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+  if (refs != 1 && node->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return;
   }
   node->memo_.store(reinterpret_cast<uintptr_t>(pending_),
@@ -219,6 +227,24 @@ void DestroyGraph(const Node* root) {
         delete n;
         break;
       }
+      case NodeKind::kMatch: {
+        auto* n = static_cast<MatchNode*>(node);
+        sink.Take(n->data_);
+        for (Clause& clause : n->clauses_) {
+          sink.Take(clause.lhs);
+          sink.Take(clause.rhs);
+        }
+        delete n;
+        break;
+      }
+      case NodeKind::kConstructor: {
+        auto* n = static_cast<ConstructorNode*>(node);
+        sink.TakeAll(n->inputs_);
+        sink.Take(n->belongs_to_);
+        sink.TakeAll(n->type_params_);
+        delete n;
+        break;
+      }
       case NodeKind::kOp:
         break;  // Operators are never destroyed.
       case NodeKind::kAttrs: {
@@ -239,6 +265,23 @@ void DestroyGraph(const Node* root) {
       case NodeKind::kSpan:
         delete static_cast<SpanNode*>(node);
         break;
+      case NodeKind::kPattern: {
+        auto* n = static_cast<PatternNode*>(node);
+        sink.Take(n->var_);
+        sink.Take(n->constructor_);
+        sink.TakeAll(n->patterns_);
+        sink.Take(n->span_);
+        delete n;
+        break;
+      }
+      case NodeKind::kTypeData: {
+        auto* n = static_cast<TypeDataNode*>(node);
+        sink.Take(n->header_);
+        sink.TakeAll(n->type_params_);
+        sink.TakeAll(n->constructors_);
+        delete n;
+        break;
+      }
     }
     next = sink.pending_;
     if (next != nullptr) {

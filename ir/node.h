@@ -49,16 +49,20 @@ enum class NodeKind : uint8_t {
   kRefCreate,
   kRefRead,
   kRefWrite,
+  kMatch,
+  kConstructor,
   kOp,
   // The rest.
   kAttrs,
   kDictAttrs,
   kDimExpr,
   kSpan,
+  kPattern,
+  kTypeData,
 };
 inline constexpr NodeKind kFirstExprKind = NodeKind::kVar;
 inline constexpr NodeKind kLastExprKind = NodeKind::kOp;
-inline constexpr int kNumNodeKinds = static_cast<int>(NodeKind::kSpan) + 1;
+inline constexpr int kNumNodeKinds = static_cast<int>(NodeKind::kTypeData) + 1;
 
 // The name of a kind as used in messages: `Call`, `TupleGetItem`, ...
 absl::string_view NodeKindName(NodeKind kind);
@@ -181,13 +185,13 @@ HandleOf<N> Handle(const N* node) {
 
 // Declares what every handle class has: null by default, from a node, and
 // access to the node. `Base` is the handle class above it.
-#define BATON_HANDLE(Class, Base, NodeClass)                         \
-  Class() = default;                                                 \
-  explicit Class(const NodeClass* node) : Base(node) {}              \
-  const NodeClass* get() const {                                     \
-    return static_cast<const NodeClass*>(node_);                     \
-  }                                                                  \
-  const NodeClass* operator->() const { return get(); }              \
+#define BATON_HANDLE(Class, Base, NodeClass)            \
+  Class() = default;                                    \
+  explicit Class(const NodeClass* node) : Base(node) {} \
+  const NodeClass* get() const {                        \
+    return static_cast<const NodeClass*>(node_);        \
+  }                                                     \
+  const NodeClass* operator->() const { return get(); } \
   const NodeClass& operator*() const { return *get(); }
 
 namespace internal {

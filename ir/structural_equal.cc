@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -58,6 +59,7 @@ class Comparator {
     }
     return true;
   }
+  bool TypeDataEqual(const TypeDataNode* a, const TypeDataNode* b);
   bool CompareTypes(const Type& a, const Type& b) {
     return TypesEqual(a.get(), b.get(), map_free_);
   }
@@ -126,6 +128,8 @@ class Comparator {
   bool Expand(const Task& task);
   bool BinderEqual(const Var& a, const Var& b, int step, const char* field,
                    int index);
+  bool PatternsEqual(const PatternNode* a, const PatternNode* b, int step,
+                     int clause);
   // Matches two nodes one to one. `*known` is set if they were matched before.
   bool Match(const Node* a, const Node* b, bool* known);
   bool IsMatched(const Node* a) const { return lhs_.contains(a); }
@@ -172,6 +176,9 @@ std::string Comparator::Describe(const ExprNode* node) {
       return absl::StrCat("@", static_cast<const GlobalVarNode*>(node)->name());
     case NodeKind::kVar:
       return absl::StrCat("%", static_cast<const VarNode*>(node)->name());
+    case NodeKind::kConstructor:
+      return absl::StrCat("constructor ",
+                          static_cast<const ConstructorNode*>(node)->name());
     case NodeKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       if (call->op_node() == nullptr) return "a call";
@@ -220,6 +227,55 @@ bool Comparator::BinderEqual(const Var& a, const Var& b, int step,
   return true;
 }
 
+bool Comparator::PatternsEqual(const PatternNode* a, const PatternNode* b,
+                               int step, int clause) {
+  std::vector<std::pair<const PatternNode*, const PatternNode*>> work = {
+      {a, b}};
+  while (!work.empty()) {
+    const auto [x, y] = work.back();
+    work.pop_back();
+    const absl::Span<const Pattern> p = x->patterns();
+    const absl::Span<const Pattern> q = y->patterns();
+    if (x->form() != y->form() || p.size() != q.size() ||
+        (x->constructor().defined() &&
+         !SameConstructor(*x->constructor(), *y->constructor()))) {
+      return trace_ ? Differ(step, absl::StrCat("clauses[", clause, "]"),
+                             Handle(x).ToString(), Handle(y).ToString())
+                    : false;
+    }
+    if (x->form() == PatternNode::Form::kVar &&
+        !BinderEqual(x->var(), y->var(), step, "pattern", clause)) {
+      return false;
+    }
+    for (size_t i = p.size(); i-- > 0;) {
+      work.push_back({p[i].get(), q[i].get()});
+    }
+  }
+  return true;
+}
+
+// The definitions of data types with the same constructors.
+bool Comparator::TypeDataEqual(const TypeDataNode* a, const TypeDataNode* b) {
+  if (a == b) return true;
+  const absl::Span<const TypeVar> s = a->type_params();
+  const absl::Span<const TypeVar> t = b->type_params();
+  const absl::Span<const Constructor> p = a->constructors();
+  const absl::Span<const Constructor> q = b->constructors();
+  if (a->name() != b->name() || s.size() != t.size() || p.size() != q.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (!TypesEqual(s[i].get(), t[i].get(), true)) return false;
+  }
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (!SameConstructor(*p[i], *q[i]) ||
+        !TypesEqual(p[i]->type().get(), q[i]->type().get(), false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool Comparator::Expand(const Task& task) {
   const ExprNode* a = task.a;
   const ExprNode* b = task.b;
@@ -232,6 +288,10 @@ bool Comparator::Expand(const Task& task) {
     case NodeKind::kGlobalVar:
       return static_cast<const GlobalVarNode*>(a)->name() ==
                  static_cast<const GlobalVarNode*>(b)->name() ||
+             DifferInKind(task);
+    case NodeKind::kConstructor:
+      return SameConstructor(*static_cast<const ConstructorNode*>(a),
+                             *static_cast<const ConstructorNode*>(b)) ||
              DifferInKind(task);
     case NodeKind::kConstant: {
       const Tensor& x = static_cast<const ConstantNode*>(a)->value();
@@ -395,6 +455,31 @@ bool Comparator::Expand(const Task& task) {
       const auto* y = static_cast<const RefWriteNode*>(b);
       Push(x->value().get(), y->value().get(), task.step, "value");
       Push(x->ref().get(), y->ref().get(), task.step, "ref");
+      return true;
+    }
+    case NodeKind::kMatch: {
+      const auto* x = static_cast<const MatchNode*>(a);
+      const auto* y = static_cast<const MatchNode*>(b);
+      if (x->complete() != y->complete()) {
+        return Differ(task.step, "complete", x->complete() ? "true" : "false",
+                      y->complete() ? "true" : "false");
+      }
+      const size_t size = x->clauses().size();
+      if (size != y->clauses().size()) {
+        return DifferInSize(task.step, "number of clauses", size,
+                            y->clauses().size());
+      }
+      for (size_t i = 0; i < size; ++i) {
+        if (!PatternsEqual(x->clauses()[i].lhs.get(), y->clauses()[i].lhs.get(),
+                           task.step, static_cast<int>(i))) {
+          return false;
+        }
+      }
+      for (size_t i = size; i-- > 0;) {
+        Push(x->clauses()[i].rhs.get(), y->clauses()[i].rhs.get(), task.step,
+             "clauses", static_cast<int>(i));
+      }
+      Push(x->data().get(), y->data().get(), task.step, "data");
       return true;
     }
     default:
@@ -591,23 +676,37 @@ bool ModulesEqual(const IRModule& a, const IRModule& b,
                   const StructuralEqualOptions& options,
                   std::string* difference) {
   if (a.SameAs(b)) return true;
-  for (const IRModule::Definition& definition : b.functions()) {
-    if (a.Find(definition.var->name()).defined()) continue;
+  const auto only_in = [&](const char* which, absl::string_view name) {
     if (difference != nullptr) {
-      *difference = absl::StrCat("@", definition.var->name(),
-                                 ": only in the second module");
+      *difference = absl::StrCat(name, ": only in the ", which, " module");
     }
     return false;
+  };
+  for (const TypeData& type : b.types()) {
+    if (!a.FindType(type->name()).defined()) {
+      return only_in("second", type->name());
+    }
+  }
+  for (const TypeData& type : a.types()) {
+    const TypeData other = b.FindType(type->name());
+    if (!other.defined()) return only_in("first", type->name());
+    if (!Comparator(options, false).TypeDataEqual(type.get(), other.get())) {
+      if (difference != nullptr) {
+        *difference =
+            absl::StrCat(type->name(), ": another definition of the type");
+      }
+      return false;
+    }
+  }
+  for (const IRModule::Definition& definition : b.functions()) {
+    if (a.Find(definition.var->name()).defined()) continue;
+    return only_in("second", absl::StrCat("@", definition.var->name()));
   }
   for (const IRModule::Definition& definition : a.functions()) {
     const Function other = b.Find(definition.var->name());
     if (definition.function == other) continue;
     if (!other.defined()) {
-      if (difference != nullptr) {
-        *difference = absl::StrCat("@", definition.var->name(),
-                                   ": only in the first module");
-      }
-      return false;
+      return only_in("first", absl::StrCat("@", definition.var->name()));
     }
     Comparator comparator(options, difference != nullptr);
     if (!comparator.Compare(definition.function.get(), other.get())) {
@@ -868,6 +967,12 @@ const Expr* Hasher::Child(const ExprNode* node, uint32_t i) const {
       const auto* write = static_cast<const RefWriteNode*>(node);
       return i == 0 ? &write->ref() : i == 1 ? &write->value() : nullptr;
     }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      if (i == 0) return &match->data();
+      return i <= match->clauses().size() ? &match->clauses()[i - 1].rhs
+                                          : nullptr;
+    }
     default:
       return nullptr;
   }
@@ -891,6 +996,22 @@ void Hasher::Enter(const ExprNode* node) {
     }
     hash.Add(HashType(function->result_type().get()));
     hash.Add(HashDict(function->attrs()));
+    values_.push_back(hash.value());
+  } else if (node->kind() == NodeKind::kMatch) {
+    const auto* match = static_cast<const MatchNode*>(node);
+    StableHash hash(match->complete() ? 1 : 0);
+    for (const Clause& clause : match->clauses()) {
+      ForEachPattern(clause.lhs.get(), [&](const PatternNode* pattern) {
+        hash.Add(static_cast<uint64_t>(pattern->form()));
+        hash.Add(pattern->patterns().size());
+        if (pattern->var().defined()) {
+          hash.Add(HashVar(pattern->var().get(), true));
+        }
+        if (pattern->constructor().defined()) {
+          hash.AddString(pattern->constructor()->name());
+        }
+      });
+    }
     values_.push_back(hash.value());
   }
 }
@@ -947,6 +1068,12 @@ void Hasher::Arrive(const Expr& child) {
     case NodeKind::kGlobalVar: {
       StableHash hash(static_cast<uint64_t>(NodeKind::kGlobalVar));
       hash.AddString(static_cast<const GlobalVarNode*>(node)->name());
+      values_.push_back(hash.value());
+      return;
+    }
+    case NodeKind::kConstructor: {
+      StableHash hash(static_cast<uint64_t>(NodeKind::kConstructor));
+      hash.AddString(static_cast<const ConstructorNode*>(node)->name());
       values_.push_back(hash.value());
       return;
     }
@@ -1041,8 +1168,18 @@ uint64_t StructuralHash(const Type& type) {
 }
 
 uint64_t StructuralHash(const IRModule& module) {
-  // A sum, for the order of functions does not matter.
+  // A sum, for the order of definitions does not matter.
   uint64_t sum = static_cast<uint64_t>(module.size());
+  for (const TypeData& type : module.types()) {
+    StableHash hash(8);
+    hash.AddString(type->name());
+    hash.Add(type->type_params().size());
+    for (const Constructor& constructor : type->constructors()) {
+      hash.AddString(constructor->name());
+      hash.Add(static_cast<uint64_t>(constructor->num_inputs()));
+    }
+    sum += hash.value();
+  }
   for (const IRModule::Definition& definition : module.functions()) {
     StableHash hash(7);
     hash.AddString(definition.var->name());

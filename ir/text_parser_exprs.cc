@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/dtype.h"
@@ -120,6 +121,8 @@ bool TextParser::Step() {
       return StepFunction();
     case Frame::kRef:
       return StepRef();
+    case Frame::kMatch:
+      return StepMatch();
   }
   return false;
 }
@@ -165,6 +168,9 @@ void TextParser::Unwind() {
       break;
     case Frame::kFunction:
       functions_.pop_back();
+      break;
+    case Frame::kMatch:
+      matches_.pop_back();
       break;
     default:
       break;
@@ -253,7 +259,7 @@ bool TextParser::StepSequence() {
         continue;
       }
       default:
-        if (lexer_.Accept(TokenKind::kSemicolon)) {
+        if (!frame.ends_with_value && lexer_.Accept(TokenKind::kSemicolon)) {
           lets_.push_back({Var(""), std::move(values_.back()), frame.begin});
           values_.pop_back();
           frame.state = kStart;
@@ -271,6 +277,12 @@ bool TextParser::BeginStatement() {
   if (lexer_.kind() == TokenKind::kLet) {
     if (!BeginLet()) return false;
     frame.state = kLetValue;
+    if (lexer_.kind() == TokenKind::kLet) {
+      // `let %x = let %y = 1; %y;`: a let in the value of a let.
+      PushSequence(/*in_braces=*/false);
+      frames_.back().ends_with_value = true;
+      return true;
+    }
   } else if (lexer_.kind() == TokenKind::kGraph && lexer_.PeekChar() == '=') {
     const Token token = lexer_.token();
     const int64_t last_end = lexer_.last_end();
@@ -530,6 +542,15 @@ bool TextParser::Operand() {
       PushSequence(/*in_braces=*/false);
       return true;
     }
+    case TokenKind::kMatch:
+    case TokenKind::kPartialMatch: {
+      const TokenKind kind = lexer_.kind();
+      lexer_.Next();
+      Push(Frame::kMatch, begin).number = static_cast<int64_t>(kind);
+      matches_.emplace_back();
+      PushBinary();
+      return true;
+    }
     default:
       return Expected("an expression");
   }
@@ -579,9 +600,23 @@ bool TextParser::ParseGraph() {
 
 bool TextParser::ParseName() {
   const absl::string_view name = lexer_.Name();
+  const auto constructor = constructors_.find(name);
+  if (constructor != constructors_.end()) {
+    const int64_t begin = lexer_.token().begin;
+    lexer_.Next();
+    if (lexer_.kind() == TokenKind::kOpenParen ||
+        constructor->second->num_inputs() > 0) {
+      values_.push_back(constructor->second);
+    } else {
+      values_.push_back(
+          Call(constructor->second, {}, {}, {}, {}, SpanFrom(begin)));
+    }
+    return true;
+  }
   Expr op = Op::Find(name);
   if (!op.defined()) {
     std::vector<std::string> known;
+    for (const auto& entry : constructors_) known.emplace_back(entry.first);
     for (const OpNode* each : OpRegistry::Global().List()) {
       known.push_back(each->name());
     }
@@ -937,6 +972,112 @@ bool TextParser::StepRef() {
     Pop(RefWrite(std::move(values_[frame.values]), std::move(last), {}, span));
   }
   return true;
+}
+
+// ---------------------------------------------------------------------------
+// Matches. The state is 0 before the clauses, then 1.
+
+bool TextParser::StepMatch() {
+  if (frames_.back().state == 0) {
+    frames_.back().state = 1;
+    if (!Expect(TokenKind::kOpenCurly)) return false;
+  } else {
+    EndScope(matches_.back().scope);
+    if (!lexer_.Accept(TokenKind::kComma) &&
+        lexer_.kind() != TokenKind::kCloseCurly) {
+      return Expected("`,` or `}`");
+    }
+  }
+  if (lexer_.kind() != TokenKind::kCloseCurly) return BeginClause();
+  lexer_.Next();
+  const Frame frame = frames_.back();
+  PendingMatch match = std::move(matches_.back());
+  matches_.pop_back();
+  std::vector<Clause> clauses;
+  clauses.reserve(match.patterns.size());
+  for (size_t i = 0; i < match.patterns.size(); ++i) {
+    clauses.push_back({std::move(match.patterns[i]),
+                       std::move(values_[frame.values + 1 + i])});
+  }
+  const bool complete =
+      static_cast<TokenKind>(frame.number) == TokenKind::kMatch;
+  Pop(Match(std::move(values_[frame.values]), std::move(clauses), complete, {},
+            SpanFrom(frame.begin)));
+  return true;
+}
+
+// `Cons(%x, _) =>`.
+bool TextParser::BeginClause() {
+  matches_.back().scope = CurrentScope();
+  Pattern pattern;
+  if (!ParsePattern(0, &pattern)) return false;
+  matches_.back().patterns.push_back(std::move(pattern));
+  if (!Expect(TokenKind::kFatArrow)) return false;
+  PushSequence(/*in_braces=*/false);
+  return true;
+}
+
+bool TextParser::ParsePattern(int depth, Pattern* pattern) {
+  if (depth > kMaxPatternDepth) {
+    return ErrorHere("patterns are nested too deeply");
+  }
+  const Token token = lexer_.token();
+  switch (token.kind) {
+    case TokenKind::kUnderscore:
+      lexer_.Next();
+      *pattern = Pattern::Wildcard(SpanFrom(token.begin));
+      return true;
+    case TokenKind::kLocal: {
+      lexer_.Next();
+      Type type;
+      if (lexer_.Accept(TokenKind::kColon)) {
+        type = ParseTypeText();
+        if (!type.defined()) return false;
+      }
+      const absl::string_view name = lexer_.Name(token);
+      Var var(std::string(name), std::move(type),
+              Span(source_, token.begin, token.end));
+      Bind(name, var);
+      *pattern = Pattern::OfVar(std::move(var), SpanFrom(token.begin));
+      return true;
+    }
+    case TokenKind::kIdentifier: {
+      const absl::string_view name = lexer_.Name();
+      const auto it = constructors_.find(name);
+      if (it == constructors_.end()) {
+        std::vector<std::string> known;
+        for (const auto& entry : constructors_) known.emplace_back(entry.first);
+        return ErrorHere(absl::StrCat("unknown constructor `", name, "`",
+                                      DidYouMean(name, known)));
+      }
+      lexer_.Next();
+      std::vector<Pattern> parts;
+      if (lexer_.kind() == TokenKind::kOpenParen &&
+          !ParsePatternParts(depth + 1, &parts)) {
+        return false;
+      }
+      *pattern = Pattern::OfConstructor(it->second, std::move(parts),
+                                        SpanFrom(token.begin));
+      return true;
+    }
+    case TokenKind::kOpenParen: {
+      std::vector<Pattern> parts;
+      if (!ParsePatternParts(depth + 1, &parts)) return false;
+      *pattern = Pattern::OfTuple(std::move(parts), SpanFrom(token.begin));
+      return true;
+    }
+    default:
+      return Expected("a pattern");
+  }
+}
+
+bool TextParser::ParsePatternParts(int depth, std::vector<Pattern>* parts) {
+  lexer_.Next();
+  while (lexer_.kind() != TokenKind::kCloseParen) {
+    if (!ParsePattern(depth, &parts->emplace_back())) return false;
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(TokenKind::kCloseParen);
 }
 
 }  // namespace internal

@@ -22,6 +22,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
@@ -74,17 +75,21 @@ class TextParser {
       kIf,
       kFunction,
       kRef,
+      kMatch,
     };
     Kind kind;
     uint8_t state = 0;
     // Of a sequence: it stands in braces or is the whole text.
     bool in_braces = false;
+    // Of a sequence: it is the value of a let, and ends with the first
+    // expression that is bound to nothing.
+    bool ends_with_value = false;
     uint32_t values = 0;  // size of values_ before
     uint32_t stack = 0;   // size of lets_ or operators_ before
     Scope scope = {};
     int64_t begin = 0;
     // A sequence: the number being bound. A binary: where its last operand
-    // begins. A reference: the kind of token.
+    // begins. A reference, a match: the kind of token.
     int64_t number = 0;
   };
   // `let` or an expression followed by `;`.
@@ -102,6 +107,10 @@ class TextParser {
     std::vector<TypeVar> type_params;
     Type result_type;
     DictAttrs attrs;
+  };
+  struct PendingMatch {
+    std::vector<Pattern> patterns;
+    Scope scope;  // of the clause under way
   };
   struct ParsedAttr {
     std::string key;
@@ -141,6 +150,15 @@ class TextParser {
   bool ParseVersion();
   void ParseDefinitions(IRModule* module);
   void ParseDefinition(IRModule* module);
+  void ParseTypeDefinition(IRModule* module);
+  bool ParseTypeBody(const GlobalTypeVar& name, bool is_extern, TypeData* type);
+  bool ParseConstructor(const GlobalTypeVar& name,
+                        const std::vector<TypeVar>& params,
+                        std::vector<Constructor>* constructors);
+  bool ParseTypes(TokenKind close, std::vector<Type>* types);
+  // `name` stands at the current token: false, with an error, if it is taken.
+  bool Define(absl::string_view name, absl::string_view mark);
+  void CheckTypeNames();
   void SkipToDefinition();
   void EndDefinition();
   bool AtTextEnd() const {
@@ -204,6 +222,7 @@ class TextParser {
   bool StepIf();
   bool StepFunction();
   bool StepRef();
+  bool StepMatch();
   bool BeginStatement();
   bool ParseFreeVar();
   bool BeginLet();
@@ -227,6 +246,9 @@ class TextParser {
   bool BeginFunction(int64_t begin);
   bool ParseParams(PendingFunction* function);
   bool ParseParam(PendingFunction* function, int64_t list);
+  bool BeginClause();
+  bool ParsePattern(int depth, Pattern* pattern);
+  bool ParsePatternParts(int depth, std::vector<Pattern>* parts);
 
   const std::shared_ptr<const Source> source_;
   Diagnostics* const diagnostics_;
@@ -243,7 +265,9 @@ class TextParser {
   std::vector<Hidden<TypeVar>> hidden_types_;
   absl::flat_hash_map<absl::string_view, Var> free_vars_;
   absl::flat_hash_map<absl::string_view, GlobalVar> globals_;
-  absl::flat_hash_map<absl::string_view, Span> defined_;
+  absl::flat_hash_map<absl::string_view, Constructor> constructors_;
+  // Functions with their `@`, data types and constructors as they are.
+  absl::flat_hash_map<std::string, Span> defined_;
   absl::flat_hash_map<absl::string_view, TypeName> type_names_;
   // `%0`, `%1`, ... of the definition; numbers out of the order elsewhere.
   std::vector<Expr> graph_;
@@ -260,6 +284,7 @@ class TextParser {
   std::vector<PendingLet> lets_;
   std::vector<PendingOperator> operators_;
   std::vector<PendingFunction> functions_;
+  std::vector<PendingMatch> matches_;
   std::vector<TypeFrame> type_frames_;
   std::vector<Type> type_values_;
 };

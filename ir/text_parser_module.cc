@@ -1,5 +1,6 @@
 // Definitions, names, metadata and errors. See text_parser_impl.h.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -207,6 +209,7 @@ IRModule TextParser::ParseModule() {
     case TokenKind::kType:
     case TokenKind::kExtern:
       ParseDefinitions(&module);
+      CheckTypeNames();
       break;
     case TokenKind::kEnd:
     case TokenKind::kMetadata:
@@ -255,6 +258,9 @@ void TextParser::ParseDefinitions(IRModule* module) {
   while (!AtTextEnd() && !TooManyErrors()) {
     if (lexer_.kind() == TokenKind::kDef) {
       ParseDefinition(module);
+    } else if (lexer_.kind() == TokenKind::kType ||
+               lexer_.kind() == TokenKind::kExtern) {
+      ParseTypeDefinition(module);
     } else {
       Expected("a definition");
       lexer_.Next();
@@ -283,12 +289,8 @@ void TextParser::ParseDefinition(IRModule* module) {
   }
   const absl::string_view name = lexer_.Name();
   const Span span(source_, lexer_.token().begin, lexer_.token().end);
+  Define(name, "@");
   lexer_.Next();
-  const auto [earlier, is_new] = defined_.try_emplace(name, span);
-  if (!is_new) {
-    diagnostics_->Error(span, absl::StrCat("@", name, " is defined twice"));
-    diagnostics_->Note(earlier->second, "it is defined here before");
-  }
   Function function;
   bool good = BeginFunction(begin);
   while (!frames_.empty() && !good) Unwind();
@@ -304,6 +306,114 @@ void TextParser::ParseDefinition(IRModule* module) {
   GlobalVar& var = globals_[name];
   if (!var.defined()) var = GlobalVar(std::string(name), {}, span);
   module->Set(var, std::move(function));
+}
+
+bool TextParser::Define(absl::string_view name, absl::string_view mark) {
+  const Span span(source_, lexer_.token().begin, lexer_.token().end);
+  const auto [earlier, is_new] =
+      defined_.try_emplace(absl::StrCat(mark, name), span);
+  if (is_new) return true;
+  diagnostics_->Error(span, absl::StrCat(mark, name, " is defined twice"));
+  diagnostics_->Note(earlier->second, "it is defined here before");
+  return false;
+}
+
+// `type List[A] { Cons(A, List[A]), Nil, }` or `extern type T[A]`.
+void TextParser::ParseTypeDefinition(IRModule* module) {
+  const bool is_extern = lexer_.Accept(TokenKind::kExtern);
+  const Scope scope = CurrentScope();
+  TypeData type;
+  bool good = Expect(TokenKind::kType);
+  if (good && lexer_.kind() != TokenKind::kIdentifier) {
+    good = Expected("the name of a type");
+  }
+  if (good) {
+    const absl::string_view name = lexer_.Name();
+    const GlobalTypeVar header = NoteTypeName(name);
+    const bool is_new = Define(name, "type ");
+    lexer_.Next();
+    good = ParseTypeBody(header, is_extern, &type);
+    if (good && is_new) module->SetType(std::move(type));
+  }
+  EndScope(scope);
+  if (!good) SkipToDefinition();
+}
+
+// `[A] { Cons(A, List[A]), Nil, }`.
+bool TextParser::ParseTypeBody(const GlobalTypeVar& name, bool is_extern,
+                               TypeData* type) {
+  std::vector<TypeVar> params;
+  std::vector<Constructor> constructors;
+  if (lexer_.kind() == TokenKind::kOpenSquare && !ParseTypeParams(&params)) {
+    return false;
+  }
+  const int64_t begin = lexer_.token().begin;
+  if (lexer_.Accept(TokenKind::kOpenCurly)) {
+    while (lexer_.kind() != TokenKind::kCloseCurly) {
+      if (!ParseConstructor(name, params, &constructors)) return false;
+      if (!lexer_.Accept(TokenKind::kComma)) break;
+    }
+    if (!Expect(TokenKind::kCloseCurly)) return false;
+    if (is_extern && !constructors.empty()) {
+      Error(begin, lexer_.last_end(), "an extern type has no constructors");
+    }
+  }
+  *type = TypeData(name, std::move(params), std::move(constructors));
+  return true;
+}
+
+bool TextParser::ParseConstructor(const GlobalTypeVar& name,
+                                  const std::vector<TypeVar>& params,
+                                  std::vector<Constructor>* constructors) {
+  if (lexer_.kind() != TokenKind::kIdentifier) {
+    return Expected("the name of a constructor");
+  }
+  const Token token = lexer_.token();
+  const bool is_new = Define(lexer_.Name(), "constructor ");
+  lexer_.Next();
+  std::vector<Type> inputs;
+  if (lexer_.Accept(TokenKind::kOpenParen) &&
+      !ParseTypes(TokenKind::kCloseParen, &inputs)) {
+    return false;
+  }
+  Constructor constructor(std::string(lexer_.Name(token)), std::move(inputs),
+                          name, params, Span(source_, token.begin, token.end));
+  if (is_new) constructors_.emplace(lexer_.Name(token), constructor);
+  constructors->push_back(std::move(constructor));
+  return true;
+}
+
+// Types up to and with `close`.
+bool TextParser::ParseTypes(TokenKind close, std::vector<Type>* types) {
+  while (lexer_.kind() != close) {
+    Type type = ParseTypeText();
+    if (!type.defined()) return false;
+    types->push_back(std::move(type));
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(close);
+}
+
+// Reports names of types that nothing defines.
+void TextParser::CheckTypeNames() {
+  std::vector<TypeName> missing;
+  std::vector<std::string> known;
+  for (const auto& [name, entry] : type_names_) {
+    if (defined_.contains(absl::StrCat("type ", name))) {
+      known.emplace_back(name);
+    } else {
+      missing.push_back(entry);
+    }
+  }
+  std::sort(
+      missing.begin(), missing.end(),
+      [](const TypeName& a, const TypeName& b) { return a.begin < b.begin; });
+  std::sort(known.begin(), known.end());
+  for (const TypeName& entry : missing) {
+    Error(entry.begin, entry.end,
+          absl::StrCat("unknown type `", entry.var->name(), "`",
+                       DidYouMean(entry.var->name(), known)));
+  }
 }
 
 void TextParser::EndDefinition() {

@@ -213,6 +213,7 @@ TEST(TextParserTest, Lets) {
   ExpectRoundTrip("(); ()");
   ExpectRoundTrip("let %_ : _ = (); ()");
   ExpectRoundTrip("(let %a = 1; 3) + 2");
+  ExpectRoundTrip("let %x = let %y = 1; let %z = 2; (%y, %z); %x");
   // The inner one hides the outer one, to the end of its scope.
   const Expr expr = Parsed("let %x = 1; ((let %x = 2; %x), %x)");
   const auto* let = expr.As<LetNode>();

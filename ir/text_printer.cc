@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/dtype.h"
@@ -37,6 +38,7 @@ bool IsAtomic(const ExprNode* node) {
     case NodeKind::kVar:
     case NodeKind::kGlobalVar:
     case NodeKind::kConstant:
+    case NodeKind::kConstructor:
     case NodeKind::kOp:
       return true;
     default:
@@ -192,6 +194,7 @@ class Printer {
   }
 
   void PrintModule(const IRModule& module);
+  void PrintTypeData(const TypeDataNode* type);
   void PrintRoot(const Expr& expr);
   // The section or note after the program.
   void PrintMetadata();
@@ -201,7 +204,7 @@ class Printer {
   // A visited operand.
   struct Item {
     enum Kind : uint8_t {
-      kDirect,   // an operator, a global variable, or null
+      kDirect,   // an operator, a constructor, a global variable, or null
       kInline,   // text_[begin, end): a constant
       kEntry,    // entries_[index]
       kPending,  // text_[begin, end): waits for its line
@@ -249,7 +252,15 @@ class Printer {
   };
 
   struct Frame {
-    enum Kind : uint8_t { kRoot, kDataflow, kRef, kIf, kFunction, kLet };
+    enum Kind : uint8_t {
+      kRoot,
+      kDataflow,
+      kRef,
+      kIf,
+      kMatch,
+      kFunction,
+      kLet
+    };
     Kind kind;
     bool in_place = false;      // text goes straight to the output
     bool inline_child = false;  // the child under way is in place
@@ -272,6 +283,7 @@ class Printer {
   void StepDataflow();
   void StepRef();
   void StepIf();
+  void StepMatch();
   void StepFunction();
   void StepLet();
 
@@ -330,6 +342,8 @@ class Printer {
   void AppendFields(const AttrsNode* attrs, bool* first, std::string* out);
   void AppendAttrValue(const AttrValue& value, std::string* out);
   void AppendConstant(const ConstantNode* constant, std::string* out);
+  void AppendTypeParams(absl::Span<const TypeVar> params, std::string* out);
+  void AppendPattern(const PatternNode* pattern, std::string* out);
   void AppendFunctionHead(const FunctionNode* function, std::string* out);
   void AppendTypeText(const Type& type, std::string* out);
   void AppendNote(const ExprNode* node, std::string* out);
@@ -391,7 +405,17 @@ void Printer::PrintModule(const IRModule& module) {
             [](const auto* a, const auto* b) {
               return a->var->name() < b->var->name();
             });
+  std::vector<const TypeDataNode*> types;
+  for (const TypeData& type : module.types()) types.push_back(type.get());
+  std::sort(types.begin(), types.end(),
+            [](const auto* a, const auto* b) { return a->name() < b->name(); });
   bool first = true;
+  for (const TypeDataNode* type : types) {
+    if (!first) NewLine();
+    first = false;
+    PrintTypeData(type);
+    NewLine();
+  }
   for (const IRModule::Definition* definition : definitions) {
     if (!first) NewLine();
     first = false;
@@ -400,6 +424,29 @@ void Printer::PrintModule(const IRModule& module) {
     definition_name_ = nullptr;
     NewLine();
   }
+}
+
+void Printer::PrintTypeData(const TypeDataNode* type) {
+  out_->append("type ");
+  out_->append(type->name());
+  AppendTypeParams(type->type_params(), out_);
+  out_->append(" {");
+  indent_ += 2;
+  if (type->constructors().empty()) NewLine();
+  for (const Constructor& constructor : type->constructors()) {
+    NewLine();
+    out_->append(constructor->name());
+    bool first = true;
+    for (const Type& input : constructor->inputs()) {
+      out_->append(first ? "(" : ", ");
+      first = false;
+      AppendTypeText(input, out_);
+    }
+    out_->append(first ? "," : "),");
+  }
+  indent_ -= 2;
+  NewLine();
+  out_->push_back('}');
 }
 
 void Printer::PrintRoot(const Expr& expr) {
@@ -455,6 +502,9 @@ void Printer::PushFrame(const ExprNode* node, bool in_place, int entry) {
     case NodeKind::kIf:
       frame.kind = Frame::kIf;
       break;
+    case NodeKind::kMatch:
+      frame.kind = Frame::kMatch;
+      break;
     case NodeKind::kFunction:
       frame.kind = Frame::kFunction;
       break;
@@ -495,6 +545,8 @@ void Printer::Step() {
       return StepRef();
     case Frame::kIf:
       return StepIf();
+    case Frame::kMatch:
+      return StepMatch();
     case Frame::kFunction:
       return StepFunction();
     case Frame::kLet:
@@ -626,6 +678,49 @@ void Printer::StepIf() {
   FinishScoped();
 }
 
+void Printer::StepMatch() {
+  const auto* match = static_cast<const MatchNode*>(frames_.back().node);
+  if (frames_.back().stage == 0) {
+    frames_.back().stage = 1;
+    if (!Arrive(match->data())) return;
+  }
+  if (frames_.back().stage == 1) {
+    const size_t data = frames_.back().items_base;
+    Settle(data);
+    if (frames_.back().in_place) {
+      Open();
+    } else {
+      BeginSink();
+    }
+    out_->append(match->complete() ? "match (" : "match? (");
+    AppendItem(items_[data], out_);
+    out_->append(") {");
+    indent_ += 2;
+    frames_.back().stage = 2;
+  }
+  // `child` counts the clauses that were begun.
+  while (true) {
+    if (frames_.back().child > 0) {
+      if (!frames_.back().inline_child) FinishInline();
+      indent_ -= 2;
+      NewLine();
+      out_->append("},");
+    }
+    if (frames_.back().child == match->clauses().size()) break;
+    const Clause& clause = match->clauses()[frames_.back().child++];
+    NewLine();
+    AppendPattern(clause.lhs.get(), out_);
+    out_->append(" => {");
+    indent_ += 2;
+    NewLine();
+    if (!ArriveInline(clause.rhs)) return;
+  }
+  indent_ -= 2;
+  NewLine();
+  out_->push_back('}');
+  FinishScoped();
+}
+
 void Printer::StepFunction() {
   const auto* function = static_cast<const FunctionNode*>(frames_.back().node);
   if (frames_.back().stage == 0) {
@@ -703,7 +798,8 @@ bool Printer::Arrive(const Expr& child) {
     return true;
   }
   const NodeKind kind = node->kind();
-  if (kind == NodeKind::kOp || kind == NodeKind::kGlobalVar) {
+  if (kind == NodeKind::kOp || kind == NodeKind::kGlobalVar ||
+      kind == NodeKind::kConstructor) {
     items_.push_back({Item::kDirect, node});
     return true;
   }
@@ -1045,6 +1141,8 @@ void Printer::AppendItem(const Item& item, std::string* out) {
         out->append("(nullptr)");
       } else if (item.node->kind() == NodeKind::kOp) {
         out->append(static_cast<const OpNode*>(item.node)->name());
+      } else if (item.node->kind() == NodeKind::kConstructor) {
+        out->append(static_cast<const ConstructorNode*>(item.node)->name());
       } else {
         out->push_back('@');
         out->append(static_cast<const GlobalVarNode*>(item.node)->name());
@@ -1079,8 +1177,11 @@ void Printer::AppendExprText(const ExprNode* node, size_t items,
     case NodeKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       AppendItem(items_[items], out);
-      out->push_back('(');
       const size_t num_args = static_cast<size_t>(call->num_args());
+      if (const auto* constructor = call->op().As<ConstructorNode>()) {
+        if (num_args == 0 && constructor->num_inputs() == 0) return;
+      }
+      out->push_back('(');
       for (size_t i = 1; i <= num_args; ++i) {
         if (i != 1) out->append(", ");
         AppendItem(items_[items + i], out);
@@ -1099,11 +1200,17 @@ void Printer::AppendExprText(const ExprNode* node, size_t items,
       out->append(size == 1 ? ",)" : ")");
       return;
     }
-    case NodeKind::kTupleGetItem:
+    case NodeKind::kTupleGetItem: {
+      const auto* item = static_cast<const TupleGetItemNode*>(node);
+      // `@f.0` would be a name, `1.0` a number.
+      const bool parens =
+          IsAtomic(item->tuple().get()) && !item->tuple().Is<VarNode>();
+      if (parens) out->push_back('(');
       AppendItem(items_[items], out);
-      out->push_back('.');
-      AppendInt(static_cast<const TupleGetItemNode*>(node)->index(), out);
+      out->append(parens ? ")." : ".");
+      AppendInt(item->index(), out);
       return;
+    }
     case NodeKind::kRefCreate:
       out->append("ref(");
       AppendItem(items_[items], out);
@@ -1201,18 +1308,61 @@ void Printer::AppendConstant(const ConstantNode* constant, std::string* out) {
   AppendNote(constant, out);
 }
 
+void Printer::AppendTypeParams(absl::Span<const TypeVar> params,
+                               std::string* out) {
+  if (params.empty()) return;
+  out->push_back('[');
+  bool first = true;
+  for (const TypeVar& param : params) {
+    if (!first) out->append(", ");
+    first = false;
+    out->append(param->name());
+  }
+  out->push_back(']');
+}
+
+// `Cons(%x: A, _)`. Declares the variables.
+void Printer::AppendPattern(const PatternNode* pattern, std::string* out) {
+  // What is still to be written: patterns, and the marks between them.
+  struct Piece {
+    const PatternNode* pattern;
+    const char* mark;
+  };
+  std::vector<Piece> work = {{pattern, nullptr}};
+  while (!work.empty()) {
+    const Piece piece = work.back();
+    work.pop_back();
+    if (piece.mark != nullptr) {
+      out->append(piece.mark);
+      continue;
+    }
+    const absl::Span<const Pattern> parts = piece.pattern->patterns();
+    switch (piece.pattern->form()) {
+      case PatternNode::Form::kWildcard:
+        out->push_back('_');
+        continue;
+      case PatternNode::Form::kVar:
+        AppendBinder(piece.pattern->var().get(), out);
+        continue;
+      case PatternNode::Form::kConstructor:
+        out->append(piece.pattern->constructor()->name());
+        if (parts.empty()) continue;
+        break;
+      case PatternNode::Form::kTuple:
+        break;
+    }
+    out->push_back('(');
+    work.push_back({nullptr, ")"});
+    for (size_t i = parts.size(); i-- > 0;) {
+      work.push_back({parts[i].get(), nullptr});
+      if (i != 0) work.push_back({nullptr, ", "});
+    }
+  }
+}
+
 void Printer::AppendFunctionHead(const FunctionNode* function,
                                  std::string* out) {
-  if (!function->type_params().empty()) {
-    out->push_back('[');
-    bool first = true;
-    for (const TypeVar& param : function->type_params()) {
-      if (!first) out->append(", ");
-      first = false;
-      out->append(param->name());
-    }
-    out->push_back(']');
-  }
+  AppendTypeParams(function->type_params(), out);
   out->push_back('(');
   bool first = true;
   for (const Var& param : function->params()) {

@@ -452,6 +452,13 @@ TEST(TextPrinterTest, Tuples) {
   EXPECT_EQ(ToText(Tuple({})), "()");
 }
 
+// A name takes dots, and so does a number.
+TEST(TextPrinterTest, ProjectionsOfNamesAndNumbers) {
+  EXPECT_EQ(ToText(TupleGetItem(GlobalVar("f_"), 1)), "(@f_).1");
+  EXPECT_EQ(ToText(TupleGetItem(Constant(Tensor::Scalar(int32_t{3})), 0)),
+            "(3).0");
+}
+
 TEST(TextPrinterTest, Types) {
   TypeVar a("A");
   Type tensor = TensorType({1, Dim::Any()}, DType::Float(16));

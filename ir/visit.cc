@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
 
@@ -20,6 +21,7 @@ bool IsLeaf(const ExprNode* node) {
     case NodeKind::kVar:
     case NodeKind::kGlobalVar:
     case NodeKind::kConstant:
+    case NodeKind::kConstructor:
     case NodeKind::kOp:
       return true;
     default:
@@ -137,6 +139,12 @@ std::vector<Var> BoundVars(const Expr& expr) {
                        function->params().end());
         } else if (node->kind() == NodeKind::kLet) {
           bound.push_back(static_cast<const LetNode*>(node)->var());
+        } else if (node->kind() == NodeKind::kMatch) {
+          for (const Clause& clause :
+               static_cast<const MatchNode*>(node)->clauses()) {
+            ForEachVar(clause.lhs.get(),
+                       [&bound](const Var& var) { bound.push_back(var); });
+          }
         }
         return true;
       },
@@ -194,6 +202,10 @@ void ExprVisitor::Dispatch(const ExprNode* node) {
       return VisitRefRead(static_cast<const RefReadNode*>(node));
     case NodeKind::kRefWrite:
       return VisitRefWrite(static_cast<const RefWriteNode*>(node));
+    case NodeKind::kMatch:
+      return VisitMatch(static_cast<const MatchNode*>(node));
+    case NodeKind::kConstructor:
+      return VisitConstructor(static_cast<const ConstructorNode*>(node));
     case NodeKind::kOp:
       return VisitOp(static_cast<const OpNode*>(node));
     default:
@@ -295,6 +307,12 @@ Expr ExprMutator::Dispatch(const ExprNode* original, Expr rebuilt) {
     case NodeKind::kRefWrite:
       return VisitRefWrite(static_cast<const RefWriteNode*>(original),
                            RefWrite(static_cast<const RefWriteNode*>(node)));
+    case NodeKind::kMatch:
+      return VisitMatch(static_cast<const MatchNode*>(original),
+                        Match(static_cast<const MatchNode*>(node)));
+    case NodeKind::kConstructor:
+      return VisitConstructor(
+          Constructor(static_cast<const ConstructorNode*>(node)));
     default:
       return rebuilt;
   }
@@ -352,6 +370,25 @@ Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children) {
       return RefRead(children[0], type, node->span());
     case NodeKind::kRefWrite:
       return RefWrite(children[0], children[1], type, node->span());
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      std::vector<Clause> clauses;
+      clauses.reserve(match->clauses().size());
+      size_t next = 1;
+      std::vector<Var> vars;
+      for (const Clause& clause : match->clauses()) {
+        vars.clear();
+        ForEachVar(clause.lhs.get(), [&](const Var& old_var) {
+          const auto* var = children[next++].As<VarNode>();
+          vars.push_back(var != nullptr ? Var(var) : old_var);
+        });
+        absl::Span<const Var> rest = vars;
+        clauses.push_back(
+            {WithVars(clause.lhs.get(), &rest), children[next++]});
+      }
+      return Match(children[0], std::move(clauses), match->complete(), type,
+                   node->span());
+    }
     default:
       return Expr(node);
   }
@@ -415,6 +452,11 @@ Expr WithType(const Expr& expr, Type type) {
     case NodeKind::kRefWrite: {
       const auto* n = expr.As<RefWriteNode>();
       return RefWrite(n->ref(), n->value(), std::move(type), n->span());
+    }
+    case NodeKind::kMatch: {
+      const auto* n = expr.As<MatchNode>();
+      return Match(n->data(), {n->clauses().begin(), n->clauses().end()},
+                   n->complete(), std::move(type), n->span());
     }
     default:
       return expr;

@@ -4,7 +4,8 @@
 // Order is post-order: children before parents, each node once. The children
 // of a node, in order: a call's operator and arguments; a tuple's fields; a
 // function's parameters and body; a let's variable, value and body; an if's
-// condition and branches.
+// condition and branches; a match's data and, clause by clause, the variables
+// of the pattern and the right side.
 
 #ifndef BATON_IR_VISIT_H_
 #define BATON_IR_VISIT_H_
@@ -17,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
 
@@ -63,6 +65,8 @@ class ExprVisitor {
   virtual void VisitRefCreate(const RefCreateNode* /*node*/) {}
   virtual void VisitRefRead(const RefReadNode* /*node*/) {}
   virtual void VisitRefWrite(const RefWriteNode* /*node*/) {}
+  virtual void VisitMatch(const MatchNode* /*node*/) {}
+  virtual void VisitConstructor(const ConstructorNode* /*node*/) {}
   virtual void VisitOp(const OpNode* /*node*/) {}
 
  private:
@@ -107,12 +111,15 @@ class ExprMutator {
     return {};
   }
 
-  // Also for the variables that functions and lets bind: there, the result
-  // must be a Var (anything else leaves the binder as it is).
+  // Also for the variables that functions, lets and patterns bind: there, the
+  // result must be a Var (anything else leaves the binder as it is).
   virtual Expr VisitVar(const Var& var) { return var; }
   virtual Expr VisitGlobalVar(const GlobalVar& var) { return var; }
   virtual Expr VisitConstant(const Constant& constant) { return constant; }
   virtual Expr VisitOp(const Op& op) { return op; }
+  virtual Expr VisitConstructor(const Constructor& constructor) {
+    return constructor;
+  }
   virtual Expr VisitCall(const CallNode* /*original*/, Call call) {
     return call;
   }
@@ -137,6 +144,9 @@ class ExprMutator {
     return node;
   }
   virtual Expr VisitRefWrite(const RefWriteNode* /*original*/, RefWrite node) {
+    return node;
+  }
+  virtual Expr VisitMatch(const MatchNode* /*original*/, Match node) {
     return node;
   }
 
@@ -213,6 +223,17 @@ void ForEachChild(const ExprNode* node, Fn&& fn) {
       const auto* write = static_cast<const RefWriteNode*>(node);
       fn(write->ref());
       fn(write->value());
+      break;
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      fn(match->data());
+      for (const Clause& clause : match->clauses()) {
+        ForEachVar(clause.lhs.get(), [&fn](const Var& var) {
+          fn(static_cast<const Expr&>(var));
+        });
+        fn(clause.rhs);
+      }
       break;
     }
     default:

@@ -175,6 +175,7 @@ class Checker {
     switch (node->kind()) {
       case NodeKind::kOp:
       case NodeKind::kConstant:
+      case NodeKind::kConstructor:
         return;
       case NodeKind::kVar:
         Use(static_cast<const VarNode*>(node));
@@ -319,6 +320,19 @@ class Checker {
         const auto* write = static_cast<const RefWriteNode*>(node);
         if (child == 0) return Arrive(write->ref());
         if (child == 1) return Arrive(write->value());
+        break;
+      }
+      case NodeKind::kMatch: {
+        const auto* match = static_cast<const MatchNode*>(node);
+        if (child == 0) return Arrive(match->data());
+        if (child > 1) CloseScope();
+        if (child <= match->clauses().size()) {
+          const Clause& clause = match->clauses()[child - 1];
+          OpenScope();
+          ForEachVar(clause.lhs.get(),
+                     [&](const Var& var) { Bind(var, match, true); });
+          return Arrive(clause.rhs);
+        }
         break;
       }
       default:

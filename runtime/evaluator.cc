@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/visit.h"
@@ -77,6 +78,11 @@ absl::Status CheckArgument(const Value& value, const Type& type,
       value.is_tensor() ? value.tensor().TypeToString() : "another value"));
 }
 
+// True for a callee that needs no value.
+bool IsApplied(const Expr& callee) {
+  return callee.Is<OpNode>() || callee.Is<ConstructorNode>();
+}
+
 // One call of a function: its variables and the nodes computed so far.
 struct Activation {
   Value callee;  // keeps the function alive
@@ -113,6 +119,9 @@ class Evaluator {
   absl::Status LeaveCall(const CallNode* call);
   absl::Status Activate(const Value& callee, absl::Span<const Value> args);
   Value MakeClosure(const FunctionNode* function, Var self);
+  Value ConstructorValue(const ConstructorNode* constructor);
+  // Binds the variables of the pattern if it fits; some of them also if not.
+  bool Fits(const PatternNode* pattern, const Value& value);
   absl::StatusOr<Value> Global(const GlobalVarNode* var);
 
   Activation& current() { return *activations_.back(); }
@@ -196,6 +205,10 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       values_.push_back(std::move(value));
       return absl::OkStatus();
     }
+    case NodeKind::kConstructor:
+      values_.push_back(
+          ConstructorValue(static_cast<const ConstructorNode*>(node)));
+      return absl::OkStatus();
     case NodeKind::kOp:
       return absl::InvalidArgumentError(
           absl::StrCat("operator ", static_cast<const OpNode*>(node)->name(),
@@ -230,12 +243,17 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       Push(node, Step::kLeave);
       Push(static_cast<const IfNode*>(node)->cond().get(), Step::kEnter);
       return absl::OkStatus();
+    case NodeKind::kMatch:
+      if (!node->unique()) Push(node, Step::kRemember);
+      Push(node, Step::kLeave);
+      Push(static_cast<const MatchNode*>(node)->data().get(), Step::kEnter);
+      return absl::OkStatus();
     default: {
       Push(node, Step::kLeave);
       const size_t first = work_.size();
       ForEachChild(node, [&](const Expr& child) {
-        // The operator of a call is not a value.
-        if (!child.Is<OpNode>() || node->kind() != NodeKind::kCall) {
+        // The operator or constructor of a call is not a value.
+        if (node->kind() != NodeKind::kCall || !IsApplied(child)) {
           Push(child.get(), Step::kEnter);
         }
       });
@@ -269,6 +287,16 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
                                          : branch->false_branch().get(),
            Step::kEnter);
       return absl::OkStatus();
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      const Value data = PopValue();
+      for (const Clause& clause : match->clauses()) {
+        if (!Fits(clause.lhs.get(), data)) continue;
+        Push(clause.rhs.get(), Step::kEnter);
+        return absl::OkStatus();
+      }
+      return absl::InvalidArgumentError("no clause of the match fits");
     }
     case NodeKind::kTuple: {
       const size_t n = static_cast<const TupleNode*>(node)->fields().size();
@@ -328,6 +356,17 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     Yield(call, std::move(result));
     return absl::OkStatus();
   }
+  if (const auto* constructor = call->op().As<ConstructorNode>()) {
+    if (constructor->inputs().size() != n) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("constructor ", constructor->name(), " takes ",
+                       constructor->num_inputs(), " arguments, found ", n));
+    }
+    Yield(call, Value::MakeData({Handle(constructor),
+                                 {std::make_move_iterator(args.begin()),
+                                  std::make_move_iterator(args.end())}}));
+    return absl::OkStatus();
+  }
   const Value callee = PopValue();
   Push(call, Step::kReturn);
   return Activate(callee, args);
@@ -364,6 +403,53 @@ absl::Status Evaluator::Activate(const Value& callee,
   activations_.push_back(std::move(activation));
   Push(function->body().get(), Step::kEnter);
   return absl::OkStatus();
+}
+
+bool Evaluator::Fits(const PatternNode* root, const Value& root_value) {
+  std::vector<std::pair<const PatternNode*, const Value*>> work = {
+      {root, &root_value}};
+  while (!work.empty()) {
+    const auto [pattern, value] = work.back();
+    work.pop_back();
+    absl::Span<const Value> fields;
+    switch (pattern->form()) {
+      case PatternNode::Form::kWildcard:
+        continue;
+      case PatternNode::Form::kVar:
+        current().vars.insert_or_assign(pattern->var().get(), *value);
+        continue;
+      case PatternNode::Form::kTuple:
+        if (!value->is_tuple()) return false;
+        fields = value->fields();
+        break;
+      case PatternNode::Form::kConstructor:
+        if (!value->is_data() || !SameConstructor(*value->data().constructor,
+                                                  *pattern->constructor())) {
+          return false;
+        }
+        fields = value->data().fields;
+        break;
+    }
+    const absl::Span<const Pattern> parts = pattern->patterns();
+    if (parts.size() != fields.size()) return false;
+    for (size_t i = parts.size(); i-- > 0;) {
+      work.push_back({parts[i].get(), &fields[i]});
+    }
+  }
+  return true;
+}
+
+// A constructor that is not applied is a function.
+Value Evaluator::ConstructorValue(const ConstructorNode* constructor) {
+  std::vector<Var> params;
+  for (int i = 0; i < constructor->num_inputs(); ++i) {
+    params.push_back(Var(absl::StrCat("a", i)));
+  }
+  const std::vector<Expr> args(params.begin(), params.end());
+  Value::Closure closure;
+  closure.function =
+      Function(std::move(params), Call(Handle(constructor), args));
+  return Value::MakeClosure(std::move(closure));
 }
 
 Value Evaluator::MakeClosure(const FunctionNode* function, Var self) {

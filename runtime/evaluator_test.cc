@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
 #include "baton/runtime/kernel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -180,6 +182,78 @@ TEST(EvaluatorTest, MillionCallsAndLets) {
     lets = Let(Var("v"), Const(1), std::move(lets));
   }
   EXPECT_EQ(Result(lets), 5);
+}
+
+// `type List { Cons(A, List), Nil }`.
+struct List {
+  GlobalTypeVar name{"List"};
+  TypeVar a{"A"};
+  Constructor cons{"Cons", {a, TypeCall(name, {a})}, name, {a}};
+  Constructor nil{"Nil", {}, name, {a}};
+
+  Expr Cons(Expr head, Expr tail) const {
+    return Call(cons, {std::move(head), std::move(tail)});
+  }
+  Expr Nil() const { return Call(nil, {}); }
+};
+
+// def @sum(%xs) { match (%xs) { Cons(%x, %rest) => %x + @sum(%rest), Nil => 0 }
+IRModule SumModule(const List& list) {
+  const Var xs("xs");
+  const Var x("x");
+  const Var rest("rest");
+  IRModule module;
+  module.Set(
+      "sum",
+      Function(
+          {xs},
+          Match(xs, {{Pattern::OfConstructor(
+                          list.cons, {Pattern::OfVar(x), Pattern::OfVar(rest)}),
+                      Add(x, Call(GlobalVar("sum"), {rest}))},
+                     {Pattern::OfConstructor(list.nil, {}), Const(0)}})));
+  return module;
+}
+
+TEST(EvaluatorTest, TakesDataApart) {
+  const List list;
+  const IRModule module = SumModule(list);
+  const Expr three = list.Cons(Const(1), list.Cons(Const(2), list.Nil()));
+  EXPECT_EQ(Result(Call(GlobalVar("sum"), {three}), &module), 3);
+  // A constructor as a value.
+  const Var make("make");
+  EXPECT_EQ(
+      Result(Let(make, list.cons,
+                 Call(GlobalVar("sum"), {Call(make, {Const(5), list.Nil()})})),
+             &module),
+      5);
+  // Tuples and wildcards.
+  const Var y("y");
+  EXPECT_EQ(
+      Result(Match(
+          Tuple({three, Const(7)}),
+          {{Pattern::OfTuple(
+                {Pattern::OfConstructor(list.nil, {}), Pattern::OfVar(y)}),
+            Const(1)},
+           {Pattern::OfTuple({Pattern::Wildcard(), Pattern::OfVar(y)}), y}})),
+      7);
+}
+
+TEST(EvaluatorTest, MatchWithoutAFittingClauseIsAnError) {
+  const List list;
+  const Pattern cons = Pattern::OfConstructor(
+      list.cons, {Pattern::Wildcard(), Pattern::Wildcard()});
+  const auto value = Evaluate(Match(list.Nil(), {{cons, Const(1)}}), nullptr);
+  EXPECT_THAT(value.status().message(), HasSubstr("no clause of the match"));
+}
+
+TEST(EvaluatorTest, DeepDataIsBuiltAndDestroyed) {
+  const List list;
+  Expr chain = list.Nil();
+  const Expr one = Const(1);
+  for (int i = 0; i < 1000000; ++i) chain = list.Cons(one, std::move(chain));
+  const auto value = Evaluate(chain, nullptr);
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_TRUE(value->is_data());
 }
 
 }  // namespace
