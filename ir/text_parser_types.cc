@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -51,6 +52,7 @@ std::string UnknownDType(absl::string_view name) {
 Type TextParser::ParseTypeText() {
   const size_t frames = type_frames_.size();
   const size_t values = type_values_.size();
+  const int64_t begin = lexer_.token().begin;
   bool good = true;
   do {
     bool done = false;
@@ -71,6 +73,10 @@ Type TextParser::ParseTypeText() {
     type_frames_.pop_back();
   }
   type_values_.resize(values);
+  // What was met first in a type that cannot be read may be no name of a type.
+  absl::erase_if(type_names_, [begin](const auto& entry) {
+    return entry.second.begin >= begin;
+  });
   return {};
 }
 
