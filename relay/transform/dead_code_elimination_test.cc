@@ -272,6 +272,36 @@ TEST(DeadCodeEliminationTest, EffectsInBranchesAndTuples) {
       })");
 }
 
+TEST(DeadCodeEliminationTest, Clauses) {
+  ExpectBecomes(R"(
+      type Maybe { None, Some(fn () -> int32) }
+      def @main(%m: Maybe, %r: ref(int32)) -> int32 {
+        let %pure = match (%m) { None => { 1 }, Some(_) => { 2 } };
+        let %write = match (%m) {
+          None => { ref_write(%r, 1) },
+          Some(_) => { () },
+        };
+        let %call = match (%m) { None => { 1 }, Some(%f) => { %f() } };
+        match (%m) {
+          None => { 1 },
+          Some(%f) => { let %unused = %f; let %g = %f; let %a = %g(); 2 },
+        }
+      })",
+                R"(
+      type Maybe { None, Some(fn () -> int32) }
+      def @main(%m: Maybe, %r: ref(int32)) -> int32 {
+        let %write = match (%m) {
+          None => { ref_write(%r, 1) },
+          Some(_) => { () },
+        };
+        let %call = match (%m) { None => { 1 }, Some(%f) => { %f() } };
+        match (%m) {
+          None => { 1 },
+          Some(%f) => { let %g = %f; let %a = %g(); 2 },
+        }
+      })");
+}
+
 TEST(DeadCodeEliminationTest, RandomPrograms) {
   for (int seed = 0; seed < 300; ++seed) {
     const IRModule module = RandomProgram(seed, {.effects = seed % 2 == 1});

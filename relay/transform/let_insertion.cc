@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -156,6 +157,7 @@ void LetInserter::Enter(int i, int let) {
   switch (node->kind()) {
     case NodeKind::kVar:
     case NodeKind::kGlobalVar:
+    case NodeKind::kConstructor:
       // From here on the variable of the let stands for the one it is bound to.
       results_[i] = let == kNone
                         ? Expr(node)
@@ -215,6 +217,16 @@ void LetInserter::PushChildren(int i) {
         const auto* let = static_cast<const LetNode*>(graph_.node(i));
         AppendFor(graph_.opened_scope(i, 0), let->value(), let);
       }
+      break;
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(graph_.node(i));
+      size_t k = children.size();
+      for (size_t c = match->clauses().size(); c > 0; --c) {
+        Push(children[k - 1], /*leave=*/false);
+        k -= 1 + NumVars(match->clauses()[c - 1]);
+      }
+      Push(children[0], /*leave=*/false);
       break;
     }
     case NodeKind::kIf:
@@ -295,6 +307,18 @@ Expr LetInserter::Rebuild(int i) {
       if (scratch_[k] == function->body()) return Expr(node);
       break;
     }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      size_t k = 1;
+      int scope = graph_.opened_scope(i, 0);
+      for (const Clause& clause : match->clauses()) {
+        ForEachVar(clause.lhs.get(),
+                   [&](const Var& var) { scratch_[k++] = var; });
+        scratch_[k] = Close(scope++, std::move(scratch_[k]));
+        ++k;
+      }
+      break;
+    }
     case NodeKind::kIf:
       for (const int k : {1, 2}) {
         scratch_[k] =
@@ -355,6 +379,7 @@ Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
     case NodeKind::kGlobalVar:
     case NodeKind::kFunction:
     case NodeKind::kOp:
+    case NodeKind::kConstructor:
       return expr;  // has its device from elsewhere, or fits any
     default:
       break;

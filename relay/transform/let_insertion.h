@@ -28,8 +28,8 @@ enum class LetInsertion {
 // argument and its result, or in a function with a `virtual_device`, is put on
 // that device by an `on_device` of its own.
 //
-// An error if a variable is not bound. Reference behaviour: `Fill` of TVM, which
-// stops after one round even if that leaves lifted expressions.
+// An error if a variable is not bound. Reference behaviour: `Fill` of TVM,
+// which stops after one round even if that leaves lifted expressions.
 absl::StatusOr<Function> InsertLets(const Function& function,
                                     LetInsertion what);
 

@@ -94,6 +94,7 @@ bool ContainsKind(const Expr& root, NodeKind kind) {
       case NodeKind::kVar:
       case NodeKind::kGlobalVar:
       case NodeKind::kConstant:
+      case NodeKind::kConstructor:
       case NodeKind::kOp:
         return false;
       default:

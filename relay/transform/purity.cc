@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
@@ -102,6 +103,19 @@ class Rules {
         results_in(children[1]);
         results_in(children[2]);
         break;
+      case NodeKind::kMatch: {
+        const auto* match = static_cast<const MatchNode*>(node);
+        evaluates(children);
+        size_t k = 1;
+        for (const Clause& clause : match->clauses()) {
+          ForEachVar(clause.lhs.get(), [&](const Var& var) {
+            if (MayBeFunction(var.get())) effect(Call(f, children[k]));
+            ++k;
+          });
+          results_in(children[k++]);
+        }
+        break;
+      }
       case NodeKind::kTuple:
       case NodeKind::kRefCreate:
         evaluates(children);

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/visit.h"
 
@@ -24,20 +25,36 @@ bool IsPrimitive(const ExprNode* node) {
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
-// The number of children at the front that `node` binds.
-int NumBinders(const ExprNode* node) {
-  switch (node->kind()) {
-    case NodeKind::kFunction:
-      return static_cast<int>(
-          static_cast<const FunctionNode*>(node)->params().size());
-    case NodeKind::kLet:
-      return 1;
-    default:
-      return 0;
+// Calls `fn(child, binder)` for each child, in the order of ForEachChild;
+// `binder` says whether `node` binds the child.
+template <typename Fn>
+void ForEachEdge(const ExprNode* node, Fn&& fn) {
+  if (node->kind() == NodeKind::kMatch) {
+    const auto* match = static_cast<const MatchNode*>(node);
+    fn(match->data(), false);
+    for (const Clause& clause : match->clauses()) {
+      ForEachVar(clause.lhs.get(), [&fn](const Var& var) { fn(var, true); });
+      fn(clause.rhs, false);
+    }
+    return;
   }
+  size_t num_binders = 0;
+  if (node->kind() == NodeKind::kFunction) {
+    num_binders = static_cast<const FunctionNode*>(node)->params().size();
+  } else if (node->kind() == NodeKind::kLet) {
+    num_binders = 1;
+  }
+  size_t k = 0;
+  ForEachChild(node, [&](const Expr& child) { fn(child, k++ < num_binders); });
 }
 
 }  // namespace
+
+int NumVars(const Clause& clause) {
+  int count = 0;
+  ForEachVar(clause.lhs.get(), [&count](const Var&) { ++count; });
+  return count;
+}
 
 ScopeGraph::ScopeGraph(const Expr& root) {
   if (!root.defined()) return;
@@ -96,15 +113,16 @@ void ScopeGraph::Index(const Expr& root) {
       steps.push_back(
           {step.node, step.edge, static_cast<uint8_t>(step.flags | kLeave)});
       if (!IsPrimitive(step.node)) {
-        const uint8_t link = IsDataflow(step.node->kind()) ? 0 : kLink;
-        const int num_binders = NumBinders(step.node);
-        ForEachChild(step.node, [&](const Expr& child) {
+        const NodeKind kind = step.node->kind();
+        ForEachEdge(step.node, [&](const Expr& child, bool binder) {
           const int edge = static_cast<int>(children_.size());
           if (child->kind() != NodeKind::kOp) {
-            const bool binder = edge - first_child < num_binders;
-            steps.push_back(
-                {child.get(), edge,
-                 static_cast<uint8_t>(link | (binder ? kBinder : 0))});
+            // A pattern does not use its variables.
+            const bool link =
+                !IsDataflow(kind) && !(binder && kind == NodeKind::kMatch);
+            steps.push_back({child.get(), edge,
+                             static_cast<uint8_t>((link ? kLink : 0) |
+                                                  (binder ? kBinder : 0))});
           }
           children_.push_back(kNoIndex);
         });
@@ -159,10 +177,22 @@ void ScopeGraph::AssignScopes() {
         Use(first + 1, entry.first_opened);
         Use(first + 2, entry.first_opened + 1);
         break;
+      case NodeKind::kMatch: {
+        const auto* match = static_cast<const MatchNode*>(entry.node);
+        entry.first_opened = num_scopes();
+        Use(first, scope);
+        int k = 1;
+        for (const Clause& clause : match->clauses()) {
+          k += NumVars(clause);
+          Use(first + k++, OpenScope(scope));
+        }
+        break;
+      }
       case NodeKind::kVar:
         if (!entry.bound && free_var_ == nullptr) free_var_ = As<VarNode>(i);
         continue;
       case NodeKind::kGlobalVar:
+      case NodeKind::kConstructor:
         continue;
       default:
         for (int k = 0; k < entry.num_children; ++k) Use(first + k, scope);

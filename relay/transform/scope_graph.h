@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 
 namespace baton::relay {
@@ -54,7 +55,8 @@ class ScopeGraph {
   // if, one a clause for a match.
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
   // Whether the scope of node `i` is another than that of its first use, and
-  // it is not a variable or global variable. What comes first is decided as in
+  // it is not a variable, global variable or constructor. What comes first is
+  // decided as in
   // the reference: a call or tuple uses its operands after all of them have
   // been walked, any other node uses each operand as soon as that has been.
   bool lifted(int i) const { return nodes_[i].lifted; }
@@ -101,6 +103,9 @@ class ScopeGraph {
   bool any_lifted_ = false;
   bool any_let_ = false;
 };
+
+// The number of variables that the pattern of `clause` binds.
+int NumVars(const Clause& clause);
 
 }  // namespace baton::relay
 

@@ -283,6 +283,63 @@ TEST(ToANormalFormTest, LocalRecursion) {
       })");
 }
 
+TEST(ToANormalFormTest, ClausesAreScopes) {
+  ExpectBecomes(R"(
+      type Nat { Zero, Succ(Nat) }
+      def @add(%x: Nat, %y: Nat) -> Nat {
+        match (%x) {
+          Zero => { %y },
+          Succ(%z) => { Succ(@add(%z, %y)) },
+        }
+      }
+      def @two() -> Nat { @add(Succ(Zero), Succ(Zero)) })",
+                R"(
+      type Nat { Zero, Succ(Nat) }
+      def @add(%x: Nat, %y: Nat) -> Nat {
+        let %m = match (%x) {
+          Zero => { %y },
+          Succ(%z) => {
+            let %a = @add(%z, %y);
+            let %b = Succ(%a);
+            %b
+          },
+        };
+        %m
+      }
+      def @two() -> Nat {
+        let %a = Zero;
+        let %b = Succ(%a);
+        let %c = Zero;
+        let %d = Succ(%c);
+        let %e = @add(%b, %d);
+        %e
+      })");
+  // An alias of a variable of the pattern stays in the clause.
+  ExpectBecomes(R"(
+      type Pair { Both(int32, int32) }
+      def @main(%p: Pair) -> int32 {
+        match (%p) {
+          Both(%a, _) => { let %b = %a; let %c = add(%b, 1); add(%a, %c) },
+        }
+      })",
+                R"(
+      type Pair { Both(int32, int32) }
+      def @main(%p: Pair) -> int32 {
+        let %m = match (%p) {
+          Both(%a, _) => {
+            let %b = %a;
+            let %one = 1;
+            let %c = add(%b, %one);
+            let %d = add(%b, %c);
+            let %e = %d;
+            let %f = %e;
+            %f
+          },
+        };
+        %m
+      })");
+}
+
 // What is bound inside of an on_device is on that device.
 TEST(ToANormalFormTest, OnDevice) {
   ExpectBecomes(R"(

@@ -177,6 +177,44 @@ TEST(ToBasicBlockNormalFormTest, FunctionsAreScopes) {
       })");
 }
 
+TEST(ToBasicBlockNormalFormTest, ClausesAreScopes) {
+  ExpectLeaves(R"(
+      type Nat { Zero, Succ(Nat) }
+      def @main(%x: Nat, %y: Nat) -> Nat {
+        match (%x) {
+          Zero => { %y },
+          Succ(%z) => { Succ(@main(%z, %y)) },
+        }
+      })");
+  ExpectBecomes(R"(
+      type Nat { Zero, Succ(Nat) }
+      def @main(%x: Nat, %y: int32) -> int32 {
+        match (%x) {
+          Zero => { %0 = add(%y, 1); %0 },
+          Succ(Zero) => { multiply(%0, 2) },
+          Succ(%z) => { %1 = @main(%z, %0); multiply(%1, %1) },
+        }
+      })",
+                R"(
+      type Nat { Zero, Succ(Nat) }
+      def @main(%x: Nat, %y: int32) -> int32 {
+        let %v = add(%y, 1);
+        match (%x) {
+          Zero => { %v },
+          Succ(Zero) => { multiply(%v, 2) },
+          Succ(%z) => { %1 = @main(%z, %v); multiply(%1, %1) },
+        }
+      })");
+  // A variable of a pattern that two scopes use is bound already.
+  ExpectLeaves(R"(
+      type Pair { Both(int32, bool) }
+      def @main(%p: Pair) -> int32 {
+        match (%p) {
+          Both(%a, %b) => { if (%b) { %a } else { add(%a, 1) } },
+        }
+      })");
+}
+
 TEST(ToBasicBlockNormalFormTest, Recursion) {
   ExpectBecomes(R"(
       def @main(%n: int64) -> int64 {

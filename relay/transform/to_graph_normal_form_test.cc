@@ -90,6 +90,26 @@ TEST(ToGraphNormalFormTest, RecursiveFunctionsKeepTheirLet) {
                 kAfter);
 }
 
+TEST(ToGraphNormalFormTest, Clauses) {
+  ExpectBecomes(R"(
+      type Nat { Zero, Succ(Nat) }
+      def @main(%x: Nat) -> Nat {
+        let %y = Succ(%x);
+        match (%x) {
+          Zero => { let %a = %y; %a },
+          Succ(%z) => { let %b = Succ(%z); let %c = %b; @main(%c) },
+        }
+      })",
+                R"(
+      type Nat { Zero, Succ(Nat) }
+      def @main(%x: Nat) -> Nat {
+        match (%x) {
+          Zero => { Succ(%x) },
+          Succ(%z) => { @main(Succ(%z)) },
+        }
+      })");
+}
+
 TEST(ToGraphNormalFormTest, NoLets) {
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
                              testing::GetWorkloadModule("resnet"));
