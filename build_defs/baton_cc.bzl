@@ -173,7 +173,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
     )
     native.cc_test(
         name = name,
-        args = ["$(location %s)" % file for file in corpus],
+        args = ["$(locations %s)" % label for label in corpus],
         data = corpus,
         deps = [
             ":" + name + "_input",

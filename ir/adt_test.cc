@@ -177,6 +177,19 @@ TEST(AdtTest, SyntaxAndTypeErrorsInOneRun) {
               HasSubstr("8:29: error: only a tuple has fields, found bool"));
 }
 
+// Whether it is defined before or after its caller.
+TEST(AdtTest, ResultsOfFunctionsWithoutAnnotationAreFound) {
+  for (const char* name : {"before", "zafter"}) {
+    const absl::StatusOr<IRModule> module = ParseAndInfer(
+        absl::StrCat(kList, "def @", name, "(%x: int32) { Cons(%x, Nil) }\n",
+                     "def @main(%x: int32) { @before(%x) }\n", "def @",
+                     absl::string_view(name) == "before" ? "zafter" : "before",
+                     "(%x: int32) { Cons(%x, Nil) }\n"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    EXPECT_EQ(module->Find("main")->result_type().ToString(), "List[int32]");
+  }
+}
+
 TEST(AdtTest, DeepPatternsAreRefused) {
   const auto nested = [](int n) {
     std::string text = "def @f(%x: List[int32]) { match? (%x) { ";

@@ -856,6 +856,10 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function,
   const Type type(FuncType(
       std::move(param_types), result,
       {function->type_params().begin(), function->type_params().end()}));
+  if (function == current_function_ && !current_name_.empty()) {
+    // For the calls in the functions that come after this one.
+    globals_.emplace(current_name_, type);
+  }
   return Made(Function(
       std::move(params), body,
       function->result_type().defined() ? function->result_type() : result,

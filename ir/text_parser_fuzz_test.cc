@@ -1,5 +1,5 @@
 // Whatever the bytes, parsing ends with a module or with located errors, and a
-// module that was read survives being printed and read again.
+// well-formed module survives being printed and read again.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/text_parser.h"
 #include "baton/ir/text_printer.h"
+#include "baton/ir/well_formed.h"
 
 namespace baton {
 namespace {
@@ -36,6 +37,8 @@ void ParseOne(absl::string_view text) {
     ParseType(text, "fuzz").IgnoreError();
     return;
   }
+  // A graph's number may be used where its variables are not in scope.
+  if (!CheckWellFormed(module).ok()) return;
   const std::string printed = AsText(module);
   const absl::StatusOr<IRModule> again = ParseModule(printed, "printed");
   if (!again.ok()) Fail(std::string(again.status().message()), printed);
