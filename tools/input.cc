@@ -10,12 +10,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/source.h"
 #include "baton/ir/text_parser.h"
-#include "baton/ir/visit.h"
+#include "baton/ir/well_formed.h"
 
 namespace baton {
 namespace {
@@ -46,31 +45,6 @@ std::vector<Part> Split(absl::string_view text) {
   return parts;
 }
 
-bool RefersToMissing(const Function& function, const IRModule& module) {
-  bool missing = false;
-  PostOrderVisit(function, [&](const ExprNode* node) {
-    const auto* var = Expr(node).As<GlobalVarNode>();
-    if (var != nullptr && !module.Find(var->name()).defined()) missing = true;
-  });
-  return missing;
-}
-
-// `module` without the functions that need one that it does not have.
-IRModule SelfContained(IRModule module) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    const IRModule before = module;
-    for (const IRModule::Definition& definition : before.functions()) {
-      if (RefersToMissing(definition.function, before)) {
-        module.Remove(definition.var->name());
-        changed = true;
-      }
-    }
-  }
-  return module;
-}
-
 }  // namespace
 
 std::vector<InputModule> ParseModules(std::string text, const std::string& name,
@@ -86,13 +60,15 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
   }
   std::vector<InputModule> modules;
   for (const std::shared_ptr<const Source>& source : sources) {
-    const int errors = diagnostics.num_errors();
+    Diagnostics found;  // in this module
     InputModule input;
-    input.module = ParseModule(source, diagnostics);
+    input.module = ParseModule(source, found);
     input.line = source->PositionOf(0).line;
-    const bool complete = diagnostics.num_errors() == errors;
-    InferTypes(complete ? input.module : SelfContained(input.module),
-               diagnostics);
+    InferTypes(input.module, found);
+    if (!found.has_errors()) CheckWellFormed(input.module, found);
+    for (const Diagnostic& diagnostic : found.list()) {
+      diagnostics.Add(diagnostic);
+    }
     modules.push_back(std::move(input));
   }
   return modules;

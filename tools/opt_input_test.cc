@@ -138,6 +138,22 @@ TEST(OptInputTest, SyntaxAndTypeErrorsInOneRun) {
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
+// A number is known to the end of its definition, what is bound in a function
+// only there.
+TEST(OptInputTest, IllFormedProgramsAreRefused) {
+  const RunResult r =
+      BatonOpt(File("scope.relay",
+                    "#[version = \"0.0.5\"]\n"
+                    "def @main(%x: float32) {\n"
+                    "  %1 = fn (%p: float32) { %0 = exp(%p); exp(%0) };\n"
+                    "  (%1, %0)\n"
+                    "}\n"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_THAT(r.err, HasSubstr("scope.relay:3:32: error: in @main: a call of "
+                               "exp uses a bound variable"));
+}
+
 TEST(OptInputTest, SplitInput) {
   const std::string path = File("split.relay", absl::StrCat(kRelu,
                                                             "// -----\n"
