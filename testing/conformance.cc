@@ -29,6 +29,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/text_parser.h"
 #include "baton/ir/text_printer.h"
+#include "baton/testing/round_trip.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -251,38 +252,11 @@ class Runner {
   void CheckPrinting(absl::string_view what, const IRModule& module,
                      bool typed) {
     if (law_.has_value()) return;
-    absl::Status status = TestPrinting(module, typed);
+    absl::Status status = CheckRoundTrip(module, typed);
     if (!status.ok()) {
       law_ = {"law", absl::StrCat(what, typed ? ", typed: " : ", untyped: ",
                                   status.message())};
     }
-  }
-
-  static absl::Status TestPrinting(const IRModule& module, bool typed) {
-    const std::string text = AsText(module);
-    absl::StatusOr<IRModule> again = ParseModule(text, "printed");
-    if (!again.ok()) return again.status();
-    if (std::optional<std::string> difference =
-            FirstDifference(*again, module, kMapFreeVars)) {
-      return absl::InternalError(
-          absl::StrCat("printed and parsed, it differs: ", *difference));
-    }
-    if (typed) {
-      BATON_ASSIGN_OR_RETURN(*again, InferTypes(*again));
-    }
-    const std::string text_again = AsText(*again);
-    if (text_again == text) return absl::OkStatus();
-    const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-    const std::vector<absl::string_view> others =
-        absl::StrSplit(text_again, '\n');
-    const size_t line =
-        std::mismatch(lines.begin(), lines.end(), others.begin(), others.end())
-            .first -
-        lines.begin();
-    return absl::InternalError(
-        absl::StrCat("printed again, line ", line + 1, " is\n",
-                     line < others.size() ? others[line] : "", "\nand was\n",
-                     line < lines.size() ? lines[line] : ""));
   }
 
   // InferType changes what is written; other passes change a typed module.

@@ -1,0 +1,50 @@
+#include "baton/testing/round_trip.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/text_parser.h"
+#include "baton/ir/text_printer.h"
+
+namespace baton::testing {
+
+absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
+  const std::string text = AsText(module);
+  BATON_ASSIGN_OR_RETURN(IRModule again, ParseModule(text, "printed"));
+  if (std::optional<std::string> difference =
+          FirstDifference(again, module, {.map_free_vars = true})) {
+    return absl::InternalError(
+        absl::StrCat("printed and parsed, it differs: ", *difference));
+  }
+  if (typed) {
+    BATON_ASSIGN_OR_RETURN(again, InferTypes(again));
+  }
+  const std::string text_again = AsText(again);
+  if (text_again == text) return absl::OkStatus();
+  const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
+  const std::vector<absl::string_view> others =
+      absl::StrSplit(text_again, '\n');
+  const auto line = static_cast<size_t>(
+      std::mismatch(lines.begin(), lines.end(), others.begin(), others.end())
+          .first -
+      lines.begin());
+  return absl::InternalError(
+      absl::StrCat("printed again, line ", line + 1, " is\n",
+                   line < others.size() ? others[line] : "", "\nand was\n",
+                   line < lines.size() ? lines[line] : ""));
+}
+
+}  // namespace baton::testing

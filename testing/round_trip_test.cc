@@ -1,0 +1,114 @@
+// Text laws on every golden, every workload, and what every registered pass
+// makes of one. (conformance_test has them on the conformance cases.)
+
+#include "baton/testing/round_trip.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/text_parser.h"
+#include "baton/relay/bind.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/testing/workload.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> Goldens() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           RunfilePath("testing/golden"))) {
+    if (entry.path().extension() == ".relay") {
+      paths.push_back(entry.path().string());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST(RoundTripTest, Goldens) {
+  const std::vector<std::string> paths = Goldens();
+  EXPECT_GE(paths.size(), 27);
+  for (const std::string& path : paths) {
+    SCOPED_TRACE(path);
+    const std::string text = ReadFileOrFail(path);
+    const absl::StatusOr<IRModule> untyped = ParseModule(text, path);
+    // Recorded without its metadata section, a golden with constants cannot
+    // be read, and says so.
+    if (absl::StrContains(text, "meta[") &&
+        !absl::StrContains(text, "#[metadata]")) {
+      EXPECT_THAT(untyped.status().message(),
+                  HasSubstr("the text has no metadata section"));
+      continue;
+    }
+    ASSERT_THAT(untyped, IsOk());
+    EXPECT_THAT(CheckRoundTrip(*untyped, /*typed=*/false), IsOk());
+    const absl::StatusOr<IRModule> typed = InferTypes(*untyped);
+    ASSERT_THAT(typed, IsOk());
+    EXPECT_THAT(CheckRoundTrip(*typed, /*typed=*/true), IsOk());
+  }
+}
+
+TEST(RoundTripTest, Workloads) {
+  for (const char* spec :
+       {"resnet{num_layers=18}", "resnet{num_layers=34}",
+        "resnet{num_layers=50}", "resnet{num_layers=101,batch_size=8}",
+        "resnet{num_layers=152}", "resnet{num_layers=50,layout=NHWC}",
+        "resnet{num_layers=20,image_shape=[3,28,28],num_classes=10}"}) {
+    SCOPED_TRACE(spec);
+    const absl::StatusOr<IRModule> module = GetWorkloadModule(spec);
+    ASSERT_THAT(module, IsOk());
+    EXPECT_THAT(CheckRoundTrip(*module, /*typed=*/true), IsOk());
+  }
+}
+
+// Small, so that its weights go through text quickly.
+IRModule BoundWorkload() {
+  const absl::StatusOr<Workload> workload =
+      GetWorkload("resnet{num_layers=8,image_shape=[3,28,28],num_classes=10}");
+  EXPECT_THAT(workload, IsOk());
+  const absl::StatusOr<Function> bound =
+      relay::BindParamsByName(workload->module.Find("main"), workload->params);
+  EXPECT_THAT(bound, IsOk());
+  return *InferTypes(IRModule::FromExpr(*bound));
+}
+
+TEST(RoundTripTest, OutputsOfPasses) {
+  const IRModule free =
+      *GetWorkloadModule("resnet{num_layers=18,image_shape=[3,224,224]}");
+  const IRModule bound = BoundWorkload();
+  int run = 0;
+  for (const std::string& name : PassRegistry::Global().Names()) {
+    SCOPED_TRACE(name);
+    const absl::StatusOr<Pass> pass = PassRegistry::Global().Get(name);
+    if (!pass.ok()) continue;  // it has an option that must be given
+    for (const IRModule& module : {free, bound}) {
+      const absl::StatusOr<IRModule> result = pass->Run(module);
+      ASSERT_THAT(result, IsOk());
+      // What a module pass makes may lack types.
+      const absl::StatusOr<IRModule> typed = InferTypes(*result);
+      ASSERT_THAT(typed, IsOk());
+      EXPECT_THAT(CheckRoundTrip(*typed, /*typed=*/true), IsOk());
+      ++run;
+    }
+  }
+  EXPECT_GE(run, 2 * 12);
+}
+
+}  // namespace
+}  // namespace baton::testing
