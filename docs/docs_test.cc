@@ -136,6 +136,7 @@ std::vector<std::string> Links(absl::string_view page) {
     if (absl::StartsWith(line, "```")) in_block = !in_block;
     if (!in_block) absl::StrAppend(&text, line, "\n");
   }
+  RE2::GlobalReplace(&text, "`[^`\\n]*`", "");
   std::vector<std::string> links;
   re2::StringPiece rest(text);
   std::string target;
