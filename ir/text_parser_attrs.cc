@@ -19,8 +19,10 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/fields.h"
 #include "baton/ir/op.h"
+#include "baton/ir/tensor.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/text_parser_impl.h"
 #include "baton/ir/type.h"
@@ -159,6 +161,9 @@ bool TextParser::ParseAttrValue(int depth, AttrValue* value) {
       MetaItem item = ParseMeta();
       if (auto* found = std::get_if<AttrValue>(&item)) {
         *value = std::move(*found);
+      } else if (const auto* constant = std::get_if<Constant>(&item);
+                 constant != nullptr && IntegersOf(*constant, value)) {
+        // A shape that the reference keeps as a tensor.
       } else if (!std::holds_alternative<std::monostate>(item)) {
         Error(token.begin, token.end, "this is not a value");
       }
@@ -174,6 +179,27 @@ bool TextParser::ParseAttrValue(int depth, AttrValue* value) {
       return Expected("a value");
   }
   lexer_.Next();
+  return true;
+}
+
+// Integers, one or a vector of them, as a value; false if the constant is
+// something else, or long.
+bool TextParser::IntegersOf(const Constant& constant, AttrValue* value) {
+  constexpr int64_t kLongest = 1000;
+  const Tensor& tensor = constant->value();
+  if (!tensor.dtype().is_integral() || tensor.dtype().is_bool() ||
+      tensor.rank() > 1 || tensor.num_elements() > kLongest) {
+    return false;
+  }
+  if (tensor.rank() == 0) {
+    *value = tensor.AtAsInt64(0);
+    return true;
+  }
+  AttrList list;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    list.emplace_back(tensor.AtAsInt64(i));
+  }
+  *value = std::move(list);
   return true;
 }
 

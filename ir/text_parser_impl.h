@@ -196,6 +196,7 @@ class TextParser {
   // Attributes: text_parser_attrs.cc.
   bool ParseAttrList(TokenKind close, std::vector<ParsedAttr>* attrs);
   bool ParseAttrValue(int depth, AttrValue* value);
+  static bool IntegersOf(const Constant& constant, AttrValue* value);
   bool ParseAttrItems(TokenKind close, int depth, AttrValue* value);
   bool ParseAttrMap(int depth, AttrValue* value);
   bool ParseCallAttrs(const Expr& callee, Attrs* attrs);

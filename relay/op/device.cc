@@ -83,6 +83,12 @@ absl::StatusOr<Type> AllocTensorRel(TypeRelationContext& context) {
   const TensorTypeNode* shape = context.Tensor(2);
   if (context.Tensor(1) == nullptr || shape == nullptr) return Type();
   const auto& attrs = context.attrs<AllocTensorAttrs>();
+  std::vector<int64_t> known;
+  if (attrs.const_shape.As<AttrList>() != nullptr &&
+      AttrTraits<std::vector<int64_t>>::FromValue(attrs.const_shape, &known)
+          .ok()) {
+    return Type(TensorType(Dims(known.begin(), known.end()), attrs.dtype));
+  }
   if (!attrs.assert_shape.empty()) {
     return Type(TensorType(attrs.assert_shape, attrs.dtype));
   }
