@@ -25,6 +25,7 @@
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/value.h"
 #include "baton/testing/inputs.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "gmock/gmock.h"
@@ -230,6 +231,7 @@ IRModule RunChecked(const Pass& pass, const IRModule& module) {
   EXPECT_THAT(CheckWellFormed(*result), IsOk()) << before << "became\n"
                                                 << ToText(*result);
   const IRModule typed = TypedOrFail(*result);
+  EXPECT_THAT(testing::CheckRoundTrip(typed, /*typed=*/true), IsOk());
   const Function main = module.Find("main");
   if (!main.defined() || !HasKernels(main)) return typed;
   const auto inputs = testing::RandomInputs(main, /*seed=*/1);

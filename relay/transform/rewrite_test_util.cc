@@ -21,6 +21,7 @@
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/value.h"
 #include "baton/testing/inputs.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -107,6 +108,11 @@ void ExpectRewrites(Rewrite rewrite, const Function& before,
   EXPECT_EQ(FirstDifference(output, Typed(after)), std::nullopt)
       << ToText(output);
   EXPECT_EQ(ToText(input), text);
+  for (const Function& function : {input, output}) {
+    EXPECT_THAT(testing::CheckRoundTrip(IRModule::FromExpr(function),
+                                        /*typed=*/true),
+                IsOk());
+  }
   ExpectSameResults(input, output);
 }
 
