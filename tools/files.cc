@@ -1,9 +1,12 @@
 #include "baton/tools/files.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -11,8 +14,10 @@
 #include <fstream>
 #include <istream>
 #include <map>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,7 +25,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/status_macros.h"
 
 namespace baton {
 namespace {
@@ -70,12 +77,27 @@ class Descriptor {
     fd_ = -1;
     return fd < 0 || close(fd) == 0;
   }
-  bool Write(absl::string_view content) {
-    while (!content.empty()) {
-      const ssize_t n = write(fd_, content.data(), content.size());
+  bool Write(absl::Span<const absl::string_view> pieces) {
+    constexpr size_t kMostAtOnce = 1024;  // IOV_MAX
+    std::vector<iovec> rest;
+    rest.reserve(pieces.size());
+    for (const absl::string_view piece : pieces) {
+      rest.push_back({const_cast<char*>(piece.data()), piece.size()});
+    }
+    size_t next = 0;
+    while (next < rest.size()) {
+      const ssize_t n =
+          writev(fd_, &rest[next],
+                 static_cast<int>(std::min(kMostAtOnce, rest.size() - next)));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return false;
-      content.remove_prefix(static_cast<size_t>(n));
+      auto written = static_cast<size_t>(n);
+      for (; next < rest.size() && rest[next].iov_len <= written; ++next) {
+        written -= rest[next].iov_len;
+      }
+      if (written == 0) continue;
+      rest[next].iov_base = static_cast<char*>(rest[next].iov_base) + written;
+      rest[next].iov_len -= written;
     }
     return true;
   }
@@ -117,7 +139,10 @@ absl::StatusOr<std::string> ReadStream(std::istream& in,
   return text;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+namespace {
+
+// The status of `path`; an error if there is nothing to read.
+absl::StatusOr<fs::file_status> StatusOf(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
@@ -127,6 +152,41 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   if (fs::is_directory(status)) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is a folder"));
   }
+  return status;
+}
+
+}  // namespace
+
+FileContent ContentOf(std::string text) {
+  auto owner = std::make_shared<const std::string>(std::move(text));
+  return {*owner, owner};
+}
+
+absl::StatusOr<FileContent> MapFile(const std::string& path) {
+  BATON_ASSIGN_OR_RETURN(const fs::file_status status, StatusOf(path));
+  struct stat info = {};
+  const Descriptor file(fs::is_regular_file(status)
+                            ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
+                            : -1);
+  // What cannot be mapped, as pipes and empty files, is read.
+  if (file.get() >= 0 && fstat(file.get(), &info) == 0 && info.st_size > 0) {
+    const auto size = static_cast<size_t>(info.st_size);
+    void* const begin =
+        mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (begin != MAP_FAILED) {
+      return FileContent{
+          {static_cast<const char*>(begin), size},
+          std::shared_ptr<const void>(begin, [size](const void* p) {
+            munmap(const_cast<void*>(p), size);
+          })};
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  return ContentOf(std::move(text));
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  BATON_RETURN_IF_ERROR(StatusOf(path).status());
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error(errno, "read", path);
@@ -135,12 +195,17 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view content) {
+  return WriteFileAtomically(path, absl::MakeConstSpan(&content, 1));
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::Span<const absl::string_view> pieces) {
   std::error_code ignored;
   const bool is_special =
       fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
   if (is_special) {
     Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0 || !file.Write(content) || !file.Close()) {
+    if (file.get() < 0 || !file.Write(pieces) || !file.Close()) {
       return Error(errno, "write", path);
     }
     return absl::OkStatus();
@@ -155,7 +220,7 @@ absl::Status WriteFileAtomically(const std::string& path,
   struct stat old = {};
   const bool is_new = stat(target.c_str(), &old) != 0;
   if ((!is_new && fchmod(fd, old.st_mode & 07777) != 0) ||
-      !file.Write(content) || !file.Close() ||
+      !file.Write(pieces) || !file.Close() ||
       std::rename(temporary.c_str(), target.c_str()) != 0) {
     const int code = errno;
     std::remove(temporary.c_str());

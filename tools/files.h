@@ -4,17 +4,34 @@
 #define BATON_TOOLS_FILES_H_
 
 #include <istream>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace baton {
 
 // The whole content of `path`. If there is no such file, the error names those
 // beside it that resemble it.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Bytes that `owner` keeps alive.
+struct FileContent {
+  absl::string_view bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// The whole content of `path`, mapped into memory if it is a regular file: a
+// page is read when it is looked at, and no copy is made. Whoever shortens the
+// file in the meantime ends this program; replacing it, as WriteFileAtomically
+// does, is harmless. Errors as for ReadFile.
+absl::StatusOr<FileContent> MapFile(const std::string& path);
+
+// `text` as a FileContent.
+FileContent ContentOf(std::string text);
 
 // What is left in `in`, which messages call `name`.
 absl::StatusOr<std::string> ReadStream(std::istream& in,
@@ -25,6 +42,9 @@ absl::StatusOr<std::string> ReadStream(std::istream& in,
 // file (a pipe, a device) is written to.
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view content);
+// The same for a content that is in pieces.
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::Span<const absl::string_view> pieces);
 
 }  // namespace baton
 

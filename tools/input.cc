@@ -6,15 +6,22 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/instrument/verify.h"
+#include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/source.h"
+#include "baton/ir/status_macros.h"
 #include "baton/ir/text_parser.h"
 #include "baton/ir/well_formed.h"
+#include "baton/tools/files.h"
 
 namespace baton {
 namespace {
@@ -76,10 +83,23 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
 
 InputFormat FormatOf(absl::string_view content, absl::string_view name) {
   constexpr size_t kEnough = 4096;
-  return absl::EndsWith(name, ".baton") ||
-                 absl::StrContains(content.substr(0, kEnough), '\0')
-             ? InputFormat::kBinary
-             : InputFormat::kText;
+  // No text begins with the first byte of binary files.
+  const bool is_binary =
+      content.empty() ? absl::EndsWith(name, ".baton")
+                      : content[0] == '\x89' ||
+                            absl::StrContains(content.substr(0, kEnough), '\0');
+  return is_binary ? InputFormat::kBinary : InputFormat::kText;
+}
+
+absl::StatusOr<BinaryContent> ReadBinaryModule(const FileContent& content,
+                                               absl::string_view name) {
+  BATON_ASSIGN_OR_RETURN(BinaryContent result,
+                         ReadBinary(content.bytes, content.owner, name));
+  absl::Status status = CheckWellFormed(result.module);
+  if (status.ok()) status = CheckTypes(result.module);
+  if (status.ok()) return result;
+  return absl::Status(status.code(),
+                      absl::StrCat(name, ": ", status.message()));
 }
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// Modules from the text that a tool is given.
+// Modules from the text or the binary file that a tool is given.
 
 #ifndef BATON_TOOLS_INPUT_H_
 #define BATON_TOOLS_INPUT_H_
@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/tools/files.h"
 
 namespace baton {
 
@@ -16,7 +19,7 @@ namespace baton {
 inline constexpr absl::string_view kModuleSeparator = "// -----";
 
 struct InputModule {
-  IRModule module;  // as written: without the types that inference finds
+  IRModule module;  // as written: text has no types that inference finds
   int line = 1;     // of the input, where the module's text begins
 };
 
@@ -30,9 +33,15 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
 
 enum class InputFormat { kText, kBinary };
 
-// The format of what was read from `name`: binary if the name ends in `.baton`
-// or there is a NUL near the beginning.
+// The format of what was read from `name`: binary if it begins as binary files
+// do or has a NUL near the beginning; so is an empty file whose name ends in
+// `.baton`.
 InputFormat FormatOf(absl::string_view content, absl::string_view name);
+
+// The module in a binary file. That it is well formed and has the types that
+// inference finds, if it has any, has been checked.
+absl::StatusOr<BinaryContent> ReadBinaryModule(const FileContent& content,
+                                               absl::string_view name);
 
 }  // namespace baton
 

@@ -13,10 +13,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
 #include "baton/instrument/dump.h"
@@ -26,6 +28,8 @@
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"
 #include "baton/ir/attr_value.h"
+#include "baton/ir/binary_reader.h"
+#include "baton/ir/binary_writer.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/fields.h"
@@ -129,6 +133,12 @@ struct Job {
   RunOptions run;
 };
 
+absl::StatusOr<FileContent> MapStream(std::istream& in,
+                                      absl::string_view name) {
+  BATON_ASSIGN_OR_RETURN(std::string text, ReadStream(in, name));
+  return ContentOf(std::move(text));
+}
+
 absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
                               Console& console) {
   Job job;
@@ -136,23 +146,30 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
   const bool from_stream = options.input == kStandardStream;
   job.name = from_stream ? "<stdin>" : options.input;
   console.Progress(absl::StrCat("reading ", job.name));
-  absl::StatusOr<std::string> content =
-      from_stream ? ReadStream(in, job.name) : ReadFile(options.input);
+  absl::StatusOr<FileContent> content =
+      from_stream ? MapStream(in, job.name) : MapFile(options.input);
   if (absl::IsNotFound(content.status()) && IsWorkload(options.input)) {
     return absl::NotFoundError(
         absl::StrCat("there is no file ", options.input,
                      "; did you mean --workload=", options.input, "?"));
   }
   BATON_RETURN_IF_ERROR(content.status());
-  BATON_RETURN_IF_ERROR(
-      ReadReproducerHead(*content, job.name, options.given, job.run));
-  if (FormatOf(*content, job.name) == InputFormat::kBinary) {
-    return absl::UnimplementedError(absl::StrCat(
-        job.name, " is in the binary format, which is not supported"));
+  const bool is_binary =
+      FormatOf(content->bytes, job.name) == InputFormat::kBinary;
+  BinaryContent binary;
+  if (is_binary) {
+    BATON_ASSIGN_OR_RETURN(binary, ReadBinaryModule(*content, job.name));
   }
+  BATON_RETURN_IF_ERROR(
+      ReadReproducerHead(is_binary ? binary.comment : content->bytes, job.name,
+                         options.given, job.run));
   Diagnostics diagnostics;
-  job.modules = ParseModules(*std::move(content), job.name,
-                             options.split_input_file, diagnostics);
+  if (is_binary) {
+    job.modules.push_back({.module = std::move(binary.module)});
+  } else {
+    job.modules = ParseModules(std::string(content->bytes), job.name,
+                               options.split_input_file, diagnostics);
+  }
   if (!diagnostics.list().empty()) {
     console.Report(diagnostics.ToString() + "\n");
   }
@@ -332,15 +349,22 @@ absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
 std::string WriteReproducer(const IRModule& module, const RunOptions& run,
                             const absl::Status& error,
                             const std::string& path) {
-  const absl::Status written =
-      WriteFileAtomically(path, ReproducerText(module, run, error));
+  absl::Status written;
+  if (absl::EndsWith(path, ".baton")) {
+    const absl::StatusOr<BinaryModule> binary =
+        WriteBinary(module, {.comment = ReproducerHead(module, run, error)});
+    written = binary.ok() ? WriteFileAtomically(path, binary->pieces())
+                          : binary.status();
+  } else {
+    written = WriteFileAtomically(path, ReproducerText(module, run, error));
+  }
   return written.ok() ? absl::StrCat("reproducer: ", path)
                       : std::string(written.message());
 }
 
 absl::Status CheckOptions(const OptOptions& options) {
-  BATON_RETURN_IF_ERROR(
-      CheckChoice("emit", options.emit, {"text", "text-no-meta", "none"}));
+  BATON_RETURN_IF_ERROR(CheckChoice(
+      "emit", options.emit, {"text", "text-no-meta", "binary", "none"}));
   BATON_RETURN_IF_ERROR(
       CheckChoice("timing", options.timing, {"none", "text", "json"}));
   return CheckChoice("print_changed", options.print_changed,
@@ -356,13 +380,17 @@ absl::StatusOr<Pass> CheckRunOptions(const RunOptions& run) {
   return ParsePipeline(run.passes, PassRegistry::Global(), "--passes");
 }
 
-absl::Status Emit(const OptOptions& options, const std::string& text,
+absl::Status Emit(const OptOptions& options,
+                  absl::Span<const absl::string_view> pieces,
                   std::ostream& out) {
   if (options.emit == "none") return absl::OkStatus();
   if (!options.output.empty() && options.output != kStandardStream) {
-    return WriteFileAtomically(options.output, text);
+    return WriteFileAtomically(options.output, pieces);
   }
-  out << text << std::flush;
+  for (const absl::string_view piece : pieces) {
+    out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+  }
+  out << std::flush;
   return out ? absl::OkStatus()
              : absl::UnavailableError("cannot write to standard output");
 }
@@ -382,7 +410,13 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   const std::string separator = absl::StrCat(kModuleSeparator, "\n");
   const size_t num_modules = job.modules.size();
   const bool several = num_modules > 1;
+  if (several && options.emit == "binary") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--emit=binary: a binary file holds one module, but there are ",
+        num_modules, " in ", job.name));
+  }
   std::string text;
+  BinaryModule binary;
   std::vector<std::string> errors;
   std::string note;  // on the reproducer
   for (size_t i = 0; i < num_modules; ++i) {
@@ -413,6 +447,10 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     console.Report(outcome->report);
     if (options.emit == "none" || !errors.empty()) continue;
     console.Progress("writing");
+    if (options.emit == "binary") {
+      BATON_ASSIGN_OR_RETURN(binary, WriteBinary(outcome->module));
+      continue;
+    }
     text += AsText(outcome->module, {.metadata = options.emit == "text"});
     if (text.empty() || text.back() != '\n') text += '\n';
   }
@@ -420,7 +458,11 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     if (!note.empty()) errors.push_back(note);
     return absl::AbortedError(absl::StrJoin(errors, "\n"));
   }
-  return Emit(options, text, streams.out);
+  const absl::string_view whole = text;
+  return Emit(options,
+              options.emit == "binary" ? binary.pieces()
+                                       : absl::MakeConstSpan(&whole, 1),
+              streams.out);
 }
 
 namespace {

@@ -31,7 +31,7 @@ struct OptOptions {
 
   // Where the module goes; empty or `-` for standard output.
   std::string output;
-  std::string emit = "text";  // text, text-no-meta, none
+  std::string emit = "text";  // text, text-no-meta, binary, none
 
   std::string timing = "none";  // none, text, json
   // Whether to report calls per operator and how each pass changed them.
@@ -44,7 +44,8 @@ struct OptOptions {
   // are several modules, each has a folder in it: 1, 2, ...
   std::string dump_dir;
   // Where a reproducer goes if the passes fail: see tools/reproducer.h. Of
-  // several modules it is about the first that failed.
+  // several modules it is about the first that failed. It is a binary file if
+  // its name ends in `.baton`.
   std::string reproducer;
   // Whether to say on `reports`, a terminal, what is under way. What is printed
   // after each pass serves instead, if there is anything.

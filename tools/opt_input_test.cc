@@ -249,11 +249,6 @@ TEST(OptInputTest, FilesThatCannotBeRead) {
             "--workload=resnet{num_layers=18}?\n");
   EXPECT_EQ(BatonOpt(folder).err,
             absl::StrCat("baton-opt: ", folder, " is a folder\n"));
-  const std::string binary = File("model.baton", kRelu);
-  EXPECT_EQ(BatonOpt(binary).err,
-            absl::StrCat("baton-opt: ", binary,
-                         " is in the binary format, which is not supported\n"));
-  EXPECT_EQ(BatonOpt(binary).exit_code, 1);
 }
 
 TEST(OptInputTest, OneInput) {

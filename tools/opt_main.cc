@@ -54,7 +54,7 @@ ABSL_FLAG(int64_t, bisect_limit, -1,
 
 ABSL_FLAG(std::string, output, "", "=FILE Standard output if not given.");
 ABSL_FLAG(std::string, emit, "text",
-          "=FORMAT Of the result: text, text-no-meta or none.");
+          "=FORMAT Of the result: text, text-no-meta, binary or none.");
 
 ABSL_FLAG(std::string, timing, "none",
           "=FORMAT Where time went, pass by pass: none, text or json.");
@@ -162,7 +162,8 @@ std::string FlagHelp(absl::string_view name) {
 
 void PrintHelp(const std::string& program) {
   std::cout << "Runs compiler passes over modules.\n\n  " << program
-            << " [INPUT] [flags]    INPUT: a .relay or .txt file, or - for "
+            << " [INPUT] [flags]    INPUT: a file, text (.relay, .txt) or "
+               "binary (.baton), or -\n                                for "
                "standard input\n";
   for (const Section& section : Sections()) {
     std::cout << "\n" << section.title << ":\n";

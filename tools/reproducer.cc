@@ -62,7 +62,7 @@ absl::Status AddSetting(absl::string_view line, absl::string_view where,
 
 }  // namespace
 
-std::string ReproducerText(const IRModule& module, RunOptions options,
+std::string ReproducerHead(const IRModule& module, RunOptions options,
                            const absl::Status& error) {
   options.typed_input = HasTypes(module);
   std::string text = absl::StrCat(kFirstLine, "\n");
@@ -81,7 +81,12 @@ std::string ReproducerText(const IRModule& module, RunOptions options,
   for (const absl::string_view line : absl::StrSplit(error.message(), '\n')) {
     absl::StrAppend(&text, kComment, line.empty() ? "" : " ", line, "\n");
   }
-  return text + AsText(module);
+  return text;
+}
+
+std::string ReproducerText(const IRModule& module, const RunOptions& options,
+                           const absl::Status& error) {
+  return ReproducerHead(module, options, error) + AsText(module);
 }
 
 absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,

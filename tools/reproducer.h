@@ -26,9 +26,12 @@
 
 namespace baton {
 
-// The text of a reproducer. `module` is what the passes were given;
-// options.typed_input is set by whether it has types.
-std::string ReproducerText(const IRModule& module, RunOptions options,
+// The head of a reproducer, and all of one as text. `module` is what the passes
+// were given; options.typed_input is set by whether it has types. In a binary
+// reproducer, the head is the comment.
+std::string ReproducerHead(const IRModule& module, RunOptions options,
+                           const absl::Status& error);
+std::string ReproducerText(const IRModule& module, const RunOptions& options,
                            const absl::Status& error);
 
 // If `text` is a reproducer, sets the fields of `options` as it says, and to

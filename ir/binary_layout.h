@@ -1,0 +1,69 @@
+// What the writer and the reader of binary files share: see
+// docs/binary_format.md.
+
+#ifndef BATON_IR_BINARY_LAYOUT_H_
+#define BATON_IR_BINARY_LAYOUT_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "baton/ir/node.h"
+
+namespace baton::internal {
+
+static_assert(std::endian::native == std::endian::little);
+
+inline constexpr char kBinaryMagic[8] = {'\x89', 'B', 'A',  'T',
+                                         'O',    'N', '\r', '\n'};
+inline constexpr uint32_t kBinaryVersion = 1;
+
+// The file's first bytes, in every version.
+struct BinaryHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t zero;
+  uint64_t file_size;
+  uint64_t message_size;
+  uint64_t message_checksum;
+  uint64_t zeros[2];
+  uint64_t checksum;  // of the bytes before it
+};
+static_assert(sizeof(BinaryHeader) == 64);
+
+inline constexpr uint64_t kBinaryAlignment = 64;
+
+inline uint64_t AlignBinary(uint64_t offset) {
+  return (offset + kBinaryAlignment - 1) & ~(kBinaryAlignment - 1);
+}
+
+// A buffer of at most this size stands in the message.
+inline constexpr uint64_t kMaxInlineBuffer = 64;
+// Of a node or another part of the message, in bytes.
+inline constexpr uint64_t kMaxBinaryRecord = uint64_t{64} << 20;
+// Values in values: they are destroyed and compared by recursion.
+inline constexpr int kMaxBinaryAttrDepth = 64;
+// Of a type, a dimension or a pattern: nodes, each counted as often as it
+// occurs. All three are printed and compared as trees, and a few nodes could
+// stand for more than there is time for.
+inline constexpr uint64_t kMaxBinaryTree = uint64_t{1} << 22;
+
+// True of the kinds to which kMaxBinaryTree applies.
+inline bool IsBinaryTree(NodeKind kind) {
+  return kind < kFirstExprKind || kind == NodeKind::kDimExpr ||
+         kind == NodeKind::kPattern;
+}
+
+// Fields of binary.Module.
+enum BinaryField : uint32_t {
+  kCommentField = 1,
+  kBuffersField = 2,
+  kAttrsTypesField = 3,
+  kNodesField = 4,
+  kFunctionsField = 5,
+  kTypesField = 6,
+};
+
+}  // namespace baton::internal
+
+#endif  // BATON_IR_BINARY_LAYOUT_H_

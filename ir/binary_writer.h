@@ -1,0 +1,55 @@
+// Modules as binary files: see docs/binary_format.md.
+//
+//   BATON_ASSIGN_OR_RETURN(const BinaryModule binary, WriteBinary(module));
+//   for (absl::string_view piece : binary.pieces()) out << piece;
+//
+// All of a module is kept but for source locations: nodes and how they are
+// shared, types that were inferred, tensors and which of them share a buffer.
+
+#ifndef BATON_IR_BINARY_WRITER_H_
+#define BATON_IR_BINARY_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/module.h"
+#include "baton/ir/tensor.h"
+
+namespace baton {
+
+struct BinaryWriteOptions {
+  // For people and tools; readers hand it back.
+  std::string comment;
+};
+
+// The content of a binary file, in pieces: tensors are not copied.
+class BinaryModule {
+ public:
+  // In order. They live as long as this.
+  absl::Span<const absl::string_view> pieces() const { return pieces_; }
+  // In bytes.
+  uint64_t size() const;
+  // All in one piece.
+  std::string ToString() const;
+
+ private:
+  friend class BinaryWriter;
+  std::unique_ptr<const std::string> head_;
+  std::vector<Tensor> tensors_;
+  std::vector<absl::string_view> pieces_;
+};
+
+// Linear in the size of the module, without recursion over its depth. An error
+// if something is missing that a module must have, or exceeds a limit of the
+// format.
+absl::StatusOr<BinaryModule> WriteBinary(
+    const IRModule& module, const BinaryWriteOptions& options = {});
+
+}  // namespace baton
+
+#endif  // BATON_IR_BINARY_WRITER_H_
