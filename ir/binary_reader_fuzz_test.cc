@@ -59,14 +59,18 @@ void ReadOne(const std::string& bytes, BinaryReadOptions::Checksums checksums) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using Checksums = baton::BinaryReadOptions::Checksums;
-  std::string bytes(reinterpret_cast<const char*>(data), size);
+  std::string bytes;
+  if (size > 0) bytes.assign(reinterpret_cast<const char*>(data), size);
   baton::ReadOne(bytes, Checksums::kAll);
-  // Again as if whoever changed it knew what the header says of sizes.
-  constexpr size_t kFileSizeAt = 16;
-  if (size >= kFileSizeAt + sizeof(uint64_t)) {
-    const uint64_t file_size = size;
-    std::memcpy(bytes.data() + kFileSizeAt, &file_size, sizeof(file_size));
-  }
+  // Again as if whoever changed it knew what the header says of sizes: with
+  // tensors behind the message, and without.
+  constexpr size_t kHeaderSize = 64;
+  if (size < kHeaderSize) return 0;
+  const uint64_t file_size = size;
+  std::memcpy(bytes.data() + 16, &file_size, sizeof(file_size));
+  baton::ReadOne(bytes, Checksums::kNone);
+  const uint64_t message_size = size - kHeaderSize;
+  std::memcpy(bytes.data() + 24, &message_size, sizeof(message_size));
   baton::ReadOne(bytes, Checksums::kNone);
   return 0;
 }

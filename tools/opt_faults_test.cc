@@ -143,6 +143,20 @@ TEST(ReproducerTest, FailsAgain) {
   EXPECT_THAT(r.text, HasSubstr("\n#[version = \"0.0.5\"]\ndef @main("));
 }
 
+TEST(ReproducerTest, Binary) {
+  const std::string path = testing::TempDir() + "/reproducer.baton";
+  const RunResult first =
+      GuiltyOpt(absl::StrCat(Program(),
+                             " --passes=InferType,DropRelu --check_values "
+                             "--seed=3 --reproducer=",
+                             path));
+  EXPECT_EQ(first.exit_code, 1);
+  const RunResult second = GuiltyOpt(path);
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.err, HasSubstr("pass DropRelu changed"));
+  EXPECT_EQ(absl::StrCat(second.err, "reproducer: ", path, "\n"), first.err);
+}
+
 TEST(ReproducerTest, KeepsTypes) {
   const Reproduced typed = Reproduce(
       "--workload='resnet{image_shape=[3,32,32]}' --bind_params "

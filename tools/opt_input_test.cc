@@ -1,5 +1,6 @@
 // Runs the baton-opt binary over text.
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -260,6 +261,56 @@ TEST(OptInputTest, OneInput) {
               HasSubstr("unexpected argument \"b.relay\""));
   EXPECT_THAT(BatonOpt(File("relu.relay", kRelu) + " --bind_params").err,
               HasSubstr("--bind_params"));
+}
+
+std::string TempPath(const std::string& name) {
+  return absl::StrCat(testing::TempDir(), "/", name);
+}
+
+TEST(OptInputTest, BinaryAndTextAreInterchangeable) {
+  const std::string untyped = TempPath("untyped.baton");
+  RunResult r = BatonOpt(File("relu.relay", kRelu) +
+                         " --emit=binary --output=" + untyped);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_EQ(BatonOpt(untyped).out, kRelu);
+  // By content, whatever the name, and from and to streams.
+  r = BatonOpt(untyped + " --passes=InferType --emit=binary");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  const std::string typed = File("typed.model", r.out);
+  EXPECT_EQ(BatonOpt("- < " + typed).out, kTypedRelu);
+  EXPECT_EQ(BatonOpt(File("text.baton", kRelu)).out, kRelu);
+  // In place.
+  r = BatonOpt(typed + " --emit=binary --output=" + typed);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(BatonOpt(typed).out, kTypedRelu);
+}
+
+TEST(OptInputTest, BinaryHoldsOneModule) {
+  const RunResult r =
+      BatonOpt(File("two.relay", absl::StrCat(kRelu, "// -----\n", kRelu)) +
+               " --split_input_file --emit=binary");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_THAT(r.err, HasSubstr("--emit=binary: a binary file holds one module, "
+                               "but there are 2 in "));
+}
+
+TEST(OptInputTest, DamagedBinaryFilesAreRefused) {
+  const std::string path = TempPath("damaged.baton");
+  ASSERT_EQ(
+      BatonOpt(File("relu.relay", kRelu) + " --emit=binary --output=" + path)
+          .exit_code,
+      0);
+  const std::string good = ReadFileOrFail(path);
+  for (const size_t size :
+       {size_t{0}, size_t{20}, size_t{64}, good.size() - 1}) {
+    const std::string cut = File("cut.baton", good.substr(0, size));
+    const RunResult r = BatonOpt(cut);
+    EXPECT_EQ(r.exit_code, 1);
+    EXPECT_THAT(r.out, IsEmpty());
+    EXPECT_THAT(r.err, HasSubstr(absl::StrCat("baton-opt: ", cut, ": byte ")));
+  }
 }
 
 }  // namespace

@@ -162,9 +162,8 @@ std::string FlagHelp(absl::string_view name) {
 
 void PrintHelp(const std::string& program) {
   std::cout << "Runs compiler passes over modules.\n\n  " << program
-            << " [INPUT] [flags]    INPUT: a file, text (.relay, .txt) or "
-               "binary (.baton), or -\n                                for "
-               "standard input\n";
+            << " [INPUT] [flags]    INPUT: a text file, a .baton file, or - "
+               "for standard input\n";
   for (const Section& section : Sections()) {
     std::cout << "\n" << section.title << ":\n";
     for (const char* name : section.flags) std::cout << FlagHelp(name) << "\n";
