@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "baton/instrument/json.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -102,6 +103,23 @@ std::string OpDiffer::ToString() const {
     text += "\n";
   }
   return text;
+}
+
+std::string OpDiffer::ToJson() const {
+  std::string text = "[";
+  for (const OpDiff& diff : diffs_) {
+    absl::StrAppendFormat(&text, "%s{\"pass\":%s,\"depth\":%d,\"changes\":{",
+                          text.size() > 1 ? "," : "", JsonString(diff.pass),
+                          diff.depth);
+    const char* separator = "";
+    for (const auto& [op, change] : diff.changes) {
+      absl::StrAppendFormat(&text, "%s%s:%d", separator, JsonString(op),
+                            change);
+      separator = ",";
+    }
+    text += "}}";
+  }
+  return text + "]";
 }
 
 }  // namespace baton

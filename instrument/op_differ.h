@@ -38,6 +38,9 @@ class OpDiffer final : public PassInstrument {
   // A line for each of diffs(): `DEPTH NAME OP +n, OP -n`, operators sorted.
   std::string ToString() const;
 
+  // [{"pass":"FoldConstant","depth":1,"changes":{"add":-1}},...]
+  std::string ToJson() const;
+
   absl::Status EnterPassContext() override;
   absl::Status ExitPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,

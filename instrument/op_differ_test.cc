@@ -12,10 +12,13 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
 #include "baton/transform/testing/toy_passes.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton {
 namespace {
+
+using ::testing::StartsWith;
 
 TEST(CountOpsTest, CountsEachCallOnceOverTheWholeModule) {
   const Var x("x", {2});
@@ -44,11 +47,18 @@ TEST(OpDifferTest, RecordsPassesThatChangeACount) {
             "2 Grow toy.a +2\n"
             "1 sequential toy.a +4\n"
             "0 sequential toy.a +2, toy.b +2\n");
+  EXPECT_THAT(differ->ToJson(),
+              StartsWith(R"([{"pass":"AToB","depth":1,"changes":{"toy.a":-2,)"
+                         R"("toy.b":2}},{"pass":"Grow","depth":2,)"));
   ASSERT_EQ(differ->diffs().size(), 5);
   EXPECT_EQ(differ->diffs()[0].depth, 1);
   EXPECT_EQ(differ->diffs()[0].pass, "AToB");
   EXPECT_EQ(differ->diffs()[0].changes,
             (OpCounts{{"toy.a", -2}, {"toy.b", 2}}));
+}
+
+TEST(OpDifferTest, NothingIsAnEmptyList) {
+  EXPECT_EQ(OpDiffer().ToJson(), "[]");
 }
 
 TEST(OpDifferTest, FailureKeepsTheStackRight) {

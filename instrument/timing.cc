@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "baton/instrument/json.h"
 #include "baton/ir/module.h"
 #include "baton/ir/status_macros.h"
 #include "baton/transform/pass_instrument.h"
@@ -47,22 +48,6 @@ void AppendLines(const std::vector<PassProfile>& profiles, int64_t all,
         Percent(profile.total, all), Percent(profile.total, parent));
     AppendLines(profile.children, all, profile.total, out);
   }
-}
-
-std::string JsonString(absl::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-      out.push_back(c);
-    } else if (byte < 0x20) {
-      absl::StrAppendFormat(&out, "\\u%04x", byte);
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out + "\"";
 }
 
 void AppendJson(const std::vector<PassProfile>& profiles, std::string* out) {

@@ -248,19 +248,22 @@ class Watch {
 
   // Whether there will be anything to read.
   bool talks() const {
-    return bisect_ != nullptr || timing_ != nullptr || differ_ != nullptr ||
-           prints_;
+    return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_;
   }
 
   // What is to be said when the passes have run; the context must not have
   // exited.
   absl::StatusOr<std::string> Report() const;
+  // The same for OptOptions::report, which must have been asked for.
+  absl::StatusOr<std::string> JsonReport() const;
 
  private:
   PassInstruments instruments_;
   std::shared_ptr<BisectInstrument> bisect_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
+  bool shows_timing_ = false;
+  bool shows_diff_ = false;
   bool json_ = false;
   bool prints_ = false;
 };
@@ -279,11 +282,16 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     watch.bisect_ = add(std::make_shared<BisectInstrument>(run.bisect_limit));
   }
   // What the others do after a pass takes none of its time.
-  if (options.timing != "none") {
+  const bool reports = !options.report.empty();
+  watch.shows_timing_ = options.timing != "none";
+  watch.json_ = options.timing == "json";
+  if (watch.shows_timing_ || reports) {
     watch.timing_ = add(std::make_shared<PassTimingInstrument>());
-    watch.json_ = options.timing == "json";
   }
-  if (options.op_diff) watch.differ_ = add(std::make_shared<OpDiffer>());
+  watch.shows_diff_ = options.op_diff;
+  if (watch.shows_diff_ || reports) {
+    watch.differ_ = add(std::make_shared<OpDiffer>());
+  }
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
                            CreatePrinter(options, console.stream()));
@@ -313,9 +321,9 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
 
 absl::StatusOr<std::string> Watch::Report() const {
   std::string report;
-  if (differ_ != nullptr) report = differ_->ToString();
+  if (shows_diff_) report = differ_->ToString();
   if (bisect_ != nullptr) absl::StrAppend(&report, bisect_->ToString());
-  if (timing_ != nullptr) {
+  if (shows_timing_) {
     BATON_ASSIGN_OR_RETURN(const std::string profile,
                            json_ ? timing_->RenderJson() : timing_->Render());
     report += profile;
@@ -323,13 +331,21 @@ absl::StatusOr<std::string> Watch::Report() const {
   return report;
 }
 
+absl::StatusOr<std::string> Watch::JsonReport() const {
+  BATON_ASSIGN_OR_RETURN(std::string report, timing_->RenderJson());
+  report.resize(report.rfind('}'));
+  return absl::StrCat(report, ",\"op_diff\":", differ_->ToJson(), "}\n");
+}
+
 // What the passes made of a module, and what is to be said of that.
 struct Outcome {
   IRModule module;
   std::string report;
+  std::string json_report;  // empty if not asked for
 };
 
 absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
+                                  const OptOptions& options,
                                   const RunOptions& run, const Watch& watch) {
   BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
   const PassContext context({.opt_level = run.opt_level,
@@ -341,6 +357,9 @@ absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
     Outcome outcome;
     BATON_ASSIGN_OR_RETURN(outcome.module, pipeline(std::move(module)));
     BATON_ASSIGN_OR_RETURN(outcome.report, watch.Report());
+    if (!options.report.empty()) {
+      BATON_ASSIGN_OR_RETURN(outcome.json_report, watch.JsonReport());
+    }
     return outcome;
   });
 }
@@ -417,6 +436,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   }
   std::string text;
   BinaryModule binary;
+  std::string json_report;
   std::vector<std::string> errors;
   std::string note;  // on the reproducer
   for (size_t i = 0; i < num_modules; ++i) {
@@ -433,7 +453,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();
     const IRModule before = may_reproduce ? input.module : IRModule();
     const absl::StatusOr<Outcome> outcome =
-        RunPasses(std::move(input.module), pipeline, job.run, watch);
+        RunPasses(std::move(input.module), pipeline, options, job.run, watch);
     if (!outcome.ok()) {
       const absl::Status& error = outcome.status();
       if (may_reproduce) {
@@ -445,6 +465,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
       continue;
     }
     console.Report(outcome->report);
+    json_report += outcome->json_report;
     if (options.emit == "none" || !errors.empty()) continue;
     console.Progress("writing");
     if (options.emit == "binary") {
@@ -457,6 +478,9 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   if (!errors.empty()) {
     if (!note.empty()) errors.push_back(note);
     return absl::AbortedError(absl::StrJoin(errors, "\n"));
+  }
+  if (!options.report.empty()) {
+    BATON_RETURN_IF_ERROR(WriteFileAtomically(options.report, json_report));
   }
   const absl::string_view whole = text;
   return Emit(options,

@@ -36,6 +36,11 @@ struct OptOptions {
   std::string timing = "none";  // none, text, json
   // Whether to report calls per operator and how each pass changed them.
   bool op_diff = false;
+  // A file for both as JSON, a line for each module:
+  //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"depth":...,
+  //   "changes":{"add":-1}}]}
+  // with passes as --timing=json has them.
+  std::string report;
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;

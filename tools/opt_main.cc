@@ -60,6 +60,7 @@ ABSL_FLAG(std::string, timing, "none",
           "=FORMAT Where time went, pass by pass: none, text or json.");
 ABSL_FLAG(bool, op_diff, false,
           "How each pass changed the calls of each operator.");
+ABSL_FLAG(std::string, report, "", "=FILE Times and changes of calls as JSON.");
 ABSL_FLAG(std::string, print_before, "",
           "=RE The module before passes of these names (RE2, whole name).");
 ABSL_FLAG(std::string, print_after, "", "=RE The same, after them.");
@@ -102,8 +103,8 @@ const std::vector<Section>& Sections() {
         "threads", "bisect_limit"}},
       {"Output", {"output", "emit"}},
       {"Reports, on standard error",
-       {"timing", "op_diff", "print_before", "print_after", "print_changed",
-        "dump_dir"}},
+       {"timing", "op_diff", "report", "print_before", "print_after",
+        "print_changed", "dump_dir"}},
       {"Finding what is wrong",
        {"verify_each", "check_values", "seed", "reproducer"}},
       {"What is inside",
@@ -240,6 +241,7 @@ OptOptions OptionsFromFlags() {
   options.emit = absl::GetFlag(FLAGS_emit);
   options.timing = absl::GetFlag(FLAGS_timing);
   options.op_diff = absl::GetFlag(FLAGS_op_diff);
+  options.report = absl::GetFlag(FLAGS_report);
   options.print_before = absl::GetFlag(FLAGS_print_before);
   options.print_after = absl::GetFlag(FLAGS_print_after);
   options.print_changed = absl::GetFlag(FLAGS_print_changed);

@@ -158,6 +158,22 @@ TEST(DumpTest, AFolderForEachModule) {
               HasSubstr("exp(1f"));
 }
 
+TEST(ReportTest, IsJsonOfTimesAndOperators) {
+  const std::string path = testing::TempDir() + "/report.json";
+  const RunResult r = BatonOpt(
+      absl::StrCat("--passes=FoldConstant --emit=none --report=", path));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  const std::string report = ReadFileOrFail(path);
+  EXPECT_THAT(report, HasSubstr("{\"version\":1,\"passes\":[{\"name\":"
+                                "\"sequential\",\"number\":1,\"depth\":0,"));
+  EXPECT_THAT(
+      report,
+      EndsWith("],\"op_diff\":[{\"pass\":\"FoldConstant\",\"depth\":1,"
+               "\"changes\":{\"add\":-1}},{\"pass\":\"sequential\",\"depth\":0,"
+               "\"changes\":{\"add\":-1}}]}\n"));
+}
+
 TEST(BisectTest, LimitsWhatMayChangeTheProgram) {
   const std::string passes = "--passes=FoldConstant,FuseOps --op_diff ";
   EXPECT_EQ(BatonOpt(passes + "--bisect_limit=0").err,

@@ -1,0 +1,251 @@
+"""Rules for repositories that use Baton: compilers, tests and build steps.
+
+    load("@baton//build_defs:baton.bzl", "baton_ir_test_suite", "baton_opt_binary", "baton_optimize")
+
+docs/rules.md is their reference.
+"""
+
+def baton_opt_binary(name, passes = [], ops = [], workloads = [], standard = True, deps = [], **kwargs):
+    """A compiler with passes and operators of your own: `baton-opt` and more.
+
+    It has all the flags of `baton-opt`.
+
+    Args:
+      name: the program's name, which RUN lines call it by.
+      passes: cc_library targets that register passes.
+      ops: cc_library targets that register operators.
+      workloads: cc_library targets that register workloads.
+      standard: whether all of Baton's passes, operators and workloads are in it,
+        too. Without them it has those that are named here, and what they need.
+      deps: further cc_library targets.
+      **kwargs: of cc_binary.
+    """
+    parts = passes + ops + workloads + deps + [Label("//tools:main")]
+    if standard:
+        parts += [
+            Label("//relay/op:all_ops"),
+            Label("//relay/transform:all_passes"),
+            Label("//testing:resnet"),
+        ]
+    native.cc_binary(
+        name = name,
+        deps = [str(part) for part in parts],
+        **kwargs
+    )
+
+def _ir_test_impl(ctx):
+    programs = [ctx.attr.tool, ctx.attr._check] + ctx.attr.tools
+    executables = [program[DefaultInfo].files_to_run.executable for program in programs]
+    names = {}
+    for executable in executables:
+        if executable.basename in names:
+            fail("%s and %s have the same name" % (names[executable.basename], executable.short_path))
+        names[executable.basename] = executable.short_path
+    launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
+    ctx.actions.write(
+        launcher,
+        "#!/bin/bash\nexec '%s' '%s' --programs='%s' \"$@\"\n" % (
+            ctx.executable._runner.short_path,
+            ctx.file.src.short_path,
+            ",".join([executable.short_path for executable in executables]),
+        ),
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(files = [ctx.file.src] + ctx.files.data)
+    for target in programs + [ctx.attr._runner] + ctx.attr.data:
+        runfiles = runfiles.merge(target[DefaultInfo].default_runfiles)
+    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
+
+_ir_test = rule(
+    implementation = _ir_test_impl,
+    attrs = {
+        "data": attr.label_list(allow_files = True),
+        "src": attr.label(allow_single_file = True, mandatory = True),
+        "tool": attr.label(
+            cfg = "target",
+            default = Label("//tools:baton-opt"),
+            executable = True,
+        ),
+        "tools": attr.label_list(cfg = "target"),
+        "_check": attr.label(
+            cfg = "target",
+            default = Label("//testing:baton-check"),
+            executable = True,
+        ),
+        "_runner": attr.label(
+            cfg = "target",
+            default = Label("//testing:baton-ir-test"),
+            executable = True,
+        ),
+    },
+    test = True,
+)
+
+def baton_ir_test(name, src, **kwargs):
+    """A test that is a file with RUN and CHECK lines.
+
+    docs/ir_tests.md says what these lines can be.
+
+    Args:
+      name: the test's name.
+      src: the file.
+      **kwargs: `tool`, the compiler, which RUN lines call by its name
+        (`//tools:baton-opt` if not given); `tools`, further programs to be
+        called by name; `data`, files that the lines read, beside `%S`; and what
+        every test rule has; `size` is "small" if not given.
+    """
+    kwargs.setdefault("size", "small")
+    _ir_test(name = name, src = src, **kwargs)
+
+def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
+    """One baton_ir_test for each file, and a test_suite of them.
+
+    The test of `folder/file.relay` is `<name>_folder_file`.
+
+    Args:
+      name: of the test_suite.
+      srcs: the files, as by `glob(["testdata/*.relay"])`.
+      tags: of all.
+      visibility: of all.
+      **kwargs: of baton_ir_test.
+    """
+    tests = []
+    if not srcs:
+        fail("//%s:%s has no files" % (native.package_name(), name))
+    for src in srcs:
+        file = src.split(":")[-1]
+        stem = file[:file.rfind(".")] if "." in file.split("/")[-1] else file
+        test = "%s_%s" % (name, stem.replace("/", "_"))
+        baton_ir_test(
+            name = test,
+            src = src,
+            tags = tags,
+            visibility = visibility,
+            **kwargs
+        )
+        tests.append(":" + test)
+    native.test_suite(
+        name = name,
+        tests = tests,
+        tags = tags,
+        visibility = visibility,
+    )
+
+def _optimize_impl(ctx):
+    attr = ctx.attr
+    if bool(ctx.file.src) == bool(attr.workload):
+        fail("one of `src` and `workload` must be given")
+    if attr.bind_params and not attr.workload:
+        fail("`bind_params`: only a workload has weights to bind")
+
+    args = ctx.actions.args()
+    inputs = []
+    if ctx.file.src:
+        inputs.append(ctx.file.src)
+        args.add(ctx.file.src)
+    else:
+        args.add(attr.workload, format = "--workload=%s")
+    args.add("--passes=" + attr.passes)
+    args.add("--opt_level=%d" % attr.opt_level)
+    if attr.bind_params:
+        args.add("--bind_params")
+    if attr.disabled_pass:
+        args.add_joined(attr.disabled_pass, join_with = ",", format_joined = "--disabled_pass=%s")
+    if attr.required_pass:
+        args.add_joined(attr.required_pass, join_with = ",", format_joined = "--required_pass=%s")
+    if attr.config:
+        args.add("--config=" + ",".join(["%s=%s" % item for item in sorted(attr.config.items())]))
+    if attr.verify_each:
+        args.add("--verify_each")
+    if attr.threads != 1:
+        args.add("--threads=%d" % attr.threads)
+
+    def run(outputs, flags, mnemonic, message):
+        more = ctx.actions.args()
+        more.add_all(flags)
+        ctx.actions.run(
+            executable = ctx.executable.tool,
+            arguments = [args, more],
+            inputs = inputs,
+            outputs = outputs,
+            mnemonic = mnemonic,
+            progress_message = message,
+        )
+
+    out = ctx.outputs.out
+    emit = "binary" if out.extension == "baton" else "text"
+    run(
+        [out],
+        ["--emit=" + emit, "--output=" + out.path],
+        "BatonOptimize",
+        "Optimizing %{label}",
+    )
+    groups = {}
+    if ctx.outputs.report:
+        # A step of its own: times differ from run to run, the module does not.
+        run(
+            [ctx.outputs.report],
+            ["--emit=none", "--report=" + ctx.outputs.report.path],
+            "BatonReport",
+            "Measuring the passes of %{label}",
+        )
+        groups["report"] = depset([ctx.outputs.report])
+    return [
+        DefaultInfo(files = depset([out]), runfiles = ctx.runfiles(files = [out])),
+        OutputGroupInfo(**groups),
+    ]
+
+_optimize = rule(
+    implementation = _optimize_impl,
+    attrs = {
+        "bind_params": attr.bool(),
+        "config": attr.string_dict(),
+        "disabled_pass": attr.string_list(),
+        "opt_level": attr.int(default = 2),
+        "out": attr.output(mandatory = True),
+        "passes": attr.string(),
+        "report": attr.output(),
+        "required_pass": attr.string_list(),
+        "src": attr.label(allow_single_file = True),
+        "threads": attr.int(default = 1),
+        # Bazel 4 can be told to build a tool once for the build and for itself
+        # (--nodistinct_host_configuration) if it is of this kind, not of "exec".
+        "tool": attr.label(
+            cfg = "host",
+            default = Label("//tools:baton-opt"),
+            executable = True,
+        ),
+        "verify_each": attr.bool(),
+        "workload": attr.string(),
+    },
+)
+
+def baton_optimize(name, passes, src = None, out = None, report = None, **kwargs):
+    """Runs passes over a module as a step of the build.
+
+    The step reads nothing but its inputs, and gives the same bytes each time, on
+    any number of threads: Bazel caches it, and runs it elsewhere, as it is told.
+
+    Args:
+      name: the target's name; it stands for the optimized module.
+      passes: the pipeline, as for `baton-opt --passes`.
+      src: a file with the module. In its place, `workload` names a built-in one.
+      out: the optimized module; `<name>.relay` if not given. The binary format
+        if it ends in `.baton`, else text.
+      report: if given, a JSON file with the time that each pass took and how it
+        changed the calls of each operator. Built only if it is asked for, by its
+        name or by `--output_groups=report`: a run of its own, since times differ
+        from run to run.
+      **kwargs: `tool`, the compiler (`//tools:baton-opt` if not given); as the
+        flags of `baton-opt`: `workload`, `bind_params`, `opt_level`,
+        `disabled_pass` and `required_pass` (lists), `config` (a dict),
+        `verify_each`, `threads`; and what every rule has.
+    """
+    _optimize(
+        name = name,
+        src = src,
+        out = out or name + ".relay",
+        passes = passes,
+        report = report,
+        **kwargs
+    )

@@ -1,0 +1,17 @@
+// Text in JSON.
+
+#ifndef BATON_INSTRUMENT_JSON_H_
+#define BATON_INSTRUMENT_JSON_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+// `text` as a JSON string, with its quotes.
+std::string JsonString(absl::string_view text);
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_JSON_H_

@@ -1,0 +1,66 @@
+// CHECK lines: what a text must contain, written in comments of another text.
+//
+//   // CHECK-LABEL: def @main
+//   // CHECK-NEXT:  [[SUM:%[0-9]+]] = add(%x, {{.*}})
+//   // CHECK-NOT:   nn.dropout
+//   // CHECK:       nn.relu([[SUM]])
+//
+// The rules are those of LLVM's FileCheck; docs/ir_tests.md has them all. What
+// differs: regular expressions are RE2's, `[[` opens a variable only before a
+// letter or `_` (programs are full of `[[0, 0]`), and there are no numeric
+// variables.
+
+#ifndef BATON_TESTING_CHECK_H_
+#define BATON_TESTING_CHECK_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/source.h"
+
+namespace baton::testing {
+
+struct CheckOptions {
+  // What directives begin with. Each must occur.
+  std::vector<std::string> prefixes = {"CHECK"};
+  // Patterns that must not match between any two matches.
+  std::vector<std::string> implicit_check_not;
+  // Variables that are set from the start.
+  std::map<std::string, std::string> variables;
+  // Whether an empty input is no error.
+  bool allow_empty = false;
+  // Whether a run of blanks matches nothing but that run.
+  bool strict_whitespace = false;
+  // Whether all patterns but those of -NOT match whole lines.
+  bool match_full_lines = false;
+};
+
+// The directives of a text. Immutable; can be used by several threads.
+class Checks {
+ public:
+  // An error lists all that is wrong with the directives, with places.
+  static absl::StatusOr<Checks> Parse(std::shared_ptr<const Source> source,
+                                      CheckOptions options = {});
+
+  // OK if `input` is as the directives say. An error shows for each part of the
+  // input between labels the first directive that fails, where it was looked
+  // for, the line that is most like it, and what matched before. Takes time
+  // proportional to the input for each directive at most.
+  absl::Status Check(std::shared_ptr<const Source> input) const;
+
+  int size() const;  // number of directives
+
+ private:
+  struct Data;
+  explicit Checks(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+
+  std::shared_ptr<const Data> data_;
+};
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_CHECK_H_

@@ -1,0 +1,55 @@
+// RUN lines: commands in comments of a test file.
+//
+//   // RUN: baton-opt %s --passes=FoldConstant | baton-check %s
+//   // RUN: not baton-opt %s --passes=NoSuchPass 2>%t
+//
+// Bash runs them in order, with `pipefail`, until one fails. A backslash at the
+// end joins the next RUN line. `%s` is the test file, `%S` its folder, `%t` a
+// path for temporary files that begins with what no other test uses, `%%` is
+// `%`. The programs under test and `baton-check` are found by name. `not
+// COMMAND` succeeds if the command fails in the way of programs that report
+// errors; a crash is none.
+
+#ifndef BATON_TESTING_RUN_LINES_H_
+#define BATON_TESTING_RUN_LINES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/source.h"
+
+namespace baton::testing {
+
+struct RunLine {
+  int line = 0;  // of the file, where the command begins
+  std::string command;
+};
+
+// At least one; an error if there is none, or if one is not complete.
+absl::StatusOr<std::vector<RunLine>> ParseRunLines(
+    const std::shared_ptr<const Source>& source);
+
+struct RunLinesOptions {
+  // %s: the test file.
+  std::string file;
+  // An empty folder of this test alone.
+  std::string folder;
+  // Programs that the lines call by the last part of their paths.
+  std::vector<std::string> programs;
+};
+
+// Runs the lines. Returns the exit code of the first that failed, 0 if none
+// did. What failed is said on standard error.
+absl::StatusOr<int> RunLines(const std::vector<RunLine>& lines,
+                             const RunLinesOptions& options);
+
+// `command` with its %s and the like replaced.
+std::string Substitute(absl::string_view command, absl::string_view file,
+                       absl::string_view temporary);
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_RUN_LINES_H_
