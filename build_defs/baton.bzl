@@ -160,34 +160,26 @@ def _optimize_impl(ctx):
     if attr.threads != 1:
         args.add("--threads=%d" % attr.threads)
 
-    def run(outputs, flags, mnemonic, message):
-        more = ctx.actions.args()
-        more.add_all(flags)
-        ctx.actions.run(
-            executable = ctx.executable.tool,
-            arguments = [args, more],
-            inputs = inputs,
-            outputs = outputs,
-            mnemonic = mnemonic,
-            progress_message = message,
-        )
-
     out = ctx.outputs.out
     emit = "binary" if out.extension == "baton" else "text"
-    run(
-        [out],
-        ["--emit=" + emit, "--output=" + out.path],
-        "BatonOptimize",
-        "Optimizing %{label}",
+    ctx.actions.run(
+        executable = ctx.executable.tool,
+        arguments = [args, "--emit=" + emit, "--output=" + out.path],
+        inputs = inputs,
+        outputs = [out],
+        mnemonic = "BatonOptimize",
+        progress_message = "Optimizing %s" % ctx.label,
     )
     groups = {}
     if ctx.outputs.report:
         # A step of its own: times differ from run to run, the module does not.
-        run(
-            [ctx.outputs.report],
-            ["--emit=none", "--report=" + ctx.outputs.report.path],
-            "BatonReport",
-            "Measuring the passes of %{label}",
+        ctx.actions.run(
+            executable = ctx.executable.tool,
+            arguments = [args, "--emit=none", "--report=" + ctx.outputs.report.path],
+            inputs = inputs,
+            outputs = [ctx.outputs.report],
+            mnemonic = "BatonReport",
+            progress_message = "Measuring the passes of %s" % ctx.label,
         )
         groups["report"] = depset([ctx.outputs.report])
     return [
