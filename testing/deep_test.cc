@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "baton/ir/binary_reader.h"
+#include "baton/ir/binary_writer.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
@@ -102,6 +104,13 @@ void CheckChain(IRModule (*make)()) {
   EXPECT_THAT(CheckWellFormed(module), IsOk());
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule other, InferTypes(make()));
   EXPECT_TRUE(StructuralEqual(module, other));
+  BATON_ASSERT_OK_AND_ASSIGN(const BinaryModule binary, WriteBinary(module));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const BinaryContent read,
+      ReadBinary(binary.ToString(), nullptr, "deep.baton"));
+  EXPECT_TRUE(StructuralEqual(module, read.module));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(read.module));
+  EXPECT_TRUE(typed.SameAs(read.module));
   EXPECT_EQ(StructuralHash(module), StructuralHash(other));
   for (const Pass& pass :
        {relay::FoldConstant(), relay::SimplifyInference(),

@@ -12,6 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/binary_reader.h"
+#include "baton/ir/binary_writer.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/status_macros.h"
@@ -21,18 +24,9 @@
 
 namespace baton::testing {
 
-absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
-  const std::string text = AsText(module);
-  BATON_ASSIGN_OR_RETURN(IRModule again, ParseModule(text, "printed"));
-  if (std::optional<std::string> difference =
-          FirstDifference(again, module, {.map_free_vars = true})) {
-    return absl::InternalError(
-        absl::StrCat("printed and parsed, it differs: ", *difference));
-  }
-  if (typed) {
-    BATON_ASSIGN_OR_RETURN(again, InferTypes(again));
-  }
-  const std::string text_again = AsText(again);
+namespace {
+
+absl::Status SameText(const std::string& text, const std::string& text_again) {
   if (text_again == text) return absl::OkStatus();
   const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
   const std::vector<absl::string_view> others =
@@ -45,6 +39,46 @@ absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
       absl::StrCat("printed again, line ", line + 1, " is\n",
                    line < others.size() ? others[line] : "", "\nand was\n",
                    line < lines.size() ? lines[line] : ""));
+}
+
+}  // namespace
+
+absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
+  const std::string text = AsText(module);
+  BATON_ASSIGN_OR_RETURN(IRModule again, ParseModule(text, "printed"));
+  if (std::optional<std::string> difference =
+          FirstDifference(again, module, {.map_free_vars = true})) {
+    return absl::InternalError(
+        absl::StrCat("printed and parsed, it differs: ", *difference));
+  }
+  if (typed) {
+    BATON_ASSIGN_OR_RETURN(again, InferTypes(again));
+  }
+  BATON_RETURN_IF_ERROR(SameText(text, AsText(again)));
+  return CheckBinaryRoundTrip(module);
+}
+
+absl::Status CheckBinaryRoundTrip(const IRModule& module) {
+  BATON_ASSIGN_OR_RETURN(const BinaryModule binary, WriteBinary(module));
+  const std::string bytes = binary.ToString();
+  BATON_ASSIGN_OR_RETURN(const BinaryContent read,
+                         ReadBinary(bytes, nullptr, "written"));
+  if (std::optional<std::string> difference =
+          FirstDifference(read.module, module, {.map_free_vars = true})) {
+    return absl::InternalError(
+        absl::StrCat("written and read, it differs: ", *difference));
+  }
+  BATON_RETURN_IF_ERROR(SameText(AsText(module), AsText(read.module)));
+  BATON_ASSIGN_OR_RETURN(const BinaryModule again, WriteBinary(read.module));
+  if (again.ToString() != bytes) {
+    return absl::InternalError("written again, it has other bytes");
+  }
+  Diagnostics ignored;
+  const bool was_typed = InferTypes(module, ignored).SameAs(module);
+  if (was_typed && !InferTypes(read.module, ignored).SameAs(read.module)) {
+    return absl::InternalError("written and read, it lacks types");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace baton::testing
