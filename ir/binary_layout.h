@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "baton/ir/node.h"
+#include "google/protobuf/arena.h"
 
 namespace baton::internal {
 
@@ -52,6 +53,18 @@ inline constexpr uint64_t kMaxBinaryTree = uint64_t{1} << 22;
 inline bool IsBinaryTree(NodeKind kind) {
   return kind < kFirstExprKind || kind == NodeKind::kDimExpr ||
          kind == NodeKind::kPattern;
+}
+
+// Messages of nodes are made in an arena. It begins with a block that stays in
+// a near cache and serves most nodes, and is emptied every so many of them.
+inline constexpr size_t kBinaryArenaBlock = size_t{1} << 15;
+inline constexpr uint64_t kBinaryNodesPerArena = 64;
+
+inline google::protobuf::ArenaOptions BinaryArenaOptions(char* block) {
+  google::protobuf::ArenaOptions options;
+  options.initial_block = block;
+  options.initial_block_size = kBinaryArenaBlock;
+  return options;
 }
 
 // Fields of binary.Module.

@@ -83,7 +83,15 @@ class BinaryReader {
       : bytes_(bytes),
         owner_(std::move(owner)),
         name_(name),
-        options_(options) {}
+        options_(options) {
+    const google::protobuf::OneofDescriptor* kind =
+        binary::Node::descriptor()->oneof_decl(0);
+    for (int i = 0; i < kind->field_count(); ++i) {
+      const auto number = static_cast<size_t>(kind->field(i)->number());
+      if (kinds_.size() <= number) kinds_.resize(number + 1);
+      kinds_[number] = kind->field(i);
+    }
+  }
 
   absl::StatusOr<BinaryContent> Read();
 
@@ -161,7 +169,11 @@ class BinaryReader {
   BinaryReadOptions options_;
   BinaryHeader header_;
 
-  google::protobuf::Arena arena_;
+  std::unique_ptr<char[]> arena_block_{new char[internal::kBinaryArenaBlock]};
+  google::protobuf::Arena arena_{
+      internal::BinaryArenaOptions(arena_block_.get())};
+  // Fields of a Node by number: those of its kinds.
+  std::vector<const google::protobuf::FieldDescriptor*> kinds_;
   std::string error_;
 
   uint64_t tensor_end_ = 0;  // of the buffers after the message so far
@@ -309,8 +321,7 @@ absl::Status BinaryReader::ReadField(uint32_t field, uint64_t offset,
       break;
     }
     case BinaryField::kNodesField: {
-      constexpr size_t kNodesPerArena = 1024;
-      if (nodes_.size() % kNodesPerArena == 0) arena_.Reset();
+      if (nodes_.size() % internal::kBinaryNodesPerArena == 0) arena_.Reset();
       auto* message =
           google::protobuf::Arena::CreateMessage<binary::Node>(&arena_);
       status = Parse(bytes, message);
@@ -934,11 +945,9 @@ NodeRef BinaryReader::MakeNode(const binary::Node& message) {
 }
 
 absl::Status BinaryReader::ReadNode(const binary::Node& message) {
-  const auto* kind =
-      binary::Node::descriptor()->FindFieldByNumber(message.kind_case());
-  if (kind != nullptr) {
-    BATON_RETURN_IF_ERROR(
-        CheckFields(message.GetReflection()->GetMessage(message, kind)));
+  if (message.kind_case() != binary::Node::KIND_NOT_SET) {
+    BATON_RETURN_IF_ERROR(CheckFields(message.GetReflection()->GetMessage(
+        message, kinds_[message.kind_case()])));
   }
   tree_size_ = 1;
   NodeRef node = MakeNode(message);

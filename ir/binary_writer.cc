@@ -150,7 +150,9 @@ class BinaryWriter {
   const uint64_t* next_ = nullptr;  // for Next()
   std::string missing_;             // what Required() did not find
 
-  google::protobuf::Arena arena_;
+  std::unique_ptr<char[]> arena_block_{new char[internal::kBinaryArenaBlock]};
+  google::protobuf::Arena arena_{
+      internal::BinaryArenaOptions(arena_block_.get())};
   uint64_t num_nodes_ = 0;
   std::string nodes_;
   absl::flat_hash_map<const Node*, uint64_t> numbers_;  // of shared nodes
@@ -208,8 +210,7 @@ absl::StatusOr<uint64_t> BinaryWriter::NumberOf(const Node* root) {
 
 absl::StatusOr<uint64_t> BinaryWriter::Finish(const Frame& frame) {
   const Node* node = frame.node;
-  constexpr uint64_t kNodesPerArena = 1024;
-  if (num_nodes_ % kNodesPerArena == 0) arena_.Reset();
+  if (num_nodes_ % internal::kBinaryNodesPerArena == 0) arena_.Reset();
   auto* message = google::protobuf::Arena::CreateMessage<binary::Node>(&arena_);
   next_ = slots_.data() + frame.begin;
   missing_.clear();
