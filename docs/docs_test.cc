@@ -229,7 +229,8 @@ std::string OutputOf(const std::string& command, const std::string& folder) {
   const std::string script = folder + "/command.sh";
   const std::string output = folder + "/command.out";
   std::ofstream(script) << "PATH=\"" << absolute("tools") << ":"
-                        << absolute("examples") << ":$PATH\"\n"
+                        << absolute("testing") << ":" << absolute("examples")
+                        << ":$PATH\"\n"
                         << "cd '" << folder << "'\n"
                         << command << "\n";
   const std::string shell =

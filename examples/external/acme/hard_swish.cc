@@ -1,0 +1,70 @@
+#include "acme/hard_swish.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
+#include "baton/relay/op/layout_rules.h"
+#include "baton/runtime/kernel.h"
+
+namespace acme {
+namespace {
+
+using baton::DType;
+using baton::MutableTensor;
+using baton::Tensor;
+
+// The result has the type of the argument, which must be float32: the hardware
+// knows no other.
+absl::StatusOr<baton::Type> HardSwishRel(baton::TypeRelationContext& context) {
+  const baton::TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return baton::Type();  // asked again when more is known
+  if (data->dtype() != DType::Float(32)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "data is ", data->dtype().ToString(), ", and must be float32"));
+  }
+  return context.arg(0);
+}
+
+absl::StatusOr<Tensor> ComputeHardSwish(const Tensor& data) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(data.dtype(), data.shape()));
+  const auto* in = static_cast<const float*>(data.data());
+  auto* out = static_cast<float*>(result.data());
+  const int64_t size = data.num_elements();
+  for (int64_t i = 0; i < size; ++i) {
+    out[i] = in[i] * std::clamp(in[i] + 3.0f, 0.0f, 6.0f) / 6.0f;
+  }
+  return std::move(result).Freeze();
+}
+
+BATON_REGISTER_OP("acme.hard_swish")
+    .Describe("x * clip(x + 3, 0, 6) / 6, in one instruction.")
+    .Arguments({{"data", "The input."}})
+    .TypeRelation(HardSwishRel)
+    .Set(baton::Kernels(), baton::relay::Kernel1<ComputeHardSwish>)
+    .Set(baton::relay::FusionPatterns(), baton::relay::FusionPattern::kElemWise)
+    .Set(baton::relay::LayoutInferenceRules(),
+         baton::relay::InferElemwiseLayouts);
+
+}  // namespace
+
+baton::Expr HardSwish(baton::Expr data) {
+  static const baton::Op& kOp =
+      *new baton::Op(baton::Op::Find("acme.hard_swish"));
+  return baton::Call(kOp, {std::move(data)});
+}
+
+}  // namespace acme

@@ -1,0 +1,71 @@
+"""An Abseil and an RE2 that are not those of Baton's third_party/."""
+
+# Upstream's targets that Baton uses.
+_ABSEIL = {
+    "algorithm": ["algorithm", "container"],
+    "base": ["core_headers", "endian"],
+    "cleanup": ["cleanup"],
+    "container": ["btree", "fixed_array", "flat_hash_map", "flat_hash_set", "inlined_vector"],
+    "flags": ["commandlineflag", "flag", "parse", "reflection", "usage"],
+    "hash": ["hash"],
+    "memory": ["memory"],
+    "numeric": ["bits", "int128"],
+    "random": ["random"],
+    "status": ["status", "statusor"],
+    "strings": ["cord", "str_format", "strings"],
+    "synchronization": ["synchronization"],
+    "time": ["time"],
+    "types": ["any", "optional", "span", "variant"],
+    "utility": ["utility"],
+}
+
+_ALL = """
+cc_library(
+    name = "{name}",
+    defines = ["{define}"],
+    linkopts = {linkopts},
+    visibility = ["//visibility:public"],
+)
+"""
+
+_PART = """
+cc_library(
+    name = "{name}",
+    visibility = ["//visibility:public"],
+    deps = ["//:all"],
+)
+"""
+
+def _our_abseil_impl(repository_ctx):
+    # The linker looks for what it needs in all of them.
+    machine = repository_ctx.execute(["uname", "-m"]).stdout.strip()
+    libraries = []
+    for file in repository_ctx.path("/usr/lib/%s-linux-gnu" % machine).readdir():
+        name = file.basename
+        if name.startswith("libabsl_") and name.endswith(".a"):
+            libraries.append("-l" + name[len("lib"):-len(".a")])
+    linkopts = ["-Wl,--start-group"] + libraries + ["-Wl,--end-group", "-pthread"]
+    repository_ctx.file("BUILD", _ALL.format(
+        name = "all",
+        define = "OUR_ABSEIL",
+        linkopts = repr(linkopts),
+    ))
+    for package, names in _ABSEIL.items():
+        repository_ctx.file(
+            "absl/%s/BUILD" % package,
+            "".join([_PART.format(name = name) for name in names]),
+        )
+
+our_abseil = repository_rule(
+    implementation = _our_abseil_impl,
+    local = True,
+)
+
+def _our_re2_impl(repository_ctx):
+    repository_ctx.file("BUILD", _ALL.format(
+        name = "re2",
+        define = "OUR_RE2",
+        linkopts = repr(["-lre2", "-pthread"]),
+    ))
+
+our_re2 = repository_rule(implementation = _our_re2_impl)
