@@ -29,7 +29,8 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], standard = Tru
         ]
     native.cc_binary(
         name = name,
-        deps = [str(part) for part in parts],
+        # A library may be in several of the lists.
+        deps = {str(part): None for part in parts}.keys(),
         **kwargs
     )
 

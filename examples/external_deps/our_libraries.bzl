@@ -1,16 +1,19 @@
 """An Abseil and an RE2 that are not those of Baton's third_party/."""
 
-# Upstream's targets that Baton uses.
+# Targets of upstream's.
 _ABSEIL = {
     "algorithm": ["algorithm", "container"],
-    "base": ["core_headers", "endian"],
+    "base": ["base", "config", "core_headers", "dynamic_annotations", "endian", "log_severity"],
     "cleanup": ["cleanup"],
-    "container": ["btree", "fixed_array", "flat_hash_map", "flat_hash_set", "inlined_vector"],
-    "flags": ["commandlineflag", "flag", "parse", "reflection", "usage"],
+    "container": ["btree", "fixed_array", "flat_hash_map", "flat_hash_set", "inlined_vector", "node_hash_map", "node_hash_set"],
+    "debugging": ["failure_signal_handler", "leak_check", "stacktrace", "symbolize"],
+    "flags": ["commandlineflag", "config", "flag", "marshalling", "parse", "reflection", "usage"],
+    "functional": ["any_invocable", "bind_front", "function_ref"],
     "hash": ["hash"],
     "memory": ["memory"],
+    "meta": ["type_traits"],
     "numeric": ["bits", "int128"],
-    "random": ["random"],
+    "random": ["bit_gen_ref", "distributions", "random"],
     "status": ["status", "statusor"],
     "strings": ["cord", "str_format", "strings"],
     "synchronization": ["synchronization"],

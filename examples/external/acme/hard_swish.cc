@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
@@ -32,8 +30,8 @@ absl::StatusOr<baton::Type> HardSwishRel(baton::TypeRelationContext& context) {
   const baton::TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return baton::Type();  // asked again when more is known
   if (data->dtype() != DType::Float(32)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "data is ", data->dtype().ToString(), ", and must be float32"));
+    return context.Error("data is ", data->dtype().ToString(),
+                         ", and must be float32");
   }
   return context.arg(0);
 }
