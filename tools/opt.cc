@@ -516,6 +516,10 @@ void ListPasses(std::ostream& out) {
     }
     out << absl::StrFormat("%-26s level %d  %s %s\n", name, info->opt_level,
                            info->doc, FieldsToString(factory->options()));
+    for (const PassException& exception : info->exceptions) {
+      out << absl::StrFormat("%-26s does not keep the law `%s`: %s\n", "",
+                             exception.law, exception.reason);
+    }
   }
 }
 

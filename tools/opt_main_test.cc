@@ -138,6 +138,7 @@ TEST(BatonOptTest, Lists) {
                            "CanonicalizeOps", "ConvertLayout"}) {
     EXPECT_THAT(r.out, HasSubstr(name));
   }
+  EXPECT_THAT(r.out, HasSubstr("does not keep the law `effects`: A graph"));
   r = BatonOpt("--list_ops");
   EXPECT_EQ(r.exit_code, 0);
   for (absl::string_view line : absl::StrSplit(r.out, '\n')) {

@@ -15,6 +15,12 @@ enum class PassGranularity {
   kSequence,  // other passes
 };
 
+// A law of testing/pass_laws.h that a pass does not keep.
+struct PassException {
+  std::string law;  // `no_op`
+  std::string reason;
+};
+
 // Written with designated initializers, in this order:
 //
 //   {.name = "FuseOps",
@@ -39,6 +45,14 @@ struct PassInfo {
   // stay within.
   bool exact = true;
   double tolerance = 1e-5;
+
+  // The other laws that it does not keep.
+  std::vector<PassException> exceptions = {};
+
+  // Options, as pipelines write them between the braces, that tests of all
+  // passes run it with, besides the defaults: `inline_once=true`. A pass with
+  // options that must be given has one at least.
+  std::vector<std::string> examples = {};
 
   // For passes that do not optimize (inference, printing): bisection neither
   // skips nor counts them.

@@ -599,7 +599,8 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
               "The others follow where they can; where they cannot, a "
               "layout_transform is put between.",
        .idempotent = true,
-       .exact = false},
+       .exact = false,
+       .examples = {"desired_layouts={nn.conv2d:[NHWC,default]}"}},
       std::move(options));
 }
 

@@ -212,7 +212,8 @@ Pass DeadCodeElimination(DeadCodeEliminationOptions options) {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Removes lets that nothing needs.",
-       .idempotent = true},
+       .idempotent = true,
+       .examples = {"inline_once=true"}},
       options);
 }
 BATON_REGISTER_PASS(DeadCodeElimination);

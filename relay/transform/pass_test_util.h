@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/value.h"
+#include "baton/testing/random_program.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -31,14 +32,9 @@ void ExpectPassLeaves(const Pass& pass, absl::string_view text);
 // references are all alike.
 bool SameValue(const Value& a, const Value& b);
 
-struct RandomProgramOptions {
-  int size = 40;         // expressions, about
-  bool effects = false;  // creates, reads and writes references
-};
+using RandomProgramOptions = testing::RandomProgramOptions;
 
-// A typed module whose `main` is made of lets, branches, local functions,
-// tuples and calls, on tensors. Expressions are shared, also by scopes. The
-// same for the same seed.
+// As testing::RandomProgram; the test fails if there is an error.
 IRModule RandomProgram(uint32_t seed, const RandomProgramOptions& options = {});
 
 }  // namespace baton::relay

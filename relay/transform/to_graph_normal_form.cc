@@ -116,7 +116,10 @@ Pass ToGraphNormalForm() {
       {.name = "ToGraphNormalForm",
        .opt_level = 1,
        .doc = "Replaces lets by sharing.",
-       .idempotent = true});
+       .idempotent = true,
+       .exceptions = {{"effects",
+                       "A graph has no order: a write whose result nothing "
+                       "uses is lost."}}});
 }
 BATON_REGISTER_PASS(ToGraphNormalForm);
 

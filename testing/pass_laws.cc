@@ -1,0 +1,515 @@
+#include "baton/testing/pass_laws.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <streambuf>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/instrument/check_values.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/op.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/text_printer.h"
+#include "baton/ir/type.h"
+#include "baton/ir/visit.h"
+#include "baton/ir/well_formed.h"
+#include "baton/relay/bind.h"
+#include "baton/relay/op/builders.h"
+#include "baton/runtime/evaluator.h"
+#include "baton/runtime/random_inputs.h"
+#include "baton/runtime/value.h"
+#include "baton/testing/random_program.h"
+#include "baton/testing/round_trip.h"
+#include "baton/testing/workload.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
+#include "gtest/gtest.h"
+
+ABSL_FLAG(double, seconds, 0,
+          "For how long to try random programs, for each pass; 0 for some.");
+
+namespace baton::testing {
+namespace {
+
+absl::Status Broken(absl::string_view law, absl::string_view message) {
+  return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
+}
+
+// Standard error says nothing while this lives: passes may print.
+class Silence {
+ public:
+  Silence() : old_(std::cerr.rdbuf(&nothing_)) {}
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+  ~Silence() { std::cerr.rdbuf(old_); }
+
+ private:
+  struct Nothing : std::streambuf {
+    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+    std::streamsize xsputn(const char* /*s*/, std::streamsize n) override {
+      return n;
+    }
+  };
+  Nothing nothing_;
+  std::streambuf* old_;
+};
+
+absl::StatusOr<IRModule> RunWithThreads(const Pass& pass,
+                                        const IRModule& module,
+                                        int64_t threads) {
+  return PassContext({.opt_level = 3, .config = {{"threads", threads}}})
+      .Run([&] { return pass(module); });
+}
+
+// The module after the passes that `pass` requires.
+absl::StatusOr<IRModule> Prepare(const Pass& pass, IRModule module) {
+  for (const std::string& name : pass.info().required) {
+    BATON_ASSIGN_OR_RETURN(const Pass required,
+                           PassRegistry::Global().Get(name));
+    BATON_ASSIGN_OR_RETURN(module, Prepare(required, module));
+    BATON_ASSIGN_OR_RETURN(module, required(module));
+  }
+  return module;
+}
+
+bool Keeps(const Pass& pass, absl::string_view law) {
+  for (const PassException& exception : pass.info().exceptions) {
+    if (exception.law == law) return false;
+  }
+  return true;
+}
+
+int64_t NumElements(const TensorTypeNode* type) {
+  int64_t n = 1;
+  for (const Dim& dim : type->shape()) n *= dim.is_const() ? dim.value() : 1;
+  return n;
+}
+
+// About how many multiplications and additions each expression takes once.
+int64_t NumOperations(const IRModule& module) {
+  int64_t result = 0;
+  for (const IRModule::Definition& d : module.functions()) {
+    PostOrderVisit(d.function, [&](const ExprNode* node) {
+      const TensorTypeNode* type = node->tensor_type();
+      if (type == nullptr || node->kind() != NodeKind::kCall) return;
+      const auto* call = static_cast<const CallNode*>(node);
+      int64_t per_element = 1;
+      // Of a convolution or a product: the weights that an element takes.
+      if (call->op_node() != nullptr && call->num_args() > 1 &&
+          absl::StartsWith(call->op_node()->name(), "nn.")) {
+        const TensorTypeNode* weight = call->arg(1)->tensor_type();
+        if (weight != nullptr && !weight->shape().empty() &&
+            weight->shape()[0].is_const() && weight->shape()[0].value() > 0) {
+          per_element = NumElements(weight) / weight->shape()[0].value();
+        }
+      }
+      result += NumElements(type) * (per_element + 1);
+    });
+  }
+  return result;
+}
+
+bool HasEffects(const Function& function) {
+  bool result = false;
+  PostOrderVisit(function, [&](const ExprNode* node) {
+    result = result || node->kind() == NodeKind::kRefCreate ||
+             node->kind() == NodeKind::kRefRead ||
+             node->kind() == NodeKind::kRefWrite;
+  });
+  return result;
+}
+
+constexpr EvaluateOptions kEvaluateOptions = {.max_call_depth = 1000};
+
+absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
+                            const IRModule& after,
+                            const PassLawOptions& options) {
+  const Function main = before.Find("main");
+  if (!main.defined() || NumOperations(before) > options.max_operations) {
+    return absl::OkStatus();
+  }
+  for (const IRModule::Definition& d : before.functions()) {
+    if (!HasKernels(d.function)) return absl::OkStatus();
+    if (!Keeps(pass, "effects") && HasEffects(d.function)) {
+      return absl::OkStatus();
+    }
+  }
+  // A program may amplify the rounding errors of a pass that is not exact, for
+  // some arguments; a wrong one is wrong for most.
+  const int tries = pass.info().exact ? 1 : 5;
+  absl::Status status;
+  for (int i = 0; i < tries; ++i) {
+    const auto args =
+        RandomInputs(main, static_cast<uint32_t>(i + 1), RandomRange::kPlain);
+    if (!args.ok()) return absl::OkStatus();
+    const absl::StatusOr<Value> want =
+        EvaluateFunction(before, "main", *args, kEvaluateOptions);
+    if (!want.ok()) return absl::OkStatus();
+    const absl::StatusOr<Value> got =
+        EvaluateFunction(after, "main", *args, kEvaluateOptions);
+    if (!got.ok()) {
+      return Broken("values",
+                    absl::StrCat("@main cannot be evaluated any more: ",
+                                 got.status().message()));
+    }
+    const absl::Status compared = CompareValues(*want, *got, pass.info());
+    // Functions and the like cannot be compared.
+    if (compared.ok() || absl::IsUnimplemented(compared)) {
+      return absl::OkStatus();
+    }
+    if (status.ok()) status = Broken("values", compared.message());
+  }
+  return status;
+}
+
+absl::StatusOr<IRModule> Verified(const IRModule& module) {
+  absl::Status status = CheckWellFormed(module);
+  if (!status.ok()) return Broken("verifies", status.message());
+  absl::StatusOr<IRModule> typed = InferTypes(module);
+  if (!typed.ok()) return Broken("verifies", typed.status().message());
+  return typed;
+}
+
+int64_t NumNodes(const IRModule& module) {
+  int64_t result = 0;
+  for (const IRModule::Definition& d : module.functions()) {
+    PostOrderVisit(d.function, [&](const ExprNode* /*node*/) { ++result; });
+  }
+  return result;
+}
+
+// Whether nothing was done to make one of the other. (Of structurally equal
+// programs, one may share projections that the other repeats.)
+bool Equal(const IRModule& a, const IRModule& b) {
+  return StructuralEqual(a, b) && NumNodes(a) == NumNodes(b);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    !defined(__OPTIMIZE__)
+#define BATON_LARGE_FRAMES_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(undefined_behavior_sanitizer)
+#define BATON_LARGE_FRAMES_ 1
+#endif
+#endif
+#ifdef BATON_LARGE_FRAMES_
+constexpr size_t kStackSize = size_t{8} << 20;
+#else
+constexpr size_t kStackSize = size_t{256} << 10;
+#endif
+
+absl::Status RunInSmallStack(std::function<absl::Status()> body) {
+  struct Job {
+    std::function<absl::Status()> body;
+    absl::Status status;
+  } job = {std::move(body), {}};
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0 ||
+      pthread_attr_setstacksize(&attributes, kStackSize) != 0) {
+    return absl::InternalError("no thread of that stack size");
+  }
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, &attributes,
+      [](void* p) -> void* {
+        auto* job = static_cast<Job*>(p);
+        job->status = job->body();
+        return nullptr;
+      },
+      &job);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) return absl::InternalError("no thread");
+  pthread_join(thread, nullptr);
+  return job.status;
+}
+
+constexpr int kDepth = 100'000;
+
+Expr Step(int i, Expr e, const Var& x) {
+  return i % 2 == 0 ? relay::Add(std::move(e), x)
+                    : relay::nn::Relu(std::move(e));
+}
+
+IRModule DeepCalls() {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int i = 0; i < kDepth; ++i) e = Step(i, std::move(e), x);
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+IRModule DeepLets() {
+  const Var x("x", {2, 3});
+  std::vector<Var> vars;
+  vars.reserve(kDepth);
+  for (int i = 0; i < kDepth; ++i) vars.push_back(Var("v"));
+  Expr e = vars.back();
+  for (int i = kDepth - 1; i >= 0; --i) {
+    e = Let(
+        vars[static_cast<size_t>(i)],
+        Step(i, i == 0 ? Expr(x) : Expr(vars[static_cast<size_t>(i - 1)]), x),
+        std::move(e));
+  }
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+// if (c) {relu(x)} else {if (c) {relu(x)} else {...}}: not as deep, since each
+// line of its text is indented by its depth.
+IRModule DeepBranches() {
+  constexpr int kBranches = 4000;
+  const Var x("x", {2, 3});
+  const Var c("c", {}, DType::Bool());
+  Expr e = x;
+  for (int i = 0; i < kBranches; ++i) {
+    e = If(c, relay::nn::Relu(x), std::move(e));
+  }
+  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+}
+
+// Functions that differ, `main` first.
+absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
+  constexpr uint32_t kFunctions = 24;
+  IRModule module;
+  for (uint32_t i = 0; i < kFunctions; ++i) {
+    BATON_ASSIGN_OR_RETURN(
+        const IRModule one,
+        RandomProgram(seed + i, {.size = 20, .networks = i % 2 == 0}));
+    module.Set(i == 0 ? "main" : absl::StrCat("f", i), one.Find("main"));
+  }
+  return InferTypes(module);
+}
+
+double SecondsToTry() {
+  double seconds = absl::GetFlag(FLAGS_seconds);
+  if (seconds > 0) return seconds;
+  const char* text = std::getenv("BATON_PASS_LAWS_SECONDS");
+  return text != nullptr && absl::SimpleAtod(text, &seconds) ? seconds : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> RegisteredPasses(const PassRegistry& registry) {
+  std::vector<std::string> result;
+  for (const std::string& name : registry.Names()) {
+    const absl::StatusOr<PassInfo> info = registry.Info(name);
+    // The test of a pass that cannot be made at all says why.
+    if (!info.ok() || registry.Get(name).ok() || info->examples.empty()) {
+      result.push_back(name);
+    }
+    if (!info.ok()) continue;
+    for (const std::string& options : info->examples) {
+      result.push_back(absl::StrCat(name, "{", options, "}"));
+    }
+  }
+  return result;
+}
+
+absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
+                           const PassLawOptions& options) {
+  const Silence silence;
+  absl::StatusOr<IRModule> given = Prepare(pass, module);
+  if (!given.ok()) return Broken("runs", given.status().message());
+  const bool typed = InferTypes(*given)->SameAs(*given);
+  const std::string text = AsText(*given);
+  absl::StatusOr<IRModule> result = RunWithThreads(pass, *given, 1);
+  if (Keeps(pass, "runs") && !result.ok()) {
+    return Broken("runs", result.status().message());
+  }
+  if (Keeps(pass, "input") && AsText(*given) != text) {
+    return Broken("input", "the module given in has changed");
+  }
+  if (!result.ok()) return absl::OkStatus();
+  const std::string after = AsText(*result);
+  if (Keeps(pass, "threads")) {
+    for (const int64_t threads : {2, 16}) {
+      const absl::StatusOr<IRModule> other =
+          RunWithThreads(pass, *given, threads);
+      if (!other.ok()) return Broken("threads", other.status().message());
+      if (other->SameAs(*result) || AsText(*other) == after) continue;
+      return Broken("threads",
+                    absl::StrCat(threads, " threads make\n", ToText(*other),
+                                 "and one makes\n", ToText(*result)));
+    }
+  }
+  // What a module pass makes may lack types.
+  absl::StatusOr<IRModule> verified = Verified(*result);
+  if (!verified.ok()) {
+    return Keeps(pass, "verifies") ? verified.status() : absl::OkStatus();
+  }
+  if (Keeps(pass, "no_op") && typed && !result->SameAs(*given) &&
+      Equal(*result, *given)) {
+    return Broken("no_op", "an equal module was made, not returned");
+  }
+  if (Keeps(pass, "round_trip") && !result->SameAs(*given)) {
+    const absl::Status status = CheckRoundTrip(*verified, /*typed=*/true);
+    if (!status.ok()) return Broken("round_trip", status.message());
+  }
+  if (pass.info().idempotent && Keeps(pass, "idempotent") &&
+      !result->SameAs(*given)) {
+    const absl::StatusOr<IRModule> again = RunWithThreads(pass, *verified, 1);
+    if (!again.ok()) return Broken("idempotent", again.status().message());
+    const std::optional<std::string> difference =
+        FirstDifference(*verified, *again);
+    if (difference.has_value()) {
+      return Broken("idempotent",
+                    absl::StrCat(*difference, ", when it ran twice"));
+    }
+    if (Keeps(pass, "no_op") && !again->SameAs(*verified) &&
+        Equal(*again, *verified)) {
+      return Broken("no_op", "run twice, it made an equal module");
+    }
+  }
+  if (Keeps(pass, "values") && !result->SameAs(*given)) {
+    BATON_ASSIGN_OR_RETURN(const IRModule typed_given, InferTypes(*given));
+    return CheckValuesLaw(pass, typed_given, *verified, options);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPassStack(const Pass& pass) {
+  if (!Keeps(pass, "stack")) return absl::OkStatus();
+  const Silence silence;
+  return RunInSmallStack([&]() -> absl::Status {
+    for (const auto make : {DeepCalls, DeepLets, DeepBranches}) {
+      BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(make()));
+      BATON_ASSIGN_OR_RETURN(const IRModule given, Prepare(pass, typed));
+      const absl::StatusOr<IRModule> result = pass(given);
+      if (!result.ok()) return Broken("runs", result.status().message());
+      BATON_RETURN_IF_ERROR(Verified(*result).status());
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
+                                       int num_programs) {
+  for (int i = 0; i < num_programs; ++i) {
+    const uint32_t seed = first_seed + static_cast<uint32_t>(i);
+    BATON_ASSIGN_OR_RETURN(
+        const IRModule module,
+        RandomProgram(seed, RandomProgramOptions::Mixed(seed)));
+    const absl::Status status = CheckPassLaws(pass, module);
+    if (status.ok()) continue;
+    const std::string law(
+        status.message().substr(0, status.message().find(':') + 1));
+    const IRModule small = Shrink(module, [&](const IRModule& candidate) {
+      return absl::StartsWith(CheckPassLaws(pass, candidate).message(), law);
+    });
+    std::string message =
+        absl::StrCat(CheckPassLaws(pass, small).message(), "\nprogram of seed ",
+                     seed, ", made small, as it was given to pass ",
+                     pass.name(), ":\n", AsText(small));
+    const Silence silence;
+    const absl::StatusOr<IRModule> given = Prepare(pass, small);
+    if (given.ok()) {
+      const absl::StatusOr<IRModule> result = pass(*given);
+      if (result.ok()) absl::StrAppend(&message, "became\n", ToText(*result));
+    }
+    return absl::FailedPreconditionError(message);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules() {
+  std::vector<std::pair<std::string, IRModule>> result;
+  for (const WorkloadInfo& info : ListWorkloads()) {
+    BATON_ASSIGN_OR_RETURN(IRModule module, GetWorkloadModule(info.name));
+    result.emplace_back(info.name, std::move(module));
+    if (info.name != "resnet") continue;
+    const std::string small =
+        "resnet{num_layers=8,image_shape=[3,12,12],num_classes=10}";
+    BATON_ASSIGN_OR_RETURN(const Workload workload, GetWorkload(small));
+    BATON_ASSIGN_OR_RETURN(
+        const Function bound,
+        relay::BindParamsByName(workload.module.Find("main"), workload.params));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(IRModule::FromExpr(bound)));
+    result.emplace_back(absl::StrCat(small, " with weights"),
+                        std::move(module));
+  }
+  for (const uint32_t seed : {1000, 2000}) {
+    BATON_ASSIGN_OR_RETURN(IRModule module, ManyFunctions(seed));
+    result.emplace_back(absl::StrCat("functions ", seed), std::move(module));
+  }
+  return result;
+}
+
+void PassLawsTest::SetUp() {
+  const absl::StatusOr<Pass> pipeline = ParsePipeline(GetParam());
+  ASSERT_TRUE(pipeline.ok())
+      << pipeline.status()
+      << "\nA pass with options that must be given needs PassInfo::examples.";
+  const absl::Span<const Pass> passes = pipeline->impl().listed_passes();
+  pass_ = passes.size() == 1 ? passes[0] : *pipeline;
+}
+
+std::string PassTestName(const ::testing::TestParamInfo<std::string>& info) {
+  std::string result;
+  for (const char c : info.param) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
+      result.push_back(c);
+    } else if (!result.empty() && result.back() != '_') {
+      result.push_back('_');
+    }
+  }
+  return result;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PassLawsTest);
+
+TEST_P(PassLawsTest, RandomPrograms) {
+  constexpr int kPrograms = 672;
+  const double seconds = SecondsToTry();
+  const auto start = std::chrono::steady_clock::now();
+  uint32_t seed = 0;
+  do {
+    const absl::Status status =
+        CheckPassOnRandomPrograms(pass(), seed, kPrograms);
+    EXPECT_TRUE(status.ok()) << status.message();
+    seed += kPrograms;
+  } while (!HasFailure() && std::chrono::duration<double>(
+                                std::chrono::steady_clock::now() - start)
+                                    .count() < seconds);
+  RecordProperty("programs", static_cast<int>(seed));
+  if (seconds > 0) std::cout << seed << " programs\n";
+}
+
+TEST_P(PassLawsTest, LargeModules) {
+  const auto modules = LawModules();
+  ASSERT_TRUE(modules.ok()) << modules.status();
+  for (const auto& [name, module] : *modules) {
+    const absl::Status status = CheckPassLaws(pass(), module);
+    EXPECT_TRUE(status.ok()) << name << ": " << status.message();
+  }
+}
+
+TEST_P(PassLawsTest, DeepPrograms) {
+  const absl::Status status = CheckPassStack(pass());
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+}  // namespace baton::testing

@@ -1,0 +1,258 @@
+// Every registered pass under the laws of pass_laws.h, and passes that break
+// each of them.
+
+#include "baton/testing/pass_laws.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/parse.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/text_parser.h"
+#include "baton/ir/visit.h"
+#include "baton/relay/op/builders.h"
+#include "baton/testing/conformance.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+
+BATON_TEST_PASS_LAWS(Registered, RegisteredPasses());
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Each module of the conformance cases, under one pass after the other.
+TEST(PassLawsConformanceTest, EveryPassOnSomeCases) {
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ConformanceCase> cases,
+      ReadConformanceCases(RunfilePath("testing/conformance")));
+  std::vector<Pass> passes;
+  for (const std::string& text : RegisteredPasses()) {
+    BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(text));
+    passes.push_back(pipeline.impl().listed_passes()[0]);
+  }
+  size_t turn = 0;
+  int checked = 0;
+  for (const ConformanceCase& c : cases) {
+    absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
+    if (module.ok()) module = InferTypes(*module);
+    if (!module.ok()) continue;  // it is there to be refused
+    for (int i = 0; i < 5; ++i) {
+      const Pass& pass = passes[turn++ % passes.size()];
+      const absl::Status status =
+          CheckPassLaws(pass, *module, {.max_operations = 200'000});
+      EXPECT_TRUE(status.ok())
+          << pass.name() << " on " << c.name() << ": " << status.message();
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 2000);
+}
+
+using Body = std::function<absl::StatusOr<Function>(Function)>;
+
+Pass Toy(Body body, PassInfo info = {}) {
+  info.name = "Toy";
+  return CreateFunctionPass(
+      [body = std::move(body)](Function function, const IRModule& /*module*/,
+                               const PassContext& /*context*/) {
+        return body(std::move(function));
+      },
+      std::move(info));
+}
+
+Function WithBody(const Function& function, Expr body) {
+  return Function({function->params().begin(), function->params().end()},
+                  std::move(body), function->result_type());
+}
+
+IRModule Typed(absl::string_view text) {
+  const absl::StatusOr<IRModule> module = ParseModule(text);
+  EXPECT_THAT(module, IsOk());
+  const absl::StatusOr<IRModule> typed = InferTypes(*module);
+  EXPECT_THAT(typed, IsOk());
+  return *typed;
+}
+
+IRModule Relu() {
+  return Typed("fn (%x: Tensor[(2), float32]) { nn.relu(%x) }");
+}
+
+std::string Message(const Pass& pass, const IRModule& module) {
+  return std::string(CheckPassLaws(pass, module).message());
+}
+
+TEST(CheckPassLawsTest, Runs) {
+  const Pass pass = Toy([](const Function&) -> absl::StatusOr<Function> {
+    return absl::InternalError("it went wrong");
+  });
+  EXPECT_THAT(Message(pass, Relu()),
+              AllOf(StartsWith("runs: "), HasSubstr("it went wrong")));
+}
+
+TEST(CheckPassLawsTest, Verifies) {
+  EXPECT_THAT(Message(CreateModulePass(
+                          [](IRModule module,
+                             const PassContext&) -> absl::StatusOr<IRModule> {
+                            module.Set("main", Function({}, Var("lost", {2})));
+                            return module;
+                          },
+                          {.name = "Toy"}),
+                      Relu()),
+              AllOf(StartsWith("verifies: "), HasSubstr("lost")));
+}
+
+TEST(CheckPassLawsTest, NoOp) {
+  PassInfo info;
+  const Body copy = [](const Function& function) -> absl::StatusOr<Function> {
+    return WithBody(function, function->body());
+  };
+  EXPECT_THAT(Message(Toy(copy), Relu()), StartsWith("no_op: "));
+  info.exceptions = {{"no_op", "It is a toy."}};
+  EXPECT_EQ(Message(Toy(copy, info), Relu()), "");
+}
+
+TEST(CheckPassLawsTest, Idempotent) {
+  const Body grow = [](const Function& function) -> absl::StatusOr<Function> {
+    return WithBody(function, relay::nn::Relu(function->body()));
+  };
+  EXPECT_EQ(Message(Toy(grow), Relu()), "");
+  EXPECT_THAT(Message(Toy(grow, {.idempotent = true}), Relu()),
+              StartsWith("idempotent: @main.body"));
+}
+
+TEST(CheckPassLawsTest, Threads) {
+  EXPECT_THAT(
+      Message(CreateModulePass(
+                  [](const IRModule& module,
+                     const PassContext& context) -> absl::StatusOr<IRModule> {
+                    if (context.Get(ThreadsConfig()) < 16) {
+                      return module;
+                    }
+                    IRModule result = module;
+                    result.Set("other", module.Find("main"));
+                    return result;
+                  },
+                  {.name = "Toy"}),
+              Relu()),
+      StartsWith("threads: 16 threads make\n"));
+}
+
+TEST(CheckPassLawsTest, Values) {
+  const auto scale = [](float by) -> Body {
+    return [by](const Function& function) -> absl::StatusOr<Function> {
+      return WithBody(function,
+                      relay::Multiply(function->body(), relay::Const(by)));
+    };
+  };
+  const IRModule module =
+      Typed("fn (%x: Tensor[(2), float32]) { add(%x, 1f) }");
+  EXPECT_EQ(Message(Toy(scale(1.0f)), module), "");
+  EXPECT_THAT(Message(Toy(scale(1.0001f)), module),
+              AllOf(StartsWith("values: "), HasSubstr("every bit")));
+  EXPECT_THAT(Message(Toy(scale(1.0001f), {.exact = false}), module),
+              AllOf(StartsWith("values: "), HasSubstr("allowed: 1e-05")));
+  EXPECT_EQ(
+      Message(Toy(scale(1.0001f), {.exact = false, .tolerance = 1e-3}), module),
+      "");
+}
+
+TEST(CheckPassLawsTest, InputIsUntouched) {
+  // Nodes are immutable: only casting that away can break this law.
+  const Pass pass = CreateModulePass(
+      [](const IRModule& module,
+         const PassContext&) -> absl::StatusOr<IRModule> {
+        const Function main = module.Find("main");
+        const auto* constant =
+            main->body().As<CallNode>()->arg(1).As<ConstantNode>();
+        *static_cast<float*>(const_cast<void*>(constant->value().data())) = 3;
+        return module;
+      },
+      {.name = "Toy"});
+  EXPECT_THAT(
+      Message(pass, Typed("fn (%x: Tensor[(2), float32]) { add(%x, 1f) }")),
+      StartsWith("input: "));
+}
+
+// Recurses once for each nested call.
+int Depth(const Expr& expr) {
+  volatile char frame[64] = {};
+  const auto* call = expr.As<CallNode>();
+  if (call == nullptr) return frame[0];
+  return 1 + Depth(call->arg(0)) + frame[1];
+}
+
+TEST(CheckPassStackDeathTest, Recursion) {
+  const Pass pass = Toy([](Function function) -> absl::StatusOr<Function> {
+    if (Depth(function->body()) < 0) return absl::InternalError("");
+    return function;
+  });
+  EXPECT_DEATH(CheckPassStack(pass).IgnoreError(), "");
+}
+
+class ReluDropper final : public ExprMutator {
+ protected:
+  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+    return IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
+  }
+
+ private:
+  const Op relu_ = Op::Find("nn.relu");
+};
+
+TEST(CheckPassOnRandomProgramsTest, ShowsASmallProgram) {
+  const Pass pass = Toy([](const Function& function) {
+    return absl::StatusOr<Function>(ReluDropper().MutateFunction(function));
+  });
+  const absl::Status status = CheckPassOnRandomPrograms(pass, 0, 100);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(StartsWith("values: "), HasSubstr("nn.relu")));
+  int lines = 0;
+  for (const char c : status.message()) lines += c == '\n' ? 1 : 0;
+  EXPECT_LT(lines, 14) << status.message();
+}
+
+TEST(RegisteredPassesTest, NamesAndExamples) {
+  PassRegistry registry;
+  registry.Register("Plain", [] { return Toy(nullptr); });
+  registry.Register("WithExample", [] {
+    return Toy(nullptr, {.examples = {"a=1", "a=2"}});
+  });
+  EXPECT_THAT(RegisteredPasses(registry),
+              ::testing::ElementsAre("Plain", "WithExample", "WithExample{a=1}",
+                                     "WithExample{a=2}"));
+}
+
+}  // namespace
+}  // namespace baton::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  absl::ParseCommandLine(argc, argv);
+  return RUN_ALL_TESTS();
+}
