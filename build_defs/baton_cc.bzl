@@ -133,7 +133,8 @@ def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], smoke_filter = No
             size = "small",
             srcs = [":" + name],
             args = [
-                "'--benchmark_filter=%s'" % smoke_filter,
+                # `$` begins a Make variable.
+                "'--benchmark_filter=%s'" % smoke_filter.replace("$", "$$"),
                 "--benchmark_min_time=0.001",
             ],
         )
