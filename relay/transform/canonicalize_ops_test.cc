@@ -10,6 +10,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/text_printer.h"
 #include "baton/relay/op/nn.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "gmock/gmock.h"
@@ -31,6 +32,8 @@ std::string Canonicalized(std::vector<Var> params, const Expr& body) {
   if (!module.ok()) return module.status().ToString();
   const absl::StatusOr<IRModule> result = CanonicalizeOps()(*module);
   if (!result.ok()) return result.status().ToString();
+  EXPECT_THAT(testing::CheckRoundTrip(*result, /*typed=*/true),
+              testing::IsOk());
   const std::string text =
       AsText(*result, {.version = false, .metadata = false, .types = false});
   return "\n" + text.substr(text.find('\n') + 1);

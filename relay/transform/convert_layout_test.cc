@@ -15,6 +15,7 @@
 #include "baton/ir/well_formed.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -56,6 +57,7 @@ class ConvertLayoutTest : public ::testing::Test {
         pass(Typed(std::move(params), body));
     if (!result.ok()) return std::string(result.status().message());
     EXPECT_THAT(CheckWellFormed(*result), IsOk());
+    EXPECT_THAT(testing::CheckRoundTrip(*result, /*typed=*/true), IsOk());
     const absl::StatusOr<IRModule> again = pass(*result);
     EXPECT_TRUE(again.ok() && again->SameAs(*result)) << "not idempotent";
     const std::string text =

@@ -12,6 +12,7 @@
 #include "baton/relay/transform/fuse_ops.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/golden.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workload.h"
 #include "gtest/gtest.h"
@@ -32,6 +33,7 @@ void ExpectBecomes(absl::string_view before, absl::string_view after) {
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, DefuseOps()(Parse(before)));
   EXPECT_EQ(FirstDifference(module, Parse(after)), std::nullopt)
       << ToText(module);
+  EXPECT_THAT(testing::CheckRoundTrip(module, /*typed=*/true), testing::IsOk());
 }
 
 TEST(DefuseOpsTest, ResNet) {

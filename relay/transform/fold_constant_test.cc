@@ -12,6 +12,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/text_parser.h"
 #include "baton/ir/text_printer.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "gtest/gtest.h"
@@ -35,6 +36,7 @@ std::string Folded(absl::string_view text,
   const absl::StatusOr<IRModule> result = FoldConstant(options)(*module);
   EXPECT_THAT(result, IsOk());
   if (!result.ok()) return "";
+  EXPECT_THAT(testing::CheckRoundTrip(*result, /*typed=*/true), IsOk());
   return AsText(*result, {.version = false, .types = false});
 }
 

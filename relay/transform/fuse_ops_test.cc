@@ -24,6 +24,7 @@
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/golden.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workload.h"
 #include "baton/transform/pass.h"
@@ -48,6 +49,7 @@ void ExpectBecomes(absl::string_view before, absl::string_view after,
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, pass(Parse(before)));
   EXPECT_EQ(FirstDifference(module, Parse(after)), std::nullopt)
       << ToText(module);
+  EXPECT_THAT(testing::CheckRoundTrip(module, /*typed=*/true), testing::IsOk());
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule again, pass(module));
   EXPECT_TRUE(again.SameAs(module));
 }
