@@ -514,8 +514,10 @@ void ListPasses(std::ostream& out) {
       out << name << "  " << info.status().message() << "\n";
       continue;
     }
+    // The first line says what it does.
+    const std::string doc = info->doc.substr(0, info->doc.find('\n'));
     out << absl::StrFormat("%-26s level %d  %s %s\n", name, info->opt_level,
-                           info->doc, FieldsToString(factory->options()));
+                           doc, FieldsToString(factory->options()));
     for (const PassException& exception : info->exceptions) {
       out << absl::StrFormat("%-26s does not keep the law `%s`: %s\n", "",
                              exception.law, exception.reason);

@@ -1,14 +1,7 @@
-// Holds rules.md against build_defs/baton.bzl, from whose docstrings it is
-// made.
-//
-// To update the page:
-//   ./bazelw test //docs:rules_test
-//   unzip -o bazel-testlogs/docs/rules_test/test.outputs/outputs.zip -d docs
+#include "baton/docs/rules_page.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -18,10 +11,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "baton/testing/golden.h"
-#include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::docs {
 namespace {
 
 constexpr absl::string_view kQuotes = "\"\"\"";
@@ -72,7 +63,9 @@ std::string Section(absl::string_view signature,
   return section + " |\n";
 }
 
-std::string Page(absl::string_view bzl) {
+}  // namespace
+
+std::string RulesPage(absl::string_view bzl) {
   const std::vector<std::string> lines = absl::StrSplit(bzl, '\n');
   size_t i = 0;
   std::vector<std::string> head = Docstring(lines, 0, &i);
@@ -85,10 +78,10 @@ std::string Page(absl::string_view bzl) {
     absl::StrAppend(&page, head[k], "\n");
     if (code) page += "\n";
   }
-  page =
-      std::string(absl::StripTrailingAsciiWhitespace(page)) +
-      "\n\nThis page is made from "
-      "[`build_defs/baton.bzl`](../build_defs/baton.bzl), and tested to be.\n";
+  page = std::string(absl::StripTrailingAsciiWhitespace(page)) +
+         "\n\nThis page is made from "
+         "[`build_defs/baton.bzl`](../build_defs/baton.bzl): run\n\n"
+         "    ./bazelw run //docs:update\n";
   while (i < lines.size()) {
     absl::string_view line = lines[i++];
     if (!absl::ConsumePrefix(&line, "def baton_")) continue;
@@ -99,31 +92,4 @@ std::string Page(absl::string_view bzl) {
   return page;
 }
 
-TEST(RulesTest, PageIsMadeOfDocstrings) {
-  EXPECT_EQ(Page("\"\"\"Title.\n\n    load\n\ndocs/rules.md is it.\n\"\"\"\n\n"
-                 "def _hidden(x):\n    pass\n\n"
-                 "def baton_a(x, y = []):\n    \"\"\"Makes.\n\n    More.\n\n"
-                 "    Args:\n      x: one\n        two.\n      y: three.\n"
-                 "    \"\"\"\n    pass\n"),
-            "# Rules for repositories that use Baton\n\n    load\n\n"
-            "This page is made from "
-            "[`build_defs/baton.bzl`](../build_defs/baton.bzl), and tested to "
-            "be.\n\n"
-            "## baton_a\n\n```python\nbaton_a(x, y = [])\n```\n\n"
-            "Makes.\n\nMore.\n\n"
-            "| argument | is |\n|---|---|\n| `x` | one two. |\n"
-            "| `y` | three. |\n");
-}
-
-TEST(RulesTest, PageIsTrue) {
-  const std::string page = Page(
-      testing::ReadFileOrFail(testing::RunfilePath("build_defs/baton.bzl")));
-  if (const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR")) {
-    std::ofstream(absl::StrCat(folder, "/rules.md")) << page;
-  }
-  EXPECT_TRUE(testing::SameText(
-      testing::ReadFileOrFail(testing::RunfilePath("docs/rules.md")), page));
-}
-
-}  // namespace
-}  // namespace baton
+}  // namespace baton::docs

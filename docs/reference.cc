@@ -1,0 +1,285 @@
+#include "baton/docs/reference.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/op.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/op_flags.h"
+#include "baton/relay/transform/fold_scale_axis.h"
+#include "baton/relay/transform/simplify_inference.h"
+#include "baton/runtime/kernel.h"
+#include "baton/testing/workload.h"
+#include "baton/transform/config.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/sequential.h"
+
+namespace baton::docs {
+namespace {
+
+constexpr absl::string_view kUpdate =
+    "\n\nThis page is made from what is registered. To update it, run\n\n"
+    "    ./bazelw run //docs:update\n";
+
+std::string Code(absl::string_view text) {
+  return absl::StrCat("`", text, "`");
+}
+
+// Text in a cell of a table.
+std::string Cell(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"|", "\\|"}, {"\n", " "}});
+}
+
+// `a`, `b` and `c`; `link` is called for each.
+template <typename Link>
+std::string List(const std::vector<std::string>& names, Link link) {
+  std::string result;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) result += i + 1 == names.size() ? " and " : ", ";
+    result += link(names[i]);
+  }
+  return result;
+}
+
+// A row for each field, below a heading that calls fields `what`.
+std::string FieldTable(absl::string_view what, const FieldList& fields) {
+  if (fields.fields().empty()) return "";
+  std::string table = absl::StrCat(
+      "\n| ", what, " | type | default | is |\n|---|---|---|---|\n");
+  for (const std::unique_ptr<Field>& field : fields.fields()) {
+    absl::StrAppend(
+        &table, "| ", Code(field->name()), " | ", Cell(field->type_name()),
+        " | ",
+        field->required()
+            ? "must be given"
+            : Cell(Code(field->Get(fields.default_object()).ToString())),
+        " | ", Cell(field->doc()), " |\n");
+  }
+  return table;
+}
+
+// The anchor of a section, as sites that show Markdown derive it.
+std::string LinkTo(absl::string_view section) {
+  std::string anchor;
+  for (const char c : section) {
+    if (c != '.') anchor += absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  return absl::StrCat("[", section, "](#", anchor, ")");
+}
+
+absl::string_view WorksOn(PassGranularity granularity) {
+  switch (granularity) {
+    case PassGranularity::kModule:
+      return "module pass";
+    case PassGranularity::kFunction:
+      return "function pass";
+    case PassGranularity::kSequence:
+      return "sequence of passes";
+  }
+  return "";
+}
+
+std::string Promises(const PassInfo& info) {
+  std::string promises =
+      info.exact ? "Results keep their bits"
+                 : absl::StrCat("Results stay within ",
+                                AttrValue(info.tolerance).ToString(),
+                                ", relative to the largest element");
+  absl::StrAppend(&promises,
+                  info.idempotent
+                      ? "; run on its own result, it changes nothing.\n"
+                      : ".\n");
+  for (const PassException& exception : info.exceptions) {
+    absl::StrAppend(&promises, "\nIt does not keep the law ",
+                    Code(exception.law), ": ", exception.reason, "\n");
+  }
+  return promises;
+}
+
+std::string PassSection(const PassRegistry& registry, const std::string& name) {
+  std::string section = absl::StrCat("\n## ", name, "\n\n");
+  const absl::StatusOr<PassFactory> factory = registry.Factory(name);
+  const absl::StatusOr<PassInfo> info = registry.Info(name);
+  if (!factory.ok() || !info.ok()) {
+    const absl::Status& error = factory.ok() ? info.status() : factory.status();
+    return absl::StrCat(section, "Error: ", error.message(), "\n");
+  }
+  absl::StrAppend(&section, info->doc, "\n\nLevel ", info->opt_level, ", ",
+                  WorksOn(info->granularity));
+  if (!info->required.empty()) {
+    absl::StrAppend(&section, "; requires ", List(info->required, LinkTo));
+  }
+  absl::StrAppend(&section, ". ", Promises(*info));
+  if (factory->options() != nullptr) {
+    section += FieldTable("option", *factory->options());
+  }
+  return section;
+}
+
+// How FuseOps treats an operator.
+absl::string_view Name(relay::FusionPattern pattern) {
+  switch (pattern) {
+    case relay::FusionPattern::kElemWise:
+      return "element-wise";
+    case relay::FusionPattern::kBroadcast:
+      return "broadcast";
+    case relay::FusionPattern::kInjective:
+      return "injective";
+    case relay::FusionPattern::kCommReduce:
+      return "reduction";
+    case relay::FusionPattern::kOutEWiseFusable:
+      return "complex, which element-wise operators may follow";
+    case relay::FusionPattern::kTuple:
+      return "tuple";
+    case relay::FusionPattern::kOpaque:
+      break;
+  }
+  return "opaque";
+}
+
+// What the packages above `ir/` know of an operator.
+std::string Properties(const OpNode& op) {
+  std::vector<std::string> properties;
+  properties.emplace_back(Kernels().Get(op) != nullptr ? "kernel"
+                                                       : "**no kernel**");
+  const relay::FusionPattern* fusion = relay::FusionPatterns().Get(op);
+  properties.push_back(absl::StrCat(
+      "fusion: ",
+      Name(fusion == nullptr ? relay::FusionPattern::kOpaque : *fusion)));
+  if (const auto* rule = relay::ConvertLayoutRules().Get(op)) {
+    properties.push_back(absl::StrCat("layouts: ConvertLayout takes those of ",
+                                      List(rule->slots, Code)));
+  } else if (relay::LayoutInferenceRules().Get(op) != nullptr) {
+    properties.emplace_back("layouts: follows those of its arguments");
+  }
+  std::vector<std::string> scales;
+  if (relay::ForwardScaleRules().Get(op) != nullptr) {
+    scales.emplace_back("forward");
+  }
+  if (relay::BackwardScaleRules().Get(op) != nullptr) {
+    scales.emplace_back("backward");
+  }
+  if (!scales.empty()) {
+    properties.push_back(absl::StrCat("scales move through it ",
+                                      absl::StrJoin(scales, " and ")));
+  }
+  if (relay::InferenceRules().Get(op) != nullptr) {
+    properties.emplace_back("replaced by SimplifyInference");
+  }
+  if (relay::NonComputationalOps().Get(op) != nullptr) {
+    properties.emplace_back("computes nothing");
+  }
+  if (relay::StatefulOps().Get(op) != nullptr) {
+    properties.emplace_back("stateful");
+  }
+  if (relay::ReshapeOps().Get(op) != nullptr) {
+    properties.emplace_back("a reshape");
+  }
+  return absl::StrCat("Properties: ", absl::StrJoin(properties, "; "), ".\n");
+}
+
+std::string OperatorSection(const OpNode& op) {
+  std::vector<std::string> arguments;
+  std::string table;
+  for (const OpArgument& argument : op.arguments()) {
+    arguments.push_back(argument.name);
+    absl::StrAppend(&table, "| ", Code(argument.name), " | ",
+                    Cell(argument.doc), " |\n");
+  }
+  if (op.arity() < 0) arguments.emplace_back("...");
+  std::string section = absl::StrCat(
+      "\n## ", op.name(), "\n\n", op.doc(), "\n\n    ", op.name(), "(",
+      absl::StrJoin(arguments, ", "), ")\n\n", Properties(op));
+  if (!table.empty()) {
+    absl::StrAppend(&section, "\n| argument | is |\n|---|---|\n", table);
+  }
+  if (op.attrs_type() != nullptr) {
+    absl::StrAppend(&section,
+                    "\nAttributes: ", Code(op.attrs_type()->type_key()), ".\n",
+                    FieldTable("attribute", op.attrs_type()->fields()));
+  }
+  return section;
+}
+
+template <typename Options>
+std::string ListSection(const std::string& keyword, absl::string_view doc) {
+  return absl::StrCat("\n### ", keyword, "\n\n", doc, "\n",
+                      FieldTable("option", FieldsOf<Options>()));
+}
+
+}  // namespace
+
+std::string PassReference(const PassRegistry& registry) {
+  std::string page = absl::StrCat(
+      "# Passes\n\nAll passes of `baton-opt`, as pipelines name them. "
+      "[pass_manager.md](pass_manager.md) says what levels and\n"
+      "required passes are for, [write_a_pass.md](write_a_pass.md) what a "
+      "pass promises.",
+      kUpdate);
+  for (const std::string& name : registry.Names()) {
+    page += PassSection(registry, name);
+  }
+  return page;
+}
+
+std::string OperatorReference() {
+  const std::vector<const OpNode*> ops = OpRegistry::Global().List();
+  int without_kernel = 0;
+  for (const OpNode* op : ops) {
+    if (Kernels().Get(*op) == nullptr) ++without_kernel;
+  }
+  std::string page = absl::StrCat(
+      "# Operators\n\nAll operators of `baton-opt`: ", ops.size(),
+      ", of which ", without_kernel,
+      " have no kernel. Those can be compiled and not "
+      "evaluated.\n[add_an_operator.md](add_an_operator.md) says what the "
+      "properties are.",
+      kUpdate);
+  for (const OpNode* op : ops) page += OperatorSection(*op);
+  return page;
+}
+
+std::string OptionReference() {
+  std::string page = absl::StrCat(
+      "# Options\n\nWhat has options beside [passes](reference_passes.md) and "
+      "the [command line](baton_opt.md#all-flags).",
+      kUpdate,
+      "\n## Settings\n\nOf a `PassContext`, given as `--config=KEY=VALUE,...` "
+      "or in C++ (`transform/config.h`).\n\n"
+      "| setting | type | default | is |\n|---|---|---|---|\n");
+  for (const ConfigInfo& config : ListConfigs()) {
+    absl::StrAppend(&page, "| ", Code(config.name), " | ",
+                    Cell(config.type_name), " | ",
+                    Cell(Code(config.default_value.ToString())), " | ",
+                    Cell(config.doc), " |\n");
+  }
+  absl::StrAppend(
+      &page,
+      "\n## Lists of passes\n\nIn pipelines: `FixedPoint{limit=5}(A,B)`.\n",
+      ListSection<FixedPointOptions>("FixedPoint",
+                                     "Runs passes until they change nothing."),
+      ListSection<SequentialOptions>("Sequential",
+                                     "Runs passes one after the other."),
+      "\n## Workloads\n\nGiven as `--workload='NAME{OPTION=VALUE,...}'`.\n");
+  for (const testing::WorkloadInfo& workload : testing::ListWorkloads()) {
+    absl::StrAppend(&page, "\n### ", workload.name, "\n\n", workload.doc, "\n",
+                    FieldTable("option", *workload.options));
+  }
+  return page;
+}
+
+}  // namespace baton::docs

@@ -1,0 +1,27 @@
+// Reference pages, made from what is registered in this binary.
+//
+// All are Markdown with a section for each thing, sorted by name.
+
+#ifndef BATON_DOCS_REFERENCE_H_
+#define BATON_DOCS_REFERENCE_H_
+
+#include <string>
+
+#include "baton/transform/pass_registry.h"
+
+namespace baton::docs {
+
+// Passes: level, required passes, options, promises.
+std::string PassReference(
+    const PassRegistry& registry = PassRegistry::Global());
+
+// Operators: arguments, attributes, and what passes know of them.
+std::string OperatorReference();
+
+// What else has options: settings of a PassContext, lists of passes in a
+// pipeline's text, workloads.
+std::string OptionReference();
+
+}  // namespace baton::docs
+
+#endif  // BATON_DOCS_REFERENCE_H_

@@ -1,0 +1,19 @@
+// The page about build_defs/baton.bzl, made from its docstrings.
+
+#ifndef BATON_DOCS_RULES_PAGE_H_
+#define BATON_DOCS_RULES_PAGE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace baton::docs {
+
+// Markdown: what the file's docstring says, then a section for each macro
+// `baton_*`, with its signature and a table of its arguments. `bzl` is the
+// text of the file, docstrings in Bazel's usual form.
+std::string RulesPage(absl::string_view bzl);
+
+}  // namespace baton::docs
+
+#endif  // BATON_DOCS_RULES_PAGE_H_
