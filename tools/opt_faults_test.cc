@@ -179,6 +179,37 @@ TEST(ReproducerTest, FlagsReplaceWhatItSays) {
               HasSubstr("pass SlightlyOff changed"));
 }
 
+TEST(ReproducerTest, FlagFilesAreFlags) {
+  const std::string failing =
+      File("failing.flags",
+           "# As on the command line, without quotes.\n"
+           "--passes=InferType,FoldConstant{fold_qnn=false},DropRelu\n"
+           "--opt_level=3\n"
+           "--check_values\n");
+  const Reproduced same =
+      Reproduce(Program() + " --flagfile=" + failing, "--flagfile=" + failing);
+  EXPECT_THAT(same.first.err, HasSubstr("> #5 DropRelu"));
+  EXPECT_EQ(same.first.err, same.second.err);
+  EXPECT_THAT(same.text, HasSubstr("// opt_level: 3\n"));
+  EXPECT_THAT(same.text, Not(HasSubstr("flagfile")));
+  // Flags replace what it says, those that say the default among them.
+  const auto again = [&](const std::string& flags) {
+    return Reproduce(Program() + " --flagfile=" + failing,
+                     "--flagfile=" + File("again.flags", flags))
+        .second;
+  };
+  EXPECT_EQ(again("--emit=none\n").err, same.first.err);
+  EXPECT_EQ(again("--nocheck_values\n").exit_code, 0);
+  const auto runs_level_3 = [&](const std::string& flags) {
+    return absl::StrContains(
+        again("--passes=CanonicalizeOps\n--timing=text\n" + flags).err,
+        "CanonicalizeOps: ");
+  };
+  EXPECT_TRUE(runs_level_3(""));
+  EXPECT_FALSE(runs_level_3("--opt_level=2\n"));
+  EXPECT_EQ(again("--passes=\n").exit_code, 0);
+}
+
 TEST(ReproducerTest, OfTheFirstModuleThatFails) {
   const std::string path = File("three.relay",
                                 "tanh(1f)\n"

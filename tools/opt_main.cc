@@ -26,6 +26,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/status_macros.h"
+#include "baton/tools/flag_files.h"
 #include "baton/tools/opt.h"
 
 // The help of a flag that takes a value begins with `=` and what the value is.
@@ -130,7 +131,7 @@ std::vector<std::string> OtherFlags() {
   return names;
 }
 
-std::string ProgramName(const char* path) {
+std::string ProgramName(absl::string_view path) {
   const std::vector<std::string> parts = absl::StrSplit(path, '/');
   return parts.back();
 }
@@ -209,15 +210,20 @@ struct CommandLine {
 };
 
 // What can be said of the arguments before Abseil reads them.
-absl::StatusOr<CommandLine> Scan(absl::Span<char* const> args) {
+absl::StatusOr<CommandLine> Scan(const std::vector<Argument>& args) {
   CommandLine result;
-  for (const absl::string_view arg : args) {
-    if (arg == "--") break;
-    if (arg == "--help" || arg == "-help" || arg == "-h") result.help = true;
-    if (arg == "--version" || arg == "-version") result.version = true;
+  for (const Argument& arg : args) {
+    const std::string& text = arg.text;
+    if (text == "--") break;
+    if (text == "--help" || text == "-help" || text == "-h") result.help = true;
+    if (text == "--version" || text == "-version") result.version = true;
     if (result.help || result.version) break;
-    BATON_ASSIGN_OR_RETURN(std::string name, FlagName(arg));
-    if (!name.empty()) result.flags.push_back(std::move(name));
+    absl::StatusOr<std::string> name = FlagName(text);
+    if (!name.ok()) {
+      return absl::Status(name.status().code(),
+                          absl::StrCat(arg.where, name.status().message()));
+    }
+    if (!name->empty()) result.flags.push_back(*std::move(name));
   }
   return result;
 }
@@ -251,7 +257,7 @@ OptOptions OptionsFromFlags() {
 }
 
 // `flags`, which the command line sets, and those that it sets in other ways,
-// as by --flagfile.
+// as by --fromenv.
 std::vector<std::string> GivenFlags(std::vector<std::string> flags) {
   for (const Section& section : Sections()) {
     for (const char* name : section.flags) {
@@ -264,10 +270,19 @@ std::vector<std::string> GivenFlags(std::vector<std::string> flags) {
   return flags;
 }
 
-absl::Status Main(const std::string& program, int argc, char** argv) {
-  BATON_ASSIGN_OR_RETURN(
-      CommandLine command,
-      Scan(absl::MakeSpan(argv, static_cast<size_t>(argc)).subspan(1)));
+// Sets the flags. Returns the arguments that are none, in `args` or, as the
+// first, `program`.
+std::vector<char*> ParseFlags(std::string& program,
+                              std::vector<Argument>& args) {
+  std::vector<char*> argv = {program.data()};
+  for (Argument& arg : args) argv.push_back(arg.text.data());
+  return absl::ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+}
+
+absl::Status Main(std::string program,
+                  absl::Span<const absl::string_view> raw_args) {
+  BATON_ASSIGN_OR_RETURN(std::vector<Argument> args, ExpandFlagFiles(raw_args));
+  BATON_ASSIGN_OR_RETURN(CommandLine command, Scan(args));
   if (command.help) {
     PrintHelp(program);
     return absl::OkStatus();
@@ -277,7 +292,7 @@ absl::Status Main(const std::string& program, int argc, char** argv) {
     return absl::OkStatus();
   }
   absl::SetProgramUsageMessage("see --help");
-  const std::vector<char*> positional = absl::ParseCommandLine(argc, argv);
+  const std::vector<char*> positional = ParseFlags(program, args);
   if (positional.size() > 2) {
     return absl::InvalidArgumentError(
         absl::StrCat("unexpected argument \"", positional[2],
@@ -303,8 +318,11 @@ absl::Status Main(const std::string& program, int argc, char** argv) {
 }  // namespace
 
 int OptMain(int argc, char** argv) {
-  const std::string program = ProgramName(argc > 0 ? argv[0] : "baton-opt");
-  const absl::Status status = Main(program, argc, argv);
+  const std::vector<absl::string_view> args(argv, argv + argc);
+  const std::string program =
+      ProgramName(args.empty() ? "baton-opt" : args.front());
+  const absl::Status status =
+      Main(program, absl::MakeConstSpan(args).subspan(args.empty() ? 0 : 1));
   if (status.ok()) return 0;
   std::cerr << program << ": " << status.message() << "\n";
   return 1;

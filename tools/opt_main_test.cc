@@ -130,6 +130,53 @@ TEST(BatonOptTest, LevelsAndNames) {
   EXPECT_THAT(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"), IsEmpty());
 }
 
+TEST(BatonOptTest, ConfigReachesPasses) {
+  const auto functions = [](const std::string& args) {
+    return std::vector<absl::string_view>(
+               absl::StrSplit(BatonOpt("--workload=resnet --emit=text-no-meta "
+                                       "--passes=SimplifyInference,FuseOps " +
+                                       args)
+                                  .out,
+                              "Primitive=1"))
+        .size();
+  };
+  EXPECT_LT(functions(""), functions("--config=relay.FuseOps.max_depth=2"));
+}
+
+TEST(BatonOptTest, FlagFile) {
+  const std::string path = testing::TempDir() + "/tutorial.flags";
+  std::ofstream(path) << "--workload=resnet{num_layers=18}\n"
+                         "--emit=text-no-meta\n"
+                         "--output="
+                      << testing::TempDir() << "/not_here.relay\n";
+  const RunResult r =
+      BatonOpt(absl::StrCat("--flagfile=", path, " --output=-"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(MatchesGolden(r.out, "resnet18.relay"));
+}
+
+TEST(BatonOptTest, WrongFlagInAFlagFile) {
+  const std::string path = testing::TempDir() + "/wrong.flags";
+  std::ofstream(path) << "--workload=resnet\n--opt_levle=3\n";
+  EXPECT_EQ(BatonOpt("--flagfile=" + path).err,
+            absl::StrCat("baton-opt: ", path,
+                         ":2: unknown flag --opt_levle; did you mean "
+                         "\"opt_level\"?\n"));
+}
+
+TEST(BatonOptTest, MetadataIsLeftOutIfAskedFor) {
+  const std::string path = testing::TempDir() + "/constant.relay";
+  EXPECT_EQ(BatonOpt("--workload='resnet{image_shape=[3,32,32]}' --bind_params "
+                     "--output=" +
+                     path)
+                .exit_code,
+            0);
+  EXPECT_THAT(testing::ReadFileOrFail(path), HasSubstr("\n#[metadata]\n"));
+  const RunResult r = BatonOpt(path + " --emit=text-no-meta");
+  EXPECT_THAT(r.out, AllOf(HasSubstr("meta[relay.Constant][0]"),
+                           Not(HasSubstr("#[metadata]"))));
+}
+
 TEST(BatonOptTest, Lists) {
   RunResult r = BatonOpt("--list_passes");
   EXPECT_EQ(r.exit_code, 0);
@@ -155,15 +202,16 @@ TEST(BatonOptTest, HelpFitsOneScreen) {
   const RunResult r = BatonOpt("--help");
   EXPECT_EQ(r.exit_code, 0);
   for (const char* flag :
-       {"--workload",       "--bind_params",   "--split_input_file",
-        "--passes",         "--opt_level",     "--disabled_pass",
-        "--required_pass",  "--config",        "--threads",
-        "--bisect_limit",   "--output",        "--emit",
-        "--timing",         "--op_diff",       "--print_before",
-        "--print_after",    "--print_changed", "--dump_dir",
-        "--verify_each",    "--check_values",  "--seed",
-        "--reproducer",     "--list_passes",   "--list_ops",
-        "--list_workloads", "--help",          "--version"}) {
+       {"--workload",      "--bind_params",    "--split_input_file",
+        "--passes",        "--opt_level",      "--disabled_pass",
+        "--required_pass", "--config",         "--threads",
+        "--bisect_limit",  "--output",         "--emit",
+        "--timing",        "--op_diff",        "--report",
+        "--print_before",  "--print_after",    "--print_changed",
+        "--dump_dir",      "--verify_each",    "--check_values",
+        "--seed",          "--reproducer",     "--list_passes",
+        "--list_ops",      "--list_workloads", "--help",
+        "--version"}) {
     EXPECT_THAT(r.out, HasSubstr(absl::StrCat("\n  ", flag)));
   }
   const std::vector<std::string> lines = absl::StrSplit(r.out, '\n');
@@ -194,21 +242,36 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"--workload='resnet{num_layers=19}'", "18, 34, 50"},
         BadUsage{"--workload='resnet{batch_size=-1}'", "batch_size"},
         BadUsage{"--workload='resnet{image_shape=[3,0,224]}'", "image_shape"},
-        BadUsage{"--workload=resnet --passes=FoldConstants", "FoldConstant"},
+        BadUsage{"--workload='resnet{num_layer=18}'",
+                 "did you mean \"num_layers\"?"},
+        BadUsage{"--workload=resnet --passes=FoldConstants",
+                 "did you mean \"FoldConstant\"?"},
         BadUsage{"--workload=resnet --passes='FoldConstant{fold=1}'",
                  "fold_qnn"},
+        BadUsage{"--workload=resnet --passes='FoldConstant{fold_qqn=1}'",
+                 "did you mean \"fold_qnn\"?"},
         BadUsage{"--workload=resnet --passes='FoldConstant{fold_qnn=2.5}'",
                  "fold_qnn"},
         BadUsage{"--workload=resnet --passes='FoldConstant,'", "--passes:1:"},
         BadUsage{"--workload=resnet --passes=FoldConstant "
                  "--config=relay.nope=1",
                  "relay.nope"},
+        BadUsage{"--workload=resnet --config=relay.FuseOps.max_dept=1",
+                 "did you mean \"relay.FuseOps.max_depth\"?"},
         BadUsage{"--workload=resnet --disabled_pass=FoldConstnat",
-                 "FoldConstant"},
+                 "did you mean \"FoldConstant\"?"},
         BadUsage{"--workload=resnet --required_pass=Nope", "Nope"},
         BadUsage{"--workload=resnet --emit=json", "text-no-meta"},
+        BadUsage{"--workload=resnet --emit=txt", "did you mean \"text\"?"},
         BadUsage{"--workload=resnet --timing=yes", "json"},
-        BadUsage{"--workload=resnet --opt_levle=3", "opt_level"},
+        BadUsage{"--workload=resnet --print_changed=dif",
+                 "did you mean \"diff\"?"},
+        BadUsage{"--workload=resnet --opt_levle=3",
+                 "did you mean \"opt_level\"?"},
+        BadUsage{"--workload=resnet --nocheck_value",
+                 "did you mean \"check_values\"?"},
+        BadUsage{"--workload=resnet --op_diff=maybe", "op_diff"},
+        BadUsage{"--flagfile=/nowhere/x.flags", "/nowhere/x.flags"},
         BadUsage{"--workload=resnet --opt_level=high", "opt_level"},
         BadUsage{"--workload=resnet stray", "stray"},
         BadUsage{"--workload=resnet --output=/nowhere/out.relay",
