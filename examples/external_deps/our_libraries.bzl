@@ -1,4 +1,4 @@
-"""An Abseil and an RE2 that are not those of Baton's third_party/."""
+"""An Abseil, an RE2 and a protobuf that are not those of Baton's third_party/."""
 
 # Targets of upstream's.
 _ABSEIL = {
@@ -72,3 +72,28 @@ def _our_re2_impl(repository_ctx):
     ))
 
 our_re2 = repository_rule(implementation = _our_re2_impl)
+
+_PROTOBUF = _ALL + """
+# What cc_proto_library uses. The code that our compiler makes compiles only
+# with our library, which defines the macro.
+exports_files(["protoc"])
+
+proto_lang_toolchain(
+    name = "cc_toolchain",
+    command_line = "--cpp_out=dllexport_decl=OUR_PROTOC:$(OUT)",
+    runtime = ":protobuf",
+)
+"""
+
+def _our_protobuf_impl(repository_ctx):
+    repository_ctx.symlink("/usr/bin/protoc", "protoc")
+    repository_ctx.file("BUILD", _PROTOBUF.format(
+        name = "protobuf",
+        define = "OUR_PROTOC=",
+        linkopts = repr(["-lprotobuf", "-lz", "-pthread"]),
+    ))
+
+our_protobuf = repository_rule(
+    implementation = _our_protobuf_impl,
+    local = True,
+)
