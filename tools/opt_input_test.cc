@@ -286,6 +286,17 @@ TEST(OptInputTest, BinaryAndTextAreInterchangeable) {
   EXPECT_EQ(BatonOpt(typed).out, kTypedRelu);
 }
 
+// What earlier versions wrote: never written anew, but added to.
+TEST(OptInputTest, OldBinaryFilesAreRead) {
+  for (const char* name : {"version_1"}) {
+    const std::string path =
+        testing::RunfilePath(absl::StrCat("tools/testdata/", name));
+    const RunResult r = BatonOpt(path + ".baton");
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_TRUE(testing::SameText(r.out, ReadFileOrFail(path + ".relay")));
+  }
+}
+
 TEST(OptInputTest, BinaryHoldsOneModule) {
   const RunResult r =
       BatonOpt(File("two.relay", absl::StrCat(kRelu, "// -----\n", kRelu)) +
