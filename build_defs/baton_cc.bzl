@@ -102,7 +102,7 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
         **kwargs
     )
 
-def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], smoke_filter = None, **kwargs):
+def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):
     """A Google Benchmark binary: `bazel run :name -- --benchmark_filter=RE`.
 
     Args:
@@ -110,21 +110,22 @@ def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], smoke_filter = No
       srcs: .cc files; `[name + ".cc"]` if none.
       deps: what is measured. Google Benchmark and its main() need not be named.
       copts: further compiler options.
+      benchmark_main: False for a program with a main() of its own.
       smoke_filter: if given, the test `<name>_smoke_test` runs the benchmarks
         that match this regular expression for a moment, so that
         `bazel test` notices one that no longer works.
       **kwargs: of cc_binary.
     """
     _check_srcs(name, srcs)
+    google_benchmark = ["@com_github_google_benchmark//:benchmark"]
+    if benchmark_main:
+        google_benchmark.append("@com_github_google_benchmark//:benchmark_main")
     native.cc_binary(
         name = name,
         testonly = True,
         srcs = srcs or [name + ".cc"],
         copts = BATON_COPTS + copts,
-        deps = deps + [
-            "@com_github_google_benchmark//:benchmark",
-            "@com_github_google_benchmark//:benchmark_main",
-        ],
+        deps = deps + google_benchmark,
         **kwargs
     )
     if smoke_filter != None:

@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <optional>
-#include <streambuf>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +20,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/instrument/check_values.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/infer_type.h"
@@ -41,13 +38,13 @@
 #include "baton/runtime/random_inputs.h"
 #include "baton/runtime/value.h"
 #include "baton/testing/random_program.h"
+#include "baton/testing/registered_passes.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
-#include "baton/transform/pipeline.h"
 #include "gtest/gtest.h"
 
 ABSL_FLAG(double, seconds, 0,
@@ -60,41 +57,11 @@ absl::Status Broken(absl::string_view law, absl::string_view message) {
   return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
 }
 
-// Standard error says nothing while this lives: passes may print.
-class Silence {
- public:
-  Silence() : old_(std::cerr.rdbuf(&nothing_)) {}
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-  ~Silence() { std::cerr.rdbuf(old_); }
-
- private:
-  struct Nothing : std::streambuf {
-    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-    std::streamsize xsputn(const char* /*s*/, std::streamsize n) override {
-      return n;
-    }
-  };
-  Nothing nothing_;
-  std::streambuf* old_;
-};
-
 absl::StatusOr<IRModule> RunWithThreads(const Pass& pass,
                                         const IRModule& module,
                                         int64_t threads) {
   return PassContext({.opt_level = 3, .config = {{"threads", threads}}})
       .Run([&] { return pass(module); });
-}
-
-// The module after the passes that `pass` requires.
-absl::StatusOr<IRModule> Prepare(const Pass& pass, IRModule module) {
-  for (const std::string& name : pass.info().required) {
-    BATON_ASSIGN_OR_RETURN(const Pass required,
-                           PassRegistry::Global().Get(name));
-    BATON_ASSIGN_OR_RETURN(module, Prepare(required, module));
-    BATON_ASSIGN_OR_RETURN(module, required(module));
-  }
-  return module;
 }
 
 bool Keeps(const Pass& pass, absl::string_view law) {
@@ -313,26 +280,10 @@ double SecondsToTry() {
 
 }  // namespace
 
-std::vector<std::string> RegisteredPasses(const PassRegistry& registry) {
-  std::vector<std::string> result;
-  for (const std::string& name : registry.Names()) {
-    const absl::StatusOr<PassInfo> info = registry.Info(name);
-    // The test of a pass that cannot be made at all says why.
-    if (!info.ok() || registry.Get(name).ok() || info->examples.empty()) {
-      result.push_back(name);
-    }
-    if (!info.ok()) continue;
-    for (const std::string& options : info->examples) {
-      result.push_back(absl::StrCat(name, "{", options, "}"));
-    }
-  }
-  return result;
-}
-
 absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                            const PassLawOptions& options) {
-  const Silence silence;
-  absl::StatusOr<IRModule> given = Prepare(pass, module);
+  const SilentStderr silence;
+  absl::StatusOr<IRModule> given = RunRequiredPasses(pass, module);
   if (!given.ok()) return Broken("runs", given.status().message());
   const bool typed = InferTypes(*given)->SameAs(*given);
   const std::string text = AsText(*given);
@@ -393,11 +344,11 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
 
 absl::Status CheckPassStack(const Pass& pass) {
   if (!Keeps(pass, "stack")) return absl::OkStatus();
-  const Silence silence;
+  const SilentStderr silence;
   return RunInSmallStack([&]() -> absl::Status {
     for (const auto make : {DeepCalls, DeepLets, DeepBranches}) {
       BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(make()));
-      BATON_ASSIGN_OR_RETURN(const IRModule given, Prepare(pass, typed));
+      BATON_ASSIGN_OR_RETURN(const IRModule given, RunRequiredPasses(pass, typed));
       const absl::StatusOr<IRModule> result = pass(given);
       if (!result.ok()) return Broken("runs", result.status().message());
       BATON_RETURN_IF_ERROR(Verified(*result).status());
@@ -424,8 +375,8 @@ absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
         absl::StrCat(CheckPassLaws(pass, small).message(), "\nprogram of seed ",
                      seed, ", made small, as it was given to pass ",
                      pass.name(), ":\n", AsText(small));
-    const Silence silence;
-    const absl::StatusOr<IRModule> given = Prepare(pass, small);
+    const SilentStderr silence;
+    const absl::StatusOr<IRModule> given = RunRequiredPasses(pass, small);
     if (given.ok()) {
       const absl::StatusOr<IRModule> result = pass(*given);
       if (result.ok()) absl::StrAppend(&message, "became\n", ToText(*result));
@@ -459,12 +410,9 @@ absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules() {
 }
 
 void PassLawsTest::SetUp() {
-  const absl::StatusOr<Pass> pipeline = ParsePipeline(GetParam());
-  ASSERT_TRUE(pipeline.ok())
-      << pipeline.status()
-      << "\nA pass with options that must be given needs PassInfo::examples.";
-  const absl::Span<const Pass> passes = pipeline->impl().listed_passes();
-  pass_ = passes.size() == 1 ? passes[0] : *pipeline;
+  const absl::StatusOr<Pass> pass = GetRegisteredPass(GetParam());
+  ASSERT_TRUE(pass.ok()) << pass.status();
+  pass_ = *pass;
 }
 
 std::string PassTestName(const ::testing::TestParamInfo<std::string>& info) {

@@ -43,16 +43,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
+#include "baton/testing/registered_passes.h"  // IWYU pragma: export
 #include "baton/transform/pass.h"
-#include "baton/transform/pass_registry.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
-
-// Every pass of the registry as pipelines write it: by its name, if it has no
-// option that must be given, and in each way that PassInfo::examples gives.
-std::vector<std::string> RegisteredPasses(
-    const PassRegistry& registry = PassRegistry::Global());
 
 struct PassLawOptions {
   // A program that does more multiplications and additions than this, about,

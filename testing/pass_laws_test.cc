@@ -237,17 +237,6 @@ TEST(CheckPassOnRandomProgramsTest, ShowsASmallProgram) {
   EXPECT_LT(lines, 14) << status.message();
 }
 
-TEST(RegisteredPassesTest, NamesAndExamples) {
-  PassRegistry registry;
-  registry.Register("Plain", [] { return Toy(nullptr); });
-  registry.Register("WithExample", [] {
-    return Toy(nullptr, {.examples = {"a=1", "a=2"}});
-  });
-  EXPECT_THAT(RegisteredPasses(registry),
-              ::testing::ElementsAre("Plain", "WithExample", "WithExample{a=1}",
-                                     "WithExample{a=2}"));
-}
-
 }  // namespace
 }  // namespace baton::testing
 

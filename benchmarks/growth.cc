@@ -1,0 +1,203 @@
+// How many instructions every registered pass takes as programs grow.
+//
+//   growth --pass=FuseOps --shape=chain_calls --sizes=1000,10000
+//
+// prints a line of JSON for each pass, shape and size, as
+//
+//   {"pass":"FuseOps","shape":"chain_calls","size":1000,"nodes":1002,
+//   "written":0,"instructions":2714432,"seconds":0.0011}
+//
+// where `written` is the bytes that the pass wrote to standard error. Counted
+// are the pass's run and the destruction of what it made, in user space, not
+// the making of its input. `benchmarks/report` fits the exponents. A pass that
+// fails has an `error`.
+//
+// Without a counter in the processor `instructions` is null. Then the program
+// is run in callgrind, with its option --collect-atstart=no and the flag
+// --callgrind here, for one pass, shape and size at a time: callgrind collects
+// just what would be counted.
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "baton/benchmarks/instruction_counter.h"
+#include "baton/benchmarks/pass_input.h"
+#include "baton/benchmarks/shapes.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/testing/registered_passes.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+
+ABSL_FLAG(std::vector<std::string>, shape, {},
+          "Shapes, separated by commas; all if empty.");
+ABSL_FLAG(std::string, pass, "",
+          "The pass as a pipeline writes it; all registered ones if empty.");
+ABSL_FLAG(std::vector<std::string>, sizes,
+          std::vector<std::string>({"1000", "3000", "10000", "30000",
+                                    "100000"}),
+          "Sizes of all shapes but resnet.");
+ABSL_FLAG(std::vector<std::string>, resnet_sizes,
+          std::vector<std::string>({"18", "34", "50", "101", "152"}),
+          "Numbers of layers of resnet.");
+ABSL_FLAG(double, max_seconds, 10,
+          "A pass that took longer is not run on larger programs.");
+ABSL_FLAG(bool, callgrind, false, "Let callgrind collect.");
+ABSL_FLAG(bool, run, true,
+          "If false, runs nothing, but prints the lines without counts.");
+
+namespace baton::benchmarks {
+namespace {
+
+// A pass that wrote more is not run on larger programs: text of nested
+// branches, which is indented, outgrows memory.
+constexpr int64_t kMaxWritten = 100'000'000;
+
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("\"", absl::CEscape(text), "\"");
+}
+
+struct Line {
+  std::string pass;
+  std::string shape;
+  int64_t size;
+  int64_t nodes = 0;
+  int64_t written = 0;
+  std::optional<int64_t> instructions = std::nullopt;
+  double seconds = 0;
+  std::string error = {};
+};
+
+void Print(const Line& line) {
+  std::string text =
+      absl::StrCat("{\"pass\":", Quoted(line.pass),
+                   ",\"shape\":", Quoted(line.shape), ",\"size\":", line.size);
+  if (!line.error.empty()) {
+    absl::StrAppend(&text, ",\"error\":", Quoted(line.error));
+  } else {
+    absl::StrAppend(&text, ",\"nodes\":", line.nodes,
+                    ",\"written\":", line.written, ",\"instructions\":");
+    if (line.instructions.has_value()) {
+      absl::StrAppend(&text, *line.instructions);
+    } else {
+      absl::StrAppend(&text, "null");
+    }
+    absl::StrAppend(&text, ",\"seconds\":", line.seconds);
+  }
+  std::cout << text << "}\n" << std::flush;
+}
+
+absl::Status Measure(const InstructionCounter* counter, Line& line) {
+  const testing::SilentStderr silence;
+  BATON_ASSIGN_OR_RETURN(const Pass pass,
+                         testing::GetRegisteredPass(line.pass));
+  // Made anew for each pass: nodes remember hashes.
+  BATON_ASSIGN_OR_RETURN(
+      const IRModule input,
+      PassInputs().Get(pass, absl::StrCat(line.shape, "/", line.size)));
+  line.nodes = CountNodes(input);
+  const int64_t written_before = silence.bytes();
+  const auto start = std::chrono::steady_clock::now();
+  absl::Status status;
+  const auto run = [&] { status.Update(pass(input).status()); };
+  if (absl::GetFlag(FLAGS_callgrind)) {
+    if (!CollectInCallgrind(run)) {
+      return absl::UnimplementedError("built without Valgrind's headers");
+    }
+  } else if (counter != nullptr) {
+    absl::StatusOr<int64_t> counted = counter->Count(run);
+    if (absl::IsUnavailable(counted.status())) counted = counter->Count(run);
+    BATON_ASSIGN_OR_RETURN(line.instructions, std::move(counted));
+  } else {
+    run();
+  }
+  line.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  line.written = silence.bytes() - written_before;
+  return status;
+}
+
+absl::StatusOr<std::vector<int64_t>> SizesOf(const std::string& family) {
+  std::vector<int64_t> result;
+  for (const std::string& text :
+       absl::GetFlag(family == "resnet" ? FLAGS_resnet_sizes : FLAGS_sizes)) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(text, &size) || size <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", text, "` is no size"));
+    }
+    result.push_back(size);
+  }
+  return result;
+}
+
+absl::Status MeasureAll() {
+  std::vector<std::string> families = absl::GetFlag(FLAGS_shape);
+  if (families.empty()) {
+    for (const ShapeFamily& f : ShapeFamilies()) families.push_back(f.name);
+  }
+  std::vector<std::string> passes = testing::RegisteredPasses();
+  if (!absl::GetFlag(FLAGS_pass).empty()) {
+    passes = {absl::GetFlag(FLAGS_pass)};
+  }
+  const absl::StatusOr<InstructionCounter> counter =
+      InstructionCounter::Create();
+  if (absl::GetFlag(FLAGS_run)) {
+    // What is made once, at first use, is not counted.
+    for (const std::string& pass : passes) {
+      Line line{.pass = pass, .shape = "resnet", .size = 18};
+      Measure(nullptr, line).IgnoreError();
+    }
+  }
+  const double max_seconds = absl::GetFlag(FLAGS_max_seconds);
+  for (const std::string& family : families) {
+    BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, SizesOf(family));
+    for (const std::string& pass : passes) {
+      for (const int64_t size : sizes) {
+        Line line{.pass = pass, .shape = family, .size = size};
+        if (absl::GetFlag(FLAGS_run)) {
+          const absl::Status status =
+              Measure(counter.ok() ? &*counter : nullptr, line);
+          line.error = std::string(status.message());
+        }
+        Print(line);
+        if (!line.error.empty() || line.seconds > max_seconds ||
+            line.written > kMaxWritten) {
+          break;
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace baton::benchmarks
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "Instructions of every pass on programs that grow, as lines of JSON.");
+  absl::ParseCommandLine(argc, argv);
+  const absl::Status status = baton::PassContext({.opt_level = 3}).Run([] {
+    return baton::benchmarks::MeasureAll();
+  });
+  if (!status.ok()) {
+    std::cerr << "growth: " << status.message() << "\n";
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,28 @@
+#include "baton/benchmarks/pass_input.h"
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/benchmarks/shapes.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/testing/registered_passes.h"
+#include "baton/transform/pass.h"
+
+namespace baton::benchmarks {
+
+absl::StatusOr<IRModule> PassInputs::Get(const Pass& pass,
+                                         absl::string_view shape) {
+  if (shape_ != shape) {
+    shape_.clear();
+    BATON_ASSIGN_OR_RETURN(untyped_, BuildShape(shape));
+    BATON_ASSIGN_OR_RETURN(typed_, InferTypes(untyped_));
+    shape_ = std::string(shape);
+  }
+  if (pass.name() == "InferType") return untyped_;
+  return testing::RunRequiredPasses(pass, typed_);
+}
+
+}  // namespace baton::benchmarks

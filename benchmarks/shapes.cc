@@ -1,0 +1,276 @@
+#include "baton/benchmarks/shapes.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/dtype.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/status_macros.h"
+#include "baton/ir/visit.h"
+#include "baton/relay/op/builders.h"
+#include "baton/testing/resnet.h"
+
+namespace baton::benchmarks {
+namespace {
+
+// Every call uses the one before and the parameter, which has n users.
+absl::StatusOr<IRModule> ChainCalls(int64_t n) {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) e = relay::Add(std::move(e), x);
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+absl::StatusOr<IRModule> ChainUnary(int64_t n) {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) e = relay::Tanh(std::move(e));
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+absl::StatusOr<IRModule> ChainLets(int64_t n) {
+  const Var x("x", {2, 3});
+  std::vector<Var> vars;
+  for (int64_t i = 0; i < n; ++i) vars.push_back(Var("v"));
+  Expr e = vars.back();
+  for (int64_t i = n - 1; i >= 0; --i) {
+    e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
+  }
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+absl::StatusOr<IRModule> NestedLets(int64_t n) {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) {
+    const Var v("v");
+    e = Let(v, std::move(e), relay::Add(v, x));
+  }
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+// Each but the last is used, by the next.
+absl::StatusOr<IRModule> DeadLets(int64_t n) {
+  const Var x("x", {2, 3});
+  std::vector<Var> vars;
+  for (int64_t i = 0; i < n; ++i) vars.push_back(Var("v"));
+  Expr e = x;
+  for (int64_t i = n - 1; i >= 0; --i) {
+    e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
+  }
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+// As fusion makes them.
+absl::StatusOr<IRModule> ChainPrimitives(int64_t n) {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) {
+    const Var p("p", {2, 3});
+    const Function f({p}, relay::Tanh(relay::Tanh(p)));
+    e = Call(f.WithAttr(attr::kPrimitive, int64_t{1}), {std::move(e)});
+  }
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+absl::StatusOr<IRModule> NestedFunctions(int64_t n) {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) {
+    const Var y("y", {2, 3});
+    e = Call(Function({y}, relay::Add(std::move(e), y)), {x});
+  }
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+// Block by block, what every pass for networks looks for.
+absl::StatusOr<IRModule> ChainConvs(int64_t n) {
+  const Var x("x", {1, 8, 8, 8});
+  const Var gamma("gamma", {8});
+  const Var beta("beta", {8});
+  const Var mean("mean", {8});
+  const Var var("var", {8});
+  std::vector<Var> params = {x, gamma, beta, mean, var};
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) {
+    const Var weight(absl::StrCat("weight", i), {8, 8, 3, 3});
+    const Var scale(absl::StrCat("scale", i), {8, 1, 1});
+    params.push_back(weight);
+    params.push_back(scale);
+    const Expr data = relay::nn::Relu(
+        TupleGetItem(relay::nn::BatchNorm(e, gamma, beta, mean, var), 0));
+    const Expr conv = relay::nn::Conv2D(
+        data, weight,
+        {.padding = {1, 1}, .channels = 8, .kernel_size = {3, 3}});
+    e = relay::Add(relay::Multiply(conv, scale), std::move(e));
+  }
+  return IRModule::FromExpr(Function(std::move(params), std::move(e)));
+}
+
+absl::StatusOr<IRModule> ChainConstants(int64_t n) {
+  const Constant one = relay::Const(1.0, DType::Float(32));
+  Expr e = one;
+  for (int64_t i = 0; i < n; ++i) e = relay::Add(std::move(e), one);
+  return IRModule::FromExpr(Function({}, std::move(e)));
+}
+
+// All branches use the parameter; no two are equal.
+absl::StatusOr<IRModule> Wide(int64_t n) {
+  const Var x("x", {2, 3});
+  std::vector<Expr> fields;
+  for (int64_t i = 0; i < n; ++i) {
+    const Constant c = relay::Const(static_cast<double>(i), DType::Float(32));
+    fields.push_back(relay::Tanh(relay::Add(x, c)));
+  }
+  return IRModule::FromExpr(Function({x}, Tuple(std::move(fields))));
+}
+
+absl::StatusOr<IRModule> WideEqual(int64_t n) {
+  const Var x("x", {2, 3});
+  std::vector<Expr> fields;
+  for (int64_t i = 0; i < n; ++i) {
+    fields.push_back(relay::Tanh(relay::Add(x, x)));
+  }
+  return IRModule::FromExpr(Function({x}, Tuple(std::move(fields))));
+}
+
+absl::StatusOr<IRModule> Ladder(int64_t n) {
+  const Var x("x", {2, 3});
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) e = relay::Add(e, e);
+  return IRModule::FromExpr(Function({x}, std::move(e)));
+}
+
+// Each branch holds the next.
+absl::StatusOr<IRModule> Branches(int64_t n) {
+  const Var x("x", {2, 3});
+  const Var c("c", {}, DType::Bool());
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) e = If(c, relay::Tanh(x), std::move(e));
+  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+}
+
+// The same; besides, each uses a call that those inside it use too.
+absl::StatusOr<IRModule> SharingBranches(int64_t n) {
+  const Var x("x", {2, 3});
+  const Var c("c", {}, DType::Bool());
+  std::vector<Expr> shared = {x};
+  for (int64_t i = 0; i < n; ++i) shared.push_back(relay::Tanh(shared.back()));
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) e = If(c, shared[n - i], std::move(e));
+  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+}
+
+// Both branches use what was chosen before.
+absl::StatusOr<IRModule> ChainBranches(int64_t n) {
+  const Var x("x", {2, 3});
+  const Var c("c", {}, DType::Bool());
+  Expr e = x;
+  for (int64_t i = 0; i < n; ++i) {
+    e = If(c, relay::Add(e, x), relay::Multiply(e, x));
+  }
+  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+}
+
+// Each has something to fold, to merge and to fuse.
+absl::StatusOr<IRModule> Functions(int64_t n) {
+  IRModule module;
+  const Constant two = relay::Const(2.0, DType::Float(32));
+  for (int64_t i = 0; i < n; ++i) {
+    const Var x("x", {2, 3});
+    const Expr y = relay::Add(x, relay::Multiply(two, two));
+    module.Set(absl::StrCat("f", i),
+               Function({x}, relay::Add(relay::Tanh(y),
+                                        relay::Tanh(relay::Add(
+                                            x, relay::Multiply(two, two))))));
+  }
+  return module;
+}
+
+absl::StatusOr<IRModule> ResNet(int64_t layers) {
+  BATON_ASSIGN_OR_RETURN(const Function network,
+                         testing::BuildResNet({.num_layers = layers}));
+  return IRModule::FromExpr(network);
+}
+
+struct Family {
+  const char* name;
+  const char* doc;
+  absl::StatusOr<IRModule> (*build)(int64_t n);
+};
+
+constexpr Family kFamilies[] = {
+    {"resnet", "ResNet of n layers, without weights", ResNet},
+    {"chain_calls", "n nested calls of two arguments", ChainCalls},
+    {"chain_unary", "n nested calls of one argument", ChainUnary},
+    {"chain_lets", "n lets, each in the body of the one before", ChainLets},
+    {"dead_lets", "the same, without use", DeadLets},
+    {"nested_lets", "n lets, each in the value of the next", NestedLets},
+    {"chain_primitives", "n nested calls of fused functions", ChainPrimitives},
+    {"nested_functions", "n calls of functions, each inside the next",
+     NestedFunctions},
+    {"chain_convs", "n blocks of seven nodes around a convolution", ChainConvs},
+    {"chain_constants", "n nested calls with constant results", ChainConstants},
+    {"chain_branches", "n ifs, both branches using the one before",
+     ChainBranches},
+    {"branches", "n ifs, each in a branch of the next", Branches},
+    {"sharing_branches", "the same, with calls that are used at two depths",
+     SharingBranches},
+    {"ladder", "n calls that use the one before twice: 2^n paths", Ladder},
+    {"wide", "n branches into one tuple, all different", Wide},
+    {"wide_equal", "n branches into one tuple, all equal", WideEqual},
+    {"functions", "n small functions", Functions},
+};
+
+}  // namespace
+
+const std::vector<ShapeFamily>& ShapeFamilies() {
+  static const auto* const families = [] {
+    auto* const result = new std::vector<ShapeFamily>();
+    for (const Family& f : kFamilies) result->push_back({f.name, f.doc});
+    return result;
+  }();
+  return *families;
+}
+
+absl::StatusOr<IRModule> BuildShape(absl::string_view spec) {
+  const size_t slash = spec.find('/');
+  int64_t size = 0;
+  if (slash == absl::string_view::npos ||
+      !absl::SimpleAtoi(spec.substr(slash + 1), &size) || size <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a shape is written NAME/SIZE, as in chain_calls/1000; not `", spec,
+        "`"));
+  }
+  for (const Family& f : kFamilies) {
+    if (f.name == spec.substr(0, slash)) return f.build(size);
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "there is no shape `", spec.substr(0, slash), "`; there are ",
+      absl::StrJoin(ShapeFamilies(), ", ",
+                    [](std::string* out, const ShapeFamily& f) {
+                      out->append(f.name);
+                    })));
+}
+
+int64_t CountNodes(const IRModule& module) {
+  int64_t count = 0;
+  for (const IRModule::Definition& d : module.functions()) {
+    PostOrderVisit(d.function, [&](const ExprNode* node) {
+      count += node->kind() == NodeKind::kOp ? 0 : 1;
+    });
+  }
+  return count;
+}
+
+}  // namespace baton::benchmarks

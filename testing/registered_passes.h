@@ -1,0 +1,63 @@
+// Running every registered pass, whatever it is.
+
+#ifndef BATON_TESTING_REGISTERED_PASSES_H_
+#define BATON_TESTING_REGISTERED_PASSES_H_
+
+#include <cstdint>
+#include <iostream>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::testing {
+
+// Every pass of the registry as pipelines write it: by its name, if it has no
+// option that must be given, and in each way that PassInfo::examples gives.
+std::vector<std::string> RegisteredPasses(
+    const PassRegistry& registry = PassRegistry::Global());
+
+// The pass that such a text stands for. An error if it has an option that must
+// be given and is not.
+absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text);
+
+// `module` after the passes that `pass` requires, as in a sequence, and those
+// that they require.
+absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module);
+
+// Nothing that is written to std::cerr is seen while this lives: passes may
+// print.
+class SilentStderr {
+ public:
+  SilentStderr() : old_(std::cerr.rdbuf(&counter_)) {}
+  SilentStderr(const SilentStderr&) = delete;
+  SilentStderr& operator=(const SilentStderr&) = delete;
+  ~SilentStderr() { std::cerr.rdbuf(old_); }
+
+  // How much was written so far.
+  int64_t bytes() const { return counter_.bytes; }
+
+ private:
+  struct Counter : std::streambuf {
+    int_type overflow(int_type c) override {
+      ++bytes;
+      return traits_type::not_eof(c);
+    }
+    std::streamsize xsputn(const char* /*s*/, std::streamsize n) override {
+      bytes += n;
+      return n;
+    }
+    int64_t bytes = 0;
+  };
+  Counter counter_;
+  std::streambuf* old_;
+};
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_REGISTERED_PASSES_H_
