@@ -1,11 +1,16 @@
 #include "baton/relay/transform/defuse_ops.h"
 
-#include <cstddef>
+#include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/type.h"
 #include "baton/ir/visit.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
@@ -15,27 +20,146 @@
 namespace baton::relay {
 namespace {
 
-class OperatorDefuser : public ExprMutator {
- protected:
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
-    const auto* function = call->op().As<FunctionNode>();
-    if (function == nullptr ||
-        function->params().size() != call->args().size() ||
-        !BoundVars(function->body()).empty()) {
-      return call;
+bool IsCallOfLiteral(const ExprNode* node) {
+  return node->kind() == NodeKind::kCall &&
+         static_cast<const CallNode*>(node)->op().As<FunctionNode>() != nullptr;
+}
+
+bool BindsVariables(const ExprNode* node) {
+  switch (node->kind()) {
+    case NodeKind::kLet:
+      return true;
+    case NodeKind::kFunction:
+      return !static_cast<const FunctionNode*>(node)->params().empty();
+    case NodeKind::kMatch: {
+      bool result = false;
+      for (const Clause& c : static_cast<const MatchNode*>(node)->clauses()) {
+        ForEachVar(c.lhs.get(), [&](const Var&) { result = true; });
+      }
+      return result;
     }
-    absl::flat_hash_map<const VarNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) {
-      values.emplace(function->params()[i].get(), call->args()[i]);
-    }
-    return Substitute(function->body(), values);
+    default:
+      return false;
   }
+}
+
+// Which calls are replaced, found in one walk.
+class CallsToReplace {
+ public:
+  explicit CallsToReplace(const Expr& root) {
+    PostOrderVisit(root, [this](const ExprNode* node) { Leave(node); });
+  }
+
+  bool Contains(const CallNode* call) const { return calls_.contains(call); }
+  // Whether `call` is all that uses its function.
+  bool IsOnlyUse(const CallNode* call) const {
+    return uses_.find(call->op().get())->second == 1;
+  }
+
+ private:
+  void Leave(const ExprNode* node) {
+    bool binds = BindsVariables(node);
+    ForEachChild(node, [&](const Expr& child) {
+      if (child->kind() == NodeKind::kFunction) ++uses_[child.get()];
+      binds = binds || binds_.contains(child.get());
+    });
+    if (IsCallOfLiteral(node)) {
+      const auto* call = static_cast<const CallNode*>(node);
+      const auto* function = call->op().As<FunctionNode>();
+      if (function->params().size() == call->args().size() &&
+          !binds_.contains(function->body().get())) {
+        calls_.insert(call);
+        binds = std::any_of(
+            call->args().begin(), call->args().end(),
+            [this](const Expr& arg) { return binds_.contains(arg.get()); });
+      }
+    }
+    if (binds) binds_.insert(node);
+  }
+
+  absl::flat_hash_set<const CallNode*> calls_;
+  // Of function literals: edges that lead to them.
+  absl::flat_hash_map<const Node*, int> uses_;
+  // Expressions in which something that stays binds a variable.
+  absl::flat_hash_set<const Node*> binds_;
+};
+
+using Bindings = absl::flat_hash_map<const VarNode*, Expr>;
+
+using Variables = absl::flat_hash_set<const VarNode*>;
+
+// Puts the values of lets of `parameters` in the place of these.
+class ParameterReplacer : public ExprMutator {
+ public:
+  explicit ParameterReplacer(const Variables& parameters)
+      : parameters_(parameters) {}
+
+ protected:
+  Expr AfterLetValue(const LetNode* let, const Expr& value) override {
+    return parameters_.contains(let->var().get()) ? value : Expr();
+  }
+  Expr VisitLet(const LetNode* original, Let let) override {
+    return parameters_.contains(original->var().get()) ? let->body()
+                                                       : Expr(let);
+  }
+
+ private:
+  const Variables& parameters_;
+};
+
+// Substituting in the body of each call, inside out, would copy a body as often
+// as it is nested. So a call of a function that nothing else uses becomes lets
+// of its parameters first, and then all of these are replaced in one walk. The
+// body of a function that has other uses is copied for each call.
+class OperatorDefuser : public ExprMutator {
+ public:
+  explicit OperatorDefuser(const Expr& root) : calls_(root) {}
+
+  Expr Run(const Expr& root) { return WithoutLets(Mutate(root)); }
+
+ protected:
+  Expr VisitCall(const CallNode* original, Call call) override {
+    if (!calls_.Contains(original)) return call;
+    const Function function(call->op().As<FunctionNode>());
+    const int num_args = call->num_args();
+    if (!calls_.IsOnlyUse(original)) {
+      absl::flat_hash_map<const VarNode*, Expr> values;
+      for (int i = 0; i < num_args; ++i) {
+        values.emplace(function->params()[i].get(), call->arg(i));
+      }
+      Expr& body = bodies_[function];
+      if (!body.defined()) body = WithoutLets(function->body());
+      return Substitute(body, values);
+    }
+    Expr result = function->body();
+    for (int i = num_args - 1; i >= 0; --i) {
+      const Var& parameter = function->params()[i];
+      replaced_.insert(parameter.get());
+      Type type = result->type();
+      result = Let(parameter, call->arg(i), std::move(result), std::move(type));
+    }
+    return result;
+  }
+
+ private:
+  Expr WithoutLets(const Expr& expr) const {
+    if (replaced_.empty()) return expr;
+    return ParameterReplacer(replaced_).Mutate(expr);
+  }
+
+  const CallsToReplace calls_;
+  Variables replaced_;                          // have become variables of lets
+  absl::flat_hash_map<Function, Expr> bodies_;  // without such lets
 };
 
 }  // namespace
 
 Expr DefuseOperators(const Expr& expr) {
-  return OperatorDefuser().Mutate(expr);
+  bool found = false;
+  PostOrderVisit(expr, [&](const ExprNode* node) {
+    found = found || IsCallOfLiteral(node);
+  });
+  return found ? OperatorDefuser(expr).Run(expr) : expr;
 }
 
 Pass DefuseOps() {

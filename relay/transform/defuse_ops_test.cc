@@ -78,6 +78,107 @@ TEST(DefuseOpsTest, FunctionsInFunctions) {
       def @main(%x: Tensor[(4), float32]) { add(nn.relu(%x), 1f) })");
 }
 
+TEST(DefuseOpsTest, ArgumentsOfInnerCallsUseOuterParameters) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %3 = fn (%p: Tensor[(4), float32], %q: Tensor[(4), float32]) {
+          %0 = fn (%r: Tensor[(4), float32]) { nn.relu(%r) };
+          %1 = %0(add(%q, %p));
+          %2 = fn (%s: Tensor[(4), float32]) { multiply(%s, %q) };
+          subtract(%2(%1), %p)
+        };
+        %3(tanh(%x), %x)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %0 = tanh(%x);
+        subtract(multiply(nn.relu(add(%x, %0)), %x), %0)
+      })");
+}
+
+// The inner function is called twice with different arguments, and so is the
+// outer one.
+TEST(DefuseOpsTest, FunctionsCalledTwiceInFunctionsCalledTwice) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %4 = fn (%p: Tensor[(4), float32]) {
+          %2 = fn (%r: Tensor[(4), float32]) {
+            %0 = fn (%u: Tensor[(4), float32]) { nn.relu(%u) };
+            %1 = %0(%r);
+            add(%1, %p)
+          };
+          %3 = %2(%p);
+          %2(%3)
+        };
+        %5 = %4(%x);
+        %4(%5)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %0 = add(nn.relu(%x), %x);
+        %1 = add(nn.relu(%0), %x);
+        %2 = add(nn.relu(%1), %1);
+        add(nn.relu(%2), %1)
+      })");
+}
+
+TEST(DefuseOpsTest, AFunctionCalledTwiceUsesAnOuterParameter) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %4 = fn (%p: Tensor[(4), float32]) {
+          %2 = fn (%r: Tensor[(4), float32]) {
+            %0 = fn (%u: Tensor[(4), float32]) { nn.relu(%u) };
+            %1 = tanh(%p);
+            add(%0(%r), %1)
+          };
+          %3 = %2(%p);
+          %2(%3)
+        };
+        %4(%x)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %0 = tanh(%x);
+        %1 = add(nn.relu(%x), %0);
+        add(nn.relu(%1), %0)
+      })");
+}
+
+TEST(DefuseOpsTest, AFunctionThatIsAlsoAValue) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %1 = fn (%p: Tensor[(4), float32]) {
+          %0 = fn (%r: Tensor[(4), float32]) { nn.relu(%r) };
+          %0(%p)
+        };
+        (%1(%x), %1)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) {
+        (nn.relu(%x), fn (%p: Tensor[(4), float32]) { nn.relu(%p) })
+      })");
+}
+
+TEST(DefuseOpsTest, LetsInArgumentsKeepTheCallAround) {
+  ExpectBecomes(R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %2 = fn (%p: Tensor[(4), float32]) {
+          %0 = fn (%r: Tensor[(4), float32]) { nn.relu(%r) };
+          %1 = { let %a = tanh(%p); add(%a, %a) };
+          %0(%1)
+        };
+        %2(%x)
+      })",
+                R"(
+      def @main(%x: Tensor[(4), float32]) {
+        %1 = fn (%p: Tensor[(4), float32]) {
+          %0 = { let %a = tanh(%p); add(%a, %a) };
+          nn.relu(%0)
+        };
+        %1(%x)
+      })");
+}
+
 TEST(DefuseOpsTest, BindersStayWhereTheyAre) {
   const IRModule module = Parse(R"(
       def @main(%x: Tensor[(4), float32]) {
