@@ -13,7 +13,7 @@
 // fails has an `error`.
 //
 // Without a counter in the processor `instructions` is null. Then the program
-// is run in callgrind, with its option --collect-atstart=no and the flag
+// is run in callgrind, with its option --instr-atstart=no and the flag
 // --callgrind here, for one pass, shape and size at a time: callgrind collects
 // just what would be counted.
 
@@ -100,7 +100,8 @@ void Print(const Line& line) {
   std::cout << text << "}\n" << std::flush;
 }
 
-absl::Status Measure(const InstructionCounter* counter, Line& line) {
+absl::Status Measure(const InstructionCounter* counter, bool in_callgrind,
+                     Line& line) {
   const testing::SilentStderr silence;
   BATON_ASSIGN_OR_RETURN(const Pass pass,
                          testing::GetRegisteredPass(line.pass));
@@ -113,7 +114,7 @@ absl::Status Measure(const InstructionCounter* counter, Line& line) {
   const auto start = std::chrono::steady_clock::now();
   absl::Status status;
   const auto run = [&] { status.Update(pass(input).status()); };
-  if (absl::GetFlag(FLAGS_callgrind)) {
+  if (in_callgrind) {
     if (!CollectInCallgrind(run)) {
       return absl::UnimplementedError("built without Valgrind's headers");
     }
@@ -145,6 +146,7 @@ absl::StatusOr<std::vector<int64_t>> SizesOf(const std::string& family) {
   return result;
 }
 
+// An error if one pass failed; the others are measured all the same.
 absl::Status MeasureAll() {
   std::vector<std::string> families = absl::GetFlag(FLAGS_shape);
   if (families.empty()) {
@@ -160,9 +162,10 @@ absl::Status MeasureAll() {
     // What is made once, at first use, is not counted.
     for (const std::string& pass : passes) {
       Line line{.pass = pass, .shape = "resnet", .size = 18};
-      Measure(nullptr, line).IgnoreError();
+      Measure(nullptr, false, line).IgnoreError();
     }
   }
+  absl::Status result;
   const double max_seconds = absl::GetFlag(FLAGS_max_seconds);
   for (const std::string& family : families) {
     BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, SizesOf(family));
@@ -171,10 +174,15 @@ absl::Status MeasureAll() {
         Line line{.pass = pass, .shape = family, .size = size};
         if (absl::GetFlag(FLAGS_run)) {
           const absl::Status status =
-              Measure(counter.ok() ? &*counter : nullptr, line);
+              Measure(counter.ok() ? &*counter : nullptr,
+                      absl::GetFlag(FLAGS_callgrind), line);
           line.error = std::string(status.message());
         }
         Print(line);
+        if (!line.error.empty()) {
+          result.Update(absl::InternalError(
+              absl::StrCat(pass, " on ", family, "/", size, ": ", line.error)));
+        }
         if (!line.error.empty() || line.seconds > max_seconds ||
             line.written > kMaxWritten) {
           break;
@@ -182,7 +190,7 @@ absl::Status MeasureAll() {
       }
     }
   }
-  return absl::OkStatus();
+  return result;
 }
 
 }  // namespace

@@ -78,10 +78,10 @@ absl::StatusOr<int64_t> InstructionCounter::Count(
 }
 
 bool CollectInCallgrind(absl::FunctionRef<void()> fn) {
-#ifdef CALLGRIND_TOGGLE_COLLECT
-  CALLGRIND_TOGGLE_COLLECT;
+#ifdef CALLGRIND_START_INSTRUMENTATION
+  CALLGRIND_START_INSTRUMENTATION;
   fn();
-  CALLGRIND_TOGGLE_COLLECT;
+  CALLGRIND_STOP_INSTRUMENTATION;
   return true;
 #else
   fn();

@@ -33,7 +33,7 @@ class InstructionCounter {
 };
 
 // Runs `fn` while callgrind collects, if the program runs in it with
-// `--collect-atstart=no`. False if Baton was built without Valgrind's headers.
+// `--instr-atstart=no`. False if Baton was built without Valgrind's headers.
 bool CollectInCallgrind(absl::FunctionRef<void()> fn);
 
 }  // namespace baton::benchmarks

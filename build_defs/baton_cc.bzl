@@ -102,12 +102,12 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
         **kwargs
     )
 
-def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):
+def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):
     """A Google Benchmark binary: `bazel run :name -- --benchmark_filter=RE`.
 
     Args:
       name: the target's name.
-      srcs: .cc files; `[name + ".cc"]` if none.
+      srcs: .cc files; `[name + ".cc"]` if not given.
       deps: what is measured. Google Benchmark and its main() need not be named.
       copts: further compiler options.
       benchmark_main: False for a program with a main() of its own.
@@ -116,6 +116,8 @@ def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], benchmark_main = 
         `bazel test` notices one that no longer works.
       **kwargs: of cc_binary.
     """
+    if srcs == None:
+        srcs = [name + ".cc"]
     _check_srcs(name, srcs)
     google_benchmark = ["@com_github_google_benchmark//:benchmark"]
     if benchmark_main:
@@ -123,7 +125,7 @@ def baton_cc_benchmark(name, srcs = [], deps = [], copts = [], benchmark_main = 
     native.cc_binary(
         name = name,
         testonly = True,
-        srcs = srcs or [name + ".cc"],
+        srcs = srcs,
         copts = BATON_COPTS + copts,
         deps = deps + google_benchmark,
         **kwargs
