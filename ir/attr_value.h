@@ -34,16 +34,16 @@ class AttrValue {
   using Variant = std::variant<std::monostate, bool, int64_t, double,
                                std::string, DType, Dim, AttrList, AttrMap>;
 
-  AttrValue() = default;  // None
-  AttrValue(bool value) : value_(value) {}          // NOLINT
-  AttrValue(int value) : value_(int64_t{value}) {}  // NOLINT
-  AttrValue(int64_t value) : value_(value) {}       // NOLINT
-  AttrValue(double value) : value_(value) {}        // NOLINT
-  AttrValue(std::string value) : value_(std::move(value)) {}     // NOLINT
+  AttrValue() = default;                                              // None
+  AttrValue(bool value) : value_(value) {}                            // NOLINT
+  AttrValue(int value) : value_(int64_t{value}) {}                    // NOLINT
+  AttrValue(int64_t value) : value_(value) {}                         // NOLINT
+  AttrValue(double value) : value_(value) {}                          // NOLINT
+  AttrValue(std::string value) : value_(std::move(value)) {}          // NOLINT
   AttrValue(absl::string_view value) : value_(std::string(value)) {}  // NOLINT
-  AttrValue(const char* value) : value_(std::string(value)) {}   // NOLINT
-  AttrValue(DType value) : value_(value) {}                      // NOLINT
-  AttrValue(const Dim& value) {                                  // NOLINT
+  AttrValue(const char* value) : value_(std::string(value)) {}        // NOLINT
+  AttrValue(DType value) : value_(value) {}                           // NOLINT
+  AttrValue(const Dim& value) {                                       // NOLINT
     if (value.is_const()) {
       value_ = value.value();
     } else {

@@ -25,7 +25,7 @@ AttrsRegistration::AttrsRegistration(const AttrsType& type) {
 const AttrsType* FindAttrsType(absl::string_view type_key) {
   const auto it = Registered().find(type_key);
   if (it != Registered().end()) return it->second;
-  for (const OpNode* op : OpRegistry::Global().List()) {
+  for (const OpNode* op : OpRegistry::Global().ops()) {
     if (op->attrs_type() != nullptr &&
         op->attrs_type()->type_key() == type_key) {
       return op->attrs_type();

@@ -58,9 +58,9 @@ TEST(Float16Test, RoundsToNearestEven) {
   EXPECT_EQ(Float16(65504.0f).bits, 0x7bff);
   EXPECT_EQ(Float16(65519.9f).bits, 0x7bff);
   EXPECT_EQ(Float16(65520.0f).bits, 0x7c00);
-  EXPECT_EQ(Float16(1.0f + 1.0f / 2048).bits, 0x3c00);        // tie, to even
-  EXPECT_EQ(Float16(1.0f + 3.0f / 2048).bits, 0x3c02);        // tie, to even
-  EXPECT_EQ(Float16(std::ldexp(1.0f, -25)).bits, 0);          // tie, to zero
+  EXPECT_EQ(Float16(1.0f + 1.0f / 2048).bits, 0x3c00);  // tie, to even
+  EXPECT_EQ(Float16(1.0f + 3.0f / 2048).bits, 0x3c02);  // tie, to even
+  EXPECT_EQ(Float16(std::ldexp(1.0f, -25)).bits, 0);    // tie, to zero
   EXPECT_EQ(Float16(std::ldexp(1.1f, -25)).bits, 1);
   EXPECT_EQ(Float16(-0.0f).bits, 0x8000);
   EXPECT_EQ(Float16(std::numeric_limits<float>::infinity()).bits, 0x7c00);

@@ -1,29 +1,46 @@
 #include "baton/ir/expr.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/ir/node_memory.h"
 
 namespace baton {
 
-Call::Call(Expr op, absl::Span<const Expr> args, Attrs attrs,
-           std::vector<Type> type_args, Type type, Span span) {
-  void* memory = ::operator new(sizeof(CallNode) + args.size() * sizeof(Expr));
-  auto* node =
-      new (memory) CallNode(std::move(op), static_cast<uint32_t>(args.size()),
-                            std::move(attrs), std::move(type), std::move(span));
-  Expr* out = node->arg_array();
-  for (size_t i = 0; i < args.size(); ++i) new (out + i) Expr(args[i]);
+CallNode* Call::Allocate(Expr op, size_t num_args, Attrs attrs,
+                         std::vector<Type> type_args, Type type, Span span) {
+  const auto n = static_cast<uint32_t>(num_args);
+  void* memory = internal::NodeMemory::Allocate(CallNode::BytesFor(n));
+  auto* node = new (memory) CallNode(std::move(op), n, std::move(attrs),
+                                     std::move(type), std::move(span));
   if (!type_args.empty()) {
     node->type_args_ =
         std::make_unique<std::vector<Type>>(std::move(type_args));
   }
+  return node;
+}
+
+Call::Call(Expr op, absl::Span<const Expr> args, Attrs attrs,
+           std::vector<Type> type_args, Type type, Span span) {
+  CallNode* node =
+      Allocate(std::move(op), args.size(), std::move(attrs),
+               std::move(type_args), std::move(type), std::move(span));
+  std::uninitialized_copy(args.begin(), args.end(), node->arg_array());
   *this = Call(static_cast<const CallNode*>(node));
+}
+
+Call Call::Taking(Expr op, absl::Span<Expr> args, Attrs attrs,
+                  std::vector<Type> type_args, Type type, Span span) {
+  CallNode* node =
+      Allocate(std::move(op), args.size(), std::move(attrs),
+               std::move(type_args), std::move(type), std::move(span));
+  std::uninitialized_move(args.begin(), args.end(), node->arg_array());
+  return Call(static_cast<const CallNode*>(node));
 }
 
 Function Function::WithAttr(std::string name, AttrValue value) const {

@@ -10,6 +10,7 @@
 #ifndef BATON_IR_EXPR_H_
 #define BATON_IR_EXPR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -183,6 +184,10 @@ class CallNode final : public ExprNode {
         op_(std::move(op)),
         attrs_(std::move(attrs)),
         num_args_(num_args) {}
+  static size_t BytesFor(uint32_t num_args) {
+    return sizeof(CallNode) + num_args * sizeof(Expr);
+  }
+  size_t bytes() const { return BytesFor(num_args_); }
   const Expr* arg_array() const {
     return reinterpret_cast<const Expr*>(this + 1);
   }
@@ -203,6 +208,14 @@ class Call : public Expr {
   Call(Expr op, std::initializer_list<Expr> args, Attrs attrs = {})
       : Call(std::move(op), absl::Span<const Expr>(args.begin(), args.size()),
              std::move(attrs)) {}
+  // The same, but takes the arguments out of `args`, which are null then.
+  static Call Taking(Expr op, absl::Span<Expr> args, Attrs attrs,
+                     std::vector<Type> type_args, Type type, Span span);
+
+ private:
+  // With arguments that are not there yet.
+  static CallNode* Allocate(Expr op, size_t num_args, Attrs attrs,
+                            std::vector<Type> type_args, Type type, Span span);
 };
 
 class TupleNode final : public ExprNode {
@@ -460,8 +473,8 @@ class RefWrite : public Expr {
  public:
   BATON_HANDLE(RefWrite, Expr, RefWriteNode)
   RefWrite(Expr ref, Expr value, Type type = {}, Span span = {})
-      : Expr(new RefWriteNode(std::move(ref), std::move(value),
-                              std::move(type), std::move(span))) {}
+      : Expr(new RefWriteNode(std::move(ref), std::move(value), std::move(type),
+                              std::move(span))) {}
 };
 
 }  // namespace baton

@@ -111,7 +111,8 @@ class FieldImpl final : public Field {
     return AttrTraits<F>::ToValue(static_cast<const T*>(object)->*member_);
   }
   absl::Status Set(void* object, const AttrValue& value) const override {
-    return AttrTraits<F>::FromValue(value, &(static_cast<T*>(object)->*member_));
+    return AttrTraits<F>::FromValue(value,
+                                    &(static_cast<T*>(object)->*member_));
   }
   bool Equal(const void* a, const void* b) const override {
     return static_cast<const T*>(a)->*member_ ==

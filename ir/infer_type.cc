@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -132,14 +133,16 @@ class Inferencer final : private TypeRelationContext::Unifier {
 
   void Enter(const ExprNode* node);
   void EnterVar(const VarNode* var);
-  Expr Leave(const ExprNode* node);
-  Expr LeaveCall(const CallNode* call, absl::Span<const Expr> children);
-  Expr LeaveFunction(const FunctionNode* function,
-                     absl::Span<const Expr> children);
+  // Replaces the children on top of `results_` by the typed node.
+  void Leave(const ExprNode* node);
+  // The typed node; takes over what it uses of `children`.
+  Expr Rebuild(const ExprNode* node, absl::Span<Expr> children);
+  Expr LeaveCall(const CallNode* call, Expr callee, absl::Span<Expr> args);
+  Expr LeaveFunction(const FunctionNode* function, Expr body);
   // Binds the variables of a pattern for values of a type.
   void BindPattern(const PatternNode* pattern, const Type& type,
                    const MatchNode* match);
-  Expr LeaveMatch(const MatchNode* match, absl::Span<const Expr> children);
+  Expr LeaveMatch(const MatchNode* match, absl::Span<Expr> children);
   void CheckComplete(const MatchNode* match);
   // Reports data types that the module lacks or that take other arguments.
   void CheckDataTypes(const Type& type, const ExprNode* node);
@@ -148,10 +151,15 @@ class Inferencer final : private TypeRelationContext::Unifier {
   Type TypeOfProjection(const TupleGetItemNode* node, const Type& tuple);
   // The type of what stands under an expression: a typed node, or a reference
   // to a function of the module.
-  Type TypeOf(const Expr& expr);
-  Type TypeOfGlobal(const GlobalVarNode* var);
+  const Type& TypeOf(const Expr& expr) {
+    return expr->kind() == NodeKind::kOp || expr->kind() == NodeKind::kGlobalVar
+               ? TypeOfReference(expr)
+               : expr->type();
+  }
+  const Type& TypeOfReference(const Expr& expr);
+  const Type& TypeOfGlobal(const GlobalVarNode* var);
 
-  Var Bind(const VarNode* var, Type type);
+  const Var& Bind(const VarNode* var, const Type& type);
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
   // Registers a node made here, to be completed later if its type is not.
   template <typename T>
@@ -168,7 +176,20 @@ class Inferencer final : private TypeRelationContext::Unifier {
   absl::StatusOr<Type> ApplyRelation(const CallNode* call,
                                      absl::Span<const Type> args);
 
-  Type NewHole() { return IncompleteType(); }
+  // What is known of a hole. Held, so that its address cannot be reused.
+  struct Hole {
+    Type type;
+    Type value;  // null while it is not filled
+  };
+  // The reference stays valid.
+  const Type& NewHole() {
+    const auto hint = static_cast<uint32_t>(holes_.size() + 1);
+    holes_.push_back(
+        {Type(new IncompleteTypeNode(TypeVarKind::kType, hint)), {}});
+    return holes_.back().type;
+  }
+  // Null if nothing is known of a hole that was not made here.
+  Hole* FindHole(const IncompleteTypeNode* hole);
   // `type` itself if it is complete; else with the holes filled in that are
   // known.
   Type Resolve(const Type& type) {
@@ -176,7 +197,15 @@ class Inferencer final : private TypeRelationContext::Unifier {
   }
   Type ResolveDeep(const Type& type, int depth);
   // The binding of a hole, as far as it is known; other types as they are.
-  Type ResolveTop(Type type);
+  const Type& ResolveTop(const Type& type) {
+    const Type* top = &type;
+    while (const auto* node = top->As<IncompleteTypeNode>()) {
+      const Hole* hole = FindHole(node);
+      if (hole == nullptr || !hole->value.defined()) break;
+      top = &hole->value;
+    }
+    return *top;
+  }
   absl::StatusOr<Type> UnifyTypes(const Type& a, const Type& b, int depth = 0);
   absl::Status Unify(const Type& a, const Type& b) override {
     return UnifyTypes(a, b).status();
@@ -184,7 +213,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // The common value of two dimensions; nullopt if there is none.
   std::optional<Dim> UnifyDims(Dim a, Dim b);
   absl::StatusOr<Type> Mismatch(const Type& a, const Type& b);
-  absl::Status Fill(const IncompleteTypeNode* hole, const Type& type);
+  absl::Status Fill(const IncompleteTypeNode* node, const Type& type);
   Type Instantiate(const Type& type, const TypeVarMap& values, int depth = 0);
 
   // Unifies, reports a failure at `node`, and returns the common type.
@@ -207,18 +236,18 @@ class Inferencer final : private TypeRelationContext::Unifier {
   absl::flat_hash_map<const VarNode*, Var> vars_;
 
   // Functions of the module, by name; those not inferred yet have holes.
-  absl::flat_hash_map<std::string, Type> globals_;
+  absl::node_hash_map<std::string, Type> globals_;
   absl::string_view current_name_;
   const FunctionNode* current_function_ = nullptr;
   const ExprNode* current_ = nullptr;  // the node whose children are done
 
-  // By hole. Keys are held, so that their addresses cannot be reused.
-  absl::flat_hash_map<Type, Type> filled_;
+  std::deque<Hole> holes_;  // those made here have hints: 1 + their index
+  absl::flat_hash_map<const TypeNode*, size_t> foreign_holes_;
   // Symbolic dimensions that were found to be numbers.
   absl::flat_hash_map<Dim, Dim> dim_values_;
   std::vector<Expr> incomplete_;
   std::vector<Expr> suspended_;
-  absl::flat_hash_map<Type, std::vector<size_t>> waiting_;
+  absl::flat_hash_map<const TypeNode*, std::vector<size_t>> waiting_;
   std::deque<size_t> ready_;
 };
 
@@ -237,9 +266,9 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
         break;
       case Step::kBindLet: {
         const auto* let = static_cast<const LetNode*>(work.node);
-        const Type value_type = TypeOf(results_.back());
+        const Type& value_type = TypeOf(results_.back());
         const VarNode* var = let->var().get();
-        const Var bound = Bind(
+        const Var& bound = Bind(
             var, var->annotation().defined() ? var->annotation() : value_type);
         Require(bound->type(), value_type, let, "the value of %", var->name(),
                 " does not have its type");
@@ -253,12 +282,10 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
         }
         break;
       }
-      case Step::kLeave: {
-        Expr result = Leave(work.node);
-        if (!work.node->unique()) memo_.emplace(work.node, result);
-        results_.push_back(std::move(result));
+      case Step::kLeave:
+        Leave(work.node);
+        if (!work.node->unique()) memo_.emplace(work.node, results_.back());
         break;
-      }
     }
   }
   Expr result = std::move(results_.back());
@@ -314,6 +341,7 @@ void Inferencer::Enter(const ExprNode* node) {
         const auto it = globals_.find(current_name_);
         if (it != globals_.end()) known = it->second.As<FuncTypeNode>();
       }
+      vars_.reserve(vars_.size() + function->params().size());
       for (size_t i = 0; i < function->params().size(); ++i) {
         const VarNode* param = function->params()[i].get();
         Bind(param, known != nullptr                ? known->args()[i]
@@ -338,6 +366,17 @@ void Inferencer::Enter(const ExprNode* node) {
       Push(match->data().get(), Step::kEnter);
       break;
     }
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      Push(node, Step::kLeave);
+      const absl::Span<const Expr> args = call->args();
+      for (size_t i = args.size(); i-- > 0;) {
+        Push(args[i].get(), Step::kEnter);
+      }
+      // An operator is as it is.
+      if (call->op_node() == nullptr) Push(call->op().get(), Step::kEnter);
+      break;
+    }
     default: {
       Push(node, Step::kLeave);
       const size_t first = work_.size();
@@ -348,15 +387,17 @@ void Inferencer::Enter(const ExprNode* node) {
   }
 }
 
-Var Inferencer::Bind(const VarNode* var, Type type) {
-  if (var->type().defined()) return Var(var);
-  if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
+const Var& Inferencer::Bind(const VarNode* var, const Type& type) {
   // A variable bound twice keeps its first binding; well-formedness reports
   // it.
   const auto [it, inserted] = vars_.try_emplace(var);
-  if (inserted) {
-    it->second = Made(Var(new VarNode(var->name(), type, type, var->span())));
+  if (!inserted) return it->second;
+  if (var->type().defined()) {
+    it->second = Var(var);
+    return it->second;
   }
+  if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
+  it->second = Made(Var(new VarNode(var->name(), type, type, var->span())));
   return it->second;
 }
 
@@ -376,22 +417,19 @@ void Inferencer::EnterVar(const VarNode* var) {
       Bind(var, var->annotation().defined() ? var->annotation() : NewHole()));
 }
 
-Type Inferencer::TypeOf(const Expr& expr) {
+const Type& Inferencer::TypeOfReference(const Expr& expr) {
   if (const auto* global = expr.As<GlobalVarNode>()) {
     return TypeOfGlobal(global);
   }
-  if (const auto* op = expr.As<OpNode>()) {
-    // Operators are shared, and so stand nowhere in the text.
-    if (current_ != nullptr) {
-      Error(current_, absl::StrCat("operator ", op->name(),
-                                   " can only be called, not used as a value"));
-    }
-    return NewHole();
+  // Operators are shared, and so stand nowhere in the text.
+  if (current_ != nullptr) {
+    Error(current_, absl::StrCat("operator ", expr.As<OpNode>()->name(),
+                                 " can only be called, not used as a value"));
   }
-  return expr->type();
+  return NewHole();
 }
 
-Type Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
+const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
   const auto it = globals_.find(var->name());
   if (it != globals_.end()) return it->second;
   const Function function =
@@ -426,103 +464,123 @@ Type Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
         function->result_type().defined() ? function->result_type() : NewHole(),
         {function->type_params().begin(), function->type_params().end()});
   }
-  globals_.emplace(var->name(), type);
-  return type;
+  return globals_.emplace(var->name(), std::move(type)).first->second;
 }
 
-Expr Inferencer::Leave(const ExprNode* node) {
-  const auto take = [this](size_t n) {
-    absl::InlinedVector<Expr, 6> children(
-        std::make_move_iterator(results_.end() - static_cast<ptrdiff_t>(n)),
-        std::make_move_iterator(results_.end()));
-    results_.resize(results_.size() - n);
-    return children;
-  };
+void Inferencer::Leave(const ExprNode* node) {
+  size_t n = 0;
   switch (node->kind()) {
     case NodeKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
-      const auto children = take(static_cast<size_t>(call->num_args()) + 1);
-      return LeaveCall(call, children);
+      n = static_cast<size_t>(call->num_args()) +
+          (call->op_node() == nullptr ? 1 : 0);
+      break;
+    }
+    case NodeKind::kTuple:
+      n = static_cast<const TupleNode*>(node)->fields().size();
+      break;
+    case NodeKind::kLet:
+    case NodeKind::kRefWrite:
+      n = 2;
+      break;
+    case NodeKind::kIf:
+      n = 3;
+      break;
+    case NodeKind::kMatch:
+      n = static_cast<const MatchNode*>(node)->clauses().size() + 1;
+      break;
+    default:
+      n = 1;
+      break;
+  }
+  const size_t first = results_.size() - n;
+  Expr result = Rebuild(node, absl::MakeSpan(results_).subspan(first));
+  results_.resize(first);
+  results_.push_back(std::move(result));
+}
+
+Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
+  switch (node->kind()) {
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      if (call->op_node() != nullptr) {
+        return LeaveCall(call, call->op(), children);
+      }
+      return LeaveCall(call, std::move(children[0]), children.subspan(1));
     }
     case NodeKind::kTuple: {
-      const auto children =
-          take(static_cast<const TupleNode*>(node)->fields().size());
       std::vector<Type> types;
       types.reserve(children.size());
       for (const Expr& child : children) types.push_back(TypeOf(child));
-      return Made(Tuple({children.begin(), children.end()},
-                        TupleType(std::move(types)), node->span()));
+      std::vector<Expr> fields(std::make_move_iterator(children.begin()),
+                               std::make_move_iterator(children.end()));
+      return Made(
+          Tuple(std::move(fields), TupleType(std::move(types)), node->span()));
     }
     case NodeKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
-      const auto children = take(1);
-      const Type tuple = ResolveTop(TypeOf(children[0]));
+      const Type& tuple = ResolveTop(TypeOf(children[0]));
       if (tuple.Is<IncompleteTypeNode>()) {
-        const TupleGetItem result = Made(
-            TupleGetItem(children[0], item->index(), NewHole(), node->span()));
+        const TupleGetItem result = Made(TupleGetItem(
+            std::move(children[0]), item->index(), NewHole(), node->span()));
         Suspend(result);
         return result;
       }
-      return Made(TupleGetItem(children[0], item->index(),
-                               TypeOfProjection(item, tuple), node->span()));
+      Type type = TypeOfProjection(item, tuple);
+      return Made(TupleGetItem(std::move(children[0]), item->index(),
+                               std::move(type), node->span()));
     }
-    case NodeKind::kFunction: {
-      const auto children = take(1);
-      return LeaveFunction(static_cast<const FunctionNode*>(node), children);
-    }
+    case NodeKind::kFunction:
+      return LeaveFunction(static_cast<const FunctionNode*>(node),
+                           std::move(children[0]));
     case NodeKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
-      const auto children = take(2);
       const auto bound = vars_.find(let->var().get());
+      const Type& type = TypeOf(children[1]);
       return Made(Let(bound == vars_.end() ? let->var() : bound->second,
-                      children[0], children[1], TypeOf(children[1]),
+                      std::move(children[0]), std::move(children[1]), type,
                       node->span()));
     }
     case NodeKind::kIf: {
-      const auto children = take(3);
       // The place of a variable is that of its binding.
       const ExprNode* place =
           children[0].Is<VarNode>() ? node : children[0].get();
       Require(ScalarBool(), TypeOf(children[0]), place,
               "the condition of an if must be a scalar bool");
-      const Type type = Require(TypeOf(children[1]), TypeOf(children[2]), node,
-                                "the branches of an if must have one type");
-      return Made(
-          If(children[0], children[1], children[2], type, node->span()));
+      Type type = Require(TypeOf(children[1]), TypeOf(children[2]), node,
+                          "the branches of an if must have one type");
+      return Made(If(std::move(children[0]), std::move(children[1]),
+                     std::move(children[2]), std::move(type), node->span()));
     }
     case NodeKind::kRefCreate: {
-      const auto children = take(1);
+      RefType type(TypeOf(children[0]));
       return Made(
-          RefCreate(children[0], RefType(TypeOf(children[0])), node->span()));
+          RefCreate(std::move(children[0]), std::move(type), node->span()));
     }
     case NodeKind::kRefRead: {
-      const auto children = take(1);
       Type ref = ResolveTop(TypeOf(children[0]));
       if (!ref.Is<RefTypeNode>()) {
         ref = Require(RefType(NewHole()), ref, node,
                       "ref_read needs a reference");
       }
       const auto* ref_type = ref.As<RefTypeNode>();
-      return Made(RefRead(children[0],
+      return Made(RefRead(std::move(children[0]),
                           ref_type == nullptr ? NewHole() : ref_type->value(),
                           node->span()));
     }
-    case NodeKind::kMatch: {
-      const auto* match = static_cast<const MatchNode*>(node);
-      const auto children = take(match->clauses().size() + 1);
-      return LeaveMatch(match, children);
-    }
+    case NodeKind::kMatch:
+      return LeaveMatch(static_cast<const MatchNode*>(node), children);
     case NodeKind::kRefWrite: {
-      const auto children = take(2);
-      const Type ref = ResolveTop(TypeOf(children[0]));
-      const Type value = TypeOf(children[1]);
+      const Type& ref = ResolveTop(TypeOf(children[0]));
+      const Type& value = TypeOf(children[1]);
       if (const auto* ref_type = ref.As<RefTypeNode>()) {
         Require(ref_type->value(), value, node,
                 "ref_write stores a value of another type");
       } else {
         Require(RefType(value), ref, node, "ref_write needs a reference");
       }
-      return Made(RefWrite(children[0], children[1], Unit(), node->span()));
+      return Made(RefWrite(std::move(children[0]), std::move(children[1]),
+                           Unit(), node->span()));
     }
     default:
       Error(node, absl::StrCat("cannot infer the type of a ",
@@ -531,17 +589,17 @@ Expr Inferencer::Leave(const ExprNode* node) {
   }
 }
 
-Expr Inferencer::LeaveCall(const CallNode* call,
-                           absl::Span<const Expr> children) {
-  const auto args = children.subspan(1);
+Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
+                           absl::Span<Expr> args) {
+  const OpNode* op = callee.As<OpNode>();
   const auto make = [&](Type type) {
-    return Made(Call(children[0], args, call->attrs(),
+    return Made(
+        Call::Taking(std::move(callee), args, call->attrs(),
                      {call->type_args().begin(), call->type_args().end()},
                      std::move(type), call->span()));
   };
-  const OpNode* op = children[0].As<OpNode>();
   if (op == nullptr) {
-    return make(TypeOfGeneralCall(call, TypeOf(children[0]), args));
+    return make(TypeOfGeneralCall(call, TypeOf(callee), args));
   }
   if (op->arity() >= 0 && op->arity() != call->num_args()) {
     Error(call, absl::StrCat(op->name(), " takes ", op->arity(),
@@ -554,7 +612,6 @@ Expr Inferencer::LeaveCall(const CallNode* call,
     return make(NewHole());
   }
   absl::InlinedVector<Type, 6> arg_types;
-  arg_types.reserve(args.size());
   for (const Expr& arg : args) arg_types.push_back(Resolve(TypeOf(arg)));
   absl::StatusOr<Type> type = ApplyRelation(call, arg_types);
   if (!type.ok()) {
@@ -580,7 +637,7 @@ absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
 
 Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
                                    absl::Span<const Expr> args) {
-  const Type type = ResolveTop(callee);
+  const Type& type = ResolveTop(callee);
   if (type.Is<IncompleteTypeNode>()) {
     // A function of these arguments with an unknown result.
     std::vector<Type> arg_types;
@@ -726,8 +783,7 @@ void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
   }
 }
 
-Expr Inferencer::LeaveMatch(const MatchNode* match,
-                            absl::Span<const Expr> children) {
+Expr Inferencer::LeaveMatch(const MatchNode* match, absl::Span<Expr> children) {
   Type result;
   std::vector<Clause> clauses;
   clauses.reserve(match->clauses().size());
@@ -740,18 +796,18 @@ Expr Inferencer::LeaveMatch(const MatchNode* match,
       vars.push_back(it == vars_.end() ? var : it->second);
     });
     absl::Span<const Var> rest = vars;
-    const Expr& rhs = children[i + 1];
-    const Type type = TypeOf(rhs);
+    Expr& rhs = children[i + 1];
+    const Type& type = TypeOf(rhs);
     result = i == 0 ? type
                     : Require(result, type,
                               rhs->span().defined() ? rhs.get() : match,
                               "clause ", i, " of the match has another type");
-    clauses.push_back({WithVars(lhs, &rest), rhs});
+    clauses.push_back({WithVars(lhs, &rest), std::move(rhs)});
   }
   if (!result.defined()) result = NewHole();
   if (match->complete()) CheckComplete(match);
-  return Made(Match(children[0], std::move(clauses), match->complete(),
-                    std::move(result), match->span()));
+  return Made(Match(std::move(children[0]), std::move(clauses),
+                    match->complete(), std::move(result), match->span()));
 }
 
 void Inferencer::CheckComplete(const MatchNode* match) {
@@ -827,9 +883,7 @@ void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
   }
 }
 
-Expr Inferencer::LeaveFunction(const FunctionNode* function,
-                               absl::Span<const Expr> children) {
-  const Expr& body = children[0];
+Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
   Type result = TypeOf(body);
   if (function->result_type().defined()) {
     result = Require(function->result_type(), result, function,
@@ -861,7 +915,7 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function,
     globals_.emplace(current_name_, type);
   }
   return Made(Function(
-      std::move(params), body,
+      std::move(params), std::move(body),
       function->result_type().defined() ? function->result_type() : result,
       {function->type_params().begin(), function->type_params().end()},
       function->attrs(), type, function->span()));
@@ -902,7 +956,7 @@ void Inferencer::Resume() {
           continue;
         }
         if (t.Is<IncompleteTypeNode>()) {
-          waiting_[t].push_back(id);
+          waiting_[t.get()].push_back(id);
         } else if (const auto* tuple = t.As<TupleTypeNode>()) {
           types.insert(types.end(), tuple->fields().begin(),
                        tuple->fields().end());
@@ -922,7 +976,7 @@ void Inferencer::Resume() {
 
 absl::StatusOr<Type> Inferencer::Retry(const Expr& node) {
   if (const auto* item = node.As<TupleGetItemNode>()) {
-    const Type tuple = ResolveTop(TypeOf(item->tuple()));
+    const Type& tuple = ResolveTop(TypeOf(item->tuple()));
     return tuple.Is<IncompleteTypeNode>() ? Type()
                                           : TypeOfProjection(item, tuple);
   }
@@ -948,13 +1002,13 @@ void Inferencer::Finish() {
   incomplete_.clear();
 }
 
-Type Inferencer::ResolveTop(Type type) {
-  while (type.Is<IncompleteTypeNode>()) {
-    const auto it = filled_.find(type);
-    if (it == filled_.end()) break;
-    type = it->second;
+Inferencer::Hole* Inferencer::FindHole(const IncompleteTypeNode* hole) {
+  const size_t index = size_t{hole->hint()} - 1;
+  if (index < holes_.size() && holes_[index].type.get() == hole) {
+    return &holes_[index];
   }
-  return type;
+  const auto it = foreign_holes_.find(hole);
+  return it == foreign_holes_.end() ? nullptr : &holes_[it->second];
 }
 
 Type Inferencer::ResolveDeep(const Type& type, int depth) {
@@ -967,7 +1021,7 @@ Type Inferencer::ResolveDeep(const Type& type, int depth) {
   };
   switch (type->kind()) {
     case NodeKind::kIncompleteType: {
-      const Type top = ResolveTop(type);
+      const Type& top = ResolveTop(type);
       return top == type ? type : ResolveDeep(top, depth + 1);
     }
     case NodeKind::kTupleType:
@@ -1023,7 +1077,7 @@ Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
       return RefType(
           Instantiate(type.As<RefTypeNode>()->value(), values, depth + 1));
     case NodeKind::kIncompleteType: {
-      const Type top = ResolveTop(type);
+      const Type& top = ResolveTop(type);
       return top == type ? type : Instantiate(top, values, depth + 1);
     }
     default:
@@ -1036,7 +1090,7 @@ absl::StatusOr<Type> Inferencer::Mismatch(const Type& a, const Type& b) {
       "expected ", Resolve(a).ToString(), ", found ", Resolve(b).ToString()));
 }
 
-absl::Status Inferencer::Fill(const IncompleteTypeNode* hole,
+absl::Status Inferencer::Fill(const IncompleteTypeNode* node,
                               const Type& type) {
   // A hole inside its own value would make an infinite type.
   if (!type->complete()) {
@@ -1044,7 +1098,7 @@ absl::Status Inferencer::Fill(const IncompleteTypeNode* hole,
     while (!work.empty()) {
       const Type t = ResolveTop(std::move(work.back()));
       work.pop_back();
-      if (t.get() == hole) {
+      if (t.get() == node) {
         return absl::InvalidArgumentError("the type contains itself");
       }
       if (t->complete()) continue;
@@ -1061,8 +1115,15 @@ absl::Status Inferencer::Fill(const IncompleteTypeNode* hole,
       }
     }
   }
-  filled_.emplace(Type(hole), type);
-  const auto it = waiting_.find(Type(hole));
+  Hole* hole = FindHole(node);
+  if (hole == nullptr) {
+    foreign_holes_.emplace(node, holes_.size());
+    holes_.push_back({Type(node), {}});
+    hole = &holes_.back();
+  }
+  hole->value = type;
+  if (waiting_.empty()) return absl::OkStatus();
+  const auto it = waiting_.find(node);
   if (it != waiting_.end()) {
     ready_.insert(ready_.end(), it->second.begin(), it->second.end());
     waiting_.erase(it);
@@ -1103,8 +1164,8 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
   if (depth > kMaxTypeDepth) {
     return absl::InvalidArgumentError("the type is nested too deeply");
   }
-  const Type a = ResolveTop(left);
-  const Type b = ResolveTop(right);
+  const Type& a = ResolveTop(left);
+  const Type& b = ResolveTop(right);
   if (a == b) return a;
   if (const auto* hole = a.As<IncompleteTypeNode>()) {
     BATON_RETURN_IF_ERROR(Fill(hole, b));
@@ -1212,6 +1273,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
 template <typename... Context>
 Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
                          const Context&... context) {
+  if (a == b) return a;
   absl::StatusOr<Type> type = UnifyTypes(a, b);
   if (type.ok()) return *std::move(type);
   Error(node, absl::StrCat(context..., ": ", type.status().message()));

@@ -1,12 +1,14 @@
 #include "baton/ir/node.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node_memory.h"
 #include "baton/ir/op.h"
 #include "baton/ir/source.h"
 #include "baton/ir/type.h"
@@ -80,11 +82,7 @@ absl::string_view NodeKindName(NodeKind kind) {
 namespace internal {
 
 void ChildSink::TakeNode(const Node* node) {
-  const uint32_t refs = node->refs_.load(std::memory_order_acquire);
-  if ((refs & Node::kImmortal) != 0) return;
-  if (refs != 1 && node->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
-  }
+  if (!node->DropsLast()) return;
   node->memo_.store(reinterpret_cast<uintptr_t>(pending_),
                     std::memory_order_relaxed);
   pending_ = node;
@@ -106,8 +104,9 @@ void DestroyGraph(const Node* root) {
       case NodeKind::kTensorType: {
         auto* n = static_cast<TensorTypeNode*>(node);
         for (uint32_t i = 0; i < n->rank_; ++i) sink.Take(n->dims()[i]);
+        const size_t bytes = n->bytes();
         n->~TensorTypeNode();
-        ::operator delete(n);
+        NodeMemory::Free(n, bytes);
         break;
       }
       case NodeKind::kTupleType: {
@@ -166,8 +165,9 @@ void DestroyGraph(const Node* root) {
         for (uint32_t i = 0; i < n->num_args_; ++i) {
           sink.Take(n->arg_array()[i]);
         }
+        const size_t bytes = n->bytes();
         n->~CallNode();
-        ::operator delete(n);
+        NodeMemory::Free(n, bytes);
         break;
       }
       case NodeKind::kTuple: {

@@ -9,8 +9,9 @@
 //   if (const CallNode* call = expr.As<CallNode>()) Use(call->args());
 //   Expr again(call);  // a handle to an existing node
 //
-// Counts are atomic, so handles may be copied and dropped on any thread.
-// Destroying a graph never recurses, however deep it is.
+// Counts are atomic once the process has a second thread, so handles may be
+// copied and dropped on any thread. Destroying a graph never recurses, however
+// deep it is.
 
 #ifndef BATON_IR_NODE_H_
 #define BATON_IR_NODE_H_
@@ -22,6 +23,17 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "baton/ir/node_memory.h"
+
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define BATON_SINGLE_THREADED() (__libc_single_threaded != 0)
+#endif
+#endif
+#ifndef BATON_SINGLE_THREADED
+#define BATON_SINGLE_THREADED() false
+#endif
 
 namespace baton {
 
@@ -64,6 +76,17 @@ inline constexpr NodeKind kFirstExprKind = NodeKind::kVar;
 inline constexpr NodeKind kLastExprKind = NodeKind::kOp;
 inline constexpr int kNumNodeKinds = static_cast<int>(NodeKind::kTypeData) + 1;
 
+// True for expressions that have no children: variables, constants, operators,
+// constructors.
+constexpr bool IsLeaf(NodeKind kind) {
+  constexpr uint32_t kLeaves = 1u << static_cast<int>(NodeKind::kVar) |
+                               1u << static_cast<int>(NodeKind::kGlobalVar) |
+                               1u << static_cast<int>(NodeKind::kConstant) |
+                               1u << static_cast<int>(NodeKind::kConstructor) |
+                               1u << static_cast<int>(NodeKind::kOp);
+  return (kLeaves >> static_cast<int>(kind) & 1u) != 0;
+}
+
 // The name of a kind as used in messages: `Call`, `TupleGetItem`, ...
 absl::string_view NodeKindName(NodeKind kind);
 
@@ -87,6 +110,15 @@ class Node {
   // an edge arrives but once, and need not remember having been here.
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
+  static void* operator new(size_t bytes) {
+    return internal::NodeMemory::Allocate(bytes);
+  }
+  static void* operator new(size_t /*bytes*/, void* place) { return place; }
+  static void operator delete(void* memory, size_t bytes) {
+    internal::NodeMemory::Free(memory, bytes);
+  }
+  static void operator delete(void* /*memory*/, void* /*place*/) {}
+
  protected:
   explicit Node(NodeKind kind) : kind_(kind) {}
   ~Node() = default;
@@ -101,17 +133,28 @@ class Node {
   static constexpr uint32_t kImmortal = 0x80000000u;
 
   void Retain() const {
-    if ((refs_.load(std::memory_order_relaxed) & kImmortal) == 0) {
+    const uint32_t refs = refs_.load(std::memory_order_relaxed);
+    if ((refs & kImmortal) != 0) return;
+    if (BATON_SINGLE_THREADED()) {
+      refs_.store(refs + 1, std::memory_order_relaxed);
+    } else {
       refs_.fetch_add(1, std::memory_order_relaxed);
     }
   }
   void Release() const {
+    if (DropsLast()) internal::DestroyGraph(this);
+  }
+  // Gives up one reference; true if it was the last.
+  bool DropsLast() const {
     const uint32_t refs = refs_.load(std::memory_order_acquire);
-    if ((refs & kImmortal) != 0) return;
     // The only holder needs no atomic decrement.
-    if (refs == 1 || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      internal::DestroyGraph(this);
+    if (refs == 1) return true;
+    if ((refs & kImmortal) != 0) return false;
+    if (BATON_SINGLE_THREADED()) {
+      refs_.store(refs - 1, std::memory_order_relaxed);
+      return false;
     }
+    return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
   mutable std::atomic<uint32_t> refs_{0};
@@ -168,6 +211,15 @@ class NodeRef {
 
   // Gives the reference up without dropping it; used to take graphs apart.
   const Node* ReleaseToCaller() { return std::exchange(node_, nullptr); }
+
+  // `ref` as a handle of another class, without counting. The node must be of
+  // that class.
+  template <typename H>
+  friend H MoveAs(NodeRef ref) {
+    H handle;
+    static_cast<NodeRef&>(handle).node_ = ref.ReleaseToCaller();
+    return handle;
+  }
 
  protected:
   const Node* node_ = nullptr;
@@ -228,5 +280,7 @@ class ChildSink {
 
 }  // namespace internal
 }  // namespace baton
+
+#undef BATON_SINGLE_THREADED
 
 #endif  // BATON_IR_NODE_H_

@@ -133,6 +133,8 @@ class OpRegistry {
   // The operator of that name, made if there is none.
   OpNode& Declare(absl::string_view name);
   const OpNode* Find(absl::string_view name) const;
+  // All, in order of registration: element `i` has index `i`.
+  absl::Span<const OpNode* const> ops() const { return ops_; }
   // All, sorted by name.
   std::vector<const OpNode*> List() const;
   // Up to three names that resemble `name`, nearest first.

@@ -12,11 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define BATON_RETURN_IF_ERROR(expr)                                   \
-  do {                                                                \
-    if (absl::Status baton_status_ = (expr); !baton_status_.ok()) {   \
-      return baton_status_;                                           \
-    }                                                                 \
+#define BATON_RETURN_IF_ERROR(expr)                                 \
+  do {                                                              \
+    if (absl::Status baton_status_ = (expr); !baton_status_.ok()) { \
+      return baton_status_;                                         \
+    }                                                               \
   } while (false)
 
 #define BATON_ASSIGN_OR_RETURN(lhs, expr) \

@@ -60,8 +60,7 @@ TEST(TensorTest, AbsurdShapesAreRefused) {
       Tensor::Zeros(DType::Int(8), {0, int64_t{1} << 40, int64_t{1} << 40})
           .ok());
   EXPECT_FALSE(Tensor::Zeros(DType::Int(4), {2}).ok());
-  EXPECT_FALSE(
-      Tensor::Zeros(DType::Int(8), {(int64_t{1} << 62) + 5}).ok());
+  EXPECT_FALSE(Tensor::Zeros(DType::Int(8), {(int64_t{1} << 62) + 5}).ok());
   EXPECT_EQ(Tensor::Zeros(DType::Float(32), {0, 5})->num_elements(), 0);
 }
 
@@ -74,11 +73,10 @@ TEST(TensorTest, FromBufferKeepsTheOwnerAndChecksTheSize) {
   ASSERT_TRUE(t.ok());
   owner.reset();
   EXPECT_EQ(t->AtAsInt64(3), 7);
+  EXPECT_FALSE(Tensor::FromBuffer(DType::Int(32), {2, 3}, bytes, nullptr).ok());
   EXPECT_FALSE(
-      Tensor::FromBuffer(DType::Int(32), {2, 3}, bytes, nullptr).ok());
-  EXPECT_FALSE(Tensor::FromBuffer(DType::Int(32), {3},
-                                  bytes.substr(1, 12), nullptr)
-                   .ok());
+      Tensor::FromBuffer(DType::Int(32), {3}, bytes.substr(1, 12), nullptr)
+          .ok());
 }
 
 }  // namespace

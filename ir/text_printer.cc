@@ -33,17 +33,7 @@ namespace baton {
 namespace {
 
 bool IsAtomic(const ExprNode* node) {
-  if (node == nullptr) return true;
-  switch (node->kind()) {
-    case NodeKind::kVar:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kConstant:
-    case NodeKind::kConstructor:
-    case NodeKind::kOp:
-      return true;
-    default:
-      return false;
-  }
+  return node == nullptr || IsLeaf(node->kind());
 }
 
 bool IsLetter(char c) {

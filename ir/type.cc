@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_memory.h"
 
 namespace baton {
 
@@ -46,8 +46,8 @@ bool TensorTypeNode::is_static() const {
 }
 
 TensorType::TensorType(absl::Span<const Dim> shape, DType dtype) {
-  void* memory =
-      ::operator new(sizeof(TensorTypeNode) + shape.size() * sizeof(Dim));
+  void* memory = internal::NodeMemory::Allocate(
+      TensorTypeNode::BytesFor(static_cast<uint32_t>(shape.size())));
   auto* node =
       new (memory) TensorTypeNode(dtype, static_cast<uint32_t>(shape.size()));
   Dim* dims = node->dims();

@@ -26,10 +26,11 @@ class DimExprNode;
 // Eight bytes; only the symbolic form is counted.
 class Dim {
  public:
-  Dim() = default;       // unknown
+  Dim() = default;    // unknown
   Dim(int64_t value)  // NOLINT(google-explicit-constructor)
       : bits_((static_cast<uint64_t>(value) << 1) | 1u) {}
-  Dim(int value) : Dim(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
+  Dim(int value)
+      : Dim(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
   explicit Dim(const DimExprNode* expr);
   static Dim Any() { return {}; }
 
@@ -115,9 +116,7 @@ class DimExprNode : public Node {
 class TypeNode : public Node {
  public:
   using Handle = class Type;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind < kFirstExprKind;
-  }
+  static constexpr bool ClassOf(NodeKind kind) { return kind < kFirstExprKind; }
   // False if an IncompleteType occurs in this type.
   bool complete() const { return complete_; }
 
@@ -159,6 +158,10 @@ class TensorTypeNode final : public TypeNode {
   friend void internal::DestroyGraph(const Node* node);
   TensorTypeNode(DType dtype, uint32_t rank)
       : TypeNode(NodeKind::kTensorType, true), dtype_(dtype), rank_(rank) {}
+  static size_t BytesFor(uint32_t rank) {
+    return sizeof(TensorTypeNode) + rank * sizeof(Dim);
+  }
+  size_t bytes() const { return BytesFor(rank_); }
   const Dim* dims() const { return reinterpret_cast<const Dim*>(this + 1); }
   Dim* dims() { return reinterpret_cast<Dim*>(this + 1); }
 
@@ -172,8 +175,7 @@ class TensorType : public Type {
   BATON_HANDLE(TensorType, Type, TensorTypeNode)
   TensorType(absl::Span<const Dim> shape, DType dtype);
   TensorType(std::initializer_list<Dim> shape, DType dtype)
-      : TensorType(absl::Span<const Dim>(shape.begin(), shape.size()), dtype) {
-  }
+      : TensorType(absl::Span<const Dim>(shape.begin(), shape.size()), dtype) {}
   static TensorType Of(absl::Span<const int64_t> shape, DType dtype);
   static TensorType Scalar(DType dtype) {
     return TensorType(absl::Span<const Dim>(), dtype);
@@ -337,13 +339,18 @@ class IncompleteTypeNode final : public TypeNode {
   static constexpr bool ClassOf(NodeKind kind) {
     return kind == NodeKind::kIncompleteType;
   }
-  explicit IncompleteTypeNode(TypeVarKind var_kind)
-      : TypeNode(NodeKind::kIncompleteType, false), var_kind_(var_kind) {}
+  explicit IncompleteTypeNode(TypeVarKind var_kind, uint32_t hint = 0)
+      : TypeNode(NodeKind::kIncompleteType, false),
+        var_kind_(var_kind),
+        hint_(hint) {}
   TypeVarKind var_kind() const { return var_kind_; }
+  // Where its maker may find what it knows of it; no part of its identity.
+  uint32_t hint() const { return hint_; }
 
  private:
   friend void internal::DestroyGraph(const Node* node);
   TypeVarKind var_kind_;
+  uint32_t hint_;
 };
 
 class IncompleteType : public Type {

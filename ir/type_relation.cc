@@ -10,8 +10,8 @@ const TensorTypeNode* TypeRelationContext::Tensor(int i) {
   if (!type.defined()) return nullptr;
   const auto* tensor = type.As<TensorTypeNode>();
   if (tensor == nullptr && !type.Is<IncompleteTypeNode>() && status_.ok()) {
-    status_ = Error("argument ", i, " must be a tensor, found ",
-                    type.ToString());
+    status_ =
+        Error("argument ", i, " must be a tensor, found ", type.ToString());
   }
   return tensor;
 }

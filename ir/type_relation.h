@@ -54,8 +54,7 @@ class TypeRelationContext {
   // An InvalidArgument error whose text starts with the operator's name.
   template <typename... Args>
   absl::Status Error(const Args&... args) const {
-    return absl::InvalidArgumentError(
-        absl::StrCat(op().name(), ": ", args...));
+    return absl::InvalidArgumentError(absl::StrCat(op().name(), ": ", args...));
   }
 
   // Implementation: for the inference engine.

@@ -16,19 +16,6 @@
 namespace baton {
 namespace {
 
-bool IsLeaf(const ExprNode* node) {
-  switch (node->kind()) {
-    case NodeKind::kVar:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kConstant:
-    case NodeKind::kConstructor:
-    case NodeKind::kOp:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // What to do with a node on the stack of a depth-first walk.
 enum class Step : uintptr_t {
   kEnter = 0,
@@ -66,6 +53,15 @@ class WalkStack {
       Push(let->var().get(), Step::kEnter);
       return;
     }
+    if (node->kind() == NodeKind::kCall) {
+      const auto* call = static_cast<const CallNode*>(node);
+      const absl::Span<const Expr> args = call->args();
+      for (size_t i = args.size(); i-- > 0;) {
+        Push(args[i].get(), Step::kEnter);
+      }
+      Push(call->op().get(), Step::kEnter);
+      return;
+    }
     const size_t first = items_.size();
     ForEachChild(
         node, [this](const Expr& child) { Push(child.get(), Step::kEnter); });
@@ -79,6 +75,27 @@ class WalkStack {
                      static_cast<uintptr_t>(step));
   }
   absl::InlinedVector<uintptr_t, 64> items_;
+};
+
+// The shared nodes that a walk has met. Operators, which every call shares,
+// are marked by their index; all else is hashed.
+class SeenNodes {
+ public:
+  bool FirstTime(const ExprNode* node) {
+    if (node->kind() != NodeKind::kOp) return nodes_.insert(node).second;
+    const auto i =
+        static_cast<size_t>(static_cast<const OpNode*>(node)->index());
+    if (i / 64 >= ops_.size()) ops_.resize(i / 64 + 1);
+    uint64_t& word = ops_[i / 64];
+    const uint64_t bit = uint64_t{1} << (i % 64);
+    if ((word & bit) != 0) return false;
+    word |= bit;
+    return true;
+  }
+
+ private:
+  absl::flat_hash_set<const ExprNode*> nodes_;
+  absl::InlinedVector<uint64_t, 8> ops_;
 };
 
 // The walk behind every visitor. `first_time(node)` says whether a shared node
@@ -95,12 +112,22 @@ void Walk(const Expr& root, FirstTime&& first_time, EnterFn&& enter,
       continue;
     }
     if (!node->unique() && !first_time(node)) continue;
-    if (IsLeaf(node) || !enter(node)) {
+    if (IsLeaf(node->kind()) || !enter(node)) {
       leave(node);
     } else {
       stack.PushLeaveAndChildren(node, /*stop_at_let_value=*/false);
     }
   }
+}
+
+size_t NumChildren(const ExprNode* node) {
+  if (node->kind() == NodeKind::kCall) {
+    return static_cast<size_t>(static_cast<const CallNode*>(node)->num_args()) +
+           1;
+  }
+  size_t count = 0;
+  ForEachChild(node, [&count](const Expr&) { ++count; });
+  return count;
 }
 
 bool SameType(const ExprNode* a, const ExprNode* b) {
@@ -111,26 +138,24 @@ bool SameType(const ExprNode* a, const ExprNode* b) {
 
 void PostOrderVisit(const Expr& root,
                     absl::FunctionRef<void(const ExprNode*)> fn) {
-  absl::flat_hash_set<const ExprNode*> seen;
-  Walk(
-      root, [&](const ExprNode* node) { return seen.insert(node).second; },
-      [](const ExprNode*) { return true; }, fn);
+  PostOrderVisit(
+      root, [](const ExprNode*) { return true; }, fn);
 }
 
 void PostOrderVisit(const Expr& root,
                     absl::FunctionRef<bool(const ExprNode*)> enter,
                     absl::FunctionRef<void(const ExprNode*)> fn) {
-  absl::flat_hash_set<const ExprNode*> seen;
+  SeenNodes seen;
   Walk(
-      root, [&](const ExprNode* node) { return seen.insert(node).second; },
-      enter, fn);
+      root, [&](const ExprNode* node) { return seen.FirstTime(node); }, enter,
+      fn);
 }
 
 std::vector<Var> BoundVars(const Expr& expr) {
   std::vector<Var> bound;
-  absl::flat_hash_set<const ExprNode*> seen;
+  SeenNodes seen;
   Walk(
-      expr, [&](const ExprNode* node) { return seen.insert(node).second; },
+      expr, [&](const ExprNode* node) { return seen.FirstTime(node); },
       [&](const ExprNode* node) {
         // On the way down: binders in the order in which they are read.
         if (node->kind() == NodeKind::kFunction) {
@@ -214,27 +239,30 @@ void ExprVisitor::Dispatch(const ExprNode* node) {
 }
 
 void ExprMutator::Remember(const ExprNode* node, const Expr& result) {
-  if (!node->unique()) memo_.emplace(Expr(node), result);
+  if (node->unique()) return;
+  if (memo_.empty()) memo_.reserve(16);
+  memo_.try_emplace(node, Result{Expr(node), result});
+  if (node->kind() == NodeKind::kOp) remembers_ops_ = true;
 }
 
 Expr ExprMutator::Mutate(const Expr& root) {
   if (!root.defined()) return root;
   WalkStack stack(root.get());
   std::vector<Expr> results;
+  results.reserve(16);
   while (!stack.empty()) {
     const auto [node, step] = stack.Pop();
     if (step == Step::kLetValue) {
       const auto* let = static_cast<const LetNode*>(node);
       Expr replacement = AfterLetValue(let, results.back());
       if (replacement.defined()) {
-        memo_.insert_or_assign(let->var(), std::move(replacement));
+        memo_.insert_or_assign(let->var().get(),
+                               Result{let->var(), std::move(replacement)});
       }
       continue;
     }
     if (step == Step::kLeave) {
-      size_t num_children = 0;
-      ForEachChild(node, [&](const Expr&) { ++num_children; });
-      const size_t first = results.size() - num_children;
+      const size_t first = results.size() - NumChildren(node);
       Expr result = Dispatch(
           node,
           WithChildren(node, absl::MakeConstSpan(results).subspan(first)));
@@ -243,17 +271,19 @@ Expr ExprMutator::Mutate(const Expr& root) {
       results.push_back(std::move(result));
       continue;
     }
-    if (!node->unique()) {
-      const auto it = memo_.find(Expr(node));
+    // Every call shares its operator: those are seldom worth a look-up.
+    if (!node->unique() && (node->kind() != NodeKind::kOp || remembers_ops_)) {
+      const auto it = memo_.find(node);
       if (it != memo_.end()) {
-        results.push_back(it->second);
+        results.push_back(it->second.result);
         continue;
       }
     }
     Expr result = Before(node);
-    if (!result.defined() && IsLeaf(node)) result = Dispatch(node, Expr(node));
+    const bool is_leaf = IsLeaf(node->kind());
+    if (is_leaf && !result.defined()) result = Dispatch(node, Expr(node));
     if (result.defined()) {
-      Remember(node, result);
+      if (!is_leaf || result.get() != node) Remember(node, result);
       results.push_back(std::move(result));
     } else {
       stack.PushLeaveAndChildren(node, /*stop_at_let_value=*/true);
@@ -269,56 +299,60 @@ Function ExprMutator::MutateFunction(const Function& function) {
 }
 
 Expr ExprMutator::Dispatch(const ExprNode* original, Expr rebuilt) {
-  const ExprNode* node = rebuilt.get();
   switch (original->kind()) {
     case NodeKind::kVar:
-      return VisitVar(Var(static_cast<const VarNode*>(node)));
+      return VisitVar(MoveAs<Var>(std::move(rebuilt)));
     case NodeKind::kGlobalVar:
-      return VisitGlobalVar(GlobalVar(static_cast<const GlobalVarNode*>(node)));
+      return VisitGlobalVar(MoveAs<GlobalVar>(std::move(rebuilt)));
     case NodeKind::kConstant:
-      return VisitConstant(Constant(static_cast<const ConstantNode*>(node)));
+      return VisitConstant(MoveAs<Constant>(std::move(rebuilt)));
     case NodeKind::kOp:
-      return VisitOp(Op(static_cast<const OpNode*>(node)));
+      return VisitOp(MoveAs<Op>(std::move(rebuilt)));
+    case NodeKind::kConstructor:
+      return VisitConstructor(MoveAs<Constructor>(std::move(rebuilt)));
     case NodeKind::kCall:
       return VisitCall(static_cast<const CallNode*>(original),
-                       Call(static_cast<const CallNode*>(node)));
+                       MoveAs<Call>(std::move(rebuilt)));
     case NodeKind::kTuple:
       return VisitTuple(static_cast<const TupleNode*>(original),
-                        Tuple(static_cast<const TupleNode*>(node)));
+                        MoveAs<Tuple>(std::move(rebuilt)));
     case NodeKind::kTupleGetItem:
-      return VisitTupleGetItem(
-          static_cast<const TupleGetItemNode*>(original),
-          TupleGetItem(static_cast<const TupleGetItemNode*>(node)));
+      return VisitTupleGetItem(static_cast<const TupleGetItemNode*>(original),
+                               MoveAs<TupleGetItem>(std::move(rebuilt)));
     case NodeKind::kFunction:
       return VisitFunction(static_cast<const FunctionNode*>(original),
-                           Function(static_cast<const FunctionNode*>(node)));
+                           MoveAs<Function>(std::move(rebuilt)));
     case NodeKind::kLet:
       return VisitLet(static_cast<const LetNode*>(original),
-                      Let(static_cast<const LetNode*>(node)));
+                      MoveAs<Let>(std::move(rebuilt)));
     case NodeKind::kIf:
       return VisitIf(static_cast<const IfNode*>(original),
-                     If(static_cast<const IfNode*>(node)));
+                     MoveAs<If>(std::move(rebuilt)));
     case NodeKind::kRefCreate:
       return VisitRefCreate(static_cast<const RefCreateNode*>(original),
-                            RefCreate(static_cast<const RefCreateNode*>(node)));
+                            MoveAs<RefCreate>(std::move(rebuilt)));
     case NodeKind::kRefRead:
       return VisitRefRead(static_cast<const RefReadNode*>(original),
-                          RefRead(static_cast<const RefReadNode*>(node)));
+                          MoveAs<RefRead>(std::move(rebuilt)));
     case NodeKind::kRefWrite:
       return VisitRefWrite(static_cast<const RefWriteNode*>(original),
-                           RefWrite(static_cast<const RefWriteNode*>(node)));
+                           MoveAs<RefWrite>(std::move(rebuilt)));
     case NodeKind::kMatch:
       return VisitMatch(static_cast<const MatchNode*>(original),
-                        Match(static_cast<const MatchNode*>(node)));
-    case NodeKind::kConstructor:
-      return VisitConstructor(
-          Constructor(static_cast<const ConstructorNode*>(node)));
+                        MoveAs<Match>(std::move(rebuilt)));
     default:
       return rebuilt;
   }
 }
 
 Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children) {
+  // The usual case, quickly.
+  if (node->kind() == NodeKind::kCall) {
+    const auto* call = static_cast<const CallNode*>(node);
+    if (call->op() == children[0] && call->args() == children.subspan(1)) {
+      return Expr(node);
+    }
+  }
   bool changed = false;
   bool keep_type = node->type().defined();
   size_t i = 0;

@@ -88,7 +88,9 @@ class ExprVisitor {
 // not change is not rebuilt, so a rewrite that changes nothing returns the
 // same pointer. A node that is rebuilt keeps its type if it had one and every
 // new child has the type of the child that it replaces. Results are memoized:
-// sharing is kept, also over several calls of Mutate.
+// sharing is kept, also over several calls of Mutate; but the hook of a leaf
+// (a variable, constant, operator or constructor) that returns the leaf itself
+// is asked again where the leaf is used again.
 class ExprMutator {
  public:
   ExprMutator() = default;
@@ -154,9 +156,14 @@ class ExprMutator {
   Expr Dispatch(const ExprNode* original, Expr rebuilt);
   void Remember(const ExprNode* node, const Expr& result);
 
-  // Of nodes that are shared. Keys are held, so that their addresses cannot be
-  // reused.
-  absl::flat_hash_map<Expr, Expr> memo_;
+  // What shared nodes became. The nodes are held, so that their addresses
+  // cannot be reused.
+  struct Result {
+    Expr node;
+    Expr result;
+  };
+  absl::flat_hash_map<const ExprNode*, Result> memo_;
+  bool remembers_ops_ = false;
 };
 
 // `node` with other children, given in the order of ForEachChild (as many as

@@ -44,9 +44,9 @@ MATCHER_P2(StatusIs, code, substring,
 #define BATON_ASSERT_OK_AND_ASSIGN(lhs, expr) \
   BATON_ASSERT_OK_AND_ASSIGN_IMPL_(           \
       BATON_TEST_CONCAT_(baton_status_or_, __LINE__), lhs, expr)
-#define BATON_ASSERT_OK_AND_ASSIGN_IMPL_(var, lhs, expr)  \
-  auto var = (expr);                                      \
-  ASSERT_TRUE(var.ok()) << var.status();                  \
+#define BATON_ASSERT_OK_AND_ASSIGN_IMPL_(var, lhs, expr) \
+  auto var = (expr);                                     \
+  ASSERT_TRUE(var.ok()) << var.status();                 \
   lhs = *std::move(var)
 #define BATON_TEST_CONCAT_(a, b) BATON_TEST_CONCAT_IMPL_(a, b)
 #define BATON_TEST_CONCAT_IMPL_(a, b) a##b

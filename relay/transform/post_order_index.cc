@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
@@ -16,7 +17,11 @@
 
 namespace baton::relay {
 
-PostOrderIndex::PostOrderIndex(const Expr& root) {
+PostOrderIndex::PostOrderIndex(const Expr& root)
+    : PostOrderIndex(root, [](const ExprNode*) { return true; }) {}
+
+PostOrderIndex::PostOrderIndex(const Expr& root,
+                               absl::FunctionRef<bool(const ExprNode*)> enter) {
   // A node to enter, or one to leave once its children are done.
   struct Step {
     const ExprNode* node;
@@ -60,13 +65,15 @@ PostOrderIndex::PostOrderIndex(const Expr& root) {
       const int first_child = static_cast<int>(children_.size());
       const size_t first_step = steps.size() + 1;
       steps.push_back({step.node, step.edge, true});
-      ForEachChild(step.node, [&](const Expr& child) {
-        if (child->kind() != NodeKind::kOp) {
-          steps.push_back(
-              {child.get(), static_cast<int>(children_.size()), false});
-        }
-        children_.push_back(kNoIndex);
-      });
+      if (!IsLeaf(step.node->kind()) && enter(step.node)) {
+        ForEachChild(step.node, [&](const Expr& child) {
+          if (child->kind() != NodeKind::kOp) {
+            steps.push_back(
+                {child.get(), static_cast<int>(children_.size()), false});
+          }
+          children_.push_back(kNoIndex);
+        });
+      }
       open.push_back({first_child,
                       static_cast<int>(children_.size()) - first_child,
                       shared_id});
@@ -89,19 +96,7 @@ PostOrderIndex::PostOrderIndex(const Expr& root) {
 }
 
 bool ContainsKind(const Expr& root, NodeKind kind) {
-  const auto has_children = [](const ExprNode* node) {
-    switch (node->kind()) {
-      case NodeKind::kVar:
-      case NodeKind::kGlobalVar:
-      case NodeKind::kConstant:
-      case NodeKind::kConstructor:
-      case NodeKind::kOp:
-        return false;
-      default:
-        return true;
-    }
-  };
-  if (!root.defined() || !has_children(root.get())) return false;
+  if (!root.defined() || IsLeaf(root->kind())) return false;
   absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
   absl::flat_hash_set<const ExprNode*> seen;
   while (!pending.empty()) {
@@ -110,7 +105,7 @@ bool ContainsKind(const Expr& root, NodeKind kind) {
     if (node->kind() == kind) return true;
     if (!node->unique() && !seen.insert(node).second) continue;
     ForEachChild(node, [&](const Expr& child) {
-      if (has_children(child.get())) pending.push_back(child.get());
+      if (!IsLeaf(child->kind())) pending.push_back(child.get());
     });
   }
   return false;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
@@ -31,6 +32,9 @@ class PostOrderIndex {
   static constexpr int kNoIndex = -1;
 
   explicit PostOrderIndex(const Expr& root);
+  // The same, without the children of nodes for which `enter` is false.
+  PostOrderIndex(const Expr& root,
+                 absl::FunctionRef<bool(const ExprNode*)> enter);
 
   int size() const { return static_cast<int>(nodes_.size()); }
   const ExprNode* node(int i) const { return nodes_[i].node; }
@@ -47,6 +51,9 @@ class PostOrderIndex {
     return absl::Span<const int>(children_).subspan(entry.first_child,
                                                     entry.num_children);
   }
+  // Edges, from parents to children, are numbered in the order in which a
+  // depth-first walk enters the parents; those of one parent in a row.
+  int first_edge(int i) const { return nodes_[i].first_child; }
   // The indices of the arguments of a call.
   absl::Span<const int> args(int i) const { return children(i).subspan(1); }
   // How often the node is a child; twice if one parent has it twice.

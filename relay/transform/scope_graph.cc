@@ -1,12 +1,10 @@
 #include "baton/relay/transform/scope_graph.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/visit.h"
@@ -25,27 +23,23 @@ bool IsPrimitive(const ExprNode* node) {
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
-// Calls `fn(child, binder)` for each child, in the order of ForEachChild;
-// `binder` says whether `node` binds the child.
-template <typename Fn>
-void ForEachEdge(const ExprNode* node, Fn&& fn) {
-  if (node->kind() == NodeKind::kMatch) {
-    const auto* match = static_cast<const MatchNode*>(node);
-    fn(match->data(), false);
-    for (const Clause& clause : match->clauses()) {
-      ForEachVar(clause.lhs.get(), [&fn](const Var& var) { fn(var, true); });
-      fn(clause.rhs, false);
-    }
-    return;
-  }
-  size_t num_binders = 0;
+// The number of first children that a function or let binds.
+int NumBinders(const ExprNode* node) {
   if (node->kind() == NodeKind::kFunction) {
-    num_binders = static_cast<const FunctionNode*>(node)->params().size();
-  } else if (node->kind() == NodeKind::kLet) {
-    num_binders = 1;
+    return static_cast<int>(
+        static_cast<const FunctionNode*>(node)->params().size());
   }
-  size_t k = 0;
-  ForEachChild(node, [&](const Expr& child) { fn(child, k++ < num_binders); });
+  return node->kind() == NodeKind::kLet ? 1 : 0;
+}
+
+// Which children of `match` are variables that a pattern binds.
+std::vector<bool> PatternVars(const MatchNode* match) {
+  std::vector<bool> result = {false};
+  for (const Clause& clause : match->clauses()) {
+    result.insert(result.end(), static_cast<size_t>(NumVars(clause)), true);
+    result.push_back(false);
+  }
+  return result;
 }
 
 }  // namespace
@@ -56,100 +50,53 @@ int NumVars(const Clause& clause) {
   return count;
 }
 
-ScopeGraph::ScopeGraph(const Expr& root) {
-  if (!root.defined()) return;
-  Index(root);
+ScopeGraph::ScopeGraph(const Expr& root)
+    : index_(root, [](const ExprNode* node) { return !IsPrimitive(node); }),
+      nodes_(index_.size()) {
+  if (size() == 0) return;
+  FindFirstUses();
   AssignScopes();
 }
 
-void ScopeGraph::Index(const Expr& root) {
-  enum Flags : uint8_t {
-    kLeave = 1,   // the children have been walked
-    kLink = 2,    // the parent uses the node as soon as it has been walked
-    kBinder = 4,  // the parent binds it
-  };
-  struct Step {
-    const ExprNode* node;
-    int edge;  // where in `children_` the node's index goes; -1 for the root
-    uint8_t flags;
-  };
-  // A node that was entered and not yet left.
-  struct Open {
-    int first_child;
-    int num_children;
-    int shared_id;  // -1 if no other node can have it as a child
-  };
-  absl::InlinedVector<Step, 64> steps;
-  absl::InlinedVector<Open, 32> open;
-  // Nodes with several holders may be met again: an id for each, and its index.
-  absl::flat_hash_map<const ExprNode*, int> shared_ids;
-  std::vector<int> shared_indices;
-
-  const auto arrive = [this](const Step& step, int index) {
-    if (step.edge < 0) return;
-    children_[step.edge] = index;
-    if ((step.flags & kLink) != 0) Link(step.edge);
-    if ((step.flags & kBinder) != 0) nodes_[index].bound = true;
-  };
-
-  steps.push_back({root.get(), -1, 0});
-  while (!steps.empty()) {
-    const Step step = steps.back();
-    steps.pop_back();
-    if ((step.flags & kLeave) == 0) {
-      int shared_id = -1;
-      if (!step.node->unique()) {
-        const auto [it, is_new] = shared_ids.try_emplace(
-            step.node, static_cast<int>(shared_indices.size()));
-        shared_id = it->second;
-        if (!is_new) {
-          arrive(step, shared_indices[shared_id]);
-          continue;
+// Time is the number of nodes that a depth-first walk has left. An edge is
+// walked when its child has been, first by this edge or before: the child's
+// index, if it is not below the time so far, is when that happened.
+void ScopeGraph::FindFirstUses() {
+  std::vector<int> entered(nodes_.size(), 0);
+  std::vector<int> first_time(nodes_.size(), -1);
+  std::vector<bool> pattern_vars;
+  // Parents first.
+  for (int i = size() - 1; i >= 0; --i) {
+    const ExprNode* parent = node(i);
+    const bool dataflow = IsDataflow(parent->kind());
+    const auto* match = As<MatchNode>(i);
+    if (match != nullptr) pattern_vars = PatternVars(match);
+    const int num_binders = NumBinders(parent);
+    any_let_ |= parent->kind() == NodeKind::kLet;
+    int time = entered[i];
+    int edge = index_.first_edge(i);
+    int k = 0;
+    for (const int child : children(i)) {
+      if (child != kNoIndex) {
+        if (child >= time) {
+          entered[child] = time;
+          time = child + 1;
         }
-        shared_indices.push_back(kNoIndex);
+        Entry& entry = nodes_[child];
+        // A pattern does not use its variables.
+        const bool in_pattern = match != nullptr && pattern_vars[k];
+        entry.bound |= in_pattern || k < num_binders;
+        const int used = dataflow ? i : time;
+        if (!in_pattern &&
+            (entry.first_use < 0 || used < first_time[child] ||
+             (used == first_time[child] && edge < entry.first_use))) {
+          entry.first_use = edge;
+          first_time[child] = used;
+        }
       }
-      const int first_child = static_cast<int>(children_.size());
-      const size_t first_step = steps.size() + 1;
-      steps.push_back(
-          {step.node, step.edge, static_cast<uint8_t>(step.flags | kLeave)});
-      if (!IsPrimitive(step.node)) {
-        const NodeKind kind = step.node->kind();
-        ForEachEdge(step.node, [&](const Expr& child, bool binder) {
-          const int edge = static_cast<int>(children_.size());
-          if (child->kind() != NodeKind::kOp) {
-            // A pattern does not use its variables.
-            const bool link =
-                !IsDataflow(kind) && !(binder && kind == NodeKind::kMatch);
-            steps.push_back({child.get(), edge,
-                             static_cast<uint8_t>((link ? kLink : 0) |
-                                                  (binder ? kBinder : 0))});
-          }
-          children_.push_back(kNoIndex);
-        });
-      }
-      open.push_back({first_child,
-                      static_cast<int>(children_.size()) - first_child,
-                      shared_id});
-      if (steps.size() > first_step) {
-        // The first child is to be on top.
-        std::reverse(steps.begin() + static_cast<ptrdiff_t>(first_step),
-                     steps.end());
-        continue;
-      }
-      steps.pop_back();
+      ++edge;
+      ++k;
     }
-    const Open& entered = open.back();
-    if (IsDataflow(step.node->kind())) {
-      for (int k = 0; k < entered.num_children; ++k) {
-        Link(entered.first_child + k);
-      }
-    }
-    const int index = size();
-    nodes_.push_back({step.node, entered.first_child, entered.num_children});
-    if (entered.shared_id >= 0) shared_indices[entered.shared_id] = index;
-    open.pop_back();
-    arrive(step, index);
-    if (step.node->kind() == NodeKind::kLet) any_let_ = true;
   }
 }
 
@@ -161,30 +108,31 @@ void ScopeGraph::AssignScopes() {
   for (int i = size() - 1; i >= 0; --i) {
     Entry& entry = nodes_[i];
     const int scope = entry.scope;
-    const int first = entry.first_child;
-    switch (entry.node->kind()) {
+    const absl::Span<const int> used = children(i);
+    const int first = index_.first_edge(i);
+    switch (node(i)->kind()) {
       case NodeKind::kFunction:
       case NodeKind::kLet:
         entry.first_opened = OpenScope(scope);
-        for (int k = 0; k < entry.num_children; ++k) {
-          Use(first + k, entry.first_opened);
+        for (size_t k = 0; k < used.size(); ++k) {
+          Use(used[k], first + static_cast<int>(k), entry.first_opened);
         }
         break;
       case NodeKind::kIf:
         entry.first_opened = OpenScope(scope);
         OpenScope(scope);
-        Use(first, scope);
-        Use(first + 1, entry.first_opened);
-        Use(first + 2, entry.first_opened + 1);
+        Use(used[0], first, scope);
+        Use(used[1], first + 1, entry.first_opened);
+        Use(used[2], first + 2, entry.first_opened + 1);
         break;
       case NodeKind::kMatch: {
-        const auto* match = static_cast<const MatchNode*>(entry.node);
         entry.first_opened = num_scopes();
-        Use(first, scope);
+        Use(used[0], first, scope);
         int k = 1;
-        for (const Clause& clause : match->clauses()) {
+        for (const Clause& clause : As<MatchNode>(i)->clauses()) {
           k += NumVars(clause);
-          Use(first + k++, OpenScope(scope));
+          Use(used[k], first + k, OpenScope(scope));
+          ++k;
         }
         break;
       }
@@ -195,7 +143,9 @@ void ScopeGraph::AssignScopes() {
       case NodeKind::kConstructor:
         continue;
       default:
-        for (int k = 0; k < entry.num_children; ++k) Use(first + k, scope);
+        for (size_t k = 0; k < used.size(); ++k) {
+          Use(used[k], first + static_cast<int>(k), scope);
+        }
         break;
     }
     entry.lifted = scope != entry.first_use_scope;
@@ -203,11 +153,11 @@ void ScopeGraph::AssignScopes() {
   }
 }
 
-void ScopeGraph::Use(int edge, int scope) {
-  if (children_[edge] == kNoIndex) return;
-  Entry& child = nodes_[children_[edge]];
-  if (child.first_use == edge) child.first_use_scope = scope;
-  child.scope = child.scope < 0 ? scope : CommonScope(child.scope, scope);
+void ScopeGraph::Use(int child, int edge, int scope) {
+  if (child == kNoIndex) return;
+  Entry& entry = nodes_[child];
+  if (entry.first_use == edge) entry.first_use_scope = scope;
+  entry.scope = entry.scope < 0 ? scope : CommonScope(entry.scope, scope);
 }
 
 // A scope's `jump` is its parent, or, where the two jumps before are equally

@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
+#include "baton/relay/transform/post_order_index.h"
 
 namespace baton::relay {
 
@@ -27,25 +28,20 @@ namespace baton::relay {
 class ScopeGraph {
  public:
   // Stands for a child that is an operator.
-  static constexpr int kNoIndex = -1;
+  static constexpr int kNoIndex = PostOrderIndex::kNoIndex;
 
   // O(n log d) for n nodes and scopes nested d deep.
   explicit ScopeGraph(const Expr& root);
 
-  int size() const { return static_cast<int>(nodes_.size()); }
-  const ExprNode* node(int i) const { return nodes_[i].node; }
+  int size() const { return index_.size(); }
+  const ExprNode* node(int i) const { return index_.node(i); }
   // Node `i` as an N; null if it is another kind.
   template <typename N>
   const N* As(int i) const {
-    return N::ClassOf(node(i)->kind()) ? static_cast<const N*>(node(i))
-                                       : nullptr;
+    return index_.As<N>(i);
   }
   // The indices of the children, in the order of ForEachChild.
-  absl::Span<const int> children(int i) const {
-    const Entry& entry = nodes_[i];
-    return absl::Span<const int>(children_).subspan(entry.first_child,
-                                                    entry.num_children);
-  }
+  absl::Span<const int> children(int i) const { return index_.children(i); }
 
   // Scopes are numbered from 0, which is the scope of the root.
   int num_scopes() const { return static_cast<int>(scopes_.size()); }
@@ -68,10 +64,7 @@ class ScopeGraph {
 
  private:
   struct Entry {
-    const ExprNode* node;
-    int first_child;
-    int num_children;
-    int first_use = -1;  // the element of `children_` that is linked first
+    int first_use = -1;  // the edge by which the node is first used
     int scope = -1;
     int first_use_scope = -1;
     int first_opened = -1;
@@ -84,20 +77,15 @@ class ScopeGraph {
     int depth;
   };
 
-  void Index(const Expr& root);
+  void FindFirstUses();
   void AssignScopes();
-  void Link(int edge) {
-    const int child = children_[edge];
-    if (child != kNoIndex && nodes_[child].first_use < 0) {
-      nodes_[child].first_use = edge;
-    }
-  }
-  void Use(int edge, int scope);
+  // `child` is used in `scope` by `edge`.
+  void Use(int child, int edge, int scope);
   int OpenScope(int parent);
   int CommonScope(int a, int b) const;
 
+  const PostOrderIndex index_;
   std::vector<Entry> nodes_;
-  std::vector<int> children_;
   std::vector<Scope> scopes_;
   const VarNode* free_var_ = nullptr;
   bool any_lifted_ = false;

@@ -1,0 +1,144 @@
+#include "baton/ir/node_memory.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace baton::internal {
+
+// What threads share: full batches, and the caches of threads that have ended.
+// Never destroyed.
+class NodeMemory::Store {
+ public:
+  static Store& Global() {
+    static auto* const kStore = new Store;
+    return *kStore;
+  }
+
+  // The cache of a thread that has ended, or a new one.
+  Cache* Adopt() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_ == nullptr) return new Cache;
+    return std::exchange(idle_, idle_->next_idle);
+  }
+
+  // To be the calling thread's until it ends.
+  void Assign(Cache* cache) {
+    cache_ = cache;
+    pthread_setspecific(key_, cache);
+  }
+
+  void PutBatch(size_t size_class, Block* batch) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    batch->next_batch = batches_[size_class].load(std::memory_order_relaxed);
+    batches_[size_class].store(batch, std::memory_order_relaxed);
+  }
+
+  // Null if there is none.
+  Block* TakeBatch(size_t size_class) {
+    std::atomic<Block*>& first = batches_[size_class];
+    if (first.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Block* const batch = first.load(std::memory_order_relaxed);
+    if (batch != nullptr) {
+      first.store(batch->next_batch, std::memory_order_relaxed);
+    }
+    return batch;
+  }
+
+  void AddReserved(size_t bytes) {
+    reserved_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  size_t reserved() const { return reserved_.load(std::memory_order_relaxed); }
+
+ private:
+  Store() { pthread_key_create(&key_, &Store::Retire); }
+
+  // At the end of a thread. Destructors that run later, and free nodes, adopt
+  // a cache anew: then this is called once more.
+  static void Retire(void* value) {
+    auto* const cache = static_cast<Cache*>(value);
+    cache_ = &none_;
+    Store& store = Global();
+    const std::lock_guard<std::mutex> lock(store.mutex_);
+    cache->next_idle = store.idle_;
+    store.idle_ = cache;
+  }
+
+  pthread_key_t key_;
+  std::mutex mutex_;
+  Cache* idle_ = nullptr;
+  std::atomic<Block*> batches_[kNumClasses] = {};
+  std::atomic<size_t> reserved_{0};
+};
+
+constinit NodeMemory::Cache NodeMemory::none_ = [] {
+  Cache cache;
+  for (List& list : cache.lists) list.count = kBatch;
+  return cache;
+}();
+thread_local constinit NodeMemory::Cache* NodeMemory::cache_ =
+    &NodeMemory::none_;
+
+NodeMemory::Cache& NodeMemory::ThisThread() {
+  if (cache_ == &none_) {
+    Store& store = Store::Global();
+    store.Assign(store.Adopt());
+  }
+  return *cache_;
+}
+
+// The list is empty.
+void* NodeMemory::AllocateSlow(size_t size_class) {
+  Cache& cache = ThisThread();
+  List& list = cache.lists[size_class];
+  if (list.head == nullptr) {
+    list.head = list.full != nullptr ? std::exchange(list.full, nullptr)
+                                     : Store::Global().TakeBatch(size_class);
+    list.count = list.head == nullptr ? 0 : kBatch;
+  }
+  if (Block* const block = list.head; block != nullptr) {
+    list.head = block->next;
+    --list.count;
+    return block;
+  }
+  const size_t bytes = (size_class + 1) * kStep;
+  if (cache.chunk_bytes < bytes) {
+    // The rest of the chunk becomes a block of its own size.
+    if (cache.chunk_bytes >= kStep) {
+      Free(std::exchange(cache.chunk, nullptr),
+           cache.chunk_bytes / kStep * kStep);
+    }
+    constexpr size_t kMaxChunkBytes = size_t{1} << 20;
+    cache.chunk_bytes = cache.next_chunk_bytes;
+    cache.chunk = static_cast<char*>(::operator new(cache.chunk_bytes));
+    Store::Global().AddReserved(cache.chunk_bytes);
+    cache.next_chunk_bytes =
+        std::min(2 * cache.next_chunk_bytes, kMaxChunkBytes);
+  }
+  cache.chunk_bytes -= bytes;
+  return std::exchange(cache.chunk, cache.chunk + bytes);
+}
+
+// The list has kBatch blocks.
+void NodeMemory::FreeSlow(Block* block, size_t size_class) {
+  List& list = ThisThread().lists[size_class];
+  if (list.count == kBatch) {
+    if (list.full != nullptr) Store::Global().PutBatch(size_class, list.full);
+    list.full = list.head;
+    list.head = nullptr;
+    list.count = 0;
+  }
+  block->next = list.head;
+  list.head = block;
+  ++list.count;
+}
+
+size_t NodeMemory::reserved_bytes() { return Store::Global().reserved(); }
+
+}  // namespace baton::internal

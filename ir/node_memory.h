@@ -1,0 +1,116 @@
+// Where nodes live: per-thread free lists of blocks by size.
+//
+// A compiler makes and drops nodes by the million, all of a few sizes. A block
+// freed here is kept for the next node of its size; the usual allocation is a
+// load, a test and a store. Threads exchange whole batches of blocks through a
+// common store (the magazines of Bonwick and Adams, "Magazines and Vmem",
+// USENIX 2001), so that blocks made on one thread and freed on another do not
+// pile up. Memory is never returned to the system: a process keeps the peak of
+// what its nodes needed.
+//
+// Under the address, thread and memory sanitizers every node comes from
+// `operator new`, so that they see each one.
+
+#ifndef BATON_IR_NODE_MEMORY_H_
+#define BATON_IR_NODE_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BATON_POOLS_NODES 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define BATON_POOLS_NODES 0
+#endif
+#endif
+#ifndef BATON_POOLS_NODES
+#define BATON_POOLS_NODES 1
+#endif
+
+namespace baton::internal {
+
+class NodeMemory {
+ public:
+  // A block of at least `bytes`, aligned to 16 bytes; never null.
+  static void* Allocate(size_t bytes);
+  // Takes back a block that was allocated with the same `bytes`.
+  static void Free(void* block, size_t bytes);
+
+  // Bytes taken from the system for blocks so far, in all threads.
+  static size_t reserved_bytes();
+
+ private:
+  // Larger blocks come from `operator new`.
+  static constexpr size_t kMaxBytes = 256;
+  static constexpr size_t kStep = 16;
+  static constexpr size_t kNumClasses = kMaxBytes / kStep;
+  static constexpr uint32_t kBatch = 128;  // blocks that threads exchange
+
+  struct Block {
+    Block* next;        // in its list
+    Block* next_batch;  // of the first block of a batch in the store
+  };
+  struct List {
+    Block* head = nullptr;
+    uint32_t count = 0;
+    Block* full = nullptr;  // one more list, of kBatch blocks
+  };
+  struct Cache {
+    List lists[kNumClasses];
+    char* chunk = nullptr;  // memory not yet cut into blocks
+    size_t chunk_bytes = 0;
+    size_t next_chunk_bytes = size_t{16} << 10;
+    Cache* next_idle = nullptr;
+  };
+  class Store;
+
+  static size_t ClassOf(size_t bytes) { return (bytes - 1) / kStep; }
+  static void* AllocateSlow(size_t size_class);
+  static void FreeSlow(Block* block, size_t size_class);
+  static Cache& ThisThread();
+
+  // A cache without blocks that takes none: before the thread's first slow
+  // call, and after its last.
+  static Cache none_;
+#if defined(__GNUC__)
+  // One pointer of static storage, also in a library loaded at run time.
+  __attribute__((tls_model("initial-exec")))
+#endif
+  static thread_local constinit Cache* cache_;
+};
+
+inline void* NodeMemory::Allocate(size_t bytes) {
+#if BATON_POOLS_NODES
+  if (bytes <= kMaxBytes) {
+    List& list = cache_->lists[ClassOf(bytes)];
+    Block* const block = list.head;
+    if (block == nullptr) return AllocateSlow(ClassOf(bytes));
+    list.head = block->next;
+    --list.count;
+    return block;
+  }
+#endif
+  return ::operator new(bytes);
+}
+
+inline void NodeMemory::Free(void* memory, size_t bytes) {
+#if BATON_POOLS_NODES
+  if (bytes <= kMaxBytes) {
+    auto* const block = static_cast<Block*>(memory);
+    List& list = cache_->lists[ClassOf(bytes)];
+    if (list.count == kBatch) return FreeSlow(block, ClassOf(bytes));
+    block->next = list.head;
+    list.head = block;
+    ++list.count;
+    return;
+  }
+#endif
+  ::operator delete(memory);
+}
+
+}  // namespace baton::internal
+
+#endif  // BATON_IR_NODE_MEMORY_H_

@@ -1,0 +1,98 @@
+#include "baton/ir/node_memory.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "baton/ir/dtype.h"
+#include "baton/ir/type.h"
+#include "gtest/gtest.h"
+
+namespace baton::internal {
+namespace {
+
+using Blocks = std::vector<std::pair<char*, size_t>>;
+
+// Blocks of all sizes around those that are pooled, each filled with a byte of
+// its own.
+Blocks AllocateMany(size_t n, uint32_t seed) {
+  Blocks blocks;
+  for (size_t i = 0; i < n; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const size_t bytes = 1 + seed % 300;
+    auto* block = static_cast<char*>(NodeMemory::Allocate(bytes));
+    std::memset(block, static_cast<int>(i % 251), bytes);
+    blocks.emplace_back(block, bytes);
+  }
+  return blocks;
+}
+
+void CheckAndFree(const Blocks& blocks) {
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto [block, bytes] = blocks[i];
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 16, 0);
+    EXPECT_EQ(block[0], static_cast<char>(i % 251));
+    EXPECT_EQ(block[bytes - 1], static_cast<char>(i % 251));
+    NodeMemory::Free(block, bytes);
+  }
+}
+
+TEST(NodeMemoryTest, BlocksDoNotOverlap) {
+  const Blocks first = AllocateMany(5000, 1);
+  const Blocks second = AllocateMany(5000, 2);
+  CheckAndFree(first);
+  const Blocks third = AllocateMany(5000, 3);
+  CheckAndFree(second);
+  CheckAndFree(third);
+}
+
+TEST(NodeMemoryTest, FreedBlocksAreUsedAgain) {
+  CheckAndFree(AllocateMany(20000, 1));
+  const size_t before = NodeMemory::reserved_bytes();
+  for (int round = 0; round < 10; ++round) {
+    CheckAndFree(AllocateMany(20000, 1));
+  }
+  EXPECT_EQ(NodeMemory::reserved_bytes(), before);
+}
+
+// One thread makes what another frees: nothing piles up.
+TEST(NodeMemoryTest, BlocksComeBackFromOtherThreads) {
+  size_t after_first = 0;
+  for (int round = 0; round < 50; ++round) {
+    Blocks blocks;
+    std::thread([&] { blocks = AllocateMany(20000, 7); }).join();
+    std::thread([&] { CheckAndFree(blocks); }).join();
+    if (round == 0) after_first = NodeMemory::reserved_bytes();
+  }
+  EXPECT_LE(NodeMemory::reserved_bytes(), 2 * after_first);
+}
+
+TEST(NodeMemoryTest, ThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 8; ++t) {
+    threads.emplace_back([t] {
+      for (uint32_t round = 0; round < 5; ++round) {
+        CheckAndFree(AllocateMany(3000, 10 * t + round));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Freed by a destructor that runs when the thread ends.
+TEST(NodeMemoryTest, NodesOutliveTheirThreadsCache) {
+  const Type shared = TensorType({1, 2, 3}, DType::Float(32));
+  for (int i = 0; i < 20; ++i) {
+    std::thread([&] {
+      thread_local std::vector<Type> kept;
+      for (int k = 0; k < 1000; ++k) kept.push_back(TupleType({shared}));
+    }).join();
+  }
+  EXPECT_TRUE(shared->unique());
+}
+
+}  // namespace
+}  // namespace baton::internal
