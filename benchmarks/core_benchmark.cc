@@ -5,6 +5,8 @@
 // what was made, but for the benchmarks Million/*, of which Million/Destroy is
 // one. `per_node` is the time for one IR node, operators not counted.
 
+#include <malloc.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -344,8 +346,8 @@ absl::Status FoldLayouts(State& state) {
   return absl::OkStatus();
 }
 
-// What a copy of the same weights takes: to new memory, as folding takes it, or
-// to memory that is there.
+// What a copy of the same weights takes: to memory from the allocator, as
+// folding takes it, or to the same memory each time.
 absl::Status CopyWeights(State& state, bool to_new) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, TransformedWeights());
   const std::vector<Tensor> tensors = WeightsToTransform(module);
@@ -437,6 +439,10 @@ void AddAll(StatusBenchmarks& benchmarks) {
 }  // namespace baton::benchmarks
 
 int main(int argc, char** argv) {
+  // Memory that was freed stays with the program: the time that the system
+  // takes for new pages would depend on what ran before.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   baton::benchmarks::StatusBenchmarks benchmarks;
   baton::benchmarks::AddAll(benchmarks);
   return benchmarks.Run(argc, argv);
