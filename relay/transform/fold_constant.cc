@@ -1,5 +1,6 @@
 #include "baton/relay/transform/fold_constant.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -67,6 +68,44 @@ bool IsConstantOrTuple(const Expr& expr) {
   return value.Is<ConstantNode>() || value.Is<TupleNode>();
 }
 
+bool IsPrimitive(const ExprNode* node) {
+  return node->kind() == NodeKind::kFunction &&
+         static_cast<const FunctionNode*>(node)->IsPrimitive();
+}
+
+// Operators whose results follow from the type of their argument.
+bool IsShapeOp(const OpNode& op) {
+  static const OpNode* const kShapeOf = Op::Find("shape_of").get();
+  static const OpNode* const kVmShapeOf = Op::Find("vm.shape_of").get();
+  static const OpNode* const kNdarraySize = Op::Find("ndarray_size").get();
+  return &op == kShapeOf || &op == kVmShapeOf || &op == kNdarraySize;
+}
+
+// False only if ConstantFolder leaves `node` as it is, unless it changes
+// something below.
+bool MayFold(const ExprNode* node) {
+  switch (node->kind()) {
+    case NodeKind::kLet:
+      return IsConstant(static_cast<const LetNode*>(node)->value());
+    case NodeKind::kIf:
+      return IsConstant(static_cast<const IfNode*>(node)->cond());
+    case NodeKind::kTupleGetItem:
+      return IgnoringOnDevice(
+                 static_cast<const TupleGetItemNode*>(node)->tuple())
+          .Is<TupleNode>();
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      const OpNode* op = call->op_node();
+      if (op == nullptr || call->num_args() == 0) return false;
+      return IsShapeOp(*op) ||
+             std::all_of(call->args().begin(), call->args().end(),
+                         IsConstantOrTuple);
+    }
+    default:
+      return false;
+  }
+}
+
 // A constant for a tensor, a tuple of constants for a tuple of tensors; null
 // for anything else.
 Expr ToExpr(const Value& value) {
@@ -87,11 +126,7 @@ class ConstantFolder : public ExprMutator {
 
  protected:
   Expr Before(const ExprNode* node) override {
-    if (node->kind() == NodeKind::kFunction &&
-        static_cast<const FunctionNode*>(node)->IsPrimitive()) {
-      return Expr(node);
-    }
-    return {};
+    return IsPrimitive(node) ? Expr(node) : Expr();
   }
 
   Expr AfterLetValue(const LetNode* /*let*/, const Expr& value) override {
@@ -158,10 +193,8 @@ class ConstantFolder : public ExprMutator {
   // shape_of, vm.shape_of and ndarray_size of a tensor whose shape is known;
   // null else.
   static Expr FoldShape(const CallNode* call, const OpNode& op) {
-    static const OpNode* const kShapeOf = Op::Find("shape_of").get();
-    static const OpNode* const kVmShapeOf = Op::Find("vm.shape_of").get();
+    if (!IsShapeOp(op)) return {};
     static const OpNode* const kNdarraySize = Op::Find("ndarray_size").get();
-    if (&op != kShapeOf && &op != kVmShapeOf && &op != kNdarraySize) return {};
     TensorShape shape;
     if (const auto* constant =
             IgnoringOnDevice(call->arg(0)).As<ConstantNode>()) {
@@ -208,6 +241,13 @@ class ConstantFolder : public ExprMutator {
 }  // namespace
 
 Expr FoldConstants(const Expr& expr, const FoldConstantOptions& options) {
+  // Looking is cheaper than rewriting.
+  bool found = false;
+  PostOrderVisit(
+      expr,
+      [&found](const ExprNode* node) { return !found && !IsPrimitive(node); },
+      [&found](const ExprNode* node) { found = found || MayFold(node); });
+  if (!found) return expr;
   return ConstantFolder(options).Mutate(expr);
 }
 
@@ -215,7 +255,7 @@ Pass FoldConstant(FoldConstantOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return ConstantFolder(options).MutateFunction(function);
+        return Function(FoldConstants(function, options).As<FunctionNode>());
       },
       {.name = "FoldConstant",
        .opt_level = 2,
