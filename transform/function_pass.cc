@@ -20,6 +20,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/status_macros.h"
+#include "baton/transform/analysis_cache.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
@@ -67,6 +68,7 @@ struct Job {
       return absl::InternalError(
           absl::StrCat(pass, " returned no function (a null handle)"));
     }
+    context.analyses().Drop(definition.function.get());
     return result;
   }
 };

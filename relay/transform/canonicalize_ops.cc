@@ -29,9 +29,8 @@ Expr AddOf(const CallNode& call, const Expr& data, const Expr& bias) {
   return Add(data, ExpandBiasToMatchAxis(bias, type->rank(), {axis}));
 }
 
-Function Canonicalize(const Function& function) {
+Function Canonicalize(const PostOrderIndex& graph) {
   static const Op& kBiasAdd = *new Op(Op::Find("nn.bias_add"));
-  const PostOrderIndex graph(function);
   IndexedRewriter rewriter(graph);
   for (int i = 0; i < graph.size(); ++i) {
     const auto* call = graph.As<CallNode>(i);
@@ -53,8 +52,8 @@ Function Canonicalize(const Function& function) {
 Pass CanonicalizeOps() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Canonicalize(function);
+         const PassContext& context) -> absl::StatusOr<Function> {
+        return Canonicalize(*context.Analyze<PostOrderIndex>(function));
       },
       {.name = "CanonicalizeOps",
        .opt_level = 3,

@@ -158,8 +158,8 @@ class Transformer {
 // where a user cannot work with the new one.
 class LayoutConverter {
  public:
-  LayoutConverter(const Function& function, const DesiredLayouts& desired)
-      : desired_(desired), graph_(function), values_(graph_.size()) {}
+  LayoutConverter(const PostOrderIndex& graph, const DesiredLayouts& desired)
+      : desired_(desired), graph_(graph), values_(graph_.size()) {}
 
   absl::StatusOr<Function> Run() {
     for (int i = 0; i < graph_.size(); ++i) {
@@ -472,7 +472,7 @@ class LayoutConverter {
   }
 
   const DesiredLayouts& desired_;
-  PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   std::vector<Value> values_;
   std::vector<Change> changes_;
   std::vector<TupleValue> tuples_;
@@ -588,9 +588,10 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
       std::move(desired));
   return CreateFunctionPass(
       [shared](Function function, const IRModule& /*module*/,
-               const PassContext& /*context*/) -> absl::StatusOr<Function> {
+               const PassContext& context) -> absl::StatusOr<Function> {
         if (!shared->ok()) return shared->status();
-        return LayoutConverter(function, **shared).Run();
+        const auto graph = context.Analyze<PostOrderIndex>(function);
+        return LayoutConverter(*graph, **shared).Run();
       },
       {.name = "ConvertLayout",
        .opt_level = 3,

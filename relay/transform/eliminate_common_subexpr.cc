@@ -28,8 +28,9 @@ namespace {
 // have, further users: most nodes are never looked up.
 class Eliminator {
  public:
-  Eliminator(const Expr& root, const EliminateCommonSubexprOptions& options)
-      : graph_(root),
+  Eliminator(const PostOrderIndex& graph,
+             const EliminateCommonSubexprOptions& options)
+      : graph_(graph),
         options_(options),
         rewriter_(graph_),
         numbers_(graph_.size()),
@@ -262,7 +263,7 @@ class Eliminator {
     return users_[i];
   }
 
-  const PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   const EliminateCommonSubexprOptions& options_;
   IndexedRewriter rewriter_;
   std::vector<int> numbers_;
@@ -281,15 +282,15 @@ class Eliminator {
 
 Expr EliminateCommonSubexprs(const Expr& expr,
                              const EliminateCommonSubexprOptions& options) {
-  return Eliminator(expr, options).Run();
+  return Eliminator(PostOrderIndex(expr), options).Run();
 }
 
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
-                const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(
-            EliminateCommonSubexprs(function, options).As<FunctionNode>());
+                const PassContext& context) -> absl::StatusOr<Function> {
+        const auto graph = context.Analyze<PostOrderIndex>(function);
+        return Function(Eliminator(*graph, options).Run().As<FunctionNode>());
       },
       {.name = "EliminateCommonSubexpr",
        .opt_level = 3,

@@ -61,8 +61,8 @@ Expr Broadcastable(const Expr& scale, const TensorTypeNode& type,
 // Forward: multiplications are upstream, sinks downstream.
 class ForwardFolder {
  public:
-  explicit ForwardFolder(const Expr& root)
-      : graph_(root), sinks_(graph_.size()) {}
+  explicit ForwardFolder(const PostOrderIndex& graph)
+      : graph_(graph), sinks_(graph_.size()) {}
 
   // The root, rewritten.
   Expr Run() {
@@ -193,7 +193,7 @@ class ForwardFolder {
     scales_[i] = Expr();
   }
 
-  PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   std::vector<Request> sinks_;
   std::optional<IndexedRewriter> rewriter_;
   // Outstanding scales, along the axes of the node's sink.
@@ -203,8 +203,8 @@ class ForwardFolder {
 // Backward: sinks are upstream, multiplications downstream.
 class BackwardFolder {
  public:
-  explicit BackwardFolder(const Expr& root)
-      : graph_(root), nodes_(graph_.size()) {}
+  explicit BackwardFolder(const PostOrderIndex& graph)
+      : graph_(graph), nodes_(graph_.size()) {}
 
   // The root, rewritten.
   Expr Run() {
@@ -310,7 +310,7 @@ class BackwardFolder {
     return any;
   }
 
-  PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   std::vector<NodeInfo> nodes_;
   absl::InlinedVector<ScaleSink, 4> arg_sinks_;
 };
@@ -675,23 +675,28 @@ BATON_REGISTER_OP("nn.dense")
          BackwardScaleRule{AcceptByDense, TakeBackwardIntoDense});
 
 // A function pass whose body is `fold`.
-Pass CreateFoldPass(Expr (*fold)(const Expr&), PassInfo info) {
+template <typename Folder>
+Pass CreateFoldPass(PassInfo info) {
   return CreateFunctionPass(
-      [fold](Function function, const IRModule& /*module*/,
-             const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(fold(function).As<FunctionNode>());
+      [](Function function, const IRModule& /*module*/,
+         const PassContext& context) -> absl::StatusOr<Function> {
+        const auto graph = context.Analyze<PostOrderIndex>(function);
+        return Function(Folder(*graph).Run().template As<FunctionNode>());
       },
       std::move(info));
 }
 
 }  // namespace
 
-Expr FoldScalesBackward(const Expr& expr) { return BackwardFolder(expr).Run(); }
-Expr FoldScalesForward(const Expr& expr) { return ForwardFolder(expr).Run(); }
+Expr FoldScalesBackward(const Expr& expr) {
+  return BackwardFolder(PostOrderIndex(expr)).Run();
+}
+Expr FoldScalesForward(const Expr& expr) {
+  return ForwardFolder(PostOrderIndex(expr)).Run();
+}
 
 Pass BackwardFoldScaleAxis() {
-  return CreateFoldPass(
-      FoldScalesBackward,
+  return CreateFoldPass<BackwardFolder>(
       {.name = "BackwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},
@@ -702,8 +707,7 @@ Pass BackwardFoldScaleAxis() {
 BATON_REGISTER_PASS(BackwardFoldScaleAxis);
 
 Pass ForwardFoldScaleAxis() {
-  return CreateFoldPass(
-      FoldScalesForward,
+  return CreateFoldPass<ForwardFolder>(
       {.name = "ForwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},

@@ -96,9 +96,9 @@ bool IsClosed(const FunctionNode& function) {
 
 class OperatorFuser {
  public:
-  OperatorFuser(const Expr& root, bool link_params)
+  OperatorFuser(const PostOrderIndex& graph, bool link_params)
       : link_params_(link_params),
-        graph_(root),
+        graph_(graph),
         rewriter_(graph_),
         nodes_(graph_.size()) {}
 
@@ -371,7 +371,7 @@ class OperatorFuser {
   }
 
   const bool link_params_;
-  const PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   IndexedRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
   // Of the function being made.
@@ -384,7 +384,8 @@ class OperatorFuser {
 
 Expr FuseOperators(const Expr& expr, bool fuse, int64_t max_group_size,
                    bool link_params) {
-  return OperatorFuser(expr, link_params).Run(fuse, max_group_size);
+  return OperatorFuser(PostOrderIndex(expr), link_params)
+      .Run(fuse, max_group_size);
 }
 
 Pass FuseOps(FuseOpsOptions options) {
@@ -398,8 +399,9 @@ Pass FuseOps(FuseOpsOptions options) {
         if (max_group_size < 0) {
           max_group_size = std::numeric_limits<int64_t>::max();
         }
-        return Function(FuseOperators(function, level != 0, max_group_size,
-                                      context.Get(kLinkParams))
+        const auto graph = context.Analyze<PostOrderIndex>(function);
+        return Function(OperatorFuser(*graph, context.Get(kLinkParams))
+                            .Run(level != 0, max_group_size)
                             .As<FunctionNode>());
       },
       {.name = "FuseOps",

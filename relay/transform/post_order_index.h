@@ -2,7 +2,8 @@
 // over the same graph: node `i` is an int, and what a pass knows about it is
 // element `i` of a vector.
 //
-//   PostOrderIndex graph(function);
+//   PostOrderIndex graph(function);  // in a pass:
+//   const auto shared = context.Analyze<PostOrderIndex>(function);
 //   std::vector<Request> requests(graph.size());
 //   for (int i = graph.size() - 1; i >= 0; --i) { ... }  // users first
 //   IndexedRewriter rewriter(graph);
@@ -13,6 +14,7 @@
 #ifndef BATON_RELAY_TRANSFORM_POST_ORDER_INDEX_H_
 #define BATON_RELAY_TRANSFORM_POST_ORDER_INDEX_H_
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -59,7 +61,17 @@ class PostOrderIndex {
   // How often the node is a child; twice if one parent has it twice.
   int num_uses(int i) const { return nodes_[i].num_uses; }
 
+  // Memory that this holds; 0 for a graph so small that to index it again
+  // costs less than to look it up (analysis_cache.h).
+  size_t bytes() const {
+    if (size() < kFewNodes) return 0;
+    return nodes_.capacity() * sizeof(Entry) +
+           children_.capacity() * sizeof(int);
+  }
+
  private:
+  static constexpr int kFewNodes = 32;
+
   struct Entry {
     const ExprNode* node;
     int first_child;

@@ -187,8 +187,8 @@ BATON_REGISTER_OP("nn.l2_normalize")
 
 class InferenceSimplifier {
  public:
-  explicit InferenceSimplifier(const Expr& root)
-      : graph_(root), rules_(graph_.size()), rewriter_(graph_) {}
+  explicit InferenceSimplifier(const PostOrderIndex& graph)
+      : graph_(graph), rules_(graph_.size()), rewriter_(graph_) {}
 
   // The root, rewritten.
   Expr Run() {
@@ -242,7 +242,7 @@ class InferenceSimplifier {
     return true;
   }
 
-  PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   std::vector<const InferenceRule*> rules_;
   IndexedRewriter rewriter_;
   absl::InlinedVector<Expr, 6> args_;
@@ -251,14 +251,15 @@ class InferenceSimplifier {
 }  // namespace
 
 Expr SimplifyForInference(const Expr& expr) {
-  return InferenceSimplifier(expr).Run();
+  return InferenceSimplifier(PostOrderIndex(expr)).Run();
 }
 
 Pass SimplifyInference() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(SimplifyForInference(function).As<FunctionNode>());
+         const PassContext& context) -> absl::StatusOr<Function> {
+        const auto graph = context.Analyze<PostOrderIndex>(function);
+        return Function(InferenceSimplifier(*graph).Run().As<FunctionNode>());
       },
       {.name = "SimplifyInference",
        .required = {"InferType"},

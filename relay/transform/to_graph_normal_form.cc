@@ -21,7 +21,8 @@ constexpr int kNone = -1;
 // at the value, and what uses it in the body comes after.
 class LetRemover {
  public:
-  explicit LetRemover(const Expr& root) : graph_(root), rewriter_(graph_) {}
+  explicit LetRemover(const PostOrderIndex& graph)
+      : graph_(graph), rewriter_(graph_) {}
 
   Expr Run() {
     FindLets();
@@ -93,7 +94,7 @@ class LetRemover {
            !rewriter_.changed(i);
   }
 
-  const PostOrderIndex graph_;
+  const PostOrderIndex& graph_;
   IndexedRewriter rewriter_;
   std::vector<int> let_of_;  // by variable: the let that binds it, or kNone
   std::vector<int> pending_;
@@ -104,14 +105,16 @@ class LetRemover {
 
 Expr InGraphNormalForm(const Expr& expr) {
   if (!ContainsKind(expr, NodeKind::kLet)) return expr;
-  return LetRemover(expr).Run();
+  return LetRemover(PostOrderIndex(expr)).Run();
 }
 
 Pass ToGraphNormalForm() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(InGraphNormalForm(function).As<FunctionNode>());
+         const PassContext& context) -> absl::StatusOr<Function> {
+        if (!ContainsKind(function, NodeKind::kLet)) return function;
+        const auto graph = context.Analyze<PostOrderIndex>(function);
+        return Function(LetRemover(*graph).Run().As<FunctionNode>());
       },
       {.name = "ToGraphNormalForm",
        .opt_level = 1,
