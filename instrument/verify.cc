@@ -1,11 +1,14 @@
 #include "baton/instrument/verify.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -111,41 +114,133 @@ absl::Status CompareTypes(const Expr& recorded, const Expr& inferred,
   return absl::OkStatus();
 }
 
+// Whether `function` uses one of the global functions `names`.
+bool UsesAny(const Function& function,
+             const absl::flat_hash_set<absl::string_view>& names) {
+  bool uses = false;
+  PostOrderVisit(
+      function, [&uses](const ExprNode*) { return !uses; },
+      [&](const ExprNode* node) {
+        if (node->kind() == NodeKind::kGlobalVar) {
+          uses |=
+              names.contains(static_cast<const GlobalVarNode*>(node)->name());
+        }
+      });
+  return uses;
+}
+
+// Which functions of a module to check.
+struct Pending {
+  std::vector<bool> functions;
+  int count;
+};
+
+Pending All(const IRModule& module) {
+  return {std::vector<bool>(module.size(), true), module.size()};
+}
+
+// What to check of `module` once `good` has been: what differs, or depends on
+// something that does.
+Pending WhatDiffers(const IRModule& module, const IRModule& good) {
+  const auto definitions = module.functions();
+  const auto known = good.functions();
+  if (!std::equal(module.types().begin(), module.types().end(),
+                  good.types().begin(), good.types().end())) {
+    return All(module);
+  }
+  Pending pending{std::vector<bool>(definitions.size()), 0};
+  size_t num_kept = 0;
+  absl::flat_hash_set<absl::string_view> retyped;
+  for (size_t i = 0; i < definitions.size(); ++i) {
+    const auto& [var, function] = definitions[i];
+    const Function old = i < known.size() && known[i].var->name() == var->name()
+                             ? known[i].function
+                             : good.Find(var->name());
+    if (old.defined()) ++num_kept;
+    if (old == function) continue;
+    pending.functions[i] = true;
+    ++pending.count;
+    if (!old.defined() || old->type() == function->type()) continue;
+    if (!old->type().defined() || !function->type().defined() ||
+        !TypeEqual(old->type(), function->type())) {
+      retyped.insert(var->name());
+    }
+  }
+  if (num_kept < known.size()) return All(module);
+  if (retyped.empty()) return pending;
+  for (size_t i = 0; i < definitions.size(); ++i) {
+    if (!pending.functions[i] && UsesAny(definitions[i].function, retyped)) {
+      pending.functions[i] = true;
+      ++pending.count;
+    }
+  }
+  return pending;
+}
+
 }  // namespace
 
 absl::Status CheckTypes(const IRModule& module) {
+  return CheckTypes(module, [](int) { return true; });
+}
+
+absl::Status CheckTypes(const IRModule& module,
+                        absl::FunctionRef<bool(int)> which) {
   TypeStripper stripper;
   std::vector<Function> functions;
-  for (const IRModule::Definition& definition : module.functions()) {
-    functions.push_back(stripper.MutateFunction(definition.function));
+  functions.reserve(module.size());
+  for (int i = 0; i < module.size(); ++i) {
+    const Function& function = module.functions()[i].function;
+    functions.push_back(which(i) ? stripper.MutateFunction(function)
+                                 : function);
   }
   BATON_ASSIGN_OR_RETURN(const IRModule inferred,
                          InferTypes(module.WithFunctions(functions)));
-  for (const IRModule::Definition& definition : module.functions()) {
-    const std::string& name = definition.var->name();
+  for (int i = 0; i < module.size(); ++i) {
+    if (!which(i)) continue;
+    const auto& [var, function] = module.functions()[i];
     BATON_RETURN_IF_ERROR(
-        CompareTypes(definition.function, inferred.Find(name), name));
+        CompareTypes(function, inferred.functions()[i].function, var->name()));
   }
   return absl::OkStatus();
 }
 
-absl::Status VerifyInstrument::Check(const IRModule& module) {
-  if (module.SameAs(good_)) return absl::OkStatus();
-  BATON_RETURN_IF_ERROR(CheckWellFormed(module));
-  if (options_.types) BATON_RETURN_IF_ERROR(CheckTypes(module));
-  good_ = module;
+absl::Status VerifyInstrument::Check(const IRModule& module, int depth) {
+  Pending pending = All(module);
+  for (auto good = good_.rbegin(); good != good_.rend(); ++good) {
+    if (pending.count == 0) break;
+    Pending fewer = module.SameAs(*good)
+                        ? Pending{std::vector<bool>(module.size()), 0}
+                        : WhatDiffers(module, *good);
+    if (fewer.count < pending.count) pending = std::move(fewer);
+  }
+  if (pending.count > 0) {
+    num_checked_ += pending.count;
+    const auto is_pending = [&](int i) -> bool { return pending.functions[i]; };
+    BATON_RETURN_IF_ERROR(CheckWellFormed(module, is_pending));
+    if (options_.types) {
+      // Types of functions without any depend on each other.
+      const bool typed = absl::c_all_of(
+          module.functions(), [](const IRModule::Definition& definition) {
+            return definition.function->type().defined();
+          });
+      BATON_RETURN_IF_ERROR(typed ? CheckTypes(module, is_pending)
+                                  : CheckTypes(module));
+    }
+  }
+  good_.resize(depth + 1);
+  good_[depth] = module;
   return absl::OkStatus();
 }
 
 absl::Status VerifyInstrument::ExitPassContext() {
-  good_ = IRModule();
+  good_.clear();
   return absl::OkStatus();
 }
 
 absl::Status VerifyInstrument::RunBeforePass(const IRModule& module,
                                              const PassExecution& pass) {
   if (pass.depth() > 0) return absl::OkStatus();
-  const absl::Status status = Check(module);
+  const absl::Status status = Check(module, 0);
   if (status.ok()) return status;
   return absl::Status(
       status.code(), absl::StrCat("the module was wrong before any pass ran:\n",
@@ -158,7 +253,7 @@ absl::Status VerifyInstrument::RunAfterPass(const IRModule& module,
   if (pass.info().granularity == PassGranularity::kSequence) {
     return absl::OkStatus();
   }
-  const absl::Status status = Check(module);
+  const absl::Status status = Check(module, pass.depth());
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat("pass ", pass.name(), " broke the module:\n",

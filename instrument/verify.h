@@ -3,6 +3,10 @@
 #ifndef BATON_INSTRUMENT_VERIFY_H_
 #define BATON_INSTRUMENT_VERIFY_H_
 
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_instrument.h"
@@ -17,7 +21,10 @@ struct VerifyOptions {
 
 // Checks what each pass returns; an error names the pass. The module that the
 // outermost pass is given is checked first, so that no pass is blamed for it.
-// A module that was just checked is not checked again.
+//
+// A function is checked once: it is not checked again as long as it stays the
+// same node of the same name, the module keeps its other functions, the types
+// of those that it uses, and its data types.
 class VerifyInstrument final : public PassInstrument {
  public:
   explicit VerifyInstrument(VerifyOptions options = {})
@@ -29,16 +36,27 @@ class VerifyInstrument final : public PassInstrument {
   absl::Status RunAfterPass(const IRModule& module,
                             const PassExecution& pass) override;
 
+  // How many functions were checked so far, each time counted.
+  int64_t num_checked() const { return num_checked_; }
+
  private:
-  absl::Status Check(const IRModule& module);
+  absl::Status Check(const IRModule& module, int depth);
 
   const VerifyOptions options_;
-  IRModule good_;  // the last one that was found to be good
+  int64_t num_checked_ = 0;
+  // By depth of passes: the last module that was found to be good.
+  std::vector<IRModule> good_;
 };
 
 // OK if the types recorded in `module` are those that inference finds anew.
 // Expressions without a type are not compared.
 absl::Status CheckTypes(const IRModule& module);
+
+// The same for those functions only whose index among those of the module is
+// one for which `which` is true. The others must have types, which are taken
+// to be right.
+absl::Status CheckTypes(const IRModule& module,
+                        absl::FunctionRef<bool(int)> which);
 
 }  // namespace baton
 

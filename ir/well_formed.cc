@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -362,19 +363,34 @@ class Checker {
   absl::flat_hash_set<std::string> unknown_globals_;
 };
 
+void CheckDefinition(const IRModule& module,
+                     const IRModule::Definition& definition,
+                     Diagnostics& diagnostics) {
+  Checker(&module, absl::StrCat("in @", definition.var->name(), ": "),
+          diagnostics)
+      .Check(definition.function);
+}
+
 }  // namespace
 
 void CheckWellFormed(const IRModule& module, Diagnostics& diagnostics) {
   for (const IRModule::Definition& definition : module.functions()) {
-    Checker(&module, absl::StrCat("in @", definition.var->name(), ": "),
-            diagnostics)
-        .Check(definition.function);
+    CheckDefinition(module, definition, diagnostics);
   }
 }
 
 absl::Status CheckWellFormed(const IRModule& module) {
   Diagnostics diagnostics;
   CheckWellFormed(module, diagnostics);
+  return diagnostics.ToStatus();
+}
+
+absl::Status CheckWellFormed(const IRModule& module,
+                             absl::FunctionRef<bool(int)> which) {
+  Diagnostics diagnostics;
+  for (int i = 0; i < module.size(); ++i) {
+    if (which(i)) CheckDefinition(module, module.functions()[i], diagnostics);
+  }
   return diagnostics.ToStatus();
 }
 

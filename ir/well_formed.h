@@ -11,6 +11,7 @@
 #ifndef BATON_IR_WELL_FORMED_H_
 #define BATON_IR_WELL_FORMED_H_
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -20,6 +21,10 @@ namespace baton {
 
 // OK, or InvalidArgument with all that is wrong.
 absl::Status CheckWellFormed(const IRModule& module);
+// The same for those functions only whose index among those of the module is
+// one for which `which` is true.
+absl::Status CheckWellFormed(const IRModule& module,
+                             absl::FunctionRef<bool(int)> which);
 // The same for an expression; it may have free variables and use any global
 // function.
 absl::Status CheckWellFormed(const Expr& expr);
