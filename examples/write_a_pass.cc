@@ -1,5 +1,6 @@
 #include "baton/examples/write_a_pass.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/visit.h"
@@ -40,14 +42,36 @@ class ReluRemover final : public ExprMutator {
 };
 // [/rewriter]
 
+// [analysis]
+// The operators that a program calls or refers to.
+class CalledOperators {
+ public:
+  explicit CalledOperators(const Expr& root) {
+    PostOrderVisit(root, [this](const ExprNode* node) {
+      if (node->kind() == NodeKind::kOp) operators_.insert(Expr(node));
+    });
+  }
+  bool Contains(const Expr& op) const { return operators_.contains(op); }
+
+  // The memory that this holds, about.
+  size_t bytes() const { return operators_.capacity() * sizeof(Expr); }
+
+ private:
+  absl::flat_hash_set<Expr> operators_;
+};
+// [/analysis]
+
 // [body]
-absl::StatusOr<Function> RemoveRelus(
-    const Function& function, const RemoveRedundantReluOptions& options) {
+absl::StatusOr<Function> RemoveRelus(const Function& function,
+                                     const RemoveRedundantReluOptions& options,
+                                     const PassContext& context) {
   absl::flat_hash_set<Expr> non_negative;
   for (const std::string& name : options.non_negative) {
     BATON_ASSIGN_OR_RETURN(Expr op, Op::Get(name));
     non_negative.insert(std::move(op));
   }
+  const auto called = context.Analyze<CalledOperators>(function);
+  if (!called->Contains(Op::Find("nn.relu"))) return function;
   return ReluRemover(std::move(non_negative)).MutateFunction(function);
 }
 // [/body]
@@ -58,8 +82,8 @@ absl::StatusOr<Function> RemoveRelus(
 Pass RemoveRedundantRelu(RemoveRedundantReluOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
-                const PassContext& /*context*/) {
-        return RemoveRelus(function, options);
+                const PassContext& context) {
+        return RemoveRelus(function, options, context);
       },
       {.name = "RemoveRedundantRelu",
        .opt_level = 1,
