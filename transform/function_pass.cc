@@ -143,6 +143,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   // Waits for all chunks before this one, then for the turn of the submitter.
   absl::StatusOr<int64_t> AwaitChunk(int chunk) {
+    ThreadPool::Shared().LetOthersPass();
     int64_t executions = 0;
     {
       std::unique_lock<std::mutex> lock(mutex_);
@@ -173,6 +174,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       const ThreadState::Adopt adopt(&state);
       BodyTurn turn(this);
       while (true) {
+        ThreadPool::Shared().LetOthersPass();
         int chunk;
         {
           const std::lock_guard<std::mutex> lock(mutex_);
@@ -195,6 +197,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     for (int i = begin; i < end; ++i) {
       turn.Set(chunk, executions);
       state.set_turn(&turn);
+      ThreadPool::Shared().LetOthersPass();
       absl::StatusOr<Function> result = job_.Apply(job_.functions[i]);
       if (!result.ok()) {
         Fail(chunk, i, result.status(), state, executions);
@@ -203,6 +206,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       executions += state.executions();
       results_[i] = *std::move(result);
     }
+    ThreadPool::Shared().LetOthersPass();
     const std::lock_guard<std::mutex> lock(mutex_);
     chunks_[chunk] = {.ended = true, .executions = executions};
     while (num_ended_in_order_ < num_chunks_ &&

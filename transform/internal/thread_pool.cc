@@ -1,6 +1,8 @@
 #include "baton/transform/internal/thread_pool.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <system_error>
@@ -40,7 +42,29 @@ void ThreadPool::Work() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
+    LetOthersPass();
     task();
+  }
+}
+
+void ThreadPool::Dawdle() {
+  const uint64_t seed = shuffle_seed_.load(std::memory_order_relaxed);
+  const uint64_t n = num_dawdles_.fetch_add(1, std::memory_order_relaxed);
+  // The mixing function of splitmix64 (Steele, Lea and Flood, 2014).
+  uint64_t x = (seed << 32) + n * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  x ^= x >> 31;
+  switch (x % 8) {
+    case 0:
+      std::this_thread::sleep_for(std::chrono::microseconds(x / 8 % 200));
+      break;
+    case 1:
+    case 2:
+      for (uint64_t i = x / 8 % 4; i > 0; --i) std::this_thread::yield();
+      break;
+    default:
+      break;
   }
 }
 

@@ -3,7 +3,9 @@
 #ifndef BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
 #define BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -24,13 +26,27 @@ class ThreadPool {
   // later.
   void Ask(int helpers, const std::function<void()>& task);
 
+  // For tests: where threads may overtake each other they do, now and then, in
+  // another way for each `seed`; 0 for not at all.
+  void Shuffle(uint64_t seed) {
+    shuffle_seed_.store(seed, std::memory_order_relaxed);
+  }
+  // Such a place.
+  void LetOthersPass() {
+    if (shuffle_seed_.load(std::memory_order_relaxed) != 0) Dawdle();
+  }
+
  private:
   void Work();
+  void Dawdle();
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;
   int num_threads_ = 0;
+
+  std::atomic<uint64_t> shuffle_seed_{0};
+  std::atomic<uint64_t> num_dawdles_{0};
 };
 
 }  // namespace baton::internal
