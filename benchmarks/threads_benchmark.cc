@@ -1,0 +1,180 @@
+// How much faster function passes are on two threads than on one, beside what
+// the machine itself gains from a second core.
+//
+//   ./bazelw run //benchmarks:threads_benchmark
+//
+// Each figure is the least of several runs, which take turns with one and two
+// threads, so that what else the machine does disturbs both alike. Run it on a
+// machine that does nothing else.
+//
+//   --functions=N   functions in the module (10,000)
+//   --rounds=N      runs of each (9)
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/relay/op/tensor.h"
+#include "baton/relay/transform/eliminate_common_subexpr.h"
+#include "baton/relay/transform/fold_constant.h"
+#include "baton/relay/transform/fuse_ops.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/sequential.h"
+
+ABSL_FLAG(int, functions, 10000, "Functions in the module.");
+ABSL_FLAG(int, rounds, 9, "Runs of each, of which the fastest counts.");
+
+namespace baton {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Each function has something to fold, to merge and to fuse.
+absl::StatusOr<IRModule> Functions(int n) {
+  IRModule module;
+  for (int i = 0; i < n; ++i) {
+    const Var x("x", {2, 3});
+    const Expr two = relay::Const(2.0F);
+    const Expr y = relay::Add(x, relay::Multiply(two, two));
+    const Expr z = relay::Add(x, relay::Multiply(two, two));
+    module.Set(absl::StrCat("f", i),
+               Function({x}, relay::Add(relay::Tanh(y), relay::Tanh(z))));
+  }
+  return InferTypes(module);
+}
+
+double Milliseconds(absl::FunctionRef<void()> fn) {
+  const auto start = Clock::now();
+  fn();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+// Prints the least time of `run(1)` and of `run(2)`, which return milliseconds.
+absl::Status Compare(
+    const std::string& what,
+    absl::FunctionRef<absl::StatusOr<double>(int threads)> run) {
+  double best[] = {std::numeric_limits<double>::max(),
+                   std::numeric_limits<double>::max()};
+  for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
+    for (const int threads : {1, 2}) {
+      BATON_ASSIGN_OR_RETURN(const double ms, run(threads));
+      best[threads - 1] = std::min(best[threads - 1], ms);
+    }
+  }
+  std::printf("%-34s %9.2f ms %9.2f ms %9.2f\n", what.c_str(), best[0], best[1],
+              best[0] / best[1]);
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+absl::Status ComparePass(const std::string& what, const Pass& pass,
+                         const IRModule& module) {
+  return Compare(what, [&](int threads) -> absl::StatusOr<double> {
+    const PassContext context(
+        {.opt_level = 3, .config = {{ThreadsConfig().name(), threads}}});
+    absl::StatusOr<IRModule> result;
+    const double ms = Milliseconds(
+        [&] { result = context.Run([&] { return pass(module); }); });
+    if (!result.ok()) return result.status();
+    return ms;
+  });
+}
+
+// Does `work(part)` for two parts, on as many threads.
+double Run(int threads, absl::FunctionRef<void(int part)> work) {
+  return Milliseconds([&] {
+    if (threads == 1) {
+      work(0);
+      work(1);
+    } else {
+      std::thread helper([&] { work(1); });
+      work(0);
+      helper.join();
+    }
+  });
+}
+
+// Follows links from place to place in memory that no cache holds.
+absl::Status CompareMemory() {
+  constexpr size_t kPlaces = size_t{8} << 20;  // 64 MiB for each part
+  constexpr size_t kSteps = size_t{1} << 20;
+  std::vector<std::vector<uint64_t>> parts(2, std::vector<uint64_t>(kPlaces));
+  for (std::vector<uint64_t>& places : parts) {
+    // A cycle through all: x -> 5x + 3 (mod 2^k) has full period.
+    for (size_t i = 0; i < kPlaces; ++i) {
+      places[i] = (5 * i + 3) % kPlaces;
+    }
+  }
+  uint64_t ends[2] = {0, 0};
+  return Compare("memory-bound loop", [&](int threads) {
+    return absl::StatusOr<double>(Run(threads, [&](int part) {
+      uint64_t place = ends[part];
+      for (size_t i = 0; i < kSteps; ++i) place = parts[part][place];
+      ends[part] = place;
+    }));
+  });
+}
+
+absl::Status CompareCompute() {
+  uint64_t ends[2] = {1, 2};
+  return Compare("compute-bound loop", [&](int threads) {
+    return absl::StatusOr<double>(Run(threads, [&](int part) {
+      uint64_t x = ends[part];
+      for (int i = 0; i < (1 << 24); ++i) {
+        x = x * 6364136223846793005U + 1442695040888963407U;
+        x ^= x >> 29;
+      }
+      ends[part] = x;
+    }));
+  });
+}
+
+absl::Status Main() {
+  std::printf("%-34s %12s %12s %9s\n", "", "1 thread", "2 threads", "speed-up");
+  BATON_RETURN_IF_ERROR(CompareMemory());
+  BATON_RETURN_IF_ERROR(CompareCompute());
+  BATON_ASSIGN_OR_RETURN(IRModule module,
+                         Functions(absl::GetFlag(FLAGS_functions)));
+  const std::vector<Pass> passes = {
+      relay::FoldConstant(), relay::EliminateCommonSubexpr(), relay::FuseOps()};
+  BATON_RETURN_IF_ERROR(ComparePass("the three passes together",
+                                    Sequential(passes, {.name = "together"}),
+                                    module));
+  for (const Pass& pass : passes) {
+    BATON_RETURN_IF_ERROR(ComparePass(pass.name(), pass, module));
+    BATON_ASSIGN_OR_RETURN(module, pass(std::move(module)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace baton
+
+int main(int argc, char** argv) {
+  absl::ParseCommandLine(argc, argv);
+  const absl::Status status = baton::Main();
+  if (status.ok()) return 0;
+  std::cerr << "error: " << status.message() << "\n";
+  return 1;
+}

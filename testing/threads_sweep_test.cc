@@ -1,0 +1,130 @@
+// Pipelines of registered passes on programs of many functions.
+
+#include "baton/testing/threads_sweep.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
+#include "baton/ir/module.h"
+#include "baton/ir/status_macros.h"
+#include "baton/testing/random_program.h"
+#include "baton/testing/registered_passes.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/testing/workload.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pipeline.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using testing::FindThreadsDifference;
+using testing::RandomProgram;
+using testing::RandomProgramOptions;
+
+// `count` random functions; those of one program call each other.
+absl::StatusOr<IRModule> RandomFunctions(uint32_t seed, int count) {
+  IRModule module;
+  for (uint32_t i = 0; module.size() < count; ++i) {
+    RandomProgramOptions options = RandomProgramOptions::Mixed(seed + i);
+    options.size = 20;
+    // Data types of two programs may have one name.
+    options.data_types = false;
+    options.functions = options.functions && i == 0;
+    BATON_ASSIGN_OR_RETURN(const IRModule program,
+                           RandomProgram(seed + i, options));
+    if (i == 0) {
+      module = program;
+    } else {
+      module.Set(absl::StrCat("f", i), program.Find("main"));
+    }
+  }
+  return InferTypes(module);
+}
+
+constexpr const char* kLevel3 =
+    "SimplifyInference,FoldScaleAxis,CanonicalizeOps,EliminateCommonSubexpr,"
+    "ConvertLayout{desired_layouts={nn.conv2d:[NHWC,default]}},FoldConstant,"
+    "DeadCodeElimination,FuseOps";
+constexpr const char* kNormalForms =
+    "ToANormalForm,DeadCodeElimination,FoldConstant,ToGraphNormalForm,"
+    "EliminateCommonSubexpr,ToBasicBlockNormalForm,FuseOps,DefuseOps,"
+    "FixedPoint(FoldConstant,EliminateCommonSubexpr)";
+
+TEST(ThreadsSweepTest, RandomFunctions) {
+  for (const uint32_t seed : {100, 200}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                               RandomFunctions(seed, 40));
+    for (const char* text : {kLevel3, kNormalForms}) {
+      BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(text));
+      EXPECT_EQ(FindThreadsDifference(pipeline, module), "") << text;
+    }
+  }
+}
+
+// Some of these fail; then they fail alike.
+TEST(ThreadsSweepTest, RandomPipelines) {
+  const std::vector<std::string> passes = testing::RegisteredPasses();
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(300, 20));
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<std::string> items;
+    while (items.size() < 6) {
+      const std::string& pass = passes[random() % passes.size()];
+      if (pass != "PrintIR") items.push_back(pass);  // to standard error
+    }
+    const std::string text = absl::StrJoin(items, ",");
+    BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(text));
+    EXPECT_EQ(
+        FindThreadsDifference(pipeline, module,
+                              {.num_shuffles = 1, .first_seed = seed + 1}),
+        "")
+        << text;
+  }
+}
+
+TEST(ThreadsSweepTest, Workloads) {
+  // Several networks in one module.
+  IRModule module;
+  for (const int layers : {18, 34}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule network,
+                               testing::GetWorkloadModule(absl::StrCat(
+                                   "resnet{num_layers=", layers, "}")));
+    for (const char* copy : {"a", "b", "c"}) {
+      module.Set(absl::StrCat("resnet_", layers, copy), network.Find("main"));
+    }
+  }
+  BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(kLevel3));
+  EXPECT_EQ(FindThreadsDifference(pipeline, module, {.num_shuffles = 1}), "");
+}
+
+TEST(ThreadsSweepTest, PipelinesInsideBodies) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Pass inner,
+                             ParsePipeline("FoldConstant,FuseOps"));
+  const Pass pass = CreateFunctionPass(
+      [inner](const Function& function, const IRModule& module,
+              const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        IRModule one = module;
+        one.Set("main", function);
+        BATON_ASSIGN_OR_RETURN(one, inner(one));
+        return one.Find("main");
+      },
+      {.name = "Inside"});
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(400, 10));
+  EXPECT_EQ(FindThreadsDifference(pass, module, {.num_shuffles = 1}), "");
+}
+
+}  // namespace
+}  // namespace baton
