@@ -9,6 +9,7 @@
 #include <new>
 
 #include "absl/functional/function_ref.h"
+#include "baton/ir/node_memory.h"
 
 namespace baton::benchmarks {
 namespace {
@@ -50,8 +51,7 @@ void Free(void* p) noexcept {
   std::free(p);
 }
 
-// All that was counted so far. Counters of allocators that do not use operator
-// new for each object are added here.
+// All that was counted so far.
 AllocationCounts CountsSoFar() {
   const int64_t bytes = allocated_bytes.load();
   return {.allocations = allocations.load(),
@@ -72,6 +72,26 @@ AllocationCounts CountAllocations(absl::FunctionRef<void()> fn) {
   return {.allocations = after.allocations - before.allocations,
           .bytes = after.bytes - before.bytes,
           .held_bytes = after.held_bytes - before.held_bytes};
+}
+
+EmptyNodeMemory::EmptyNodeMemory() {
+#if BATON_POOLS_NODES
+  using internal::NodeMemory;
+  constexpr size_t kStep = 16;  // between the sizes of blocks
+  constexpr size_t kMaxBytes = 256;
+  for (size_t bytes = kStep; bytes <= kMaxBytes; bytes += kStep) {
+    const size_t before = NodeMemory::reserved_bytes();
+    while (NodeMemory::reserved_bytes() == before) {
+      blocks_.emplace_back(NodeMemory::Allocate(bytes), bytes);
+    }
+  }
+#endif
+}
+
+EmptyNodeMemory::~EmptyNodeMemory() {
+  for (const auto& [block, bytes] : blocks_) {
+    internal::NodeMemory::Free(block, bytes);
+  }
 }
 
 }  // namespace baton::benchmarks

@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "baton/ir/expr.h"
 #include "gtest/gtest.h"
 
 namespace baton::benchmarks {
@@ -38,6 +39,21 @@ TEST(CountAllocationsTest, CountsAlignedAndFailingForms) {
   });
   EXPECT_EQ(counts.allocations, 3);
   EXPECT_EQ(counts.held_bytes, 0);
+}
+
+TEST(EmptyNodeMemoryTest, ShowsWhatNodesTake) {
+  constexpr int kNodes = 100'000;
+  std::vector<Var> vars;
+  vars.reserve(kNodes);
+  const auto fill = [&] {
+    while (vars.size() < kNodes) vars.emplace_back("v");
+  };
+  fill();
+  vars.clear();
+  const EmptyNodeMemory empty;
+  const AllocationCounts counts = CountAllocations(fill);
+  EXPECT_NEAR(static_cast<double>(counts.held_bytes),
+              static_cast<double>(kNodes * sizeof(VarNode)), 3e6);
 }
 
 TEST(CountAllocationsTest, CountsNothingOutside) {

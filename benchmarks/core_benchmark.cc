@@ -248,31 +248,35 @@ absl::Status Million(State& state, int64_t nodes,
   return absl::OkStatus();
 }
 
-void SetBytesPerCall(State& state, const AllocationCounts& counts) {
+// The memory that is held by what `make` makes, for each call.
+template <typename T>
+void SetBytesPerCall(State& state, absl::FunctionRef<T()> make) {
+  T made{};
+  const EmptyNodeMemory empty;
+  const AllocationCounts counts = CountAllocations([&] { made = make(); });
   state.counters["bytes_per_call"] =
       static_cast<double>(counts.held_bytes) / 1e6;
+  made = T{};
 }
 
 absl::Status MillionBuild(State& state) {
-  const auto run = [](IRModule& result) {
-    result = Untyped(kMillion);
+  const auto make = [] { return Untyped(kMillion); };
+  SetBytesPerCall<IRModule>(state, make);
+  return Million<IRModule>(state, CountNodes(make()), [&](IRModule& result) {
+    result = make();
     return absl::OkStatus();
-  };
-  IRModule module;
-  SetBytesPerCall(state, CountAllocations([&] { module = Untyped(kMillion); }));
-  return Million<IRModule>(state, CountNodes(module), run);
+  });
 }
 
 absl::Status MillionInfer(State& state) {
   const IRModule module = Untyped(kMillion);
-  const auto run = [&](IRModule& result) -> absl::Status {
-    BATON_ASSIGN_OR_RETURN(result, InferTypes(module));
+  BATON_RETURN_IF_ERROR(InferTypes(module).status());
+  const auto make = [&] { return *InferTypes(module); };
+  SetBytesPerCall<IRModule>(state, make);
+  return Million<IRModule>(state, CountNodes(module), [&](IRModule& result) {
+    result = make();
     return absl::OkStatus();
-  };
-  IRModule typed;
-  SetBytesPerCall(state, CountAllocations([&] { run(typed).IgnoreError(); }));
-  typed = IRModule();
-  return Million<IRModule>(state, CountNodes(module), run);
+  });
 }
 
 absl::Status MillionPass(State& state, const Pass& pass) {
