@@ -11,15 +11,22 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/adt.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
 #include "baton/ir/status_macros.h"
+#include "baton/ir/visit.h"
 #include "baton/transform/analysis_cache.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_pool.h"
@@ -37,6 +44,7 @@ using internal::ThreadPool;
 using internal::ThreadState;
 using internal::Turn;
 
+using KnownTypes = ThreadState::KnownTypes;
 using Definition = IRModule::Definition;
 
 // `status` with the function to which it happened, in a frame that the pass
@@ -49,6 +57,33 @@ absl::Status InFunction(const absl::Status& status, const Definition& def) {
   return WithPassError(status, error);
 }
 
+// Whether inference of `function` would look at other functions.
+bool RefersToOthers(const Function& function) {
+  absl::InlinedVector<const ExprNode*, 64> pending = {function.get()};
+  absl::flat_hash_set<const ExprNode*> seen;
+  bool refers = false;
+  while (!pending.empty() && !refers) {
+    const ExprNode* node = pending.back();
+    pending.pop_back();
+    if (!node->unique() && !seen.insert(node).second) continue;
+    ForEachChild(node, [&](const Expr& child) {
+      if (!child.defined()) return;
+      refers |= child->kind() == NodeKind::kGlobalVar;
+      // What has a type is not looked into.
+      if (!child->type().defined() && !IsLeaf(child->kind())) {
+        pending.push_back(child.get());
+      }
+    });
+  }
+  return refers;
+}
+
+// What became of one function.
+struct Result {
+  Function function;  // null if it stays as it is
+  Function typed;     // null if it is not known
+};
+
 // One application of a body to the functions of a module.
 struct Job {
   const FunctionPassBody& body;
@@ -57,35 +92,104 @@ struct Job {
   const PassContext& context;
   absl::Span<const Definition> functions;
 
-  // What becomes of one function: null if it stays as it is.
-  absl::StatusOr<Function> Apply(const Definition& definition) const {
-    if (IsSkippedByFunctionPasses(definition.function)) return Function();
+  absl::StatusOr<Result> Apply(const Definition& definition) const {
+    if (IsSkippedByFunctionPasses(definition.function)) return Result();
     absl::StatusOr<Function> result = internal::CatchExceptions(
         pass, [&] { return body(definition.function, module, context); });
-    if (!result.ok()) return result;
-    if (*result == definition.function) return Function();
+    if (!result.ok()) return result.status();
+    if (*result == definition.function) return Result();
     if (!result->defined()) {
       return absl::InternalError(
           absl::StrCat(pass, " returned no function (a null handle)"));
     }
     context.analyses().Drop(definition.function.get());
-    return result;
+    return Result{.function = *std::move(result)};
   }
 };
 
-absl::StatusOr<IRModule> RunInOrder(const Job& job) {
-  std::vector<Function> results;  // empty as long as nothing changes
-  for (size_t i = 0; i < job.functions.size(); ++i) {
-    absl::StatusOr<Function> result = job.Apply(job.functions[i]);
-    if (!result.ok()) return InFunction(result.status(), job.functions[i]);
-    if (!result->defined()) continue;
-    if (results.empty()) {
-      results.reserve(job.functions.size());
-      for (const Definition& d : job.functions) results.push_back(d.function);
+// After bodies, functions are typed in groups of this many neighbours, so that
+// what inference needs is set up less often. It must not depend on the number
+// of threads: in a group, nodes that functions share stay shared.
+int GroupSize(int num_functions) {
+  return std::clamp(num_functions / 256, 1, 16);
+}
+
+// Types those of `results`, the results for the functions from `begin` on, that
+// can be typed without the others of the module.
+void TypeGroup(const Job& job, int begin, absl::Span<Result> results) {
+  // One that is alone is typed soon enough.
+  if (job.functions.size() == 1) return;
+  IRModule group;
+  absl::InlinedVector<Result*, 16> members;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Function& function = results[i].function;
+    if (!function.defined() || function->type().defined() ||
+        RefersToOthers(function)) {
+      continue;
     }
-    results[i] = *std::move(result);
+    group.Set(job.functions[begin + i].var, function);
+    members.push_back(&results[i]);
   }
-  return results.empty() ? job.module : job.module.WithFunctions(results);
+  if (members.empty()) return;
+  for (const TypeData& type : job.module.types()) group.SetType(type);
+  Diagnostics diagnostics;
+  try {
+    group = InferTypes(group, diagnostics);
+  } catch (...) {
+    return;
+  }
+  // Errors are reported when all functions are typed together.
+  if (diagnostics.has_errors()) return;
+  for (size_t i = 0; i < members.size(); ++i) {
+    members[i]->typed = group.functions()[i].function;
+  }
+}
+
+// The module in which functions have become `results`.
+KnownTypes Assemble(const Job& job, std::vector<Result> results) {
+  const auto assemble = [&](Function Result::*which) {
+    std::vector<Function> functions;
+    functions.reserve(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Result& result = results[i];
+      functions.push_back((result.*which).defined() ? result.*which
+                          : result.function.defined()
+                              ? result.function
+                              : job.functions[i].function);
+    }
+    return job.module.WithFunctions(functions);
+  };
+  KnownTypes modules;
+  modules.untyped = assemble(&Result::function);
+  const bool any_typed =
+      std::any_of(results.begin(), results.end(),
+                  [](const Result& result) { return result.typed.defined(); });
+  modules.typed = any_typed ? assemble(&Result::typed) : modules.untyped;
+  return modules;
+}
+
+absl::StatusOr<KnownTypes> RunInOrder(const Job& job) {
+  const int num_functions = static_cast<int>(job.functions.size());
+  const int group_size = GroupSize(num_functions);
+  std::vector<Result> results;  // empty as long as nothing changes
+  for (int begin = 0; begin < num_functions; begin += group_size) {
+    const int end = std::min(begin + group_size, num_functions);
+    bool changed = false;
+    for (int i = begin; i < end; ++i) {
+      absl::StatusOr<Result> result = job.Apply(job.functions[i]);
+      if (!result.ok()) return InFunction(result.status(), job.functions[i]);
+      if (!result->function.defined()) continue;
+      if (results.empty()) results.resize(num_functions);
+      results[i] = *std::move(result);
+      changed = true;
+    }
+    if (changed) {
+      TypeGroup(job, begin,
+                absl::MakeSpan(results).subspan(begin, end - begin));
+    }
+  }
+  if (results.empty()) return KnownTypes{job.module, job.module};
+  return Assemble(job, std::move(results));
 }
 
 // Runs a job on several threads. They take the functions in chunks, in order,
@@ -97,13 +201,14 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       : job_(job),
         submitter_(submitter),
         num_functions_(static_cast<int>(job.functions.size())),
-        chunk_size_(std::clamp(num_functions_ / (num_threads * 8), 1, 64)),
+        group_size_(GroupSize(num_functions_)),
+        chunk_size_(ChunkSize(num_functions_, num_threads)),
         num_chunks_((num_functions_ + chunk_size_ - 1) / chunk_size_),
         first_number_(submitter.executions()),
         results_(job.functions.size()),
         chunks_(num_chunks_) {}
 
-  absl::StatusOr<IRModule> Run(int num_threads) {
+  absl::StatusOr<KnownTypes> Run(int num_threads) {
     const std::shared_ptr<ParallelRun> self = shared_from_this();
     ThreadPool::Shared().Ask(std::min(num_threads, num_chunks_) - 1,
                              [self] { self->Help(); });
@@ -117,6 +222,12 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   }
 
  private:
+  static int ChunkSize(int num_functions, int num_threads) {
+    const int group_size = GroupSize(num_functions);
+    const int size = std::clamp(num_functions / (num_threads * 8), 1, 64);
+    return (size + group_size - 1) / group_size * group_size;
+  }
+
   struct Chunk {
     bool ended = false;
     int64_t executions = 0;  // of passes, inside the bodies
@@ -198,13 +309,18 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       turn.Set(chunk, executions);
       state.set_turn(&turn);
       ThreadPool::Shared().LetOthersPass();
-      absl::StatusOr<Function> result = job_.Apply(job_.functions[i]);
+      absl::StatusOr<Result> result = job_.Apply(job_.functions[i]);
       if (!result.ok()) {
         Fail(chunk, i, result.status(), state, executions);
         return;
       }
       executions += state.executions();
       results_[i] = *std::move(result);
+    }
+    for (int i = begin; i < end; i += group_size_) {
+      TypeGroup(
+          job_, i,
+          absl::MakeSpan(results_).subspan(i, std::min(group_size_, end - i)));
     }
     ThreadPool::Shared().LetOthersPass();
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -232,19 +348,16 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     changed_.notify_all();
   }
 
-  absl::StatusOr<IRModule> Finish() {
+  absl::StatusOr<KnownTypes> Finish() {
     if (failed_chunk_ == kNone) {
       submitter_.AddExecutions(executions_before_.back());
       // Helpers that come late must not keep the functions alive.
-      std::vector<Function> results = std::move(results_);
+      std::vector<Result> results = std::move(results_);
       const bool changed =
           std::any_of(results.begin(), results.end(),
-                      [](const Function& f) { return f.defined(); });
-      if (!changed) return job_.module;
-      for (int i = 0; i < num_functions_; ++i) {
-        if (!results[i].defined()) results[i] = job_.functions[i].function;
-      }
-      return job_.module.WithFunctions(results);
+                      [](const Result& r) { return r.function.defined(); });
+      if (!changed) return KnownTypes{job_.module, job_.module};
+      return Assemble(job_, std::move(results));
     }
     // All chunks before the failed one have ended. Numbers that were given
     // before those chunks' counts were known are put right.
@@ -267,10 +380,11 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   const Job& job_;          // not for helpers that come late
   ThreadState& submitter_;  // neither is this
   const int num_functions_;
-  const int chunk_size_;
+  const int group_size_;
+  const int chunk_size_;  // whole groups
   const int num_chunks_;
-  const int64_t first_number_;     // executions of the submitter so far
-  std::vector<Function> results_;  // null where nothing changes
+  const int64_t first_number_;  // executions of the submitter so far
+  std::vector<Result> results_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -297,6 +411,35 @@ int NumThreads(const PassContext& context, size_t num_functions) {
   return static_cast<int>(std::max<int64_t>(threads, 1));
 }
 
+// Functions that are dropped when this is, on several threads: to destroy is
+// much of the work.
+class Leftovers {
+ public:
+  explicit Leftovers(int num_threads) : num_threads_(num_threads) {}
+  Leftovers(const Leftovers&) = delete;
+  Leftovers& operator=(const Leftovers&) = delete;
+  ~Leftovers() {
+    if (num_threads_ == 1) return;
+    ThreadPool::Shared().ForEachPart(static_cast<int>(functions_.size()),
+                                     num_threads_, [this](int begin, int end) {
+                                       for (int i = begin; i < end; ++i)
+                                         functions_[i] = Function();
+                                     });
+  }
+
+  void Add(const IRModule& module) {
+    if (num_threads_ == 1) return;
+    functions_.reserve(functions_.size() + module.size());
+    for (const Definition& definition : module.functions()) {
+      functions_.push_back(definition.function);
+    }
+  }
+
+ private:
+  const int num_threads_;
+  std::vector<Function> functions_;
+};
+
 class FunctionPass final : public PassImpl {
  public:
   FunctionPass(FunctionPassBody body, PassInfo info, PassOptions options)
@@ -313,16 +456,30 @@ class FunctionPass final : public PassImpl {
           absl::StrCat("InferType runs after every function pass: ",
                        infer_type.status().message()));
     }
-    BATON_ASSIGN_OR_RETURN(IRModule result, RunBodies(module, context));
-    // The old module is dropped before its successor is typed.
+    const int num_threads = NumThreads(context, module.size());
+    Leftovers leftovers(num_threads);  // until those who share them are gone
+    BATON_ASSIGN_OR_RETURN(KnownTypes modules,
+                           RunBodies(module, context, num_threads));
+    if (modules.untyped.SameAs(modules.typed)) {
+      // The old module is dropped before its successor is typed.
+      module = IRModule();
+      modules.typed = IRModule();
+      return infer_type->Run(std::move(modules.untyped));
+    }
+    leftovers.Add(module);
+    leftovers.Add(modules.untyped);
     module = IRModule();
-    return infer_type->Run(std::move(result));
+    ThreadState& state = ThreadState::Get();
+    state.set_known_types(&modules);
+    absl::StatusOr<IRModule> result = infer_type->Run(modules.untyped);
+    state.set_known_types(nullptr);
+    return result;
   }
 
-  absl::StatusOr<IRModule> RunBodies(const IRModule& module,
-                                     const PassContext& context) const {
+  absl::StatusOr<KnownTypes> RunBodies(const IRModule& module,
+                                       const PassContext& context,
+                                       int num_threads) const {
     const Job job{body_, info().name, module, context, module.functions()};
-    const int num_threads = NumThreads(context, job.functions.size());
     if (num_threads == 1) return RunInOrder(job);
     return std::make_shared<ParallelRun>(job, num_threads, ThreadState::Get())
         ->Run(num_threads);
@@ -345,6 +502,12 @@ namespace {
 // Registered before any context is made.
 [[maybe_unused]] const ConfigKey<int64_t>& registered_threads = ThreadsConfig();
 }  // namespace
+
+IRModule WithKnownTypes(const IRModule& module) {
+  const KnownTypes* known = ThreadState::Get().known_types();
+  return known != nullptr && known->untyped.SameAs(module) ? known->typed
+                                                           : module;
+}
 
 bool IsSkippedByFunctionPasses(const Function& function) {
   const DictAttrs& attrs = function->attrs();

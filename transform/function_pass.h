@@ -48,6 +48,12 @@ Pass CreateFunctionPass(FunctionPassBody body, PassInfo info,
 // run; 0 for as many as the machine has.
 const ConfigKey<int64_t>& ThreadsConfig();
 
+// For a pass that infers types: `module`, with types where they are known.
+// After a function pass they are, of functions that use no other function: each
+// was typed as soon as it was made, on the thread that made it. Elsewhere this
+// is `module` itself.
+IRModule WithKnownTypes(const IRModule& module);
+
 // True if function passes leave `function` alone.
 bool IsSkippedByFunctionPasses(const Function& function);
 

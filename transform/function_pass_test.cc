@@ -16,7 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
+#include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/text_printer.h"
 #include "baton/transform/pass.h"
@@ -370,6 +372,92 @@ TEST_P(ParallelTest, TextIsTheSame) {
   const absl::StatusOr<IRModule> result = Run(pass, module);
   ASSERT_TRUE(expected.ok() && result.ok());
   EXPECT_EQ(AsText(*result), AsText(*expected));
+}
+
+// Notes whether `f1` has a type before and after inference.
+class TypeWatcher final : public PassInstrument {
+ public:
+  TypeWatcher() : PassInstrument("TypeWatcher") {}
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override {
+    return Note(module, pass);
+  }
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override {
+    return Note(module, pass);
+  }
+  const std::vector<bool>& typed() const { return typed_; }
+
+ private:
+  absl::Status Note(const IRModule& module, const PassExecution& pass) {
+    if (pass.name() == "InferType") {
+      typed_.push_back(module.Find("f1")->type().defined());
+    }
+    return absl::OkStatus();
+  }
+  std::vector<bool> typed_;
+};
+
+TEST_P(ParallelTest, OnlyInferenceIsSeenToInfer) {
+  const auto watcher = std::make_shared<TypeWatcher>();
+  const absl::StatusOr<IRModule> result =
+      Run(toy::Grow(), toy::Module(20), {watcher});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(watcher->typed(), ElementsAre(false, true));
+  EXPECT_TRUE(WithKnownTypes(*result).SameAs(*result));
+}
+
+TEST_P(ParallelTest, TypesOfFunctionsThatUseEachOther) {
+  // Each calls the one before it and gives the result one more field; no types
+  // are given.
+  const Pass pass = CreateFunctionPass(
+      [](const Function& function, const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const std::string name = NameOf(function, module);
+        const Var x("x", {2});
+        if (name == "main") return Function({x}, Tuple({x}));
+        const int i = std::stoi(name.substr(1));
+        const GlobalVar before =
+            module.FindGlobalVar(i == 1 ? "main" : absl::StrCat("f", i - 1));
+        const Expr call = Call(before, {x});
+        std::vector<Expr> fields = {x};
+        for (int k = 0; k < i; ++k) fields.push_back(TupleGetItem(call, k));
+        return Function({x}, Tuple(std::move(fields)));
+      },
+      {.name = "Chain"});
+  const absl::StatusOr<IRModule> result = Run(pass, toy::Module(20));
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (int i = 1; i < 20; ++i) {
+    const Function function = result->Find(absl::StrCat("f", i));
+    EXPECT_EQ(function->body()->tuple_type()->fields().size(), i + 1);
+  }
+}
+
+TEST_P(ParallelTest, ErrorsOfInferenceAreThoseOfTheWholeModule) {
+  const auto body = [](const std::string& name, const Function& function) {
+    const Var x = function->params()[0];
+    const Op a = Op::Find("toy.a");
+    if (name == "f3") return Function({x}, Call(a, {x, x}));
+    if (name == "f5") return Function({x}, Call(GlobalVar("f31"), {x}));
+    if (name == "f8") return Function({}, Call(a, {Var("y", {2})}));
+    if (name == "f9") return Function({x}, Call(GlobalVar("f8"), {x}));
+    return toy::Wrap(function, "toy.b");
+  };
+  const Pass pass = CreateFunctionPass(
+      [body](const Function& function, const IRModule& module,
+             const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return body(NameOf(function, module), function);
+      },
+      {.name = "Mistypes"});
+  const IRModule module = toy::Module(20);
+  IRModule untyped = module;
+  for (const IRModule::Definition& d : module.functions()) {
+    untyped.Set(d.var, body(d.var->name(), d.function));
+  }
+  const std::string errors(InferTypes(untyped).status().message());
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 3) << errors;
+  EXPECT_EQ(std::string(Run(pass, module).status().message()),
+            "in pass #1 Mistypes > #2 InferType:\n" + errors);
 }
 
 TEST(ParallelismTest, BodiesDoRunAtTheSameTime) {

@@ -2,6 +2,7 @@
 
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
+#include "baton/transform/function_pass.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
@@ -11,7 +12,7 @@ namespace baton::relay {
 Pass InferType() {
   return CreateModulePass(
       [](const IRModule& module, const PassContext& /*context*/) {
-        return InferTypes(module);
+        return InferTypes(WithKnownTypes(module));
       },
       {.name = "InferType",
        .doc = "Infers the type of every expression.",

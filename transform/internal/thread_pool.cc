@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "absl/functional/function_ref.h"
 
 namespace baton::internal {
 
@@ -31,6 +35,43 @@ void ThreadPool::Ask(int helpers, const std::function<void()>& task) {
     tasks_.push_back(task);
   }
   wake_.notify_all();
+}
+
+void ThreadPool::ForEachPart(int n, int num_threads,
+                             absl::FunctionRef<void(int begin, int end)> body) {
+  struct Loop {
+    // Not for helpers that find nothing left.
+    const absl::FunctionRef<void(int begin, int end)> body;
+    const int n;
+    const int part;
+    std::mutex mutex;
+    std::condition_variable done;
+    int next = 0;
+    int num_active = 0;
+
+    void Help() {
+      std::unique_lock<std::mutex> lock(mutex);
+      ++num_active;
+      while (next < n) {
+        const int begin = next;
+        next = std::min(begin + part, n);
+        const int end = next;
+        lock.unlock();
+        Shared().LetOthersPass();
+        body(begin, end);
+        lock.lock();
+      }
+      if (--num_active == 0) done.notify_all();
+    }
+  };
+  const int part = std::max(n / (num_threads * 8), 1);
+  const std::shared_ptr<Loop> loop(
+      new Loop{.body = body, .n = n, .part = part});
+  Ask(std::min(num_threads, (n + part - 1) / part) - 1,
+      [loop] { loop->Help(); });
+  loop->Help();
+  std::unique_lock<std::mutex> lock(loop->mutex);
+  loop->done.wait(lock, [&loop] { return loop->num_active == 0; });
 }
 
 void ThreadPool::Work() {

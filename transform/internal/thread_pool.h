@@ -10,6 +10,8 @@
 #include <functional>
 #include <mutex>
 
+#include "absl/functional/function_ref.h"
+
 namespace baton::internal {
 
 // Shared by the whole process; its threads are started when first asked for
@@ -25,6 +27,11 @@ class ThreadPool {
   // Has `task` called up to `helpers` times, on other threads, perhaps much
   // later.
   void Ask(int helpers, const std::function<void()>& task);
+
+  // Calls `body(begin, end)` for parts that make up 0 to n, on up to
+  // `num_threads` threads; returns when all are done. `body` must not throw.
+  void ForEachPart(int n, int num_threads,
+                   absl::FunctionRef<void(int begin, int end)> body);
 
   // For tests: where threads may overtake each other they do, now and then, in
   // another way for each `seed`; 0 for not at all.

@@ -88,7 +88,7 @@ std::string Ops(const IRModule& module) {
 Pass InferType() {
   return CreateModulePass(
       [](const IRModule& module, const PassContext& /*context*/) {
-        return InferTypes(module);
+        return InferTypes(WithKnownTypes(module));
       },
       {.name = "InferType", .idempotent = true, .always_run = true});
 }
