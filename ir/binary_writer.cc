@@ -23,6 +23,7 @@
 #include "baton/ir/fields.h"
 #include "baton/ir/module.pb.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/type.h"
@@ -155,7 +156,7 @@ class BinaryWriter {
       internal::BinaryArenaOptions(arena_block_.get())};
   uint64_t num_nodes_ = 0;
   std::string nodes_;
-  absl::flat_hash_map<const Node*, uint64_t> numbers_;  // of shared nodes
+  NodeMap<uint64_t> numbers_;               // of shared nodes
   std::vector<uint32_t> tree_sizes_ = {0};  // by number; see kMaxBinaryTree
 
   std::string attrs_types_;
@@ -172,9 +173,9 @@ bool BinaryWriter::Known(const Node* node, uint64_t* number) const {
     return true;
   }
   if (node->unique()) return false;
-  const auto it = numbers_.find(node);
-  if (it == numbers_.end()) return false;
-  *number = it->second;
+  const uint64_t* known = numbers_.Find(node);
+  if (known == nullptr) return false;
+  *number = *known;
   return true;
 }
 
@@ -239,7 +240,7 @@ absl::StatusOr<uint64_t> BinaryWriter::Finish(const Frame& frame) {
   }
   tree_sizes_.push_back(static_cast<uint32_t>(tree_size));
   ++num_nodes_;
-  if (!node->unique()) numbers_.emplace(node, num_nodes_);
+  if (!node->unique()) numbers_[node] = num_nodes_;
   return num_nodes_;
 }
 

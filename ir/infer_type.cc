@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/ir/adt.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/type_relation.h"
@@ -113,7 +114,10 @@ class Inferencer final : private TypeRelationContext::Unifier {
   Inferencer(const IRModule* module, Diagnostics& diagnostics)
       : module_(module),
         diagnostics_(diagnostics),
-        may_lack_definitions_(diagnostics.has_errors()) {}
+        may_lack_definitions_(diagnostics.has_errors()) {
+    work_.reserve(64);
+    results_.reserve(32);
+  }
 
   // Infers a function of the module under its name, or any expression if
   // `name` is empty. The result is complete only after Finish().
@@ -232,8 +236,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
 
   std::vector<Work> work_;
   std::vector<Expr> results_;
-  absl::flat_hash_map<const ExprNode*, Expr> memo_;  // of shared nodes
-  absl::flat_hash_map<const VarNode*, Var> vars_;
+  NodeMap<Expr> memo_;  // of shared nodes
+  NodeMap<Var> vars_;
 
   // Functions of the module, by name; those not inferred yet have holes.
   absl::node_hash_map<std::string, Type> globals_;
@@ -284,7 +288,7 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
       }
       case Step::kLeave:
         Leave(work.node);
-        if (!work.node->unique()) memo_.emplace(work.node, results_.back());
+        if (!work.node->unique()) memo_[work.node] = results_.back();
         break;
     }
   }
@@ -305,9 +309,8 @@ void Inferencer::Enter(const ExprNode* node) {
     return;
   }
   if (!node->unique()) {
-    const auto it = memo_.find(node);
-    if (it != memo_.end()) {
-      results_.push_back(it->second);
+    if (const Expr* typed = memo_.Find(node); typed != nullptr) {
+      results_.push_back(*typed);
       return;
     }
   }
@@ -316,7 +319,7 @@ void Inferencer::Enter(const ExprNode* node) {
       const auto* constant = static_cast<const ConstantNode*>(node);
       Expr typed =
           Constant(constant->value(), constant->ValueType(), node->span());
-      if (!node->unique()) memo_.emplace(node, typed);
+      if (!node->unique()) memo_[node] = typed;
       results_.push_back(std::move(typed));
       break;
     }
@@ -341,7 +344,7 @@ void Inferencer::Enter(const ExprNode* node) {
         const auto it = globals_.find(current_name_);
         if (it != globals_.end()) known = it->second.As<FuncTypeNode>();
       }
-      vars_.reserve(vars_.size() + function->params().size());
+      vars_.Reserve(vars_.size() + function->params().size());
       for (size_t i = 0; i < function->params().size(); ++i) {
         const VarNode* param = function->params()[i].get();
         Bind(param, known != nullptr                ? known->args()[i]
@@ -390,21 +393,20 @@ void Inferencer::Enter(const ExprNode* node) {
 const Var& Inferencer::Bind(const VarNode* var, const Type& type) {
   // A variable bound twice keeps its first binding; well-formedness reports
   // it.
-  const auto [it, inserted] = vars_.try_emplace(var);
-  if (!inserted) return it->second;
+  const auto [bound, is_new] = vars_.TryEmplace(var);
+  if (!is_new) return *bound;
   if (var->type().defined()) {
-    it->second = Var(var);
-    return it->second;
+    *bound = Var(var);
+    return *bound;
   }
   if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
-  it->second = Made(Var(new VarNode(var->name(), type, type, var->span())));
-  return it->second;
+  *bound = Made(Var(new VarNode(var->name(), type, type, var->span())));
+  return *bound;
 }
 
 void Inferencer::EnterVar(const VarNode* var) {
-  const auto it = vars_.find(var);
-  if (it != vars_.end()) {
-    results_.push_back(it->second);
+  if (const Var* bound = vars_.Find(var); bound != nullptr) {
+    results_.push_back(*bound);
     return;
   }
   if (!current_name_.empty()) {
@@ -453,8 +455,8 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
   } else {
     std::vector<Type> args;
     for (const Var& param : function->params()) {
-      const auto bound = vars_.find(param.get());
-      args.push_back(bound != vars_.end()            ? bound->second->type()
+      const Var* bound = vars_.Find(param.get());
+      args.push_back(bound != nullptr                ? (*bound)->type()
                      : param->type().defined()       ? param->type()
                      : param->annotation().defined() ? param->annotation()
                                                      : NewHole());
@@ -535,9 +537,9 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
                            std::move(children[0]));
     case NodeKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
-      const auto bound = vars_.find(let->var().get());
+      const Var* bound = vars_.Find(let->var().get());
       const Type& type = TypeOf(children[1]);
-      return Made(Let(bound == vars_.end() ? let->var() : bound->second,
+      return Made(Let(bound == nullptr ? let->var() : *bound,
                       std::move(children[0]), std::move(children[1]), type,
                       node->span()));
     }
@@ -792,8 +794,8 @@ Expr Inferencer::LeaveMatch(const MatchNode* match, absl::Span<Expr> children) {
     const PatternNode* lhs = match->clauses()[i].lhs.get();
     vars.clear();
     ForEachVar(lhs, [&](const Var& var) {
-      const auto it = vars_.find(var.get());
-      vars.push_back(it == vars_.end() ? var : it->second);
+      const Var* bound = vars_.Find(var.get());
+      vars.push_back(bound == nullptr ? var : *bound);
     });
     absl::Span<const Var> rest = vars;
     Expr& rhs = children[i + 1];
@@ -903,8 +905,8 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
   params.reserve(function->params().size());
   param_types.reserve(function->params().size());
   for (const Var& param : function->params()) {
-    const auto it = vars_.find(param.get());
-    params.push_back(it == vars_.end() ? param : it->second);
+    const Var* bound = vars_.Find(param.get());
+    params.push_back(bound == nullptr ? param : *bound);
     param_types.push_back(params.back()->type());
   }
   const Type type(FuncType(

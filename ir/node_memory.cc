@@ -121,8 +121,18 @@ void* NodeMemory::AllocateSlow(size_t size_class) {
     cache.next_chunk_bytes =
         std::min(2 * cache.next_chunk_bytes, kMaxChunkBytes);
   }
-  cache.chunk_bytes -= bytes;
-  return std::exchange(cache.chunk, cache.chunk + bytes);
+  // Several blocks at once, the lowest first.
+  const size_t n = std::min<size_t>(cache.chunk_bytes / bytes, kBatch / 4);
+  char* const memory = cache.chunk;
+  cache.chunk += n * bytes;
+  cache.chunk_bytes -= n * bytes;
+  for (size_t i = n - 1; i > 0; --i) {
+    auto* const block = reinterpret_cast<Block*>(memory + i * bytes);
+    block->next = list.head;
+    list.head = block;
+  }
+  list.count = static_cast<uint32_t>(n - 1);
+  return memory;
 }
 
 // The list has kBatch blocks.

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -22,6 +21,7 @@
 #include "baton/ir/fields.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/stable_hash.h"
 #include "baton/ir/tensor.h"
@@ -132,7 +132,7 @@ class Comparator {
                      int clause);
   // Matches two nodes one to one. `*known` is set if they were matched before.
   bool Match(const Node* a, const Node* b, bool* known);
-  bool IsMatched(const Node* a) const { return lhs_.contains(a); }
+  bool IsMatched(const Node* a) const { return lhs_.Contains(a); }
 
   bool TypesEqual(const TypeNode* a, const TypeNode* b, bool map_free);
   bool DimsEqual(const Dim& a, const Dim& b, bool map_free);
@@ -143,8 +143,8 @@ class Comparator {
   const bool map_free_;
   const bool trace_;
   std::vector<Task> stack_;
-  absl::flat_hash_map<const Node*, const Node*> lhs_;
-  absl::flat_hash_map<const Node*, const Node*> rhs_;
+  NodeMap<const Node*> lhs_;
+  NodeMap<const Node*> rhs_;
   std::vector<Step> steps_;
   std::string difference_;
 };
@@ -201,12 +201,15 @@ bool Comparator::Match(const Node* a, const Node* b, bool* known) {
   *known = false;
   // A node with one holder is reached but once.
   if (a->unique() && b->unique()) return true;
-  const auto [it, inserted] = lhs_.try_emplace(a, b);
-  if (!inserted) {
+  const auto [match, is_new] = lhs_.TryEmplace(a);
+  if (!is_new) {
     *known = true;
-    return it->second == b;
+    return *match == b;
   }
-  return rhs_.try_emplace(b, a).second;
+  *match = b;
+  const auto [back, back_is_new] = rhs_.TryEmplace(b);
+  if (back_is_new) *back = a;
+  return back_is_new;
 }
 
 bool Comparator::BinderEqual(const Var& a, const Var& b, int step,
@@ -751,13 +754,15 @@ class Hasher {
   uint64_t HashCallAttrs(const CallNode* call);
   uint64_t HashDict(const DictAttrs& attrs);
   uint64_t Number(const Node* node) {
-    return numbers_.try_emplace(node, numbers_.size()).first->second;
+    const auto [number, is_new] = numbers_.TryEmplace(node);
+    if (is_new) *number = numbers_.size() - 1;
+    return *number;
   }
 
   std::vector<Frame> frames_;
   std::vector<uint64_t> values_;
-  absl::flat_hash_map<const ExprNode*, uint64_t> memo_;
-  absl::flat_hash_map<const Node*, uint64_t> numbers_;
+  NodeMap<uint64_t> memo_;
+  NodeMap<uint64_t> numbers_;
   uint64_t finished_ = 0;
   bool open_ = false;
   bool type_open_ = false;
@@ -885,10 +890,11 @@ uint64_t Hasher::HashType(const TypeNode* type) {
 }
 
 uint64_t Hasher::HashVar(const VarNode* var, bool binds) {
-  const auto [it, inserted] = numbers_.try_emplace(var, numbers_.size());
-  if (inserted && !binds) open_ = true;
+  const auto [number, is_new] = numbers_.TryEmplace(var);
+  if (is_new) *number = numbers_.size() - 1;
+  if (is_new && !binds) open_ = true;
   StableHash hash(static_cast<uint64_t>(NodeKind::kVar));
-  hash.Add(it->second);
+  hash.Add(*number);
   hash.Add(HashType(var->annotation().get()));
   return hash.value();
 }
@@ -1087,9 +1093,8 @@ void Hasher::Arrive(const Expr& child) {
       break;
   }
   if (!node->unique()) {
-    const auto it = memo_.find(node);
-    if (it != memo_.end()) {
-      values_.push_back(it->second);
+    if (const uint64_t* hash = memo_.Find(node); hash != nullptr) {
+      values_.push_back(*hash);
       return;
     }
   }
@@ -1113,7 +1118,7 @@ uint64_t Hasher::HashExpr(const ExprNode* root) {
         Finish(node, absl::MakeConstSpan(values_).subspan(base));
     values_.resize(base);
     values_.push_back(hash);
-    if (!node->unique()) memo_.emplace(node, hash);
+    if (!node->unique()) memo_[node] = hash;
   }
   return values_.back();
 }

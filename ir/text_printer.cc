@@ -22,6 +22,7 @@
 #include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/text_metadata.h"
@@ -366,10 +367,10 @@ class Printer {
   // Of the definition under way.
   const Expr* root_ = nullptr;
   const std::string* definition_name_ = nullptr;
-  absl::flat_hash_map<const ExprNode*, size_t> entry_of_;
+  NodeMap<size_t> entry_of_;
   std::vector<Entry> entries_;
   bool users_counted_ = false;
-  absl::flat_hash_map<const ExprNode*, int> users_;
+  NodeMap<int> users_;
   std::vector<Buffer> buffers_;
 
   std::vector<Frame> frames_;
@@ -441,9 +442,9 @@ void Printer::PrintTypeData(const TypeDataNode* type) {
 
 void Printer::PrintRoot(const Expr& expr) {
   root_ = &expr;
-  entry_of_.clear();
+  entry_of_.Clear();
   entries_.clear();
-  users_.clear();
+  users_.Clear();
   users_counted_ = false;
   ropes_.clear();
   free_ropes_.clear();
@@ -803,9 +804,10 @@ bool Printer::Arrive(const Expr& child) {
     items_.push_back({Item::kInline, node, 0, begin, text_.size()});
     return true;
   }
-  const auto [it, inserted] = entry_of_.try_emplace(node, entries_.size());
-  const size_t index = it->second;
-  if (!inserted) {
+  const auto [known, is_new] = entry_of_.TryEmplace(node);
+  if (is_new) *known = entries_.size();
+  const size_t index = *known;
+  if (!is_new) {
     items_.push_back({Item::kEntry, node, index});
     return true;
   }
@@ -1434,13 +1436,14 @@ void Printer::AppendBinder(const VarNode* var, std::string* out) {
     AppendDeclaration(var, UniqueName(var->name()), out);
     return;
   }
-  const auto [it, inserted] = entry_of_.try_emplace(var, entries_.size());
-  if (!inserted) {
+  const auto [index, is_new] = entry_of_.TryEmplace(var);
+  if (!is_new) {
     // Bound twice, or used before it is bound.
-    out->append(entries_[it->second].text);
+    out->append(entries_[*index].text);
     out->append("-malformed-ir");
     return;
   }
+  *index = entries_.size();
   Entry entry;
   entry.kind = Entry::kAtom;
   entry.node = var;
@@ -1463,8 +1466,8 @@ bool Printer::HasOneUser(const ExprNode* node) {
   // One holder is one user. More may be handles elsewhere: count.
   if (node->unique()) return true;
   if (!users_counted_) CountUsers();
-  const auto it = users_.find(node);
-  return it == users_.end() || it->second <= 1;
+  const int* users = users_.Find(node);
+  return users == nullptr || *users <= 1;
 }
 
 void Printer::CountUsers() {

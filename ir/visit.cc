@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 
 namespace baton {
@@ -82,7 +83,7 @@ class WalkStack {
 class SeenNodes {
  public:
   bool FirstTime(const ExprNode* node) {
-    if (node->kind() != NodeKind::kOp) return nodes_.insert(node).second;
+    if (node->kind() != NodeKind::kOp) return nodes_.Insert(node);
     const auto i =
         static_cast<size_t>(static_cast<const OpNode*>(node)->index());
     if (i / 64 >= ops_.size()) ops_.resize(i / 64 + 1);
@@ -94,7 +95,7 @@ class SeenNodes {
   }
 
  private:
-  absl::flat_hash_set<const ExprNode*> nodes_;
+  NodeSet nodes_;
   absl::InlinedVector<uint64_t, 8> ops_;
 };
 
@@ -196,7 +197,11 @@ std::vector<Var> FreeVars(const Expr& expr) {
 void ExprVisitor::Visit(const Expr& root) {
   Walk(
       root,
-      [this](const ExprNode* node) { return seen_.insert(Expr(node)).second; },
+      [this](const ExprNode* node) {
+        const auto [held, is_new] = seen_.TryEmplace(node);
+        if (is_new) *held = Expr(node);
+        return is_new;
+      },
       [this](const ExprNode* node) { return ShouldEnter(node); },
       [this](const ExprNode* node) { Dispatch(node); });
 }
@@ -240,8 +245,8 @@ void ExprVisitor::Dispatch(const ExprNode* node) {
 
 void ExprMutator::Remember(const ExprNode* node, const Expr& result) {
   if (node->unique()) return;
-  if (memo_.empty()) memo_.reserve(16);
-  memo_.try_emplace(node, Result{Expr(node), result});
+  const auto [memo, is_new] = memo_.TryEmplace(node);
+  if (is_new) *memo = {Expr(node), result};
   if (node->kind() == NodeKind::kOp) remembers_ops_ = true;
 }
 
@@ -256,8 +261,7 @@ Expr ExprMutator::Mutate(const Expr& root) {
       const auto* let = static_cast<const LetNode*>(node);
       Expr replacement = AfterLetValue(let, results.back());
       if (replacement.defined()) {
-        memo_.insert_or_assign(let->var().get(),
-                               Result{let->var(), std::move(replacement)});
+        memo_[let->var().get()] = {let->var(), std::move(replacement)};
       }
       continue;
     }
@@ -273,9 +277,8 @@ Expr ExprMutator::Mutate(const Expr& root) {
     }
     // Every call shares its operator: those are seldom worth a look-up.
     if (!node->unique() && (node->kind() != NodeKind::kOp || remembers_ops_)) {
-      const auto it = memo_.find(node);
-      if (it != memo_.end()) {
-        results.push_back(it->second.result);
+      if (const Result* memo = memo_.Find(node); memo != nullptr) {
+        results.push_back(memo->result);
         continue;
       }
     }

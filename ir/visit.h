@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 
 namespace baton {
@@ -71,7 +71,8 @@ class ExprVisitor {
 
  private:
   void Dispatch(const ExprNode* node);
-  absl::flat_hash_set<Expr> seen_;  // of nodes that are shared
+  // Nodes that are shared, held so that their addresses cannot be reused.
+  NodeMap<Expr> seen_;
 };
 
 // A post-order rewriter.
@@ -162,7 +163,7 @@ class ExprMutator {
     Expr node;
     Expr result;
   };
-  absl::flat_hash_map<const ExprNode*, Result> memo_;
+  NodeMap<Result> memo_;
   bool remembers_ops_ = false;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -17,6 +16,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/source.h"
 #include "baton/ir/type.h"
@@ -91,7 +91,7 @@ class Checker {
     Arrive(root);
     while (!frames_.empty()) Step();
     for (const VarNode* var : free_) {
-      if (vars_.contains(var)) {
+      if (vars_.Contains(var)) {
         Error(var->span(), "variable %", var->name(),
               " is used before it is bound");
       } else if (module_ != nullptr) {
@@ -137,22 +137,25 @@ class Checker {
       return;
     }
     const int scope = in_scope ? open_.back() : -1;
-    const auto [it, inserted] = vars_.try_emplace(var.get(), Binding{scope});
-    if (inserted) return;
-    if (!it->second.reported) {
-      it->second.reported = true;
+    const auto [binding, is_new] = vars_.TryEmplace(var.get());
+    if (is_new) {
+      binding->scope = scope;
+      return;
+    }
+    if (!binding->reported) {
+      binding->reported = true;
       Error(var->span(), "variable %", var->name(), " is bound more than once");
     }
-    it->second.scope = scope;
+    binding->scope = scope;
   }
 
   void Use(const VarNode* var) {
-    const auto it = vars_.find(var);
-    if (it == vars_.end()) {
-      if (seen_free_.insert(var).second) free_.push_back(var);
+    Binding* const found = vars_.Find(var);
+    if (found == nullptr) {
+      if (seen_free_.Insert(var)) free_.push_back(var);
       return;
     }
-    Binding& binding = it->second;
+    Binding& binding = *found;
     if (binding.scope >= 0 && scopes_[binding.scope].open) {
       uses_.Set(scopes_[binding.scope].depth, time_);
     } else if (!binding.reported) {
@@ -188,9 +191,8 @@ class Checker {
         break;
     }
     if (!node->unique()) {
-      const auto it = needs_.find(node);
-      if (it != needs_.end()) {
-        UseShared(node, it->second);
+      if (const int* scope = needs_.Find(node); scope != nullptr) {
+        UseShared(node, *scope);
         return;
       }
     }
@@ -212,7 +214,7 @@ class Checker {
     if (scope < 0) return;
     if (scopes_[scope].open) {
       uses_.Set(scopes_[scope].depth, time_);
-    } else if (escaped_.insert(node).second) {
+    } else if (escaped_.Insert(node)) {
       Error(node->span(), Describe(node),
             " uses a bound variable and is itself used outside of the scope "
             "of that variable");
@@ -342,7 +344,7 @@ class Checker {
     if (!node->unique()) {
       const int64_t depth =
           uses_.Deepest(frames_[top].depth, frames_[top].start);
-      needs_.emplace(node, depth < 0 ? -1 : open_[static_cast<size_t>(depth)]);
+      needs_[node] = depth < 0 ? -1 : open_[static_cast<size_t>(depth)];
     }
     frames_.pop_back();
   }
@@ -355,11 +357,11 @@ class Checker {
   std::vector<int> open_;      // indices in scopes_, outermost first
   TimeByDepth uses_;           // when a variable of each open scope was used
   int64_t time_ = 0;
-  absl::flat_hash_map<const VarNode*, Binding> vars_;
-  absl::flat_hash_set<const VarNode*> seen_free_;
+  NodeMap<Binding> vars_;
+  NodeSet seen_free_;
   std::vector<const VarNode*> free_;
-  absl::flat_hash_map<const ExprNode*, int> needs_;  // of shared nodes
-  absl::flat_hash_set<const ExprNode*> escaped_;
+  NodeMap<int> needs_;  // of shared nodes
+  NodeSet escaped_;
   absl::flat_hash_set<std::string> unknown_globals_;
 };
 

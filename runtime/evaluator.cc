@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/ir/adt.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/visit.h"
@@ -90,6 +91,89 @@ struct Activation {
   absl::flat_hash_map<const ExprNode*, Value> computed;  // shared nodes
 };
 
+// What closures capture: the variables that functions use and do not bind. Each
+// function is walked once, without those inside of it, which are known by then:
+// so nested functions take no more time than others.
+class CapturedVars {
+ public:
+  const std::vector<Var>& Of(const FunctionNode* root) {
+    std::vector<std::unique_ptr<Open>> stack;
+    stack.push_back(std::make_unique<Open>(root));
+    while (!stack.empty()) {
+      Open& top = *stack.back();
+      if (known_.contains(top.function)) {
+        stack.pop_back();
+      } else if (!top.walked) {
+        Walk(top);
+        // Moves the stack, but not its elements.
+        for (const FunctionNode* nested : top.nested) {
+          if (!known_.contains(nested)) {
+            stack.push_back(std::make_unique<Open>(nested));
+          }
+        }
+      } else {
+        Finish(top);
+        stack.pop_back();
+      }
+    }
+    return known_.at(root);
+  }
+
+ private:
+  struct Open {
+    explicit Open(const FunctionNode* f) : function(f) {}
+    const FunctionNode* function;
+    bool walked = false;
+    std::vector<Var> used;  // each once
+    std::vector<const FunctionNode*> nested;
+    NodeSet bound;
+  };
+
+  static void Walk(Open& open) {
+    open.walked = true;
+    PostOrderVisit(
+        Function(open.function),
+        [&open](const ExprNode* node) {
+          return node->kind() != NodeKind::kFunction || node == open.function;
+        },
+        [&open](const ExprNode* node) {
+          if (node->kind() == NodeKind::kVar) {
+            open.used.push_back(Var(static_cast<const VarNode*>(node)));
+          } else if (node->kind() == NodeKind::kLet) {
+            open.bound.Insert(static_cast<const LetNode*>(node)->var().get());
+          } else if (node->kind() == NodeKind::kMatch) {
+            for (const Clause& clause :
+                 static_cast<const MatchNode*>(node)->clauses()) {
+              ForEachVar(clause.lhs.get(), [&open](const Var& var) {
+                open.bound.Insert(var.get());
+              });
+            }
+          } else if (node != open.function &&
+                     node->kind() == NodeKind::kFunction) {
+            open.nested.push_back(static_cast<const FunctionNode*>(node));
+          }
+        });
+    for (const Var& param : open.function->params()) {
+      open.bound.Insert(param.get());
+    }
+  }
+
+  void Finish(Open& open) {
+    std::vector<Var> captured;
+    const auto add = [&](const Var& var) {
+      // A variable that was added is not added again.
+      if (open.bound.Insert(var.get())) captured.push_back(var);
+    };
+    for (const Var& var : open.used) add(var);
+    for (const FunctionNode* nested : open.nested) {
+      for (const Var& var : known_.at(nested)) add(var);
+    }
+    known_.emplace(open.function, std::move(captured));
+  }
+
+  absl::flat_hash_map<const FunctionNode*, std::vector<Var>> known_;
+};
+
 class Evaluator {
  public:
   Evaluator(const IRModule* module, const EvaluateOptions& options)
@@ -142,7 +226,7 @@ class Evaluator {
   std::vector<Work> work_;
   std::vector<Value> values_;
   std::vector<std::unique_ptr<Activation>> activations_;
-  absl::flat_hash_map<const FunctionNode*, std::vector<Var>> free_vars_;
+  CapturedVars captured_vars_;
 };
 
 absl::StatusOr<Value> Evaluator::Run(const Expr& root) {
@@ -453,11 +537,9 @@ Value Evaluator::ConstructorValue(const ConstructorNode* constructor) {
 }
 
 Value Evaluator::MakeClosure(const FunctionNode* function, Var self) {
-  auto [it, inserted] = free_vars_.try_emplace(function);
-  if (inserted) it->second = FreeVars(Function(function));
   Value::Closure closure;
   closure.function = Function(function);
-  for (const Var& var : it->second) {
+  for (const Var& var : captured_vars_.Of(function)) {
     if (var == self) {
       closure.self = self;
       continue;

@@ -101,6 +101,20 @@ TEST(EvaluatorTest, ClosuresCaptureAndTuplesProject) {
   EXPECT_EQ(Result(e), 7);
 }
 
+// fn (%a) { let %b = %a + 10; fn (%c) { fn () { (%a + %b) + (%c + %b) } } }
+TEST(EvaluatorTest, NestedClosuresCaptureThroughEachOther) {
+  const Var a("a");
+  const Var b("b");
+  const Var c("c");
+  const Function inner({}, Add(Add(a, b), Add(c, b)));
+  const Function outer({a},
+                       Let(b, Add(a, Const(10)), Function({c}, Expr(inner))));
+  const Var f("f");
+  const Expr call =
+      Call(Call(Call(f, {Const(1)}), {Const(100)}), absl::Span<const Expr>());
+  EXPECT_EQ(Result(Let(f, outer, call)), 1 + 11 + 100 + 11);
+}
+
 TEST(EvaluatorTest, ReferencesAreWritten) {
   const Var r("r");
   const Expr e =

@@ -1,34 +1,37 @@
-// A million nodes in an ordinary stack: built, typed, printed, passed through
-// passes, compared, and destroyed.
+// A million nodes, one inside the other, in a small stack: built, visited,
+// typed, printed, read, compared, hashed, evaluated, passed through every
+// registered pass, and destroyed.
 
 #include <pthread.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <ostream>
 #include <streambuf>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
+#include "baton/ir/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_memory.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/ir/tensor.h"
+#include "baton/ir/text_parser.h"
 #include "baton/ir/text_printer.h"
+#include "baton/ir/visit.h"
 #include "baton/ir/well_formed.h"
 #include "baton/relay/op/builders.h"
-#include "baton/relay/transform/canonicalize_ops.h"
-#include "baton/relay/transform/dead_code_elimination.h"
-#include "baton/relay/transform/fold_constant.h"
-#include "baton/relay/transform/fold_scale_axis.h"
-#include "baton/relay/transform/infer_type.h"
-#include "baton/relay/transform/simplify_inference.h"
-#include "baton/relay/transform/to_a_normal_form.h"
-#include "baton/relay/transform/to_basic_block_normal_form.h"
-#include "baton/relay/transform/to_graph_normal_form.h"
+#include "baton/runtime/evaluator.h"
+#include "baton/runtime/value.h"
+#include "baton/testing/registered_passes.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "gtest/gtest.h"
@@ -38,11 +41,17 @@ namespace {
 
 constexpr int kDepth = 1'000'000;
 
-// Runs `body` on a thread with a stack of 8 MiB, whatever the environment's.
-void RunInOrdinaryStack(std::function<void()> body) {
+// Sanitizers and builds for a debugger need larger frames.
+#if defined(__OPTIMIZE__) && BATON_POOLS_NODES
+constexpr size_t kStackBytes = size_t{256} << 10;
+#else
+constexpr size_t kStackBytes = size_t{8} << 20;
+#endif
+
+void RunInSmallStack(std::function<void()> body) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 8 << 20), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStackBytes), 0);
   pthread_t thread;
   ASSERT_EQ(pthread_create(
                 &thread, &attributes,
@@ -56,102 +65,224 @@ void RunInOrdinaryStack(std::function<void()> body) {
   pthread_attr_destroy(&attributes);
 }
 
-// Counts what is written and keeps nothing.
-class CountingBuffer : public std::streambuf {
- public:
-  int64_t bytes = 0;
-  int64_t lines = 0;
-
- protected:
-  int_type overflow(int_type c) override {
-    ++bytes;
-    lines += c == '\n' ? 1 : 0;
-    return c;
-  }
-  std::streamsize xsputn(const char* s, std::streamsize n) override {
-    bytes += n;
-    for (std::streamsize i = 0; i < n; ++i) lines += s[i] == '\n' ? 1 : 0;
-    return n;
-  }
+// Each shape is a function of one tensor, float32 of shape (2,).
+struct Shape {
+  std::string name;
+  Function (*make)();
+  // Whether each level is indented further: then the text of n levels takes
+  // n^2 bytes, and nobody prints a million.
+  bool indents = false;
 };
 
-IRModule CallChain() {
-  const Var x("x", {2, 3});
+Var Input() { return Var("x", {2}); }
+
+Function Calls() {
+  const Var x = Input();
   Expr e = x;
-  for (int i = 0; i < kDepth; ++i) e = relay::Add(std::move(e), x);
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  for (int i = 0; i < kDepth; ++i) e = relay::Maximum(std::move(e), x);
+  return Function({x}, std::move(e));
 }
 
-IRModule LetChain() {
-  const Var x("x", {2, 3});
+Function Lets() {
+  const Var x = Input();
   std::vector<Var> vars;
   vars.reserve(kDepth);
   for (int i = 0; i < kDepth; ++i) vars.push_back(Var("v"));
   Expr e = vars.back();
   for (int i = kDepth - 1; i >= 0; --i) {
-    e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
+    e = Let(vars[i], relay::Maximum(i == 0 ? x : vars[i - 1], x), std::move(e));
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return Function({x}, std::move(e));
 }
 
-void CheckChain(IRModule (*make)()) {
-  IRModule module = make();
-  BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
-  CountingBuffer buffer;
-  std::ostream stream(&buffer);
-  AsText(module, stream);
-  EXPECT_GT(buffer.lines, kDepth);
-  EXPECT_THAT(CheckWellFormed(module), IsOk());
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule other, InferTypes(make()));
-  EXPECT_TRUE(StructuralEqual(module, other));
-  BATON_ASSERT_OK_AND_ASSIGN(const BinaryModule binary, WriteBinary(module));
-  BATON_ASSERT_OK_AND_ASSIGN(
-      const BinaryContent read,
-      ReadBinary(binary.ToString(), nullptr, "deep.baton"));
-  EXPECT_TRUE(StructuralEqual(module, read.module));
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(read.module));
-  EXPECT_TRUE(typed.SameAs(read.module));
-  EXPECT_EQ(StructuralHash(module), StructuralHash(other));
-  for (const Pass& pass :
-       {relay::FoldConstant(), relay::SimplifyInference(),
-        relay::CanonicalizeOps(), relay::BackwardFoldScaleAxis(),
-        relay::ForwardFoldScaleAxis(), relay::DeadCodeElimination(),
-        relay::ToBasicBlockNormalForm()}) {
-    BATON_ASSERT_OK_AND_ASSIGN(const IRModule after, pass(module));
-    EXPECT_TRUE(after.SameAs(module)) << pass.name();
+Function Tuples() {
+  const Var x = Input();
+  Expr e = x;
+  for (int i = 0; i < kDepth / 2; ++i) {
+    e = TupleGetItem(Tuple({std::move(e), x}), 0);
   }
+  return Function({x}, std::move(e));
 }
+
+Function References() {
+  const Var x = Input();
+  Expr e = x;
+  for (int i = 0; i < kDepth / 2; ++i) e = RefRead(RefCreate(std::move(e)));
+  return Function({x}, std::move(e));
+}
+
+Function Branches() {
+  const Var x = Input();
+  const Expr yes = Constant(Tensor::ScalarOf(DType::Bool(), 1));
+  const Var cond("cond");
+  Expr e = x;
+  for (int i = 0; i < kDepth; ++i) e = If(cond, std::move(e), x);
+  return Function({x}, Let(cond, yes, std::move(e)));
+}
+
+Function Closures() {
+  const Var x = Input();
+  Expr e = x;
+  for (int i = 0; i < kDepth / 2; ++i) {
+    e = Call(Function({}, std::move(e)), absl::Span<const Expr>());
+  }
+  return Function({x}, std::move(e));
+}
+
+class DeepTest : public ::testing::TestWithParam<Shape> {
+ protected:
+  static IRModule Make() { return IRModule::FromExpr(GetParam().make()); }
+};
+
+// Counts what is written and keeps nothing.
+class CountingBuffer : public std::streambuf {
+ public:
+  int64_t bytes = 0;
+
+ protected:
+  int_type overflow(int_type c) override {
+    ++bytes;
+    return traits_type::not_eof(c);
+  }
+  std::streamsize xsputn(const char* /*s*/, std::streamsize n) override {
+    bytes += n;
+    return n;
+  }
+};
+
+class CountingVisitor final : public ExprVisitor {
+ public:
+  int64_t calls = 0;
+  int64_t others = 0;
+
+ protected:
+  void VisitCall(const CallNode* /*node*/) override { ++calls; }
+  void VisitLet(const LetNode* /*node*/) override { ++others; }
+  void VisitTuple(const TupleNode* /*node*/) override { ++others; }
+  void VisitTupleGetItem(const TupleGetItemNode* /*node*/) override {
+    ++others;
+  }
+  void VisitRefCreate(const RefCreateNode* /*node*/) override { ++others; }
+  void VisitRefRead(const RefReadNode* /*node*/) override { ++others; }
+  void VisitIf(const IfNode* /*node*/) override { ++others; }
+};
+
+// Rebuilds every node above a variable.
+class Renamer final : public ExprMutator {
+ protected:
+  Expr VisitVar(const Var& var) override {
+    return Var(var->name() + "_", var->annotation());
+  }
+};
+
+TEST_P(DeepTest, VisitAndRewrite) {
+  RunInSmallStack([] {
+    const Function function = GetParam().make();
+    CountingVisitor visitor;
+    visitor.Visit(function);
+    EXPECT_GE(visitor.calls + visitor.others, kDepth / 2);
+    EXPECT_TRUE(FreeVars(function).empty());
+    EXPECT_GE(BoundVars(function).size(), 1);
+    EXPECT_EQ(ExprMutator().MutateFunction(function), function);
+    const Function renamed = Renamer().MutateFunction(function);
+    EXPECT_NE(renamed, function);
+    EXPECT_TRUE(StructuralEqual(renamed, function));
+  });
+}
+
+TEST_P(DeepTest, TypeCheckCompareHash) {
+  RunInSmallStack([] {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, InferTypes(Make()));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule other, InferTypes(Make()));
+    EXPECT_THAT(CheckWellFormed(module), IsOk());
+    EXPECT_TRUE(StructuralEqual(module, other));
+    EXPECT_EQ(StructuralHash(module), StructuralHash(other));
+  });
+}
+
+TEST_P(DeepTest, Text) {
+  if (GetParam().indents) return;
+  RunInSmallStack([] {
+    const IRModule module = Make();
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule read,
+                               ParseModule(AsText(module)));
+    EXPECT_TRUE(StructuralEqual(module, read));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(module));
+    CountingBuffer buffer;
+    std::ostream stream(&buffer);
+    AsText(typed, stream);
+    EXPECT_GT(buffer.bytes, kDepth);
+  });
+}
+
+TEST_P(DeepTest, Binary) {
+  RunInSmallStack([] {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, InferTypes(Make()));
+    BATON_ASSERT_OK_AND_ASSIGN(const BinaryModule binary, WriteBinary(module));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const BinaryContent read,
+        ReadBinary(binary.ToString(), nullptr, "deep.baton"));
+    EXPECT_TRUE(StructuralEqual(module, read.module));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(read.module));
+    EXPECT_TRUE(typed.SameAs(read.module));
+  });
+}
+
+TEST_P(DeepTest, Evaluate) {
+  RunInSmallStack([] {
+    const float elements[] = {1.5f, -2};
+    BATON_ASSERT_OK_AND_ASSIGN(const Tensor x,
+                               Tensor::FromValues<float>({2}, elements));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, InferTypes(Make()));
+    BATON_ASSERT_OK_AND_ASSIGN(const Value result,
+                               EvaluateFunction(module, "main", {Value(x)}));
+    ASSERT_TRUE(result.is_tensor());
+    EXPECT_TRUE(result.tensor() == x);
+  });
+}
+
+TEST_P(DeepTest, EveryPass) {
+  RunInSmallStack([] {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, InferTypes(Make()));
+    for (const std::string& text : RegisteredPasses()) {
+      SCOPED_TRACE(text);
+      BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, GetRegisteredPass(text));
+      if (GetParam().indents && pass.name() == "PrintIR") continue;
+      BATON_ASSERT_OK_AND_ASSIGN(const IRModule input,
+                                 RunRequiredPasses(pass, module));
+      const SilentStderr silent;
+      BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, pass(input));
+      EXPECT_TRUE(result.Find("main").defined());
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, DeepTest,
+    ::testing::Values(Shape{"Calls", Calls}, Shape{"Lets", Lets},
+                      Shape{"Tuples", Tuples}, Shape{"References", References},
+                      Shape{"Branches", Branches, /*indents=*/true},
+                      Shape{"Closures", Closures, /*indents=*/true}),
+    [](const auto& info) { return info.param.name; });
 
 // Through every normal form, to a graph in the end.
-void CheckNormalForms(IRModule (*make)()) {
-  BATON_ASSERT_OK_AND_ASSIGN(IRModule module, InferTypes(make()));
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule graph, InferTypes(CallChain()));
-  for (const Pass& pass :
-       {relay::ToANormalForm(), relay::InferType(),
-        relay::DeadCodeElimination(), relay::ToBasicBlockNormalForm(),
-        relay::DeadCodeElimination({.inline_once = true})}) {
-    BATON_ASSERT_OK_AND_ASSIGN(module, pass(module));
-  }
-  EXPECT_TRUE(StructuralEqual(module, graph));
-  BATON_ASSERT_OK_AND_ASSIGN(module, relay::ToANormalForm()(module));
-  BATON_ASSERT_OK_AND_ASSIGN(module, relay::ToGraphNormalForm()(module));
-  EXPECT_TRUE(StructuralEqual(module, graph));
-}
-
-TEST(DeepTest, MillionCalls) {
-  RunInOrdinaryStack([] { CheckChain(CallChain); });
-}
-
-TEST(DeepTest, MillionLets) {
-  RunInOrdinaryStack([] { CheckChain(LetChain); });
-}
-
-TEST(DeepTest, NormalFormsOfMillionCalls) {
-  RunInOrdinaryStack([] { CheckNormalForms(CallChain); });
-}
-
-TEST(DeepTest, NormalFormsOfMillionLets) {
-  RunInOrdinaryStack([] { CheckNormalForms(LetChain); });
+TEST(DeepNormalFormsTest, BackToAGraph) {
+  RunInSmallStack([] {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule graph,
+                               InferTypes(IRModule::FromExpr(Calls())));
+    for (Function (*make)() : {Calls, Lets}) {
+      BATON_ASSERT_OK_AND_ASSIGN(IRModule module,
+                                 InferTypes(IRModule::FromExpr(make())));
+      for (const char* text :
+           {"ToANormalForm", "InferType", "DeadCodeElimination",
+            "ToBasicBlockNormalForm", "DeadCodeElimination{inline_once=true}",
+            "ToANormalForm", "ToGraphNormalForm"}) {
+        BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, GetRegisteredPass(text));
+        BATON_ASSERT_OK_AND_ASSIGN(module, pass(module));
+      }
+      EXPECT_TRUE(StructuralEqual(module, graph));
+    }
+  });
 }
 
 }  // namespace

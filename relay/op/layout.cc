@@ -2,9 +2,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/relay/op/dim_math.h"
 
 namespace baton::relay {
@@ -15,21 +20,44 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-Layout::Layout(absl::InlinedVector<Axis, 8> axes) : axes_(std::move(axes)) {
-  for (const Axis& axis : axes_) {
-    if (axis.factor > 0) absl::StrAppend(&name_, axis.factor);
-    name_.push_back(axis.letter);
+Layout::Layout(Axes axes) {
+  if (axes.empty()) return;
+  std::string name;
+  for (const Axis& axis : axes) {
+    if (axis.factor > 0) absl::StrAppend(&name, axis.factor);
+    name.push_back(axis.letter);
   }
+  data_ = std::make_shared<const Data>(Data{std::move(axes), std::move(name)});
+}
+
+const std::string& Layout::ToString() const {
+  static const auto* const kUndefined = new std::string;
+  return data_ == nullptr ? *kUndefined : data_->name;
 }
 
 absl::StatusOr<Layout> Layout::Parse(absl::string_view text) {
+  if (text.empty() || text == "__undef__") return Layout();
+  // Those that programs name over and over are parsed once.
+  static const auto* const kCommon = [] {
+    auto* common = new absl::flat_hash_map<absl::string_view, Layout>;
+    for (const absl::string_view name :
+         {"NCHW",  "NHWC",   "OIHW",   "HWIO",    "HWOI",  "OHWI",  "IOHW",
+          "NCW",   "NWC",    "OIW",    "WIO",     "NCDHW", "NDHWC", "OIDHW",
+          "DHWIO", "NCHW4c", "NCHW8c", "NCHW16c", "NC",    "C"}) {
+      common->emplace(name, *ParseNew(name));
+    }
+    return common;
+  }();
+  const auto it = kCommon->find(text);
+  return it != kCommon->end() ? it->second : ParseNew(text);
+}
+
+absl::StatusOr<Layout> Layout::ParseNew(absl::string_view text) {
   const auto invalid = [&](const auto&... why) {
     return absl::InvalidArgumentError(
         absl::StrCat("invalid layout \"", text, "\": ", why...));
   };
-  if (text == "__undef__") return Layout();
-  Layout layout;
-  layout.name_ = std::string(text);
+  Axes axes;
   int64_t factor = 0;
   for (const char c : text) {
     const absl::string_view letter(&c, 1);
@@ -37,10 +65,10 @@ absl::StatusOr<Layout> Layout::Parse(absl::string_view text) {
       if (factor != 0) {
         return invalid("size ", factor, " before the primal axis ", letter);
       }
-      layout.axes_.push_back({c, 0});
+      axes.push_back({c, 0});
     } else if (IsLower(c)) {
       if (factor == 0) return invalid("the sub-axis ", letter, " has no size");
-      layout.axes_.push_back({c, static_cast<int>(factor)});
+      axes.push_back({c, static_cast<int>(factor)});
       factor = 0;
     } else if (IsDigit(c)) {
       factor = factor * 10 + (c - '0');
@@ -52,26 +80,30 @@ absl::StatusOr<Layout> Layout::Parse(absl::string_view text) {
     }
   }
   if (factor != 0) return invalid("size ", factor, " at the end");
-  for (const Axis& axis : layout.axes_) {
+  for (const Axis& axis : axes) {
     const char primal = ToPrimal(axis.letter);
     const absl::string_view letter(&primal, 1);
     int count = 0;
-    for (const Axis& other : layout.axes_) count += other.letter == primal;
+    for (const Axis& other : axes) count += other.letter == primal;
     if (count == 0) return invalid("the axis ", letter, " is missing");
     if (count > 1) return invalid("the axis ", letter, " is given twice");
   }
+  if (axes.empty()) return Layout();
+  Layout layout;
+  layout.data_ =
+      std::make_shared<const Data>(Data{std::move(axes), std::string(text)});
   return layout;
 }
 
 int Layout::ndim_primal() const {
   int count = 0;
-  for (const Axis& axis : axes_) count += axis.factor == 0;
+  for (const Axis& axis : axes()) count += axis.factor == 0;
   return count;
 }
 
 int Layout::IndexOf(char letter) const {
   for (int i = 0; i < ndim(); ++i) {
-    if (axes_[i].letter == letter) return i;
+    if (axis(i).letter == letter) return i;
   }
   return -1;
 }
@@ -79,7 +111,7 @@ int Layout::IndexOf(char letter) const {
 int Layout::FactorOf(char letter) const {
   const char sub = ToSub(letter);
   int factor = -1;
-  for (const Axis& axis : axes_) {
+  for (const Axis& axis : axes()) {
     if (axis.letter == sub) {
       factor = factor < 0 ? axis.factor : factor * axis.factor;
     }
@@ -88,8 +120,8 @@ int Layout::FactorOf(char letter) const {
 }
 
 Layout Layout::SubLayout(int pos, int len) const {
-  absl::InlinedVector<Axis, 8> axes;
-  for (int i = pos; i < ndim() && i < pos + len; ++i) axes.push_back(axes_[i]);
+  Axes axes;
+  for (int i = pos; i < ndim() && i < pos + len; ++i) axes.push_back(axis(i));
   return Layout(std::move(axes));
 }
 
@@ -97,30 +129,30 @@ absl::StatusOr<Layout> Layout::Split(char letter, int pos, int factor) const {
   const auto error = [&](absl::string_view why) {
     return absl::InvalidArgumentError(
         absl::StrCat("cannot split axis ", absl::string_view(&letter, 1),
-                     " of layout \"", name_, "\" by ", factor, ": ", why));
+                     " of layout \"", ToString(), "\" by ", factor, ": ", why));
   };
   if (!IsPrimal(letter)) return error("it is not a primal axis");
   if (!Contains(letter)) return error("there is no such axis");
   if (Contains(ToSub(letter))) return error("it is split already");
   if (factor <= 0) return error("the size is not positive");
   if (pos < 0 || pos > ndim()) return error("the position is out of range");
-  absl::InlinedVector<Axis, 8> axes = axes_;
+  Axes axes(this->axes().begin(), this->axes().end());
   axes.insert(axes.begin() + pos, Axis{ToSub(letter), factor});
   return Layout(std::move(axes));
 }
 
 Layout Layout::ExpandPrimal(const Layout& other) const {
-  absl::InlinedVector<Axis, 8> axes;
-  for (const Axis& axis : other.axes_) {
+  Axes axes;
+  for (const Axis& axis : other.axes()) {
     if (axis.factor == 0 && !Contains(axis.letter)) axes.push_back(axis);
   }
-  axes.insert(axes.end(), axes_.begin(), axes_.end());
+  axes.insert(axes.end(), this->axes().begin(), this->axes().end());
   return Layout(std::move(axes));
 }
 
 Layout Layout::Primal() const {
-  absl::InlinedVector<Axis, 8> axes;
-  for (const Axis& axis : axes_) {
+  Axes axes;
+  for (const Axis& axis : this->axes()) {
     if (axis.factor == 0) axes.push_back(axis);
   }
   return Layout(std::move(axes));
@@ -128,7 +160,7 @@ Layout Layout::Primal() const {
 
 bool Layout::ConvertibleTo(const Layout& dst) const {
   if (!defined() || !dst.defined()) return false;
-  for (const Axis& axis : axes_) {
+  for (const Axis& axis : axes()) {
     if (axis.factor == 0 && !dst.Contains(axis.letter)) return false;
   }
   return ndim_primal() == dst.ndim_primal();
@@ -138,23 +170,24 @@ absl::StatusOr<Dims> Layout::ConvertShape(absl::Span<const Dim> shape,
                                           const Layout& dst) const {
   if (static_cast<int>(shape.size()) != ndim()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("layout \"", name_, "\" has ", ndim(),
+        absl::StrCat("layout \"", ToString(), "\" has ", ndim(),
                      " axes, but the tensor has ", shape.size()));
   }
   if (*this == dst) return Dims(shape.begin(), shape.end());
   if (!ConvertibleTo(dst)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "layout \"", name_, "\" cannot be converted to \"", dst.name_, "\""));
+    return absl::InvalidArgumentError(
+        absl::StrCat("layout \"", ToString(), "\" cannot be converted to \"",
+                     dst.ToString(), "\""));
   }
   for (int i = 0; i < ndim(); ++i) {
-    if (axes_[i].factor > 0 && ProvablyDiffer(shape[i], axes_[i].factor)) {
+    if (axis(i).factor > 0 && ProvablyDiffer(shape[i], axis(i).factor)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "layout \"", name_, "\" asks for ", axes_[i].factor,
+          "layout \"", ToString(), "\" asks for ", axis(i).factor,
           " elements on axis ", i, ", but the tensor has ", shape[i].value()));
     }
   }
   Dims result;
-  for (const Axis& axis : dst.axes_) {
+  for (const Axis& axis : dst.axes()) {
     if (axis.factor > 0) {
       result.push_back(axis.factor);
       continue;

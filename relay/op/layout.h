@@ -11,6 +11,7 @@
 #ifndef BATON_RELAY_OP_LAYOUT_H_
 #define BATON_RELAY_OP_LAYOUT_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,7 @@
 
 namespace baton::relay {
 
+// A cheap value: copies share the axes.
 class Layout {
  public:
   struct Axis {
@@ -38,12 +40,14 @@ class Layout {
   // The error names the text and what is wrong with it.
   static absl::StatusOr<Layout> Parse(absl::string_view text);
 
-  bool defined() const { return !axes_.empty(); }
-  const std::string& ToString() const { return name_; }
-  int ndim() const { return static_cast<int>(axes_.size()); }
+  bool defined() const { return data_ != nullptr; }
+  const std::string& ToString() const;
+  int ndim() const { return static_cast<int>(axes().size()); }
   int ndim_primal() const;
-  absl::Span<const Axis> axes() const { return axes_; }
-  const Axis& axis(int i) const { return axes_[i]; }
+  absl::Span<const Axis> axes() const {
+    return data_ == nullptr ? absl::Span<const Axis>() : data_->axes;
+  }
+  const Axis& axis(int i) const { return data_->axes[i]; }
 
   static bool IsPrimal(char letter) { return letter >= 'A' && letter <= 'Z'; }
   static char ToPrimal(char letter) {
@@ -78,15 +82,21 @@ class Layout {
                                     const Layout& dst) const;
 
   friend bool operator==(const Layout& a, const Layout& b) {
-    return a.name_ == b.name_;
+    return a.data_ == b.data_ || a.ToString() == b.ToString();
   }
   friend bool operator!=(const Layout& a, const Layout& b) { return !(a == b); }
 
  private:
-  explicit Layout(absl::InlinedVector<Axis, 8> axes);
+  using Axes = absl::InlinedVector<Axis, 8>;
+  struct Data {
+    Axes axes;  // not empty
+    std::string name;
+  };
 
-  absl::InlinedVector<Axis, 8> axes_;
-  std::string name_;
+  explicit Layout(Axes axes);
+  static absl::StatusOr<Layout> ParseNew(absl::string_view text);
+
+  std::shared_ptr<const Data> data_;  // null if it is undefined
 };
 
 }  // namespace baton::relay

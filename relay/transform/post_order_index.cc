@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 
@@ -22,88 +20,88 @@ PostOrderIndex::PostOrderIndex(const Expr& root)
 
 PostOrderIndex::PostOrderIndex(const Expr& root,
                                absl::FunctionRef<bool(const ExprNode*)> enter) {
-  // A node to enter, or one to leave once its children are done.
-  struct Step {
-    const ExprNode* node;
-    int edge;  // where in `children_` the node's index goes; -1 for the root
-    bool leave;
-  };
   // A node that was entered and not yet left.
-  struct Open {
-    int first_child;
+  struct Frame {
+    const ExprNode* node;
+    int edge;  // where in `children_` the index of `node` goes
+    int first_edge;
     int num_children;
-    int shared_id;  // -1 if no other node can have it as a child
+    int next_child;
+    int shared_id;         // -1 if no other node can have it as a child
+    size_t first_pending;  // where in `pending` its children start
   };
-  absl::InlinedVector<Step, 64> steps;
-  absl::InlinedVector<Open, 32> open;
+  absl::InlinedVector<Frame, 32> frames;
+  // The children of the nodes in `frames`; null for operators.
+  absl::InlinedVector<const ExprNode*, 64> pending;
   // Nodes with several holders may be met again: an id for each, and its index.
-  absl::flat_hash_map<const ExprNode*, int> shared_ids;
+  NodeMap<int> shared_ids;
   std::vector<int> shared_indices;
+
+  const auto leave = [&](const ExprNode* node, int edge, int first_edge,
+                         int num_children, int shared_id) {
+    if (edge >= 0) children_[edge] = size();
+    if (shared_id >= 0) shared_indices[shared_id] = size();
+    nodes_.push_back({node, first_edge, num_children, edge >= 0 ? 1 : 0});
+  };
+  // Enters a node, or leaves it at once if there is nothing below it.
+  const auto arrive = [&](const ExprNode* node, int edge) {
+    int shared_id = -1;
+    if (!node->unique()) {
+      const auto [id, is_new] = shared_ids.TryEmplace(node);
+      if (!is_new) {
+        const int index = shared_indices[*id];
+        ++nodes_[index].num_uses;
+        children_[edge] = index;
+        return;
+      }
+      shared_id = static_cast<int>(shared_indices.size());
+      *id = shared_id;
+      shared_indices.push_back(kNoIndex);
+    }
+    const int first_edge = static_cast<int>(children_.size());
+    if (IsLeaf(node->kind()) || !enter(node)) {
+      return leave(node, edge, first_edge, 0, shared_id);
+    }
+    const size_t first_pending = pending.size();
+    ForEachChild(node, [&](const Expr& child) {
+      pending.push_back(child->kind() == NodeKind::kOp ? nullptr : child.get());
+    });
+    const size_t num_children = pending.size() - first_pending;
+    children_.resize(children_.size() + num_children, kNoIndex);
+    frames.push_back({node, edge, first_edge, static_cast<int>(num_children), 0,
+                      shared_id, first_pending});
+  };
 
   if (!root.defined()) return;
   if (const auto* function = root.As<FunctionNode>()) {
-    shared_ids.reserve(2 * function->params().size());
+    shared_ids.Reserve(2 * function->params().size());
   }
-  steps.push_back({root.get(), -1, false});
-  while (!steps.empty()) {
-    const Step step = steps.back();
-    steps.pop_back();
-    if (!step.leave) {
-      int shared_id = -1;
-      if (!step.node->unique()) {
-        const auto [it, is_new] = shared_ids.try_emplace(
-            step.node, static_cast<int>(shared_indices.size()));
-        shared_id = it->second;
-        if (!is_new) {
-          const int index = shared_indices[shared_id];
-          ++nodes_[index].num_uses;
-          children_[step.edge] = index;
-          continue;
-        }
-        shared_indices.push_back(kNoIndex);
-      }
-      const int first_child = static_cast<int>(children_.size());
-      const size_t first_step = steps.size() + 1;
-      steps.push_back({step.node, step.edge, true});
-      if (!IsLeaf(step.node->kind()) && enter(step.node)) {
-        ForEachChild(step.node, [&](const Expr& child) {
-          if (child->kind() != NodeKind::kOp) {
-            steps.push_back(
-                {child.get(), static_cast<int>(children_.size()), false});
-          }
-          children_.push_back(kNoIndex);
-        });
-      }
-      open.push_back({first_child,
-                      static_cast<int>(children_.size()) - first_child,
-                      shared_id});
-      if (steps.size() > first_step) {
-        // The first child is to be on top.
-        std::reverse(steps.begin() + static_cast<ptrdiff_t>(first_step),
-                     steps.end());
-        continue;
-      }
-      steps.pop_back();
+  arrive(root.get(), -1);
+  while (!frames.empty()) {
+    Frame& frame = frames.back();
+    if (frame.next_child == frame.num_children) {
+      leave(frame.node, frame.edge, frame.first_edge, frame.num_children,
+            frame.shared_id);
+      pending.resize(frame.first_pending);
+      frames.pop_back();
+      continue;
     }
-    const Open& entered = open.back();
-    const int index = size();
-    nodes_.push_back({step.node, entered.first_child, entered.num_children,
-                      step.edge >= 0 ? 1 : 0});
-    if (step.edge >= 0) children_[step.edge] = index;
-    if (entered.shared_id >= 0) shared_indices[entered.shared_id] = index;
-    open.pop_back();
+    const int k = frame.next_child++;
+    const ExprNode* child = pending[frame.first_pending + k];
+    // Moves the frames if it enters the child.
+    if (child != nullptr) arrive(child, frame.first_edge + k);
   }
 }
 
 bool ContainsKind(const Expr& root, NodeKind kind) {
   if (!root.defined() || IsLeaf(root->kind())) return false;
   absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
-  absl::flat_hash_set<const ExprNode*> seen;
+  NodeSet seen;
   while (!pending.empty()) {
     const ExprNode* node = pending.back();
     pending.pop_back();
     if (node->kind() == kind) return true;
-    if (!node->unique() && !seen.insert(node).second) continue;
+    if (!node->unique() && !seen.Insert(node)) continue;
     ForEachChild(node, [&](const Expr& child) {
       if (!IsLeaf(child->kind())) pending.push_back(child.get());
     });
