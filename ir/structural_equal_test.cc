@@ -1,7 +1,5 @@
 #include "baton/ir/structural_equal.h"
 
-#include <pthread.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -245,27 +244,13 @@ TEST(StructuralEqualTest, DepthDoesNotMatter) {
     for (int i = 0; i < 50000; ++i) t = TupleType({t});
     return Function({x}, e, t);
   };
-  pthread_attr_t attr;
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, 256 << 10);
   auto body = [&make] {
     Function a = make(), b = make();
     EXPECT_TRUE(StructuralEqual(a, b));
     EXPECT_EQ(StructuralHash(a), StructuralHash(b));
     EXPECT_FALSE(FirstDifference(a, b).has_value());
   };
-  using Body = decltype(body);
-  pthread_t thread;
-  ASSERT_EQ(pthread_create(
-                &thread, &attr,
-                [](void* arg) -> void* {
-                  (*static_cast<Body*>(arg))();
-                  return nullptr;
-                },
-                &body),
-            0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attr);
+  testing::RunWithStack(testing::kSmallStackBytes, body);
 }
 
 }  // namespace

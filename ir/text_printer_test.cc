@@ -1,7 +1,5 @@
 #include "baton/ir/text_printer.h"
 
-#include <pthread.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,6 +18,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -667,28 +666,9 @@ TEST(TextPrinterTest, StreamsEqualStrings) {
   EXPECT_EQ(os.str(), AsText(module));
 }
 
-// Runs `fn` on a thread with a stack of 256 KiB.
-template <typename Fn>
-void WithSmallStack(Fn fn) {
-  pthread_attr_t attr;
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, 256 << 10);
-  pthread_t thread;
-  ASSERT_EQ(pthread_create(
-                &thread, &attr,
-                [](void* arg) -> void* {
-                  (*static_cast<Fn*>(arg))();
-                  return nullptr;
-                },
-                &fn),
-            0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attr);
-}
-
 TEST(TextPrinterTest, DepthDoesNotMatter) {
   constexpr int kDepth = 100000;
-  WithSmallStack([] {
+  testing::RunWithStack(testing::kSmallStackBytes, [] {
     Var x("x");
     Expr chain = x;
     for (int i = 0; i < kDepth; ++i) chain = Add(chain, x);

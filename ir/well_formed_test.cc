@@ -1,7 +1,5 @@
 #include "baton/ir/well_formed.h"
 
-#include <pthread.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -135,21 +134,7 @@ TEST(WellFormedTest, DepthDoesNotMatter) {
     EXPECT_EQ(Problems(Function({x}, e), true), "");
     EXPECT_NE(Problems(Tuple({Function({x}, e), e})), "");
   };
-  using Body = decltype(body);
-  pthread_attr_t attr;
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, 256 << 10);
-  pthread_t thread;
-  ASSERT_EQ(pthread_create(
-                &thread, &attr,
-                [](void* arg) -> void* {
-                  (*static_cast<Body*>(arg))();
-                  return nullptr;
-                },
-                &body),
-            0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attr);
+  testing::RunWithStack(testing::kSmallStackBytes, body);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +28,7 @@
 #include "baton/ir/text_parser.h"
 #include "baton/ir/text_printer.h"
 #include "baton/testing/round_trip.h"
+#include "baton/testing/text_file.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -342,12 +341,7 @@ absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
   }
   std::vector<ConformanceCase> cases;
   for (const fs::path& file : files) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-      return absl::NotFoundError(absl::StrCat("cannot read ", file.string()));
-    }
-    const std::string text((std::istreambuf_iterator<char>(stream)),
-                           std::istreambuf_iterator<char>());
+    BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file.string()));
     BATON_ASSIGN_OR_RETURN(
         ConformanceCase c,
         ParseConformanceCase(

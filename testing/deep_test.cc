@@ -2,17 +2,13 @@
 // typed, printed, read, compared, hashed, evaluated, passed through every
 // registered pass, and destroyed.
 
-#include <pthread.h>
-
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ostream>
-#include <streambuf>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/binary_reader.h"
@@ -21,7 +17,6 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_memory.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/tensor.h"
 #include "baton/ir/text_parser.h"
@@ -31,7 +26,9 @@
 #include "baton/relay/op/builders.h"
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/value.h"
+#include "baton/testing/counting_buffer.h"
 #include "baton/testing/registered_passes.h"
+#include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "gtest/gtest.h"
@@ -41,28 +38,8 @@ namespace {
 
 constexpr int kDepth = 1'000'000;
 
-// Sanitizers and builds for a debugger need larger frames.
-#if defined(__OPTIMIZE__) && BATON_POOLS_NODES
-constexpr size_t kStackBytes = size_t{256} << 10;
-#else
-constexpr size_t kStackBytes = size_t{8} << 20;
-#endif
-
-void RunInSmallStack(std::function<void()> body) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStackBytes), 0);
-  pthread_t thread;
-  ASSERT_EQ(pthread_create(
-                &thread, &attributes,
-                [](void* fn) -> void* {
-                  (*static_cast<std::function<void()>*>(fn))();
-                  return nullptr;
-                },
-                &body),
-            0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
+void RunInSmallStack(absl::FunctionRef<void()> body) {
+  RunWithStack(SmallStackBytesOfThisBuild(), body);
 }
 
 // Each shape is a function of one tensor, float32 of shape (2,).
@@ -134,22 +111,6 @@ class DeepTest : public ::testing::TestWithParam<Shape> {
   static IRModule Make() { return IRModule::FromExpr(GetParam().make()); }
 };
 
-// Counts what is written and keeps nothing.
-class CountingBuffer : public std::streambuf {
- public:
-  int64_t bytes = 0;
-
- protected:
-  int_type overflow(int_type c) override {
-    ++bytes;
-    return traits_type::not_eof(c);
-  }
-  std::streamsize xsputn(const char* /*s*/, std::streamsize n) override {
-    bytes += n;
-    return n;
-  }
-};
-
 class CountingVisitor final : public ExprVisitor {
  public:
   int64_t calls = 0;
@@ -211,7 +172,7 @@ TEST_P(DeepTest, Text) {
     CountingBuffer buffer;
     std::ostream stream(&buffer);
     AsText(typed, stream);
-    EXPECT_GT(buffer.bytes, kDepth);
+    EXPECT_GT(buffer.bytes(), kDepth);
   });
 }
 

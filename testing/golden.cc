@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/testing/text_file.h"
 
 namespace baton::testing {
 namespace {
@@ -33,12 +34,10 @@ std::string RunfilePath(absl::string_view path) {
 }
 
 std::string ReadFileOrFail(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    ADD_FAILURE() << "cannot read " << path;
-    return "";
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  absl::StatusOr<std::string> text = ReadTextFile(path);
+  if (text.ok()) return *std::move(text);
+  ADD_FAILURE() << text.status().message();
+  return "";
 }
 
 std::string ReadGolden(absl::string_view name) {

@@ -1,12 +1,9 @@
 #include "baton/testing/pass_laws.h"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +37,7 @@
 #include "baton/testing/random_program.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/round_trip.h"
+#include "baton/testing/small_stack.h"
 #include "baton/testing/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -176,46 +174,6 @@ bool Equal(const IRModule& a, const IRModule& b) {
   return StructuralEqual(a, b) && NumNodes(a) == NumNodes(b);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    !defined(__OPTIMIZE__)
-#define BATON_LARGE_FRAMES_ 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(undefined_behavior_sanitizer)
-#define BATON_LARGE_FRAMES_ 1
-#endif
-#endif
-#ifdef BATON_LARGE_FRAMES_
-constexpr size_t kStackSize = size_t{8} << 20;
-#else
-constexpr size_t kStackSize = size_t{256} << 10;
-#endif
-
-absl::Status RunInSmallStack(std::function<absl::Status()> body) {
-  struct Job {
-    std::function<absl::Status()> body;
-    absl::Status status;
-  } job = {std::move(body), {}};
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0 ||
-      pthread_attr_setstacksize(&attributes, kStackSize) != 0) {
-    return absl::InternalError("no thread of that stack size");
-  }
-  pthread_t thread;
-  const int error = pthread_create(
-      &thread, &attributes,
-      [](void* p) -> void* {
-        auto* job = static_cast<Job*>(p);
-        job->status = job->body();
-        return nullptr;
-      },
-      &job);
-  pthread_attr_destroy(&attributes);
-  if (error != 0) return absl::InternalError("no thread");
-  pthread_join(thread, nullptr);
-  return job.status;
-}
-
 constexpr int kDepth = 100'000;
 
 Expr Step(int i, Expr e, const Var& x) {
@@ -345,16 +303,20 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
 absl::Status CheckPassStack(const Pass& pass) {
   if (!Keeps(pass, "stack")) return absl::OkStatus();
   const SilentStderr silence;
-  return RunInSmallStack([&]() -> absl::Status {
+  const auto check = [&]() -> absl::Status {
     for (const auto make : {DeepCalls, DeepLets, DeepBranches}) {
       BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(make()));
-      BATON_ASSIGN_OR_RETURN(const IRModule given, RunRequiredPasses(pass, typed));
+      BATON_ASSIGN_OR_RETURN(const IRModule given,
+                             RunRequiredPasses(pass, typed));
       const absl::StatusOr<IRModule> result = pass(given);
       if (!result.ok()) return Broken("runs", result.status().message());
       BATON_RETURN_IF_ERROR(Verified(*result).status());
     }
     return absl::OkStatus();
-  });
+  };
+  absl::Status status;
+  RunWithStack(SmallStackBytesOfThisBuild(), [&] { status = check(); });
+  return status;
 }
 
 absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
+#include "baton/testing/counting_buffer.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
 
@@ -40,21 +41,10 @@ class SilentStderr {
   ~SilentStderr() { std::cerr.rdbuf(old_); }
 
   // How much was written so far.
-  int64_t bytes() const { return counter_.bytes; }
+  int64_t bytes() const { return counter_.bytes(); }
 
  private:
-  struct Counter : std::streambuf {
-    int_type overflow(int_type c) override {
-      ++bytes;
-      return traits_type::not_eof(c);
-    }
-    std::streamsize xsputn(const char* /*s*/, std::streamsize n) override {
-      bytes += n;
-      return n;
-    }
-    int64_t bytes = 0;
-  };
-  Counter counter_;
+  CountingBuffer counter_;
   std::streambuf* old_;
 };
 

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -25,6 +23,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/status_macros.h"
 #include "baton/ir/text_printer.h"
+#include "baton/testing/text_file.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/pass.h"
@@ -65,9 +64,8 @@ std::string EventsToString(const std::vector<PassRecorder::Event>& events) {
 
 void AddFiles(const std::filesystem::path& folder, Observations& seen) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path(), std::ios::binary);
     seen[absl::StrCat("dump ", entry.path().filename().string())] =
-        std::string(std::istreambuf_iterator<char>(file), {});
+        ReadTextFile(entry.path().string()).value_or("unreadable");
   }
 }
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -59,22 +58,16 @@ absl::Status InFunction(const absl::Status& status, const Definition& def) {
 
 // Whether inference of `function` would look at other functions.
 bool RefersToOthers(const Function& function) {
-  absl::InlinedVector<const ExprNode*, 64> pending = {function.get()};
-  absl::flat_hash_set<const ExprNode*> seen;
   bool refers = false;
-  while (!pending.empty() && !refers) {
-    const ExprNode* node = pending.back();
-    pending.pop_back();
-    if (!node->unique() && !seen.insert(node).second) continue;
-    ForEachChild(node, [&](const Expr& child) {
-      if (!child.defined()) return;
-      refers |= child->kind() == NodeKind::kGlobalVar;
-      // What has a type is not looked into.
-      if (!child->type().defined() && !IsLeaf(child->kind())) {
-        pending.push_back(child.get());
-      }
-    });
-  }
+  PostOrderVisit(
+      function,
+      [&](const ExprNode* node) {
+        // What has a type is not looked into.
+        return !refers && !node->type().defined();
+      },
+      [&refers](const ExprNode* node) {
+        refers |= node->kind() == NodeKind::kGlobalVar;
+      });
   return refers;
 }
 
