@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "gtest/gtest.h"
 
 namespace baton::benchmarks {

@@ -4,10 +4,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/benchmarks/shapes.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
-#include "baton/ir/status_macros.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/transform/pass.h"
 

@@ -11,14 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
-#include "baton/ir/status_macros.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/op/builders.h"
-#include "baton/testing/resnet.h"
+#include "baton/testing/workloads/resnet.h"
 
 namespace baton::benchmarks {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
-#include "baton/ir/well_formed.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/well_formed.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -25,7 +25,7 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], standard = Tru
         parts += [
             Label("//relay/op:all_ops"),
             Label("//relay/transform:all_passes"),
-            Label("//testing:resnet"),
+            Label("//testing/workloads:resnet"),
         ]
     native.cc_binary(
         name = name,
@@ -70,12 +70,12 @@ _ir_test = rule(
         "tools": attr.label_list(cfg = "target"),
         "_check": attr.label(
             cfg = "target",
-            default = Label("//testing:baton-check"),
+            default = Label("//tools:baton-check"),
             executable = True,
         ),
         "_runner": attr.label(
             cfg = "target",
-            default = Label("//testing:baton-ir-test"),
+            default = Label("//tools:baton-ir-test"),
             executable = True,
         ),
     },

@@ -22,7 +22,7 @@
 #include "baton/relay/transform/fold_scale_axis.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/runtime/kernel.h"
-#include "baton/testing/workload.h"
+#include "baton/testing/workloads/workload.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"

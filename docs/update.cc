@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/status_macros.h"
 #include "baton/docs/generated_pages.h"
-#include "baton/ir/status_macros.h"
 #include "baton/tools/files.h"
 
 namespace baton {

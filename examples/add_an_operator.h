@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "baton/ir/expr.h"
 #include "baton/ir/fields.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton::examples {
 

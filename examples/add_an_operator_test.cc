@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attr_value.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/tensor.h"
-#include "baton/ir/text_printer.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"

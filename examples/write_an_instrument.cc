@@ -6,10 +6,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton::examples {

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
-#include "baton/ir/text_printer.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"

@@ -9,10 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "baton/instrument/json.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {

@@ -5,9 +5,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"

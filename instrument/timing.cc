@@ -14,9 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/instrument/json.h"
 #include "baton/ir/module.h"
-#include "baton/ir/status_macros.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {

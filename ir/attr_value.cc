@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/stable_hash.h"
+#include "baton/base/dtype.h"
+#include "baton/base/stable_hash.h"
 #include "baton/ir/type.h"
 
 namespace baton {

@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/type.h"
 
 namespace baton {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/attr_value.h"
-#include "baton/ir/dtype.h"
 #include "baton/ir/fields.h"
 #include "baton/ir/type.h"
 #include "gtest/gtest.h"

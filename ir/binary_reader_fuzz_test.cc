@@ -16,8 +16,8 @@
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/module.h"
-#include "baton/ir/text_printer.h"
-#include "baton/ir/well_formed.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/relay/ir/well_formed.h"
 
 namespace baton {
 namespace {

@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/module.h"
-#include "baton/ir/tensor.h"
 
 namespace baton {
 

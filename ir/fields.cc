@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/stable_hash.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/stable_hash.h"
 
 namespace baton {
 

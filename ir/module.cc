@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/visit.h"
 
 namespace baton {
 namespace {

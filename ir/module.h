@@ -16,8 +16,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/adt.h"
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton {
 

@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "baton/ir/adt.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/node_memory.h"
 #include "baton/ir/op.h"
 #include "baton/ir/source.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "gtest/gtest.h"
 
 namespace baton {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/type.h"
 #include "gtest/gtest.h"
 

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

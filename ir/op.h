@@ -30,9 +30,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton {
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 

@@ -15,7 +15,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/node.h"
 
 namespace baton {

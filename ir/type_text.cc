@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/type.h"
 
 namespace baton {

@@ -9,8 +9,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 

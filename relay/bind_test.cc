@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/ir/expr.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -13,11 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "baton/ir/adt.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
-#include "baton/ir/status_macros.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/runtime/kernel.h"
 
 namespace baton {

@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/runtime/value.h"
 
 namespace baton {

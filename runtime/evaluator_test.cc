@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "baton/ir/adt.h"
-#include "baton/ir/expr.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/runtime/kernel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

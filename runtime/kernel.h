@@ -5,8 +5,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/runtime/value.h"
 
 namespace baton {

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/type.h"
 
 namespace baton {

@@ -8,9 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/runtime/value.h"
 
 namespace baton {

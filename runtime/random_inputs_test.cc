@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/runtime/value.h"
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"

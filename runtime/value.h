@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "baton/ir/adt.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton {
 

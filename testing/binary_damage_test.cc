@@ -18,14 +18,14 @@
 #include "absl/strings/str_cat.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
-#include "baton/ir/text_parser.h"
 #include "baton/relay/bind.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workload.h"
+#include "baton/testing/workloads/workload.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {

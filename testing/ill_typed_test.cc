@@ -18,10 +18,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/source.h"
-#include "baton/ir/text_parser.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
 #include "baton/testing/golden.h"
 #include "gtest/gtest.h"
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "baton/ir/dtype.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 
 namespace baton::testing {
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/random_inputs.h"
 
 namespace baton::testing {

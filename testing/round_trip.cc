@@ -12,15 +12,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
-#include "baton/ir/status_macros.h"
 #include "baton/ir/structural_equal.h"
-#include "baton/ir/text_parser.h"
-#include "baton/ir/text_printer.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
 
 namespace baton::testing {
 

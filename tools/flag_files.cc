@@ -17,7 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/status_macros.h"
 #include "baton/tools/files.h"
 
 namespace baton {

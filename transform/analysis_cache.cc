@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/config.h"
 
 namespace baton {

@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

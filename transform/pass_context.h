@@ -33,7 +33,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/attr_value.h"
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/analysis_cache.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"

@@ -6,8 +6,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/attr_value.h"
-#include "baton/ir/status_macros.h"
 #include "baton/transform/internal/text_parser.h"
 
 namespace baton {

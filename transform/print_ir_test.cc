@@ -3,8 +3,8 @@
 #include <sstream>
 #include <string>
 
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"

@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/source.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/testing/check.h"
 
 #if !defined(OUR_ABSEIL) || !defined(OUR_RE2) || !defined(OUR_PROTOC)

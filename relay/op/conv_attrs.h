@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/fields.h"
 #include "baton/ir/type.h"
 

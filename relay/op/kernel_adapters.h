@@ -13,10 +13,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/ir/expr.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/fields.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/runtime/kernel.h"
 #include "baton/runtime/value.h"
 

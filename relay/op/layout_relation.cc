@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "baton/ir/status_macros.h"
+#include "baton/base/status_macros.h"
 #include "baton/relay/op/type_relations.h"
 
 namespace baton::relay {

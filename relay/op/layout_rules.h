@@ -22,8 +22,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout.h"
 
 namespace baton::relay {

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/dim_math.h"
 #include "gmock/gmock.h"

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "baton/ir/dtype.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/type_relations.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn_attrs.h"
 
 namespace baton::relay::nn {

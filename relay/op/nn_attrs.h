@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/fields.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/conv_attrs.h"  // IWYU pragma: export

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "baton/ir/attrs.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/device_attrs.h"
 
 namespace baton::relay {

@@ -4,7 +4,7 @@
 #ifndef BATON_RELAY_OP_ON_DEVICE_H_
 #define BATON_RELAY_OP_ON_DEVICE_H_
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/type.h"
-#include "baton/ir/type_relation.h"
+#include "baton/relay/ir/type_relation.h"
 
 namespace baton::relay {
 

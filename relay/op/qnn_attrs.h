@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/fields.h"
 
 namespace baton::relay {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/fields.h"
 
 namespace baton::relay {

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/status_macros.h"
 #include "baton/relay/op/dim_math.h"
 
 namespace baton::relay {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/status_macros.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/runtime/kernels/shape.h"
 

@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/tensor_attrs.h"
 

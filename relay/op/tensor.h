@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor_attrs.h"
 
 namespace baton::relay {

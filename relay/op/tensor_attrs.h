@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "baton/base/dtype.h"
 #include "baton/ir/attr_value.h"
-#include "baton/ir/dtype.h"
 #include "baton/ir/fields.h"
 #include "baton/relay/op/reduce_attrs.h"  // IWYU pragma: export
 

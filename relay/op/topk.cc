@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernels/sort.h"
 

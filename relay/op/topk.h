@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
-#include "baton/ir/type_relation.h"
+#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/tensor_attrs.h"
 #include "baton/runtime/value.h"
 

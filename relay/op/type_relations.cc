@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/status_macros.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/dim_math.h"
 
 namespace baton::relay {

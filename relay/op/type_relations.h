@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/type.h"
-#include "baton/ir/type_relation.h"
+#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/layout.h"
 
 namespace baton::relay {

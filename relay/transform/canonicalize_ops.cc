@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/pattern_utils.h"
-#include "baton/relay/transform/post_order_index.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"

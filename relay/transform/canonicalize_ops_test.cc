@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
-#include "baton/ir/text_printer.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/op/nn.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"

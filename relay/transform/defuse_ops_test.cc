@@ -4,17 +4,17 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
-#include "baton/ir/text_parser.h"
-#include "baton/ir/text_printer.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/transform/fuse_ops.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workload.h"
+#include "baton/testing/workloads/workload.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {

@@ -10,7 +10,7 @@
 #ifndef BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 #define BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

@@ -13,7 +13,7 @@
 #ifndef BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
 #define BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

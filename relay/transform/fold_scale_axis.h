@@ -23,8 +23,8 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/pattern_utils.h"
 #include "baton/transform/pass.h"
 

@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

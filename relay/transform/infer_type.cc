@@ -1,7 +1,7 @@
 #include "baton/relay/transform/infer_type.h"
 
-#include "baton/ir/infer_type.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass_context.h"

@@ -9,15 +9,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "baton/ir/adt.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/analysis/scope_graph.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/op/device_attrs.h"
-#include "baton/relay/transform/scope_graph.h"
 
 namespace baton::relay {
 namespace {

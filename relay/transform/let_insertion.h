@@ -5,8 +5,8 @@
 #define BATON_RELAY_TRANSFORM_LET_INSERTION_H_
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 

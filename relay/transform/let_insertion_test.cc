@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"

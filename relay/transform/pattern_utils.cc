@@ -8,12 +8,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/op.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/tensor.h"
 

@@ -12,8 +12,8 @@
 
 #include "absl/numeric/bits.h"
 #include "absl/types/span.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 

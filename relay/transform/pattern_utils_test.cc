@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/structural_equal.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
+#include "baton/base/dtype.h"
+#include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 

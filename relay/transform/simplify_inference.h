@@ -9,8 +9,8 @@
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_INFERENCE_H_
 
 #include "absl/types/span.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "baton/base/dtype.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"

@@ -1,8 +1,8 @@
 #include "baton/relay/transform/to_a_normal_form.h"
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/let_insertion.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"

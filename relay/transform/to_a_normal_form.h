@@ -20,7 +20,7 @@
 #define BATON_RELAY_TRANSFORM_TO_A_NORMAL_FORM_H_
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

@@ -9,13 +9,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/ir/text_parser.h"
-#include "baton/ir/text_printer.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workload.h"
+#include "baton/testing/workloads/workload.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {

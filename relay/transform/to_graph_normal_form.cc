@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/relay/transform/post_order_index.h"
+#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

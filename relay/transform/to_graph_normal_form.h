@@ -15,7 +15,7 @@
 #ifndef BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
 #define BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

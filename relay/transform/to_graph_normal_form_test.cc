@@ -4,15 +4,15 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
-#include "baton/ir/text_printer.h"
-#include "baton/ir/visit.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/relay/transform/to_a_normal_form.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workload.h"
+#include "baton/testing/workloads/workload.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {

@@ -19,8 +19,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 
 namespace baton::kernels {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
 
 namespace baton::kernels {
 

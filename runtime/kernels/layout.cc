@@ -13,8 +13,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/status_macros.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 

@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
 #include "gtest/gtest.h"
 

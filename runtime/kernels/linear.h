@@ -10,8 +10,8 @@
 #define BATON_RUNTIME_KERNELS_LINEAR_H_
 
 #include "absl/status/statusor.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 
 namespace baton::kernels {
 

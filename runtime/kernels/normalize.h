@@ -8,7 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/tensor.h"
 
 namespace baton::kernels {
 

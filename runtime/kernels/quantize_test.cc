@@ -1,7 +1,7 @@
 #include "baton/runtime/kernels/quantize.h"
 
-#include "baton/ir/dtype.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
 #include "gtest/gtest.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/shape.h"

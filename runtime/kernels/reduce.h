@@ -11,8 +11,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 
 namespace baton::kernels {
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/status_macros.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels {

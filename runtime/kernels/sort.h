@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 
 namespace baton::kernels {
 

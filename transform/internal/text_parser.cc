@@ -13,10 +13,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/source.h"
-#include "baton/ir/status_macros.h"
 
 namespace baton::internal {
 namespace {

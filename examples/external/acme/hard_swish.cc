@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/expr.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/op.h"
-#include "baton/ir/status_macros.h"
-#include "baton/ir/tensor.h"
 #include "baton/ir/type.h"
-#include "baton/ir/type_relation.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"

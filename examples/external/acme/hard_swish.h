@@ -3,7 +3,7 @@
 #ifndef ACME_HARD_SWISH_H_
 #define ACME_HARD_SWISH_H_
 
-#include "baton/ir/expr.h"
+#include "baton/relay/ir/expr.h"
 
 namespace acme {
 

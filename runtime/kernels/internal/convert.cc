@@ -7,9 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
-#include "baton/ir/status_macros.h"
-#include "baton/ir/tensor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels::internal {

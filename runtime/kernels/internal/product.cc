@@ -2,7 +2,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels::internal {

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/dtype.h"
+#include "baton/base/dtype.h"
 
 namespace baton::kernels::internal {
 

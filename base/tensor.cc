@@ -1,0 +1,202 @@
+#include "baton/base/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "baton/base/status_macros.h"
+
+namespace baton {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+// Mixes 8 bytes at a time; stable across runs, unlike absl::Hash.
+uint64_t HashBytes(const char* data, size_t size, uint64_t seed) {
+  constexpr uint64_t kMultiplier = 0x9ddfea08eb382d69ull;
+  uint64_t h = seed ^ (size * kMultiplier);
+  const auto mix = [&h](uint64_t word) {
+    h ^= word * kMultiplier;
+    h = ((h << 31) | (h >> 33)) * 0xc2b2ae3d27d4eb4full;
+  };
+  size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, data + i, 8);
+    mix(word);
+  }
+  if (i < size) {
+    uint64_t word = 0;
+    std::memcpy(&word, data + i, size - i);
+    mix(word);
+  }
+  h ^= h >> 29;
+  return h * kMultiplier;
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> NumElements(DType dtype,
+                                    absl::Span<const int64_t> shape) {
+  // Zero dimensions do not excuse an overflow: [0, 2^62, 2^62] is refused.
+  __int128 total = 1;
+  int64_t elements = 1;
+  for (int64_t d : shape) {
+    if (d < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("negative dimension ", d, " in shape (",
+                       absl::StrJoin(shape, ", "), ")"));
+    }
+    total *= d == 0 ? 1 : d;
+    elements *= d == 0 ? 0 : 1;
+    if (total * std::max(1, dtype.bytes()) >
+        std::numeric_limits<int64_t>::max()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shape (", absl::StrJoin(shape, ", "),
+                       ") is too large for a tensor of ", dtype.ToString()));
+    }
+  }
+  return elements == 0 ? 0 : static_cast<int64_t>(total);
+}
+
+absl::StatusOr<MutableTensor> MutableTensor::Create(
+    DType dtype, absl::Span<const int64_t> shape) {
+  if (!dtype.IsStorable()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no tensor can hold elements of ", dtype.ToString()));
+  }
+  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
+  const int64_t bytes = elements * dtype.bytes();
+  // calloc leaves large fresh blocks as untouched zero pages.
+  char* block = nullptr;
+  if (bytes <= std::numeric_limits<int64_t>::max() - kAlignment) {
+    block = static_cast<char*>(
+        std::calloc(static_cast<size_t>(bytes + kAlignment), 1));
+  }
+  if (block == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for a tensor of ", bytes, " bytes"));
+  }
+  const uintptr_t address = reinterpret_cast<uintptr_t>(block);
+  char* aligned = block + (kAlignment - address % kAlignment) % kAlignment;
+  std::shared_ptr<void> owner(block, std::free);
+  return MutableTensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
+                       std::shared_ptr<void>(std::move(owner), aligned));
+}
+
+Tensor MutableTensor::Freeze() && {
+  return Tensor(dtype_, std::move(shape_), num_elements_, std::move(data_));
+}
+
+Tensor::Tensor() : Tensor(Scalar(0.0f)) {}
+
+Tensor Tensor::ScalarOf(DType dtype, double value) {
+  return VisitDType(dtype, [&]<typename T>() {
+    if constexpr (std::is_same_v<T, bool>) {
+      return Scalar(value != 0);
+    } else if constexpr (std::is_integral_v<T>) {
+      // Through int64, so that a conversion out of range wraps instead of
+      // being undefined.
+      const double clamped = std::isnan(value) ? 0
+                             : value > 9.2e18  ? 9.2e18
+                             : value < -9.2e18 ? -9.2e18
+                                               : value;
+      return Scalar(static_cast<T>(static_cast<int64_t>(clamped)));
+    } else {
+      return Scalar(static_cast<T>(value));
+    }
+  });
+}
+
+absl::StatusOr<Tensor> Tensor::Zeros(DType dtype,
+                                     absl::Span<const int64_t> shape) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, shape));
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Tensor::Ones(DType dtype,
+                                    absl::Span<const int64_t> shape) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, shape));
+  VisitDType(dtype, [&]<typename T>() {
+    for (T& x : result.span<T>()) x = static_cast<T>(1);
+  });
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Tensor::FromBuffer(DType dtype,
+                                          absl::Span<const int64_t> shape,
+                                          absl::string_view data,
+                                          std::shared_ptr<const void> owner) {
+  if (!dtype.IsStorable()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no tensor can hold elements of ", dtype.ToString()));
+  }
+  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
+  if (static_cast<int64_t>(data.size()) != elements * dtype.bytes()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a tensor ", dtype.ToString(), "[", absl::StrJoin(shape, ", "),
+        "] takes ", elements * dtype.bytes(), " bytes, not ", data.size()));
+  }
+  if (reinterpret_cast<uintptr_t>(data.data()) %
+          static_cast<uintptr_t>(dtype.bytes()) !=
+      0) {
+    return absl::InvalidArgumentError("the buffer of a tensor is not aligned");
+  }
+  return Tensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
+                std::shared_ptr<const void>(std::move(owner), data.data()));
+}
+
+double Tensor::AtAsDouble(int64_t i) const {
+  return VisitDType(dtype_, [&]<typename T>() {
+    return static_cast<double>(span<T>()[static_cast<size_t>(i)]);
+  });
+}
+
+int64_t Tensor::AtAsInt64(int64_t i) const {
+  return VisitDType(dtype_, [&]<typename T>() {
+    return static_cast<int64_t>(span<T>()[static_cast<size_t>(i)]);
+  });
+}
+
+absl::StatusOr<Tensor> Tensor::Reshaped(absl::Span<const int64_t> shape) const {
+  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype_, shape));
+  if (elements != num_elements_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot view ", TypeToString(), " as shape (",
+                     absl::StrJoin(shape, ", "), ")"));
+  }
+  return Tensor(dtype_, TensorShape(shape.begin(), shape.end()), elements,
+                data_);
+}
+
+bool operator==(const Tensor& a, const Tensor& b) {
+  return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ &&
+         (a.data_ == b.data_ || a.bytes() == b.bytes());
+}
+
+uint64_t Tensor::Hash() const {
+  uint64_t h = (static_cast<uint64_t>(dtype_.code()) << 32) |
+               (static_cast<uint64_t>(dtype_.bits()) << 16) |
+               static_cast<uint64_t>(dtype_.lanes());
+  h = HashBytes(reinterpret_cast<const char*>(shape_.data()),
+                shape_.size() * sizeof(int64_t), h);
+  return HashBytes(static_cast<const char*>(data()),
+                   static_cast<size_t>(byte_size()), h);
+}
+
+std::string Tensor::TypeToString() const {
+  return absl::StrCat(dtype_.ToString(), "[", absl::StrJoin(shape_, ", "), "]");
+}
+
+}  // namespace baton

@@ -1,0 +1,194 @@
+// Tensors: dense, row-major, immutable values that share their buffer.
+//
+// Copying a Tensor copies a pointer, never the elements. Elements are written
+// before the tensor exists, through a MutableTensor:
+//
+//   BATON_ASSIGN_OR_RETURN(MutableTensor m,
+//                          MutableTensor::Create(DType::Float(32), {2, 3}));
+//   m.span<float>()[0] = 1.0f;
+//   Tensor t = std::move(m).Freeze();
+
+#ifndef BATON_BASE_TENSOR_H_
+#define BATON_BASE_TENSOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+
+namespace baton {
+
+using TensorShape = absl::InlinedVector<int64_t, 6>;
+
+// The number of elements of `shape`; an error if a dimension is negative or if
+// the elements of `dtype` would not fit in an int64 of bytes.
+absl::StatusOr<int64_t> NumElements(DType dtype,
+                                    absl::Span<const int64_t> shape);
+
+class Tensor {
+ public:
+  // A float32 scalar, zero.
+  Tensor();
+
+  // A tensor of rank 0.
+  template <typename T>
+  static Tensor Scalar(T value);
+  // A rank-0 tensor of `dtype` (storable) that holds `value` converted to it.
+  static Tensor ScalarOf(DType dtype, double value);
+  // Copies `values`; their number must be that of `shape`.
+  template <typename T>
+  static absl::StatusOr<Tensor> FromValues(absl::Span<const int64_t> shape,
+                                           absl::Span<const T> values);
+  // Every element zero; the pages are not touched until they are read.
+  static absl::StatusOr<Tensor> Zeros(DType dtype,
+                                      absl::Span<const int64_t> shape);
+  static absl::StatusOr<Tensor> Ones(DType dtype,
+                                     absl::Span<const int64_t> shape);
+  // Uses `data` without copying it; `owner` keeps it alive (a mapped file, a
+  // larger buffer). `data` must be aligned to the element size and hold
+  // exactly the tensor.
+  static absl::StatusOr<Tensor> FromBuffer(DType dtype,
+                                           absl::Span<const int64_t> shape,
+                                           absl::string_view data,
+                                           std::shared_ptr<const void> owner);
+
+  DType dtype() const { return dtype_; }
+  absl::Span<const int64_t> shape() const { return shape_; }
+  int rank() const { return static_cast<int>(shape_.size()); }
+  int64_t num_elements() const { return num_elements_; }
+  int64_t byte_size() const { return num_elements_ * dtype_.bytes(); }
+
+  // The elements, row-major. T must be the C++ type of dtype().
+  template <typename T>
+  absl::Span<const T> span() const;
+  const void* data() const { return data_.get(); }
+  absl::string_view bytes() const {
+    return {static_cast<const char*>(data()), static_cast<size_t>(byte_size())};
+  }
+
+  // Element `i` (row-major), converted to double or to int64.
+  double AtAsDouble(int64_t i) const;
+  int64_t AtAsInt64(int64_t i) const;
+
+  // The same elements under another shape of as many elements; shares the
+  // buffer.
+  absl::StatusOr<Tensor> Reshaped(absl::Span<const int64_t> shape) const;
+
+  // Same dtype, shape and bytes (so NaN equals NaN, and 0 differs from -0).
+  friend bool operator==(const Tensor& a, const Tensor& b);
+  friend bool operator!=(const Tensor& a, const Tensor& b) { return !(a == b); }
+
+  // True if both share one buffer.
+  bool SharesBufferWith(const Tensor& other) const {
+    return data_ == other.data_;
+  }
+
+  // A 64-bit hash of dtype, shape and bytes; the same in every run.
+  uint64_t Hash() const;
+
+  // For messages: `float32[2, 3]`.
+  std::string TypeToString() const;
+
+ private:
+  friend class MutableTensor;
+  Tensor(DType dtype, TensorShape shape, int64_t num_elements,
+         std::shared_ptr<const void> data)
+      : dtype_(dtype),
+        shape_(std::move(shape)),
+        num_elements_(num_elements),
+        data_(std::move(data)) {}
+
+  DType dtype_;
+  TensorShape shape_;
+  int64_t num_elements_;
+  std::shared_ptr<const void> data_;
+};
+
+// A tensor under construction: the only owner of its buffer, which is aligned
+// to 64 bytes and starts as zeros.
+class MutableTensor {
+ public:
+  // An error if `dtype` is not storable, a dimension is negative, or there is
+  // no memory.
+  static absl::StatusOr<MutableTensor> Create(DType dtype,
+                                              absl::Span<const int64_t> shape);
+
+  MutableTensor(MutableTensor&&) = default;
+  MutableTensor& operator=(MutableTensor&&) = default;
+  MutableTensor(const MutableTensor&) = delete;
+  MutableTensor& operator=(const MutableTensor&) = delete;
+
+  DType dtype() const { return dtype_; }
+  absl::Span<const int64_t> shape() const { return shape_; }
+  int64_t num_elements() const { return num_elements_; }
+  int64_t byte_size() const { return num_elements_ * dtype_.bytes(); }
+  void* data() { return data_.get(); }
+
+  template <typename T>
+  absl::Span<T> span();
+
+  Tensor Freeze() &&;
+
+ private:
+  MutableTensor(DType dtype, TensorShape shape, int64_t num_elements,
+                std::shared_ptr<void> data)
+      : dtype_(dtype),
+        shape_(std::move(shape)),
+        num_elements_(num_elements),
+        data_(std::move(data)) {}
+
+  DType dtype_;
+  TensorShape shape_;
+  int64_t num_elements_;
+  std::shared_ptr<void> data_;
+};
+
+// Implementation details below.
+
+template <typename T>
+absl::Span<const T> Tensor::span() const {
+  // Parentheses: braces would list-initialize a Span<const bool>.
+  return absl::Span<const T>(static_cast<const T*>(data()),
+                             static_cast<size_t>(num_elements_));
+}
+
+template <typename T>
+absl::Span<T> MutableTensor::span() {
+  return absl::Span<T>(static_cast<T*>(data()),
+                       static_cast<size_t>(num_elements_));
+}
+
+template <typename T>
+Tensor Tensor::Scalar(T value) {
+  auto data = std::make_shared<T>(value);
+  return Tensor(DType::Of<T>(), {}, 1, std::move(data));
+}
+
+template <typename T>
+absl::StatusOr<Tensor> Tensor::FromValues(absl::Span<const int64_t> shape,
+                                          absl::Span<const T> values) {
+  absl::StatusOr<MutableTensor> result =
+      MutableTensor::Create(DType::Of<T>(), shape);
+  if (!result.ok()) return result.status();
+  if (result->num_elements() != static_cast<int64_t>(values.size())) {
+    return absl::InvalidArgumentError("as many values as elements expected");
+  }
+  if (!values.empty()) {
+    std::memcpy(result->data(), values.data(), values.size() * sizeof(T));
+  }
+  return std::move(*result).Freeze();
+}
+
+}  // namespace baton
+
+#endif  // BATON_BASE_TENSOR_H_

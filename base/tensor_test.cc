@@ -1,0 +1,83 @@
+#include "baton/base/tensor.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+TEST(TensorTest, CopiesShareTheBuffer) {
+  const Tensor a = *Tensor::FromValues<float>({2, 2}, {1, 2, 3, 4});
+  const Tensor b = a;  // NOLINT(performance-unnecessary-copy-initialization)
+  EXPECT_TRUE(a.SharesBufferWith(b));
+  EXPECT_EQ(b.span<float>()[3], 4);
+  const Tensor flat = *a.Reshaped({4});
+  EXPECT_TRUE(flat.SharesBufferWith(a));
+  EXPECT_EQ(flat.rank(), 1);
+  EXPECT_FALSE(a.Reshaped({3}).ok());
+}
+
+TEST(TensorTest, ComparesBits) {
+  const Tensor a = *Tensor::FromValues<float>({2}, {0.0f, 1.0f});
+  const Tensor b = *Tensor::FromValues<float>({2}, {0.0f, 1.0f});
+  const Tensor c = *Tensor::FromValues<float>({2}, {-0.0f, 1.0f});
+  const Tensor d = *Tensor::FromValues<float>({1, 2}, {0.0f, 1.0f});
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a.Hash(), b.Hash());
+  EXPECT_NE(a, c);
+  EXPECT_NE(a, d);
+}
+
+TEST(TensorTest, ScalarsOfEveryType) {
+  EXPECT_EQ(Tensor::Scalar(2.5f).AtAsDouble(0), 2.5);
+  EXPECT_EQ(Tensor::Scalar(true).dtype(), DType::Bool());
+  EXPECT_EQ(Tensor::ScalarOf(DType::Int(8), -3).AtAsInt64(0), -3);
+  EXPECT_EQ(Tensor::ScalarOf(DType::Float(16), 0.5).AtAsDouble(0), 0.5);
+  EXPECT_EQ(Tensor::ScalarOf(DType::BFloat(16), 2).AtAsDouble(0), 2);
+  // Out of range: defined, whatever the value.
+  (void)Tensor::ScalarOf(DType::Int(64), 1e300);
+  (void)Tensor::ScalarOf(DType::UInt(8), -1e300);
+}
+
+TEST(TensorTest, BuffersAreAligned) {
+  for (int64_t n : {1, 3, 17, 1000}) {
+    const Tensor t = *Tensor::Zeros(DType::Int(8), {n});
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data()) % 64, 0u);
+    EXPECT_EQ(t.AtAsInt64(n - 1), 0);
+  }
+}
+
+TEST(TensorTest, AbsurdShapesAreRefused) {
+  EXPECT_FALSE(Tensor::Zeros(DType::Float(32), {-1}).ok());
+  EXPECT_FALSE(Tensor::Zeros(DType::Float(32), {int64_t{1} << 62}).ok());
+  EXPECT_FALSE(
+      Tensor::Zeros(DType::Int(8), {int64_t{1} << 32, int64_t{1} << 32}).ok());
+  EXPECT_FALSE(
+      Tensor::Zeros(DType::Int(8), {0, int64_t{1} << 40, int64_t{1} << 40})
+          .ok());
+  EXPECT_FALSE(Tensor::Zeros(DType::Int(4), {2}).ok());
+  EXPECT_FALSE(Tensor::Zeros(DType::Int(8), {(int64_t{1} << 62) + 5}).ok());
+  EXPECT_EQ(Tensor::Zeros(DType::Float(32), {0, 5})->num_elements(), 0);
+}
+
+TEST(TensorTest, FromBufferKeepsTheOwnerAndChecksTheSize) {
+  auto owner = std::make_shared<std::vector<int32_t>>(4, 7);
+  const absl::string_view bytes(reinterpret_cast<const char*>(owner->data()),
+                                16);
+  absl::StatusOr<Tensor> t =
+      Tensor::FromBuffer(DType::Int(32), {2, 2}, bytes, owner);
+  ASSERT_TRUE(t.ok());
+  owner.reset();
+  EXPECT_EQ(t->AtAsInt64(3), 7);
+  EXPECT_FALSE(Tensor::FromBuffer(DType::Int(32), {2, 3}, bytes, nullptr).ok());
+  EXPECT_FALSE(
+      Tensor::FromBuffer(DType::Int(32), {3}, bytes.substr(1, 12), nullptr)
+          .ok());
+}
+
+}  // namespace
+}  // namespace baton

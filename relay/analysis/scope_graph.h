@@ -1,0 +1,100 @@
+// The expressions of a function and the scopes in which each can be computed.
+//
+// A function's body is a scope of its own, and so is each let (variable, value
+// and body together), each branch of an if and each clause of a match. An
+// expression belongs to the innermost scope that encloses all its uses. Where
+// that is not the scope of its first use, printing it at the first use would
+// hide it from others: such an expression is "lifted". A program without
+// lifted expressions is in basic block normal form.
+//
+// Reference behaviour: DependencyGraph and CalcScope of TVM, operators aside.
+
+#ifndef BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
+#define BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::relay {
+
+// The nodes in post-order, the root last. Operators, and what is inside of
+// Primitive functions, are left out. Holds no references: the root must
+// outlive it.
+class ScopeGraph {
+ public:
+  // Stands for a child that is an operator.
+  static constexpr int kNoIndex = PostOrderIndex::kNoIndex;
+
+  // O(n log d) for n nodes and scopes nested d deep.
+  explicit ScopeGraph(const Expr& root);
+
+  int size() const { return index_.size(); }
+  const ExprNode* node(int i) const { return index_.node(i); }
+  // Node `i` as an N; null if it is another kind.
+  template <typename N>
+  const N* As(int i) const {
+    return index_.As<N>(i);
+  }
+  // The indices of the children, in the order of ForEachChild.
+  absl::Span<const int> children(int i) const { return index_.children(i); }
+
+  // Scopes are numbered from 0, which is the scope of the root.
+  int num_scopes() const { return static_cast<int>(scopes_.size()); }
+  // The scope that node `i` belongs to.
+  int scope(int i) const { return nodes_[i].scope; }
+  // The k-th scope that node `i` opens: one for a function or let, two for an
+  // if, one a clause for a match.
+  int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
+  // Whether the scope of node `i` is another than that of its first use, and
+  // it is not a variable, global variable or constructor. What comes first is
+  // decided as in
+  // the reference: a call or tuple uses its operands after all of them have
+  // been walked, any other node uses each operand as soon as that has been.
+  bool lifted(int i) const { return nodes_[i].lifted; }
+  bool any_lifted() const { return any_lifted_; }
+  bool any_let() const { return any_let_; }
+
+  // A variable that is used and not bound; null if there is none.
+  const VarNode* free_var() const { return free_var_; }
+
+ private:
+  struct Entry {
+    int first_use = -1;  // the edge by which the node is first used
+    int scope = -1;
+    int first_use_scope = -1;
+    int first_opened = -1;
+    bool bound = false;
+    bool lifted = false;
+  };
+  struct Scope {
+    int parent;
+    int jump;  // some ancestor, such that any is O(log depth) steps away
+    int depth;
+  };
+
+  void FindFirstUses();
+  void AssignScopes();
+  // `child` is used in `scope` by `edge`.
+  void Use(int child, int edge, int scope);
+  int OpenScope(int parent);
+  int CommonScope(int a, int b) const;
+
+  const PostOrderIndex index_;
+  std::vector<Entry> nodes_;
+  std::vector<Scope> scopes_;
+  const VarNode* free_var_ = nullptr;
+  bool any_lifted_ = false;
+  bool any_let_ = false;
+};
+
+// The number of variables that the pattern of `clause` binds.
+int NumVars(const Clause& clause);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_

@@ -1,0 +1,206 @@
+// Algebraic data types: `type List[A] { Cons(A, List[A]), Nil, }`, their
+// constructors, which are expressions, and `match`, which takes their values
+// apart.
+
+#ifndef BATON_RELAY_IR_ADT_H_
+#define BATON_RELAY_IR_ADT_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+#include "baton/ir/node.h"
+#include "baton/ir/source.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+// A constructor of a data type. Its type, which it has from the beginning, is
+// `fn [A](A, List[A]) -> List[A]`, also if it takes no arguments. Two with one
+// name, of data types with one name, are the same constructor.
+class ConstructorNode final : public ExprNode {
+ public:
+  using Handle = class Constructor;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kConstructor;
+  }
+  ConstructorNode(std::string name, std::vector<Type> inputs,
+                  GlobalTypeVar belongs_to, std::vector<TypeVar> type_params,
+                  Type type, Span span)
+      : ExprNode(NodeKind::kConstructor, std::move(type), std::move(span)),
+        name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        belongs_to_(std::move(belongs_to)),
+        type_params_(std::move(type_params)) {}
+  const std::string& name() const { return name_; }
+  absl::Span<const Type> inputs() const { return inputs_; }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  // The name of its data type, and the parameters of that.
+  const GlobalTypeVar& belongs_to() const { return belongs_to_; }
+  absl::Span<const TypeVar> type_params() const { return type_params_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  std::string name_;
+  std::vector<Type> inputs_;
+  GlobalTypeVar belongs_to_;
+  std::vector<TypeVar> type_params_;
+};
+
+class Constructor : public Expr {
+ public:
+  BATON_HANDLE(Constructor, Expr, ConstructorNode)
+  Constructor(std::string name, std::vector<Type> inputs,
+              GlobalTypeVar belongs_to, std::vector<TypeVar> type_params = {},
+              Span span = {});
+};
+
+// Same name, of data types of the same name.
+bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b);
+
+// The definition of a data type. One without constructors is opaque: `extern
+// type T[A]`.
+class TypeDataNode final : public Node {
+ public:
+  using Handle = class TypeData;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kTypeData;
+  }
+  TypeDataNode(GlobalTypeVar header, std::vector<TypeVar> type_params,
+               std::vector<Constructor> constructors)
+      : Node(NodeKind::kTypeData),
+        header_(std::move(header)),
+        type_params_(std::move(type_params)),
+        constructors_(std::move(constructors)) {}
+  const std::string& name() const { return header_->name(); }
+  const GlobalTypeVar& header() const { return header_; }
+  absl::Span<const TypeVar> type_params() const { return type_params_; }
+  absl::Span<const Constructor> constructors() const { return constructors_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  GlobalTypeVar header_;
+  std::vector<TypeVar> type_params_;
+  std::vector<Constructor> constructors_;
+};
+
+class TypeData : public NodeRef {
+ public:
+  BATON_HANDLE(TypeData, NodeRef, TypeDataNode)
+  TypeData(GlobalTypeVar header, std::vector<TypeVar> type_params,
+           std::vector<Constructor> constructors)
+      : NodeRef(new TypeDataNode(std::move(header), std::move(type_params),
+                                 std::move(constructors))) {}
+};
+
+// Patterns nested more deeply than this are refused by the parser and by
+// inference.
+inline constexpr int kMaxPatternDepth = 1000;
+
+// What a value must look like: anything (`_`), anything with a name (`%x`), a
+// constructor's value, or a tuple.
+class PatternNode final : public Node {
+ public:
+  using Handle = class Pattern;
+  enum class Form : uint8_t { kWildcard, kVar, kConstructor, kTuple };
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kPattern;
+  }
+  PatternNode(Form form, Var var, Constructor constructor,
+              std::vector<Pattern> patterns, Span span);
+  Form form() const { return form_; }
+  // Of a variable's pattern; else null.
+  const Var& var() const { return var_; }
+  // Of a constructor's pattern; else null.
+  const Constructor& constructor() const { return constructor_; }
+  // Of the arguments or fields.
+  inline absl::Span<const Pattern> patterns() const;
+  const Span& span() const { return span_; }
+
+ private:
+  friend void internal::DestroyGraph(const Node* node);
+  Form form_;
+  Var var_;
+  Constructor constructor_;
+  std::vector<Pattern> patterns_;
+  Span span_;
+};
+
+class Pattern : public NodeRef {
+ public:
+  BATON_HANDLE(Pattern, NodeRef, PatternNode)
+  static Pattern Wildcard(Span span = {});
+  static Pattern OfVar(Var var, Span span = {});
+  static Pattern OfConstructor(Constructor constructor,
+                               std::vector<Pattern> patterns, Span span = {});
+  static Pattern OfTuple(std::vector<Pattern> patterns, Span span = {});
+
+  // As in Relay text, with the names of variables as they are.
+  std::string ToString() const;
+};
+
+inline absl::Span<const Pattern> PatternNode::patterns() const {
+  return patterns_;
+}
+
+// Calls `fn` for each pattern in `pattern`, itself included, from left to
+// right, wholes before their parts.
+void ForEachPattern(const PatternNode* pattern,
+                    absl::FunctionRef<void(const PatternNode*)> fn);
+
+// Calls `fn` for each variable that `pattern` binds, from left to right. The
+// reference that it gets lives as long as the pattern.
+void ForEachVar(const PatternNode* pattern,
+                absl::FunctionRef<void(const Var&)> fn);
+
+// `pattern` with variables, in the order of ForEachVar, replaced by those of
+// `vars`, which loses them from its front.
+Pattern WithVars(const PatternNode* pattern, absl::Span<const Var>* vars);
+
+// `lhs => rhs`: the scope of the variables of `lhs` is `rhs`.
+struct Clause {
+  Pattern lhs;
+  Expr rhs;
+};
+
+// match (data) { clauses }: the first clause whose pattern fits.
+class MatchNode final : public ExprNode {
+ public:
+  using Handle = class Match;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind == NodeKind::kMatch;
+  }
+  MatchNode(Expr data, std::vector<Clause> clauses, bool complete, Type type,
+            Span span)
+      : ExprNode(NodeKind::kMatch, std::move(type), std::move(span)),
+        data_(std::move(data)),
+        clauses_(std::move(clauses)),
+        complete_(complete) {}
+  const Expr& data() const { return data_; }
+  absl::Span<const Clause> clauses() const { return clauses_; }
+  // False for `match?`, of which no clause may fit.
+  bool complete() const { return complete_; }
+
+ private:
+  friend class TypedAccess;
+  friend void internal::DestroyGraph(const Node* node);
+  Expr data_;
+  std::vector<Clause> clauses_;
+  bool complete_;
+};
+
+class Match : public Expr {
+ public:
+  BATON_HANDLE(Match, Expr, MatchNode)
+  Match(Expr data, std::vector<Clause> clauses, bool complete = true,
+        Type type = {}, Span span = {})
+      : Expr(new MatchNode(std::move(data), std::move(clauses), complete,
+                           std::move(type), std::move(span))) {}
+};
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_ADT_H_

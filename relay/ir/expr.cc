@@ -1,0 +1,54 @@
+#include "baton/relay/ir/expr.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/ir/node_memory.h"
+
+namespace baton {
+
+CallNode* Call::Allocate(Expr op, size_t num_args, Attrs attrs,
+                         std::vector<Type> type_args, Type type, Span span) {
+  const auto n = static_cast<uint32_t>(num_args);
+  void* memory = internal::NodeMemory::Allocate(CallNode::BytesFor(n));
+  auto* node = new (memory) CallNode(std::move(op), n, std::move(attrs),
+                                     std::move(type), std::move(span));
+  if (!type_args.empty()) {
+    node->type_args_ =
+        std::make_unique<std::vector<Type>>(std::move(type_args));
+  }
+  return node;
+}
+
+Call::Call(Expr op, absl::Span<const Expr> args, Attrs attrs,
+           std::vector<Type> type_args, Type type, Span span) {
+  CallNode* node =
+      Allocate(std::move(op), args.size(), std::move(attrs),
+               std::move(type_args), std::move(type), std::move(span));
+  std::uninitialized_copy(args.begin(), args.end(), node->arg_array());
+  *this = Call(static_cast<const CallNode*>(node));
+}
+
+Call Call::Taking(Expr op, absl::Span<Expr> args, Attrs attrs,
+                  std::vector<Type> type_args, Type type, Span span) {
+  CallNode* node =
+      Allocate(std::move(op), args.size(), std::move(attrs),
+               std::move(type_args), std::move(type), std::move(span));
+  std::uninitialized_move(args.begin(), args.end(), node->arg_array());
+  return Call(static_cast<const CallNode*>(node));
+}
+
+Function Function::WithAttr(std::string name, AttrValue value) const {
+  const FunctionNode* f = get();
+  return Function(
+      {f->params().begin(), f->params().end()}, f->body(), f->result_type(),
+      {f->type_params().begin(), f->type_params().end()},
+      f->attrs().With(std::move(name), std::move(value)), f->type(), f->span());
+}
+
+}  // namespace baton

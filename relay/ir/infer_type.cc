@@ -1,0 +1,1323 @@
+#include "baton/relay/ir/infer_type.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/type_relation.h"
+#include "baton/relay/ir/unmatched_cases.h"
+#include "baton/relay/ir/visit.h"
+
+namespace baton {
+
+// Completes nodes that inference made and nobody else has seen yet.
+class TypedAccess {
+ public:
+  static void Complete(const ExprNode* node, Type type) {
+    auto* n = const_cast<ExprNode*>(node);
+    if (n->kind() == NodeKind::kVar) {
+      static_cast<VarNode*>(n)->annotation_ = type;
+    } else if (n->kind() == NodeKind::kFunction) {
+      if (const auto* function_type = type.As<FuncTypeNode>()) {
+        static_cast<FunctionNode*>(n)->result_type_ = function_type->result();
+      }
+    }
+    n->type_ = std::move(type);
+  }
+};
+
+namespace {
+
+// Types nested deeper than this are refused.
+constexpr int kMaxTypeDepth = 1000;
+
+const Type& ScalarBool() {
+  static const auto* const kType = new Type(TensorType::Scalar(DType::Bool()));
+  return *kType;
+}
+
+const Type& Unit() {
+  static const auto* const kType = new Type(TupleType(std::vector<Type>()));
+  return *kType;
+}
+
+// Whether an unknown dimension occurs in `dim`.
+bool HasAny(const Dim& dim) {
+  absl::InlinedVector<Dim, 4> work = {dim};
+  while (!work.empty()) {
+    const Dim d = std::move(work.back());
+    work.pop_back();
+    if (d.is_any()) return true;
+    if (!d.is_symbolic() || d.expr()->is_var()) continue;
+    work.push_back(d.expr()->lhs());
+    work.push_back(d.expr()->rhs());
+  }
+  return false;
+}
+
+// Whether `type`, a tensor or a tuple of tensors, has a negative dimension.
+bool HasNegativeDim(const Type& type) {
+  if (const auto* tensor = type.As<TensorTypeNode>()) {
+    return std::any_of(
+        tensor->shape().begin(), tensor->shape().end(),
+        [](const Dim& dim) { return dim.is_const() && dim.value() < 0; });
+  }
+  const auto* tuple = type.As<TupleTypeNode>();
+  return tuple != nullptr &&
+         std::any_of(tuple->fields().begin(), tuple->fields().end(),
+                     [](const Type& field) {
+                       return field.Is<TensorTypeNode>() &&
+                              HasNegativeDim(field);
+                     });
+}
+
+// What to say of a node whose type was not found.
+std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
+  if (node->kind() == NodeKind::kVar) {
+    return absl::StrCat("cannot infer the type of %",
+                        static_cast<const VarNode*>(node)->name(),
+                        "; give it a type annotation");
+  }
+  if (node->kind() == NodeKind::kCall) {
+    const auto* call = static_cast<const CallNode*>(node);
+    if (const auto* callee = call->op().As<GlobalVarNode>()) {
+      return absl::StrCat("cannot infer the result of @", callee->name(),
+                          "; give it a result type");
+    }
+  }
+  std::string message = absl::StrCat("cannot infer the type of this ",
+                                     NodeKindName(node->kind()));
+  if (!type.Is<IncompleteTypeNode>()) {
+    absl::StrAppend(&message, " (found ", type.ToString(), ")");
+  }
+  return message;
+}
+
+class Inferencer final : private TypeRelationContext::Unifier {
+ public:
+  Inferencer(const IRModule* module, Diagnostics& diagnostics)
+      : module_(module),
+        diagnostics_(diagnostics),
+        may_lack_definitions_(diagnostics.has_errors()) {
+    work_.reserve(64);
+    results_.reserve(32);
+  }
+
+  // Infers a function of the module under its name, or any expression if
+  // `name` is empty. The result is complete only after Finish().
+  Expr Infer(const Expr& root, absl::string_view name);
+
+  // Solves what is pending, completes all nodes made so far, and reports what
+  // cannot be inferred.
+  void Finish();
+
+ private:
+  enum class Step : uint8_t { kEnter, kLeave, kBindLet, kBindPatterns };
+  struct Work {
+    const ExprNode* node;
+    Step step;
+  };
+  using TypeVarMap = absl::flat_hash_map<const TypeNode*, Type>;
+
+  void Enter(const ExprNode* node);
+  void EnterVar(const VarNode* var);
+  // Replaces the children on top of `results_` by the typed node.
+  void Leave(const ExprNode* node);
+  // The typed node; takes over what it uses of `children`.
+  Expr Rebuild(const ExprNode* node, absl::Span<Expr> children);
+  Expr LeaveCall(const CallNode* call, Expr callee, absl::Span<Expr> args);
+  Expr LeaveFunction(const FunctionNode* function, Expr body);
+  // Binds the variables of a pattern for values of a type.
+  void BindPattern(const PatternNode* pattern, const Type& type,
+                   const MatchNode* match);
+  Expr LeaveMatch(const MatchNode* match, absl::Span<Expr> children);
+  void CheckComplete(const MatchNode* match);
+  // Reports data types that the module lacks or that take other arguments.
+  void CheckDataTypes(const Type& type, const ExprNode* node);
+  Type TypeOfGeneralCall(const CallNode* call, const Type& callee,
+                         absl::Span<const Expr> args);
+  Type TypeOfProjection(const TupleGetItemNode* node, const Type& tuple);
+  // The type of what stands under an expression: a typed node, or a reference
+  // to a function of the module.
+  const Type& TypeOf(const Expr& expr) {
+    return expr->kind() == NodeKind::kOp || expr->kind() == NodeKind::kGlobalVar
+               ? TypeOfReference(expr)
+               : expr->type();
+  }
+  const Type& TypeOfReference(const Expr& expr);
+  const Type& TypeOfGlobal(const GlobalVarNode* var);
+
+  const Var& Bind(const VarNode* var, const Type& type);
+  void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
+  // Registers a node made here, to be completed later if its type is not.
+  template <typename T>
+  T Made(T node) {
+    if (!node->type()->complete()) incomplete_.push_back(node);
+    return node;
+  }
+
+  // Calls and projections whose type waits for holes to be filled.
+  void Suspend(const Expr& node);
+  void Resume();
+  // The type of a suspended node; null if it must wait on.
+  absl::StatusOr<Type> Retry(const Expr& node);
+  absl::StatusOr<Type> ApplyRelation(const CallNode* call,
+                                     absl::Span<const Type> args);
+
+  // What is known of a hole. Held, so that its address cannot be reused.
+  struct Hole {
+    Type type;
+    Type value;  // null while it is not filled
+  };
+  // The reference stays valid.
+  const Type& NewHole() {
+    const auto hint = static_cast<uint32_t>(holes_.size() + 1);
+    holes_.push_back(
+        {Type(new IncompleteTypeNode(TypeVarKind::kType, hint)), {}});
+    return holes_.back().type;
+  }
+  // Null if nothing is known of a hole that was not made here.
+  Hole* FindHole(const IncompleteTypeNode* hole);
+  // `type` itself if it is complete; else with the holes filled in that are
+  // known.
+  Type Resolve(const Type& type) {
+    return type->complete() ? type : ResolveDeep(type, 0);
+  }
+  Type ResolveDeep(const Type& type, int depth);
+  // The binding of a hole, as far as it is known; other types as they are.
+  const Type& ResolveTop(const Type& type) {
+    const Type* top = &type;
+    while (const auto* node = top->As<IncompleteTypeNode>()) {
+      const Hole* hole = FindHole(node);
+      if (hole == nullptr || !hole->value.defined()) break;
+      top = &hole->value;
+    }
+    return *top;
+  }
+  absl::StatusOr<Type> UnifyTypes(const Type& a, const Type& b, int depth = 0);
+  absl::Status Unify(const Type& a, const Type& b) override {
+    return UnifyTypes(a, b).status();
+  }
+  // The common value of two dimensions; nullopt if there is none.
+  std::optional<Dim> UnifyDims(Dim a, Dim b);
+  absl::StatusOr<Type> Mismatch(const Type& a, const Type& b);
+  absl::Status Fill(const IncompleteTypeNode* node, const Type& type);
+  Type Instantiate(const Type& type, const TypeVarMap& values, int depth = 0);
+
+  // Unifies, reports a failure at `node`, and returns the common type.
+  template <typename... Context>
+  Type Require(const Type& a, const Type& b, const ExprNode* node,
+               const Context&... context);
+  void Error(const ExprNode* node, std::string message) {
+    diagnostics_.Error(node->span(), std::move(message));
+  }
+
+  const IRModule* module_;
+  Diagnostics& diagnostics_;
+  // Earlier errors may have kept definitions out of the module: that they are
+  // not there is not reported.
+  const bool may_lack_definitions_;
+
+  std::vector<Work> work_;
+  std::vector<Expr> results_;
+  NodeMap<Expr> memo_;  // of shared nodes
+  NodeMap<Var> vars_;
+
+  // Functions of the module, by name; those not inferred yet have holes.
+  absl::node_hash_map<std::string, Type> globals_;
+  absl::string_view current_name_;
+  const FunctionNode* current_function_ = nullptr;
+  const ExprNode* current_ = nullptr;  // the node whose children are done
+
+  std::deque<Hole> holes_;  // those made here have hints: 1 + their index
+  absl::flat_hash_map<const TypeNode*, size_t> foreign_holes_;
+  // Symbolic dimensions that were found to be numbers.
+  absl::flat_hash_map<Dim, Dim> dim_values_;
+  std::vector<Expr> incomplete_;
+  std::vector<Expr> suspended_;
+  absl::flat_hash_map<const TypeNode*, std::vector<size_t>> waiting_;
+  std::deque<size_t> ready_;
+};
+
+Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
+  current_name_ = name;
+  current_function_ = root.As<FunctionNode>();
+  Push(root.get(), Step::kEnter);
+  while (!work_.empty()) {
+    if (!ready_.empty()) Resume();
+    const Work work = work_.back();
+    work_.pop_back();
+    current_ = work.node;
+    switch (work.step) {
+      case Step::kEnter:
+        Enter(work.node);
+        break;
+      case Step::kBindLet: {
+        const auto* let = static_cast<const LetNode*>(work.node);
+        const Type& value_type = TypeOf(results_.back());
+        const VarNode* var = let->var().get();
+        const Var& bound = Bind(
+            var, var->annotation().defined() ? var->annotation() : value_type);
+        Require(bound->type(), value_type, let, "the value of %", var->name(),
+                " does not have its type");
+        break;
+      }
+      case Step::kBindPatterns: {
+        const auto* match = static_cast<const MatchNode*>(work.node);
+        const Type type = TypeOf(results_.back());
+        for (const Clause& clause : match->clauses()) {
+          BindPattern(clause.lhs.get(), type, match);
+        }
+        break;
+      }
+      case Step::kLeave:
+        Leave(work.node);
+        if (!work.node->unique()) memo_[work.node] = results_.back();
+        break;
+    }
+  }
+  Expr result = std::move(results_.back());
+  results_.pop_back();
+  return result;
+}
+
+void Inferencer::Enter(const ExprNode* node) {
+  // What has a type is typed all the way down.
+  if (node->type().defined() || node->kind() == NodeKind::kOp ||
+      node->kind() == NodeKind::kGlobalVar) {
+    results_.push_back(Expr(node));
+    return;
+  }
+  if (node->kind() == NodeKind::kVar) {
+    EnterVar(static_cast<const VarNode*>(node));
+    return;
+  }
+  if (!node->unique()) {
+    if (const Expr* typed = memo_.Find(node); typed != nullptr) {
+      results_.push_back(*typed);
+      return;
+    }
+  }
+  switch (node->kind()) {
+    case NodeKind::kConstant: {
+      const auto* constant = static_cast<const ConstantNode*>(node);
+      Expr typed =
+          Constant(constant->value(), constant->ValueType(), node->span());
+      if (!node->unique()) memo_[node] = typed;
+      results_.push_back(std::move(typed));
+      break;
+    }
+    case NodeKind::kLet: {
+      const auto* let = static_cast<const LetNode*>(node);
+      // A function may call itself through the variable that it is bound to.
+      if (let->value()->kind() == NodeKind::kFunction) {
+        const Type& annotation = let->var()->annotation();
+        Bind(let->var().get(), annotation.defined() ? annotation : NewHole());
+      }
+      Push(node, Step::kLeave);
+      Push(let->body().get(), Step::kEnter);
+      Push(node, Step::kBindLet);
+      Push(let->value().get(), Step::kEnter);
+      break;
+    }
+    case NodeKind::kFunction: {
+      const auto* function = static_cast<const FunctionNode*>(node);
+      // Holes made for this function by an earlier reference to it.
+      const FuncTypeNode* known = nullptr;
+      if (node == current_function_) {
+        const auto it = globals_.find(current_name_);
+        if (it != globals_.end()) known = it->second.As<FuncTypeNode>();
+      }
+      vars_.Reserve(vars_.size() + function->params().size());
+      for (size_t i = 0; i < function->params().size(); ++i) {
+        const VarNode* param = function->params()[i].get();
+        Bind(param, known != nullptr                ? known->args()[i]
+                    : param->annotation().defined() ? param->annotation()
+                                                    : NewHole());
+      }
+      Push(node, Step::kLeave);
+      Push(function->body().get(), Step::kEnter);
+      if (function->result_type().defined()) {
+        CheckDataTypes(function->result_type(), function);
+      }
+      break;
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      Push(node, Step::kLeave);
+      const absl::Span<const Clause> clauses = match->clauses();
+      for (size_t i = clauses.size(); i-- > 0;) {
+        Push(clauses[i].rhs.get(), Step::kEnter);
+      }
+      Push(node, Step::kBindPatterns);
+      Push(match->data().get(), Step::kEnter);
+      break;
+    }
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      Push(node, Step::kLeave);
+      const absl::Span<const Expr> args = call->args();
+      for (size_t i = args.size(); i-- > 0;) {
+        Push(args[i].get(), Step::kEnter);
+      }
+      // An operator is as it is.
+      if (call->op_node() == nullptr) Push(call->op().get(), Step::kEnter);
+      break;
+    }
+    default: {
+      Push(node, Step::kLeave);
+      const size_t first = work_.size();
+      ForEachChild(
+          node, [this](const Expr& child) { Push(child.get(), Step::kEnter); });
+      std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
+    }
+  }
+}
+
+const Var& Inferencer::Bind(const VarNode* var, const Type& type) {
+  // A variable bound twice keeps its first binding; well-formedness reports
+  // it.
+  const auto [bound, is_new] = vars_.TryEmplace(var);
+  if (!is_new) return *bound;
+  if (var->type().defined()) {
+    *bound = Var(var);
+    return *bound;
+  }
+  if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
+  *bound = Made(Var(new VarNode(var->name(), type, type, var->span())));
+  return *bound;
+}
+
+void Inferencer::EnterVar(const VarNode* var) {
+  if (const Var* bound = vars_.Find(var); bound != nullptr) {
+    results_.push_back(*bound);
+    return;
+  }
+  if (!current_name_.empty()) {
+    Error(var, absl::StrCat("unbound variable %", var->name()));
+  } else if (!var->annotation().defined()) {
+    Error(var, absl::StrCat("free variable %", var->name(),
+                            " has no type annotation"));
+  }
+  results_.push_back(
+      Bind(var, var->annotation().defined() ? var->annotation() : NewHole()));
+}
+
+const Type& Inferencer::TypeOfReference(const Expr& expr) {
+  if (const auto* global = expr.As<GlobalVarNode>()) {
+    return TypeOfGlobal(global);
+  }
+  // Operators are shared, and so stand nowhere in the text.
+  if (current_ != nullptr) {
+    Error(current_, absl::StrCat("operator ", expr.As<OpNode>()->name(),
+                                 " can only be called, not used as a value"));
+  }
+  return NewHole();
+}
+
+const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
+  const auto it = globals_.find(var->name());
+  if (it != globals_.end()) return it->second;
+  const Function function =
+      module_ == nullptr ? Function() : module_->Find(var->name());
+  Type type;
+  if (!function.defined()) {
+    if (var->type().defined()) return var->type();
+    if (!may_lack_definitions_) {
+      std::vector<std::string> names;
+      if (module_ != nullptr) {
+        for (const auto& d : module_->functions()) {
+          names.push_back(d.var->name());
+        }
+      }
+      Error(var, absl::StrCat("the module has no function @", var->name(),
+                              DidYouMean(var->name(), names)));
+    }
+    type = NewHole();
+  } else if (function->type().defined()) {
+    type = function->type();
+  } else {
+    std::vector<Type> args;
+    for (const Var& param : function->params()) {
+      const Var* bound = vars_.Find(param.get());
+      args.push_back(bound != nullptr                ? (*bound)->type()
+                     : param->type().defined()       ? param->type()
+                     : param->annotation().defined() ? param->annotation()
+                                                     : NewHole());
+    }
+    type = FuncType(
+        std::move(args),
+        function->result_type().defined() ? function->result_type() : NewHole(),
+        {function->type_params().begin(), function->type_params().end()});
+  }
+  return globals_.emplace(var->name(), std::move(type)).first->second;
+}
+
+void Inferencer::Leave(const ExprNode* node) {
+  size_t n = 0;
+  switch (node->kind()) {
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      n = static_cast<size_t>(call->num_args()) +
+          (call->op_node() == nullptr ? 1 : 0);
+      break;
+    }
+    case NodeKind::kTuple:
+      n = static_cast<const TupleNode*>(node)->fields().size();
+      break;
+    case NodeKind::kLet:
+    case NodeKind::kRefWrite:
+      n = 2;
+      break;
+    case NodeKind::kIf:
+      n = 3;
+      break;
+    case NodeKind::kMatch:
+      n = static_cast<const MatchNode*>(node)->clauses().size() + 1;
+      break;
+    default:
+      n = 1;
+      break;
+  }
+  const size_t first = results_.size() - n;
+  Expr result = Rebuild(node, absl::MakeSpan(results_).subspan(first));
+  results_.resize(first);
+  results_.push_back(std::move(result));
+}
+
+Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
+  switch (node->kind()) {
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      if (call->op_node() != nullptr) {
+        return LeaveCall(call, call->op(), children);
+      }
+      return LeaveCall(call, std::move(children[0]), children.subspan(1));
+    }
+    case NodeKind::kTuple: {
+      std::vector<Type> types;
+      types.reserve(children.size());
+      for (const Expr& child : children) types.push_back(TypeOf(child));
+      std::vector<Expr> fields(std::make_move_iterator(children.begin()),
+                               std::make_move_iterator(children.end()));
+      return Made(
+          Tuple(std::move(fields), TupleType(std::move(types)), node->span()));
+    }
+    case NodeKind::kTupleGetItem: {
+      const auto* item = static_cast<const TupleGetItemNode*>(node);
+      const Type& tuple = ResolveTop(TypeOf(children[0]));
+      if (tuple.Is<IncompleteTypeNode>()) {
+        const TupleGetItem result = Made(TupleGetItem(
+            std::move(children[0]), item->index(), NewHole(), node->span()));
+        Suspend(result);
+        return result;
+      }
+      Type type = TypeOfProjection(item, tuple);
+      return Made(TupleGetItem(std::move(children[0]), item->index(),
+                               std::move(type), node->span()));
+    }
+    case NodeKind::kFunction:
+      return LeaveFunction(static_cast<const FunctionNode*>(node),
+                           std::move(children[0]));
+    case NodeKind::kLet: {
+      const auto* let = static_cast<const LetNode*>(node);
+      const Var* bound = vars_.Find(let->var().get());
+      const Type& type = TypeOf(children[1]);
+      return Made(Let(bound == nullptr ? let->var() : *bound,
+                      std::move(children[0]), std::move(children[1]), type,
+                      node->span()));
+    }
+    case NodeKind::kIf: {
+      // The place of a variable is that of its binding.
+      const ExprNode* place =
+          children[0].Is<VarNode>() ? node : children[0].get();
+      Require(ScalarBool(), TypeOf(children[0]), place,
+              "the condition of an if must be a scalar bool");
+      Type type = Require(TypeOf(children[1]), TypeOf(children[2]), node,
+                          "the branches of an if must have one type");
+      return Made(If(std::move(children[0]), std::move(children[1]),
+                     std::move(children[2]), std::move(type), node->span()));
+    }
+    case NodeKind::kRefCreate: {
+      RefType type(TypeOf(children[0]));
+      return Made(
+          RefCreate(std::move(children[0]), std::move(type), node->span()));
+    }
+    case NodeKind::kRefRead: {
+      Type ref = ResolveTop(TypeOf(children[0]));
+      if (!ref.Is<RefTypeNode>()) {
+        ref = Require(RefType(NewHole()), ref, node,
+                      "ref_read needs a reference");
+      }
+      const auto* ref_type = ref.As<RefTypeNode>();
+      return Made(RefRead(std::move(children[0]),
+                          ref_type == nullptr ? NewHole() : ref_type->value(),
+                          node->span()));
+    }
+    case NodeKind::kMatch:
+      return LeaveMatch(static_cast<const MatchNode*>(node), children);
+    case NodeKind::kRefWrite: {
+      const Type& ref = ResolveTop(TypeOf(children[0]));
+      const Type& value = TypeOf(children[1]);
+      if (const auto* ref_type = ref.As<RefTypeNode>()) {
+        Require(ref_type->value(), value, node,
+                "ref_write stores a value of another type");
+      } else {
+        Require(RefType(value), ref, node, "ref_write needs a reference");
+      }
+      return Made(RefWrite(std::move(children[0]), std::move(children[1]),
+                           Unit(), node->span()));
+    }
+    default:
+      Error(node, absl::StrCat("cannot infer the type of a ",
+                               NodeKindName(node->kind())));
+      return Expr(node);
+  }
+}
+
+Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
+                           absl::Span<Expr> args) {
+  const OpNode* op = callee.As<OpNode>();
+  const auto make = [&](Type type) {
+    return Made(
+        Call::Taking(std::move(callee), args, call->attrs(),
+                     {call->type_args().begin(), call->type_args().end()},
+                     std::move(type), call->span()));
+  };
+  if (op == nullptr) {
+    return make(TypeOfGeneralCall(call, TypeOf(callee), args));
+  }
+  if (op->arity() >= 0 && op->arity() != call->num_args()) {
+    Error(call, absl::StrCat(op->name(), " takes ", op->arity(),
+                             op->arity() == 1 ? " argument" : " arguments",
+                             ", found ", call->num_args()));
+    return make(NewHole());
+  }
+  if (op->type_relation() == nullptr) {
+    Error(call, absl::StrCat("operator ", op->name(), " has no type relation"));
+    return make(NewHole());
+  }
+  absl::InlinedVector<Type, 6> arg_types;
+  for (const Expr& arg : args) arg_types.push_back(Resolve(TypeOf(arg)));
+  absl::StatusOr<Type> type = ApplyRelation(call, arg_types);
+  if (!type.ok()) {
+    Error(call, std::string(type.status().message()));
+    return make(NewHole());
+  }
+  if (type->defined()) return make(*std::move(type));
+  const Call result = make(NewHole());
+  Suspend(result);
+  return result;
+}
+
+absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
+                                               absl::Span<const Type> args) {
+  TypeRelationContext context(call, args, this);
+  absl::StatusOr<Type> type = call->op_node()->type_relation()(context);
+  if (!context.status().ok()) return context.status();
+  if (type.ok() && HasNegativeDim(*type)) {
+    return context.Error("the result would have the type ", type->ToString());
+  }
+  return type;
+}
+
+Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
+                                   absl::Span<const Expr> args) {
+  const Type& type = ResolveTop(callee);
+  if (type.Is<IncompleteTypeNode>()) {
+    // A function of these arguments with an unknown result.
+    std::vector<Type> arg_types;
+    for (const Expr& arg : args) arg_types.push_back(TypeOf(arg));
+    const Type result = NewHole();
+    Require(type, FuncType(std::move(arg_types), result), call,
+            "call of something else than a function");
+    return result;
+  }
+  const auto* function = type.As<FuncTypeNode>();
+  if (function == nullptr) {
+    Error(call, absl::StrCat("only a function can be called, found ",
+                             type.ToString()));
+    return NewHole();
+  }
+  if (function->args().size() != args.size()) {
+    Error(call, absl::StrCat(
+                    "the function takes ", function->args().size(),
+                    function->args().size() == 1 ? " argument" : " arguments",
+                    ", found ", args.size()));
+    return NewHole();
+  }
+  if (call->type_args().size() > function->type_params().size()) {
+    Error(call,
+          absl::StrCat("the function takes ", function->type_params().size(),
+                       " type arguments, found ", call->type_args().size()));
+    return NewHole();
+  }
+  TypeVarMap values;
+  for (size_t i = 0; i < function->type_params().size(); ++i) {
+    values.emplace(
+        function->type_params()[i].get(),
+        i < call->type_args().size() ? call->type_args()[i] : NewHole());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    Require(Instantiate(function->args()[i], values), TypeOf(args[i]), call,
+            "argument ", i, " of the call has another type");
+  }
+  return Instantiate(function->result(), values);
+}
+
+Type Inferencer::TypeOfProjection(const TupleGetItemNode* node,
+                                  const Type& tuple) {
+  const auto* type = tuple.As<TupleTypeNode>();
+  if (type == nullptr) {
+    Error(node,
+          absl::StrCat("only a tuple has fields, found ", tuple.ToString()));
+    return NewHole();
+  }
+  if (node->index() < 0 ||
+      node->index() >= static_cast<int>(type->fields().size())) {
+    Error(node, absl::StrCat("field ", node->index(), " of a tuple of ",
+                             type->fields().size()));
+    return NewHole();
+  }
+  return type->fields()[node->index()];
+}
+
+void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
+                             const MatchNode* match) {
+  struct Part {
+    const PatternNode* pattern;
+    Type type;
+    int depth;
+  };
+  std::vector<Part> work = {{root, root_type, 0}};
+  const auto error = [&](const PatternNode* pattern, std::string message) {
+    diagnostics_.Error(
+        pattern->span().defined() ? pattern->span() : match->span(),
+        std::move(message));
+  };
+  // Whether values of type `a` are of type `b`.
+  const auto require = [&](const PatternNode* pattern, const Type& a,
+                           const Type& b) {
+    const absl::Status status = Unify(a, b);
+    if (!status.ok()) {
+      error(pattern,
+            absl::StrCat("the pattern ", Handle(pattern).ToString(),
+                         " is for values of another type: ", status.message()));
+    }
+    return status.ok();
+  };
+  while (!work.empty()) {
+    const Part part = std::move(work.back());
+    work.pop_back();
+    const absl::Span<const Pattern> parts = part.pattern->patterns();
+    std::vector<Type> types;
+    switch (part.pattern->form()) {
+      case PatternNode::Form::kWildcard:
+        continue;
+      case PatternNode::Form::kVar: {
+        const Var& var = part.pattern->var();
+        const Var bound =
+            Bind(var.get(),
+                 var->annotation().defined() ? var->annotation() : part.type);
+        require(part.pattern, part.type, bound->type());
+        continue;
+      }
+      case PatternNode::Form::kTuple:
+        for (size_t i = 0; i < parts.size(); ++i) types.push_back(NewHole());
+        if (!require(part.pattern, part.type, TupleType(types))) {
+          types.assign(parts.size(), Type());
+        }
+        break;
+      case PatternNode::Form::kConstructor: {
+        const ConstructorNode* constructor = part.pattern->constructor().get();
+        if (parts.size() != constructor->inputs().size()) {
+          error(part.pattern,
+                absl::StrCat(
+                    "constructor ", constructor->name(), " takes ",
+                    constructor->num_inputs(),
+                    constructor->num_inputs() == 1 ? " argument" : " arguments",
+                    ", the pattern has ", parts.size()));
+          types.assign(parts.size(), Type());
+          break;
+        }
+        TypeVarMap values;
+        std::vector<Type> args;
+        for (const TypeVar& param : constructor->type_params()) {
+          args.push_back(NewHole());
+          values.emplace(param.get(), args.back());
+        }
+        if (!require(part.pattern, part.type,
+                     TypeCall(constructor->belongs_to(), std::move(args)))) {
+          types.assign(parts.size(), Type());
+          break;
+        }
+        for (const Type& input : constructor->inputs()) {
+          types.push_back(Instantiate(input, values));
+        }
+        break;
+      }
+    }
+    if (part.depth >= kMaxPatternDepth && !parts.empty()) {
+      error(part.pattern, "the pattern is nested too deeply");
+      continue;
+    }
+    for (size_t i = parts.size(); i-- > 0;) {
+      // After an error, variables may have any type.
+      work.push_back({parts[i].get(), types[i].defined() ? types[i] : NewHole(),
+                      part.depth + 1});
+    }
+  }
+}
+
+Expr Inferencer::LeaveMatch(const MatchNode* match, absl::Span<Expr> children) {
+  Type result;
+  std::vector<Clause> clauses;
+  clauses.reserve(match->clauses().size());
+  std::vector<Var> vars;
+  for (size_t i = 0; i < match->clauses().size(); ++i) {
+    const PatternNode* lhs = match->clauses()[i].lhs.get();
+    vars.clear();
+    ForEachVar(lhs, [&](const Var& var) {
+      const Var* bound = vars_.Find(var.get());
+      vars.push_back(bound == nullptr ? var : *bound);
+    });
+    absl::Span<const Var> rest = vars;
+    Expr& rhs = children[i + 1];
+    const Type& type = TypeOf(rhs);
+    result = i == 0 ? type
+                    : Require(result, type,
+                              rhs->span().defined() ? rhs.get() : match,
+                              "clause ", i, " of the match has another type");
+    clauses.push_back({WithVars(lhs, &rest), std::move(rhs)});
+  }
+  if (!result.defined()) result = NewHole();
+  if (match->complete()) CheckComplete(match);
+  return Made(Match(std::move(children[0]), std::move(clauses),
+                    match->complete(), std::move(result), match->span()));
+}
+
+void Inferencer::CheckComplete(const MatchNode* match) {
+  // A pattern with a mistake in it was reported before.
+  if (diagnostics_.has_errors()) return;
+  const absl::StatusOr<std::vector<Pattern>> missing =
+      UnmatchedCases(*match, module_);
+  if (!missing.ok()) {
+    Error(match, std::string(missing.status().message()));
+    return;
+  }
+  if (missing->empty()) return;
+  std::string cases;
+  for (const Pattern& pattern : *missing) {
+    absl::StrAppend(&cases, cases.empty() ? "" : ", ", pattern.ToString());
+  }
+  Error(match, absl::StrCat("the match does not handle ", cases,
+                            "; `match?` may be incomplete"));
+}
+
+void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
+  if (module_ == nullptr || type.Is<TensorTypeNode>()) return;
+  std::vector<const TypeNode*> work = {type.get()};
+  const auto push_all = [&work](absl::Span<const Type> types) {
+    for (const Type& t : types) work.push_back(t.get());
+  };
+  while (!work.empty()) {
+    const TypeNode* top = work.back();
+    work.pop_back();
+    switch (top->kind()) {
+      case NodeKind::kTupleType:
+        push_all(static_cast<const TupleTypeNode*>(top)->fields());
+        break;
+      case NodeKind::kFuncType:
+        push_all(static_cast<const FuncTypeNode*>(top)->args());
+        work.push_back(static_cast<const FuncTypeNode*>(top)->result().get());
+        break;
+      case NodeKind::kRefType:
+        work.push_back(static_cast<const RefTypeNode*>(top)->value().get());
+        break;
+      case NodeKind::kTypeCall: {
+        const auto* call = static_cast<const TypeCallNode*>(top);
+        push_all(call->args());
+        const auto* name = call->func().As<GlobalTypeVarNode>();
+        if (name == nullptr) {
+          Error(node, absl::StrCat("only a data type takes type arguments, "
+                                   "found ",
+                                   call->func().ToString()));
+          break;
+        }
+        const TypeData data = module_->FindType(name->name());
+        if (!data.defined()) {
+          if (may_lack_definitions_) break;
+          std::vector<std::string> known;
+          for (const TypeData& each : module_->types()) {
+            known.push_back(each->name());
+          }
+          Error(node, absl::StrCat("the module has no type ", name->name(),
+                                   DidYouMean(name->name(), known)));
+        } else if (data->type_params().size() != call->args().size()) {
+          Error(node,
+                absl::StrCat("the type ", name->name(), " takes ",
+                             data->type_params().size(),
+                             data->type_params().size() == 1 ? " argument"
+                                                             : " arguments",
+                             ", found ", call->args().size()));
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+}
+
+Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
+  Type result = TypeOf(body);
+  if (function->result_type().defined()) {
+    result = Require(function->result_type(), result, function,
+                     "the body does not have the declared result type");
+  }
+  if (function == current_function_) {
+    const auto it = globals_.find(current_name_);
+    if (it != globals_.end()) {
+      if (const auto* known = it->second.As<FuncTypeNode>()) {
+        result = Require(known->result(), result, function,
+                         "the calls of this function expect another result");
+      }
+    }
+  }
+  std::vector<Var> params;
+  std::vector<Type> param_types;
+  params.reserve(function->params().size());
+  param_types.reserve(function->params().size());
+  for (const Var& param : function->params()) {
+    const Var* bound = vars_.Find(param.get());
+    params.push_back(bound == nullptr ? param : *bound);
+    param_types.push_back(params.back()->type());
+  }
+  const Type type(FuncType(
+      std::move(param_types), result,
+      {function->type_params().begin(), function->type_params().end()}));
+  if (function == current_function_ && !current_name_.empty()) {
+    // For the calls in the functions that come after this one.
+    globals_.emplace(current_name_, type);
+  }
+  return Made(Function(
+      std::move(params), std::move(body),
+      function->result_type().defined() ? function->result_type() : result,
+      {function->type_params().begin(), function->type_params().end()},
+      function->attrs(), type, function->span()));
+}
+
+void Inferencer::Suspend(const Expr& node) {
+  const size_t id = suspended_.size();
+  suspended_.push_back(node);
+  ready_.push_back(id);
+}
+
+void Inferencer::Resume() {
+  current_ = nullptr;
+  while (!ready_.empty()) {
+    const size_t id = ready_.front();
+    ready_.pop_front();
+    const Expr node = suspended_[id];
+    if (!node.defined()) continue;
+    absl::StatusOr<Type> type = Retry(node);
+    if (!type.ok()) {
+      Error(node.get(), std::string(type.status().message()));
+      suspended_[id] = {};
+    } else if (type->defined()) {
+      suspended_[id] = {};
+      Require(node->type(), *type, node.get(), "conflicting types");
+    } else {
+      // Wait for each hole in the arguments.
+      absl::flat_hash_set<const TypeNode*> seen;
+      std::vector<Type> types;
+      ForEachChild(node.get(), [&](const Expr& child) {
+        if (child.Is<OpNode>()) return;
+        types.push_back(Resolve(TypeOf(child)));
+      });
+      while (!types.empty()) {
+        const Type t = std::move(types.back());
+        types.pop_back();
+        if (!t.defined() || t->complete() || !seen.insert(t.get()).second) {
+          continue;
+        }
+        if (t.Is<IncompleteTypeNode>()) {
+          waiting_[t.get()].push_back(id);
+        } else if (const auto* tuple = t.As<TupleTypeNode>()) {
+          types.insert(types.end(), tuple->fields().begin(),
+                       tuple->fields().end());
+        } else if (const auto* function = t.As<FuncTypeNode>()) {
+          types.insert(types.end(), function->args().begin(),
+                       function->args().end());
+          types.push_back(function->result());
+        } else if (const auto* call = t.As<TypeCallNode>()) {
+          types.insert(types.end(), call->args().begin(), call->args().end());
+        } else if (const auto* ref = t.As<RefTypeNode>()) {
+          types.push_back(ref->value());
+        }
+      }
+    }
+  }
+}
+
+absl::StatusOr<Type> Inferencer::Retry(const Expr& node) {
+  if (const auto* item = node.As<TupleGetItemNode>()) {
+    const Type& tuple = ResolveTop(TypeOf(item->tuple()));
+    return tuple.Is<IncompleteTypeNode>() ? Type()
+                                          : TypeOfProjection(item, tuple);
+  }
+  const auto* call = node.As<CallNode>();
+  absl::InlinedVector<Type, 6> arg_types;
+  for (const Expr& arg : call->args()) {
+    arg_types.push_back(Resolve(TypeOf(arg)));
+  }
+  return ApplyRelation(call, arg_types);
+}
+
+void Inferencer::Finish() {
+  Resume();
+  absl::flat_hash_set<const TypeNode*> reported;
+  for (const Expr& node : incomplete_) {
+    Type type = Resolve(node->type());
+    if (!type->complete() && !diagnostics_.has_errors() &&
+        reported.insert(type.get()).second) {
+      Error(node.get(), DescribeIncomplete(node.get(), type));
+    }
+    TypedAccess::Complete(node.get(), std::move(type));
+  }
+  incomplete_.clear();
+}
+
+Inferencer::Hole* Inferencer::FindHole(const IncompleteTypeNode* hole) {
+  const size_t index = size_t{hole->hint()} - 1;
+  if (index < holes_.size() && holes_[index].type.get() == hole) {
+    return &holes_[index];
+  }
+  const auto it = foreign_holes_.find(hole);
+  return it == foreign_holes_.end() ? nullptr : &holes_[it->second];
+}
+
+Type Inferencer::ResolveDeep(const Type& type, int depth) {
+  if (type->complete() || depth > kMaxTypeDepth) return type;
+  const auto resolve_all = [&](absl::Span<const Type> types) {
+    std::vector<Type> result;
+    result.reserve(types.size());
+    for (const Type& t : types) result.push_back(ResolveDeep(t, depth + 1));
+    return result;
+  };
+  switch (type->kind()) {
+    case NodeKind::kIncompleteType: {
+      const Type& top = ResolveTop(type);
+      return top == type ? type : ResolveDeep(top, depth + 1);
+    }
+    case NodeKind::kTupleType:
+      return TupleType(resolve_all(type.As<TupleTypeNode>()->fields()));
+    case NodeKind::kFuncType: {
+      const auto* f = type.As<FuncTypeNode>();
+      return FuncType(resolve_all(f->args()),
+                      ResolveDeep(f->result(), depth + 1),
+                      {f->type_params().begin(), f->type_params().end()});
+    }
+    case NodeKind::kTypeCall: {
+      const auto* call = type.As<TypeCallNode>();
+      return TypeCall(ResolveDeep(call->func(), depth + 1),
+                      resolve_all(call->args()));
+    }
+    case NodeKind::kRefType:
+      return RefType(ResolveDeep(type.As<RefTypeNode>()->value(), depth + 1));
+    default:
+      return type;
+  }
+}
+
+Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
+                             int depth) {
+  if (values.empty() || depth > kMaxTypeDepth) return type;
+  const auto all = [&](absl::Span<const Type> types) {
+    std::vector<Type> result;
+    result.reserve(types.size());
+    for (const Type& t : types) {
+      result.push_back(Instantiate(t, values, depth + 1));
+    }
+    return result;
+  };
+  switch (type->kind()) {
+    case NodeKind::kTypeVar: {
+      const auto it = values.find(type.get());
+      return it == values.end() ? type : it->second;
+    }
+    case NodeKind::kTupleType:
+      return TupleType(all(type.As<TupleTypeNode>()->fields()));
+    case NodeKind::kFuncType: {
+      const auto* f = type.As<FuncTypeNode>();
+      return FuncType(all(f->args()),
+                      Instantiate(f->result(), values, depth + 1),
+                      {f->type_params().begin(), f->type_params().end()});
+    }
+    case NodeKind::kTypeCall: {
+      const auto* call = type.As<TypeCallNode>();
+      return TypeCall(Instantiate(call->func(), values, depth + 1),
+                      all(call->args()));
+    }
+    case NodeKind::kRefType:
+      return RefType(
+          Instantiate(type.As<RefTypeNode>()->value(), values, depth + 1));
+    case NodeKind::kIncompleteType: {
+      const Type& top = ResolveTop(type);
+      return top == type ? type : Instantiate(top, values, depth + 1);
+    }
+    default:
+      return type;
+  }
+}
+
+absl::StatusOr<Type> Inferencer::Mismatch(const Type& a, const Type& b) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "expected ", Resolve(a).ToString(), ", found ", Resolve(b).ToString()));
+}
+
+absl::Status Inferencer::Fill(const IncompleteTypeNode* node,
+                              const Type& type) {
+  // A hole inside its own value would make an infinite type.
+  if (!type->complete()) {
+    std::vector<Type> work = {type};
+    while (!work.empty()) {
+      const Type t = ResolveTop(std::move(work.back()));
+      work.pop_back();
+      if (t.get() == node) {
+        return absl::InvalidArgumentError("the type contains itself");
+      }
+      if (t->complete()) continue;
+      if (const auto* tuple = t.As<TupleTypeNode>()) {
+        work.insert(work.end(), tuple->fields().begin(), tuple->fields().end());
+      } else if (const auto* function = t.As<FuncTypeNode>()) {
+        work.insert(work.end(), function->args().begin(),
+                    function->args().end());
+        work.push_back(function->result());
+      } else if (const auto* call = t.As<TypeCallNode>()) {
+        work.insert(work.end(), call->args().begin(), call->args().end());
+      } else if (const auto* ref = t.As<RefTypeNode>()) {
+        work.push_back(ref->value());
+      }
+    }
+  }
+  Hole* hole = FindHole(node);
+  if (hole == nullptr) {
+    foreign_holes_.emplace(node, holes_.size());
+    holes_.push_back({Type(node), {}});
+    hole = &holes_.back();
+  }
+  hole->value = type;
+  if (waiting_.empty()) return absl::OkStatus();
+  const auto it = waiting_.find(node);
+  if (it != waiting_.end()) {
+    ready_.insert(ready_.end(), it->second.begin(), it->second.end());
+    waiting_.erase(it);
+  }
+  return absl::OkStatus();
+}
+
+std::optional<Dim> Inferencer::UnifyDims(Dim a, Dim b) {
+  const auto resolve = [this](Dim& dim) {
+    while (dim.is_symbolic()) {
+      const auto it = dim_values_.find(dim);
+      if (it == dim_values_.end()) break;
+      dim = it->second;
+    }
+  };
+  resolve(a);
+  resolve(b);
+  if (a == b) return a;
+  // A dimension unknown on one side is unknown.
+  if (HasAny(a) || HasAny(b)) return Dim::Any();
+  if (a.is_const()) std::swap(a, b);
+  if (a.is_symbolic() && a.expr()->is_var() && b.is_const()) {
+    dim_values_.emplace(a, b);
+    return b;
+  }
+  // Symbolic dimensions may agree structurally.
+  if (a.is_symbolic() && b.is_symbolic() &&
+      TypeEqual(TensorType({a}, DType::Int(32)),
+                TensorType({b}, DType::Int(32)))) {
+    return a;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
+                                            int depth) {
+  if (left == right) return left;
+  if (depth > kMaxTypeDepth) {
+    return absl::InvalidArgumentError("the type is nested too deeply");
+  }
+  const Type& a = ResolveTop(left);
+  const Type& b = ResolveTop(right);
+  if (a == b) return a;
+  if (const auto* hole = a.As<IncompleteTypeNode>()) {
+    BATON_RETURN_IF_ERROR(Fill(hole, b));
+    return b;
+  }
+  if (const auto* hole = b.As<IncompleteTypeNode>()) {
+    BATON_RETURN_IF_ERROR(Fill(hole, a));
+    return a;
+  }
+  if (a->kind() != b->kind()) return Mismatch(a, b);
+  bool changed = false;
+  const auto all =
+      [&](absl::Span<const Type> xs,
+          absl::Span<const Type> ys) -> absl::StatusOr<std::vector<Type>> {
+    std::vector<Type> result;
+    result.reserve(xs.size());
+    for (size_t i = 0; i < xs.size(); ++i) {
+      BATON_ASSIGN_OR_RETURN(Type t, UnifyTypes(xs[i], ys[i], depth + 1));
+      changed |= t != xs[i];
+      result.push_back(std::move(t));
+    }
+    return result;
+  };
+  switch (a->kind()) {
+    case NodeKind::kTensorType: {
+      const auto* x = a.As<TensorTypeNode>();
+      const auto* y = b.As<TensorTypeNode>();
+      if (x->dtype() != y->dtype() || x->rank() != y->rank()) {
+        return Mismatch(a, b);
+      }
+      Dims dims(x->shape().begin(), x->shape().end());
+      for (int i = 0; i < x->rank(); ++i) {
+        if (x->dim(i) == y->dim(i)) continue;
+        std::optional<Dim> dim = UnifyDims(x->dim(i), y->dim(i));
+        if (!dim.has_value()) return Mismatch(a, b);
+        changed |= *dim != x->dim(i);
+        dims[i] = *std::move(dim);
+      }
+      return changed ? Type(TensorType(dims, x->dtype())) : a;
+    }
+    case NodeKind::kTupleType: {
+      const auto xs = a.As<TupleTypeNode>()->fields();
+      const auto ys = b.As<TupleTypeNode>()->fields();
+      if (xs.size() != ys.size()) return Mismatch(a, b);
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> fields, all(xs, ys));
+      return changed ? Type(TupleType(std::move(fields))) : a;
+    }
+    case NodeKind::kFuncType: {
+      const auto* x = a.As<FuncTypeNode>();
+      const auto* y = b.As<FuncTypeNode>();
+      if (x->args().size() != y->args().size()) return Mismatch(a, b);
+      // The type parameters that only one of them has are solved for: a
+      // polymorphic function can be given where a plain one is wanted.
+      const size_t common =
+          std::min(x->type_params().size(), y->type_params().size());
+      const auto rename = [&](const FuncTypeNode* function) {
+        TypeVarMap values;
+        for (size_t i = 0; i < function->type_params().size(); ++i) {
+          values.emplace(function->type_params()[i].get(),
+                         i < common ? Type(x->type_params()[i]) : NewHole());
+        }
+        return values;
+      };
+      const TypeVarMap x_values =
+          x->type_params().size() > common ? rename(x) : TypeVarMap();
+      const TypeVarMap y_values = rename(y);
+      std::vector<Type> x_args;
+      std::vector<Type> y_args;
+      for (size_t i = 0; i < x->args().size(); ++i) {
+        x_args.push_back(Instantiate(x->args()[i], x_values));
+        y_args.push_back(Instantiate(y->args()[i], y_values));
+      }
+      changed |= !x_values.empty();
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x_args, y_args));
+      const Type x_result = Instantiate(x->result(), x_values);
+      BATON_ASSIGN_OR_RETURN(
+          Type result,
+          UnifyTypes(x_result, Instantiate(y->result(), y_values), depth + 1));
+      changed |= result != x_result;
+      return changed ? Type(FuncType(std::move(args), std::move(result),
+                                     {x->type_params().begin(),
+                                      x->type_params().begin() + common}))
+                     : a;
+    }
+    case NodeKind::kTypeCall: {
+      const auto* x = a.As<TypeCallNode>();
+      const auto* y = b.As<TypeCallNode>();
+      if (x->args().size() != y->args().size()) return Mismatch(a, b);
+      BATON_RETURN_IF_ERROR(
+          UnifyTypes(x->func(), y->func(), depth + 1).status());
+      BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x->args(), y->args()));
+      return changed ? Type(TypeCall(x->func(), std::move(args))) : a;
+    }
+    case NodeKind::kRefType: {
+      const Type& x = a.As<RefTypeNode>()->value();
+      BATON_ASSIGN_OR_RETURN(
+          Type value, UnifyTypes(x, b.As<RefTypeNode>()->value(), depth + 1));
+      return value == x ? a : Type(RefType(std::move(value)));
+    }
+    default:
+      return TypeEqual(a, b) ? absl::StatusOr<Type>(a) : Mismatch(a, b);
+  }
+}
+
+template <typename... Context>
+Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
+                         const Context&... context) {
+  if (a == b) return a;
+  absl::StatusOr<Type> type = UnifyTypes(a, b);
+  if (type.ok()) return *std::move(type);
+  Error(node, absl::StrCat(context..., ": ", type.status().message()));
+  return a;
+}
+
+}  // namespace
+
+IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
+  const auto definitions = module.functions();
+  bool typed = true;
+  for (const IRModule::Definition& d : definitions) {
+    typed = typed && d.function->type().defined();
+  }
+  if (typed) return module;
+  Inferencer inferencer(&module, diagnostics);
+  std::vector<Function> functions;
+  functions.reserve(definitions.size());
+  for (const IRModule::Definition& d : definitions) {
+    const Expr result = inferencer.Infer(d.function, d.var->name());
+    functions.push_back(Function(result.As<FunctionNode>()));
+  }
+  inferencer.Finish();
+  if (diagnostics.has_errors()) return module;
+  return module.WithFunctions(functions);
+}
+
+absl::StatusOr<IRModule> InferTypes(const IRModule& module) {
+  Diagnostics diagnostics;
+  IRModule result = InferTypes(module, diagnostics);
+  BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
+  return result;
+}
+
+absl::StatusOr<Expr> InferTypeOf(const Expr& expr, const IRModule* module) {
+  if (expr->type().defined()) return expr;
+  Diagnostics diagnostics;
+  Inferencer inferencer(module, diagnostics);
+  Expr result = inferencer.Infer(expr, "");
+  inferencer.Finish();
+  BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
+  return result;
+}
+
+}  // namespace baton

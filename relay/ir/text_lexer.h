@@ -1,0 +1,198 @@
+// The tokens of Relay text.
+//
+// The lexer walks over the text once and allocates nothing: a token is a kind
+// and a place. White space and comments are skipped; `/* ... */` nests. A
+// mistake is a token of kind kBad, and error() says what is wrong with it.
+
+#ifndef BATON_RELAY_IR_TEXT_LEXER_H_
+#define BATON_RELAY_IR_TEXT_LEXER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace baton {
+namespace internal {
+
+enum class TokenKind : uint8_t {
+  kEnd,
+  kBad,
+  // Names. See Token::name.
+  kLocal,       // %x
+  kGraph,       // %12
+  kGlobal,      // @main
+  kIdentifier,  // nn.conv2d
+  kMeta,        // meta[relay.Constant][0]
+  // Literals.
+  kInteger,
+  kFloat,
+  kString,
+  kTrue,
+  kFalse,
+  // Keywords.
+  kDef,
+  kElse,
+  kExtern,
+  kFn,
+  kFreeVar,
+  kIf,
+  kLet,
+  kMatch,
+  kPartialMatch,  // match?
+  kRef,
+  kRefRead,
+  kRefWrite,
+  kType,
+  // #[version = ...], #[metadata]
+  kVersion,
+  kMetadata,
+  // Marks.
+  kUnderscore,
+  kOpenParen,
+  kCloseParen,
+  kOpenSquare,
+  kCloseSquare,
+  kOpenCurly,
+  kCloseCurly,
+  kComma,
+  kSemicolon,
+  kColon,
+  kPeriod,
+  kQuestion,
+  kAssign,    // =
+  kArrow,     // ->
+  kFatArrow,  // =>
+  kStar,
+  kSlash,
+  kPlus,
+  kMinus,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,     // ==
+  kNotEqual,  // !=
+};
+
+// As in messages: "`;`", "a name", "the end of the text".
+absl::string_view TokenKindName(TokenKind kind);
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  // Of a number: 0 without a suffix, else 16, 32 or 64.
+  uint8_t width = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+  // Of kGraph and kMeta: the number.
+  int64_t number = 0;
+  // The part that counts: a name without `%` or `@`, the kind of a meta
+  // reference, the digits of a number, the inside of a string, a version.
+  int64_t name_begin = 0;
+  int64_t name_end = 0;
+};
+
+class Lexer {
+ public:
+  // `text` must outlive the lexer and be followed by a NUL, as a std::string
+  // is.
+  explicit Lexer(const std::string& text)
+      : base_(text.data()), end_(base_ + text.size()), pos_(base_) {}
+
+  const Token& token() const { return token_; }
+  TokenKind kind() const { return token_.kind; }
+  // What is wrong with a kBad token.
+  const std::string& error() const { return error_; }
+  // Where the last token that was passed ended.
+  int64_t last_end() const { return last_end_; }
+
+  absl::string_view Text(int64_t begin, int64_t end) const {
+    return {base_ + begin, static_cast<size_t>(end - begin)};
+  }
+  absl::string_view Name() const { return Name(token_); }
+  absl::string_view Name(const Token& token) const {
+    return Text(token.name_begin, token.name_end);
+  }
+
+  // Moves to the next token.
+  void Next() {
+    last_end_ = token_.end;
+    Lex();
+  }
+  // Moves to the next token if this is of that kind.
+  bool Accept(TokenKind kind) {
+    if (token_.kind != kind) return false;
+    Next();
+    return true;
+  }
+  // Goes back to a token met before.
+  void Rewind(const Token& token, int64_t last_end) {
+    token_ = token;
+    pos_ = base_ + token.end;
+    last_end_ = last_end;
+  }
+  // Passes everything before `offset`, the place of a token's end.
+  void SkipTo(int64_t offset) {
+    pos_ = base_ + offset;
+    token_.end = offset;
+    Next();
+  }
+
+  // The character after this token, comments and white space aside; NUL at
+  // the end.
+  char PeekChar() {
+    SkipBlank();
+    return *pos_;
+  }
+  // True if this token is a word, a keyword perhaps, and `=` follows. Widens
+  // an identifier by the dashes that the key of an attribute may have.
+  bool AtKey();
+  // After a `.`: moves to the token of digits only, so that `%0.1.2` is two
+  // projections.
+  void NextIndex();
+  // Shortens a kLocal by its last part (`%a-b` is `%a`, `-`, `b`); false if it
+  // has one part only.
+  bool ShortenLocal();
+  // The offset at which blank text after this token ends.
+  int64_t OffsetAfterBlank() {
+    SkipBlank();
+    return pos_ - base_;
+  }
+
+ private:
+  void Lex();
+  void SkipBlank() {
+    while (*pos_ == ' ' || *pos_ == '\n') ++pos_;
+    if (*pos_ <= '/') SkipBlankSlow();
+  }
+  void SkipBlankSlow();
+  bool SkipComment();
+  void LexLocal();
+  void LexGlobal();
+  void LexWord();
+  void LexNumber();
+  void LexString();
+  void LexMeta();
+  void LexPragma();
+  void LexBad(int64_t length, std::string message);
+  void Finish(TokenKind kind, const char* begin, const char* end) {
+    token_.kind = kind;
+    token_.begin = begin - base_;
+    token_.end = end - base_;
+    pos_ = end;
+  }
+
+  const char* const base_;
+  const char* const end_;
+  const char* pos_;
+  // Of a comment that is not closed; null if there is none.
+  const char* open_comment_ = nullptr;
+  Token token_;
+  int64_t last_end_ = 0;
+  std::string error_;
+};
+
+}  // namespace internal
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_LEXER_H_

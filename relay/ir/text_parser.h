@@ -1,0 +1,62 @@
+// Reads Relay text: all that text_printer.h writes and all that the reference
+// implementation prints.
+//
+//   absl::StatusOr<IRModule> module = ParseModule(R"(
+//     #[version = "0.0.5"]
+//     def @main(%x: Tensor[(1, 8), float32]) {
+//       %0 = nn.relu(%x);
+//       add(%0, %0)
+//     })");
+//
+// Parsing infers no types and skips all comments, `/* ty=... */` among them;
+// every expression carries its place in the text, so that type errors show it.
+//
+// All mistakes are found in one run: after one, parsing goes on with the next
+// statement or definition. Nesting costs no stack.
+//
+// Departures from the reference: `ref(...)` types, type parameters of function
+// types, and `%x.0.1` are read; the version line may be missing; a string may
+// have escapes; a name may contain dots and dashes between other characters (in
+// an expression, `%a-b` is such a name only if one is bound); binding `%0`
+// twice in one definition is an error.
+
+#ifndef BATON_RELAY_IR_TEXT_PARSER_H_
+#define BATON_RELAY_IR_TEXT_PARSER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
+#include "baton/ir/source.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+// A module. An expression by itself becomes its `main`: see
+// IRModule::FromExpr. `source_name` is for messages.
+absl::StatusOr<IRModule> ParseModule(absl::string_view text,
+                                     absl::string_view source_name = "input");
+
+// The same; errors and warnings go to `diagnostics`. The module has the
+// definitions in which there were no errors.
+IRModule ParseModule(absl::string_view text, absl::string_view source_name,
+                     Diagnostics& diagnostics);
+
+// The same for a text that may be a part of something longer.
+IRModule ParseModule(std::shared_ptr<const Source> source,
+                     Diagnostics& diagnostics);
+
+// An expression, with `free_var` declarations perhaps.
+absl::StatusOr<Expr> ParseExpr(absl::string_view text,
+                               absl::string_view source_name = "input");
+
+// A type, such as `Tensor[(1, ?), float32]`.
+absl::StatusOr<Type> ParseType(absl::string_view text,
+                               absl::string_view source_name = "input");
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_PARSER_H_

@@ -1,0 +1,296 @@
+// The parser behind text_parser.h.
+//
+// Expressions nest without recursion: each construct under way is a Frame, and
+// what has been parsed waits on stacks that frames share. A frame that begins
+// something pushes the frame of its part; when the part is done, its value is
+// on top of `values_` and its frame is gone.
+//
+// A mistake in the syntax unwinds the frames to the nearest statement; there
+// the parser looks for the next one. Unknown names are reported and stand for
+// `placeholder_`.
+
+#ifndef BATON_RELAY_IR_TEXT_PARSER_IMPL_H_
+#define BATON_RELAY_IR_TEXT_PARSER_IMPL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/source.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_lexer.h"
+#include "baton/relay/ir/text_metadata_reader.h"
+
+namespace baton {
+namespace internal {
+
+class TextParser {
+ public:
+  TextParser(std::shared_ptr<const Source> source, Diagnostics* diagnostics);
+
+  // Each parses the whole text, once. The result is empty or null, or lacks
+  // what could not be read, if there are errors.
+  IRModule ParseModule();
+  Expr ParseExpr();
+  Type ParseType();
+
+ private:
+  // What a name stands for now.
+  struct Slot {
+    Var var;
+    TypeVar type;
+  };
+  // A binding that was hidden, to be restored at the end of a scope.
+  template <typename T>
+  struct Hidden {
+    uint32_t slot;
+    T value;
+  };
+  // Ends of the stacks of hidden bindings at the beginning of a scope.
+  struct Scope {
+    uint32_t vars;
+    uint32_t types;
+  };
+
+  struct Frame {
+    enum Kind : uint8_t {
+      kSequence,
+      kBinary,
+      kCall,
+      kParens,
+      kBlock,
+      kIf,
+      kFunction,
+      kRef,
+      kMatch,
+    };
+    Kind kind;
+    uint8_t state = 0;
+    // Of a sequence: it stands in braces or is the whole text.
+    bool in_braces = false;
+    // Of a sequence: it is the value of a let, and ends with the first
+    // expression that is bound to nothing.
+    bool ends_with_value = false;
+    uint32_t values = 0;  // size of values_ before
+    uint32_t stack = 0;   // size of lets_ or operators_ before
+    Scope scope = {};
+    int64_t begin = 0;
+    // A sequence: the number being bound. A binary: where its last operand
+    // begins. A reference, a match: the kind of token.
+    int64_t number = 0;
+  };
+  // `let` or an expression followed by `;`.
+  struct PendingLet {
+    Var var;
+    Expr value;
+    int64_t begin;
+  };
+  struct PendingOperator {
+    int operation;
+    int64_t begin;  // of the left operand
+  };
+  struct PendingFunction {
+    std::vector<Var> params;
+    std::vector<TypeVar> type_params;
+    Type result_type;
+    DictAttrs attrs;
+  };
+  struct PendingMatch {
+    std::vector<Pattern> patterns;
+    Scope scope;  // of the clause under way
+  };
+  struct ParsedAttr {
+    std::string key;
+    AttrValue value;
+    int64_t begin;
+    int64_t end;
+  };
+  // The name of a data type and where it is met first.
+  struct TypeName {
+    GlobalTypeVar var;
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  struct TypeFrame {
+    enum Kind : uint8_t { kTuple, kFuncArgs, kFuncResult, kCall, kRef };
+    Kind kind;
+    size_t values;  // size of type_values_ before
+    Type head;      // of a call
+    std::vector<TypeVar> type_params;
+    Scope scope = {};
+  };
+
+  // Errors. Each returns false.
+  bool Error(int64_t begin, int64_t end, std::string message);
+  bool ErrorHere(std::string message);
+  // `expected WHAT, found ...` at the current token.
+  bool Expected(absl::string_view what);
+  bool Expect(TokenKind kind);
+  bool TooManyErrors() const {
+    return diagnostics_->num_errors() >= Diagnostics::kMaxErrors;
+  }
+  Span SpanFrom(int64_t begin) const {
+    return Span(source_, begin, lexer_.last_end());
+  }
+
+  // Definitions: text_parser_module.cc.
+  bool ParseVersion();
+  void ParseDefinitions(IRModule* module);
+  void ParseDefinition(IRModule* module);
+  void ParseTypeDefinition(IRModule* module);
+  bool ParseTypeBody(const GlobalTypeVar& name, bool is_extern, TypeData* type);
+  bool ParseConstructor(const GlobalTypeVar& name,
+                        const std::vector<TypeVar>& params,
+                        std::vector<Constructor>* constructors);
+  bool ParseTypes(TokenKind close, std::vector<Type>* types);
+  // `name` stands at the current token: false, with an error, if it is taken.
+  bool Define(absl::string_view name, absl::string_view mark);
+  void CheckTypeNames();
+  void SkipToDefinition();
+  void EndDefinition();
+  bool AtTextEnd() const {
+    return lexer_.kind() == TokenKind::kEnd ||
+           lexer_.kind() == TokenKind::kMetadata;
+  }
+  void FinishText();
+  Expr ParseWholeExpr();
+  MetadataReader* Metadata();
+  MetaItem ParseMeta();
+
+  // Names.
+  uint32_t SlotOf(absl::string_view name);
+  void Bind(absl::string_view name, const Var& var);
+  void BindType(absl::string_view name, const TypeVar& var);
+  Scope CurrentScope() const {
+    return {static_cast<uint32_t>(hidden_vars_.size()),
+            static_cast<uint32_t>(hidden_types_.size())};
+  }
+  void EndScope(const Scope& scope);
+  std::vector<std::string> NamesInScope() const;
+  const GlobalTypeVar& NoteTypeName(absl::string_view name);
+  // From this token to the first `last`, which it includes; empty if there is
+  // none nearby.
+  absl::string_view TextUpTo(char last) const;
+
+  // Types: text_parser_types.cc.
+  Type ParseTypeText();
+  bool BeginType(bool* done);
+  bool EndTypePart(bool* done);
+  bool ParseTensorType();
+  bool ParseShape(Dims* shape);
+  bool ParseTypeParams(std::vector<TypeVar>* params);
+
+  // Attributes: text_parser_attrs.cc.
+  bool ParseAttrList(TokenKind close, std::vector<ParsedAttr>* attrs);
+  bool ParseAttrValue(int depth, AttrValue* value);
+  static bool IntegersOf(const Constant& constant, AttrValue* value);
+  bool ParseAttrItems(TokenKind close, int depth, AttrValue* value);
+  bool ParseAttrMap(int depth, AttrValue* value);
+  bool ParseCallAttrs(const Expr& callee, Attrs* attrs);
+  bool ParseFunctionAttrs(DictAttrs* attrs);
+  Attrs MakeAttrs(const AttrsType& type, absl::string_view owner,
+                  std::vector<ParsedAttr> attrs, int64_t begin);
+  Attrs DefaultAttrs(const OpNode* op, int64_t begin);
+  std::string StringValue(const Token& token);
+
+  // Expressions: text_parser_exprs.cc.
+  bool Run();
+  bool Step();
+  bool Recover();
+  void Unwind();
+  Frame& Push(Frame::Kind kind, int64_t begin);
+  void PushSequence(bool in_braces);
+  void PushBinary();
+  void Pop(Expr value);
+  bool StepSequence();
+  bool StepBinary();
+  bool StepCall();
+  bool StepParens();
+  bool StepBlock();
+  bool StepIf();
+  bool StepFunction();
+  bool StepRef();
+  bool StepMatch();
+  bool BeginStatement();
+  bool ParseFreeVar();
+  bool BeginLet();
+  void FinishSequence();
+  const Expr* FindGraph(int64_t number) const;
+  void BindGraph(int64_t number, int64_t begin, Expr value);
+  bool Operand();
+  bool ParseLocal();
+  bool ParseGraph();
+  bool ParseName();
+  bool ParseNumber();
+  bool PushInteger(const Token& token, bool negative, int64_t begin);
+  bool PushFloat(const Token& token, bool negative, int64_t begin);
+  void PushConstant(Tensor value, int64_t begin);
+  bool ParseProjection(int64_t begin);
+  void Reduce(Frame& frame, int precedence);
+  // Parses one element of a list: true in `*done` if it is an atom and the list
+  // goes on or ends after it, else its frames were pushed.
+  bool ParseElement(bool* done);
+  bool FinishCall(Attrs attrs);
+  bool BeginFunction(int64_t begin);
+  bool ParseParams(PendingFunction* function);
+  bool ParseParam(PendingFunction* function, int64_t list);
+  bool BeginClause();
+  bool ParsePattern(int depth, Pattern* pattern);
+  bool ParsePatternParts(int depth, std::vector<Pattern>* parts);
+
+  const std::shared_ptr<const Source> source_;
+  Diagnostics* const diagnostics_;
+  Lexer lexer_;
+  const Expr placeholder_;
+
+  bool metadata_sought_ = false;
+  int64_t metadata_offset_ = -1;
+  std::unique_ptr<MetadataReader> metadata_;
+
+  absl::flat_hash_map<absl::string_view, uint32_t> slot_of_;
+  std::vector<Slot> slots_;
+  std::vector<Hidden<Var>> hidden_vars_;
+  std::vector<Hidden<TypeVar>> hidden_types_;
+  absl::flat_hash_map<absl::string_view, Var> free_vars_;
+  absl::flat_hash_map<absl::string_view, GlobalVar> globals_;
+  absl::flat_hash_map<absl::string_view, Constructor> constructors_;
+  // Functions with their `@`, data types and constructors as they are.
+  absl::flat_hash_map<std::string, Span> defined_;
+  absl::flat_hash_map<absl::string_view, TypeName> type_names_;
+  // `%0`, `%1`, ... of the definition; numbers out of the order elsewhere.
+  std::vector<Expr> graph_;
+  absl::flat_hash_map<int64_t, Expr> sparse_graph_;
+
+  // What the same text stood for before.
+  absl::flat_hash_map<absl::string_view, Type> types_by_text_;
+  absl::flat_hash_map<std::pair<const AttrsType*, absl::string_view>, Attrs>
+      attrs_by_text_;
+  std::vector<Expr> binary_ops_;
+
+  std::vector<Frame> frames_;
+  std::vector<Expr> values_;
+  std::vector<PendingLet> lets_;
+  std::vector<PendingOperator> operators_;
+  std::vector<PendingFunction> functions_;
+  std::vector<PendingMatch> matches_;
+  std::vector<TypeFrame> type_frames_;
+  std::vector<Type> type_values_;
+};
+
+}  // namespace internal
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_PARSER_IMPL_H_

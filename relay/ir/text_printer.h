@@ -1,0 +1,59 @@
+// Relay text: what the reference implementation prints, byte for byte where
+// its text can be read back.
+//
+//   #[version = "0.0.5"]
+//   def @main(%x: Tensor[(1, 8), float32]) {
+//     %0 = nn.relu(%x);
+//     add(%0, %0)
+//   }
+//
+// Shared and nested nodes are numbered; `%0` is visible to the end of its
+// definition. Constants that are not plain numbers are written as
+// `meta[relay.Constant][0]`; their data follows in a `#[metadata]` section,
+// which is the reference's JSON.
+//
+// Departures from the reference: a float prints in six significant digits only
+// if they read back to the same bits, else in the shortest form that does; a
+// NaN with a payload goes to the metadata; characters that no name may contain
+// are written `_`; an unknown type is written `_`.
+
+#ifndef BATON_RELAY_IR_TEXT_PRINTER_H_
+#define BATON_RELAY_IR_TEXT_PRINTER_H_
+
+#include <ostream>
+#include <string>
+
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+struct TextOptions {
+  // The first line, `#[version = "0.0.5"]`.
+  bool version = true;
+  // The `#[metadata]` section, if there is anything to put there.
+  bool metadata = true;
+  // Where there is, but `metadata` is false: a comment that says so.
+  bool note_omitted_metadata = true;
+  // The types found by inference, as `/* ty=... */`.
+  bool types = true;
+};
+
+// The whole text, which can be parsed again if `metadata` is on.
+std::string AsText(const IRModule& module, const TextOptions& options = {});
+std::string AsText(const Expr& expr, const TextOptions& options = {});
+
+// The same to a stream. Text is held back only for what is nested: functions,
+// branches and lets inside other expressions.
+void AsText(const IRModule& module, std::ostream& os,
+            const TextOptions& options = {});
+void AsText(const Expr& expr, std::ostream& os,
+            const TextOptions& options = {});
+
+// For people: neither version line nor metadata.
+std::string ToText(const IRModule& module);
+std::string ToText(const Expr& expr);
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_PRINTER_H_

@@ -1,0 +1,24 @@
+// Which values a match does not handle.
+
+#ifndef BATON_RELAY_IR_UNMATCHED_CASES_H_
+#define BATON_RELAY_IR_UNMATCHED_CASES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/adt.h"
+
+namespace baton {
+
+// Patterns of values that no clause of `match` fits, at most ten of them;
+// empty if the clauses handle every value. `module` defines the data types of
+// the patterns; without it, or without a definition there, a constructor is
+// taken to be one of several. The patterns must be well-typed.
+// An error if there are too many cases to go through.
+absl::StatusOr<std::vector<Pattern>> UnmatchedCases(const MatchNode& match,
+                                                    const IRModule* module);
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_UNMATCHED_CASES_H_

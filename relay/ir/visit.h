@@ -1,0 +1,254 @@
+// Walking and rewriting expressions. Nothing here recurses over the depth of
+// the graph, and neither does code that uses it: override hooks, not traversal.
+//
+// Order is post-order: children before parents, each node once. The children
+// of a node, in order: a call's operator and arguments; a tuple's fields; a
+// function's parameters and body; a let's variable, value and body; an if's
+// condition and branches; a match's data and, clause by clause, the variables
+// of the pattern and the right side.
+
+#ifndef BATON_RELAY_IR_VISIT_H_
+#define BATON_RELAY_IR_VISIT_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+// Calls `fn(const Expr&)` for each child of `node`, in order.
+template <typename Fn>
+void ForEachChild(const ExprNode* node, Fn&& fn);
+
+// Calls `fn` on `root` and all it reaches, children first, each node once.
+void PostOrderVisit(const Expr& root,
+                    absl::FunctionRef<void(const ExprNode*)> fn);
+
+// The same, but does not enter the children of a node for which `enter` is
+// false (the node itself is still given to `fn`).
+void PostOrderVisit(const Expr& root,
+                    absl::FunctionRef<bool(const ExprNode*)> enter,
+                    absl::FunctionRef<void(const ExprNode*)> fn);
+
+// The variables that `expr` uses but does not bind, in order of first use, and
+// those that it binds, in order of binding.
+std::vector<Var> FreeVars(const Expr& expr);
+std::vector<Var> BoundVars(const Expr& expr);
+
+// A post-order visitor by class. Each hook sees a node after its children.
+class ExprVisitor {
+ public:
+  virtual ~ExprVisitor() = default;
+  // May be called several times; nodes seen before are not visited again.
+  void Visit(const Expr& root);
+
+ protected:
+  // Whether to visit the children of `node`.
+  virtual bool ShouldEnter(const ExprNode* /*node*/) { return true; }
+  virtual void VisitVar(const VarNode* /*node*/) {}
+  virtual void VisitGlobalVar(const GlobalVarNode* /*node*/) {}
+  virtual void VisitConstant(const ConstantNode* /*node*/) {}
+  virtual void VisitCall(const CallNode* /*node*/) {}
+  virtual void VisitTuple(const TupleNode* /*node*/) {}
+  virtual void VisitTupleGetItem(const TupleGetItemNode* /*node*/) {}
+  virtual void VisitFunction(const FunctionNode* /*node*/) {}
+  virtual void VisitLet(const LetNode* /*node*/) {}
+  virtual void VisitIf(const IfNode* /*node*/) {}
+  virtual void VisitRefCreate(const RefCreateNode* /*node*/) {}
+  virtual void VisitRefRead(const RefReadNode* /*node*/) {}
+  virtual void VisitRefWrite(const RefWriteNode* /*node*/) {}
+  virtual void VisitMatch(const MatchNode* /*node*/) {}
+  virtual void VisitConstructor(const ConstructorNode* /*node*/) {}
+  virtual void VisitOp(const OpNode* /*node*/) {}
+
+ private:
+  void Dispatch(const ExprNode* node);
+  // Nodes that are shared, held so that their addresses cannot be reused.
+  NodeMap<Expr> seen_;
+};
+
+// A post-order rewriter.
+//
+//   class ReplaceConstants : public ExprMutator {
+//     Expr VisitConstant(const Constant& c) override {
+//       return Multiply(multiplier_, c);
+//     }
+//   };
+//   Expr result = ReplaceConstants().Mutate(function);
+//
+// Each hook receives the node with its children already rewritten and returns
+// what replaces it; `original` is the node as it was. A node whose children do
+// not change is not rebuilt, so a rewrite that changes nothing returns the
+// same pointer. A node that is rebuilt keeps its type if it had one and every
+// new child has the type of the child that it replaces. Results are memoized:
+// sharing is kept, also over several calls of Mutate; but the hook of a leaf
+// (a variable, constant, operator or constructor) that returns the leaf itself
+// is asked again where the leaf is used again.
+class ExprMutator {
+ public:
+  ExprMutator() = default;
+  ExprMutator(const ExprMutator&) = delete;
+  ExprMutator& operator=(const ExprMutator&) = delete;
+  virtual ~ExprMutator() = default;
+
+  Expr Mutate(const Expr& root);
+  // The result must be a function, as it is unless VisitFunction says else.
+  Function MutateFunction(const Function& function);
+
+ protected:
+  // Called before the children of `node` are visited. A non-null result
+  // replaces the node; its children are not visited and no hook is called.
+  virtual Expr Before(const ExprNode* /*node*/) { return {}; }
+
+  // Called between the value and the body of a let: a non-null result stands
+  // for the variable in the body. `value` is rewritten already.
+  virtual Expr AfterLetValue(const LetNode* /*let*/, const Expr& /*value*/) {
+    return {};
+  }
+
+  // Also for the variables that functions, lets and patterns bind: there, the
+  // result must be a Var (anything else leaves the binder as it is).
+  virtual Expr VisitVar(const Var& var) { return var; }
+  virtual Expr VisitGlobalVar(const GlobalVar& var) { return var; }
+  virtual Expr VisitConstant(const Constant& constant) { return constant; }
+  virtual Expr VisitOp(const Op& op) { return op; }
+  virtual Expr VisitConstructor(const Constructor& constructor) {
+    return constructor;
+  }
+  virtual Expr VisitCall(const CallNode* /*original*/, Call call) {
+    return call;
+  }
+  virtual Expr VisitTuple(const TupleNode* /*original*/, Tuple tuple) {
+    return tuple;
+  }
+  virtual Expr VisitTupleGetItem(const TupleGetItemNode* /*original*/,
+                                 TupleGetItem item) {
+    return item;
+  }
+  virtual Expr VisitFunction(const FunctionNode* /*original*/,
+                             Function function) {
+    return function;
+  }
+  virtual Expr VisitLet(const LetNode* /*original*/, Let let) { return let; }
+  virtual Expr VisitIf(const IfNode* /*original*/, If node) { return node; }
+  virtual Expr VisitRefCreate(const RefCreateNode* /*original*/,
+                              RefCreate node) {
+    return node;
+  }
+  virtual Expr VisitRefRead(const RefReadNode* /*original*/, RefRead node) {
+    return node;
+  }
+  virtual Expr VisitRefWrite(const RefWriteNode* /*original*/, RefWrite node) {
+    return node;
+  }
+  virtual Expr VisitMatch(const MatchNode* /*original*/, Match node) {
+    return node;
+  }
+
+ private:
+  Expr Dispatch(const ExprNode* original, Expr rebuilt);
+  void Remember(const ExprNode* node, const Expr& result);
+
+  // What shared nodes became. The nodes are held, so that their addresses
+  // cannot be reused.
+  struct Result {
+    Expr node;
+    Expr result;
+  };
+  NodeMap<Result> memo_;
+  bool remembers_ops_ = false;
+};
+
+// `node` with other children, given in the order of ForEachChild (as many as
+// it has). The same node if no child differs; keeps the type where the rule
+// above allows it.
+Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children);
+
+// The same node with another type; a handle to `expr` itself if it has that
+// type already.
+Expr WithType(const Expr& expr, Type type);
+
+// Substitutes variables by expressions. Binders are left as they are.
+Expr Substitute(const Expr& expr,
+                const absl::flat_hash_map<const VarNode*, Expr>& values);
+
+// Implementation details below.
+
+template <typename Fn>
+void ForEachChild(const ExprNode* node, Fn&& fn) {
+  switch (node->kind()) {
+    case NodeKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      fn(call->op());
+      for (const Expr& arg : call->args()) fn(arg);
+      break;
+    }
+    case NodeKind::kTuple:
+      for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) {
+        fn(field);
+      }
+      break;
+    case NodeKind::kTupleGetItem:
+      fn(static_cast<const TupleGetItemNode*>(node)->tuple());
+      break;
+    case NodeKind::kFunction: {
+      const auto* function = static_cast<const FunctionNode*>(node);
+      for (const Var& param : function->params()) {
+        fn(static_cast<const Expr&>(param));
+      }
+      fn(function->body());
+      break;
+    }
+    case NodeKind::kLet: {
+      const auto* let = static_cast<const LetNode*>(node);
+      fn(static_cast<const Expr&>(let->var()));
+      fn(let->value());
+      fn(let->body());
+      break;
+    }
+    case NodeKind::kIf: {
+      const auto* branch = static_cast<const IfNode*>(node);
+      fn(branch->cond());
+      fn(branch->true_branch());
+      fn(branch->false_branch());
+      break;
+    }
+    case NodeKind::kRefCreate:
+      fn(static_cast<const RefCreateNode*>(node)->value());
+      break;
+    case NodeKind::kRefRead:
+      fn(static_cast<const RefReadNode*>(node)->ref());
+      break;
+    case NodeKind::kRefWrite: {
+      const auto* write = static_cast<const RefWriteNode*>(node);
+      fn(write->ref());
+      fn(write->value());
+      break;
+    }
+    case NodeKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(node);
+      fn(match->data());
+      for (const Clause& clause : match->clauses()) {
+        ForEachVar(clause.lhs.get(), [&fn](const Var& var) {
+          fn(static_cast<const Expr&>(var));
+        });
+        fn(clause.rhs);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_VISIT_H_

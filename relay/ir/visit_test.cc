@@ -1,0 +1,190 @@
+#include "baton/relay/ir/visit.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::ElementsAre;
+
+BATON_REGISTER_OP("test.f");
+BATON_REGISTER_OP("test.g");
+
+Expr F(std::vector<Expr> args) { return Call(Op::Find("test.f"), args); }
+
+std::string NameOf(const ExprNode* node) {
+  if (const auto* var = Expr(node).As<VarNode>()) return "%" + var->name();
+  if (const auto* op = Expr(node).As<OpNode>()) return op->name();
+  return std::string(NodeKindName(node->kind()));
+}
+
+TEST(PostOrderVisitTest, ChildrenFirstEachOnce) {
+  const Var x("x", {2});
+  const Var y("y", {2});
+  const Expr shared = F({x});
+  std::vector<std::string> order;
+  PostOrderVisit(Tuple({shared, y, F({shared})}),
+                 [&](const ExprNode* node) { order.push_back(NameOf(node)); });
+  EXPECT_THAT(order,
+              ElementsAre("test.f", "%x", "Call", "%y", "Call", "Tuple"));
+}
+
+TEST(PostOrderVisitTest, EnterKeepsOut) {
+  const Var x("x", {2});
+  const Expr inner = Function({x}, F({x}));
+  int calls = 0;
+  PostOrderVisit(
+      Tuple({inner, F({})}),
+      [](const ExprNode* node) { return node->kind() != NodeKind::kFunction; },
+      [&](const ExprNode* node) {
+        calls += node->kind() == NodeKind::kCall ? 1 : 0;
+      });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(VarsTest, FreeAndBound) {
+  const Var x("x", {2});
+  const Var y("y", {2});
+  const Var v("v");
+  const Var z("z", {2});
+  const Expr e = Let(v, F({z, x}), Tuple({v, Function({y}, F({y, x}))}));
+  EXPECT_THAT(FreeVars(e), ElementsAre(z, x));
+  EXPECT_THAT(BoundVars(e), ElementsAre(v, y));
+}
+
+class CountCalls : public ExprVisitor {
+ public:
+  int calls = 0;
+
+ protected:
+  void VisitCall(const CallNode* /*node*/) override { ++calls; }
+};
+
+TEST(ExprVisitorTest, RemembersOverVisits) {
+  const Expr shared = F({});
+  CountCalls visitor;
+  visitor.Visit(Tuple({shared, shared}));
+  visitor.Visit(shared);
+  EXPECT_EQ(visitor.calls, 1);
+}
+
+// Replaces test.f by test.g.
+class FToG : public ExprMutator {
+ protected:
+  Expr VisitOp(const Op& op) override {
+    return op == Op::Find("test.f") ? Op::Find("test.g") : op;
+  }
+};
+
+class Nothing : public ExprMutator {};
+
+TEST(ExprMutatorTest, NothingToDoIsTheSameNode) {
+  const Var x("x", {2});
+  const Var v("v");
+  const Expr e = Function(
+      {x}, Let(v, F({x}), If(v, F({v}), TupleGetItem(Tuple({v, x}), 1))));
+  EXPECT_EQ(Nothing().Mutate(e), e);
+}
+
+TEST(ExprMutatorTest, KeepsSharing) {
+  const Var x("x", {2});
+  const Expr shared = F({x});
+  const Expr result = FToG().Mutate(Tuple({shared, shared}));
+  const auto fields = result.As<TupleNode>()->fields();
+  EXPECT_EQ(fields[0], fields[1]);
+  EXPECT_EQ(fields[0].As<CallNode>()->op(), Op::Find("test.g"));
+}
+
+TEST(ExprMutatorTest, KeepsTypesWhereChildrenKeepTheirs) {
+  const Type t = TensorType({2}, DType::Float(32));
+  const Expr x = WithType(Var("x", t), t);
+  const Expr inner(Call(Op::Find("test.f"), std::vector<Expr>{x}, {}, {}, t));
+  const Expr outer(
+      Call(Op::Find("test.f"), std::vector<Expr>{inner}, {}, {}, t));
+  // A replacement of the same type: the parent keeps its type.
+  const Expr y = WithType(Var("y", t), t);
+  const Expr same = Substitute(outer, {{x.As<VarNode>(), y}});
+  EXPECT_NE(same, outer);
+  EXPECT_EQ(same->type(), t);
+  // One without a type: the parents lose theirs.
+  const Expr untyped = Substitute(outer, {{x.As<VarNode>(), Var("z", t)}});
+  EXPECT_FALSE(untyped->type().defined());
+  EXPECT_FALSE(untyped.As<CallNode>()->arg(0)->type().defined());
+}
+
+// Inlines lets of constants.
+class InlineConstants : public ExprMutator {
+ protected:
+  Expr AfterLetValue(const LetNode* /*let*/, const Expr& value) override {
+    return value.Is<ConstantNode>() ? value : Expr();
+  }
+  Expr VisitLet(const LetNode* /*original*/, Let let) override {
+    return let->value().Is<ConstantNode>() ? let->body() : Expr(let);
+  }
+};
+
+TEST(ExprMutatorTest, AfterLetValueStandsForTheVariable) {
+  const Var v("v");
+  const Var w("w");
+  const Expr c = Constant(Tensor::Scalar(1.0f));
+  const Expr result = InlineConstants().Mutate(Let(v, c, Let(w, v, F({w, v}))));
+  const auto* call = result.As<CallNode>();
+  ASSERT_NE(call, nullptr);
+  EXPECT_EQ(call->arg(0), c);
+  EXPECT_EQ(call->arg(1), c);
+}
+
+TEST(ExprMutatorTest, BeforeStopsTheDescent) {
+  class Stop : public ExprMutator {
+   protected:
+    Expr Before(const ExprNode* node) override {
+      return node->kind() == NodeKind::kFunction ? Expr(node) : Expr();
+    }
+    Expr VisitConstant(const Constant& /*constant*/) override {
+      return Tuple({});
+    }
+  };
+  const Expr function = Function({}, Constant(Tensor::Scalar(1)));
+  const Expr result =
+      Stop().Mutate(Tuple({function, Constant(Tensor::Scalar(1))}));
+  EXPECT_EQ(result.As<TupleNode>()->fields()[0], function);
+  EXPECT_TRUE(result.As<TupleNode>()->fields()[1].Is<TupleNode>());
+}
+
+TEST(DeepTest, MillionNodesNeedNoStack) {
+  constexpr int kDepth = 1'000'000;
+  const Var x("x", {2});
+  Expr e = x;
+  Expr lets = x;
+  for (int i = 0; i < kDepth; ++i) {
+    e = F({e});
+    lets = Let(Var("v"), x, lets);
+  }
+  int64_t count = 0;
+  PostOrderVisit(e, [&](const ExprNode*) { ++count; });
+  EXPECT_EQ(count, kDepth + 2);
+  EXPECT_EQ(Nothing().Mutate(e), e);
+  EXPECT_NE(FToG().Mutate(e), e);
+  EXPECT_EQ(Nothing().Mutate(lets), lets);
+  EXPECT_EQ(FreeVars(lets).size(), 1u);
+}
+
+TEST(DeepTest, DiamondLadderIsVisitedOnce) {
+  Expr e = Var("x", {2});
+  for (int i = 0; i < 1000; ++i) e = F({e, e});  // 2^1000 paths
+  int64_t count = 0;
+  PostOrderVisit(e, [&](const ExprNode*) { ++count; });
+  EXPECT_EQ(count, 1002);
+  EXPECT_NE(FToG().Mutate(e), e);
+}
+
+}  // namespace
+}  // namespace baton

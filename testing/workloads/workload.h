@@ -1,0 +1,82 @@
+// Workloads: networks to compile, made from a short text.
+//
+//   GetWorkload("resnet{num_layers=50,layout=NHWC}")
+//
+// A workload is one registration: a name, options with a field list, and a
+// function that builds the network. From it come the text form, errors that
+// name the candidates, and `baton-opt --list_workloads`.
+
+#ifndef BATON_TESTING_WORKLOADS_WORKLOAD_H_
+#define BATON_TESTING_WORKLOADS_WORKLOAD_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attr_value.h"
+#include "baton/ir/fields.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::testing {
+
+struct Workload {
+  IRModule module;  // typed; its entry is `main`
+  // The weights of `main`, in the order of its parameters.
+  std::vector<std::pair<std::string, Tensor>> params;
+};
+
+struct WorkloadInfo {
+  std::string name;
+  std::string doc;
+  const FieldList* options;  // never null
+};
+
+// Builds the workload that `spec` names, weights included.
+absl::StatusOr<Workload> GetWorkload(absl::string_view spec);
+// The network alone, typed; no weights are made.
+absl::StatusOr<IRModule> GetWorkloadModule(absl::string_view spec);
+
+// Sorted by name.
+std::vector<WorkloadInfo> ListWorkloads();
+
+// Weights for the parameters of a typed network, all but `data`: Xavier
+// uniform for names that end in `weight`, one for `gamma` and `var`, zero for
+// `beta`, `mean` and `bias`; drawn in parameter order from NumPy's generator.
+absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
+    const Function& network, uint32_t seed);
+
+// The typed module of a network whose parameters may lack annotations.
+absl::StatusOr<IRModule> ModuleOf(const Function& network);
+
+// Adds a workload. `build` receives options of type O and returns the network,
+// whose weights InitializeWeights makes.
+class WorkloadRegistration {
+ public:
+  template <typename O>
+  WorkloadRegistration(absl::string_view name, absl::string_view doc,
+                       absl::StatusOr<Function> (*build)(const O&))
+      : WorkloadRegistration(
+            name, doc, &FieldsOf<O>(),
+            [build](const AttrMap& values) -> absl::StatusOr<Function> {
+              O options;
+              absl::Status status = FieldsOf<O>().Assign(values, &options);
+              if (!status.ok()) return status;
+              return build(options);
+            }) {}
+
+ private:
+  using Builder = std::function<absl::StatusOr<Function>(const AttrMap&)>;
+  WorkloadRegistration(absl::string_view name, absl::string_view doc,
+                       const FieldList* options, Builder build);
+};
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_WORKLOADS_WORKLOAD_H_
