@@ -63,16 +63,6 @@ class Diagnostics {
   int num_errors_ = 0;
 };
 
-// Up to `limit` of `candidates` that resemble `name` (edit distance), nearest
-// first.
-std::vector<std::string> NearestNames(
-    absl::string_view name, const std::vector<std::string>& candidates,
-    size_t limit = 3);
-
-// `; did you mean "a" or "b"?`, or the empty string if nothing resembles.
-std::string DidYouMean(absl::string_view name,
-                       const std::vector<std::string>& candidates);
-
 }  // namespace baton
 
 #endif  // BATON_IR_DIAGNOSTICS_H_

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/diagnostics.h"
+#include "baton/base/near_names.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton {

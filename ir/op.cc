@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/diagnostics.h"
+#include "baton/base/near_names.h"
 
 namespace baton {
 

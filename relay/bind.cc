@@ -7,8 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/diagnostics.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton::relay {

@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/near_names.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/source.h"
 #include "baton/testing/check_pattern.h"

@@ -26,8 +26,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/diagnostics.h"
 
 namespace baton {
 namespace {

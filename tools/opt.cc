@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"

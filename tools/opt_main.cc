@@ -24,8 +24,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/diagnostics.h"
 #include "baton/tools/flag_files.h"
 #include "baton/tools/opt.h"
 

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"

@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
+#include "baton/base/near_names.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"

@@ -1,0 +1,230 @@
+// Registry: named entries that libraries add before main() runs: passes,
+// operators, attribute types, settings, workloads.
+//
+//   Registry<Codec>& CodecRegistry() {
+//     static auto& registry = *Registry<Codec>::NewGlobal("codec");
+//     return registry;
+//   }
+//   ...
+//   CodecRegistry().Register("gzip", Codec(...));
+//   BATON_ASSIGN_OR_RETURN(const Codec* codec, CodecRegistry().Get("gzip"));
+//
+// A registry remembers where each entry was registered. A second entry of the
+// same name is refused: from then on every look-up of that name, and every list
+// of the registry, is an error that names all the places, whatever the order in
+// which they were linked. Nothing aborts while the program starts; a main()
+// asks RegistrationErrors() once.
+
+#ifndef BATON_BASE_REGISTRY_H_
+#define BATON_BASE_REGISTRY_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+// A line of C++ source.
+struct CodeLocation {
+  // The caller's line; as a default argument, that of the call which uses it.
+  static constexpr CodeLocation Current(const char* file = __builtin_FILE(),
+                                        int line = __builtin_LINE()) {
+    return {file, line};
+  }
+
+  const char* file;  // never freed
+  int line;
+
+  std::string ToString() const;  // `FILE:LINE`
+};
+
+// OK if all registrations of this process are good; else FailedPrecondition,
+// one line for each bad one.
+absl::Status RegistrationErrors();
+
+// Adds to what RegistrationErrors() reports, for what a registry cannot find
+// alone. `check` returns one message for each error.
+void AddRegistrationCheck(std::function<std::vector<std::string>()> check);
+
+namespace internal {
+
+// What registries of all types share.
+class RegistryBase {
+ public:
+  bool Contains(absl::string_view name) const;
+  // All names, sorted; those with several entries among them.
+  std::vector<std::string> Names() const;
+
+  // OK unless several entries of that name were registered (AlreadyExists).
+  absl::Status CheckUnique(absl::string_view name) const;
+  // CheckUnique of all names.
+  absl::Status Check() const;
+  // The same, one message for each name.
+  std::vector<std::string> Errors() const;
+
+  // Where the entry was registered, `FILE:LINE`; empty if there is none.
+  std::string LocationOf(absl::string_view name) const;
+
+  // `unknown KIND "NAME"; did you mean "X"?`, NotFound.
+  absl::Status UnknownError(absl::string_view name) const;
+  // `; did you mean "X"?`, or empty if no known name resembles `name`.
+  std::string Suggestion(absl::string_view name) const;
+
+ protected:
+  struct Entry {
+    std::shared_ptr<const void> value;
+    CodeLocation location;
+    std::vector<CodeLocation> refused;  // later entries of the same name
+  };
+  using EntryPtr = std::shared_ptr<const Entry>;
+  using EqualFn = bool (*)(const void* a, const void* b);
+
+  explicit RegistryBase(std::string kind);
+  RegistryBase(const RegistryBase& other);
+  RegistryBase& operator=(const RegistryBase&) = delete;
+  ~RegistryBase();
+
+  // False if the entry was refused. `equal`: null, or says which value makes
+  // the new entry the one that is there already.
+  bool Add(absl::string_view name, Entry entry, EqualFn equal);
+  // Puts `entry`, or no entry if null, in place of the one of that name, and
+  // returns the latter.
+  EntryPtr Exchange(absl::string_view name, EntryPtr entry);
+  // Null if there is none.
+  const Entry* FindEntry(absl::string_view name) const;
+  // The value of the one entry of that name, else null.
+  const void* FindValue(absl::string_view name) const {
+    const Entry* entry = FindEntry(name);
+    return entry == nullptr || !entry->refused.empty() ? nullptr
+                                                       : entry->value.get();
+  }
+  absl::StatusOr<const void*> GetValue(absl::string_view name) const;
+  absl::StatusOr<std::vector<const void*>> Values() const;
+
+ private:
+  using Index = absl::flat_hash_map<std::string, EntryPtr>;
+
+  void ForgetIndex();
+  std::string DuplicateError(absl::string_view name, const Entry& entry) const;
+
+  std::string kind_;
+  mutable std::mutex mutex_;
+  std::map<std::string, EntryPtr, std::less<>> entries_;
+  // The entries as look-ups read them, without a lock; null until the first
+  // look-up after a change. Former ones stay, for pointers into them.
+  mutable std::atomic<const Index*> index_{nullptr};
+  mutable std::vector<std::unique_ptr<const Index>> indexes_;
+};
+
+}  // namespace internal
+
+// Safe to use from several threads; a look-up takes no lock. Registries are
+// written while the program starts, and by tests: entries that were replaced
+// are kept as long as the registry.
+template <typename T>
+class Registry : public internal::RegistryBase {
+ public:
+  // `kind`: what errors call an entry: "pass", "setting".
+  explicit Registry(std::string kind) : RegistryBase(std::move(kind)) {}
+  // An independent copy, which shares the entries. For tests, which replace
+  // some.
+  Registry(const Registry& other) = default;
+
+  // A registry that is never destroyed and whose errors are among
+  // RegistrationErrors().
+  static Registry* NewGlobal(std::string kind) {
+    auto* const registry = new Registry(std::move(kind));
+    AddRegistrationCheck([registry] { return registry->Errors(); });
+    return registry;
+  }
+
+  // Adds an entry. If there is one of that name, the new one is refused and
+  // the name is an error from then on. Returns false then.
+  bool Register(absl::string_view name, T value,
+                CodeLocation location = CodeLocation::Current()) {
+    return Add(name, Entry{Share(std::move(value)), location, {}}, nullptr);
+  }
+  // The same, but a value that is equal to that of the entry is not a second
+  // one.
+  bool RegisterSame(absl::string_view name, T value,
+                    CodeLocation location = CodeLocation::Current()) {
+    return Add(name, Entry{Share(std::move(value)), location, {}},
+               [](const void* a, const void* b) {
+                 return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+               });
+  }
+  // Adds an entry or replaces all of that name.
+  void Override(absl::string_view name, T value,
+                CodeLocation location = CodeLocation::Current()) {
+    Exchange(name, std::make_shared<const Entry>(
+                       Entry{Share(std::move(value)), location, {}}));
+  }
+
+  // The entry of that name; null if there is none or several were registered.
+  // Valid as long as the registry.
+  const T* Find(absl::string_view name) const {
+    return static_cast<const T*>(FindValue(name));
+  }
+  // The same; errors are those of CheckUnique() and UnknownError().
+  absl::StatusOr<const T*> Get(absl::string_view name) const {
+    absl::StatusOr<const void*> value = GetValue(name);
+    if (!value.ok()) return value.status();
+    return static_cast<const T*>(*value);
+  }
+  // All entries, sorted by name. The error is that of Check().
+  absl::StatusOr<std::vector<const T*>> List() const {
+    absl::StatusOr<std::vector<const void*>> values = Values();
+    if (!values.ok()) return values.status();
+    std::vector<const T*> result;
+    for (const void* value : *values) {
+      result.push_back(static_cast<const T*>(value));
+    }
+    return result;
+  }
+
+ private:
+  template <typename U>
+  friend class ScopedOverride;
+
+  static std::shared_ptr<const void> Share(T value) {
+    return std::make_shared<const T>(std::move(value));
+  }
+};
+
+// Override() for as long as this object lives; then what was there before is
+// back, errors included. For tests.
+template <typename T>
+class ScopedOverride {
+ public:
+  ScopedOverride(Registry<T>* registry, absl::string_view name, T value,
+                 CodeLocation location = CodeLocation::Current())
+      : registry_(registry),
+        name_(name),
+        former_(registry->Exchange(
+            name,
+            std::make_shared<const typename Registry<T>::Entry>(
+                typename Registry<T>::Entry{
+                    Registry<T>::Share(std::move(value)), location, {}}))) {}
+  ScopedOverride(const ScopedOverride&) = delete;
+  ScopedOverride& operator=(const ScopedOverride&) = delete;
+  ~ScopedOverride() { registry_->Exchange(name_, std::move(former_)); }
+
+ private:
+  Registry<T>* registry_;
+  std::string name_;
+  typename Registry<T>::EntryPtr former_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_BASE_REGISTRY_H_
