@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::examples {

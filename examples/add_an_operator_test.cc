@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/attr_value.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"

@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/recorder.h"
 #include "baton/instrument/timing.h"
-#include "baton/ir/attr_value.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn.h"

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 
 namespace baton {
 

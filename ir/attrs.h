@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/ir/node.h"
 
 namespace baton {

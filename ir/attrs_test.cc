@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/ir/type.h"
 #include "gtest/gtest.h"
 

@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 
 namespace baton {
 

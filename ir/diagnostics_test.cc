@@ -7,7 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
+#include "baton/ir/span.h"
 #include "gtest/gtest.h"
 
 namespace baton {

@@ -8,7 +8,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/node_memory.h"
 #include "baton/ir/op.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "baton/base/attr_value.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_memory.h"
 
@@ -27,6 +30,23 @@ void Dim::ReleaseSymbolic() { internal::NodeAccess::Release(expr()); }
 void internal::ChildSink::Take(Dim& dim) {
   if (dim.is_symbolic()) TakeNode(dim.expr());
   dim.bits_ = 0;
+}
+
+absl::Status AttrTraits<Dim>::FromValue(const AttrValue& value, Dim* out) {
+  if (const int64_t* i = value.As<int64_t>()) {
+    *out = Dim(*i);
+    return absl::OkStatus();
+  }
+  if (const Dim* dim = value.As<Dim>()) {
+    *out = *dim;
+    return absl::OkStatus();
+  }
+  const std::string* s = value.As<std::string>();
+  if (value.is_none() || (s != nullptr && *s == "?")) {
+    *out = Dim::Any();
+    return absl::OkStatus();
+  }
+  return ExpectedError("a dimension", value);
 }
 
 std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/node.h"
 
@@ -77,6 +79,26 @@ class Dim {
 };
 
 using Dims = absl::InlinedVector<Dim, 5>;
+
+// Dims in attributes and options. A number is an int64_t there.
+template <>
+struct ForeignTraits<Dim> {
+  static constexpr char kName[] = "dim";
+  static uint64_t Hash(const Dim& dim) {
+    // Symbolic dimensions are equal by identity, which is not stable.
+    return dim.is_any() ? 1 : 2;
+  }
+  static std::string ToString(const Dim& dim) { return dim.ToString(); }
+};
+template <>
+struct AttrTraits<Dim> {
+  static std::string Name() { return "dim"; }
+  static AttrValue ToValue(const Dim& dim) {
+    return dim.is_const() ? AttrValue(dim.value())
+                          : AttrValue(ForeignValue(dim));
+  }
+  static absl::Status FromValue(const AttrValue& value, Dim* out);
+};
 
 // The dimensions of `dims` as numbers; nullopt if one is not a number.
 std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(

@@ -20,8 +20,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "baton/base/near_names.h"
+#include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 #include "baton/testing/check_pattern.h"
 
 namespace baton::testing {

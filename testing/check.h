@@ -20,7 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
 
 namespace baton::testing {
 

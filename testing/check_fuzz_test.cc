@@ -1,5 +1,5 @@
-// Checks whatever bytes come: the directives and, after a NUL, the input; a text
-// without one is held against itself.
+// Checks whatever bytes come: the directives and, after a NUL, the input; a
+// text without one is held against itself.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
 #include "baton/testing/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

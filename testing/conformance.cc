@@ -19,8 +19,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/value_text.h"
 #include "baton/ir/attrs_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
@@ -33,7 +34,6 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
-#include "baton/transform/pipeline_value.h"
 
 namespace baton::testing {
 namespace {

@@ -20,8 +20,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 
 namespace baton::testing {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
 
 namespace baton::testing {
 

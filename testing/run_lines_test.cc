@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
 #include "gmock/gmock.h"

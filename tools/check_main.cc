@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/source.h"
+#include "baton/base/source.h"
 #include "baton/testing/check.h"
 #include "baton/testing/text_file.h"
 

@@ -18,8 +18,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/source.h"
 #include "baton/testing/run_lines.h"
 #include "baton/testing/text_file.h"
 

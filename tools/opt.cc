@@ -19,8 +19,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/value_text.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
 #include "baton/instrument/dump.h"
@@ -29,11 +32,9 @@
 #include "baton/instrument/progress.h"
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"
-#include "baton/ir/attr_value.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/fields.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/bind.h"
@@ -52,7 +53,6 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
-#include "baton/transform/pipeline_value.h"
 
 namespace baton {
 namespace {

@@ -13,15 +13,15 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/value_text.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/fields.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/tools/run_options.h"
-#include "baton/transform/pipeline_value.h"
 
 namespace baton {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/near_names.h"
-#include "baton/ir/attr_value.h"
 
 namespace baton {
 namespace {

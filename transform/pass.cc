@@ -8,15 +8,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
+#include "baton/base/value_text.h"
 #include "baton/ir/module.h"
 #include "baton/transform/analysis_cache.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
-#include "baton/transform/pipeline_value.h"
 
 namespace baton {
 

@@ -32,7 +32,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/analysis_cache.h"
 #include "baton/transform/config.h"

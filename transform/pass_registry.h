@@ -40,8 +40,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/transform/pass.h"
 
 namespace baton {

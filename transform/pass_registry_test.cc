@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/ir/module.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"

@@ -8,7 +8,7 @@
 //             | 'Sequential' options? '(' pipeline ')'
 //             | 'FixedPoint' options? '(' pipeline ')'
 //
-// Options and values are those of pipeline_value.h.
+// Options and values are those of base/value_text.h.
 
 #ifndef BATON_TRANSFORM_PIPELINE_H_
 #define BATON_TRANSFORM_PIPELINE_H_

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/base/source.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/module.h"
-#include "baton/ir/source.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/testing/check.h"

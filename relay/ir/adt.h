@@ -12,7 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 

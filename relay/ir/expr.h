@@ -23,7 +23,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/node.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 
 namespace baton {

@@ -19,11 +19,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/source.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 

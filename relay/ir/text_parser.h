@@ -27,9 +27,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
-#include "baton/ir/source.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 

@@ -18,7 +18,7 @@
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
-#include "baton/ir/source.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 

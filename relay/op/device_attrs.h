@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/ir/type.h"
 
 namespace baton::relay {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/ir/type.h"
 
 namespace baton::relay {

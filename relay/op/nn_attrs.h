@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/conv_attrs.h"  // IWYU pragma: export
 #include "baton/relay/op/pool_attrs.h"  // IWYU pragma: export

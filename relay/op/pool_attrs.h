@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/ir/type.h"
 
 namespace baton::relay {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "baton/base/dtype.h"
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 
 namespace baton::relay {
 

@@ -1,6 +1,6 @@
 #include "baton/relay/op/tensor.h"
 
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 

@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 #include "baton/ir/type.h"
 
 namespace baton::relay {

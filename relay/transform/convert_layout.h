@@ -3,7 +3,7 @@
 #ifndef BATON_RELAY_TRANSFORM_CONVERT_LAYOUT_H_
 #define BATON_RELAY_TRANSFORM_CONVERT_LAYOUT_H_
 
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

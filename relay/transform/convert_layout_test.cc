@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"

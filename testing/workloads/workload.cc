@@ -14,9 +14,9 @@
 #include "absl/types/span.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/value_text.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/testing/workloads/numpy_random.h"
-#include "baton/transform/pipeline_value.h"
 
 namespace baton::testing {
 namespace {

@@ -18,9 +18,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/fields.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 

@@ -1,43 +1,16 @@
-// Source text and places in it, for diagnostics.
+// Where in a source text a node comes from, for diagnostics.
 
-#ifndef BATON_IR_SOURCE_H_
-#define BATON_IR_SOURCE_H_
+#ifndef BATON_IR_SPAN_H_
+#define BATON_IR_SPAN_H_
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/string_view.h"
+#include "baton/base/source.h"
 #include "baton/ir/node.h"
 
 namespace baton {
-
-// A named text: a file, standard input, a string in a test.
-class Source {
- public:
-  // `first_line`: the number of the first line, if `text` is a part of
-  // something longer.
-  Source(std::string name, std::string text, int first_line = 1);
-
-  const std::string& name() const { return name_; }
-  const std::string& text() const { return text_; }
-
-  struct Position {
-    int line;    // from the first line's number
-    int column;  // from 1, in bytes
-  };
-  Position PositionOf(int64_t offset) const;
-  // The line of that number without its line feed; empty if there is none.
-  absl::string_view Line(int line) const;
-
- private:
-  std::string name_;
-  std::string text_;
-  int first_line_;
-  std::vector<int64_t> line_starts_;
-};
 
 // A stretch of a source, `[begin, end)` in bytes.
 class SpanNode : public Node {
@@ -76,4 +49,4 @@ class Span : public NodeRef {
 
 }  // namespace baton
 
-#endif  // BATON_IR_SOURCE_H_
+#endif  // BATON_IR_SPAN_H_

@@ -1,4 +1,4 @@
-#include "baton/transform/pipeline_value.h"
+#include "baton/base/value_text.h"
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

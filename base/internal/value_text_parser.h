@@ -1,7 +1,7 @@
-// The parser of pipeline_value.h's grammar, for those who add to it.
+// The parser of base/value_text.h's grammar, for those who add to it.
 
-#ifndef BATON_TRANSFORM_INTERNAL_TEXT_PARSER_H_
-#define BATON_TRANSFORM_INTERNAL_TEXT_PARSER_H_
+#ifndef BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
+#define BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/source.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/source.h"
 
 namespace baton::internal {
 
@@ -79,4 +79,4 @@ class ValueTextParser {
 
 }  // namespace baton::internal
 
-#endif  // BATON_TRANSFORM_INTERNAL_TEXT_PARSER_H_
+#endif  // BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_

@@ -1,4 +1,4 @@
-#include "baton/ir/fields.h"
+#include "baton/base/fields.h"
 
 #include <cstdint>
 #include <memory>
@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/near_names.h"
 #include "baton/base/stable_hash.h"
-#include "baton/ir/attr_value.h"
 
 namespace baton {
 

@@ -1,4 +1,4 @@
-#include "baton/transform/internal/text_parser.h"
+#include "baton/base/internal/value_text_parser.h"
 
 #include <cstdint>
 #include <limits>
@@ -13,10 +13,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/diagnostics.h"
-#include "baton/ir/source.h"
 
 namespace baton::internal {
 namespace {
@@ -75,9 +74,8 @@ bool ValueTextParser::Consume(char c) {
 }
 
 absl::Status ValueTextParser::ErrorAt(Range range, std::string message) const {
-  Diagnostics diagnostics;
-  diagnostics.Error(Span(source_, range.begin, range.end), std::move(message));
-  return diagnostics.ToStatus();
+  return absl::InvalidArgumentError(
+      LocatedMessage(*source_, range.begin, range.end, "error", message));
 }
 
 absl::Status ValueTextParser::ErrorHere(std::string message) {

@@ -1,4 +1,4 @@
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,7 +16,6 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/stable_hash.h"
-#include "baton/ir/type.h"
 
 namespace baton {
 namespace {
@@ -100,8 +99,8 @@ void Append(const AttrValue& value, std::string* out) {
     } else {
       out->append(dtype->ToString());
     }
-  } else if (const Dim* dim = value.As<Dim>()) {
-    AppendQuoted(dim->ToString(), out);
+  } else if (const ForeignValue* foreign = value.As<ForeignValue>()) {
+    AppendQuoted(foreign->ToString(), out);
   } else if (const AttrList* list = value.As<AttrList>()) {
     out->push_back('[');
     for (size_t k = 0; k < list->size(); ++k) {
@@ -121,17 +120,6 @@ void Append(const AttrValue& value, std::string* out) {
   } else {
     out->append("none");
   }
-}
-
-absl::Status Expected(absl::string_view what, const AttrValue& found) {
-  std::string text = found.ToString();
-  constexpr size_t kLongest = 60;
-  if (text.size() > kLongest) {
-    text.resize(kLongest);
-    text.append("...");
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected ", what, ", found ", text));
 }
 
 }  // namespace
@@ -158,9 +146,8 @@ uint64_t AttrValue::Hash() const {
     hash.AddString(*s);
   } else if (const DType* dtype = As<DType>()) {
     hash.AddDType(*dtype);
-  } else if (const Dim* dim = As<Dim>()) {
-    // Symbolic dimensions are equal by identity, which is not stable.
-    hash.Add(dim->is_any() ? 1 : 2);
+  } else if (const ForeignValue* foreign = As<ForeignValue>()) {
+    hash.Add(foreign->Hash());
   } else if (const AttrList* list = As<AttrList>()) {
     for (const AttrValue& item : *list) hash.Add(item.Hash());
   } else if (const AttrMap* map = As<AttrMap>()) {
@@ -178,6 +165,17 @@ std::string AttrValue::ToString() const {
   return result;
 }
 
+absl::Status ExpectedError(absl::string_view what, const AttrValue& found) {
+  std::string text = found.ToString();
+  constexpr size_t kLongest = 60;
+  if (text.size() > kLongest) {
+    text.resize(kLongest);
+    text.append("...");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected ", what, ", found ", text));
+}
+
 absl::Status AttrTraits<bool>::FromValue(const AttrValue& value, bool* out) {
   if (const bool* b = value.As<bool>()) {
     *out = *b;
@@ -188,13 +186,13 @@ absl::Status AttrTraits<bool>::FromValue(const AttrValue& value, bool* out) {
     *out = *i == 1;
     return absl::OkStatus();
   }
-  return Expected("true or false", value);
+  return ExpectedError("true or false", value);
 }
 
 absl::Status AttrTraits<int64_t>::FromValue(const AttrValue& value,
                                             int64_t* out) {
   const int64_t* i = value.As<int64_t>();
-  if (i == nullptr) return Expected("an integer", value);
+  if (i == nullptr) return ExpectedError("an integer", value);
   *out = *i;
   return absl::OkStatus();
 }
@@ -203,7 +201,7 @@ absl::Status AttrTraits<int>::FromValue(const AttrValue& value, int* out) {
   const int64_t* i = value.As<int64_t>();
   if (i == nullptr || *i < std::numeric_limits<int>::min() ||
       *i > std::numeric_limits<int>::max()) {
-    return Expected("an integer of 32 bits", value);
+    return ExpectedError("an integer of 32 bits", value);
   }
   *out = static_cast<int>(*i);
   return absl::OkStatus();
@@ -229,13 +227,13 @@ absl::Status AttrTraits<double>::FromValue(const AttrValue& value,
       return absl::OkStatus();
     }
   }
-  return Expected("a number", value);
+  return ExpectedError("a number", value);
 }
 
 absl::Status AttrTraits<std::string>::FromValue(const AttrValue& value,
                                                 std::string* out) {
   const std::string* s = value.As<std::string>();
-  if (s == nullptr) return Expected("a string", value);
+  if (s == nullptr) return ExpectedError("a string", value);
   *out = *s;
   return absl::OkStatus();
 }
@@ -250,34 +248,17 @@ absl::Status AttrTraits<DType>::FromValue(const AttrValue& value, DType* out) {
     return absl::OkStatus();
   }
   const std::string* s = value.As<std::string>();
-  if (s == nullptr) return Expected("a data type", value);
+  if (s == nullptr) return ExpectedError("a data type", value);
   absl::StatusOr<DType> parsed = DType::Parse(*s);
   if (!parsed.ok()) return parsed.status();
   *out = *parsed;
   return absl::OkStatus();
 }
 
-absl::Status AttrTraits<Dim>::FromValue(const AttrValue& value, Dim* out) {
-  if (const int64_t* i = value.As<int64_t>()) {
-    *out = Dim(*i);
-    return absl::OkStatus();
-  }
-  if (const Dim* dim = value.As<Dim>()) {
-    *out = *dim;
-    return absl::OkStatus();
-  }
-  const std::string* s = value.As<std::string>();
-  if (value.is_none() || (s != nullptr && *s == "?")) {
-    *out = Dim::Any();
-    return absl::OkStatus();
-  }
-  return Expected("a dimension", value);
-}
-
 absl::Status AttrTraits<AttrMap>::FromValue(const AttrValue& value,
                                             AttrMap* out) {
   const AttrMap* map = value.As<AttrMap>();
-  if (map == nullptr) return Expected("{key: value, ...}", value);
+  if (map == nullptr) return ExpectedError("{key: value, ...}", value);
   *out = *map;
   return absl::OkStatus();
 }

@@ -12,8 +12,8 @@
 //   FuseOps{=1}
 //           ^
 
-#ifndef BATON_TRANSFORM_PIPELINE_VALUE_H_
-#define BATON_TRANSFORM_PIPELINE_VALUE_H_
+#ifndef BATON_BASE_VALUE_TEXT_H_
+#define BATON_BASE_VALUE_TEXT_H_
 
 #include <cstdint>
 #include <memory>
@@ -24,8 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
-#include "baton/ir/source.h"
+#include "baton/base/attr_value.h"
 
 namespace baton {
 
@@ -53,4 +52,4 @@ std::string OptionsToString(const AttrMap& options);
 
 }  // namespace baton
 
-#endif  // BATON_TRANSFORM_PIPELINE_VALUE_H_
+#endif  // BATON_BASE_VALUE_TEXT_H_

@@ -5,10 +5,12 @@
 // operator attributes, function attributes, pass options and workload options
 // share printing, parsing, equality and documentation.
 
-#ifndef BATON_IR_ATTR_VALUE_H_
-#define BATON_IR_ATTR_VALUE_H_
+#ifndef BATON_BASE_ATTR_VALUE_H_
+#define BATON_BASE_ATTR_VALUE_H_
 
+#include <concepts>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -20,7 +22,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
-#include "baton/ir/type.h"
 
 namespace baton {
 
@@ -28,11 +29,90 @@ class AttrValue;
 using AttrList = std::vector<AttrValue>;
 using AttrMap = std::vector<std::pair<std::string, AttrValue>>;  // in order
 
+// How a type from above `base/` is held by an AttrValue. A specialization
+// stands beside T, which is a handle: at most a pointer in size, with `==`;
+// copying and moving it throws nothing. AttrTraits<T> are needed too.
+//
+//   template <>
+//   struct ForeignTraits<Dim> {
+//     static constexpr char kName[] = "dim";
+//     // A hash that equal values share; the same in every run.
+//     static uint64_t Hash(const Dim& value);
+//     static std::string ToString(const Dim& value);
+//   };
+template <typename T>
+struct ForeignTraits;
+
+template <typename T>
+concept ForeignHandle = requires(const T& value) {
+  ForeignTraits<T>::kName;
+  { ForeignTraits<T>::Hash(value) } -> std::convertible_to<uint64_t>;
+  { ForeignTraits<T>::ToString(value) } -> std::convertible_to<std::string>;
+};
+
+// A value of some type that has ForeignTraits.
+class ForeignValue {
+ public:
+  template <ForeignHandle T>
+  explicit ForeignValue(T value);
+  ForeignValue(const ForeignValue& other) noexcept : type_(other.type_) {
+    type_->copy(other.storage_, storage_);
+  }
+  ForeignValue(ForeignValue&& other) noexcept : type_(other.type_) {
+    type_->move(other.storage_, storage_);
+  }
+  ForeignValue& operator=(const ForeignValue& other) noexcept {
+    if (this != &other) {
+      type_->destroy(storage_);
+      type_ = other.type_;
+      type_->copy(other.storage_, storage_);
+    }
+    return *this;
+  }
+  ForeignValue& operator=(ForeignValue&& other) noexcept {
+    if (this != &other) {
+      type_->destroy(storage_);
+      type_ = other.type_;
+      type_->move(other.storage_, storage_);
+    }
+    return *this;
+  }
+  ~ForeignValue() { type_->destroy(storage_); }
+
+  const char* type_name() const { return type_->name; }
+  // Null if the value is of another type.
+  template <ForeignHandle T>
+  const T* As() const;
+
+  friend bool operator==(const ForeignValue& a, const ForeignValue& b) {
+    return a.type_ == b.type_ && a.type_->equal(a.storage_, b.storage_);
+  }
+  uint64_t Hash() const { return type_->hash(storage_); }
+  std::string ToString() const { return type_->to_string(storage_); }
+
+ private:
+  // What can be done with the values of one type.
+  struct Type {
+    const char* name;
+    void (*copy)(const void* from, void* to);
+    void (*move)(void* from, void* to);
+    void (*destroy)(void* value);
+    bool (*equal)(const void* a, const void* b);
+    uint64_t (*hash)(const void* value);
+    std::string (*to_string)(const void* value);
+  };
+  template <typename T>
+  static const Type kTypeOf;
+
+  const Type* type_;
+  alignas(void*) unsigned char storage_[sizeof(void*)];
+};
+
 class AttrValue {
  public:
-  // A Dim is held only where it is not a number; a number is an int64_t.
-  using Variant = std::variant<std::monostate, bool, int64_t, double,
-                               std::string, DType, Dim, AttrList, AttrMap>;
+  using Variant =
+      std::variant<std::monostate, bool, int64_t, double, std::string, DType,
+                   ForeignValue, AttrList, AttrMap>;
 
   AttrValue() = default;                                              // None
   AttrValue(bool value) : value_(value) {}                            // NOLINT
@@ -43,22 +123,25 @@ class AttrValue {
   AttrValue(absl::string_view value) : value_(std::string(value)) {}  // NOLINT
   AttrValue(const char* value) : value_(std::string(value)) {}        // NOLINT
   AttrValue(DType value) : value_(value) {}                           // NOLINT
-  AttrValue(const Dim& value) {                                       // NOLINT
-    if (value.is_const()) {
-      value_ = value.value();
-    } else {
-      value_ = value;
-    }
-  }
-  AttrValue(AttrList value) : value_(std::move(value)) {}  // NOLINT
-  AttrValue(AttrMap value) : value_(std::move(value)) {}   // NOLINT
+  AttrValue(ForeignValue value) : value_(std::move(value)) {}         // NOLINT
+  AttrValue(AttrList value) : value_(std::move(value)) {}             // NOLINT
+  AttrValue(AttrMap value) : value_(std::move(value)) {}              // NOLINT
+  // As AttrTraits<T> convert it.
+  template <ForeignHandle T>
+  AttrValue(const T& value);  // NOLINT
 
   bool is_none() const {
     return std::holds_alternative<std::monostate>(value_);
   }
+  // Null if the value is of another type.
   template <typename T>
   const T* As() const {
-    return std::get_if<T>(&value_);
+    if constexpr (ForeignHandle<T>) {
+      const ForeignValue* foreign = As<ForeignValue>();
+      return foreign == nullptr ? nullptr : foreign->As<T>();
+    } else {
+      return std::get_if<T>(&value_);
+    }
   }
   const Variant& variant() const { return value_; }
 
@@ -78,10 +161,17 @@ class AttrValue {
   Variant value_;
 };
 
+// `expected WHAT, found VALUE`, for FromValue() of AttrTraits.
+absl::Status ExpectedError(absl::string_view what, const AttrValue& found);
+
 // Conversions between AttrValue and T. `Name()` is T in documentation.
 // FromValue's errors say what was expected and what was found.
 template <typename T, typename Enable = void>
 struct AttrTraits;
+
+template <ForeignHandle T>
+AttrValue::AttrValue(const T& value)
+    : AttrValue(AttrTraits<T>::ToValue(value)) {}
 
 template <>
 struct AttrTraits<bool> {
@@ -124,13 +214,6 @@ struct AttrTraits<DType> {
   static std::string Name() { return "dtype"; }
   static AttrValue ToValue(DType value) { return value; }
   static absl::Status FromValue(const AttrValue& value, DType* out);
-};
-
-template <>
-struct AttrTraits<Dim> {
-  static std::string Name() { return "dim"; }
-  static AttrValue ToValue(const Dim& value) { return value; }
-  static absl::Status FromValue(const AttrValue& value, Dim* out);
 };
 
 template <>
@@ -206,6 +289,41 @@ struct AttrTraits<AttrMap> {
   static absl::Status FromValue(const AttrValue& value, AttrMap* out);
 };
 
+// Implementation details below.
+
+template <typename T>
+const ForeignValue::Type ForeignValue::kTypeOf = {
+    ForeignTraits<T>::kName,
+    [](const void* from, void* to) {
+      new (to) T(*static_cast<const T*>(from));
+    },
+    [](void* from, void* to) { new (to) T(std::move(*static_cast<T*>(from))); },
+    [](void* value) { static_cast<T*>(value)->~T(); },
+    [](const void* a, const void* b) {
+      return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+    },
+    [](const void* value) {
+      return ForeignTraits<T>::Hash(*static_cast<const T*>(value));
+    },
+    [](const void* value) {
+      return ForeignTraits<T>::ToString(*static_cast<const T*>(value));
+    },
+};
+
+template <ForeignHandle T>
+ForeignValue::ForeignValue(T value) : type_(&kTypeOf<T>) {
+  static_assert(sizeof(T) <= sizeof(void*) && alignof(T) <= alignof(void*));
+  static_assert(std::is_nothrow_move_constructible_v<T>);
+  new (storage_) T(std::move(value));
+}
+
+template <ForeignHandle T>
+const T* ForeignValue::As() const {
+  return type_ == &kTypeOf<T>
+             ? std::launder(reinterpret_cast<const T*>(storage_))
+             : nullptr;
+}
+
 }  // namespace baton
 
-#endif  // BATON_IR_ATTR_VALUE_H_
+#endif  // BATON_BASE_ATTR_VALUE_H_

@@ -1,17 +1,62 @@
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "baton/base/dtype.h"
-#include "baton/ir/type.h"
 #include "gtest/gtest.h"
 
 namespace baton {
+namespace {
+
+// A handle of another package: counted, compared by what it points to.
+struct Color {
+  std::shared_ptr<const std::string>* name;
+
+  explicit Color(std::string text)
+      : name(new std::shared_ptr<const std::string>(
+            std::make_shared<const std::string>(std::move(text)))) {}
+  Color(const Color& other)
+      : name(new std::shared_ptr<const std::string>(*other.name)) {}
+  Color(Color&& other) noexcept : name(std::exchange(other.name, nullptr)) {}
+  Color& operator=(const Color&) = delete;
+  ~Color() { delete name; }
+  friend bool operator==(const Color& a, const Color& b) {
+    return **a.name == **b.name;
+  }
+};
+
+// Another type of the same size.
+struct Level {
+  int64_t number;
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
+}  // namespace
+
+template <>
+struct ForeignTraits<Color> {
+  static constexpr char kName[] = "color";
+  static uint64_t Hash(const Color& color) { return (*color.name)->size(); }
+  static std::string ToString(const Color& color) { return **color.name; }
+};
+template <>
+struct AttrTraits<Color> {
+  static AttrValue ToValue(const Color& color) { return ForeignValue(color); }
+};
+template <>
+struct ForeignTraits<Level> {
+  static constexpr char kName[] = "level";
+  static uint64_t Hash(const Level& level) { return 3; }
+  static std::string ToString(const Level& level) { return "level"; }
+};
+
 namespace {
 
 template <typename T>
@@ -43,8 +88,6 @@ TEST(AttrValueTest, Text) {
   EXPECT_EQ(AttrValue("a\"\\\n\x01").ToString(), "\"a\\\"\\\\\\n\\x01\"");
   EXPECT_EQ(AttrValue(DType::Float(32)).ToString(), "float32");
   EXPECT_EQ(AttrValue(DType()).ToString(), "none");
-  EXPECT_EQ(AttrValue(Dim(7)).ToString(), "7");
-  EXPECT_EQ(AttrValue(Dim::Any()).ToString(), "\"?\"");
   EXPECT_EQ(
       AttrValue(AttrMap{{"nn.conv2d", AttrList{"NHWC", "HWIO"}}, {"a b", {}}})
           .ToString(),
@@ -70,8 +113,6 @@ TEST(AttrValueTest, Conversions) {
   EXPECT_EQ(Read<double>("inf"), std::numeric_limits<double>::infinity());
   EXPECT_EQ(Read<DType>("int8"), DType::Int(8));
   EXPECT_TRUE(Read<DType>({}).is_void());
-  EXPECT_EQ(Read<Dim>(5), Dim(5));
-  EXPECT_EQ(Read<Dim>("?"), Dim::Any());
   EXPECT_EQ(Read<std::optional<int>>({}), std::nullopt);
   EXPECT_EQ(Read<std::optional<int>>(3), 3);
   EXPECT_EQ(Read<std::vector<int64_t>>(AttrList{1, 2}),
@@ -97,8 +138,50 @@ TEST(AttrValueTest, Refusals) {
 TEST(AttrValueTest, TypeNames) {
   EXPECT_EQ(AttrTraits<std::vector<int64_t>>::Name(), "[int]");
   EXPECT_EQ(AttrTraits<std::optional<std::string>>::Name(), "string?");
-  EXPECT_EQ(AttrTraits<Dims>::Name(), "[dim]");
 }
+
+TEST(AttrValueTest, ForeignValues) {
+  const AttrValue red = Color("red");
+  ASSERT_NE(red.As<Color>(), nullptr);
+  EXPECT_EQ(**red.As<Color>()->name, "red");
+  EXPECT_EQ(red.As<Level>(), nullptr);
+  EXPECT_EQ(red.As<std::string>(), nullptr);
+  EXPECT_EQ(AttrValue("red").As<Color>(), nullptr);
+  EXPECT_STREQ(red.As<ForeignValue>()->type_name(), "color");
+  EXPECT_EQ(red.ToString(), "\"red\"");
+  EXPECT_EQ(AttrValue(AttrList{red, 1}).ToString(), "[\"red\",1]");
+
+  EXPECT_EQ(red, AttrValue(Color("red")));
+  EXPECT_EQ(red.Hash(), AttrValue(Color("red")).Hash());
+  EXPECT_NE(red, AttrValue(Color("tan")));
+  EXPECT_NE(red, AttrValue("red"));
+  EXPECT_NE(red, AttrValue(ForeignValue(Level{3})));
+  EXPECT_NE(red.Hash(), AttrValue(Color("green")).Hash());
+}
+
+// Under the address sanitizer: nothing is lost, nothing is destroyed twice.
+TEST(AttrValueTest, ForeignValuesAreCopiedAndMoved) {
+  AttrValue a = Color("red");
+  const std::shared_ptr<const std::string> text = *a.As<Color>()->name;
+  EXPECT_EQ(text.use_count(), 2);
+  AttrValue b = a;
+  EXPECT_EQ(text.use_count(), 3);
+  AttrValue c = std::move(b);
+  EXPECT_EQ(text.use_count(), 3);
+  EXPECT_EQ(a, c);
+  c = ForeignValue(Level{1});
+  EXPECT_EQ(text.use_count(), 2);
+  EXPECT_EQ(c.As<Level>()->number, 1);
+  c = a;
+  EXPECT_EQ(text.use_count(), 3);
+  c = AttrValue(1);
+  a = std::move(c);
+  EXPECT_EQ(text.use_count(), 1);
+  EXPECT_EQ(a, AttrValue(1));
+}
+
+// An attribute list of a node holds many values.
+static_assert(sizeof(AttrValue) == sizeof(std::string) + sizeof(void*));
 
 }  // namespace
 }  // namespace baton

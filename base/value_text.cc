@@ -1,4 +1,4 @@
-#include "baton/transform/pipeline_value.h"
+#include "baton/base/value_text.h"
 
 #include <string>
 #include <utility>
@@ -6,9 +6,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/internal/value_text_parser.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/attr_value.h"
-#include "baton/transform/internal/text_parser.h"
 
 namespace baton {
 

@@ -17,8 +17,8 @@
 // further argument `kRequired` has no default: it is always printed and must
 // be given when the struct is made from values.
 
-#ifndef BATON_IR_FIELDS_H_
-#define BATON_IR_FIELDS_H_
+#ifndef BATON_BASE_FIELDS_H_
+#define BATON_BASE_FIELDS_H_
 
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 
 namespace baton {
 
@@ -152,4 +152,4 @@ FieldList FieldList::Of() {
 
 }  // namespace baton
 
-#endif  // BATON_IR_FIELDS_H_
+#endif  // BATON_BASE_FIELDS_H_

@@ -1,0 +1,53 @@
+// The text of a source, places in it, and messages that show a place.
+
+#ifndef BATON_BASE_SOURCE_H_
+#define BATON_BASE_SOURCE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+// A named text: a file, standard input, a string in a test.
+class Source {
+ public:
+  // `first_line`: the number of the first line, if `text` is a part of
+  // something longer.
+  Source(std::string name, std::string text, int first_line = 1);
+
+  const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
+
+  struct Position {
+    int line;    // from the first line's number
+    int column;  // from 1, in bytes
+  };
+  Position PositionOf(int64_t offset) const;
+  // The line of that number without its line feed; empty if there is none.
+  absl::string_view Line(int line) const;
+
+ private:
+  std::string name_;
+  std::string text_;
+  int first_line_;
+  std::vector<int64_t> line_starts_;
+};
+
+// `NAME:LINE:COLUMN: SEVERITY: MESSAGE`, the line, and below it a mark under
+// the bytes [begin, end) of the source, as far as they are on that line:
+//
+//   model.relay:3:8: error: nn.dense: weight has 3 columns, data has 4
+//     %1 = nn.dense(%0, %w);
+//          ^~~~~~~~~~~~~~~~
+//
+// Of a long line only the part around the mark is shown.
+std::string LocatedMessage(const Source& source, int64_t begin, int64_t end,
+                           absl::string_view severity,
+                           absl::string_view message);
+
+}  // namespace baton
+
+#endif  // BATON_BASE_SOURCE_H_
