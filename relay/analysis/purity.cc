@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/op_flags.h"
@@ -26,7 +26,7 @@ bool MayBeFunction(const ExprNode* node) {
 // it".
 class Rules {
  public:
-  Rules(const IRModule& module, absl::Span<const PostOrderIndex> graphs,
+  Rules(const IRModule& module, absl::Span<const IndexedGraph> graphs,
         const std::vector<size_t>& first_node)
       : module_(module), graphs_(graphs), first_node_(first_node) {
     for (const IRModule::Definition& definition : module.functions()) {
@@ -51,28 +51,24 @@ class Rules {
 
   template <typename Effect, typename Implies>
   void ForNode(size_t f, int i, Effect&& effect, Implies&& implies) const {
-    const PostOrderIndex& graph = graphs_[f];
+    const IndexedGraph& graph = graphs_[f];
     const ExprNode* node = graph.node(i);
     const absl::Span<const int> children = graph.children(i);
     // Evaluating a node evaluates these children.
     const auto evaluates = [&](absl::Span<const int> operands) {
       for (const int child : operands) {
-        if (child != PostOrderIndex::kNoIndex) {
-          implies(Eval(f, child), Eval(f, i));
-        }
+        implies(Eval(f, child), Eval(f, i));
       }
     };
     // Its value may be the value of this child.
     const auto results_in = [&](int child) {
-      if (child != PostOrderIndex::kNoIndex) {
-        implies(Call(f, child), Call(f, i));
-      }
+      implies(Call(f, child), Call(f, i));
     };
     switch (node->kind()) {
       case NodeKind::kCall: {
         const auto* call = static_cast<const CallNode*>(node);
         evaluates(children);
-        if (children[0] != PostOrderIndex::kNoIndex) {
+        if (call->op_node() == nullptr) {
           implies(Call(f, children[0]), Eval(f, i));
           // The effects of a function include those of what it returns.
           if (MayBeFunction(node)) results_in(children[0]);
@@ -83,7 +79,6 @@ class Rules {
       }
       case NodeKind::kFunction: {
         const int body = children.back();
-        if (body == PostOrderIndex::kNoIndex) break;
         implies(Eval(f, body), Call(f, i));
         implies(Call(f, body), Call(f, i));
         for (const int param : children.first(children.size() - 1)) {
@@ -94,9 +89,7 @@ class Rules {
       case NodeKind::kLet:
         evaluates(children.subspan(1));
         results_in(children[2]);
-        if (children[1] != PostOrderIndex::kNoIndex) {
-          implies(Call(f, children[1]), Call(f, children[0]));
-        }
+        implies(Call(f, children[1]), Call(f, children[0]));
         break;
       case NodeKind::kIf:
         evaluates(children);
@@ -149,17 +142,16 @@ class Rules {
   }
 
   const IRModule& module_;
-  const absl::Span<const PostOrderIndex> graphs_;
+  const absl::Span<const IndexedGraph> graphs_;
   const std::vector<size_t>& first_node_;
   absl::flat_hash_map<absl::string_view, size_t> by_name_;
 };
 
 }  // namespace
 
-Purity::Purity(const IRModule& module,
-               absl::Span<const PostOrderIndex> graphs) {
+Purity::Purity(const IRModule& module, absl::Span<const IndexedGraph> graphs) {
   size_t num_nodes = 0;
-  for (const PostOrderIndex& graph : graphs) {
+  for (const IndexedGraph& graph : graphs) {
     first_node_.push_back(num_nodes);
     num_nodes += graph.size();
   }

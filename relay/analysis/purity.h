@@ -18,7 +18,7 @@
 
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 
 namespace baton::relay {
 
@@ -26,7 +26,7 @@ class Purity {
  public:
   // `graphs` are the functions of `module`, in order. They must have types: a
   // value without is taken for a function that may have an effect. O(n).
-  Purity(const IRModule& module, absl::Span<const PostOrderIndex> graphs);
+  Purity(const IRModule& module, absl::Span<const IndexedGraph> graphs);
 
   // Whether evaluating node `i` of the f-th function may have an effect.
   bool MayHaveEffect(int f, int i) const {

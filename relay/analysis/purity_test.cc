@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "gmock/gmock.h"
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 // The variables of lets whose values may have an effect.
 std::vector<std::string> Effects(absl::string_view text) {
   const IRModule module = ParseTyped(text);
-  std::vector<PostOrderIndex> graphs;
+  std::vector<IndexedGraph> graphs;
   for (const IRModule::Definition& definition : module.functions()) {
     graphs.emplace_back(definition.function);
   }

@@ -77,22 +77,20 @@ void ScopeGraph::FindFirstUses() {
     int edge = index_.first_edge(i);
     int k = 0;
     for (const int child : children(i)) {
-      if (child != kNoIndex) {
-        if (child >= time) {
-          entered[child] = time;
-          time = child + 1;
-        }
-        Entry& entry = nodes_[child];
-        // A pattern does not use its variables.
-        const bool in_pattern = match != nullptr && pattern_vars[k];
-        entry.bound |= in_pattern || k < num_binders;
-        const int used = dataflow ? i : time;
-        if (!in_pattern &&
-            (entry.first_use < 0 || used < first_time[child] ||
-             (used == first_time[child] && edge < entry.first_use))) {
-          entry.first_use = edge;
-          first_time[child] = used;
-        }
+      if (child >= time) {
+        entered[child] = time;
+        time = child + 1;
+      }
+      Entry& entry = nodes_[child];
+      // A pattern does not use its variables.
+      const bool in_pattern = match != nullptr && pattern_vars[k];
+      entry.bound |= in_pattern || k < num_binders;
+      const int used = dataflow ? i : time;
+      if (!in_pattern &&
+          (entry.first_use < 0 || used < first_time[child] ||
+           (used == first_time[child] && edge < entry.first_use))) {
+        entry.first_use = edge;
+        first_time[child] = used;
       }
       ++edge;
       ++k;
@@ -141,6 +139,7 @@ void ScopeGraph::AssignScopes() {
         continue;
       case NodeKind::kGlobalVar:
       case NodeKind::kConstructor:
+      case NodeKind::kOp:
         continue;
       default:
         for (size_t k = 0; k < used.size(); ++k) {
@@ -154,7 +153,8 @@ void ScopeGraph::AssignScopes() {
 }
 
 void ScopeGraph::Use(int child, int edge, int scope) {
-  if (child == kNoIndex) return;
+  // Operators are in all scopes.
+  if (index_.kind(child) == NodeKind::kOp) return;
   Entry& entry = nodes_[child];
   if (entry.first_use == edge) entry.first_use_scope = scope;
   entry.scope = entry.scope < 0 ? scope : CommonScope(entry.scope, scope);

@@ -16,24 +16,21 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 
-// The nodes in post-order, the root last. Operators, and what is inside of
-// Primitive functions, are left out. Holds no references: the root must
-// outlive it.
+// The nodes in post-order, the root last, without what is inside of Primitive
+// functions. It does not hold the nodes: the root must outlive it.
 class ScopeGraph {
  public:
-  // Stands for a child that is an operator.
-  static constexpr int kNoIndex = PostOrderIndex::kNoIndex;
-
   // O(n log d) for n nodes and scopes nested d deep.
   explicit ScopeGraph(const Expr& root);
 
   int size() const { return index_.size(); }
+  int root() const { return index_.root(); }
   const ExprNode* node(int i) const { return index_.node(i); }
   // Node `i` as an N; null if it is another kind.
   template <typename N>
@@ -45,16 +42,16 @@ class ScopeGraph {
 
   // Scopes are numbered from 0, which is the scope of the root.
   int num_scopes() const { return static_cast<int>(scopes_.size()); }
-  // The scope that node `i` belongs to.
+  // The scope that node `i`, which is no operator, belongs to.
   int scope(int i) const { return nodes_[i].scope; }
   // The k-th scope that node `i` opens: one for a function or let, two for an
   // if, one a clause for a match.
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
   // Whether the scope of node `i` is another than that of its first use, and
-  // it is not a variable, global variable or constructor. What comes first is
-  // decided as in
-  // the reference: a call or tuple uses its operands after all of them have
-  // been walked, any other node uses each operand as soon as that has been.
+  // it is not a variable, global variable, constructor or operator. What comes
+  // first is decided as in the reference: a call or tuple uses its operands
+  // after all of them have been walked, any other node uses each operand as
+  // soon as that has been.
   bool lifted(int i) const { return nodes_[i].lifted; }
   bool any_lifted() const { return any_lifted_; }
   bool any_let() const { return any_let_; }
@@ -84,7 +81,7 @@ class ScopeGraph {
   int OpenScope(int parent);
   int CommonScope(int a, int b) const;
 
-  const PostOrderIndex index_;
+  const IndexedGraph index_;
   std::vector<Entry> nodes_;
   std::vector<Scope> scopes_;
   const VarNode* free_var_ = nullptr;

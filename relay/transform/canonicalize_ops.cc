@@ -6,11 +6,11 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/broadcast_axes.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
-#include "baton/relay/transform/pattern_utils.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
@@ -29,22 +29,16 @@ Expr AddOf(const CallNode& call, const Expr& data, const Expr& bias) {
   return Add(data, ExpandBiasToMatchAxis(bias, type->rank(), {axis}));
 }
 
-Function Canonicalize(const PostOrderIndex& graph) {
+Function Canonicalize(const IndexedGraph& graph) {
   static const Op& kBiasAdd = *new Op(Op::Find("nn.bias_add"));
-  IndexedRewriter rewriter(graph);
-  for (int i = 0; i < graph.size(); ++i) {
-    const auto* call = graph.As<CallNode>(i);
-    if (call != nullptr && call->op() == kBiasAdd) {
-      Expr sum = AddOf(*call, rewriter.Get(graph.args(i)[0]),
-                       rewriter.Get(graph.args(i)[1]));
-      if (sum.defined()) {
-        rewriter.Set(i, std::move(sum));
-        continue;
-      }
-    }
-    rewriter.RebuildFromChildren(i);
-  }
-  return Function(rewriter.Get(graph.size() - 1).As<FunctionNode>());
+  GraphRewriter rewriter(graph);
+  const Expr result =
+      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+        if (call.op() != kBiasAdd) return {};
+        const absl::Span<const Expr> args = rewriter.Args(i);
+        return AddOf(call, args[0], args[1]);
+      });
+  return Function(result.As<FunctionNode>());
 }
 
 }  // namespace
@@ -53,7 +47,7 @@ Pass CanonicalizeOps() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<Function> {
-        return Canonicalize(*context.Analyze<PostOrderIndex>(function));
+        return Canonicalize(*context.Analyze<IndexedGraph>(function));
       },
       {.name = "CanonicalizeOps",
        .opt_level = 3,

@@ -20,7 +20,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/layout.h"
@@ -158,14 +158,14 @@ class Transformer {
 // where a user cannot work with the new one.
 class LayoutConverter {
  public:
-  LayoutConverter(const PostOrderIndex& graph, const DesiredLayouts& desired)
+  LayoutConverter(const IndexedGraph& graph, const DesiredLayouts& desired)
       : desired_(desired), graph_(graph), values_(graph_.size()) {}
 
   absl::StatusOr<Function> Run() {
     for (int i = 0; i < graph_.size(); ++i) {
       BATON_RETURN_IF_ERROR(Rewrite(i));
     }
-    BATON_ASSIGN_OR_RETURN(Expr result, Realize(graph_.size() - 1));
+    BATON_ASSIGN_OR_RETURN(Expr result, Realize(graph_.root()));
     return Function(result.As<FunctionNode>());
   }
 
@@ -200,6 +200,7 @@ class LayoutConverter {
       case NodeKind::kVar:
       case NodeKind::kGlobalVar:
       case NodeKind::kConstant:
+      case NodeKind::kOp:
         return absl::OkStatus();
       case NodeKind::kTuple:
         RewriteTuple(i);
@@ -448,31 +449,21 @@ class LayoutConverter {
   absl::Status RebuildFromRealized(int i) {
     bool any = false;
     for (const int child : graph_.children(i)) {
-      any |= child != PostOrderIndex::kNoIndex &&
-             (values_[child].expr.defined() || HasLayout(values_[child]));
+      any |= values_[child].expr.defined() || HasLayout(values_[child]);
     }
     if (!any) return absl::OkStatus();
     scratch_.clear();
-    absl::Status status;
-    const absl::Span<const int> children = graph_.children(i);
-    ForEachChild(graph_.node(i), [&](const Expr& child) {
-      const int index = children[scratch_.size()];
-      if (index == PostOrderIndex::kNoIndex) {
-        scratch_.push_back(child);
-        return;
-      }
-      absl::StatusOr<Expr> realized = Realize(index);
-      if (!realized.ok()) status.Update(realized.status());
-      scratch_.push_back(realized.ok() ? *std::move(realized) : child);
-    });
-    BATON_RETURN_IF_ERROR(status);
+    for (const int child : graph_.children(i)) {
+      BATON_ASSIGN_OR_RETURN(Expr realized, Realize(child));
+      scratch_.push_back(std::move(realized));
+    }
     Expr result = WithChildren(graph_.node(i), scratch_);
     if (result.get() != graph_.node(i)) values_[i].expr = std::move(result);
     return absl::OkStatus();
   }
 
   const DesiredLayouts& desired_;
-  const PostOrderIndex& graph_;
+  const IndexedGraph& graph_;
   std::vector<Value> values_;
   std::vector<Change> changes_;
   std::vector<TupleValue> tuples_;
@@ -590,7 +581,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
       [shared](Function function, const IRModule& /*module*/,
                const PassContext& context) -> absl::StatusOr<Function> {
         if (!shared->ok()) return shared->status();
-        const auto graph = context.Analyze<PostOrderIndex>(function);
+        const auto graph = context.Analyze<IndexedGraph>(function);
         return LayoutConverter(*graph, **shared).Run();
       },
       {.name = "ConvertLayout",

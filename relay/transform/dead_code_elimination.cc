@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/analysis/purity.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/module_pass.h"
@@ -27,7 +27,7 @@ constexpr int kNone = -1;
 // an effect if `purity` is null.
 class LetEliminator {
  public:
-  LetEliminator(const PostOrderIndex& graph, int f, const Purity* purity,
+  LetEliminator(const IndexedGraph& graph, int f, const Purity* purity,
                 bool inline_once)
       : graph_(graph),
         f_(f),
@@ -43,7 +43,7 @@ class LetEliminator {
     for (int i = 0; i < graph_.size() && !any; ++i) {
       any = IsNeededLet(i) && ActionFor(i) != Action::kKeep;
     }
-    return any ? Rewrite() : Expr(graph_.node(graph_.size() - 1));
+    return any ? Rewrite() : Expr(graph_.node(graph_.root()));
   }
 
  private:
@@ -57,9 +57,8 @@ class LetEliminator {
   };
 
   bool IsPure(int let) const {
-    const int value = graph_.children(let)[1];
-    return purity_ == nullptr || value == PostOrderIndex::kNoIndex ||
-           !purity_->MayHaveEffect(f_, value);
+    return purity_ == nullptr ||
+           !purity_->MayHaveEffect(f_, graph_.let_value(let));
   }
   bool IsNeededLet(int i) const {
     return visits_[i] > 0 && graph_.node(i)->kind() == NodeKind::kLet;
@@ -79,7 +78,7 @@ class LetEliminator {
   void CountUses();
   Expr Rewrite();
 
-  const PostOrderIndex& graph_;
+  const IndexedGraph& graph_;
   const int f_;
   const Purity* const purity_;
   const bool inline_once_;
@@ -97,9 +96,9 @@ void LetEliminator::CountUses() {
   };
   absl::InlinedVector<Step, 64> steps;
   const auto push = [&steps](int node, int level) {
-    if (node != PostOrderIndex::kNoIndex) steps.push_back({node, level});
+    steps.push_back({node, level});
   };
-  push(graph_.size() - 1, 0);
+  push(graph_.root(), 0);
   while (!steps.empty()) {
     const auto [i, level] = steps.back();
     steps.pop_back();
@@ -112,7 +111,7 @@ void LetEliminator::CountUses() {
         if (var.let == kNone) break;
         ++var.uses;
         if (var.uses == 1 && IsPure(var.let)) {
-          push(graph_.children(var.let)[1], level);
+          push(graph_.let_value(var.let), level);
         }
         if (var.level < level) ++var.uses;
         break;
@@ -137,10 +136,9 @@ void LetEliminator::CountUses() {
 }
 
 Expr LetEliminator::Rewrite() {
-  IndexedRewriter rewriter(graph_);
+  GraphRewriter rewriter(graph_);
   const auto is_inlined = [this](int i) {
-    return i != PostOrderIndex::kNoIndex && lets_[i].let != kNone &&
-           ActionFor(lets_[i].let) == Action::kInline;
+    return lets_[i].let != kNone && ActionFor(lets_[i].let) == Action::kInline;
   };
   std::vector<int> pending;
   for (int i = 0; i < graph_.size(); ++i) {
@@ -149,29 +147,23 @@ Expr LetEliminator::Rewrite() {
       // A variable that is inlined is used in the body of its let, where the
       // value has been rewritten already. That may be a variable in turn.
       for (int var = child; is_inlined(var) && !rewriter.changed(var);
-           var = graph_.children(lets_[var].let)[1]) {
+           var = graph_.let_value(lets_[var].let)) {
         pending.push_back(var);
       }
       while (!pending.empty()) {
         const int let = lets_[pending.back()].let;
-        const int value = graph_.children(let)[1];
-        rewriter.Set(pending.back(), value == PostOrderIndex::kNoIndex
-                                         ? graph_.As<LetNode>(let)->value()
-                                         : rewriter.Get(value));
+        rewriter.Replace(pending.back(), rewriter.Get(graph_.let_value(let)));
         pending.pop_back();
       }
     }
     if (graph_.node(i)->kind() == NodeKind::kLet &&
         ActionFor(i) != Action::kKeep) {
-      const int body = graph_.children(i)[2];
-      rewriter.Set(i, body == PostOrderIndex::kNoIndex
-                          ? graph_.As<LetNode>(i)->body()
-                          : rewriter.Get(body));
+      rewriter.Replace(i, rewriter.Get(graph_.let_body(i)));
     } else {
-      rewriter.RebuildFromChildren(i);
+      rewriter.Rebuild(i);
     }
   }
-  return rewriter.Get(graph_.size() - 1);
+  return rewriter.Result();
 }
 
 }  // namespace
@@ -183,7 +175,7 @@ IRModule EliminateDeadCode(const IRModule& module,
   };
   if (absl::c_none_of(module.functions(), has_let)) return module;
 
-  std::vector<PostOrderIndex> graphs;
+  std::vector<IndexedGraph> graphs;
   graphs.reserve(module.size());
   for (const IRModule::Definition& definition : module.functions()) {
     graphs.emplace_back(definition.function);

@@ -12,7 +12,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/transform/function_pass.h"
@@ -28,7 +28,7 @@ namespace {
 // have, further users: most nodes are never looked up.
 class Eliminator {
  public:
-  Eliminator(const PostOrderIndex& graph,
+  Eliminator(const IndexedGraph& graph,
              const EliminateCommonSubexprOptions& options)
       : graph_(graph),
         options_(options),
@@ -45,22 +45,22 @@ class Eliminator {
           if (graph_.As<ConstantNode>(i)->is_scalar()) NumberScalar(i);
           break;
         case NodeKind::kTuple:
-          if (any_merged_) rewriter_.RebuildFromChildren(i);
+          if (any_merged_) rewriter_.Rebuild(i);
           CountUnshared(i);
           if (unshared_[i] == 0) NumberTuple(i);
           break;
         case NodeKind::kCall:
         case NodeKind::kTupleGetItem:
-          if (any_merged_) rewriter_.RebuildFromChildren(i);
+          if (any_merged_) rewriter_.Rebuild(i);
           CountUnshared(i);
           if (MayRepeat(i)) Merge(i, NumberExpr(i));
           break;
         default:
-          if (any_merged_) rewriter_.RebuildFromChildren(i);
+          if (any_merged_) rewriter_.Rebuild(i);
           break;
       }
     }
-    return rewriter_.Get(graph_.size() - 1);
+    return rewriter_.Result();
   }
 
  private:
@@ -80,7 +80,7 @@ class Eliminator {
   // Whether another node may have a child that equals node `child`, now that
   // the nodes up to this one have been seen.
   bool IsShared(int child) const {
-    if (child == PostOrderIndex::kNoIndex) return true;
+    if (graph_.kind(child) == NodeKind::kOp) return true;
     if (graph_.num_uses(child) > 1 || gained_users_[child]) return true;
     const auto* constant = graph_.As<ConstantNode>(child);
     return constant != nullptr && constant->is_scalar();
@@ -104,7 +104,7 @@ class Eliminator {
       return call->op_node() != nullptr && call->num_args() > 0 &&
              !IsStateful(call->op());
     }
-    return graph_.children(i)[0] != PostOrderIndex::kNoIndex;
+    return graph_.kind(graph_.children(i)[0]) != NodeKind::kOp;
   }
 
   // The first node in the chain of `hash` that `equals` accepts; otherwise `i`,
@@ -138,10 +138,7 @@ class Eliminator {
   void NumberTuple(int i) {
     const absl::Span<const int> fields = graph_.children(i);
     const auto number = [&](int tuple, size_t k) {
-      const int field = graph_.children(tuple)[k];
-      return field == PostOrderIndex::kNoIndex
-                 ? OperatorNumber(graph_.As<TupleNode>(tuple)->fields()[k])
-                 : FieldNumber(field);
+      return FieldNumber(graph_.children(tuple)[k]);
     };
     StableHash hash(static_cast<uint64_t>(NodeKind::kTuple));
     for (size_t k = 0; k < fields.size(); ++k) hash.Add(number(i, k));
@@ -157,16 +154,7 @@ class Eliminator {
     });
   }
 
-  // An operator that is a child is a number below those of nodes.
-  static int OperatorNumber(const Expr& op) {
-    return -2 - op.As<OpNode>()->index();
-  }
-  int ArgNumber(int call, int k) const {
-    const int arg = graph_.args(call)[k];
-    return arg == PostOrderIndex::kNoIndex
-               ? OperatorNumber(graph_.As<CallNode>(call)->arg(k))
-               : Number(arg);
-  }
+  int ArgNumber(int call, int k) const { return Number(graph_.args(call)[k]); }
 
   // The first node that equals node `i`, a call or a field of a tuple.
   int NumberExpr(int i) {
@@ -227,7 +215,7 @@ class Eliminator {
     any_merged_ = true;
     numbers_[i] = to;
     gained_users_[i] = true;  // those of `to`
-    rewriter_.Set(i, rewriter_.Get(to));
+    rewriter_.Replace(i, rewriter_.Get(to));
     if (gained_users_[to]) return;
     gained_users_[to] = true;
     if (graph_.num_uses(to) > 1) return;
@@ -256,16 +244,16 @@ class Eliminator {
       users_.resize(graph_.size(), kNone);
       for (int user = 0; user < graph_.size(); ++user) {
         for (const int child : graph_.children(user)) {
-          if (child != PostOrderIndex::kNoIndex) users_[child] = user;
+          users_[child] = user;
         }
       }
     }
     return users_[i];
   }
 
-  const PostOrderIndex& graph_;
+  const IndexedGraph& graph_;
   const EliminateCommonSubexprOptions& options_;
-  IndexedRewriter rewriter_;
+  GraphRewriter rewriter_;
   std::vector<int> numbers_;
   // Of calls, tuples and their fields: how many children are not shared.
   std::vector<int> unshared_;
@@ -282,14 +270,14 @@ class Eliminator {
 
 Expr EliminateCommonSubexprs(const Expr& expr,
                              const EliminateCommonSubexprOptions& options) {
-  return Eliminator(PostOrderIndex(expr), options).Run();
+  return Eliminator(IndexedGraph(expr), options).Run();
 }
 
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<PostOrderIndex>(function);
+        const auto graph = context.Analyze<IndexedGraph>(function);
         return Function(Eliminator(*graph, options).Run().As<FunctionNode>());
       },
       {.name = "EliminateCommonSubexpr",

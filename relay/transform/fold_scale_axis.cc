@@ -15,14 +15,14 @@
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/broadcast_axes.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/conv_attrs.h"
 #include "baton/relay/op/layout.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/fold_constant.h"
-#include "baton/relay/transform/pattern_utils.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -61,16 +61,16 @@ Expr Broadcastable(const Expr& scale, const TensorTypeNode& type,
 // Forward: multiplications are upstream, sinks downstream.
 class ForwardFolder {
  public:
-  explicit ForwardFolder(const PostOrderIndex& graph)
+  explicit ForwardFolder(const IndexedGraph& graph)
       : graph_(graph), sinks_(graph_.size()) {}
 
   // The root, rewritten.
   Expr Run() {
-    if (!CollectSinks()) return Expr(graph_.node(graph_.size() - 1));
+    if (!CollectSinks()) return Expr(graph_.node(graph_.root()));
     rewriter_.emplace(graph_);
     scales_.resize(graph_.size());
     for (int i = 0; i < graph_.size(); ++i) Rewrite(i);
-    return rewriter_->Get(graph_.size() - 1);
+    return rewriter_->Result();
   }
 
  private:
@@ -94,7 +94,6 @@ class ForwardFolder {
   }
 
   void Meet(int i, const ScaleSink& sink) {
-    if (i == PostOrderIndex::kNoIndex) return;
     Request& request = sinks_[i];
     if (!request.has_users) {
       request = {sink, true};
@@ -110,7 +109,7 @@ class ForwardFolder {
   bool CollectSinks() {
     bool any = false;
     absl::InlinedVector<ScaleSink, 4> args;
-    for (int i = graph_.size() - 1; i >= 0; --i) {
+    for (int i = graph_.root(); i >= 0; --i) {
       any = any || !sinks_[i].sink.empty();
       const auto* call = graph_.As<CallNode>(i);
       const ForwardScaleRule* rule =
@@ -137,7 +136,7 @@ class ForwardFolder {
       if (RewriteByRule(i, call)) return;
       for (const int arg : graph_.args(i)) Realize(arg);
     }
-    rewriter_->RebuildFromChildren(i);
+    rewriter_->Rebuild(i);
   }
 
   // A field of a tuple that is built here is that field.
@@ -146,9 +145,9 @@ class ForwardFolder {
     const auto* node = tuple.As<TupleNode>();
     if (node != nullptr &&
         static_cast<size_t>(item->index()) < node->fields().size()) {
-      rewriter_->Set(i, node->fields()[item->index()]);
+      rewriter_->Replace(i, node->fields()[item->index()]);
     } else {
-      rewriter_->RebuildFromChildren(i);
+      rewriter_->Rebuild(i);
     }
   }
 
@@ -163,11 +162,11 @@ class ForwardFolder {
       return false;
     }
     absl::InlinedVector<ScaledExpr, 4> args;
-    for (int k = 0; k < call->num_args(); ++k) {
-      args.push_back({rewriter_->GetArg(i, k)});
-      if (HasScale(children[k])) {
-        args.back().scale = scales_[children[k]];
-        args.back().axes = sinks_[children[k]].sink.axes;
+    for (const int child : children) {
+      args.push_back({rewriter_->Get(child)});
+      if (HasScale(child)) {
+        args.back().scale = scales_[child];
+        args.back().axes = sinks_[child].sink.axes;
       }
     }
     ScaledExpr result = rule->rewrite(*call, args, out);
@@ -175,27 +174,25 @@ class ForwardFolder {
         (result.scale.defined() && (out.empty() || result.axes != out.axes))) {
       return false;
     }
-    rewriter_->Set(i, std::move(result.value));
+    rewriter_->Replace(i, std::move(result.value));
     scales_[i] = std::move(result.scale);
     return true;
   }
 
-  bool HasScale(int i) const {
-    return i != PostOrderIndex::kNoIndex && scales_[i].defined();
-  }
+  bool HasScale(int i) const { return scales_[i].defined(); }
 
   // Multiplies an outstanding scale into its node.
   void Realize(int i) {
     if (!HasScale(i)) return;
     const Expr scale = Broadcastable(scales_[i], *graph_.node(i)->tensor_type(),
                                      sinks_[i].sink.axes);
-    rewriter_->Set(i, Multiply(rewriter_->Get(i), scale));
+    rewriter_->Replace(i, Multiply(rewriter_->Get(i), scale));
     scales_[i] = Expr();
   }
 
-  const PostOrderIndex& graph_;
+  const IndexedGraph& graph_;
   std::vector<Request> sinks_;
-  std::optional<IndexedRewriter> rewriter_;
+  std::optional<GraphRewriter> rewriter_;
   // Outstanding scales, along the axes of the node's sink.
   std::vector<Expr> scales_;
 };
@@ -203,34 +200,30 @@ class ForwardFolder {
 // Backward: sinks are upstream, multiplications downstream.
 class BackwardFolder {
  public:
-  explicit BackwardFolder(const PostOrderIndex& graph)
+  explicit BackwardFolder(const IndexedGraph& graph)
       : graph_(graph), nodes_(graph_.size()) {}
 
   // The root, rewritten.
   Expr Run() {
     if (!CollectSinks() || !PushScales()) {
-      return Expr(graph_.node(graph_.size() - 1));
+      return Expr(graph_.node(graph_.root()));
     }
-    IndexedRewriter rewriter(graph_);
-    absl::InlinedVector<Expr, 4> args;
+    GraphRewriter rewriter(graph_);
     for (int i = 0; i < graph_.size(); ++i) {
       const NodeInfo& info = nodes_[i];
       if (info.replaced_by >= 0) {
-        rewriter.Set(i, rewriter.Get(info.replaced_by));
+        rewriter.Replace(i, rewriter.Get(info.replaced_by));
       } else if (info.scale.defined()) {
         const auto* call = graph_.As<CallNode>(i);
-        args.clear();
-        for (int k = 0; k < call->num_args(); ++k) {
-          args.push_back(rewriter.GetArg(i, k));
-        }
-        rewriter.Set(i, BackwardScaleRules()
-                            .Get(call->op())
-                            ->apply(*call, args, info.sink, info.scale));
+        rewriter.Replace(
+            i, BackwardScaleRules()
+                   .Get(call->op())
+                   ->apply(*call, rewriter.Args(i), info.sink, info.scale));
       } else {
-        rewriter.RebuildFromChildren(i);
+        rewriter.Rebuild(i);
       }
     }
-    return rewriter.Get(graph_.size() - 1);
+    return rewriter.Result();
   }
 
  private:
@@ -244,9 +237,7 @@ class BackwardFolder {
   absl::Span<const ScaleSink> ArgSinks(int i) {
     arg_sinks_.clear();
     for (const int arg : graph_.args(i)) {
-      arg_sinks_.push_back(arg == PostOrderIndex::kNoIndex
-                               ? ScaleSink()
-                               : nodes_[arg].sink.sink);
+      arg_sinks_.push_back(nodes_[arg].sink.sink);
     }
     return arg_sinks_;
   }
@@ -286,7 +277,7 @@ class BackwardFolder {
   // Users first. Returns whether there is any scale to fold.
   bool PushScales() {
     bool any = false;
-    for (int i = graph_.size() - 1; i >= 0; --i) {
+    for (int i = graph_.root(); i >= 0; --i) {
       const auto* call = graph_.As<CallNode>(i);
       if (call == nullptr) continue;
       const absl::Span<const int> args = graph_.args(i);
@@ -310,7 +301,7 @@ class BackwardFolder {
     return any;
   }
 
-  const PostOrderIndex& graph_;
+  const IndexedGraph& graph_;
   std::vector<NodeInfo> nodes_;
   absl::InlinedVector<ScaleSink, 4> arg_sinks_;
 };
@@ -436,7 +427,7 @@ Expr ScaleFor(const ScaleSink& sink, const Expr& value, const Expr& scale,
   const TensorTypeNode* value_type = value->tensor_type();
   const TensorTypeNode* scale_type = scale->tensor_type();
   if (value_type == nullptr || scale_type == nullptr) return {};
-  if (sink.positive_only && !IsAllPositiveConstant(new_scale)) return {};
+  if (sink.positive_only && !IsNonNegativeConstant(new_scale)) return {};
   return SqueezeToLeftAxes(*value_type, *scale_type, sink.axes, new_scale);
 }
 
@@ -680,7 +671,7 @@ Pass CreateFoldPass(PassInfo info) {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<PostOrderIndex>(function);
+        const auto graph = context.Analyze<IndexedGraph>(function);
         return Function(Folder(*graph).Run().template As<FunctionNode>());
       },
       std::move(info));
@@ -689,10 +680,10 @@ Pass CreateFoldPass(PassInfo info) {
 }  // namespace
 
 Expr FoldScalesBackward(const Expr& expr) {
-  return BackwardFolder(PostOrderIndex(expr)).Run();
+  return BackwardFolder(IndexedGraph(expr)).Run();
 }
 Expr FoldScalesForward(const Expr& expr) {
-  return ForwardFolder(PostOrderIndex(expr)).Run();
+  return ForwardFolder(IndexedGraph(expr)).Run();
 }
 
 Pass BackwardFoldScaleAxis() {

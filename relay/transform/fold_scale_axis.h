@@ -24,8 +24,8 @@
 
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
+#include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/transform/pattern_utils.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {

@@ -17,11 +17,11 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/fusion_groups.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/op_flags.h"
-#include "baton/relay/transform/graph_partitioner.h"
 #include "baton/transform/config.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
@@ -96,18 +96,18 @@ bool IsClosed(const FunctionNode& function) {
 
 class OperatorFuser {
  public:
-  OperatorFuser(const PostOrderIndex& graph, bool link_params)
+  OperatorFuser(const IndexedGraph& graph, bool link_params)
       : link_params_(link_params),
         graph_(graph),
         rewriter_(graph_),
         nodes_(graph_.size()) {}
 
   Expr Run(bool fuse, int64_t max_group_size) {
-    if (!FindCalls()) return rewriter_.Get(graph_.size() - 1);
+    if (!FindCalls()) return rewriter_.Result();
     for (int i = 0; i < graph_.size(); ++i) nodes_[i].same_as = i;
     if (fuse) {
       const std::vector<int> groups =
-          PartitionGraph(BuildDataflow(), max_group_size);
+          FindFusionGroups(BuildDataflow(), max_group_size);
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = groups[i];
     } else {
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = i;
@@ -115,7 +115,7 @@ class OperatorFuser {
     for (int i = 0; i < graph_.size(); ++i) {
       if (nodes_[i].live) Rewrite(i);
     }
-    return rewriter_.Get(graph_.size() - 1);
+    return rewriter_.Result();
   }
 
  private:
@@ -140,7 +140,7 @@ class OperatorFuser {
   bool FindCalls() {
     bool any = false;
     nodes_.back().live = true;
-    for (int i = graph_.size() - 1; i >= 0; --i) {
+    for (int i = graph_.root(); i >= 0; --i) {
       if (!nodes_[i].live) continue;
       if (const auto* function = graph_.As<FunctionNode>(i)) {
         if (IsClosed(*function)) continue;
@@ -149,16 +149,14 @@ class OperatorFuser {
       } else if (graph_.node(i)->kind() == NodeKind::kTupleGetItem) {
         any = true;
       }
-      for (const int child : graph_.children(i)) {
-        if (child != PostOrderIndex::kNoIndex) nodes_[child].live = true;
-      }
+      for (const int child : graph_.children(i)) nodes_[child].live = true;
     }
     return any;
   }
 
   DataflowGraph BuildDataflow() const {
     DataflowGraph dataflow(graph_.size());
-    dataflow.MarkExternal(graph_.size() - 1);
+    dataflow.MarkExternal(graph_.root());
     for (int i = 0; i < graph_.size(); ++i) {
       if (nodes_[i].live) AddNode(i, dataflow);
     }
@@ -178,12 +176,8 @@ class OperatorFuser {
         const FusionPattern pattern =
             PatternOf(*static_cast<const CallNode*>(node));
         dataflow.SetPattern(i, pattern);
-        if (const int callee = graph_.children(i)[0];
-            callee != PostOrderIndex::kNoIndex) {
-          dataflow.MarkExternal(callee);
-        }
+        dataflow.MarkExternal(graph_.callee(i));
         for (const int arg : graph_.args(i)) {
-          if (arg == PostOrderIndex::kNoIndex) continue;
           dataflow.AddUse(arg, i, UsePattern(*node, pattern, arg));
         }
         return;
@@ -191,7 +185,6 @@ class OperatorFuser {
       case NodeKind::kTuple:
         dataflow.SetPattern(i, FusionPattern::kTuple);
         for (const int field : graph_.children(i)) {
-          if (field == PostOrderIndex::kNoIndex) continue;
           if (graph_.node(field)->tensor_type() != nullptr) {
             dataflow.AddUse(field, i, FusionPattern::kInjective);
           } else {
@@ -201,7 +194,6 @@ class OperatorFuser {
         return;
       case NodeKind::kTupleGetItem: {
         const int tuple = graph_.children(i)[0];
-        if (tuple == PostOrderIndex::kNoIndex) return;
         if (HasTensorFieldsOnly(graph_.node(tuple)->tuple_type())) {
           dataflow.SetPattern(i, FusionPattern::kInjective);
           dataflow.AddUse(tuple, i, FusionPattern::kInjective);
@@ -216,9 +208,7 @@ class OperatorFuser {
       default:
         break;
     }
-    for (const int child : graph_.children(i)) {
-      if (child != PostOrderIndex::kNoIndex) dataflow.MarkExternal(child);
-    }
+    for (const int child : graph_.children(i)) dataflow.MarkExternal(child);
   }
 
   // A broadcast is element-wise on arguments that have the result's shape.
@@ -244,10 +234,9 @@ class OperatorFuser {
       static const OpNode* const kStopFusion =
           Op::Find("annotation.stop_fusion").get();
       if (const OpNode* op = call->op_node()) {
-        if (op == kStopFusion && call->num_args() == 1 &&
-            graph_.args(i)[0] != PostOrderIndex::kNoIndex) {
+        if (op == kStopFusion && call->num_args() == 1) {
           const int arg = graph_.args(i)[0];
-          rewriter_.Set(i, rewriter_.Get(arg));
+          rewriter_.Replace(i, rewriter_.Get(arg));
           nodes_[i].same_as = nodes_[arg].same_as;
           return;
         }
@@ -260,7 +249,7 @@ class OperatorFuser {
       }
     } else if (node->kind() == NodeKind::kTupleGetItem) {
       const int tuple = graph_.children(i)[0];
-      if (tuple != PostOrderIndex::kNoIndex && nodes_[tuple].group == i) {
+      if (nodes_[tuple].group == i) {
         MakeFunction(i);
         return;
       }
@@ -268,7 +257,7 @@ class OperatorFuser {
                IsClosed(*static_cast<const FunctionNode*>(node))) {
       return;
     }
-    rewriter_.RebuildFromChildren(i);
+    rewriter_.Rebuild(i);
   }
 
   void AppendMember(int group, int node) {
@@ -301,7 +290,7 @@ class OperatorFuser {
         has_call = true;
         reshapes_only = reshapes_only && IsReshape(call->op());
       }
-      if (i != group) rewriter_.Set(i, body);
+      if (i != group) rewriter_.Replace(i, body);
     }
     reshapes_only =
         reshapes_only &&
@@ -313,7 +302,7 @@ class OperatorFuser {
                       !has_call       ? kTakesField
                       : reshapes_only ? kReshapes
                                       : kComputes);
-    rewriter_.Set(group, Call(std::move(function), arguments_));
+    rewriter_.Replace(group, Call(std::move(function), arguments_));
   }
 
   // Node `i`, a member of the group being made, with parameters in the place
@@ -355,7 +344,7 @@ class OperatorFuser {
   // What stands for `child`, whose index is `index`, inside the function of
   // `group`.
   Expr Input(int group, int index, const Expr& child) {
-    if (index == PostOrderIndex::kNoIndex) return child;
+    if (graph_.kind(index) == NodeKind::kOp) return child;
     if (nodes_[index].group == group ||
         (link_params_ && rewriter_.Get(index).Is<ConstantNode>())) {
       return rewriter_.Get(index);
@@ -371,8 +360,8 @@ class OperatorFuser {
   }
 
   const bool link_params_;
-  const PostOrderIndex& graph_;
-  IndexedRewriter rewriter_;
+  const IndexedGraph& graph_;
+  GraphRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
   // Of the function being made.
   std::vector<Var> params_;
@@ -384,7 +373,7 @@ class OperatorFuser {
 
 Expr FuseOperators(const Expr& expr, bool fuse, int64_t max_group_size,
                    bool link_params) {
-  return OperatorFuser(PostOrderIndex(expr), link_params)
+  return OperatorFuser(IndexedGraph(expr), link_params)
       .Run(fuse, max_group_size);
 }
 
@@ -399,7 +388,7 @@ Pass FuseOps(FuseOpsOptions options) {
         if (max_group_size < 0) {
           max_group_size = std::numeric_limits<int64_t>::max();
         }
-        const auto graph = context.Analyze<PostOrderIndex>(function);
+        const auto graph = context.Analyze<IndexedGraph>(function);
         return Function(OperatorFuser(*graph, context.Get(kLinkParams))
                             .Run(level != 0, max_group_size)
                             .As<FunctionNode>());

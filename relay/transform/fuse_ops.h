@@ -11,7 +11,7 @@
 //                                  %2(%x, %w)
 //
 // What may be fused with what: relay/op/fusion_pattern.h and
-// graph_partitioner.h. Scalar constants go into the functions, other constants
+// fusion_groups.h. Scalar constants go into the functions, other constants
 // are arguments. A group that only reshapes is marked relay.reshape_only=1.
 //
 // Nothing is fused across lets, branches, references, and calls of functions;

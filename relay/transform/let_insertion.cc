@@ -83,7 +83,7 @@ class LetInserter {
                           : static_cast<const LetNode*>(graph_.node(index));
   }
   void Push(int index, bool leave, int let = kNone) {
-    if (index != ScopeGraph::kNoIndex) visits_.push_back({index, leave, let});
+    visits_.push_back({index, leave, let});
   }
 
   void Enter(int i, int let);
@@ -126,7 +126,7 @@ absl::StatusOr<Function> LetInserter::Run() {
     return absl::InvalidArgumentError(absl::StrCat(
         "the variable %", graph_.free_var()->name(), " is not bound"));
   }
-  const int root = graph_.size() - 1;
+  const int root = graph_.root();
   const Function function(static_cast<const FunctionNode*>(graph_.node(root)));
   if (what_ == LetInsertion::kLifted && !graph_.any_lifted() &&
       !graph_.any_let()) {
@@ -134,6 +134,12 @@ absl::StatusOr<Function> LetInserter::Run() {
   }
   if (function->IsPrimitive()) return function;
   results_.resize(graph_.size());
+  for (int i = 0; i < graph_.size(); ++i) {
+    // Operators stay what they are, and are in no scope.
+    if (graph_.node(i)->kind() == NodeKind::kOp) {
+      results_[i] = Expr(graph_.node(i));
+    }
+  }
   scopes_.resize(graph_.num_scopes());
   Push(root, /*leave=*/false);
   while (!visits_.empty()) {
@@ -211,11 +217,12 @@ void LetInserter::PushChildren(int i) {
       break;
     case NodeKind::kLet: {
       Push(children[2], /*leave=*/false);
-      if (children[1] != ScopeGraph::kNoIndex) {
-        Push(children[1], /*leave=*/false, /*let=*/i);
+      const ExprNode* value = graph_.node(children[1]);
+      if (value->kind() == NodeKind::kOp) {
+        AppendFor(graph_.opened_scope(i, 0), Expr(value),
+                  static_cast<const LetNode*>(graph_.node(i)));
       } else {
-        const auto* let = static_cast<const LetNode*>(graph_.node(i));
-        AppendFor(graph_.opened_scope(i, 0), let->value(), let);
+        Push(children[1], /*leave=*/false, /*let=*/i);
       }
       break;
     }
@@ -249,7 +256,7 @@ void LetInserter::Leave(int i, int let) {
       return;
     case NodeKind::kFunction:
       devices_.pop_back();
-      if (i == graph_.size() - 1) {
+      if (i == graph_.root()) {
         results_[i] = Rebuild(i);
         return;
       }
@@ -274,10 +281,8 @@ void LetInserter::Leave(int i, int let) {
 
 Expr LetInserter::LeaveLet(int i, const LetNode* let) {
   const int inner = graph_.opened_scope(i, 0);
-  const auto* node = static_cast<const LetNode*>(graph_.node(i));
   const int body_index = graph_.children(i)[2];
-  Expr body =
-      body_index == ScopeGraph::kNoIndex ? node->body() : results_[body_index];
+  Expr body = results_[body_index];
   if (let == nullptr && !IsToBeBound(i)) return Close(inner, std::move(body));
   // `let a = (let b = v; w); ...` becomes `let b = v; let a = w; ...`.
   const int scope = graph_.scope(i);
@@ -294,10 +299,7 @@ Expr LetInserter::Rebuild(int i) {
   const ExprNode* node = graph_.node(i);
   const absl::Span<const int> children = graph_.children(i);
   scratch_.clear();
-  ForEachChild(node, [&](const Expr& child) {
-    const int index = children[scratch_.size()];
-    scratch_.push_back(index == ScopeGraph::kNoIndex ? child : results_[index]);
-  });
+  for (const int child : children) scratch_.push_back(results_[child]);
   switch (node->kind()) {
     case NodeKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);

@@ -12,12 +12,12 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/broadcast_axes.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/op/tensor_attrs.h"
-#include "baton/relay/transform/pattern_utils.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -187,7 +187,7 @@ BATON_REGISTER_OP("nn.l2_normalize")
 
 class InferenceSimplifier {
  public:
-  explicit InferenceSimplifier(const PostOrderIndex& graph)
+  explicit InferenceSimplifier(const IndexedGraph& graph)
       : graph_(graph), rules_(graph_.size()), rewriter_(graph_) {}
 
   // The root, rewritten.
@@ -202,7 +202,7 @@ class InferenceSimplifier {
     if (any) {
       for (int i = 0; i < graph_.size(); ++i) Rewrite(i);
     }
-    return rewriter_.Get(graph_.size() - 1);
+    return rewriter_.Result();
   }
 
  private:
@@ -217,12 +217,11 @@ class InferenceSimplifier {
       if (ReplacesFirstField(call) && Replace(i, call)) return;
     }
     for (const int child : graph_.children(i)) {
-      if (child != PostOrderIndex::kNoIndex && ReplacesFirstField(child) &&
-          !rewriter_.changed(child)) {
-        rewriter_.RebuildFromChildren(child);
+      if (ReplacesFirstField(child) && !rewriter_.changed(child)) {
+        rewriter_.Rebuild(child);
       }
     }
-    rewriter_.RebuildFromChildren(i);
+    rewriter_.Rebuild(i);
   }
 
   bool ReplacesFirstField(int i) const {
@@ -231,34 +230,29 @@ class InferenceSimplifier {
 
   // Replaces node `i` by what the rule of `call` gives, if it gives anything.
   bool Replace(int i, int call) {
-    const auto* node = graph_.As<CallNode>(call);
-    args_.clear();
-    for (int k = 0; k < node->num_args(); ++k) {
-      args_.push_back(rewriter_.GetArg(call, k));
-    }
-    Expr result = rules_[call]->rewrite(*node, args_);
+    Expr result =
+        rules_[call]->rewrite(*graph_.As<CallNode>(call), rewriter_.Args(call));
     if (!result.defined()) return false;
-    rewriter_.Set(i, std::move(result));
+    rewriter_.Replace(i, std::move(result));
     return true;
   }
 
-  const PostOrderIndex& graph_;
+  const IndexedGraph& graph_;
   std::vector<const InferenceRule*> rules_;
-  IndexedRewriter rewriter_;
-  absl::InlinedVector<Expr, 6> args_;
+  GraphRewriter rewriter_;
 };
 
 }  // namespace
 
 Expr SimplifyForInference(const Expr& expr) {
-  return InferenceSimplifier(PostOrderIndex(expr)).Run();
+  return InferenceSimplifier(IndexedGraph(expr)).Run();
 }
 
 Pass SimplifyInference() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<PostOrderIndex>(function);
+        const auto graph = context.Analyze<IndexedGraph>(function);
         return Function(InferenceSimplifier(*graph).Run().As<FunctionNode>());
       },
       {.name = "SimplifyInference",

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
-#include "baton/relay/analysis/post_order_index.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
@@ -21,25 +21,22 @@ constexpr int kNone = -1;
 // at the value, and what uses it in the body comes after.
 class LetRemover {
  public:
-  explicit LetRemover(const PostOrderIndex& graph)
+  explicit LetRemover(const IndexedGraph& graph)
       : graph_(graph), rewriter_(graph_) {}
 
   Expr Run() {
     FindLets();
     for (int i = 0; i < graph_.size(); ++i) {
       if (graph_.node(i)->kind() == NodeKind::kLet) {
-        const auto* let = graph_.As<LetNode>(i);
-        const int body = graph_.children(i)[2];
-        if (body != PostOrderIndex::kNoIndex) ReplaceVariable(body, i);
-        rewriter_.Set(i, body == PostOrderIndex::kNoIndex
-                             ? let->body()
-                             : rewriter_.Get(body));
+        const int body = graph_.let_body(i);
+        ReplaceVariable(body, i);
+        rewriter_.Replace(i, rewriter_.Get(body));
         continue;
       }
       for (const int child : graph_.children(i)) ReplaceVariable(child, i);
-      rewriter_.RebuildFromChildren(i);
+      rewriter_.Rebuild(i);
     }
-    return rewriter_.Get(graph_.size() - 1);
+    return rewriter_.Result();
   }
 
  private:
@@ -54,9 +51,8 @@ class LetRemover {
     }
     for (int i = 0; i < size; ++i) {
       for (const int child : graph_.children(i)) {
-        if (child == PostOrderIndex::kNoIndex) continue;
         const int let = let_of_[child];
-        if (let != kNone && i <= graph_.children(let)[1]) {
+        if (let != kNone && i <= graph_.let_value(let)) {
           recursive_[let] = true;
         }
       }
@@ -76,26 +72,23 @@ class LetRemover {
       pending_.pop_back();
       const int let = let_of_[var];
       const auto* node = graph_.As<LetNode>(let);
-      Expr value = ValueOf(let) == PostOrderIndex::kNoIndex
-                       ? node->value()
-                       : rewriter_.Get(ValueOf(let));
+      Expr value = rewriter_.Get(ValueOf(let));
       if (recursive_[let]) {
         const bool same = value == node->value() && node->body() == node->var();
         value =
             same ? Expr(node) : Let(node->var(), std::move(value), node->var());
       }
-      rewriter_.Set(var, std::move(value));
+      rewriter_.Replace(var, std::move(value));
     }
   }
 
-  int ValueOf(int let) const { return graph_.children(let)[1]; }
+  int ValueOf(int let) const { return graph_.let_value(let); }
   bool IsToReplace(int i) const {
-    return i != PostOrderIndex::kNoIndex && let_of_[i] != kNone &&
-           !rewriter_.changed(i);
+    return let_of_[i] != kNone && !rewriter_.changed(i);
   }
 
-  const PostOrderIndex& graph_;
-  IndexedRewriter rewriter_;
+  const IndexedGraph& graph_;
+  GraphRewriter rewriter_;
   std::vector<int> let_of_;  // by variable: the let that binds it, or kNone
   std::vector<int> pending_;
   std::vector<bool> recursive_;  // by let: whether the value uses the variable
@@ -105,7 +98,7 @@ class LetRemover {
 
 Expr InGraphNormalForm(const Expr& expr) {
   if (!ContainsKind(expr, NodeKind::kLet)) return expr;
-  return LetRemover(PostOrderIndex(expr)).Run();
+  return LetRemover(IndexedGraph(expr)).Run();
 }
 
 Pass ToGraphNormalForm() {
@@ -113,7 +106,7 @@ Pass ToGraphNormalForm() {
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<Function> {
         if (!ContainsKind(function, NodeKind::kLet)) return function;
-        const auto graph = context.Analyze<PostOrderIndex>(function);
+        const auto graph = context.Analyze<IndexedGraph>(function);
         return Function(LetRemover(*graph).Run().As<FunctionNode>());
       },
       {.name = "ToGraphNormalForm",

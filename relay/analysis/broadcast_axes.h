@@ -1,9 +1,8 @@
-// What passes ask about operands, and small expressions that they build: which
-// operand is broadcast along which axes, and how to shape a vector so that it
-// is.
+// Which operand is broadcast along which axes of another, and expressions that
+// shape a vector so that it is.
 
-#ifndef BATON_RELAY_TRANSFORM_PATTERN_UTILS_H_
-#define BATON_RELAY_TRANSFORM_PATTERN_UTILS_H_
+#ifndef BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_
+#define BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -118,8 +117,8 @@ Expr WithArgs(const CallNode& call, absl::Span<const Expr> args);
 
 // True for a constant of float32, float64 or an integer of 8 or 32 bits with no
 // element below zero (nor a NaN), possibly reshaped, transposed or repeated.
-bool IsAllPositiveConstant(const Expr& expr);
+bool IsNonNegativeConstant(const Expr& expr);
 
 }  // namespace baton::relay
 
-#endif  // BATON_RELAY_TRANSFORM_PATTERN_UTILS_H_
+#endif  // BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_

@@ -1,4 +1,4 @@
-#include "baton/relay/transform/pattern_utils.h"
+#include "baton/relay/analysis/broadcast_axes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -113,7 +113,7 @@ Expr WithArgs(const CallNode& call, absl::Span<const Expr> args) {
   return WithChildren(&call, children);
 }
 
-bool IsAllPositiveConstant(const Expr& expr) {
+bool IsNonNegativeConstant(const Expr& expr) {
   static const auto* const rearranging = new OpAttrMap<bool>([] {
     OpAttrMap<bool> ops;
     for (const char* name :

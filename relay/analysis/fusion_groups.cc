@@ -1,4 +1,4 @@
-#include "baton/relay/transform/graph_partitioner.h"
+#include "baton/relay/analysis/fusion_groups.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -266,8 +266,8 @@ class Partitioner {
 
 }  // namespace
 
-std::vector<int> PartitionGraph(const DataflowGraph& graph,
-                                int64_t max_group_size) {
+std::vector<int> FindFusionGroups(const DataflowGraph& graph,
+                                  int64_t max_group_size) {
   return Partitioner(graph, max_group_size).Run();
 }
 

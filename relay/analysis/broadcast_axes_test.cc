@@ -1,4 +1,4 @@
-#include "baton/relay/transform/pattern_utils.h"
+#include "baton/relay/analysis/broadcast_axes.h"
 
 #include <cstdint>
 #include <limits>
@@ -110,23 +110,23 @@ TEST(ReshapeToMatchAxisTest, KeepsTheRank) {
              ExpandDims(b, 1, 4));
 }
 
-TEST(IsAllPositiveConstantTest, LooksThroughReshapes) {
+TEST(IsNonNegativeConstantTest, LooksThroughReshapes) {
   const auto constant = [](std::vector<float> values) {
     const int64_t size = static_cast<int64_t>(values.size());
     return Const(*Tensor::FromValues<float>({size}, values));
   };
   const Constant positive = constant({0.5f, 0.0f, 2.0f});
-  EXPECT_TRUE(IsAllPositiveConstant(positive));
-  EXPECT_FALSE(IsAllPositiveConstant(constant({0.5f, -0.5f})));
-  EXPECT_FALSE(IsAllPositiveConstant(
+  EXPECT_TRUE(IsNonNegativeConstant(positive));
+  EXPECT_FALSE(IsNonNegativeConstant(constant({0.5f, -0.5f})));
+  EXPECT_FALSE(IsNonNegativeConstant(
       constant({std::numeric_limits<float>::quiet_NaN()})));
-  EXPECT_TRUE(IsAllPositiveConstant(Squeeze(
+  EXPECT_TRUE(IsNonNegativeConstant(Squeeze(
       Reshape(Repeat(Transpose(ExpandDims(positive, 1)), 2, 0), {1, 6}))));
-  EXPECT_FALSE(IsAllPositiveConstant(Abs(positive)));
-  EXPECT_FALSE(IsAllPositiveConstant(Var("x")));
-  EXPECT_TRUE(IsAllPositiveConstant(Const(3)));
-  EXPECT_FALSE(IsAllPositiveConstant(Const(-3)));
-  EXPECT_FALSE(IsAllPositiveConstant(Const(3.0, DType::Float(16))));
+  EXPECT_FALSE(IsNonNegativeConstant(Abs(positive)));
+  EXPECT_FALSE(IsNonNegativeConstant(Var("x")));
+  EXPECT_TRUE(IsNonNegativeConstant(Const(3)));
+  EXPECT_FALSE(IsNonNegativeConstant(Const(-3)));
+  EXPECT_FALSE(IsNonNegativeConstant(Const(3.0, DType::Float(16))));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Divides a dataflow graph into groups of operators to be fused.
+// Which operators of a dataflow graph are fused into one function.
 //
 // A node is fused with its immediate post-dominator, the nearest node that all
 // uses of its result run into, if the patterns of the operators in between
 // allow it. So both sides of a diamond join the group of the node where they
 // meet, or none does.
 
-#ifndef BATON_RELAY_TRANSFORM_GRAPH_PARTITIONER_H_
-#define BATON_RELAY_TRANSFORM_GRAPH_PARTITIONER_H_
+#ifndef BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
+#define BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
 
 #include <cstdint>
 #include <vector>
@@ -107,9 +107,9 @@ class PostDominatorTree {
 // For each node, the last node of its group, which is the one that stands for
 // the group. A group gets no more than `max_group_size` nodes where fusing
 // would make it larger.
-std::vector<int> PartitionGraph(const DataflowGraph& graph,
+std::vector<int> FindFusionGroups(const DataflowGraph& graph,
                                 int64_t max_group_size);
 
 }  // namespace baton::relay
 
-#endif  // BATON_RELAY_TRANSFORM_GRAPH_PARTITIONER_H_
+#endif  // BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_

@@ -1,4 +1,4 @@
-#include "baton/relay/transform/graph_partitioner.h"
+#include "baton/relay/analysis/fusion_groups.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ DataflowGraph Graph(const std::vector<FusionPattern>& patterns,
 std::vector<int> Partition(const std::vector<FusionPattern>& patterns,
                            const std::vector<std::vector<int>>& inputs,
                            int64_t limit = kNoLimit) {
-  return PartitionGraph(Graph(patterns, inputs), limit);
+  return FindFusionGroups(Graph(patterns, inputs), limit);
 }
 
 using Groups = std::vector<int>;
