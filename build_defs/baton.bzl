@@ -5,6 +5,8 @@
 docs/rules.md is their reference.
 """
 
+load("@baton_rules//:cc.bzl", "cc_binary")
+
 def baton_opt_binary(name, passes = [], ops = [], workloads = [], standard = True, deps = [], **kwargs):
     """A compiler with passes and operators of your own: `baton-opt` and more.
 
@@ -27,7 +29,7 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], standard = Tru
             Label("//relay/transform:all_passes"),
             Label("//testing/workloads:resnet"),
         ]
-    native.cc_binary(
+    cc_binary(
         name = name,
         # A library may be in several of the lists.
         deps = {str(part): None for part in parts}.keys(),

@@ -7,8 +7,10 @@ load("@baton//third_party/googletest:workspace.bzl", googletest = "repo")
 load("@baton//third_party/onednn:workspace.bzl", onednn = "repo")
 load("@baton//third_party/protobuf:workspace.bzl", protobuf = "repo")
 load("@baton//third_party/re2:workspace.bzl", re2 = "repo")
+load("@baton//third_party/rules:workspace.bzl", rules = "repo")
 
 _REPOSITORIES = {
+    "baton_rules": rules,
     "com_github_google_benchmark": benchmark,
     "com_google_absl": absl,
     "com_google_googletest": googletest,
