@@ -4,8 +4,9 @@
 usage: count_cases.py FOLDER
 
 FOLDER holds, for each invocation, NAME.json (--build_event_json_file) and
-NAME.status (Bazel's exit status). Prints what failed, then, as the last line,
-`N passed, N failed`; exits with 1 if anything failed.
+NAME.status (Bazel's exit status). An invocation without tests is one case, and
+so is NAME.status alone: a script that is no Bazel. Prints what failed, then, as
+the last line, `N passed, N failed`; exits with 1 if anything failed.
 """
 
 import json
@@ -83,8 +84,8 @@ def count_invocation(events, status):
     tested = {label for label, _, _ in tests}
     failed = sorted(entry for entry in broken if entry.split(": ")[0] not in tested)
     if not failed and status not in _EXPLAINED_STATUSES:
-        failed.append(f"bazel: exit status {status}")
-    passed = 0
+        failed.append(f"exit status {status}")
+    passed = int(not tests and not failed)
     for (label, _, _), result in sorted(tests.items()):
         new_passed, new_failed = count_test(result)
         passed += new_passed
@@ -112,7 +113,7 @@ def main(folder):
             read_events(status.with_suffix(".json")), int(status.read_text())
         )
         passed += new_passed
-        failed += new_failed
+        failed += [f"{status.stem}: {description}" for description in new_failed]
     for description in failed:
         print("FAILED", description)
     print(f"{passed} passed, {len(failed)} failed")

@@ -18,6 +18,10 @@ dependency (`bazel build --config=clang //...`, which turns it on in any case);
 g++ knows no such check and ignores the feature.
 """
 
+load("@baton_rules//:cc.bzl", "cc_binary", "cc_library", "cc_test")
+load("@baton_rules//:proto.bzl", "cc_proto_library", "proto_library")
+load("@baton_rules//:shell.bzl", "sh_test")
+
 # Importers' .bazelrc is not Baton's: the language comes with each target.
 BATON_COPTS = ["-std=c++20"]
 
@@ -25,7 +29,55 @@ _INCLUDE_PREFIX = "baton"
 
 _HEADER_SUFFIXES = (".h", ".hpp", ".inc", ".def")
 
+def _declare_sources():
+    """Makes `:cc_sources` of the package, which //checks reads."""
+    if not native.existing_rule("cc_sources"):
+        native.filegroup(
+            name = "cc_sources",
+            srcs = native.glob(
+                ["**/*.cc", "**/*.h"],
+                allow_empty = True,
+            ),
+            visibility = [str(Label("@baton//checks:__pkg__"))],
+        )
+
+def _compile_headers(name, srcs, hdrs):
+    """Makes `<name>_self_contained`, which compiles headers on their own.
+
+    Those, that is, without a source of the same name: the others compile on
+    their own as the first include of their source, which //checks asks for. It
+    is `manual`, so that not everybody compiles it; .ci/run does.
+    """
+    made = []
+    for header in hdrs:
+        if not header.endswith(".h") or ":" in header or header[:-len(".h")] + ".cc" in srcs:
+            continue
+        source = "self_contained/%s.cc" % header
+        native.genrule(
+            name = "self_contained/" + header,
+            outs = [source],
+            tags = ["manual"],
+            cmd = "echo '#include \"%s/%s/%s\"' >$@" % (
+                _INCLUDE_PREFIX,
+                native.package_name(),
+                header,
+            ),
+            visibility = ["//visibility:private"],
+        )
+        made.append(source)
+    if made:
+        cc_library(
+            name = name + "_self_contained",
+            testonly = True,
+            srcs = made,
+            copts = BATON_COPTS + ["-O0"],
+            tags = ["manual"],
+            visibility = ["//visibility:private"],
+            deps = [":" + name],
+        )
+
 def _check_srcs(name, srcs):
+    _declare_sources()
     if type(srcs) != type([]):
         return  # A select().
     for src in srcs:
@@ -60,18 +112,20 @@ def baton_cc_library(name, srcs = [], hdrs = [], copts = [], **kwargs):
     if hdrs:
         kwargs["strip_include_prefix"] = "/"
         kwargs["include_prefix"] = _INCLUDE_PREFIX
-    native.cc_library(
+    cc_library(
         name = name,
         srcs = srcs,
         hdrs = hdrs,
         copts = BATON_COPTS + copts,
         **kwargs
     )
+    if type(srcs) == type([]) and type(hdrs) == type([]):
+        _compile_headers(name, srcs, hdrs)
 
 def baton_cc_binary(name, srcs = [], copts = [], **kwargs):
     """A cc_binary. Headers belong to a baton_cc_library."""
     _check_srcs(name, srcs)
-    native.cc_binary(
+    cc_binary(
         name = name,
         srcs = srcs,
         copts = BATON_COPTS + copts,
@@ -94,7 +148,7 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
     googletest = ["@com_google_googletest//:gtest"]
     if gtest_main:
         googletest.append("@com_google_googletest//:gtest_main")
-    native.cc_test(
+    cc_test(
         name = name,
         srcs = srcs or [name + ".cc"],
         copts = BATON_COPTS + copts,
@@ -122,7 +176,7 @@ def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main 
     google_benchmark = ["@com_github_google_benchmark//:benchmark"]
     if benchmark_main:
         google_benchmark.append("@com_github_google_benchmark//:benchmark_main")
-    native.cc_binary(
+    cc_binary(
         name = name,
         testonly = True,
         srcs = srcs,
@@ -131,7 +185,7 @@ def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main 
         **kwargs
     )
     if smoke_filter != None:
-        native.sh_test(
+        sh_test(
             name = name + "_smoke_test",
             size = "small",
             srcs = [":" + name],
@@ -166,7 +220,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
         ))
     _check_srcs(name, srcs)
     kwargs.setdefault("size", "medium")
-    native.cc_library(
+    cc_library(
         name = name + "_input",
         testonly = True,
         srcs = srcs or [name + ".cc"],
@@ -175,7 +229,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
         deps = deps,
         alwayslink = True,
     )
-    native.cc_test(
+    cc_test(
         name = name,
         args = ["$(locations %s)" % label for label in corpus],
         data = corpus,
@@ -185,7 +239,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
         ],
         **kwargs
     )
-    native.cc_binary(
+    cc_binary(
         name = name[:-len("_test")] + "er",
         testonly = True,
         linkopts = ["-fsanitize=fuzzer"],
@@ -212,7 +266,7 @@ def baton_proto_library(name, srcs, deps = [], visibility = None, **kwargs):
             native.package_name(),
             name,
         ))
-    native.proto_library(
+    proto_library(
         name = name,
         srcs = srcs,
         import_prefix = _INCLUDE_PREFIX,
@@ -221,7 +275,7 @@ def baton_proto_library(name, srcs, deps = [], visibility = None, **kwargs):
         deps = deps,
         **kwargs
     )
-    native.cc_proto_library(
+    cc_proto_library(
         name = name[:-len("_proto")] + "_cc_proto",
         testonly = kwargs.get("testonly", False),
         visibility = visibility,

@@ -1,0 +1,148 @@
+"""Tests of the checks themselves, on small trees of sources."""
+
+import pathlib
+import tempfile
+import unittest
+
+import header_first
+import include_graph
+
+PAGE = """
+# Architecture
+
+| package | holds | may include |
+|---|---|---|
+| `testing/` | for tests | all below |
+| `relay/` | the language | `ir`, `base` |
+| `relay/op/` | operators | `ir` |
+| `ir/` | nodes | `base`, protobuf |
+| `base/` | the rest | Abseil |
+| `third_party/` | dependencies | |
+
+| another | table |
+|---|---|
+| `ir/` | `testing` |
+"""
+
+
+class ChecksTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.rule = include_graph.parse_rule(PAGE)
+        self.write("base/status.h")
+        self.write("ir/node.h", "baton/base/status.h")
+        self.write("relay/op/nn.h", "baton/ir/node.h", "baton/ir/module.pb.h")
+        self.write("relay/bind.h", "vector", "baton/ir/node.h")
+        self.write("testing/matchers.h", "baton/relay/bind.h")
+
+    def write(self, path, *includes):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = [f'#include "{name}"\n' if "/" in name else f"#include <{name}>\n" for name in includes]
+        file.write_text("// A comment.\n" + "".join(lines), encoding="utf-8")
+
+    def check(self, known=""):
+        sources = include_graph.read_sources(self.root)
+        return include_graph.check(sources, self.rule, include_graph.parse_known(known))
+
+    def test_reads_the_first_table(self):
+        self.assertEqual(self.rule["testing"], {"relay", "relay/op", "ir", "base"})
+        self.assertEqual(self.rule["ir"], {"base"})
+        self.assertNotIn("third_party", self.rule)
+
+    def test_refuses_a_row_that_may_include_what_is_above(self):
+        with self.assertRaisesRegex(ValueError, "`base` may include what is not below it"):
+            include_graph.parse_rule("| a | b |\n|---|---|\n| `ir/` | all below |\n| `base/` | `ir` |\n")
+
+    def test_accepts_what_the_table_allows(self):
+        self.assertEqual(self.check(), [])
+
+    def test_finds_an_upward_edge(self):
+        self.write("ir/type.cc", "baton/relay/op/nn.h")
+        self.assertEqual(self.check(), ["ir -> relay/op: ir/type.cc includes relay/op/nn.h"])
+
+    def test_finds_an_edge_that_is_downward_and_not_allowed(self):
+        self.write("relay/op/nn.cc", "baton/base/status.h")
+        self.assertEqual(self.check(), ["relay/op -> base: relay/op/nn.cc includes base/status.h"])
+
+    def test_a_package_may_not_include_its_parent_unless_the_table_says_so(self):
+        self.write("relay/op/nn.cc", "baton/relay/bind.h")
+        self.assertEqual(self.check(), ["relay/op -> relay: relay/op/nn.cc includes relay/bind.h"])
+
+    def test_a_folder_without_a_row_belongs_to_the_row_above(self):
+        self.write("ir/internal/arena.h", "baton/base/status.h", "baton/relay/bind.h")
+        self.assertEqual(self.check(), ["ir -> relay: ir/internal/arena.h includes relay/bind.h"])
+
+    def test_tests_may_include_testing_and_nothing_else_above(self):
+        for name in ("node_test.cc", "node_fuzz_test.cc", "node_test_util.h", "node_benchmark.cc", "testing/toy.h"):
+            self.write(f"ir/{name}", "baton/testing/matchers.h", "baton/relay/bind.h")
+            self.assertEqual(self.check(), [f"ir tests -> relay: ir/{name} includes relay/bind.h"])
+            (self.root / "ir" / name).unlink()
+
+    def test_code_may_not_include_testing(self):
+        self.write("ir/node.cc", "baton/testing/matchers.h")
+        self.assertEqual(self.check(), ["ir -> testing: ir/node.cc includes testing/matchers.h"])
+
+    def test_folders_beside_the_table_include_everything_and_are_included_by_nothing(self):
+        self.write("examples/main.h", "baton/testing/matchers.h", "baton/base/status.h")
+        self.assertEqual(self.check(), [])
+        self.write("testing/example.cc", "baton/examples/main.h")
+        self.assertEqual(self.check(), ["testing -> examples: testing/example.cc includes examples/main.h"])
+
+    def test_a_known_violation_is_accepted_until_it_is_gone(self):
+        known = "# A comment.\nir tests -> relay  # another\n"
+        self.write("ir/node_test.cc", "baton/relay/bind.h")
+        self.assertEqual(self.check(known), [])
+        self.write("ir/node.cc", "baton/relay/bind.h")
+        self.assertEqual(self.check(known), ["ir -> relay: ir/node.cc includes relay/bind.h"])
+        (self.root / "ir/node.cc").unlink()
+        (self.root / "ir/node_test.cc").unlink()
+        self.assertEqual(
+            self.check(known),
+            ["checks/known_include_violations.txt: no longer needed: ir tests -> relay"],
+        )
+
+    def test_finds_that_sources_are_missing(self):
+        (self.root / "base/status.h").unlink()
+        self.assertEqual(
+            self.check(),
+            [
+                "docs/architecture.md: the package base has no sources",
+                "ir/node.h: includes base/status.h, which is not among the sources",
+            ],
+        )
+
+    def test_other_repositories_inside_this_one_are_left_out(self):
+        self.write("examples/external/main.cc", "baton/no/such.h")
+        self.write("examples/external/WORKSPACE")
+        self.write("bazel-out/main.cc", "baton/no/such.h")
+        self.assertEqual(self.check(), [])
+
+    def test_prints_the_graph(self):
+        self.write("ir/node_test.cc", "baton/testing/matchers.h", "baton/base/status.h")
+        self.assertEqual(
+            include_graph.table(include_graph.read_sources(self.root), self.rule),
+            "| package | includes | its tests also include |\n"
+            "|---|---|---|\n"
+            "| `testing` | `relay` |  |\n"
+            "| `relay` | `ir` |  |\n"
+            "| `relay/op` | `ir` |  |\n"
+            "| `ir` | `base` | `testing` |",
+        )
+
+    def test_a_source_includes_its_own_header_first(self):
+        self.write("relay/bind.cc", "baton/relay/bind.h", "vector")
+        self.write("ir/other.cc", "vector")
+        self.assertEqual(header_first.check(include_graph.read_sources(self.root)), [])
+        self.write("relay/bind.cc", "vector", "baton/relay/bind.h")
+        self.assertEqual(
+            header_first.check(include_graph.read_sources(self.root)),
+            ['relay/bind.cc: the first include must be "baton/relay/bind.h"'],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
