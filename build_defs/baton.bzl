@@ -7,22 +7,23 @@ docs/rules.md is their reference.
 
 load("@baton_rules//:cc.bzl", "cc_binary")
 
-def baton_opt_binary(name, passes = [], ops = [], workloads = [], standard = True, deps = [], **kwargs):
+def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = [], standard = True, deps = [], **kwargs):
     """A compiler with passes and operators of your own: `baton-opt` and more.
 
-    It has all the flags of `baton-opt`.
+    It has all the flags of `baton-opt`, and those of the instruments.
 
     Args:
       name: the program's name, which RUN lines call it by.
       passes: cc_library targets that register passes.
       ops: cc_library targets that register operators.
       workloads: cc_library targets that register workloads.
+      instruments: cc_library targets that register instruments.
       standard: whether all of Baton's passes, operators and workloads are in it,
         too. Without them it has those that are named here, and what they need.
       deps: further cc_library targets.
       **kwargs: of cc_binary.
     """
-    parts = passes + ops + workloads + deps + [Label("//tools:main")]
+    parts = passes + ops + workloads + instruments + deps + [Label("//tools:main")]
     if standard:
         parts += [
             Label("//relay/op:all_ops"),

@@ -75,6 +75,13 @@ def _compile_headers(name, srcs, hdrs):
             visibility = ["//visibility:private"],
             deps = [":" + name],
         )
+def _copts(copts):
+    """`copts` of a target, and what all of Baton's have."""
+
+    # Warnings are for those who can mend them: in a repository that imports
+    # Baton there are none of Baton's, whatever its own flags ask for.
+    is_home = native.repository_name() in ["@", "@@", ""]
+    return BATON_COPTS + ([] if is_home else ["-w"]) + copts
 
 def _check_srcs(name, srcs):
     _declare_sources()
@@ -116,7 +123,7 @@ def baton_cc_library(name, srcs = [], hdrs = [], copts = [], **kwargs):
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        copts = BATON_COPTS + copts,
+        copts = _copts(copts),
         **kwargs
     )
     if type(srcs) == type([]) and type(hdrs) == type([]):
@@ -128,7 +135,7 @@ def baton_cc_binary(name, srcs = [], copts = [], **kwargs):
     cc_binary(
         name = name,
         srcs = srcs,
-        copts = BATON_COPTS + copts,
+        copts = _copts(copts),
         **kwargs
     )
 
@@ -151,7 +158,7 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
     cc_test(
         name = name,
         srcs = srcs or [name + ".cc"],
-        copts = BATON_COPTS + copts,
+        copts = _copts(copts),
         deps = deps + [dep for dep in googletest if dep not in deps],
         **kwargs
     )
@@ -180,7 +187,7 @@ def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main 
         name = name,
         testonly = True,
         srcs = srcs,
-        copts = BATON_COPTS + copts,
+        copts = _copts(copts),
         deps = deps + google_benchmark,
         **kwargs
     )
@@ -224,7 +231,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
         name = name + "_input",
         testonly = True,
         srcs = srcs or [name + ".cc"],
-        copts = BATON_COPTS + copts,
+        copts = _copts(copts),
         visibility = ["//visibility:private"],
         deps = deps,
         alwayslink = True,

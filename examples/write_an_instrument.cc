@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -10,6 +11,8 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/instruments.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton::examples {
@@ -51,5 +54,31 @@ absl::StatusOr<bool> SkipInstrument::ShouldRun(const IRModule& /*module*/,
   return std::find(names_.begin(), names_.end(), pass.name()) == names_.end();
 }
 // [/should_run]
+
+// [register]
+namespace {
+
+struct GrowthOptions {
+  double max_growth = 0;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("max_growth", &GrowthOptions::max_growth,
+      FlagSpec{.help = "A pass may make the program X times as large; 0: any.",
+               .value = "X"});
+  }
+};
+
+// No instrument if the flag is not given.
+absl::StatusOr<std::shared_ptr<PassInstrument>> MakeGrowth(
+    const GrowthOptions& options, const InstrumentRun& /*run*/) {
+  if (options.max_growth == 0) return nullptr;
+  return std::make_shared<GrowthInstrument>(options.max_growth);
+}
+BATON_REGISTER_INSTRUMENT("Growth", "Fails a pass that adds too much.",
+                          MakeGrowth);
+
+}  // namespace
+// [/register]
 
 }  // namespace baton::examples

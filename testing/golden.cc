@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "baton/testing/text_file.h"
+#include "baton/base/text_file.h"
 
 namespace baton::testing {
 namespace {

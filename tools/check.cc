@@ -1,4 +1,4 @@
-#include "baton/testing/check.h"
+#include "baton/tools/check.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,10 +22,9 @@
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/span.h"
-#include "baton/testing/check_pattern.h"
+#include "baton/tools/check_pattern.h"
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 constexpr size_t kNone = absl::string_view::npos;
@@ -55,7 +54,7 @@ struct Directive {
   std::string name;  // as written: `CHECK-NEXT`
   Kind kind = Kind::kPlain;
   int count = 1;
-  Pattern pattern;
+  CheckPattern pattern;
   Span span;  // from the name to the end of the pattern
 };
 
@@ -319,7 +318,7 @@ class Checker {
         CheckRegion(first, last, begin, input_.text().size(), true);
         break;
       }
-      const std::optional<Pattern::Match> label =
+      const std::optional<CheckPattern::Match> label =
           Find(directives_[last], begin, input_.text().size());
       if (!label.has_value()) {
         NotFound(directives_[last], 0, begin, input_.text().size());
@@ -340,8 +339,8 @@ class Checker {
   using Range = std::pair<size_t, size_t>;
 
   // The first match in [begin, end), with offsets in the whole input.
-  std::optional<Pattern::Match> Find(const Directive& directive, size_t begin,
-                                     size_t end) {
+  std::optional<CheckPattern::Match> Find(const Directive& directive,
+                                          size_t begin, size_t end) {
     const absl::string_view text = input_.Part(begin, end);
     if (directive.kind == Kind::kEmpty) {
       size_t i = text.find('\n');
@@ -349,9 +348,9 @@ class Checker {
         i = text.find('\n', i + 1);
       }
       if (i == kNone) return std::nullopt;
-      return Pattern::Match{.begin = begin + i + 1, .end = begin + i + 1};
+      return CheckPattern::Match{.begin = begin + i + 1, .end = begin + i + 1};
     }
-    absl::StatusOr<std::optional<Pattern::Match>> match =
+    absl::StatusOr<std::optional<CheckPattern::Match>> match =
         directive.pattern.Find(text, variables_);
     if (!match.ok()) {
       problem_ = std::string(match.status().message());
@@ -363,7 +362,7 @@ class Checker {
     return *std::move(match);
   }
 
-  void Accept(const Directive& directive, const Pattern::Match& match) {
+  void Accept(const Directive& directive, const CheckPattern::Match& match) {
     for (const auto& [name, value] : match.variables) variables_[name] = value;
     matched_.push_back({&directive, match.begin});
   }
@@ -404,7 +403,8 @@ class Checker {
     const size_t start = *from;
     size_t first_begin = kNone;
     for (int i = 0; i < directive.count; ++i) {
-      const std::optional<Pattern::Match> match = Find(directive, *from, end);
+      const std::optional<CheckPattern::Match> match =
+          Find(directive, *from, end);
       if (!match.has_value()) {
         NotFound(directive, i, *from, end);
         return false;
@@ -421,7 +421,7 @@ class Checker {
 
   // Whether `match` is on the line where `directive` wants it.
   bool CheckLine(const Directive& directive, size_t from,
-                 const Pattern::Match& match) {
+                 const CheckPattern::Match& match) {
     const bool same = directive.kind == Kind::kSame;
     if (!same && directive.kind != Kind::kNext &&
         directive.kind != Kind::kEmpty) {
@@ -461,7 +461,8 @@ class Checker {
       }
       size_t start = *from;
       while (true) {
-        const std::optional<Pattern::Match> match = Find(directive, start, end);
+        const std::optional<CheckPattern::Match> match =
+            Find(directive, start, end);
         if (!match.has_value()) {
           NotFound(directive, 0, start, end);
           return false;
@@ -493,7 +494,8 @@ class Checker {
   bool CheckNots(const std::vector<const Directive*>& excluded, size_t begin,
                  size_t end) {
     for (const Directive* directive : excluded) {
-      const std::optional<Pattern::Match> match = Find(*directive, begin, end);
+      const std::optional<CheckPattern::Match> match =
+          Find(*directive, begin, end);
       if (!match.has_value()) {
         if (problem_.empty()) continue;
         Error(*directive, std::exchange(problem_, ""));
@@ -565,7 +567,7 @@ class Checker {
                          : "not found in the input");
     Note(begin, begin, "looked for from here");
     if (end < input_.text().size()) Note(end, end, "up to here");
-    const std::optional<Pattern::Match> before = Find(directive, 0, begin);
+    const std::optional<CheckPattern::Match> before = Find(directive, 0, begin);
     problem_.clear();
     if (before.has_value()) {
       Note(before->begin, before->end, "there is a match earlier");
@@ -698,7 +700,7 @@ class Parser {
       return;
     }
     PatternError error;
-    std::optional<Pattern> pattern = Pattern::Parse(
+    std::optional<CheckPattern> pattern = CheckPattern::Parse(
         text,
         {.literal = head.literal,
          .full_line = options_.match_full_lines && head.kind != Kind::kNot,
@@ -766,7 +768,7 @@ absl::StatusOr<Checks> Checks::Parse(std::shared_ptr<const Source> source,
     PatternError error;
     auto pattern_source =
         std::make_shared<const Source>("implicit_check_not", text);
-    std::optional<Pattern> pattern = Pattern::Parse(
+    std::optional<CheckPattern> pattern = CheckPattern::Parse(
         text, {.strict = data->options.strict_whitespace}, &error);
     if (text.empty()) {
       diagnostics.Error({}, "implicit_check_not: empty pattern");
@@ -798,4 +800,4 @@ absl::Status Checks::Check(std::shared_ptr<const Source> input) const {
 
 int Checks::size() const { return static_cast<int>(data_->directives.size()); }
 
-}  // namespace baton::testing
+}  // namespace baton

@@ -10,8 +10,8 @@
 // letter or `_` (programs are full of `[[0, 0]`), and there are no numeric
 // variables.
 
-#ifndef BATON_TESTING_CHECK_H_
-#define BATON_TESTING_CHECK_H_
+#ifndef BATON_TOOLS_CHECK_H_
+#define BATON_TOOLS_CHECK_H_
 
 #include <map>
 #include <memory>
@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/source.h"
 
-namespace baton::testing {
+namespace baton {
 
 struct CheckOptions {
   // What directives begin with. Each must occur.
@@ -61,6 +61,6 @@ class Checks {
   std::shared_ptr<const Data> data_;
 };
 
-}  // namespace baton::testing
+}  // namespace baton
 
-#endif  // BATON_TESTING_CHECK_H_
+#endif  // BATON_TOOLS_CHECK_H_

@@ -9,11 +9,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/source.h"
-#include "baton/testing/check.h"
+#include "baton/tools/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using baton::Checks;
   using baton::Source;
-  using baton::testing::Checks;
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const size_t nul = text.find('\0');
   const std::string checks(text.substr(0, nul));

@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/source.h"
-#include "baton/testing/check.h"
-#include "baton/testing/text_file.h"
+#include "baton/base/text_file.h"
+#include "baton/tools/check.h"
 
 ABSL_FLAG(std::vector<std::string>, check_prefix, {"CHECK"},
           "What directives begin with; several are separated by commas.");
@@ -33,7 +33,7 @@ ABSL_FLAG(bool, strict_whitespace, false,
 ABSL_FLAG(bool, match_full_lines, false,
           "All patterns but those of -NOT match whole lines.");
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 constexpr int kMismatch = 1;
@@ -91,8 +91,6 @@ int CheckMain(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace baton::testing
+}  // namespace baton
 
-int main(int argc, char** argv) {
-  return baton::testing::CheckMain(argc, argv);
-}
+int main(int argc, char** argv) { return baton::CheckMain(argc, argv); }

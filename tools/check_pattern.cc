@@ -1,4 +1,4 @@
-#include "baton/testing/check_pattern.h"
+#include "baton/tools/check_pattern.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 // What may be spent on giving a variable a value that its uses in the same line
@@ -81,10 +81,10 @@ size_t FindVariableEnd(absl::string_view text, size_t from) {
 
 }  // namespace
 
-std::optional<Pattern> Pattern::Parse(absl::string_view text,
-                                      const PatternOptions& options,
-                                      PatternError* error) {
-  Pattern pattern;
+std::optional<CheckPattern> CheckPattern::Parse(absl::string_view text,
+                                                const PatternOptions& options,
+                                                PatternError* error) {
+  CheckPattern pattern;
   pattern.options_ = options;
   const auto fail = [&](size_t begin, size_t end, std::string message) {
     *error = {begin, end, std::move(message)};
@@ -191,7 +191,7 @@ std::optional<Pattern> Pattern::Parse(absl::string_view text,
   return pattern;
 }
 
-std::vector<std::string> Pattern::UsedVariables() const {
+std::vector<std::string> CheckPattern::UsedVariables() const {
   std::vector<std::string> names;
   for (const Piece& piece : pieces_) {
     if (piece.kind == Kind::kUse) names.push_back(piece.text);
@@ -199,13 +199,13 @@ std::vector<std::string> Pattern::UsedVariables() const {
   return names;
 }
 
-bool Pattern::has_variables() const {
+bool CheckPattern::has_variables() const {
   return std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
     return piece.kind != Kind::kText && piece.kind != Kind::kRegex;
   });
 }
 
-std::string Pattern::LiteralText(const CheckVariables& variables) const {
+std::string CheckPattern::LiteralText(const CheckVariables& variables) const {
   std::string text;
   for (const Piece& piece : pieces_) {
     if (piece.kind == Kind::kText) {
@@ -219,9 +219,9 @@ std::string Pattern::LiteralText(const CheckVariables& variables) const {
   return text;
 }
 
-Pattern::Compiled Pattern::Compile(const std::vector<Piece>& pieces,
-                                   const PatternOptions& options,
-                                   const CheckVariables& variables) {
+CheckPattern::Compiled CheckPattern::Compile(const std::vector<Piece>& pieces,
+                                             const PatternOptions& options,
+                                             const CheckVariables& variables) {
   Compiled compiled;
   int groups = 0;
   const absl::string_view blanks = options.strict ? "" : " *";
@@ -261,10 +261,9 @@ Pattern::Compiled Pattern::Compile(const std::vector<Piece>& pieces,
 
 // The first match at or after `from`. `agrees`: whether the variables that it
 // sets have these values where they are used in it, too.
-std::optional<Pattern::Match> Pattern::FindRegex(const Compiled& compiled,
-                                                 absl::string_view text,
-                                                 size_t from,
-                                                 bool* agrees) const {
+std::optional<CheckPattern::Match> CheckPattern::FindRegex(
+    const Compiled& compiled, absl::string_view text, size_t from,
+    bool* agrees) const {
   *agrees = true;
   std::vector<re2::StringPiece> groups(compiled.num_groups);
   const re2::StringPiece whole(text.data(), text.size());
@@ -294,7 +293,7 @@ std::optional<Pattern::Match> Pattern::FindRegex(const Compiled& compiled,
 // line that sets it matches what may be the variable's value, and must turn out
 // to be it. If it does not anywhere in a line, each value that the variable can
 // have there is tried.
-absl::StatusOr<std::optional<Pattern::Match>> Pattern::FindRepeated(
+absl::StatusOr<std::optional<CheckPattern::Match>> CheckPattern::FindRepeated(
     const Compiled& compiled, absl::string_view text,
     const CheckVariables& variables) const {
   const size_t max_work = kMinWork + kWorkPerByte * text.size();
@@ -350,7 +349,7 @@ absl::StatusOr<std::optional<Pattern::Match>> Pattern::FindRepeated(
   return std::nullopt;
 }
 
-absl::StatusOr<std::optional<Pattern::Match>> Pattern::Find(
+absl::StatusOr<std::optional<CheckPattern::Match>> CheckPattern::Find(
     absl::string_view text, const CheckVariables& variables) const {
   if (only_text_.has_value()) {
     const size_t begin = text.find(*only_text_);
@@ -377,4 +376,4 @@ absl::StatusOr<std::optional<Pattern::Match>> Pattern::Find(
   return FindRegex(*compiled, text, 0, &agrees);
 }
 
-}  // namespace baton::testing
+}  // namespace baton

@@ -1,7 +1,7 @@
-// The pattern of one CHECK line; see testing/check.h.
+// The pattern of one CHECK line; see tools/check.h.
 
-#ifndef BATON_TESTING_CHECK_PATTERN_H_
-#define BATON_TESTING_CHECK_PATTERN_H_
+#ifndef BATON_TOOLS_CHECK_PATTERN_H_
+#define BATON_TOOLS_CHECK_PATTERN_H_
 
 #include <cstddef>
 #include <map>
@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "re2/re2.h"
 
-namespace baton::testing {
+namespace baton {
 
 using CheckVariables = std::map<std::string, std::string>;
 
@@ -33,12 +33,12 @@ struct PatternOptions {
 };
 
 // A pattern matches within one line.
-class Pattern {
+class CheckPattern {
  public:
   // If there is an error, sets `error`.
-  static std::optional<Pattern> Parse(absl::string_view text,
-                                      const PatternOptions& options,
-                                      PatternError* error);
+  static std::optional<CheckPattern> Parse(absl::string_view text,
+                                           const PatternOptions& options,
+                                           PatternError* error);
 
   struct Match {
     size_t begin = 0;
@@ -95,6 +95,6 @@ class Pattern {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-}  // namespace baton::testing
+}  // namespace baton
 
-#endif  // BATON_TESTING_CHECK_PATTERN_H_
+#endif  // BATON_TOOLS_CHECK_PATTERN_H_

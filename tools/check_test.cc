@@ -1,4 +1,4 @@
-#include "baton/testing/check.h"
+#include "baton/tools/check.h"
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 using ::testing::AllOf;
@@ -551,4 +551,4 @@ TEST(SizeTest, TimeGrowsWithTheInput) {
 }
 
 }  // namespace
-}  // namespace baton::testing
+}  // namespace baton

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,12 +24,15 @@
 namespace baton {
 namespace {
 
-// The value in `--flagfile=VALUE`; nullopt for any other argument. One dash is
-// as good as two.
-std::optional<absl::string_view> FlagFileValue(absl::string_view arg) {
+// The value in `--NAME=VALUE`; nullopt for any other argument. One dash is as
+// good as two.
+std::optional<absl::string_view> ValueOf(absl::string_view name,
+                                         absl::string_view arg) {
   if (!absl::ConsumePrefix(&arg, "-")) return std::nullopt;
   absl::ConsumePrefix(&arg, "-");
-  if (!absl::ConsumePrefix(&arg, "flagfile=")) return std::nullopt;
+  if (!absl::ConsumePrefix(&arg, name) || !absl::ConsumePrefix(&arg, "=")) {
+    return std::nullopt;
+  }
   return arg;
 }
 
@@ -45,6 +49,36 @@ class Expander {
             absl::StrCat(where, "--flagfile: ", status.message()));
       }
     }
+    return absl::OkStatus();
+  }
+  // `names` is a list with commas, found at `where`.
+  absl::Status AddFromEnvironment(absl::string_view names, bool must_exist,
+                                  const std::string& where) {
+    for (const absl::string_view name :
+         absl::StrSplit(names, ',', absl::SkipEmpty())) {
+      const std::string variable = absl::StrCat("FLAGS_", name);
+      const char* const value = std::getenv(variable.c_str());
+      if (value != nullptr) {
+        Add(absl::StrCat("--", name, "=", value), where);
+      } else if (must_exist) {
+        return absl::NotFoundError(
+            absl::StrCat(where, variable, " not found in environment"));
+      }
+    }
+    return absl::OkStatus();
+  }
+  // Adds `arg`, or what it stands for.
+  absl::Status Expand(absl::string_view arg, const std::string& where) {
+    if (const auto files = ValueOf("flagfile", arg)) {
+      return AddFiles(*files, where);
+    }
+    if (const auto names = ValueOf("fromenv", arg)) {
+      return AddFromEnvironment(*names, /*must_exist=*/true, where);
+    }
+    if (const auto names = ValueOf("tryfromenv", arg)) {
+      return AddFromEnvironment(*names, /*must_exist=*/false, where);
+    }
+    Add(arg, where);
     return absl::OkStatus();
   }
   void Add(absl::string_view text, std::string where) {
@@ -65,17 +99,13 @@ class Expander {
       ++number;
       line = absl::StripAsciiWhitespace(line);
       if (line.empty() || absl::StartsWith(line, "#")) continue;
-      std::string where = absl::StrCat(path, ":", number, ": ");
+      const std::string where = absl::StrCat(path, ":", number, ": ");
       if (line.find_first_not_of('-') == absl::string_view::npos ||
           line[0] != '-') {
         return absl::InvalidArgumentError(
             absl::StrCat(where, "expected a flag, found `", line, "`"));
       }
-      if (const auto files = FlagFileValue(line); files.has_value()) {
-        BATON_RETURN_IF_ERROR(AddFiles(*files, where));
-      } else {
-        Add(line, std::move(where));
-      }
+      BATON_RETURN_IF_ERROR(Expand(line, where));
     }
     open_.pop_back();
     return absl::OkStatus();
@@ -93,15 +123,13 @@ absl::StatusOr<std::vector<Argument>> ExpandFlagFiles(
   bool flags = true;
   for (size_t i = 0; i < args.size(); ++i) {
     flags = flags && args[i] != "--";
-    std::optional<absl::string_view> files = FlagFileValue(args[i]);
-    if (flags && (args[i] == "--flagfile" || args[i] == "-flagfile") &&
-        i + 1 < args.size()) {
-      files = args[++i];
-    }
-    if (flags && files.has_value()) {
-      BATON_RETURN_IF_ERROR(expander.AddFiles(*files, ""));
-    } else {
+    if (!flags) {
       expander.Add(args[i], "");
+    } else if ((args[i] == "--flagfile" || args[i] == "-flagfile") &&
+               i + 1 < args.size()) {
+      BATON_RETURN_IF_ERROR(expander.AddFiles(args[++i], ""));
+    } else {
+      BATON_RETURN_IF_ERROR(expander.Expand(args[i], ""));
     }
   }
   return expander.Take();

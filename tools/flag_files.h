@@ -24,8 +24,11 @@ struct Argument {
 };
 
 // The arguments, the name of the program not among them, with what the files
-// hold in place of each `--flagfile` before `--`. Errors: a file that cannot be
-// read, one that includes itself, a line that is no flag.
+// hold in place of each `--flagfile` before `--`; and in place of Abseil's
+// `--fromenv=NAME,NAME`, flags with the values that the environment has under
+// FLAGS_NAME (`--tryfromenv`: those that are there). Errors: a file that cannot
+// be read, one that includes itself, a line that is no flag, a variable that
+// is not set.
 absl::StatusOr<std::vector<Argument>> ExpandFlagFiles(
     absl::Span<const absl::string_view> args);
 

@@ -1,5 +1,6 @@
 #include "baton/tools/flag_files.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -53,6 +54,15 @@ TEST(FlagFilesTest, OtherArgumentsStay) {
   EXPECT_EQ(Expand({"--", "--flagfile=x"}), "--\n--flagfile=x\n");
   EXPECT_EQ(Expand({"--flagfile"}), "--flagfile\n");
   EXPECT_EQ(Expand({}), "");
+}
+
+TEST(FlagFilesTest, ReadTheEnvironment) {
+  setenv("FLAGS_x", "1 2", /*overwrite=*/1);
+  unsetenv("FLAGS_y");
+  EXPECT_EQ(Expand({"--fromenv=x", "-tryfromenv=y,x"}), "--x=1 2\n--x=1 2\n");
+  EXPECT_THAT(ExpandFlagFiles({"--fromenv=x,y"}).status(),
+              StatusIs(absl::StatusCode::kNotFound,
+                       "FLAGS_y not found in environment"));
 }
 
 TEST(FlagFilesTest, Errors) {

@@ -1,4 +1,4 @@
-// baton-ir-test: runs the RUN lines of a file; see testing/run_lines.h.
+// baton-ir-test: runs the RUN lines of a file; see tools/run_lines.h.
 //
 //   baton-ir-test FILE --programs=PATH,PATH
 //
@@ -20,13 +20,13 @@
 #include "absl/strings/str_cat.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
-#include "baton/testing/run_lines.h"
-#include "baton/testing/text_file.h"
+#include "baton/base/text_file.h"
+#include "baton/tools/run_lines.h"
 
 ABSL_FLAG(std::vector<std::string>, programs, {},
           "Programs that the lines call by the last part of their paths.");
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 absl::StatusOr<std::string> MakeFolder() {
@@ -57,7 +57,7 @@ absl::StatusOr<int> RunFile(const std::string& path) {
 }
 
 }  // namespace
-}  // namespace baton::testing
+}  // namespace baton
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: baton-ir-test FILE --programs=PATH,PATH\n";
     return 2;
   }
-  const absl::StatusOr<int> code = baton::testing::RunFile(positional[1]);
+  const absl::StatusOr<int> code = baton::RunFile(positional[1]);
   if (!code.ok()) {
     std::cerr << code.status().message() << "\n";
     return 2;

@@ -44,7 +44,9 @@
 #include "baton/runtime/kernel.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tools/files.h"
+#include "baton/tools/flags.h"
 #include "baton/tools/input.h"
+#include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/function_pass.h"
@@ -58,16 +60,6 @@ namespace baton {
 namespace {
 
 constexpr char kStandardStream[] = "-";
-
-absl::Status CheckChoice(absl::string_view flag, const std::string& value,
-                         const std::vector<std::string>& choices) {
-  for (const std::string& choice : choices) {
-    if (value == choice) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--", flag, "=", value, ": unknown value", DidYouMean(value, choices),
-      " (expected one of ", absl::StrJoin(choices, ", "), ")"));
-}
 
 absl::Status CheckPassNames(absl::string_view flag,
                             const std::vector<std::string>& names) {
@@ -239,17 +231,19 @@ absl::StatusOr<std::shared_ptr<PassInstrument>> CreatePrinter(
 // Who watches the passes, as the options ask.
 class Watch {
  public:
-  // `folder`: in that of options.dump_dir; may be empty. `place`: where the
-  // module is among others; may be empty.
-  static absl::StatusOr<Watch> Create(
-      const OptOptions& options, const RunOptions& run, const Pass& pipeline,
-      const std::string& folder, const std::string& place, Console& console);
+  // `module_number`: among `num_modules`, from 1.
+  static absl::StatusOr<Watch> Create(const OptOptions& options,
+                                      const RunOptions& run,
+                                      const Pass& pipeline,
+                                      size_t module_number, size_t num_modules,
+                                      Console& console);
 
   const PassInstruments& instruments() const { return instruments_; }
 
   // Whether there will be anything to read.
   bool talks() const {
-    return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_;
+    return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_ ||
+           has_registered_;
   }
 
   // What is to be said when the passes have run; the context must not have
@@ -267,13 +261,14 @@ class Watch {
   bool shows_diff_ = false;
   bool json_ = false;
   bool prints_ = false;
+  bool has_registered_ = false;
 };
 
 absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
                                     const RunOptions& run, const Pass& pipeline,
-                                    const std::string& folder,
-                                    const std::string& place,
+                                    size_t module_number, size_t num_modules,
                                     Console& console) {
+  const bool several = num_modules > 1;
   Watch watch;
   const auto add = [&watch](auto instrument) {
     watch.instruments_.push_back(instrument);
@@ -301,8 +296,23 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   }
   if (!options.dump_dir.empty()) {
     add(std::make_shared<DumpInstrument>(
-        folder.empty() ? options.dump_dir
-                       : absl::StrCat(options.dump_dir, "/", folder)));
+        several ? absl::StrCat(options.dump_dir, "/", module_number)
+                : options.dump_dir));
+  }
+  BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
+  for (const InstrumentFactory* factory : factories) {
+    BATON_ASSIGN_OR_RETURN(
+        auto instrument,
+        factory->Make(
+            run.instrument_flags,
+            {.pipeline = pipeline,
+             .module_number = several ? static_cast<int>(module_number) : 0,
+             .report = [&console](absl::string_view text) {
+               console.Report(text);
+             }}));
+    if (instrument == nullptr) continue;
+    add(std::move(instrument));
+    watch.has_registered_ = true;
   }
   // Those that may find fault come last: the others have seen the culprit.
   if (run.verify_each) add(std::make_shared<VerifyInstrument>());
@@ -313,7 +323,10 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {
     add(std::make_shared<ProgressInstrument>(
-        pipeline, [&console, place](const std::string& text) {
+        pipeline,
+        [&console, place = several ? absl::StrCat("module ", module_number, "/",
+                                                  num_modules, " ")
+                                   : ""](const std::string& text) {
           console.Progress(place + text);
         }));
   }
@@ -382,15 +395,6 @@ std::string WriteReproducer(const IRModule& module, const RunOptions& run,
                       : std::string(written.message());
 }
 
-absl::Status CheckOptions(const OptOptions& options) {
-  BATON_RETURN_IF_ERROR(CheckChoice(
-      "emit", options.emit, {"text", "text-no-meta", "binary", "none"}));
-  BATON_RETURN_IF_ERROR(
-      CheckChoice("timing", options.timing, {"none", "text", "json"}));
-  return CheckChoice("print_changed", options.print_changed,
-                     {"none", "full", "diff"});
-}
-
 // The pipeline; an error if anything else in `run` is wrong.
 absl::StatusOr<Pass> CheckRunOptions(const RunOptions& run) {
   BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
@@ -420,7 +424,7 @@ absl::Status Emit(const OptOptions& options,
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));
   // What can be found wrong at once is not left for later.
-  BATON_RETURN_IF_ERROR(CheckOptions(options));
+  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
   BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
   BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
 
@@ -444,11 +448,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     InputModule& input = job.modules[i];
     BATON_ASSIGN_OR_RETURN(
         const Watch watch,
-        Watch::Create(
-            options, job.run, pipeline, several ? absl::StrCat(i + 1) : "",
-            several ? absl::StrCat("module ", i + 1, "/", num_modules, " ")
-                    : "",
-            console));
+        Watch::Create(options, job.run, pipeline, i + 1, num_modules, console));
     if (i > 0) text += separator;
     if (i > 0 && watch.talks()) console.Report(separator);
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "baton/tools/flags.h"
 #include "baton/tools/run_options.h"
 
 namespace baton {
 
+// Each field in VisitFields is a flag of its name; so are those of `run`.
 struct OptOptions {
   // Where the module comes from: a file, `-` for standard input, or a built-in
   // workload such as `resnet{num_layers=18}`. One of the two must be given.
@@ -25,15 +27,15 @@ struct OptOptions {
   bool split_input_file = false;
 
   RunOptions run;
-  // The fields of `run` that were asked for. If the input is a reproducer, it
-  // decides about all others.
+  // The flags of `run` that are given. If the input is a reproducer, it decides
+  // about all others.
   std::vector<std::string> given;
 
   // Where the module goes; empty or `-` for standard output.
   std::string output;
-  std::string emit = "text";  // text, text-no-meta, binary, none
+  std::string emit = "text";
 
-  std::string timing = "none";  // none, text, json
+  std::string timing = "none";
   // Whether to report calls per operator and how each pass changed them.
   bool op_diff = false;
   // A file for both as JSON, a line for each module:
@@ -44,7 +46,7 @@ struct OptOptions {
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;
-  std::string print_changed = "none";  // none, full, diff
+  std::string print_changed = "none";
   // A folder for the module after each pass; see instrument/dump.h. If there
   // are several modules, each has a folder in it: 1, 2, ...
   std::string dump_dir;
@@ -55,6 +57,70 @@ struct OptOptions {
   // Whether to say on `reports`, a terminal, what is under way. What is printed
   // after each pass serves instead, if there is anything.
   bool progress = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("workload", &OptOptions::workload,
+      FlagSpec{
+          .help =
+              "A built-in network in place of INPUT: 'resnet{num_layers=18}'.",
+          .value = "SPEC",
+          .group = kInputFlags});
+    v("bind_params", &OptOptions::bind_params,
+      FlagSpec{.help = "Binds the workload's weights.", .group = kInputFlags});
+    v("split_input_file", &OptOptions::split_input_file,
+      FlagSpec{.help = "Lines `// -----` separate independent modules.",
+               .group = kInputFlags});
+
+    v("output", &OptOptions::output,
+      FlagSpec{.help = "Standard output if not given.",
+               .value = "FILE",
+               .group = kOutputFlags});
+    v("emit", &OptOptions::emit,
+      FlagSpec{.help = "Of the result: text, text-no-meta, binary or none.",
+               .value = "FORMAT",
+               .group = kOutputFlags,
+               .choices = {"text", "text-no-meta", "binary", "none"}});
+
+    v("timing", &OptOptions::timing,
+      FlagSpec{.help = "Where time went, pass by pass: none, text or json.",
+               .value = "FORMAT",
+               .group = kReportFlags,
+               .choices = {"none", "text", "json"}});
+    v("op_diff", &OptOptions::op_diff,
+      FlagSpec{.help = "How each pass changed the calls of each operator.",
+               .group = kReportFlags});
+    v("report", &OptOptions::report,
+      FlagSpec{.help = "Times and changes of calls as JSON.",
+               .value = "FILE",
+               .group = kReportFlags});
+    v("print_before", &OptOptions::print_before,
+      FlagSpec{
+          .help = "The module before passes of these names (RE2, whole name).",
+          .value = "RE",
+          .group = kReportFlags});
+    v("print_after", &OptOptions::print_after,
+      FlagSpec{.help = "The same, after them.",
+               .value = "RE",
+               .group = kReportFlags});
+    v("print_changed", &OptOptions::print_changed,
+      FlagSpec{
+          .help = "The functions that each pass changed: none, full or diff.",
+          .value = "HOW",
+          .group = kReportFlags,
+          .choices = {"none", "full", "diff"}});
+    v("dump_dir", &OptOptions::dump_dir,
+      FlagSpec{.help = "A file for each execution of a pass.",
+               .value = "DIR",
+               .group = kReportFlags});
+
+    v("reproducer", &OptOptions::reproducer,
+      FlagSpec{
+          .help =
+              "On failure: module, passes and settings; INPUT of another run.",
+          .value = "FILE",
+          .group = kFaultFlags});
+  }
 };
 
 struct OptStreams {

@@ -3,15 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/flags/commandlineflag.h"
-#include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
@@ -24,111 +22,83 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/flag_files.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/instruments.h"
 #include "baton/tools/opt.h"
-
-// The help of a flag that takes a value begins with `=` and what the value is.
-
-ABSL_FLAG(std::string, workload, "",
-          "=SPEC A built-in network in place of INPUT: "
-          "'resnet{num_layers=18}'.");
-ABSL_FLAG(bool, bind_params, false, "Binds the workload's weights.");
-ABSL_FLAG(bool, split_input_file, false,
-          "Lines `// -----` separate independent modules.");
-
-ABSL_FLAG(std::string, passes, "",
-          "=PIPELINE As in 'FoldConstant,ConvertLayout{desired_layouts="
-          "{nn.conv2d:[NHWC]}}'.");
-ABSL_FLAG(int, opt_level, 2,
-          "=N Sequences run the passes of this level and below.");
-ABSL_FLAG(std::vector<std::string>, disabled_pass, {},
-          "=A,B Passes that sequences leave out.");
-ABSL_FLAG(std::vector<std::string>, required_pass, {},
-          "=A,B Passes that run whatever their level.");
-ABSL_FLAG(std::string, config, "", "=KEY=VALUE,... Settings that passes read.");
-ABSL_FLAG(int, threads, 1,
-          "=N For function passes; 0 for as many as the machine has.");
-ABSL_FLAG(int64_t, bisect_limit, -1,
-          "=N Executions after which passes change nothing; -1: no limit.");
-
-ABSL_FLAG(std::string, output, "", "=FILE Standard output if not given.");
-ABSL_FLAG(std::string, emit, "text",
-          "=FORMAT Of the result: text, text-no-meta, binary or none.");
-
-ABSL_FLAG(std::string, timing, "none",
-          "=FORMAT Where time went, pass by pass: none, text or json.");
-ABSL_FLAG(bool, op_diff, false,
-          "How each pass changed the calls of each operator.");
-ABSL_FLAG(std::string, report, "", "=FILE Times and changes of calls as JSON.");
-ABSL_FLAG(std::string, print_before, "",
-          "=RE The module before passes of these names (RE2, whole name).");
-ABSL_FLAG(std::string, print_after, "", "=RE The same, after them.");
-ABSL_FLAG(std::string, print_changed, "none",
-          "=HOW The functions that each pass changed: none, full or diff.");
-ABSL_FLAG(std::string, dump_dir, "",
-          "=DIR A file for each execution of a pass.");
-
-ABSL_FLAG(bool, verify_each, false,
-          "Checks the module after each pass; names the guilty one.");
-
-ABSL_FLAG(bool, check_values, false,
-          "Evaluates the module before and after each pass; names the "
-          "guilty one.");
-ABSL_FLAG(int64_t, seed, 0, "=N Of the random inputs of --check_values.");
-ABSL_FLAG(
-    std::string, reproducer, "",
-    "=FILE On failure: module, passes and settings; INPUT of another run.");
-
-ABSL_FLAG(bool, list_passes, false, "The passes, with their options.");
-ABSL_FLAG(bool, list_ops, false, "The operators.");
-ABSL_FLAG(bool, list_workloads, false, "The workloads, with their options.");
+#include "baton/tools/run_options.h"
 
 namespace baton {
 namespace {
 
 constexpr char kVersion[] = "0.1.0";
 
-// The flags as --help shows them. `help` and `version` are Abseil's.
-struct Section {
-  const char* title;
-  std::vector<const char*> flags;
+// The flags that list what is inside.
+struct ListOptions {
+  bool list_passes = false;
+  bool list_ops = false;
+  bool list_workloads = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("list_passes", &ListOptions::list_passes,
+      FlagSpec{.help = "The passes, with their options.", .group = kListFlags});
+    v("list_ops", &ListOptions::list_ops,
+      FlagSpec{.help = "The operators.", .group = kListFlags});
+    v("list_workloads", &ListOptions::list_workloads,
+      FlagSpec{.help = "The workloads, with their options.",
+               .group = kListFlags});
+  }
 };
 
-const std::vector<Section>& Sections() {
-  static const auto* const kSections = new std::vector<Section>{
-      {"Input", {"workload", "bind_params", "split_input_file"}},
-      {"Passes",
-       {"passes", "opt_level", "disabled_pass", "required_pass", "config",
-        "threads", "bisect_limit"}},
-      {"Output", {"output", "emit"}},
-      {"Reports, on standard error",
-       {"timing", "op_diff", "report", "print_before", "print_after",
-        "print_changed", "dump_dir"}},
-      {"Finding what is wrong",
-       {"verify_each", "check_values", "seed", "reproducer"}},
-      {"What is inside",
-       {"list_passes", "list_ops", "list_workloads", "help", "version"}},
-  };
-  return *kSections;
+// These are Abseil's, and shown under kListFlags.
+constexpr const char* kAbseilFlags[] = {"help", "version"};
+
+// The heading of an instrument's flags in the help.
+std::string Heading(absl::string_view instrument, absl::string_view doc) {
+  return absl::StrCat("Instrument ", instrument, ". ", doc);
 }
 
-// Flags of this program that are neither in Sections() nor Abseil's own.
-std::vector<std::string> OtherFlags() {
-  std::vector<std::string> names;
+absl::StatusOr<FlagSet> OwnFlags() {
+  FlagSet flags;
+  for (const std::vector<Flag>* own :
+       {&FlagsOf<RunOptions>(), &FlagsOf<OptOptions>(),
+        &FlagsOf<ListOptions>()}) {
+    BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
+  }
+  return flags;
+}
+
+// With the flags of registered instruments.
+absl::StatusOr<FlagSet> AllFlags() {
+  BATON_ASSIGN_OR_RETURN(FlagSet flags, OwnFlags());
+  for (const std::string& name : Instruments().Names()) {
+    BATON_ASSIGN_OR_RETURN(const InstrumentFactory* factory,
+                           Instruments().Get(name));
+    BATON_RETURN_IF_ERROR(flags.Add(factory->flags(),
+                                    absl::StrCat("the instrument ", name),
+                                    Heading(name, factory->doc())));
+  }
+  return flags;
+}
+
+// Flags of this program that ABSL_FLAG defines, but for Abseil's own.
+std::vector<const absl::CommandLineFlag*> OtherFlags() {
+  std::vector<const absl::CommandLineFlag*> flags;
   for (const auto& [name, flag] : absl::GetAllFlags()) {
-    const bool is_listed = std::any_of(
-        Sections().begin(), Sections().end(), [name = name](const Section& s) {
-          return std::find(s.flags.begin(), s.flags.end(), name) !=
-                 s.flags.end();
-        });
-    if (!is_listed && !absl::StrContains(flag->Filename(), "absl/flags/")) {
-      names.emplace_back(name);
+    if (!absl::StrContains(flag->Filename(), "absl/flags/")) {
+      flags.push_back(flag);
     }
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(flags.begin(), flags.end(),
+            [](const absl::CommandLineFlag* a, const absl::CommandLineFlag* b) {
+              return a->Name() < b->Name();
+            });
+  return flags;
 }
 
 std::string ProgramName(absl::string_view path) {
@@ -136,69 +106,74 @@ std::string ProgramName(absl::string_view path) {
   return parts.back();
 }
 
-// `  --opt_level=N      Sequences run ... Default: 2.`
-std::string FlagHelp(absl::string_view name) {
-  if (name == "help" || name == "version") return absl::StrCat("  --", name);
-  const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-  if (flag == nullptr) return "";
-  const std::string help = flag->Help();
+// The help of a flag that takes a value may begin with `=` and what the value
+// is.
+std::string HelpOf(const absl::CommandLineFlag& flag) {
+  const std::string help = flag.Help();
   absl::string_view text = help;
   absl::string_view value;
-  if (absl::StartsWith(text, "=")) {
+  if (absl::ConsumePrefix(&text, "=")) {
     value = text.substr(0, text.find(' '));
-    text.remove_prefix(value.size() + 1);
+    text.remove_prefix(std::min(text.size(), value.size() + 1));
   }
-  std::string result = absl::StrCat("  --", name, value);
-  constexpr size_t kColumn = 28;
-  if (result.size() + 2 > kColumn) {
-    result += "  ";
-  } else {
-    result.resize(kColumn, ' ');
-  }
-  const std::string default_value = flag->DefaultValue();
-  return absl::StrCat(result, text,
-                      value.empty() || default_value.empty()
-                          ? ""
-                          : absl::StrCat(" Default: ", default_value, "."));
+  return FlagHelp(flag.Name(), value, text, flag.DefaultValue());
 }
 
-void PrintHelp(const std::string& program) {
-  std::cout << "Runs compiler passes over modules.\n\n  " << program
-            << " [INPUT] [flags]    INPUT: a text file, a .baton file, or - "
-               "for standard input\n";
-  for (const Section& section : Sections()) {
-    std::cout << "\n" << section.title << ":\n";
-    for (const char* name : section.flags) std::cout << FlagHelp(name) << "\n";
+std::string Help(const FlagSet& flags, absl::string_view program) {
+  std::string help = absl::StrCat(
+      "Runs compiler passes over modules.\n\n  ", program,
+      " [INPUT] [flags]    INPUT: a text file, a .baton file, or - for "
+      "standard input\n");
+  for (const char* group : {kInputFlags, kPassFlags, kOutputFlags, kReportFlags,
+                            kFaultFlags, kListFlags}) {
+    absl::StrAppend(&help, "\n", group, ":\n", flags.Help(group));
   }
-  const std::vector<std::string> others = OtherFlags();
-  if (!others.empty()) std::cout << "\nOf this program:\n";
-  for (const std::string& name : others) std::cout << FlagHelp(name) << "\n";
+  for (const char* name : kAbseilFlags) {
+    absl::StrAppend(&help, "  --", name, "\n");
+  }
+  return help;
 }
 
-// The name of the flag that `arg` sets; empty if it is no flag. An unknown one
-// is an error.
-absl::StatusOr<std::string> FlagName(absl::string_view arg) {
+// The same, with the flags that libraries add.
+std::string WholeHelp(const FlagSet& flags, absl::string_view program) {
+  std::string help = Help(flags, program);
+  for (const std::string& name : Instruments().Names()) {
+    const InstrumentFactory* factory = Instruments().Find(name);
+    if (factory == nullptr || factory->flags().empty()) continue;
+    const std::string heading = Heading(name, factory->doc());
+    absl::StrAppend(&help, "\n", heading, "\n", flags.Help(heading));
+  }
+  const std::vector<const absl::CommandLineFlag*> others = OtherFlags();
+  if (!others.empty()) help += "\nOf this program:\n";
+  for (const absl::CommandLineFlag* flag : others) help += HelpOf(*flag);
+  return help;
+}
+
+// An error if `arg` is a flag that neither `flags` nor Abseil knows.
+absl::Status CheckKnown(const FlagSet& flags, absl::string_view arg) {
+  const auto is_known = [&flags](absl::string_view name) {
+    return flags.Find(name) != nullptr ||
+           absl::FindCommandLineFlag(name) != nullptr;
+  };
   absl::string_view name = arg;
-  if (!absl::ConsumePrefix(&name, "-")) return "";
+  if (!absl::ConsumePrefix(&name, "-")) return absl::OkStatus();
   absl::ConsumePrefix(&name, "-");
   name = name.substr(0, name.find('='));
   // `-` is standard input, and `-1` the value of the flag before it.
   if (name.empty() ||
-      absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) {
-    return "";
-  }
-  if (absl::FindCommandLineFlag(name) != nullptr) {
-    return std::string(name);
+      absl::ascii_isdigit(static_cast<unsigned char>(name[0])) ||
+      is_known(name)) {
+    return absl::OkStatus();
   }
   absl::string_view positive = name;
-  if (absl::ConsumePrefix(&positive, "no") &&
-      absl::FindCommandLineFlag(positive) != nullptr) {
-    return std::string(positive);
+  if (absl::ConsumePrefix(&positive, "no") && is_known(positive)) {
+    return absl::OkStatus();
   }
-  std::vector<std::string> names = OtherFlags();
-  for (const Section& section : Sections()) {
-    names.insert(names.end(), section.flags.begin(), section.flags.end());
+  std::vector<std::string> names = flags.Names();
+  for (const absl::CommandLineFlag* flag : OtherFlags()) {
+    names.emplace_back(flag->Name());
   }
+  names.insert(names.end(), std::begin(kAbseilFlags), std::end(kAbseilFlags));
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown flag ", arg.substr(0, arg.find('=')), DidYouMean(name, names)));
 }
@@ -206,11 +181,11 @@ absl::StatusOr<std::string> FlagName(absl::string_view arg) {
 struct CommandLine {
   bool help = false;
   bool version = false;
-  std::vector<std::string> flags;  // that are set
 };
 
-// What can be said of the arguments before Abseil reads them.
-absl::StatusOr<CommandLine> Scan(const std::vector<Argument>& args) {
+// Looks for what comes before all else: questions and unknown flags.
+absl::StatusOr<CommandLine> Scan(const FlagSet& flags,
+                                 const std::vector<Argument>& args) {
   CommandLine result;
   for (const Argument& arg : args) {
     const std::string& text = arg.text;
@@ -218,101 +193,90 @@ absl::StatusOr<CommandLine> Scan(const std::vector<Argument>& args) {
     if (text == "--help" || text == "-help" || text == "-h") result.help = true;
     if (text == "--version" || text == "-version") result.version = true;
     if (result.help || result.version) break;
-    absl::StatusOr<std::string> name = FlagName(text);
-    if (!name.ok()) {
-      return absl::Status(name.status().code(),
-                          absl::StrCat(arg.where, name.status().message()));
+    const absl::Status known = CheckKnown(flags, text);
+    if (!known.ok()) {
+      return absl::Status(known.code(),
+                          absl::StrCat(arg.where, known.message()));
     }
-    if (!name->empty()) result.flags.push_back(*std::move(name));
   }
   return result;
 }
 
-OptOptions OptionsFromFlags() {
+absl::StatusOr<OptOptions> OptionsOf(const AttrMap& values) {
   OptOptions options;
-  options.workload = absl::GetFlag(FLAGS_workload);
-  options.bind_params = absl::GetFlag(FLAGS_bind_params);
-  options.split_input_file = absl::GetFlag(FLAGS_split_input_file);
-  options.run.passes = absl::GetFlag(FLAGS_passes);
-  options.run.opt_level = absl::GetFlag(FLAGS_opt_level);
-  options.run.disabled_pass = absl::GetFlag(FLAGS_disabled_pass);
-  options.run.required_pass = absl::GetFlag(FLAGS_required_pass);
-  options.run.config = absl::GetFlag(FLAGS_config);
-  options.run.threads = absl::GetFlag(FLAGS_threads);
-  options.run.bisect_limit = absl::GetFlag(FLAGS_bisect_limit);
-  options.run.verify_each = absl::GetFlag(FLAGS_verify_each);
-  options.run.check_values = absl::GetFlag(FLAGS_check_values);
-  options.run.seed = absl::GetFlag(FLAGS_seed);
-  options.output = absl::GetFlag(FLAGS_output);
-  options.emit = absl::GetFlag(FLAGS_emit);
-  options.timing = absl::GetFlag(FLAGS_timing);
-  options.op_diff = absl::GetFlag(FLAGS_op_diff);
-  options.report = absl::GetFlag(FLAGS_report);
-  options.print_before = absl::GetFlag(FLAGS_print_before);
-  options.print_after = absl::GetFlag(FLAGS_print_after);
-  options.print_changed = absl::GetFlag(FLAGS_print_changed);
-  options.dump_dir = absl::GetFlag(FLAGS_dump_dir);
-  options.reproducer = absl::GetFlag(FLAGS_reproducer);
+  BATON_RETURN_IF_ERROR(AssignFlags(values, &options));
+  BATON_RETURN_IF_ERROR(AssignFlags(values, &options.run));
+  for (const auto& [name, value] : values) {
+    options.given.push_back(name);
+    if (FieldsOf<OptOptions>().Find(name) == nullptr &&
+        FieldsOf<RunOptions>().Find(name) == nullptr &&
+        FieldsOf<ListOptions>().Find(name) == nullptr) {
+      options.run.instrument_flags.emplace_back(name, value);
+    }
+  }
   return options;
 }
 
-// `flags`, which the command line sets, and those that it sets in other ways,
-// as by --fromenv.
-std::vector<std::string> GivenFlags(std::vector<std::string> flags) {
-  for (const Section& section : Sections()) {
-    for (const char* name : section.flags) {
-      const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-      if (flag != nullptr && flag->CurrentValue() != flag->DefaultValue()) {
-        flags.emplace_back(name);
-      }
-    }
-  }
-  return flags;
-}
-
-// Sets the flags. Returns the arguments that are none, in `args` or, as the
-// first, `program`.
-std::vector<char*> ParseFlags(std::string& program,
-                              std::vector<Argument>& args) {
+// Sets the flags of ABSL_FLAG. Returns the arguments that are none.
+std::vector<std::string> ParseAbseilFlags(std::string program,
+                                          std::vector<std::string> args) {
+  absl::SetProgramUsageMessage("see --help");
   std::vector<char*> argv = {program.data()};
-  for (Argument& arg : args) argv.push_back(arg.text.data());
-  return absl::ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+  for (std::string& arg : args) argv.push_back(arg.data());
+  const std::vector<char*> rest =
+      absl::ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+  return {rest.begin() + 1, rest.end()};
 }
 
-absl::Status Main(std::string program,
-                  absl::Span<const absl::string_view> raw_args) {
-  BATON_ASSIGN_OR_RETURN(std::vector<Argument> args, ExpandFlagFiles(raw_args));
-  BATON_ASSIGN_OR_RETURN(CommandLine command, Scan(args));
+// Lists what is asked for; false if nothing is.
+absl::StatusOr<bool> List(const AttrMap& values) {
+  ListOptions options;
+  BATON_RETURN_IF_ERROR(AssignFlags(values, &options));
+  if (options.list_passes) ListPasses(std::cout);
+  if (options.list_ops) ListOps(std::cout);
+  if (options.list_workloads) ListWorkloads(std::cout);
+  return options.list_passes || options.list_ops || options.list_workloads;
+}
+
+// The exit code.
+absl::StatusOr<int> Main(const std::string& program,
+                         absl::Span<const absl::string_view> raw_args) {
+  BATON_ASSIGN_OR_RETURN(const FlagSet flags, AllFlags());
+  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
+                         ExpandFlagFiles(raw_args));
+  BATON_ASSIGN_OR_RETURN(const CommandLine command, Scan(flags, args));
   if (command.help) {
-    PrintHelp(program);
-    return absl::OkStatus();
+    std::cout << WholeHelp(flags, program);
+    return 0;
   }
   if (command.version) {
     std::cout << program << " (Baton " << kVersion << ")\n";
-    return absl::OkStatus();
+    return 0;
   }
-  absl::SetProgramUsageMessage("see --help");
-  const std::vector<char*> positional = ParseFlags(program, args);
-  if (positional.size() > 2) {
+  absl::StatusOr<ParsedFlags> parsed = flags.Parse(args);
+  if (!parsed.ok()) {
+    // As Abseil says it of flags of ABSL_FLAG.
+    for (const absl::string_view line :
+         absl::StrSplit(parsed.status().message(), '\n')) {
+      std::cerr << "ERROR: " << line << "\n";
+    }
+    return 1;
+  }
+  const std::vector<std::string> positional =
+      ParseAbseilFlags(program, std::move(parsed->rest));
+  if (positional.size() > 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("unexpected argument \"", positional[2],
-                     "\" after the input ", positional[1], " (see --help)"));
+        absl::StrCat("unexpected argument \"", positional[1],
+                     "\" after the input ", positional[0], " (see --help)"));
   }
-  bool listed = false;
-  const auto list = [&listed](bool wanted, void (*print)(std::ostream&)) {
-    if (wanted) print(std::cout);
-    listed = listed || wanted;
-  };
-  list(absl::GetFlag(FLAGS_list_passes), ListPasses);
-  list(absl::GetFlag(FLAGS_list_ops), ListOps);
-  list(absl::GetFlag(FLAGS_list_workloads), ListWorkloads);
-  if (listed) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(const bool listed, List(parsed->values));
+  if (listed) return 0;
 
-  OptOptions options = OptionsFromFlags();
-  if (positional.size() > 1) options.input = positional[1];
-  options.given = GivenFlags(std::move(command.flags));
+  BATON_ASSIGN_OR_RETURN(OptOptions options, OptionsOf(parsed->values));
+  if (!positional.empty()) options.input = positional[0];
   options.progress = isatty(STDERR_FILENO) != 0;
-  return Opt(options, {std::cin, std::cout, std::cerr});
+  BATON_RETURN_IF_ERROR(Opt(options, {std::cin, std::cout, std::cerr}));
+  return 0;
 }
 
 }  // namespace
@@ -321,11 +285,17 @@ int OptMain(int argc, char** argv) {
   const std::vector<absl::string_view> args(argv, argv + argc);
   const std::string program =
       ProgramName(args.empty() ? "baton-opt" : args.front());
-  const absl::Status status =
+  const absl::StatusOr<int> code =
       Main(program, absl::MakeConstSpan(args).subspan(args.empty() ? 0 : 1));
-  if (status.ok()) return 0;
-  std::cerr << program << ": " << status.message() << "\n";
+  if (code.ok()) return *code;
+  std::cerr << program << ": " << code.status().message() << "\n";
   return 1;
+}
+
+std::string OptHelp() {
+  const absl::StatusOr<FlagSet> flags = OwnFlags();
+  return flags.ok() ? Help(*flags, "baton-opt")
+                    : std::string(flags.status().message());
 }
 
 }  // namespace baton

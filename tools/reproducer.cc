@@ -21,6 +21,8 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_printer.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/instruments.h"
 #include "baton/tools/run_options.h"
 
 namespace baton {
@@ -29,10 +31,31 @@ namespace {
 constexpr absl::string_view kFirstLine = "// baton-opt reproducer";
 constexpr absl::string_view kComment = "//";
 
-// Texts are written as they are: most are pipelines, which have quotes of their
-// own and for which a line feed is as good as a space.
+// `// NAME: VALUE`. Texts are written as they are: most are pipelines, which
+// have quotes of their own and for which a line feed is as good as a space.
+std::string SettingLine(absl::string_view name, const AttrValue& value) {
+  const auto* text = value.As<std::string>();
+  return absl::StrCat(
+      kComment, " ", name, ": ",
+      absl::StrReplaceAll(text != nullptr ? *text : value.ToString(),
+                          {{"\n", " "}}),
+      "\n");
+}
+
 bool IsText(const Field& field) {
   return field.type_name() == AttrTraits<std::string>::Name();
+}
+
+// Null if no instrument has such a flag.
+const Field* FindInstrumentFlag(absl::string_view name) {
+  for (const std::string& instrument : Instruments().Names()) {
+    const InstrumentFactory* factory = Instruments().Find(instrument);
+    if (factory == nullptr) continue;
+    for (const Flag& flag : factory->flags()) {
+      if (flag.name == name) return flag.field;
+    }
+  }
+  return nullptr;
 }
 
 bool HasTypes(const IRModule& module) {
@@ -41,8 +64,9 @@ bool HasTypes(const IRModule& module) {
   return !diagnostics.has_errors() && typed.SameAs(module);
 }
 
+// Adds the setting of `line` to those of RunOptions or of instruments.
 absl::Status AddSetting(absl::string_view line, absl::string_view where,
-                        AttrMap& settings) {
+                        AttrMap& settings, AttrMap& instrument_flags) {
   const std::vector<absl::string_view> parts =
       absl::StrSplit(line, absl::MaxSplits(':', 1));
   if (parts.size() != 2) {
@@ -52,11 +76,16 @@ absl::Status AddSetting(absl::string_view line, absl::string_view where,
   std::string key(absl::StripAsciiWhitespace(parts[0]));
   const absl::string_view text = absl::StripAsciiWhitespace(parts[1]);
   const Field* field = FieldsOf<RunOptions>().Find(key);
+  AttrMap* target = &settings;
+  if (field == nullptr) {
+    field = FindInstrumentFlag(key);
+    if (field != nullptr) target = &instrument_flags;
+  }
   AttrValue value = text;
   if (field != nullptr && !IsText(*field)) {
     BATON_ASSIGN_OR_RETURN(value, ParseAttrValue(text, where));
   }
-  settings.emplace_back(std::move(key), std::move(value));
+  target->emplace_back(std::move(key), std::move(value));
   return absl::OkStatus();
 }
 
@@ -69,13 +98,10 @@ std::string ReproducerHead(const IRModule& module, RunOptions options,
   const FieldList& fields = FieldsOf<RunOptions>();
   for (const std::unique_ptr<Field>& field : fields.fields()) {
     if (fields.IsDefault(*field, &options)) continue;
-    const AttrValue value = field->Get(&options);
-    absl::StrAppend(
-        &text, kComment, " ", field->name(), ": ",
-        absl::StrReplaceAll(
-            IsText(*field) ? *value.As<std::string>() : value.ToString(),
-            {{"\n", " "}}),
-        "\n");
+    text += SettingLine(field->name(), field->Get(&options));
+  }
+  for (const auto& [name, value] : options.instrument_flags) {
+    text += SettingLine(name, value);
   }
   absl::StrAppend(&text, kComment, "\n");
   for (const absl::string_view line : absl::StrSplit(error.message(), '\n')) {
@@ -93,6 +119,7 @@ absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
                                 const std::vector<std::string>& keep,
                                 RunOptions& options) {
   AttrMap settings;
+  AttrMap instrument_flags;
   int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     line = absl::StripTrailingAsciiWhitespace(line);
@@ -100,8 +127,8 @@ absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
     if (number == 1 && line != kFirstLine) return absl::OkStatus();
     if (number == 1) continue;
     if (!absl::ConsumePrefix(&line, kComment) || line.empty()) break;
-    BATON_RETURN_IF_ERROR(
-        AddSetting(line, absl::StrCat(name, ":", number), settings));
+    BATON_RETURN_IF_ERROR(AddSetting(line, absl::StrCat(name, ":", number),
+                                     settings, instrument_flags));
   }
   RunOptions read;
   const FieldList& fields = FieldsOf<RunOptions>();
@@ -110,11 +137,17 @@ absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
     return absl::Status(status.code(),
                         absl::StrCat(name, ": ", status.message()));
   }
+  const auto is_kept = [&keep](const std::string& name) {
+    return std::find(keep.begin(), keep.end(), name) != keep.end();
+  };
   for (const std::unique_ptr<Field>& field : fields.fields()) {
-    if (std::find(keep.begin(), keep.end(), field->name()) != keep.end()) {
-      continue;
-    }
+    if (is_kept(field->name())) continue;
     BATON_RETURN_IF_ERROR(field->Set(&options, field->Get(&read)));
+  }
+  // What is here already is given on the command line, and kept.
+  for (auto& [flag, value] : instrument_flags) {
+    if (is_kept(flag)) continue;
+    options.instrument_flags.emplace_back(flag, std::move(value));
   }
   return absl::OkStatus();
 }

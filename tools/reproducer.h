@@ -10,8 +10,9 @@
 //   #[version = "0.0.5"]
 //   def @main ...
 //
-// The head has a line for each of the RunOptions that differs from its
-// default. To a parser all of it is comments.
+// The head has a line for each of the RunOptions that differs from its default
+// and for each flag of a registered instrument that was given. To a parser all
+// of it is comments.
 
 #ifndef BATON_TOOLS_REPRODUCER_H_
 #define BATON_TOOLS_REPRODUCER_H_

@@ -1,4 +1,4 @@
-#include "baton/testing/run_lines.h"
+#include "baton/tools/run_lines.h"
 
 #include <sys/wait.h>
 
@@ -24,7 +24,7 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/span.h"
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,8 +143,8 @@ absl::StatusOr<std::vector<RunLine>> ParseRunLines(
   return lines;
 }
 
-std::string Substitute(absl::string_view command, absl::string_view file,
-                       absl::string_view temporary) {
+std::string ExpandRunLine(absl::string_view command, absl::string_view file,
+                          absl::string_view temporary) {
   const std::string folder = fs::path(std::string(file)).parent_path().string();
   return absl::StrReplaceAll(
       command, {{"%%", "%"},
@@ -170,7 +170,7 @@ absl::StatusOr<int> RunLines(const std::vector<RunLine>& lines,
       "  exit \"$3\"\n}\n");
   for (const RunLine& line : lines) {
     const std::string command =
-        Quoted(Substitute(line.command, options.file, temporary));
+        Quoted(ExpandRunLine(line.command, options.file, temporary));
     absl::StrAppend(&script, "eval ", command, " || failed ",
                     Quoted(absl::StrCat(options.file, ":", line.line)), " ",
                     command, " \"$?\"\n");
@@ -186,4 +186,4 @@ absl::StatusOr<int> RunLines(const std::vector<RunLine>& lines,
   return WEXITSTATUS(status);
 }
 
-}  // namespace baton::testing
+}  // namespace baton

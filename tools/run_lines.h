@@ -10,8 +10,8 @@
 // COMMAND` succeeds if the command fails in the way of programs that report
 // errors; a crash is none.
 
-#ifndef BATON_TESTING_RUN_LINES_H_
-#define BATON_TESTING_RUN_LINES_H_
+#ifndef BATON_TOOLS_RUN_LINES_H_
+#define BATON_TOOLS_RUN_LINES_H_
 
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/source.h"
 
-namespace baton::testing {
+namespace baton {
 
 struct RunLine {
   int line = 0;  // of the file, where the command begins
@@ -47,9 +47,9 @@ absl::StatusOr<int> RunLines(const std::vector<RunLine>& lines,
                              const RunLinesOptions& options);
 
 // `command` with its %s and the like replaced.
-std::string Substitute(absl::string_view command, absl::string_view file,
-                       absl::string_view temporary);
+std::string ExpandRunLine(absl::string_view command, absl::string_view file,
+                          absl::string_view temporary);
 
-}  // namespace baton::testing
+}  // namespace baton
 
-#endif  // BATON_TESTING_RUN_LINES_H_
+#endif  // BATON_TOOLS_RUN_LINES_H_

@@ -1,4 +1,4 @@
-#include "baton/testing/run_lines.h"
+#include "baton/tools/run_lines.h"
 
 #include <fstream>
 #include <memory>
@@ -15,11 +15,15 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::ReadFileOrFail;
+using testing::RunBinary;
+using testing::RunfilePath;
+using testing::RunResult;
 
 // The lines of `text` as `LINE: COMMAND`, or what is wrong.
 std::string Parsed(absl::string_view text) {
@@ -51,10 +55,10 @@ TEST(ParseRunLinesTest, Mistakes) {
   EXPECT_THAT(Parsed("RUN:\n"), HasSubstr("f:1:1: error: RUN: has no command"));
 }
 
-TEST(SubstituteTest, ReplacesWhatItKnows) {
-  EXPECT_EQ(Substitute("%s %S %t.a %% %%s %d", "x/y.relay", "/tmp/z"),
+TEST(ExpandRunLineTest, ReplacesWhatItKnows) {
+  EXPECT_EQ(ExpandRunLine("%s %S %t.a %% %%s %d", "x/y.relay", "/tmp/z"),
             "x/y.relay x /tmp/z.a % %s %d");
-  EXPECT_EQ(Substitute("%S", "y.relay", ""), ".");
+  EXPECT_EQ(ExpandRunLine("%S", "y.relay", ""), ".");
 }
 
 void WriteTextFile(const std::string& path, absl::string_view text) {
@@ -65,9 +69,9 @@ void WriteTextFile(const std::string& path, absl::string_view text) {
 
 // Runs a file of that content; `%s` is its path.
 RunResult RunText(absl::string_view text, absl::string_view programs = "") {
-  const std::string path = TempDir() + "/test.relay";
+  const std::string path = testing::TempDir() + "/test.relay";
   WriteTextFile(path, text);
-  return RunBinary("testing/baton-ir-test",
+  return RunBinary("tools/baton-ir-test",
                    absl::StrCat("'", path, "' --programs=", programs));
 }
 
@@ -122,12 +126,12 @@ TEST(RunLinesTest, HasATemporaryPath) {
 
 TEST(RunLinesTest, ProgramsHaveTheirNames) {
   EXPECT_EQ(RunText("RUN: echo hello | baton-check %s\nCHECK: hello\n",
-                    RunfilePath("testing/baton-check"))
+                    RunfilePath("tools/baton-check"))
                 .exit_code,
             0);
   const RunResult failed =
       RunText("RUN: echo hallo | baton-check %s\nCHECK: hello\n",
-              RunfilePath("testing/baton-check"));
+              RunfilePath("tools/baton-check"));
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.err,
               AllOf(HasSubstr("test.relay:2:1: error: CHECK: not found"),
@@ -139,10 +143,10 @@ TEST(RunLinesTest, ProgramsHaveTheirNames) {
 }
 
 TEST(RunLinesTest, BadUsage) {
-  RunResult result = RunBinary("testing/baton-ir-test");
+  RunResult result = RunBinary("tools/baton-ir-test");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("usage: baton-ir-test FILE"));
-  result = RunBinary("testing/baton-ir-test", "no/such.relay");
+  result = RunBinary("tools/baton-ir-test", "no/such.relay");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err, "cannot read no/such.relay\n");
 }
@@ -151,12 +155,12 @@ TEST(RunLinesTest, BadUsage) {
 
 RunResult CheckFile(absl::string_view checks, absl::string_view input,
                     absl::string_view flags = "") {
-  const std::string path = TempDir() + "/checks.txt";
-  const std::string input_path = TempDir() + "/input.txt";
+  const std::string path = testing::TempDir() + "/checks.txt";
+  const std::string input_path = testing::TempDir() + "/input.txt";
   WriteTextFile(path, checks);
   WriteTextFile(input_path, input);
   return RunBinary(
-      "testing/baton-check",
+      "tools/baton-check",
       absl::StrCat("'", path, "' --input_file='", input_path, "' ", flags));
 }
 
@@ -170,8 +174,8 @@ TEST(CheckMainTest, ExitCodes) {
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_THAT(bad.err, AllOf(HasSubstr("checks.txt:1:8: error: {{ without }}"),
                              HasSubstr("baton-check: cannot check\n")));
-  EXPECT_EQ(RunBinary("testing/baton-check").exit_code, 2);
-  EXPECT_EQ(RunBinary("testing/baton-check", "no/such").exit_code, 2);
+  EXPECT_EQ(RunBinary("tools/baton-check").exit_code, 2);
+  EXPECT_EQ(RunBinary("tools/baton-check", "no/such").exit_code, 2);
 }
 
 TEST(CheckMainTest, Flags) {
@@ -190,4 +194,4 @@ TEST(CheckMainTest, Flags) {
 }
 
 }  // namespace
-}  // namespace baton::testing
+}  // namespace baton

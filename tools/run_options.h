@@ -7,11 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "baton/base/attr_value.h"
+#include "baton/tools/flags.h"
+
 namespace baton {
 
+// The headings of baton-opt's flags, in the order of its help.
+inline constexpr char kInputFlags[] = "Input";
+inline constexpr char kPassFlags[] = "Passes";
+inline constexpr char kOutputFlags[] = "Output";
+inline constexpr char kReportFlags[] = "Reports, on standard error";
+inline constexpr char kFaultFlags[] = "Finding what is wrong";
+inline constexpr char kListFlags[] = "What is inside";
+
 // Those of baton-opt's options that a reproducer keeps: given the same module
-// and the same of these, the same happens again. Each has a flag of its name,
-// but for `typed_input`.
+// and the same of these, the same happens again.
 struct RunOptions {
   std::string passes;  // see transform/pipeline.h; empty for none
   int opt_level = 2;
@@ -25,25 +35,55 @@ struct RunOptions {
   int64_t seed = 0;
   // Whether the module that the passes are given has types.
   bool typed_input = false;
+  // The flags of instruments that libraries add (tools/instruments.h), by name,
+  // if they are given.
+  AttrMap instrument_flags = {};
 
   template <typename V>
   static void VisitFields(V& v) {
-    v("passes", &RunOptions::passes, "The passes to run.");
+    v("passes", &RunOptions::passes,
+      FlagSpec{.help = "As in "
+                       "'FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:"
+                       "[NHWC]}}'.",
+               .value = "PIPELINE",
+               .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
-      "Sequences run the passes of this level and below.");
+      FlagSpec{.help = "Sequences run the passes of this level and below.",
+               .value = "N",
+               .group = kPassFlags});
     v("disabled_pass", &RunOptions::disabled_pass,
-      "Passes that sequences leave out.");
+      FlagSpec{.help = "Passes that sequences leave out.",
+               .value = "A,B",
+               .group = kPassFlags});
     v("required_pass", &RunOptions::required_pass,
-      "Passes that run whatever their level.");
-    v("config", &RunOptions::config, "Settings of passes.");
-    v("threads", &RunOptions::threads, "Threads for function passes.");
+      FlagSpec{.help = "Passes that run whatever their level.",
+               .value = "A,B",
+               .group = kPassFlags});
+    v("config", &RunOptions::config,
+      FlagSpec{.help = "Settings that passes read.",
+               .value = "KEY=VALUE,...",
+               .group = kPassFlags});
+    v("threads", &RunOptions::threads,
+      FlagSpec{.help = "For function passes; 0 for as many as the machine has.",
+               .value = "N",
+               .group = kPassFlags});
     v("bisect_limit", &RunOptions::bisect_limit,
-      "Executions after which passes no longer change the program.");
+      FlagSpec{
+          .help = "Executions after which passes change nothing; -1: no limit.",
+          .value = "N",
+          .group = kPassFlags});
     v("verify_each", &RunOptions::verify_each,
-      "Check the module after each pass.");
+      FlagSpec{
+          .help = "Checks the module after each pass; names the guilty one.",
+          .group = kFaultFlags});
     v("check_values", &RunOptions::check_values,
-      "Compare what the module computes before and after each pass.");
-    v("seed", &RunOptions::seed, "Of the random inputs of check_values.");
+      FlagSpec{.help = "Evaluates the module before and after each pass; names "
+                       "the guilty one.",
+               .group = kFaultFlags});
+    v("seed", &RunOptions::seed,
+      FlagSpec{.help = "Of the random inputs of --check_values.",
+               .value = "N",
+               .group = kFaultFlags});
     v("typed_input", &RunOptions::typed_input,
       "Infer types before the passes run.");
   }

@@ -12,7 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/testing/check.h"
+#include "baton/tools/check.h"
 
 #if !defined(OUR_ABSEIL) || !defined(OUR_RE2) || !defined(OUR_PROTOC)
 #error "Baton was built with other libraries"
@@ -23,9 +23,8 @@ namespace {
 // Uses RE2.
 absl::Status CheckText() {
   using baton::Source;
-  const absl::StatusOr<baton::testing::Checks> checks =
-      baton::testing::Checks::Parse(
-          std::make_shared<const Source>("checks", "CHECK: a{{[0-9]+}}b\n"));
+  const absl::StatusOr<baton::Checks> checks = baton::Checks::Parse(
+      std::make_shared<const Source>("checks", "CHECK: a{{[0-9]+}}b\n"));
   if (!checks.ok()) return checks.status();
   return checks->Check(std::make_shared<const Source>("input", "a12b\n"));
 }

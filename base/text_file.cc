@@ -1,4 +1,4 @@
-#include "baton/testing/text_file.h"
+#include "baton/base/text_file.h"
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-namespace baton::testing {
+namespace baton {
 namespace {
 
 std::string ReadAll(std::istream& in) {
@@ -31,4 +31,4 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
   return ReadAll(in);
 }
 
-}  // namespace baton::testing
+}  // namespace baton

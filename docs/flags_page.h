@@ -1,0 +1,15 @@
+// The page about the flags of baton-opt, made from their descriptions.
+
+#ifndef BATON_DOCS_FLAGS_PAGE_H_
+#define BATON_DOCS_FLAGS_PAGE_H_
+
+#include <string>
+
+namespace baton::docs {
+
+// Markdown: what `baton-opt --help` prints, and which flags a reproducer keeps.
+std::string FlagsPage();
+
+}  // namespace baton::docs
+
+#endif  // BATON_DOCS_FLAGS_PAGE_H_

@@ -1,0 +1,208 @@
+#include "baton/tools/flags.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/commandlineflag.h"
+#include "absl/flags/reflection.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/near_names.h"
+#include "baton/tools/flag_files.h"
+
+namespace baton {
+namespace {
+
+// Splits `--name=value`; false if `arg` is no flag. `value` is nullopt without
+// an equals sign.
+bool SplitFlag(absl::string_view arg, absl::string_view* name,
+               std::optional<absl::string_view>* value) {
+  if (!absl::ConsumePrefix(&arg, "-")) return false;
+  absl::ConsumePrefix(&arg, "-");
+  const size_t equals = arg.find('=');
+  *name = arg.substr(0, equals);
+  if (equals != absl::string_view::npos) *value = arg.substr(equals + 1);
+  return !name->empty();
+}
+
+void SetValue(const std::string& name, AttrValue value, AttrMap& values) {
+  for (auto& [old_name, old_value] : values) {
+    if (old_name != name) continue;
+    old_value = std::move(value);
+    return;
+  }
+  values.emplace_back(name, std::move(value));
+}
+
+// The text of the value of `flag`, which is given as `--name` or `--noname`
+// (`negative`), perhaps with a value; `next` is the argument behind it, if any,
+// and null if it was taken. What is wrong goes to `errors`.
+std::optional<std::string> ValueText(const Flag& flag, bool negative,
+                                     std::optional<absl::string_view> value,
+                                     const std::string*& next,
+                                     std::vector<std::string>& errors) {
+  const auto error = [&](absl::string_view what, absl::string_view kind = "") {
+    errors.push_back(
+        absl::StrCat(what, " the ", kind, "flag '", flag.name, "'"));
+    return std::nullopt;
+  };
+  if (flag.is_bool) {
+    if (negative && value.has_value()) {
+      return error("Negative form with assignment is not valid for",
+                   "boolean ");
+    }
+    if (value.has_value() && value->empty()) {
+      return error("Missing the value after assignment for", "boolean ");
+    }
+    return std::string(value.value_or(negative ? "false" : "true"));
+  }
+  if (negative) return error("Negative form is not valid for");
+  if (value.has_value()) return std::string(*value);
+  if (next == nullptr) return error("Missing the value for");
+  if (absl::StartsWith(*next, "-") &&
+      flag.field->type_name() == AttrTraits<std::string>::Name()) {
+    std::cerr << "WARNING: Did you really mean to set flag '" << flag.name
+              << "' to the value '" << *next << "'?\n";
+  }
+  std::string text = *next;
+  next = nullptr;
+  return text;
+}
+
+}  // namespace
+
+absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object) {
+  for (const Flag& flag : flags) {
+    const std::vector<std::string>& choices = flag.spec.choices;
+    if (choices.empty()) continue;
+    const AttrValue value = flag.field->Get(object);
+    const std::string text = value.As<std::string>() != nullptr
+                                 ? *value.As<std::string>()
+                                 : value.ToString();
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag.name, "=", text, ": unknown value",
+                     DidYouMean(text, choices), " (expected one of ",
+                     absl::StrJoin(choices, ", "), ")"));
+  }
+  return absl::OkStatus();
+}
+
+std::string FlagHelp(absl::string_view name, absl::string_view value,
+                     absl::string_view help, absl::string_view default_text) {
+  std::string line =
+      absl::StrCat("  --", name, value.empty() ? "" : "=", value);
+  constexpr size_t kColumn = 28;
+  if (line.size() + 2 > kColumn) {
+    line += "  ";
+  } else {
+    line.resize(kColumn, ' ');
+  }
+  absl::StrAppend(&line, help);
+  if (!value.empty() && !default_text.empty()) {
+    absl::StrAppend(&line, " Default: ", default_text, ".");
+  }
+  return line + "\n";
+}
+
+absl::Status FlagSet::Add(const std::vector<Flag>& flags,
+                          absl::string_view owner, absl::string_view heading) {
+  for (const Flag& flag : flags) {
+    std::string other;
+    for (const Entry& entry : entries_) {
+      if (entry.flag->name == flag.name) other = entry.owner;
+    }
+    if (const absl::CommandLineFlag* known =
+            absl::FindCommandLineFlag(flag.name)) {
+      other = known->Filename();
+    }
+    if (!other.empty()) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "there are two flags --", flag.name, ", of ", other, " and ", owner));
+    }
+    entries_.push_back(
+        {&flag, std::string(owner),
+         heading.empty() ? flag.spec.group : std::string(heading)});
+  }
+  return absl::OkStatus();
+}
+
+const Flag* FlagSet::Find(absl::string_view name) const {
+  for (const Entry& entry : entries_) {
+    if (entry.flag->name == name) return entry.flag;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> FlagSet::Names() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.flag->name);
+  return names;
+}
+
+absl::StatusOr<ParsedFlags> FlagSet::Parse(
+    const std::vector<Argument>& args) const {
+  ParsedFlags result;
+  std::vector<std::string> errors;
+  bool flags_end = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& arg = args[i].text;
+    flags_end = flags_end || arg == "--";
+    absl::string_view name;
+    std::optional<absl::string_view> value;
+    const Flag* flag = nullptr;
+    bool negative = false;
+    if (!flags_end && SplitFlag(arg, &name, &value)) {
+      flag = Find(name);
+      negative = flag == nullptr && absl::ConsumePrefix(&name, "no");
+      if (negative) flag = Find(name);
+    }
+    if (flag == nullptr) {
+      result.rest.push_back(arg);
+      continue;
+    }
+    const bool is_last = i + 1 == args.size();
+    const std::string* next = is_last ? nullptr : &args[i + 1].text;
+    const std::optional<std::string> text =
+        ValueText(*flag, negative, value, next, errors);
+    if (!is_last && next == nullptr) ++i;
+    if (!text.has_value()) continue;
+    absl::StatusOr<AttrValue> parsed = flag->parse(*text);
+    if (parsed.ok()) {
+      SetValue(flag->name, *std::move(parsed), result.values);
+      continue;
+    }
+    const absl::string_view why = parsed.status().message();
+    errors.push_back(absl::StrCat("Illegal value '", *text,
+                                  "' specified for flag '", flag->name, "'",
+                                  why.empty() ? "" : "; ", why));
+  }
+  if (errors.empty()) return result;
+  return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+}
+
+std::string FlagSet::Help(absl::string_view heading) const {
+  std::string help;
+  for (const Entry& entry : entries_) {
+    if (entry.heading != heading) continue;
+    absl::StrAppend(&help,
+                    FlagHelp(entry.flag->name, entry.flag->spec.value,
+                             entry.flag->spec.help, entry.flag->default_text));
+  }
+  return help;
+}
+
+}  // namespace baton

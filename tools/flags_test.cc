@@ -1,0 +1,171 @@
+#include "baton/tools/flags.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "baton/base/fields.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/tools/flag_files.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+ABSL_FLAG(int, of_abseil, 0, "A flag that is not described by a field.");
+
+namespace baton {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::IsOk;
+using testing::StatusIs;
+
+struct Options {
+  bool fast = false;
+  int level = 2;
+  int64_t limit = -1;
+  double ratio = 0.5;
+  std::string name = "x";
+  std::vector<std::string> list;
+  bool no_flag = true;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("fast", &Options::fast, FlagSpec{.help = "Quick.", .group = "A"});
+    v("level", &Options::level,
+      FlagSpec{.help = "How much.", .value = "N", .group = "B"});
+    v("limit", &Options::limit,
+      FlagSpec{
+          .help = "How long.", .value = "LONG_NAME_OF_NUMBER", .group = "A"});
+    v("ratio", &Options::ratio,
+      FlagSpec{.help = "How.", .value = "X", .group = "B"});
+    v("name", &Options::name,
+      FlagSpec{.help = "Who.",
+               .value = "NAME",
+               .group = "B",
+               .choices = {"x", "yes", "no"}});
+    v("list", &Options::list,
+      FlagSpec{.help = "Whom.", .value = "A,B", .group = "B"});
+    v("no_flag", &Options::no_flag, "Of the program alone.");
+  }
+};
+
+FlagSet Flags() {
+  FlagSet flags;
+  EXPECT_THAT(flags.Add(FlagsOf<Options>(), "a test"), IsOk());
+  return flags;
+}
+
+absl::StatusOr<ParsedFlags> Parse(const std::vector<std::string>& texts) {
+  std::vector<Argument> args;
+  for (const std::string& text : texts) args.push_back({text, ""});
+  return Flags().Parse(args);
+}
+
+// `NAME=VALUE` of the flags that are given, then the other arguments.
+std::vector<std::string> Parsed(const std::vector<std::string>& texts) {
+  const absl::StatusOr<ParsedFlags> parsed = Parse(texts);
+  if (!parsed.ok()) return {std::string(parsed.status().message())};
+  std::vector<std::string> result;
+  for (const auto& [name, value] : parsed->values) {
+    result.push_back(absl::StrCat(name, "=", value.ToString()));
+  }
+  result.insert(result.end(), parsed->rest.begin(), parsed->rest.end());
+  return result;
+}
+
+TEST(FlagSetTest, ParsesAsAbseilDoes) {
+  EXPECT_THAT(Parsed({"--fast", "in", "--level=0x10", "-limit", "-7"}),
+              ElementsAre("fast=true", "level=16", "limit=-7", "in"));
+  EXPECT_THAT(
+      Parsed({"--nofast", "--ratio=.25", "--name=", "--list=a,b"}),
+      ElementsAre("fast=false", "ratio=0.25", "name=\"\"", "list=[a,b]"));
+  EXPECT_THAT(Parsed({"--fast=no", "--list=", "--name", "two words"}),
+              ElementsAre("fast=false", "list=[]", "name=\"two words\""));
+}
+
+TEST(FlagSetTest, TheLastOfAFlagCounts) {
+  EXPECT_THAT(Parsed({"--level=1", "--fast", "--level", "3"}),
+              ElementsAre("level=3", "fast=true"));
+}
+
+TEST(FlagSetTest, TheRestIsLeftToOthers) {
+  EXPECT_THAT(
+      Parsed({"-", "--of_abseil=3", "--no_flag", "-1", "--", "--fast"}),
+      ElementsAre("-", "--of_abseil=3", "--no_flag", "-1", "--", "--fast"));
+}
+
+TEST(FlagSetTest, SaysAllThatIsWrong) {
+  EXPECT_THAT(
+      Parsed({"--level=high", "--level=", "--fast=maybe",
+              "--fast=", "--nofast=true", "--nolevel",
+              "--limit=99999999999999999999", "--name"}),
+      ElementsAre(absl::StrJoin(
+          {"Illegal value 'high' specified for flag 'level'",
+           "Illegal value '' specified for flag 'level'",
+           "Illegal value 'maybe' specified for flag 'fast'",
+           "Missing the value after assignment for the boolean flag 'fast'",
+           "Negative form with assignment is not valid for the boolean flag "
+           "'fast'",
+           "Negative form is not valid for the flag 'level'",
+           "Illegal value '99999999999999999999' specified for flag 'limit'",
+           "Missing the value for the flag 'name'"},
+          "\n")));
+}
+
+TEST(FlagSetTest, HelpIsByHeadings) {
+  EXPECT_EQ(Flags().Help("A"),
+            "  --fast                    Quick.\n"
+            "  --limit=LONG_NAME_OF_NUMBER  How long. Default: -1.\n");
+  EXPECT_EQ(Flags().Help("B"),
+            "  --level=N                 How much. Default: 2.\n"
+            "  --ratio=X                 How. Default: 0.5.\n"
+            "  --name=NAME               Who. Default: x.\n"
+            "  --list=A,B                Whom.\n");
+}
+
+TEST(FlagSetTest, ANameIsTakenOnce) {
+  FlagSet flags = Flags();
+  EXPECT_THAT(flags.Add(FlagsOf<Options>(), "another"),
+              StatusIs(absl::StatusCode::kAlreadyExists,
+                       "there are two flags --fast, of a test and another"));
+  static const std::vector<Flag> kClash = {{.name = "of_abseil"}};
+  EXPECT_THAT(FlagSet().Add(kClash, "a test"),
+              StatusIs(absl::StatusCode::kAlreadyExists, "flags_test.cc"));
+}
+
+TEST(AssignFlagsTest, SetsTheFieldsThatAreGiven) {
+  const absl::StatusOr<ParsedFlags> parsed =
+      Parse({"--fast", "--list=a", "--level=5"});
+  ASSERT_THAT(parsed, IsOk());
+  AttrMap values = parsed->values;
+  values.emplace_back("of_another", 1);
+  Options options;
+  EXPECT_THAT(AssignFlags(values, &options), IsOk());
+  EXPECT_TRUE(options.fast);
+  EXPECT_EQ(options.level, 5);
+  EXPECT_THAT(options.list, ElementsAre("a"));
+  EXPECT_EQ(options.limit, -1);
+}
+
+TEST(CheckChoicesTest, NamesTheCandidates) {
+  Options options;
+  EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options), IsOk());
+  options.name = "yess";
+  EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--name=yess: unknown value; did you mean \"yes\"? "
+                       "(expected one of x, yes, no)"));
+}
+
+TEST(FlagSpecTest, FieldsWithFlagsAreFields) {
+  EXPECT_EQ(FieldsOf<Options>().fields().size(), 7u);
+  EXPECT_EQ(FlagsOf<Options>().size(), 6u);
+}
+
+}  // namespace
+}  // namespace baton
