@@ -63,7 +63,7 @@ std::string NameOf() {
 std::string KindOf(const binary::Node& node) {
   const auto* field =
       binary::Node::descriptor()->FindFieldByNumber(node.kind_case());
-  return field == nullptr ? "of no kind" : field->name();
+  return field == nullptr ? "of no kind" : std::string(field->name());
 }
 
 // A field that this program does not know may mean anything: it is an error.
@@ -322,8 +322,7 @@ absl::Status BinaryReader::ReadField(uint32_t field, uint64_t offset,
     }
     case BinaryField::kNodesField: {
       if (nodes_.size() % internal::kBinaryNodesPerArena == 0) arena_.Reset();
-      auto* message =
-          google::protobuf::Arena::CreateMessage<binary::Node>(&arena_);
+      binary::Node* message = binary::Node::default_instance().New(&arena_);
       status = Parse(bytes, message);
       if (status.ok()) status = ReadNode(*message);
       if (status.ok()) return status;

@@ -62,8 +62,8 @@ absl::Status AppendMessage(BinaryField field, const Message& message,
   AppendHead(field, size, out);
   const size_t begin = out->size();
   out->resize(begin + size);
-  message.SerializeWithCachedSizesToArray(
-      reinterpret_cast<uint8_t*>(out->data() + begin));
+  static_cast<void>(message.SerializeWithCachedSizesToArray(
+      reinterpret_cast<uint8_t*>(out->data() + begin)));
   return absl::OkStatus();
 }
 
@@ -212,7 +212,7 @@ absl::StatusOr<uint64_t> BinaryWriter::NumberOf(const Node* root) {
 absl::StatusOr<uint64_t> BinaryWriter::Finish(const Frame& frame) {
   const Node* node = frame.node;
   if (num_nodes_ % internal::kBinaryNodesPerArena == 0) arena_.Reset();
-  auto* message = google::protobuf::Arena::CreateMessage<binary::Node>(&arena_);
+  binary::Node* message = binary::Node::default_instance().New(&arena_);
   next_ = slots_.data() + frame.begin;
   missing_.clear();
   absl::Status status = Fill(node, message);
