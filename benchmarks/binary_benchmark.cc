@@ -63,7 +63,7 @@ std::shared_ptr<const Tensor> FileOf(const IRModule& module) {
 void Report(benchmark::State& state, const IRModule& module, int64_t bytes) {
   int64_t nodes = 0;
   PostOrderVisit(module.Find("main"), [&](const ExprNode* node) {
-    nodes += node->kind() == NodeKind::kOp ? 0 : 1;
+    nodes += node->kind() == ExprKind::kOp ? 0 : 1;
   });
   state.counters["per_node"] =
       benchmark::Counter(static_cast<double>(nodes),

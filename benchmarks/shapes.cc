@@ -267,7 +267,7 @@ int64_t CountNodes(const IRModule& module) {
   int64_t count = 0;
   for (const IRModule::Definition& d : module.functions()) {
     PostOrderVisit(d.function, [&](const ExprNode* node) {
-      count += node->kind() == NodeKind::kOp ? 0 : 1;
+      count += node->kind() == ExprKind::kOp ? 0 : 1;
     });
   }
   return count;

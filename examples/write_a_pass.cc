@@ -48,7 +48,7 @@ class CalledOperators {
  public:
   explicit CalledOperators(const Expr& root) {
     PostOrderVisit(root, [this](const ExprNode* node) {
-      if (node->kind() == NodeKind::kOp) operators_.insert(Expr(node));
+      if (node->kind() == ExprKind::kOp) operators_.insert(Expr(node));
     });
   }
   bool Contains(const Expr& op) const { return operators_.contains(op); }

@@ -21,7 +21,7 @@ int64_t CountNodes(const IRModule& module) {
   int64_t count = 0;
   for (const IRModule::Definition& definition : module.functions()) {
     PostOrderVisit(definition.function, [&count](const ExprNode* node) {
-      if (node->kind() != NodeKind::kOp) ++count;
+      if (node->kind() != ExprKind::kOp) ++count;
     });
   }
   return count;

@@ -121,7 +121,7 @@ bool UsesAny(const Function& function,
   PostOrderVisit(
       function, [&uses](const ExprNode*) { return !uses; },
       [&](const ExprNode* node) {
-        if (node->kind() == NodeKind::kGlobalVar) {
+        if (node->kind() == ExprKind::kGlobalVar) {
           uses |=
               names.contains(static_cast<const GlobalVarNode*>(node)->name());
         }

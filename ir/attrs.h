@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
 
 namespace baton {
 
@@ -34,19 +36,16 @@ class AttrsType {
   absl::StatusOr<class Attrs> FromValues(const AttrMap& values) const;
 
  private:
-  friend void internal::DestroyGraph(const Node* node);
   std::string type_key_;
   const FieldList* fields_ = nullptr;
+  friend class AttrsNode;
   AttrsNode* (*create_)() = nullptr;
   void (*destroy_)(const AttrsNode*) = nullptr;
 };
 
 class AttrsNode : public Node {
  public:
-  using Handle = class Attrs;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kAttrs;
-  }
+  BATON_NODE(Attrs, Node, IrKind::kAttrs)
   const AttrsType& type() const { return *type_; }
   const FieldList& fields() const { return type_->fields(); }
   // The struct itself, for use with the fields of type().
@@ -58,15 +57,24 @@ class AttrsNode : public Node {
                                         : nullptr;
   }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &AttrsNode::type_>("type"),
+                      field::Derived<&AttrsNode::object_>("object"));
+  }
+
  protected:
   AttrsNode(const AttrsType* type, void* object)
-      : Node(NodeKind::kAttrs), type_(type), object_(object) {}
+      : Node(kKind), type_(type), object_(object) {}
   ~AttrsNode() = default;
 
  private:
   friend class AttrsType;
-  const AttrsType* type_;
-  void* object_;
+  friend class internal::NodeAccess;
+  // For DestroyNode: the object is a TypedAttrsNode.
+  static void Delete(AttrsNode* node) { node->type_->destroy_(node); }
+
+  const AttrsType* type_ = nullptr;
+  void* object_ = nullptr;
 };
 
 // A handle to attributes; null where an operator has none.
@@ -89,18 +97,18 @@ bool AttrsEqual(const Attrs& a, const Attrs& b);
 // The attributes of a function, in the order in which they were set.
 class DictAttrsNode final : public Node {
  public:
-  using Handle = class DictAttrs;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kDictAttrs;
-  }
+  BATON_NODE(DictAttrs, Node, IrKind::kDictAttrs)
   explicit DictAttrsNode(AttrMap entries)
-      : Node(NodeKind::kDictAttrs), entries_(std::move(entries)) {}
+      : Node(kKind), entries_(std::move(entries)) {}
   const AttrMap& entries() const { return entries_; }
   // Null if there is none of that name.
   const AttrValue* Find(absl::string_view name) const;
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &DictAttrsNode::entries_>("entries"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   AttrMap entries_;
 };
 

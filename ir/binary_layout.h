@@ -51,8 +51,8 @@ inline constexpr uint64_t kMaxBinaryTree = uint64_t{1} << 22;
 
 // True of the kinds to which kMaxBinaryTree applies.
 inline bool IsBinaryTree(NodeKind kind) {
-  return kind < kFirstExprKind || kind == NodeKind::kDimExpr ||
-         kind == NodeKind::kPattern;
+  return kind.Is(NodeSort::kType) || kind == IrKind::kDimExpr ||
+         kind == RelayKind::kPattern;
 }
 
 // Messages of nodes are made in an arena. It begins with a block that stays in

@@ -52,10 +52,7 @@ template <typename N>
 std::string NameOf() {
   if constexpr (std::is_same_v<N, ExprNode>) return "an expression";
   if constexpr (std::is_same_v<N, TypeNode>) return "a type";
-  for (int i = 0; i < kNumNodeKinds; ++i) {
-    const auto kind = static_cast<NodeKind>(i);
-    if (N::ClassOf(kind)) return absl::StrCat("a ", NodeKindName(kind));
-  }
+  if constexpr (requires { N::kName; }) return absl::StrCat("a ", N::kName);
   return "a node";
 }
 
@@ -486,7 +483,7 @@ Dim BinaryReader::ReadDim(uint64_t code, const char* field, int index) {
   if ((code & 1) != 0) return Dim(static_cast<int64_t>(code) >> 1);
   const uint64_t number = code >> 1;
   const Node* node = number < nodes_.size() ? nodes_[number].get() : nullptr;
-  if (node == nullptr || node->kind() != NodeKind::kDimExpr) {
+  if (node == nullptr || node->kind() != IrKind::kDimExpr) {
     Fail(absl::StrCat(field, index < 0 ? "" : absl::StrCat("[", index, "]"),
                       ": node ", number, " is not a DimExpr before this"));
     return {};

@@ -100,6 +100,8 @@ class BinaryWriter {
 
   // The children of a node, in the order in which Fill() asks for them.
   void PushChildren(const Node* node);
+  void PushType(const TypeNode* node);
+  void PushExpr(const ExprNode* node);
   void Push(const Node* node) {
     slots_.push_back(reinterpret_cast<uintptr_t>(node));
   }
@@ -114,8 +116,8 @@ class BinaryWriter {
   void PushAttrValue(const AttrValue& value);
 
   absl::Status Fill(const Node* node, binary::Node* out);
-  absl::Status FillExpr(const Node* node, binary::Node* out);
-  absl::Status FillType(const Node* node, binary::Node* out);
+  absl::Status FillExpr(const ExprNode* node, binary::Node* out);
+  absl::Status FillType(const TypeNode* node, binary::Node* out);
   absl::Status FillAttrs(const AttrsNode* attrs, binary::Attrs* out);
   absl::Status FillConstant(const ConstantNode* constant,
                             binary::Constant* out);
@@ -255,48 +257,84 @@ void BinaryWriter::PushAttrValue(const AttrValue& value) {
 }
 
 void BinaryWriter::PushChildren(const Node* node) {
-  if (ExprNode::ClassOf(node->kind()) && node->kind() != NodeKind::kOp &&
-      node->kind() != NodeKind::kConstructor) {
+  if (ExprNode::ClassOf(node->kind()) && node->kind() != ExprKind::kOp &&
+      node->kind() != ExprKind::kConstructor) {
     Push(static_cast<const ExprNode*>(node)->type());
   }
-  switch (node->kind()) {
-    case NodeKind::kTensorType:
+  if (ExprNode::ClassOf(node->kind())) {
+    PushExpr(static_cast<const ExprNode*>(node));
+  } else if (TypeNode::ClassOf(node->kind())) {
+    PushType(static_cast<const TypeNode*>(node));
+  } else if (node->kind() == AttrsNode::kKind) {
+    const auto* attrs = static_cast<const AttrsNode*>(node);
+    for (const auto& field : attrs->fields().fields()) {
+      PushAttrValue(field->Get(attrs->object()));
+    }
+  } else if (node->kind() == DictAttrsNode::kKind) {
+    for (const auto& [key, value] :
+         static_cast<const DictAttrsNode*>(node)->entries()) {
+      PushAttrValue(value);
+    }
+  } else if (node->kind() == DimExprNode::kKind) {
+    const auto* dim = static_cast<const DimExprNode*>(node);
+    PushDim(dim->lhs());
+    PushDim(dim->rhs());
+  } else if (node->kind() == PatternNode::kKind) {
+    const auto* pattern = static_cast<const PatternNode*>(node);
+    Push(pattern->var());
+    Push(pattern->constructor());
+    PushAll(pattern->patterns());
+  } else if (node->kind() == TypeDataNode::kKind) {
+    const auto* type = static_cast<const TypeDataNode*>(node);
+    Push(type->header());
+    PushAll(type->type_params());
+    PushAll(type->constructors());
+  }
+}
+
+void BinaryWriter::PushType(const TypeNode* node) {
+  switch (TypeKindOf(node)) {
+    case TypeKind::kTensorType:
       for (const Dim& dim : static_cast<const TensorTypeNode*>(node)->shape()) {
         PushDim(dim);
       }
       break;
-    case NodeKind::kTupleType:
+    case TypeKind::kTupleType:
       PushAll(static_cast<const TupleTypeNode*>(node)->fields());
       break;
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* type = static_cast<const FuncTypeNode*>(node);
       PushAll(type->args());
       Push(type->result());
       PushAll(type->type_params());
       break;
     }
-    case NodeKind::kTypeVar:
-    case NodeKind::kGlobalTypeVar:
-    case NodeKind::kIncompleteType:
+    case TypeKind::kTypeVar:
+    case TypeKind::kGlobalTypeVar:
+    case TypeKind::kIncompleteType:
       break;
-    case NodeKind::kTypeCall: {
+    case TypeKind::kTypeCall: {
       const auto* type = static_cast<const TypeCallNode*>(node);
       Push(type->func());
       PushAll(type->args());
       break;
     }
-    case NodeKind::kRefType:
+    case TypeKind::kRefType:
       Push(static_cast<const RefTypeNode*>(node)->value());
       break;
-    case NodeKind::kVar:
+  }
+}
+
+void BinaryWriter::PushExpr(const ExprNode* node) {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kVar:
       Push(static_cast<const VarNode*>(node)->annotation());
       break;
-    case NodeKind::kGlobalVar:
-    case NodeKind::kConstant:
-    case NodeKind::kOp:
-    case NodeKind::kSpan:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstant:
+    case ExprKind::kOp:
       break;
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       Push(call->op());
       PushAll(call->args());
@@ -304,13 +342,13 @@ void BinaryWriter::PushChildren(const Node* node) {
       PushAll(call->type_args());
       break;
     }
-    case NodeKind::kTuple:
+    case ExprKind::kTuple:
       PushAll(static_cast<const TupleNode*>(node)->fields());
       break;
-    case NodeKind::kTupleGetItem:
+    case ExprKind::kTupleGetItem:
       Push(static_cast<const TupleGetItemNode*>(node)->tuple());
       break;
-    case NodeKind::kFunction: {
+    case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
       PushAll(function->params());
       Push(function->body());
@@ -319,33 +357,33 @@ void BinaryWriter::PushChildren(const Node* node) {
       Push(function->attrs());
       break;
     }
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       Push(let->var());
       Push(let->value());
       Push(let->body());
       break;
     }
-    case NodeKind::kIf: {
+    case ExprKind::kIf: {
       const auto* branch = static_cast<const IfNode*>(node);
       Push(branch->cond());
       Push(branch->true_branch());
       Push(branch->false_branch());
       break;
     }
-    case NodeKind::kRefCreate:
+    case ExprKind::kRefCreate:
       Push(static_cast<const RefCreateNode*>(node)->value());
       break;
-    case NodeKind::kRefRead:
+    case ExprKind::kRefRead:
       Push(static_cast<const RefReadNode*>(node)->ref());
       break;
-    case NodeKind::kRefWrite: {
+    case ExprKind::kRefWrite: {
       const auto* write = static_cast<const RefWriteNode*>(node);
       Push(write->ref());
       Push(write->value());
       break;
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
       Push(match->data());
       for (const Clause& clause : match->clauses()) {
@@ -354,117 +392,86 @@ void BinaryWriter::PushChildren(const Node* node) {
       }
       break;
     }
-    case NodeKind::kConstructor: {
+    case ExprKind::kConstructor: {
       const auto* constructor = static_cast<const ConstructorNode*>(node);
       PushAll(constructor->inputs());
       Push(constructor->belongs_to());
       PushAll(constructor->type_params());
       break;
     }
-    case NodeKind::kAttrs: {
-      const auto* attrs = static_cast<const AttrsNode*>(node);
-      for (const auto& field : attrs->fields().fields()) {
-        PushAttrValue(field->Get(attrs->object()));
-      }
-      break;
-    }
-    case NodeKind::kDictAttrs:
-      for (const auto& [key, value] :
-           static_cast<const DictAttrsNode*>(node)->entries()) {
-        PushAttrValue(value);
-      }
-      break;
-    case NodeKind::kDimExpr: {
-      const auto* dim = static_cast<const DimExprNode*>(node);
-      PushDim(dim->lhs());
-      PushDim(dim->rhs());
-      break;
-    }
-    case NodeKind::kPattern: {
-      const auto* pattern = static_cast<const PatternNode*>(node);
-      Push(pattern->var());
-      Push(pattern->constructor());
-      PushAll(pattern->patterns());
-      break;
-    }
-    case NodeKind::kTypeData: {
-      const auto* type = static_cast<const TypeDataNode*>(node);
-      Push(type->header());
-      PushAll(type->type_params());
-      PushAll(type->constructors());
-      break;
-    }
   }
 }
 
 absl::Status BinaryWriter::Fill(const Node* node, binary::Node* out) {
-  switch (node->kind()) {
-    case NodeKind::kAttrs:
-      return FillAttrs(static_cast<const AttrsNode*>(node),
-                       out->mutable_attrs());
-    case NodeKind::kDictAttrs: {
-      const auto* attrs = static_cast<const DictAttrsNode*>(node);
-      auto* values = out->mutable_dict_attrs()->mutable_values();
-      for (const auto& [key, value] : attrs->entries()) {
-        BATON_RETURN_IF_ERROR(FillAttrValue(value, 0, &key, values));
-      }
-      return absl::OkStatus();
-    }
-    case NodeKind::kDimExpr: {
-      const auto* dim = static_cast<const DimExprNode*>(node);
-      binary::DimExpr* expr = out->mutable_dim_expr();
-      expr->set_op(static_cast<binary::DimExpr::Op>(dim->op()));
-      expr->set_name(dim->name());
-      SetDType(dim->dtype(), expr->mutable_dtype());
-      expr->set_lhs(DimCode(dim->lhs()));
-      expr->set_rhs(DimCode(dim->rhs()));
-      return absl::OkStatus();
-    }
-    case NodeKind::kPattern: {
-      const auto* pattern = static_cast<const PatternNode*>(node);
-      binary::Pattern* to = out->mutable_pattern();
-      to->set_form(static_cast<binary::Pattern::Form>(pattern->form()));
-      to->set_var(Next());
-      to->set_constructor(Next());
-      RequiredAll(pattern->patterns(), "pattern", to->mutable_patterns());
-      return absl::OkStatus();
-    }
-    case NodeKind::kTypeData: {
-      const auto* type = static_cast<const TypeDataNode*>(node);
-      binary::TypeData* to = out->mutable_type_data();
-      to->set_header(Required("header"));
-      RequiredAll(type->type_params(), "type parameter",
-                  to->mutable_type_params());
-      RequiredAll(type->constructors(), "constructor",
-                  to->mutable_constructors());
-      return absl::OkStatus();
-    }
-    default:
-      return ExprNode::ClassOf(node->kind()) ? FillExpr(node, out)
-                                             : FillType(node, out);
+  if (ExprNode::ClassOf(node->kind())) {
+    return FillExpr(static_cast<const ExprNode*>(node), out);
   }
+  if (TypeNode::ClassOf(node->kind())) {
+    return FillType(static_cast<const TypeNode*>(node), out);
+  }
+  if (node->kind() == AttrsNode::kKind) {
+    return FillAttrs(static_cast<const AttrsNode*>(node), out->mutable_attrs());
+  }
+  if (node->kind() == DictAttrsNode::kKind) {
+    const auto* attrs = static_cast<const DictAttrsNode*>(node);
+    auto* values = out->mutable_dict_attrs()->mutable_values();
+    for (const auto& [key, value] : attrs->entries()) {
+      BATON_RETURN_IF_ERROR(FillAttrValue(value, 0, &key, values));
+    }
+    return absl::OkStatus();
+  }
+  if (node->kind() == DimExprNode::kKind) {
+    const auto* dim = static_cast<const DimExprNode*>(node);
+    binary::DimExpr* expr = out->mutable_dim_expr();
+    expr->set_op(static_cast<binary::DimExpr::Op>(dim->op()));
+    expr->set_name(dim->name());
+    SetDType(dim->dtype(), expr->mutable_dtype());
+    expr->set_lhs(DimCode(dim->lhs()));
+    expr->set_rhs(DimCode(dim->rhs()));
+    return absl::OkStatus();
+  }
+  if (node->kind() == PatternNode::kKind) {
+    const auto* pattern = static_cast<const PatternNode*>(node);
+    binary::Pattern* to = out->mutable_pattern();
+    to->set_form(static_cast<binary::Pattern::Form>(pattern->form()));
+    to->set_var(Next());
+    to->set_constructor(Next());
+    RequiredAll(pattern->patterns(), "pattern", to->mutable_patterns());
+    return absl::OkStatus();
+  }
+  if (node->kind() == TypeDataNode::kKind) {
+    const auto* type = static_cast<const TypeDataNode*>(node);
+    binary::TypeData* to = out->mutable_type_data();
+    to->set_header(Required("header"));
+    RequiredAll(type->type_params(), "type parameter",
+                to->mutable_type_params());
+    RequiredAll(type->constructors(), "constructor",
+                to->mutable_constructors());
+    return absl::OkStatus();
+  }
+  return absl::InternalError("is not known to the binary format");
 }
 
-absl::Status BinaryWriter::FillExpr(const Node* node, binary::Node* out) {
-  if (node->kind() != NodeKind::kOp && node->kind() != NodeKind::kConstructor) {
+absl::Status BinaryWriter::FillExpr(const ExprNode* node, binary::Node* out) {
+  if (node->kind() != ExprKind::kOp && node->kind() != ExprKind::kConstructor) {
     out->set_type(Next());
   }
-  switch (node->kind()) {
-    case NodeKind::kVar:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kVar:
       out->mutable_var()->set_name(static_cast<const VarNode*>(node)->name());
       out->mutable_var()->set_annotation(Next());
       break;
-    case NodeKind::kGlobalVar:
+    case ExprKind::kGlobalVar:
       out->mutable_global_var()->set_name(
           static_cast<const GlobalVarNode*>(node)->name());
       break;
-    case NodeKind::kConstant:
+    case ExprKind::kConstant:
       return FillConstant(static_cast<const ConstantNode*>(node),
                           out->mutable_constant());
-    case NodeKind::kOp:
+    case ExprKind::kOp:
       out->mutable_op()->set_name(static_cast<const OpNode*>(node)->name());
       break;
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       binary::Call* to = out->mutable_call();
       to->set_op(Required("callee"));
@@ -473,16 +480,16 @@ absl::Status BinaryWriter::FillExpr(const Node* node, binary::Node* out) {
       RequiredAll(call->type_args(), "type argument", to->mutable_type_args());
       break;
     }
-    case NodeKind::kTuple:
+    case ExprKind::kTuple:
       RequiredAll(static_cast<const TupleNode*>(node)->fields(), "field",
                   out->mutable_tuple()->mutable_fields());
       break;
-    case NodeKind::kTupleGetItem:
+    case ExprKind::kTupleGetItem:
       out->mutable_tuple_get_item()->set_tuple(Required("tuple"));
       out->mutable_tuple_get_item()->set_index(
           static_cast<const TupleGetItemNode*>(node)->index());
       break;
-    case NodeKind::kFunction: {
+    case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
       binary::Function* to = out->mutable_function();
       RequiredAll(function->params(), "parameter", to->mutable_params());
@@ -493,27 +500,27 @@ absl::Status BinaryWriter::FillExpr(const Node* node, binary::Node* out) {
       to->set_attrs(Next());
       break;
     }
-    case NodeKind::kLet:
+    case ExprKind::kLet:
       out->mutable_let()->set_var(Required("variable"));
       out->mutable_let()->set_value(Required("value"));
       out->mutable_let()->set_body(Required("body"));
       break;
-    case NodeKind::kIf:
+    case ExprKind::kIf:
       out->mutable_if_else()->set_cond(Required("condition"));
       out->mutable_if_else()->set_true_branch(Required("true branch"));
       out->mutable_if_else()->set_false_branch(Required("false branch"));
       break;
-    case NodeKind::kRefCreate:
+    case ExprKind::kRefCreate:
       out->mutable_ref_create()->set_value(Required("value"));
       break;
-    case NodeKind::kRefRead:
+    case ExprKind::kRefRead:
       out->mutable_ref_read()->set_ref(Required("reference"));
       break;
-    case NodeKind::kRefWrite:
+    case ExprKind::kRefWrite:
       out->mutable_ref_write()->set_ref(Required("reference"));
       out->mutable_ref_write()->set_value(Required("value"));
       break;
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
       binary::Match* to = out->mutable_match();
       to->set_data(Required("data"));
@@ -524,7 +531,7 @@ absl::Status BinaryWriter::FillExpr(const Node* node, binary::Node* out) {
       to->set_complete(match->complete());
       break;
     }
-    case NodeKind::kConstructor: {
+    case ExprKind::kConstructor: {
       const auto* constructor = static_cast<const ConstructorNode*>(node);
       binary::Constructor* to = out->mutable_constructor();
       to->set_name(constructor->name());
@@ -540,20 +547,20 @@ absl::Status BinaryWriter::FillExpr(const Node* node, binary::Node* out) {
   return absl::OkStatus();
 }
 
-absl::Status BinaryWriter::FillType(const Node* node, binary::Node* out) {
-  switch (node->kind()) {
-    case NodeKind::kTensorType: {
+absl::Status BinaryWriter::FillType(const TypeNode* node, binary::Node* out) {
+  switch (TypeKindOf(node)) {
+    case TypeKind::kTensorType: {
       const auto* type = static_cast<const TensorTypeNode*>(node);
       binary::TensorType* to = out->mutable_tensor_type();
       SetDType(type->dtype(), to->mutable_dtype());
       for (const Dim& dim : type->shape()) to->add_shape(DimCode(dim));
       break;
     }
-    case NodeKind::kTupleType:
+    case TypeKind::kTupleType:
       RequiredAll(static_cast<const TupleTypeNode*>(node)->fields(), "field",
                   out->mutable_tuple_type()->mutable_fields());
       break;
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* type = static_cast<const FuncTypeNode*>(node);
       binary::FuncType* to = out->mutable_func_type();
       RequiredAll(type->args(), "argument", to->mutable_args());
@@ -562,28 +569,28 @@ absl::Status BinaryWriter::FillType(const Node* node, binary::Node* out) {
                   to->mutable_type_params());
       break;
     }
-    case NodeKind::kTypeVar: {
+    case TypeKind::kTypeVar: {
       const auto* type = static_cast<const TypeVarNode*>(node);
       out->mutable_type_var()->set_name(type->name());
       out->mutable_type_var()->set_kind(
           static_cast<binary::TypeKind>(type->var_kind()));
       break;
     }
-    case NodeKind::kGlobalTypeVar:
+    case TypeKind::kGlobalTypeVar:
       out->mutable_global_type_var()->set_name(
           static_cast<const GlobalTypeVarNode*>(node)->name());
       break;
-    case NodeKind::kTypeCall: {
+    case TypeKind::kTypeCall: {
       const auto* type = static_cast<const TypeCallNode*>(node);
       out->mutable_type_call()->set_func(Required("callee"));
       RequiredAll(type->args(), "argument",
                   out->mutable_type_call()->mutable_args());
       break;
     }
-    case NodeKind::kRefType:
+    case TypeKind::kRefType:
       out->mutable_ref_type()->set_value(Required("value"));
       break;
-    case NodeKind::kIncompleteType:
+    case TypeKind::kIncompleteType:
       out->mutable_incomplete_type()->set_kind(static_cast<binary::TypeKind>(
           static_cast<const IncompleteTypeNode*>(node)->var_kind()));
       break;

@@ -19,10 +19,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/node_memory.h"
 
 #if defined(__has_include)
@@ -37,72 +38,34 @@
 
 namespace baton {
 
-// The closed set of node kinds. Ranges matter: see TypeNode and ExprNode.
-enum class NodeKind : uint8_t {
-  // Types.
-  kTensorType,
-  kTupleType,
-  kFuncType,
-  kTypeVar,
-  kGlobalTypeVar,
-  kTypeCall,
-  kRefType,
-  kIncompleteType,
-  // Expressions.
-  kVar,
-  kGlobalVar,
-  kConstant,
-  kCall,
-  kTuple,
-  kTupleGetItem,
-  kFunction,
-  kLet,
-  kIf,
-  kRefCreate,
-  kRefRead,
-  kRefWrite,
-  kMatch,
-  kConstructor,
-  kOp,
-  // The rest.
-  kAttrs,
-  kDictAttrs,
-  kDimExpr,
-  kSpan,
-  kPattern,
-  kTypeData,
-};
-inline constexpr NodeKind kFirstExprKind = NodeKind::kVar;
-inline constexpr NodeKind kLastExprKind = NodeKind::kOp;
-inline constexpr int kNumNodeKinds = static_cast<int>(NodeKind::kTypeData) + 1;
-
-// True for expressions that have no children: variables, constants, operators,
-// constructors.
-constexpr bool IsLeaf(NodeKind kind) {
-  constexpr uint32_t kLeaves = 1u << static_cast<int>(NodeKind::kVar) |
-                               1u << static_cast<int>(NodeKind::kGlobalVar) |
-                               1u << static_cast<int>(NodeKind::kConstant) |
-                               1u << static_cast<int>(NodeKind::kConstructor) |
-                               1u << static_cast<int>(NodeKind::kOp);
-  return (kLeaves >> static_cast<int>(kind) & 1u) != 0;
-}
-
-// The name of a kind as used in messages: `Call`, `TupleGetItem`, ...
+// The name of a kind as used in messages: `Call`, `TupleGetItem`, ...;
+// `unknown` if no class of that kind is registered.
 absl::string_view NodeKindName(NodeKind kind);
 
 class Dim;
 class Node;
+class NodeRef;
 
 namespace internal {
 void DestroyGraph(const Node* node);
 class ChildSink;
 class NodeAccess;
+// Ends the program: `node` is of no kind that the asker can handle.
+[[noreturn]] void UnknownKind(const Node* node);
+// Selects the constructor of a node whose fields are filled in afterwards.
+struct BlankNode {};
 }  // namespace internal
 
 class Node {
  public:
+  // How the node's children are given to visitors.
+  using ChildHandle = NodeRef;
+
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
+
+  // The fields that a class inherits: see node_fields.h.
+  static constexpr std::tuple<> BaseFields() { return {}; }
 
   NodeKind kind() const { return kind_; }
 
@@ -159,7 +122,7 @@ class Node {
 
   mutable std::atomic<uint32_t> refs_{0};
   NodeKind kind_;
-  uint8_t spare_[3] = {};
+  uint8_t spare_[2] = {};
   // Memo of the structural hash, 0 when not computed; while the node is being
   // destroyed, the link to the next node to destroy.
   mutable std::atomic<uint64_t> memo_{0};
@@ -225,6 +188,8 @@ class NodeRef {
   const Node* node_ = nullptr;
 };
 
+inline const Node* NodeOf(const NodeRef& ref) { return ref.get(); }
+
 // Handles by class, for generic code: HandleOf<CallNode> is Call.
 template <typename N>
 using HandleOf = typename N::Handle;
@@ -257,9 +222,17 @@ class NodeAccess {
   static void Retain(const Node* node) { node->Retain(); }
   static void Release(const Node* node) { node->Release(); }
   static std::atomic<uint64_t>& Memo(const Node* node) { return node->memo_; }
+  template <typename N>
+  static N* ConstructBlank(void* memory) {
+    return new (memory) N(BlankNode{});
+  }
+  // For classes that are destroyed in their own way.
+  template <typename N>
+  requires requires(N* node) { N::Delete(node); }
+  static void Delete(N* node) { N::Delete(node); }
 };
 
-// Collects the children of a dying node. Takes over the handle's reference.
+// Collects what a dying node refers to. Takes over the handle's reference.
 class ChildSink {
  public:
   void Take(NodeRef& child) {
@@ -267,14 +240,15 @@ class ChildSink {
     if (node != nullptr) TakeNode(node);
   }
   void Take(Dim& dim);
-  template <typename Container>
-  void TakeAll(Container& children) {
-    for (auto& child : children) Take(child);
-  }
 
  private:
   friend void DestroyGraph(const Node* node);
-  void TakeNode(const Node* node);
+  void TakeNode(const Node* node) {
+    if (!node->DropsLast()) return;
+    node->memo_.store(reinterpret_cast<uintptr_t>(pending_),
+                      std::memory_order_relaxed);
+    pending_ = node;
+  }
   const Node* pending_ = nullptr;  // linked through memo_
 };
 

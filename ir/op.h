@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
 
 namespace baton {
 
@@ -52,8 +54,7 @@ struct OpArgument {
 // A registered operator. One node for each, never destroyed.
 class OpNode final : public ExprNode {
  public:
-  using Handle = class Op;
-  static constexpr bool ClassOf(NodeKind kind) { return kind == NodeKind::kOp; }
+  BATON_NODE(Op, ExprNode, IrKind::kOp)
 
   const std::string& name() const { return name_; }
   const std::string& doc() const { return doc_; }
@@ -66,21 +67,30 @@ class OpNode final : public ExprNode {
   // Position in the registry, from 0 in order of registration.
   int index() const { return index_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &OpNode::name_>("name"),
+                      field::Derived<&OpNode::doc_>("doc"),
+                      field::Derived<&OpNode::arguments_>("arguments"),
+                      field::Derived<&OpNode::arity_>("arity"),
+                      field::Derived<&OpNode::attrs_type_>("attrs_type"),
+                      field::Derived<&OpNode::type_relation_>("type_relation"),
+                      field::Derived<&OpNode::index_>("index"));
+  }
+  static constexpr auto BaseFields() { return FixedTypeFields(); }
+
  private:
   friend class OpRegistry;
   friend class OpRegistration;
   OpNode(std::string name, int index)
-      : ExprNode(NodeKind::kOp, {}, {}),
-        name_(std::move(name)),
-        index_(index) {}
+      : ExprNode(kKind, {}, {}), name_(std::move(name)), index_(index) {}
 
   std::string name_;
   std::string doc_;
   std::vector<OpArgument> arguments_;
-  int arity_ = -1;
   const AttrsType* attrs_type_ = nullptr;
   TypeRelationFn type_relation_ = nullptr;
-  int index_;
+  int arity_ = -1;
+  int index_ = 0;
 };
 
 class Op : public Expr {
@@ -91,14 +101,6 @@ class Op : public Expr {
   // The same; an error names the nearest known operators.
   static absl::StatusOr<Op> Get(absl::string_view name);
 };
-
-inline const OpNode* CallNode::op_node() const { return op_.As<OpNode>(); }
-
-// True if `expr` is a call of `op`.
-inline bool IsCallTo(const Expr& expr, const Op& op) {
-  const CallNode* call = expr.As<CallNode>();
-  return call != nullptr && call->op() == op;
-}
 
 // A typed property of operators that some package above `ir/` defines. Look-up
 // is an array access. Written during registration only.

@@ -5,38 +5,37 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "baton/base/source.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
 
 namespace baton {
 
 // A stretch of a source, `[begin, end)` in bytes.
 class SpanNode : public Node {
  public:
-  using Handle = class Span;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kSpan;
-  }
+  BATON_NODE(Span, Node, IrKind::kSpan)
   SpanNode(std::shared_ptr<const Source> source, int64_t begin, int64_t end)
-      : Node(NodeKind::kSpan),
-        source_(std::move(source)),
-        begin_(begin),
-        end_(end) {}
+      : Node(kKind), source_(std::move(source)), begin_(begin), end_(end) {}
 
   const Source& source() const { return *source_; }
   const std::shared_ptr<const Source>& shared_source() const { return source_; }
   int64_t begin() const { return begin_; }
   int64_t end() const { return end_; }
 
- private:
-  friend class internal::ChildSink;
-  friend void internal::DestroyGraph(const Node* node);
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<0, &SpanNode::source_>("source"),
+                      field::Data<0, &SpanNode::begin_>("begin"),
+                      field::Data<0, &SpanNode::end_>("end"));
+  }
 
+ private:
   std::shared_ptr<const Source> source_;
-  int64_t begin_;
-  int64_t end_;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
 };
 
 // Null where a node comes from no text.

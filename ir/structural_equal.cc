@@ -168,23 +168,23 @@ std::string Comparator::Path(int step) const {
 
 std::string Comparator::Describe(const ExprNode* node) {
   if (node == nullptr) return "nothing";
-  switch (node->kind()) {
-    case NodeKind::kOp:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kOp:
       return absl::StrCat("operator ",
                           static_cast<const OpNode*>(node)->name());
-    case NodeKind::kGlobalVar:
+    case ExprKind::kGlobalVar:
       return absl::StrCat("@", static_cast<const GlobalVarNode*>(node)->name());
-    case NodeKind::kVar:
+    case ExprKind::kVar:
       return absl::StrCat("%", static_cast<const VarNode*>(node)->name());
-    case NodeKind::kConstructor:
+    case ExprKind::kConstructor:
       return absl::StrCat("constructor ",
                           static_cast<const ConstructorNode*>(node)->name());
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       if (call->op_node() == nullptr) return "a call";
       return absl::StrCat("a call of ", call->op_node()->name());
     }
-    case NodeKind::kConstant: {
+    case ExprKind::kConstant: {
       const Tensor& value = static_cast<const ConstantNode*>(node)->value();
       std::string result = absl::StrCat("constant ", value.TypeToString());
       if (value.num_elements() == 1) {
@@ -285,18 +285,18 @@ bool Comparator::Expand(const Task& task) {
   if (a == nullptr || b == nullptr) return a == b || DifferInKind(task);
   if (a->kind() != b->kind()) return DifferInKind(task);
 
-  switch (a->kind()) {
-    case NodeKind::kOp:
+  switch (ExprKindOf(a)) {
+    case ExprKind::kOp:
       return a == b || DifferInKind(task);
-    case NodeKind::kGlobalVar:
+    case ExprKind::kGlobalVar:
       return static_cast<const GlobalVarNode*>(a)->name() ==
                  static_cast<const GlobalVarNode*>(b)->name() ||
              DifferInKind(task);
-    case NodeKind::kConstructor:
+    case ExprKind::kConstructor:
       return SameConstructor(*static_cast<const ConstructorNode*>(a),
                              *static_cast<const ConstructorNode*>(b)) ||
              DifferInKind(task);
-    case NodeKind::kConstant: {
+    case ExprKind::kConstant: {
       const Tensor& x = static_cast<const ConstantNode*>(a)->value();
       const Tensor& y = static_cast<const ConstantNode*>(b)->value();
       if (a == b || x == y) return true;
@@ -305,7 +305,7 @@ bool Comparator::Expand(const Task& task) {
           Describe(a) == Describe(b) ? " of other values" : "";
       return Differ(task.step, "", Describe(a), Describe(b) + other);
     }
-    case NodeKind::kTupleGetItem: {
+    case ExprKind::kTupleGetItem: {
       const auto* x = static_cast<const TupleGetItemNode*>(a);
       const auto* y = static_cast<const TupleGetItemNode*>(b);
       if (x->index() != y->index()) {
@@ -316,7 +316,7 @@ bool Comparator::Expand(const Task& task) {
       Push(x->tuple().get(), y->tuple().get(), task.step, "tuple");
       return true;
     }
-    case NodeKind::kTuple:
+    case ExprKind::kTuple:
       if (static_cast<const TupleNode*>(a)->fields().empty() &&
           static_cast<const TupleNode*>(b)->fields().empty()) {
         return true;
@@ -326,7 +326,7 @@ bool Comparator::Expand(const Task& task) {
       break;
   }
 
-  if (a->kind() == NodeKind::kVar) {
+  if (a->kind() == ExprKind::kVar) {
     const auto* x = static_cast<const VarNode*>(a);
     const auto* y = static_cast<const VarNode*>(b);
     if (!IsMatched(a)) {
@@ -348,8 +348,8 @@ bool Comparator::Expand(const Task& task) {
   }
   if (known) return true;
 
-  switch (a->kind()) {
-    case NodeKind::kCall: {
+  switch (ExprKindOf(a)) {
+    case ExprKind::kCall: {
       const auto* x = static_cast<const CallNode*>(a);
       const auto* y = static_cast<const CallNode*>(b);
       if (x->op_node() != y->op_node()) {
@@ -382,7 +382,7 @@ bool Comparator::Expand(const Task& task) {
       }
       return true;
     }
-    case NodeKind::kTuple: {
+    case ExprKind::kTuple: {
       const auto x = static_cast<const TupleNode*>(a)->fields();
       const auto y = static_cast<const TupleNode*>(b)->fields();
       if (x.size() != y.size()) {
@@ -391,7 +391,7 @@ bool Comparator::Expand(const Task& task) {
       PushAll(x, y, task.step, "fields");
       return true;
     }
-    case NodeKind::kFunction: {
+    case ExprKind::kFunction: {
       const auto* x = static_cast<const FunctionNode*>(a);
       const auto* y = static_cast<const FunctionNode*>(b);
       const auto p = x->params();
@@ -426,7 +426,7 @@ bool Comparator::Expand(const Task& task) {
       Push(x->body().get(), y->body().get(), task.step, "body");
       return true;
     }
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       const auto* x = static_cast<const LetNode*>(a);
       const auto* y = static_cast<const LetNode*>(b);
       if (!BinderEqual(x->var(), y->var(), task.step, "var", -1)) return false;
@@ -434,7 +434,7 @@ bool Comparator::Expand(const Task& task) {
       Push(x->value().get(), y->value().get(), task.step, "value");
       return true;
     }
-    case NodeKind::kIf: {
+    case ExprKind::kIf: {
       const auto* x = static_cast<const IfNode*>(a);
       const auto* y = static_cast<const IfNode*>(b);
       Push(x->false_branch().get(), y->false_branch().get(), task.step,
@@ -444,23 +444,23 @@ bool Comparator::Expand(const Task& task) {
       Push(x->cond().get(), y->cond().get(), task.step, "cond");
       return true;
     }
-    case NodeKind::kRefCreate:
+    case ExprKind::kRefCreate:
       Push(static_cast<const RefCreateNode*>(a)->value().get(),
            static_cast<const RefCreateNode*>(b)->value().get(), task.step,
            "value");
       return true;
-    case NodeKind::kRefRead:
+    case ExprKind::kRefRead:
       Push(static_cast<const RefReadNode*>(a)->ref().get(),
            static_cast<const RefReadNode*>(b)->ref().get(), task.step, "ref");
       return true;
-    case NodeKind::kRefWrite: {
+    case ExprKind::kRefWrite: {
       const auto* x = static_cast<const RefWriteNode*>(a);
       const auto* y = static_cast<const RefWriteNode*>(b);
       Push(x->value().get(), y->value().get(), task.step, "value");
       Push(x->ref().get(), y->ref().get(), task.step, "ref");
       return true;
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* x = static_cast<const MatchNode*>(a);
       const auto* y = static_cast<const MatchNode*>(b);
       if (x->complete() != y->complete()) {
@@ -541,8 +541,8 @@ bool Comparator::TypesEqual(const TypeNode* a, const TypeNode* b,
       continue;
     }
     if (x->kind() != y->kind()) return false;
-    switch (x->kind()) {
-      case NodeKind::kTensorType: {
+    switch (TypeKindOf(x)) {
+      case TypeKind::kTensorType: {
         const auto* p = static_cast<const TensorTypeNode*>(x);
         const auto* q = static_cast<const TensorTypeNode*>(y);
         if (p->dtype() != q->dtype() || p->rank() != q->rank()) return false;
@@ -551,13 +551,13 @@ bool Comparator::TypesEqual(const TypeNode* a, const TypeNode* b,
         }
         continue;
       }
-      case NodeKind::kTupleType:
+      case TypeKind::kTupleType:
         if (!push_all(static_cast<const TupleTypeNode*>(x)->fields(),
                       static_cast<const TupleTypeNode*>(y)->fields(), map)) {
           return false;
         }
         continue;
-      case NodeKind::kFuncType: {
+      case TypeKind::kFuncType: {
         const auto* p = static_cast<const FuncTypeNode*>(x);
         const auto* q = static_cast<const FuncTypeNode*>(y);
         work.push_back({p->result().get(), q->result().get(), map});
@@ -569,31 +569,31 @@ bool Comparator::TypesEqual(const TypeNode* a, const TypeNode* b,
         }
         continue;
       }
-      case NodeKind::kTypeCall: {
+      case TypeKind::kTypeCall: {
         const auto* p = static_cast<const TypeCallNode*>(x);
         const auto* q = static_cast<const TypeCallNode*>(y);
         if (!push_all(p->args(), q->args(), map)) return false;
         work.push_back({p->func().get(), q->func().get(), map});
         continue;
       }
-      case NodeKind::kRefType:
+      case TypeKind::kRefType:
         work.push_back({static_cast<const RefTypeNode*>(x)->value().get(),
                         static_cast<const RefTypeNode*>(y)->value().get(),
                         map});
         continue;
-      case NodeKind::kGlobalTypeVar:
+      case TypeKind::kGlobalTypeVar:
         if (static_cast<const GlobalTypeVarNode*>(x)->name() !=
             static_cast<const GlobalTypeVarNode*>(y)->name()) {
           return false;
         }
         continue;
-      case NodeKind::kTypeVar:
+      case TypeKind::kTypeVar:
         if (static_cast<const TypeVarNode*>(x)->var_kind() !=
             static_cast<const TypeVarNode*>(y)->var_kind()) {
           return false;
         }
         break;
-      case NodeKind::kIncompleteType:
+      case TypeKind::kIncompleteType:
         if (static_cast<const IncompleteTypeNode*>(x)->var_kind() !=
             static_cast<const IncompleteTypeNode*>(y)->var_kind()) {
           return false;
@@ -776,7 +776,7 @@ uint64_t HashConstant(const ConstantNode* constant) {
   std::atomic<uint64_t>& memo = MemoOf(constant);
   uint64_t hash = memo.load(std::memory_order_relaxed);
   if (hash == 0) {
-    StableHash h(static_cast<uint64_t>(NodeKind::kConstant));
+    StableHash h(static_cast<uint64_t>(ExprKind::kConstant));
     h.Add(constant->value().Hash());
     hash = h.value() | 1;
     memo.store(hash, std::memory_order_relaxed);
@@ -832,19 +832,19 @@ uint64_t Hasher::HashType(const TypeNode* type) {
       hash.Add(0);
       continue;
     }
-    hash.Add(static_cast<uint64_t>(node->kind()) + 1);
-    switch (node->kind()) {
-      case NodeKind::kTensorType: {
+    hash.Add(static_cast<uint64_t>(node->kind().id()) + 1);
+    switch (TypeKindOf(node)) {
+      case TypeKind::kTensorType: {
         const auto* tensor = static_cast<const TensorTypeNode*>(node);
         hash.AddDType(tensor->dtype());
         hash.Add(static_cast<uint64_t>(tensor->rank()));
         for (const Dim& dim : tensor->shape()) hash.Add(HashDim(dim));
         break;
       }
-      case NodeKind::kTupleType:
+      case TypeKind::kTupleType:
         push_all(static_cast<const TupleTypeNode*>(node)->fields());
         break;
-      case NodeKind::kFuncType: {
+      case TypeKind::kFuncType: {
         const auto* func = static_cast<const FuncTypeNode*>(node);
         hash.Add(func->type_params().size());
         for (const TypeVar& param : func->type_params()) {
@@ -856,23 +856,23 @@ uint64_t Hasher::HashType(const TypeNode* type) {
         push_all(func->args());
         break;
       }
-      case NodeKind::kTypeVar:
+      case TypeKind::kTypeVar:
         type_open_ = true;
         hash.Add(static_cast<uint64_t>(
             static_cast<const TypeVarNode*>(node)->var_kind()));
         hash.Add(Number(node));
         break;
-      case NodeKind::kGlobalTypeVar:
+      case TypeKind::kGlobalTypeVar:
         hash.AddString(static_cast<const GlobalTypeVarNode*>(node)->name());
         break;
-      case NodeKind::kTypeCall:
+      case TypeKind::kTypeCall:
         push_all(static_cast<const TypeCallNode*>(node)->args());
         work.push_back(static_cast<const TypeCallNode*>(node)->func().get());
         break;
-      case NodeKind::kRefType:
+      case TypeKind::kRefType:
         work.push_back(static_cast<const RefTypeNode*>(node)->value().get());
         break;
-      case NodeKind::kIncompleteType:
+      case TypeKind::kIncompleteType:
         type_open_ = true;
         hash.Add(static_cast<uint64_t>(
             static_cast<const IncompleteTypeNode*>(node)->var_kind()));
@@ -893,7 +893,7 @@ uint64_t Hasher::HashVar(const VarNode* var, bool binds) {
   const auto [number, is_new] = numbers_.TryEmplace(var);
   if (is_new) *number = numbers_.size() - 1;
   if (is_new && !binds) open_ = true;
-  StableHash hash(static_cast<uint64_t>(NodeKind::kVar));
+  StableHash hash(static_cast<uint64_t>(ExprKind::kVar));
   hash.Add(*number);
   hash.Add(HashType(var->annotation().get()));
   return hash.value();
@@ -937,43 +937,43 @@ uint64_t Hasher::HashDict(const DictAttrs& attrs) {
 }
 
 const Expr* Hasher::Child(const ExprNode* node, uint32_t i) const {
-  switch (node->kind()) {
-    case NodeKind::kCall: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       if (i == 0) return &call->op();
       return i <= static_cast<uint32_t>(call->num_args()) ? &call->args()[i - 1]
                                                           : nullptr;
     }
-    case NodeKind::kTuple: {
+    case ExprKind::kTuple: {
       const auto fields = static_cast<const TupleNode*>(node)->fields();
       return i < fields.size() ? &fields[i] : nullptr;
     }
-    case NodeKind::kTupleGetItem:
+    case ExprKind::kTupleGetItem:
       return i == 0 ? &static_cast<const TupleGetItemNode*>(node)->tuple()
                     : nullptr;
-    case NodeKind::kFunction:
+    case ExprKind::kFunction:
       return i == 0 ? &static_cast<const FunctionNode*>(node)->body() : nullptr;
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       return i == 0 ? &let->value() : i == 1 ? &let->body() : nullptr;
     }
-    case NodeKind::kIf: {
+    case ExprKind::kIf: {
       const auto* branch = static_cast<const IfNode*>(node);
       return i == 0   ? &branch->cond()
              : i == 1 ? &branch->true_branch()
              : i == 2 ? &branch->false_branch()
                       : nullptr;
     }
-    case NodeKind::kRefCreate:
+    case ExprKind::kRefCreate:
       return i == 0 ? &static_cast<const RefCreateNode*>(node)->value()
                     : nullptr;
-    case NodeKind::kRefRead:
+    case ExprKind::kRefRead:
       return i == 0 ? &static_cast<const RefReadNode*>(node)->ref() : nullptr;
-    case NodeKind::kRefWrite: {
+    case ExprKind::kRefWrite: {
       const auto* write = static_cast<const RefWriteNode*>(node);
       return i == 0 ? &write->ref() : i == 1 ? &write->value() : nullptr;
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
       if (i == 0) return &match->data();
       return i <= match->clauses().size() ? &match->clauses()[i - 1].rhs
@@ -987,10 +987,10 @@ const Expr* Hasher::Child(const ExprNode* node, uint32_t i) const {
 // What comes before a node's children: the variables that it binds.
 void Hasher::Enter(const ExprNode* node) {
   frames_.push_back({node, values_.size(), 0});
-  if (node->kind() == NodeKind::kLet) {
+  if (node->kind() == ExprKind::kLet) {
     values_.push_back(
         HashVar(static_cast<const LetNode*>(node)->var().get(), true));
-  } else if (node->kind() == NodeKind::kFunction) {
+  } else if (node->kind() == ExprKind::kFunction) {
     const auto* function = static_cast<const FunctionNode*>(node);
     StableHash hash(function->params().size());
     hash.Add(function->type_params().size());
@@ -1003,7 +1003,7 @@ void Hasher::Enter(const ExprNode* node) {
     hash.Add(HashType(function->result_type().get()));
     hash.Add(HashDict(function->attrs()));
     values_.push_back(hash.value());
-  } else if (node->kind() == NodeKind::kMatch) {
+  } else if (node->kind() == ExprKind::kMatch) {
     const auto* match = static_cast<const MatchNode*>(node);
     StableHash hash(match->complete() ? 1 : 0);
     for (const Clause& clause : match->clauses()) {
@@ -1024,18 +1024,18 @@ void Hasher::Enter(const ExprNode* node) {
 
 uint64_t Hasher::Finish(const ExprNode* node,
                         absl::Span<const uint64_t> children) {
-  StableHash hash(static_cast<uint64_t>(node->kind()));
+  StableHash hash(static_cast<uint64_t>(node->kind().id()));
   hash.Add(children.size());
   for (uint64_t child : children) hash.Add(child);
-  switch (node->kind()) {
-    case NodeKind::kTupleGetItem:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kTupleGetItem:
       hash.Add(static_cast<uint64_t>(
           static_cast<const TupleGetItemNode*>(node)->index()));
       return hash.value();
-    case NodeKind::kTuple:
+    case ExprKind::kTuple:
       if (children.empty()) return hash.value();
       break;
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       hash.Add(HashCallAttrs(call));
       if (call->op_node() == nullptr) {
@@ -1058,12 +1058,12 @@ void Hasher::Arrive(const Expr& child) {
     values_.push_back(0);
     return;
   }
-  switch (node->kind()) {
-    case NodeKind::kOp: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kOp: {
       std::atomic<uint64_t>& memo = MemoOf(node);
       uint64_t hash = memo.load(std::memory_order_relaxed);
       if (hash == 0) {
-        StableHash h(static_cast<uint64_t>(NodeKind::kOp));
+        StableHash h(static_cast<uint64_t>(ExprKind::kOp));
         h.AddString(static_cast<const OpNode*>(node)->name());
         hash = h.value() | 1;
         memo.store(hash, std::memory_order_relaxed);
@@ -1071,22 +1071,22 @@ void Hasher::Arrive(const Expr& child) {
       values_.push_back(hash);
       return;
     }
-    case NodeKind::kGlobalVar: {
-      StableHash hash(static_cast<uint64_t>(NodeKind::kGlobalVar));
+    case ExprKind::kGlobalVar: {
+      StableHash hash(static_cast<uint64_t>(ExprKind::kGlobalVar));
       hash.AddString(static_cast<const GlobalVarNode*>(node)->name());
       values_.push_back(hash.value());
       return;
     }
-    case NodeKind::kConstructor: {
-      StableHash hash(static_cast<uint64_t>(NodeKind::kConstructor));
+    case ExprKind::kConstructor: {
+      StableHash hash(static_cast<uint64_t>(ExprKind::kConstructor));
       hash.AddString(static_cast<const ConstructorNode*>(node)->name());
       values_.push_back(hash.value());
       return;
     }
-    case NodeKind::kVar:
+    case ExprKind::kVar:
       values_.push_back(HashVar(static_cast<const VarNode*>(node), false));
       return;
-    case NodeKind::kConstant:
+    case ExprKind::kConstant:
       values_.push_back(HashConstant(static_cast<const ConstantNode*>(node)));
       return;
     default:

@@ -66,10 +66,9 @@ bool TensorTypeNode::is_static() const {
 }
 
 TensorType::TensorType(absl::Span<const Dim> shape, DType dtype) {
-  void* memory = internal::NodeMemory::Allocate(
-      TensorTypeNode::BytesFor(static_cast<uint32_t>(shape.size())));
-  auto* node =
-      new (memory) TensorTypeNode(dtype, static_cast<uint32_t>(shape.size()));
+  auto* node = internal::NewBlankNode<TensorTypeNode>(
+      static_cast<uint32_t>(shape.size()));
+  node->dtype_ = dtype;
   Dim* dims = node->dims();
   for (size_t i = 0; i < shape.size(); ++i) new (dims + i) Dim(shape[i]);
   *this = TensorType(static_cast<const TensorTypeNode*>(node));
@@ -91,25 +90,22 @@ bool AllComplete(absl::Span<const Type> types) {
 }  // namespace
 
 TupleTypeNode::TupleTypeNode(std::vector<Type> fields)
-    : TypeNode(NodeKind::kTupleType, AllComplete(fields)),
-      fields_(std::move(fields)) {}
+    : TypeNode(kKind, AllComplete(fields)), fields_(std::move(fields)) {}
 
 TypeCallNode::TypeCallNode(Type func, std::vector<Type> args)
-    : TypeNode(NodeKind::kTypeCall, func->complete() && AllComplete(args)),
+    : TypeNode(kKind, func->complete() && AllComplete(args)),
       func_(std::move(func)),
       args_(std::move(args)) {}
 
 FuncTypeNode::FuncTypeNode(std::vector<Type> args, Type result,
                            std::vector<TypeVar> type_params)
-    : TypeNode(NodeKind::kFuncType,
-               AllComplete(args) && AllComplete({&result, 1})),
+    : TypeNode(kKind, AllComplete(args) && AllComplete({&result, 1})),
       args_(std::move(args)),
       result_(std::move(result)),
       type_params_(std::move(type_params)) {}
 
 RefTypeNode::RefTypeNode(Type value)
-    : TypeNode(NodeKind::kRefType, value->complete()),
-      value_(std::move(value)) {}
+    : TypeNode(kKind, value->complete()), value_(std::move(value)) {}
 
 namespace {
 
@@ -153,8 +149,8 @@ bool TypeEqual(const Type& a, const Type& b) {
     work.pop_back();
     if (x == y) continue;
     if (x == nullptr || y == nullptr || x->kind() != y->kind()) return false;
-    switch (x->kind()) {
-      case NodeKind::kTensorType: {
+    switch (TypeKindOf(x)) {
+      case TypeKind::kTensorType: {
         const auto* p = static_cast<const TensorTypeNode*>(x);
         const auto* q = static_cast<const TensorTypeNode*>(y);
         if (p->dtype() != q->dtype() || p->rank() != q->rank()) return false;
@@ -163,13 +159,13 @@ bool TypeEqual(const Type& a, const Type& b) {
         }
         break;
       }
-      case NodeKind::kTupleType:
+      case TypeKind::kTupleType:
         if (!push_all(static_cast<const TupleTypeNode*>(x)->fields(),
                       static_cast<const TupleTypeNode*>(y)->fields())) {
           return false;
         }
         break;
-      case NodeKind::kFuncType: {
+      case TypeKind::kFuncType: {
         const auto* p = static_cast<const FuncTypeNode*>(x);
         const auto* q = static_cast<const FuncTypeNode*>(y);
         if (p->type_params().size() != q->type_params().size()) return false;
@@ -180,25 +176,25 @@ bool TypeEqual(const Type& a, const Type& b) {
         work.push_back({p->result().get(), q->result().get()});
         break;
       }
-      case NodeKind::kTypeVar: {
+      case TypeKind::kTypeVar: {
         const auto it = bound.find(x);
         if (it == bound.end() || it->second != y) return false;
         break;
       }
-      case NodeKind::kGlobalTypeVar:
+      case TypeKind::kGlobalTypeVar:
         if (static_cast<const GlobalTypeVarNode*>(x)->name() !=
             static_cast<const GlobalTypeVarNode*>(y)->name()) {
           return false;
         }
         break;
-      case NodeKind::kTypeCall: {
+      case TypeKind::kTypeCall: {
         const auto* p = static_cast<const TypeCallNode*>(x);
         const auto* q = static_cast<const TypeCallNode*>(y);
         work.push_back({p->func().get(), q->func().get()});
         if (!push_all(p->args(), q->args())) return false;
         break;
       }
-      case NodeKind::kRefType:
+      case TypeKind::kRefType:
         work.push_back({static_cast<const RefTypeNode*>(x)->value().get(),
                         static_cast<const RefTypeNode*>(y)->value().get()});
         break;

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
 
 namespace baton {
 
@@ -78,6 +80,8 @@ class Dim {
   uint64_t bits_ = 0;
 };
 
+inline const Node* NodeOf(const Dim& dim);
+
 using Dims = absl::InlinedVector<Dim, 5>;
 
 // Dims in attributes and options. A number is an int64_t there.
@@ -108,11 +112,9 @@ std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(
 class DimExprNode : public Node {
  public:
   enum class Op : uint8_t { kVar, kSizeVar, kAdd, kSub, kMul, kFloorDiv };
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kDimExpr;
-  }
+  BATON_NODE_WITHOUT_HANDLE(DimExpr, Node, IrKind::kDimExpr)
   DimExprNode(Op op, std::string name, DType dtype, Dim lhs, Dim rhs)
-      : Node(NodeKind::kDimExpr),
+      : Node(kKind),
         op_(op),
         dtype_(dtype),
         name_(std::move(name)),
@@ -126,24 +128,42 @@ class DimExprNode : public Node {
   const Dim& lhs() const { return lhs_; }
   const Dim& rhs() const { return rhs_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &DimExprNode::op_>("op"),
+                      field::Data<2, &DimExprNode::name_>("name"),
+                      field::Data<3, &DimExprNode::dtype_>("dtype"),
+                      field::Dim<4, &DimExprNode::lhs_>("lhs"),
+                      field::Dim<5, &DimExprNode::rhs_>("rhs"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
-  Op op_;
+  Op op_ = Op::kVar;
   DType dtype_;
   std::string name_;
   Dim lhs_;
   Dim rhs_;
 };
 
+inline const Node* NodeOf(const Dim& dim) {
+  return dim.is_symbolic() ? dim.expr() : nullptr;
+}
+
 class TypeNode : public Node {
  public:
   using Handle = class Type;
-  static constexpr bool ClassOf(NodeKind kind) { return kind < kFirstExprKind; }
+  using ChildHandle = Type;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind.Is(NodeSort::kType);
+  }
+  static constexpr auto BaseFields() {
+    return std::tuple(field::Derived<&TypeNode::complete_>("complete"));
+  }
   // False if an IncompleteType occurs in this type.
   bool complete() const { return complete_; }
 
  protected:
-  TypeNode(NodeKind kind, bool complete) : Node(kind), complete_(complete) {}
+  explicit TypeNode(NodeKind kind, bool complete = true)
+      : Node(kind), complete_(complete) {}
 
  private:
   bool complete_;
@@ -157,6 +177,13 @@ class Type : public NodeRef {
   std::string ToString() const;
 };
 
+// The kind of a type, for switches.
+inline TypeKind TypeKindOf(const TypeNode* type) {
+  return type->kind().To<TypeKind>();
+}
+
+inline TypeKind TypeKindOf(const Type& type) { return TypeKindOf(type.get()); }
+
 // True if both are null or structurally the same type; type variables bound
 // by a function type match by position, others by identity. The common case,
 // one shared node, is one comparison.
@@ -164,10 +191,7 @@ bool TypeEqual(const Type& a, const Type& b);
 
 class TensorTypeNode final : public TypeNode {
  public:
-  using Handle = class TensorType;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTensorType;
-  }
+  BATON_NODE(TensorType, TypeNode, IrKind::kTensorType)
   DType dtype() const { return dtype_; }
   int rank() const { return static_cast<int>(rank_); }
   absl::Span<const Dim> shape() const { return {dims(), rank_}; }
@@ -175,20 +199,19 @@ class TensorTypeNode final : public TypeNode {
   // True if every dimension is a number.
   bool is_static() const;
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Data<1, &TensorTypeNode::dtype_>("dtype"),
+        field::TrailingDims<2, ::baton::Dim, &TensorTypeNode::rank_>("shape"));
+  }
+
  private:
   friend class TensorType;
-  friend void internal::DestroyGraph(const Node* node);
-  TensorTypeNode(DType dtype, uint32_t rank)
-      : TypeNode(NodeKind::kTensorType, true), dtype_(dtype), rank_(rank) {}
-  static size_t BytesFor(uint32_t rank) {
-    return sizeof(TensorTypeNode) + rank * sizeof(Dim);
-  }
-  size_t bytes() const { return BytesFor(rank_); }
   const Dim* dims() const { return reinterpret_cast<const Dim*>(this + 1); }
   Dim* dims() { return reinterpret_cast<Dim*>(this + 1); }
 
   DType dtype_;
-  uint32_t rank_;
+  uint32_t rank_ = 0;
   // `rank_` Dims follow.
 };
 
@@ -206,15 +229,15 @@ class TensorType : public Type {
 
 class TupleTypeNode final : public TypeNode {
  public:
-  using Handle = class TupleType;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTupleType;
-  }
+  BATON_NODE(TupleType, TypeNode, IrKind::kTupleType)
   explicit TupleTypeNode(std::vector<Type> fields);
   absl::Span<const Type> fields() const { return fields_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &TupleTypeNode::fields_>("fields"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   std::vector<Type> fields_;
 };
 
@@ -234,20 +257,19 @@ enum class TypeVarKind : uint8_t { kType, kShape, kBaseType, kAdtHandle };
 
 class TypeVarNode final : public TypeNode {
  public:
-  using Handle = class TypeVar;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTypeVar;
-  }
+  BATON_NODE(TypeVar, TypeNode, IrKind::kTypeVar)
   TypeVarNode(std::string name, TypeVarKind var_kind)
-      : TypeNode(NodeKind::kTypeVar, true),
-        var_kind_(var_kind),
-        name_(std::move(name)) {}
+      : TypeNode(kKind, true), var_kind_(var_kind), name_(std::move(name)) {}
   const std::string& name() const { return name_; }
   TypeVarKind var_kind() const { return var_kind_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Name<1, &TypeVarNode::name_>("name"),
+                      field::Data<2, &TypeVarNode::var_kind_>("kind"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
-  TypeVarKind var_kind_;
+  TypeVarKind var_kind_ = TypeVarKind::kType;
   std::string name_;
 };
 
@@ -261,16 +283,16 @@ class TypeVar : public Type {
 // The name of an algebraic data type.
 class GlobalTypeVarNode final : public TypeNode {
  public:
-  using Handle = class GlobalTypeVar;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kGlobalTypeVar;
-  }
+  BATON_NODE(GlobalTypeVar, TypeNode, IrKind::kGlobalTypeVar)
   explicit GlobalTypeVarNode(std::string name)
-      : TypeNode(NodeKind::kGlobalTypeVar, true), name_(std::move(name)) {}
+      : TypeNode(kKind, true), name_(std::move(name)) {}
   const std::string& name() const { return name_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &GlobalTypeVarNode::name_>("name"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   std::string name_;
 };
 
@@ -284,16 +306,17 @@ class GlobalTypeVar : public Type {
 // A type applied to types: `List[int32]`.
 class TypeCallNode final : public TypeNode {
  public:
-  using Handle = class TypeCall;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTypeCall;
-  }
+  BATON_NODE(TypeCall, TypeNode, IrKind::kTypeCall)
   TypeCallNode(Type func, std::vector<Type> args);
   const Type& func() const { return func_; }
   absl::Span<const Type> args() const { return args_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &TypeCallNode::func_>("func"),
+                      field::Child<2, &TypeCallNode::args_>("args"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   Type func_;
   std::vector<Type> args_;
 };
@@ -307,18 +330,21 @@ class TypeCall : public Type {
 
 class FuncTypeNode final : public TypeNode {
  public:
-  using Handle = class FuncType;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kFuncType;
-  }
+  BATON_NODE(FuncType, TypeNode, IrKind::kFuncType)
   FuncTypeNode(std::vector<Type> args, Type result,
                std::vector<TypeVar> type_params);
   absl::Span<const Type> args() const { return args_; }
   const Type& result() const { return result_; }
   absl::Span<const TypeVar> type_params() const { return type_params_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Child<1, &FuncTypeNode::args_>("args"),
+        field::Child<2, &FuncTypeNode::result_>("result"),
+        field::TypeParam<3, &FuncTypeNode::type_params_>("type_params"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   std::vector<Type> args_;
   Type result_;
   std::vector<TypeVar> type_params_;
@@ -336,15 +362,15 @@ class FuncType : public Type {
 // The type of references: `ref(int32)`.
 class RefTypeNode final : public TypeNode {
  public:
-  using Handle = class RefType;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kRefType;
-  }
+  BATON_NODE(RefType, TypeNode, IrKind::kRefType)
   explicit RefTypeNode(Type value);
   const Type& value() const { return value_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &RefTypeNode::value_>("value"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   Type value_;
 };
 
@@ -357,22 +383,21 @@ class RefType : public Type {
 // A type not known yet. Its identity is its name.
 class IncompleteTypeNode final : public TypeNode {
  public:
-  using Handle = class IncompleteType;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kIncompleteType;
-  }
+  BATON_NODE(IncompleteType, TypeNode, IrKind::kIncompleteType)
   explicit IncompleteTypeNode(TypeVarKind var_kind, uint32_t hint = 0)
-      : TypeNode(NodeKind::kIncompleteType, false),
-        var_kind_(var_kind),
-        hint_(hint) {}
+      : TypeNode(kKind, false), var_kind_(var_kind), hint_(hint) {}
   TypeVarKind var_kind() const { return var_kind_; }
   // Where its maker may find what it knows of it; no part of its identity.
   uint32_t hint() const { return hint_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &IncompleteTypeNode::var_kind_>("kind"),
+                      field::Hint<&IncompleteTypeNode::hint_>("hint"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
-  TypeVarKind var_kind_;
-  uint32_t hint_;
+  TypeVarKind var_kind_ = TypeVarKind::kType;
+  uint32_t hint_ = 0;
 };
 
 class IncompleteType : public Type {

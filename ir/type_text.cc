@@ -49,25 +49,25 @@ void AppendTensorType(const TensorTypeNode* type, DimTextFn dim_text,
 // The types that make up `type`, in the order in which they are written;
 // null past the last.
 const TypeNode* Part(const TypeNode* type, size_t i, size_t* count) {
-  switch (type->kind()) {
-    case NodeKind::kTupleType: {
+  switch (TypeKindOf(type)) {
+    case TypeKind::kTupleType: {
       const auto fields = static_cast<const TupleTypeNode*>(type)->fields();
       *count = fields.size();
       return i < fields.size() ? fields[i].get() : nullptr;
     }
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* func = static_cast<const FuncTypeNode*>(type);
       *count = func->args().size() + 1;
       if (i < func->args().size()) return func->args()[i].get();
       return i == func->args().size() ? func->result().get() : nullptr;
     }
-    case NodeKind::kTypeCall: {
+    case TypeKind::kTypeCall: {
       const auto* call = static_cast<const TypeCallNode*>(type);
       *count = call->args().size() + 1;
       if (i == 0) return call->func().get();
       return i <= call->args().size() ? call->args()[i - 1].get() : nullptr;
     }
-    case NodeKind::kRefType:
+    case TypeKind::kRefType:
       *count = 1;
       return i == 0 ? static_cast<const RefTypeNode*>(type)->value().get()
                     : nullptr;
@@ -80,13 +80,13 @@ const TypeNode* Part(const TypeNode* type, size_t i, size_t* count) {
 // What stands before part `i` of `count`; with i == count, after the last.
 void AppendJoint(const TypeNode* type, size_t i, size_t count,
                  std::string* out) {
-  switch (type->kind()) {
-    case NodeKind::kTupleType:
+  switch (TypeKindOf(type)) {
+    case TypeKind::kTupleType:
       if (i == 0) out->push_back('(');
       if (i != 0 && i < count) out->append(", ");
       if (i == count) out->append(count == 1 ? ",)" : ")");
       break;
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* func = static_cast<const FuncTypeNode*>(type);
       if (i == 0) {
         out->append("fn ");
@@ -106,12 +106,12 @@ void AppendJoint(const TypeNode* type, size_t i, size_t count,
       if (i + 1 == count) out->append(") -> ");
       break;
     }
-    case NodeKind::kTypeCall:
+    case TypeKind::kTypeCall:
       if (i == 1) out->push_back('[');
       if (i > 1 && i < count) out->append(", ");
       if (i == count) out->push_back(']');
       break;
-    case NodeKind::kRefType:
+    case TypeKind::kRefType:
       out->append(i == 0 ? "ref(" : ")");
       break;
     default:
@@ -125,17 +125,17 @@ bool AppendLeaf(const TypeNode* type, DimTextFn dim_text, std::string* out) {
     out->push_back('_');
     return true;
   }
-  switch (type->kind()) {
-    case NodeKind::kTensorType:
+  switch (TypeKindOf(type)) {
+    case TypeKind::kTensorType:
       AppendTensorType(static_cast<const TensorTypeNode*>(type), dim_text, out);
       return true;
-    case NodeKind::kTypeVar:
+    case TypeKind::kTypeVar:
       out->append(static_cast<const TypeVarNode*>(type)->name());
       return true;
-    case NodeKind::kGlobalTypeVar:
+    case TypeKind::kGlobalTypeVar:
       out->append(static_cast<const GlobalTypeVarNode*>(type)->name());
       return true;
-    case NodeKind::kIncompleteType:
+    case TypeKind::kIncompleteType:
       out->push_back('_');
       return true;
     default:

@@ -49,7 +49,7 @@ absl::StatusOr<Value> RunKernel(const CallNode& call,
 bool HasKernels(const Expr& expr, std::string* missing) {
   bool all = true;
   PostOrderVisit(expr, [&](const ExprNode* node) {
-    if (node->kind() != NodeKind::kOp) return;
+    if (node->kind() != ExprKind::kOp) return;
     const auto* op = static_cast<const OpNode*>(node);
     if (all && Kernels().Get(*op) == nullptr) {
       all = false;
@@ -134,14 +134,14 @@ class CapturedVars {
     PostOrderVisit(
         Function(open.function),
         [&open](const ExprNode* node) {
-          return node->kind() != NodeKind::kFunction || node == open.function;
+          return node->kind() != ExprKind::kFunction || node == open.function;
         },
         [&open](const ExprNode* node) {
-          if (node->kind() == NodeKind::kVar) {
+          if (node->kind() == ExprKind::kVar) {
             open.used.push_back(Var(static_cast<const VarNode*>(node)));
-          } else if (node->kind() == NodeKind::kLet) {
+          } else if (node->kind() == ExprKind::kLet) {
             open.bound.Insert(static_cast<const LetNode*>(node)->var().get());
-          } else if (node->kind() == NodeKind::kMatch) {
+          } else if (node->kind() == ExprKind::kMatch) {
             for (const Clause& clause :
                  static_cast<const MatchNode*>(node)->clauses()) {
               ForEachVar(clause.lhs.get(), [&open](const Var& var) {
@@ -149,7 +149,7 @@ class CapturedVars {
               });
             }
           } else if (node != open.function &&
-                     node->kind() == NodeKind::kFunction) {
+                     node->kind() == ExprKind::kFunction) {
             open.nested.push_back(static_cast<const FunctionNode*>(node));
           }
         });
@@ -269,8 +269,8 @@ absl::Status Evaluator::Loop() {
 }
 
 absl::Status Evaluator::Enter(const ExprNode* node) {
-  switch (node->kind()) {
-    case NodeKind::kVar: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kVar: {
       const auto* var = static_cast<const VarNode*>(node);
       const auto it = current().vars.find(var);
       if (it == current().vars.end()) {
@@ -280,20 +280,20 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       values_.push_back(it->second);
       return absl::OkStatus();
     }
-    case NodeKind::kConstant:
+    case ExprKind::kConstant:
       values_.push_back(static_cast<const ConstantNode*>(node)->value());
       return absl::OkStatus();
-    case NodeKind::kGlobalVar: {
+    case ExprKind::kGlobalVar: {
       BATON_ASSIGN_OR_RETURN(Value value,
                              Global(static_cast<const GlobalVarNode*>(node)));
       values_.push_back(std::move(value));
       return absl::OkStatus();
     }
-    case NodeKind::kConstructor:
+    case ExprKind::kConstructor:
       values_.push_back(
           ConstructorValue(static_cast<const ConstructorNode*>(node)));
       return absl::OkStatus();
-    case NodeKind::kOp:
+    case ExprKind::kOp:
       return absl::InvalidArgumentError(
           absl::StrCat("operator ", static_cast<const OpNode*>(node)->name(),
                        " can only be called, not used as a value"));
@@ -307,11 +307,11 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       return absl::OkStatus();
     }
   }
-  switch (node->kind()) {
-    case NodeKind::kFunction:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kFunction:
       Yield(node, MakeClosure(static_cast<const FunctionNode*>(node), Var()));
       return absl::OkStatus();
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       if (!node->unique()) Push(node, Step::kRemember);
       Push(node, Step::kLeave);
@@ -322,12 +322,12 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       }
       return absl::OkStatus();
     }
-    case NodeKind::kIf:
+    case ExprKind::kIf:
       if (!node->unique()) Push(node, Step::kRemember);
       Push(node, Step::kLeave);
       Push(static_cast<const IfNode*>(node)->cond().get(), Step::kEnter);
       return absl::OkStatus();
-    case NodeKind::kMatch:
+    case ExprKind::kMatch:
       if (!node->unique()) Push(node, Step::kRemember);
       Push(node, Step::kLeave);
       Push(static_cast<const MatchNode*>(node)->data().get(), Step::kEnter);
@@ -337,7 +337,7 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       const size_t first = work_.size();
       ForEachChild(node, [&](const Expr& child) {
         // The operator or constructor of a call is not a value.
-        if (node->kind() != NodeKind::kCall || !IsApplied(child)) {
+        if (node->kind() != ExprKind::kCall || !IsApplied(child)) {
           Push(child.get(), Step::kEnter);
         }
       });
@@ -348,10 +348,10 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
 }
 
 absl::Status Evaluator::Leave(const ExprNode* node) {
-  switch (node->kind()) {
-    case NodeKind::kCall:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kCall:
       return LeaveCall(static_cast<const CallNode*>(node));
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       // The body's value becomes that of the let: no step of its own is
       // needed, so a chain of lets keeps the stack flat.
       const auto* let = static_cast<const LetNode*>(node);
@@ -359,7 +359,7 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       Push(let->body().get(), Step::kEnter);
       return absl::OkStatus();
     }
-    case NodeKind::kIf: {
+    case ExprKind::kIf: {
       const auto* branch = static_cast<const IfNode*>(node);
       const Value cond = PopValue();
       if (!cond.is_tensor() || !cond.tensor().dtype().is_bool() ||
@@ -372,7 +372,7 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
            Step::kEnter);
       return absl::OkStatus();
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
       const Value data = PopValue();
       for (const Clause& clause : match->clauses()) {
@@ -382,7 +382,7 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       }
       return absl::InvalidArgumentError("no clause of the match fits");
     }
-    case NodeKind::kTuple: {
+    case ExprKind::kTuple: {
       const size_t n = static_cast<const TupleNode*>(node)->fields().size();
       std::vector<Value> fields(
           std::make_move_iterator(values_.end() - static_cast<ptrdiff_t>(n)),
@@ -391,7 +391,7 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       Yield(node, Value::MakeTuple(std::move(fields)));
       return absl::OkStatus();
     }
-    case NodeKind::kTupleGetItem: {
+    case ExprKind::kTupleGetItem: {
       const int index = static_cast<const TupleGetItemNode*>(node)->index();
       const Value tuple = PopValue();
       if (!tuple.is_tuple() || index < 0 ||
@@ -402,10 +402,10 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       Yield(node, tuple.fields()[index]);
       return absl::OkStatus();
     }
-    case NodeKind::kRefCreate:
+    case ExprKind::kRefCreate:
       Yield(node, Value::MakeCell(PopValue()));
       return absl::OkStatus();
-    case NodeKind::kRefRead: {
+    case ExprKind::kRefRead: {
       const Value ref = PopValue();
       if (!ref.is_cell()) {
         return absl::InvalidArgumentError("ref_read of something else");
@@ -413,7 +413,7 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       Yield(node, ref.cell().content);
       return absl::OkStatus();
     }
-    case NodeKind::kRefWrite: {
+    case ExprKind::kRefWrite: {
       Value content = PopValue();
       const Value ref = PopValue();
       if (!ref.is_cell()) {

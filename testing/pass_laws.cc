@@ -81,7 +81,7 @@ int64_t NumOperations(const IRModule& module) {
   for (const IRModule::Definition& d : module.functions()) {
     PostOrderVisit(d.function, [&](const ExprNode* node) {
       const TensorTypeNode* type = node->tensor_type();
-      if (type == nullptr || node->kind() != NodeKind::kCall) return;
+      if (type == nullptr || node->kind() != ExprKind::kCall) return;
       const auto* call = static_cast<const CallNode*>(node);
       int64_t per_element = 1;
       // Of a convolution or a product: the weights that an element takes.
@@ -102,9 +102,9 @@ int64_t NumOperations(const IRModule& module) {
 bool HasEffects(const Function& function) {
   bool result = false;
   PostOrderVisit(function, [&](const ExprNode* node) {
-    result = result || node->kind() == NodeKind::kRefCreate ||
-             node->kind() == NodeKind::kRefRead ||
-             node->kind() == NodeKind::kRefWrite;
+    result = result || node->kind() == ExprKind::kRefCreate ||
+             node->kind() == ExprKind::kRefRead ||
+             node->kind() == ExprKind::kRefWrite;
   });
   return result;
 }

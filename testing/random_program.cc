@@ -642,7 +642,7 @@ class Shrinker {
     std::reverse(nodes.begin(), nodes.end());
     // Any part for the whole, whatever its type.
     for (size_t i = 1; i < nodes.size(); ++i) {
-      if (IsAtom(nodes[i]) || nodes[i]->kind() == NodeKind::kFunction) {
+      if (IsAtom(nodes[i]) || nodes[i]->kind() == ExprKind::kFunction) {
         continue;
       }
       if (Try(with(params, Expr(nodes[i])))) return true;
@@ -659,12 +659,12 @@ class Shrinker {
   }
 
   static bool IsAtom(const ExprNode* node) {
-    switch (node->kind()) {
-      case NodeKind::kVar:
-      case NodeKind::kGlobalVar:
-      case NodeKind::kConstant:
-      case NodeKind::kOp:
-      case NodeKind::kConstructor:
+    switch (ExprKindOf(node)) {
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kConstant:
+      case ExprKind::kOp:
+      case ExprKind::kConstructor:
         return true;
       default:
         return false;
@@ -678,13 +678,13 @@ class Shrinker {
     std::vector<Expr> result;
     const auto add = [&](const Expr& expr) {
       if (expr.get() != node && expr->type().defined() &&
-          expr->kind() != NodeKind::kConstant &&
+          expr->kind() != ExprKind::kConstant &&
           StructuralEqual(expr->type(), node->type())) {
         result.push_back(expr);
       }
     };
     for (const Var& param : params) add(param);
-    if (node->kind() == NodeKind::kLet) {
+    if (node->kind() == ExprKind::kLet) {
       const auto* let = static_cast<const LetNode*>(node);
       result.push_back(Substitute(
           let->body(),

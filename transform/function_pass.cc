@@ -66,7 +66,7 @@ bool RefersToOthers(const Function& function) {
         return !refers && !node->type().defined();
       },
       [&refers](const ExprNode* node) {
-        refers |= node->kind() == NodeKind::kGlobalVar;
+        refers |= node->kind() == ExprKind::kGlobalVar;
       });
   return refers;
 }

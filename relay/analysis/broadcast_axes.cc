@@ -123,12 +123,12 @@ bool IsNonNegativeConstant(const Expr& expr) {
     return ops;
   }());
   const ExprNode* node = expr.get();
-  while (node->kind() == NodeKind::kCall) {
+  while (node->kind() == ExprKind::kCall) {
     const auto* call = static_cast<const CallNode*>(node);
     if (rearranging->Get(call->op()) == nullptr) return false;
     node = call->arg(0).get();
   }
-  if (node->kind() != NodeKind::kConstant) return false;
+  if (node->kind() != ExprKind::kConstant) return false;
   const Tensor& value = static_cast<const ConstantNode*>(node)->value();
   const DType dtype = value.dtype();
   const bool is_known =

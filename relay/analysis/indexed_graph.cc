@@ -72,7 +72,7 @@ IndexedGraph::IndexedGraph(const Expr& root,
     const Expr* args = nullptr;
     const size_t first_pending = pending.size();
     int num_children;
-    if (node->kind() == NodeKind::kCall) {
+    if (node->kind() == ExprKind::kCall) {
       const auto* call = static_cast<const CallNode*>(node);
       args = call->args().data();
       num_children = call->num_args() + 1;
@@ -105,7 +105,7 @@ IndexedGraph::IndexedGraph(const Expr& root,
     }
     const int k = frame.next_child++;
     const ExprNode* child;
-    if (frame.node->kind() != NodeKind::kCall) {
+    if (frame.node->kind() != ExprKind::kCall) {
       child = pending[frame.first_pending + k];
     } else if (k > 0) {
       child = frame.args[k - 1].get();

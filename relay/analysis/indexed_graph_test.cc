@@ -40,7 +40,7 @@ TEST(IndexedGraphTest, ChildrenBeforeUsersEachOnce) {
   EXPECT_EQ(graph.node(7), root.get());
   EXPECT_NE(graph.As<CallNode>(negative_at), nullptr);
   EXPECT_EQ(graph.As<TupleNode>(negative_at), nullptr);
-  EXPECT_EQ(graph.kind(graph.callee(sum_at)), NodeKind::kOp);
+  EXPECT_EQ(graph.kind(graph.callee(sum_at)), ExprKind::kOp);
   EXPECT_EQ(graph.node(graph.callee(sum_at)), sum.As<CallNode>()->op().get());
 
   EXPECT_THAT(graph.children(x_at), IsEmpty());
@@ -98,7 +98,7 @@ TEST(IndexedGraphTest, DoesNotEnterWhatItIsToldNotTo) {
   const Function inner({y}, Exp(y));
   const Expr root = Call(inner, {x});
   const IndexedGraph graph(root, [&](const ExprNode* node) {
-    return node->kind() != NodeKind::kFunction;
+    return node->kind() != ExprKind::kFunction;
   });
   ASSERT_EQ(graph.size(), 3);  // inner, x, root
   EXPECT_EQ(graph.node(0), inner.get());
@@ -222,12 +222,12 @@ TEST(ContainsKindTest, Lets) {
   const Var x("x", {2});
   const Expr shared = Exp(x);
   const Expr call = Add(shared, Tuple({shared, x}));
-  EXPECT_FALSE(ContainsKind(x, NodeKind::kLet));
-  EXPECT_FALSE(ContainsKind(Expr(), NodeKind::kLet));
-  EXPECT_FALSE(ContainsKind(Function({x}, call), NodeKind::kLet));
-  EXPECT_TRUE(ContainsKind(call, NodeKind::kTuple));
+  EXPECT_FALSE(ContainsKind(x, ExprKind::kLet));
+  EXPECT_FALSE(ContainsKind(Expr(), ExprKind::kLet));
+  EXPECT_FALSE(ContainsKind(Function({x}, call), ExprKind::kLet));
+  EXPECT_TRUE(ContainsKind(call, ExprKind::kTuple));
   EXPECT_TRUE(
-      ContainsKind(Function({}, If(x, call, Let(x, call, x))), NodeKind::kLet));
+      ContainsKind(Function({}, If(x, call, Let(x, call, x))), ExprKind::kLet));
 }
 
 }  // namespace

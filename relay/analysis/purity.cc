@@ -64,8 +64,8 @@ class Rules {
     const auto results_in = [&](int child) {
       implies(Call(f, child), Call(f, i));
     };
-    switch (node->kind()) {
-      case NodeKind::kCall: {
+    switch (ExprKindOf(node)) {
+      case ExprKind::kCall: {
         const auto* call = static_cast<const CallNode*>(node);
         evaluates(children);
         if (call->op_node() == nullptr) {
@@ -77,7 +77,7 @@ class Rules {
         }
         break;
       }
-      case NodeKind::kFunction: {
+      case ExprKind::kFunction: {
         const int body = children.back();
         implies(Eval(f, body), Call(f, i));
         implies(Call(f, body), Call(f, i));
@@ -86,17 +86,17 @@ class Rules {
         }
         break;
       }
-      case NodeKind::kLet:
+      case ExprKind::kLet:
         evaluates(children.subspan(1));
         results_in(children[2]);
         implies(Call(f, children[1]), Call(f, children[0]));
         break;
-      case NodeKind::kIf:
+      case ExprKind::kIf:
         evaluates(children);
         results_in(children[1]);
         results_in(children[2]);
         break;
-      case NodeKind::kMatch: {
+      case ExprKind::kMatch: {
         const auto* match = static_cast<const MatchNode*>(node);
         evaluates(children);
         size_t k = 1;
@@ -109,22 +109,22 @@ class Rules {
         }
         break;
       }
-      case NodeKind::kTuple:
-      case NodeKind::kRefCreate:
+      case ExprKind::kTuple:
+      case ExprKind::kRefCreate:
         evaluates(children);
         break;
-      case NodeKind::kTupleGetItem:
+      case ExprKind::kTupleGetItem:
         evaluates(children);
         if (MayBeFunction(node)) effect(Call(f, i));
         break;
-      case NodeKind::kRefRead:
+      case ExprKind::kRefRead:
         effect(Eval(f, i));
         if (MayBeFunction(node)) effect(Call(f, i));
         break;
-      case NodeKind::kRefWrite:
+      case ExprKind::kRefWrite:
         effect(Eval(f, i));
         break;
-      case NodeKind::kGlobalVar: {
+      case ExprKind::kGlobalVar: {
         const auto it =
             by_name_.find(static_cast<const GlobalVarNode*>(node)->name());
         if (it == by_name_.end() ||

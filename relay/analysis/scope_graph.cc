@@ -14,22 +14,22 @@ namespace {
 
 // Whether all operands are walked before the first of them counts as used.
 bool IsDataflow(NodeKind kind) {
-  return kind == NodeKind::kCall || kind == NodeKind::kTuple ||
-         kind == NodeKind::kTupleGetItem;
+  return kind == ExprKind::kCall || kind == ExprKind::kTuple ||
+         kind == ExprKind::kTupleGetItem;
 }
 
 bool IsPrimitive(const ExprNode* node) {
-  return node->kind() == NodeKind::kFunction &&
+  return node->kind() == ExprKind::kFunction &&
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
 // The number of first children that a function or let binds.
 int NumBinders(const ExprNode* node) {
-  if (node->kind() == NodeKind::kFunction) {
+  if (node->kind() == ExprKind::kFunction) {
     return static_cast<int>(
         static_cast<const FunctionNode*>(node)->params().size());
   }
-  return node->kind() == NodeKind::kLet ? 1 : 0;
+  return node->kind() == ExprKind::kLet ? 1 : 0;
 }
 
 // Which children of `match` are variables that a pattern binds.
@@ -72,7 +72,7 @@ void ScopeGraph::FindFirstUses() {
     const auto* match = As<MatchNode>(i);
     if (match != nullptr) pattern_vars = PatternVars(match);
     const int num_binders = NumBinders(parent);
-    any_let_ |= parent->kind() == NodeKind::kLet;
+    any_let_ |= parent->kind() == ExprKind::kLet;
     int time = entered[i];
     int edge = index_.first_edge(i);
     int k = 0;
@@ -108,22 +108,22 @@ void ScopeGraph::AssignScopes() {
     const int scope = entry.scope;
     const absl::Span<const int> used = children(i);
     const int first = index_.first_edge(i);
-    switch (node(i)->kind()) {
-      case NodeKind::kFunction:
-      case NodeKind::kLet:
+    switch (ExprKindOf(node(i))) {
+      case ExprKind::kFunction:
+      case ExprKind::kLet:
         entry.first_opened = OpenScope(scope);
         for (size_t k = 0; k < used.size(); ++k) {
           Use(used[k], first + static_cast<int>(k), entry.first_opened);
         }
         break;
-      case NodeKind::kIf:
+      case ExprKind::kIf:
         entry.first_opened = OpenScope(scope);
         OpenScope(scope);
         Use(used[0], first, scope);
         Use(used[1], first + 1, entry.first_opened);
         Use(used[2], first + 2, entry.first_opened + 1);
         break;
-      case NodeKind::kMatch: {
+      case ExprKind::kMatch: {
         entry.first_opened = num_scopes();
         Use(used[0], first, scope);
         int k = 1;
@@ -134,12 +134,12 @@ void ScopeGraph::AssignScopes() {
         }
         break;
       }
-      case NodeKind::kVar:
+      case ExprKind::kVar:
         if (!entry.bound && free_var_ == nullptr) free_var_ = As<VarNode>(i);
         continue;
-      case NodeKind::kGlobalVar:
-      case NodeKind::kConstructor:
-      case NodeKind::kOp:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kConstructor:
+      case ExprKind::kOp:
         continue;
       default:
         for (size_t k = 0; k < used.size(); ++k) {
@@ -154,7 +154,7 @@ void ScopeGraph::AssignScopes() {
 
 void ScopeGraph::Use(int child, int edge, int scope) {
   // Operators are in all scopes.
-  if (index_.kind(child) == NodeKind::kOp) return;
+  if (index_.kind(child) == ExprKind::kOp) return;
   Entry& entry = nodes_[child];
   if (entry.first_use == edge) entry.first_use_scope = scope;
   entry.scope = entry.scope < 0 ? scope : CommonScope(entry.scope, scope);

@@ -38,7 +38,7 @@ bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b) {
 
 PatternNode::PatternNode(Form form, Var var, Constructor constructor,
                          std::vector<Pattern> patterns, Span span)
-    : Node(NodeKind::kPattern),
+    : Node(kKind),
       form_(form),
       var_(std::move(var)),
       constructor_(std::move(constructor)),

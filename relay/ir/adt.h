@@ -6,12 +6,14 @@
 #define BATON_RELAY_IR_ADT_H_
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
@@ -23,14 +25,11 @@ namespace baton {
 // name, of data types with one name, are the same constructor.
 class ConstructorNode final : public ExprNode {
  public:
-  using Handle = class Constructor;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kConstructor;
-  }
+  BATON_NODE(Constructor, ExprNode, RelayKind::kConstructor)
   ConstructorNode(std::string name, std::vector<Type> inputs,
                   GlobalTypeVar belongs_to, std::vector<TypeVar> type_params,
                   Type type, Span span)
-      : ExprNode(NodeKind::kConstructor, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         name_(std::move(name)),
         inputs_(std::move(inputs)),
         belongs_to_(std::move(belongs_to)),
@@ -42,8 +41,16 @@ class ConstructorNode final : public ExprNode {
   const GlobalTypeVar& belongs_to() const { return belongs_to_; }
   absl::Span<const TypeVar> type_params() const { return type_params_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Data<1, &ConstructorNode::name_>("name"),
+        field::Annotation<2, &ConstructorNode::inputs_>("inputs"),
+        field::Annotation<3, &ConstructorNode::belongs_to_>("belongs_to"),
+        field::TypeParam<4, &ConstructorNode::type_params_>("type_params"));
+  }
+  static constexpr auto BaseFields() { return FixedTypeFields(); }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   std::string name_;
   std::vector<Type> inputs_;
   GlobalTypeVar belongs_to_;
@@ -65,13 +72,10 @@ bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b);
 // type T[A]`.
 class TypeDataNode final : public Node {
  public:
-  using Handle = class TypeData;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTypeData;
-  }
+  BATON_NODE(TypeData, Node, RelayKind::kTypeData)
   TypeDataNode(GlobalTypeVar header, std::vector<TypeVar> type_params,
                std::vector<Constructor> constructors)
-      : Node(NodeKind::kTypeData),
+      : Node(kKind),
         header_(std::move(header)),
         type_params_(std::move(type_params)),
         constructors_(std::move(constructors)) {}
@@ -80,8 +84,14 @@ class TypeDataNode final : public Node {
   absl::Span<const TypeVar> type_params() const { return type_params_; }
   absl::Span<const Constructor> constructors() const { return constructors_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Annotation<1, &TypeDataNode::header_>("header"),
+        field::TypeParam<2, &TypeDataNode::type_params_>("type_params"),
+        field::Child<3, &TypeDataNode::constructors_>("constructors"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   GlobalTypeVar header_;
   std::vector<TypeVar> type_params_;
   std::vector<Constructor> constructors_;
@@ -104,11 +114,8 @@ inline constexpr int kMaxPatternDepth = 1000;
 // constructor's value, or a tuple.
 class PatternNode final : public Node {
  public:
-  using Handle = class Pattern;
   enum class Form : uint8_t { kWildcard, kVar, kConstructor, kTuple };
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kPattern;
-  }
+  BATON_NODE(Pattern, Node, RelayKind::kPattern)
   PatternNode(Form form, Var var, Constructor constructor,
               std::vector<Pattern> patterns, Span span);
   Form form() const { return form_; }
@@ -120,9 +127,17 @@ class PatternNode final : public Node {
   inline absl::Span<const Pattern> patterns() const;
   const Span& span() const { return span_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Data<1, &PatternNode::form_>("form"),
+        field::Binder<2, &PatternNode::var_>("var"),
+        field::Reference<3, &PatternNode::constructor_>("constructor"),
+        field::Child<4, &PatternNode::patterns_>("patterns"),
+        field::Span<&PatternNode::span_>("span"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
-  Form form_;
+  Form form_ = Form::kWildcard;
   Var var_;
   Constructor constructor_;
   std::vector<Pattern> patterns_;
@@ -156,26 +171,44 @@ void ForEachPattern(const PatternNode* pattern,
 void ForEachVar(const PatternNode* pattern,
                 absl::FunctionRef<void(const Var&)> fn);
 
+// The variables that `pattern` binds, for the description of MatchNode.
+template <typename Fn>
+void ForEachBinder(const Pattern& pattern, Fn&& fn) {
+  ForEachVar(pattern.get(), [&fn](const Var& var) { fn(var); });
+}
+
 // `pattern` with variables, in the order of ForEachVar, replaced by those of
 // `vars`, which loses them from its front.
 Pattern WithVars(const PatternNode* pattern, absl::Span<const Var>* vars);
+
+// `pattern` with each variable replaced by `fn(variable)`, for the description
+// of MatchNode.
+template <typename Fn>
+Pattern WithBinders(const Pattern& pattern, Fn&& fn) {
+  std::vector<Var> vars;
+  ForEachVar(pattern.get(), [&](const Var& var) { vars.push_back(fn(var)); });
+  absl::Span<const Var> rest = vars;
+  return WithVars(pattern.get(), &rest);
+}
 
 // `lhs => rhs`: the scope of the variables of `lhs` is `rhs`.
 struct Clause {
   Pattern lhs;
   Expr rhs;
+
+  static constexpr auto Fields() {
+    return std::tuple(field::Pattern<2, &Clause::lhs>("lhs"),
+                      field::Child<3, &Clause::rhs>("rhs"));
+  }
 };
 
 // match (data) { clauses }: the first clause whose pattern fits.
 class MatchNode final : public ExprNode {
  public:
-  using Handle = class Match;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kMatch;
-  }
+  BATON_NODE(Match, ExprNode, RelayKind::kMatch)
   MatchNode(Expr data, std::vector<Clause> clauses, bool complete, Type type,
             Span span)
-      : ExprNode(NodeKind::kMatch, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         data_(std::move(data)),
         clauses_(std::move(clauses)),
         complete_(complete) {}
@@ -184,12 +217,16 @@ class MatchNode final : public ExprNode {
   // False for `match?`, of which no clause may fit.
   bool complete() const { return complete_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &MatchNode::data_>("data"),
+                      field::Records<&MatchNode::clauses_>("clauses"),
+                      field::Data<4, &MatchNode::complete_>("complete"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Expr data_;
   std::vector<Clause> clauses_;
-  bool complete_;
+  bool complete_ = true;
 };
 
 class Match : public Expr {

@@ -15,7 +15,9 @@ namespace baton {
 CallNode* Call::Allocate(Expr op, size_t num_args, Attrs attrs,
                          std::vector<Type> type_args, Type type, Span span) {
   const auto n = static_cast<uint32_t>(num_args);
-  void* memory = internal::NodeMemory::Allocate(CallNode::BytesFor(n));
+  // Not NewBlankNode: this is the constructor that makes most nodes.
+  void* memory =
+      internal::NodeMemory::Allocate(sizeof(CallNode) + n * sizeof(Expr));
   auto* node = new (memory) CallNode(std::move(op), n, std::move(attrs),
                                      std::move(type), std::move(span));
   if (!type_args.empty()) {

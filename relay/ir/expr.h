@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,63 +23,42 @@
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
+#include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/node_kind.h"
 
 namespace baton {
 
-class ExprNode : public Node {
- public:
-  using Handle = class Expr;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind >= kFirstExprKind && kind <= kLastExprKind;
-  }
-  // The inferred type; null before inference.
-  const Type& type() const { return type_; }
-  // The inferred type as a tensor or tuple type; null if it is another, or
-  // there is none.
-  const TensorTypeNode* tensor_type() const {
-    return type_.As<TensorTypeNode>();
-  }
-  const TupleTypeNode* tuple_type() const { return type_.As<TupleTypeNode>(); }
-  const Span& span() const { return span_; }
-
- protected:
-  ExprNode(NodeKind kind, Type type, Span span)
-      : Node(kind), type_(std::move(type)), span_(std::move(span)) {}
-
- private:
-  friend class internal::NodeAccess;
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
-  Type type_;
-  Span span_;
-};
-
-class Expr : public NodeRef {
- public:
-  BATON_HANDLE(Expr, NodeRef, ExprNode)
-};
+// The kind of a Relay expression, for switches.
+inline ExprKind ExprKindOf(const ExprNode* node) {
+  return node->kind().To<ExprKind>();
+}
+inline ExprKind ExprKindOf(const Expr& expr) { return ExprKindOf(expr.get()); }
 
 // A local variable. Its identity is the node, not the name.
 class VarNode final : public ExprNode {
  public:
-  using Handle = class Var;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kVar;
-  }
+  BATON_NODE(Var, ExprNode, RelayKind::kVar)
   VarNode(std::string name, Type annotation, Type type, Span span)
-      : ExprNode(NodeKind::kVar, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         annotation_(std::move(annotation)),
         name_(std::move(name)) {}
   const std::string& name() const { return name_; }  // without the `%`
   // The declared type; null if none was written.
   const Type& annotation() const { return annotation_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Name<1, &VarNode::name_>("name"),
+        field::Annotation<2, &VarNode::annotation_>("annotation"));
+  }
+
  private:
   friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Type annotation_;
   std::string name_;
 };
@@ -95,40 +75,11 @@ class Var : public Expr {
       : Var(std::move(name), TensorType(shape, dtype)) {}
 };
 
-// A reference to a function of the module. Two with one name are the same
-// function.
-class GlobalVarNode final : public ExprNode {
- public:
-  using Handle = class GlobalVar;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kGlobalVar;
-  }
-  GlobalVarNode(std::string name, Type type, Span span)
-      : ExprNode(NodeKind::kGlobalVar, std::move(type), std::move(span)),
-        name_(std::move(name)) {}
-  const std::string& name() const { return name_; }  // without the `@`
-
- private:
-  friend void internal::DestroyGraph(const Node* node);
-  std::string name_;
-};
-
-class GlobalVar : public Expr {
- public:
-  BATON_HANDLE(GlobalVar, Expr, GlobalVarNode)
-  explicit GlobalVar(std::string name, Type type = {}, Span span = {})
-      : Expr(new GlobalVarNode(std::move(name), std::move(type),
-                               std::move(span))) {}
-};
-
 class ConstantNode final : public ExprNode {
  public:
-  using Handle = class Constant;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kConstant;
-  }
+  BATON_NODE(Constant, ExprNode, RelayKind::kConstant)
   ConstantNode(Tensor value, Type type, Span span)
-      : ExprNode(NodeKind::kConstant, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         value_(std::move(value)) {}
   const Tensor& value() const { return value_; }
   bool is_scalar() const { return value_.rank() == 0; }
@@ -137,8 +88,11 @@ class ConstantNode final : public ExprNode {
     return TensorType::Of(value_.shape(), value_.dtype());
   }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &ConstantNode::value_>("value"));
+  }
+
  private:
-  friend void internal::DestroyGraph(const Node* node);
   Tensor value_;
 };
 
@@ -154,13 +108,10 @@ class Constant : public Expr {
 // function type. One allocation: 64 bytes and 8 an argument.
 class CallNode final : public ExprNode {
  public:
-  using Handle = class Call;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kCall;
-  }
+  BATON_NODE(Call, ExprNode, RelayKind::kCall)
   const Expr& op() const { return op_; }
   // The operator called; null if it is not an operator.
-  inline const class OpNode* op_node() const;
+  const OpNode* op_node() const { return op_.As<OpNode>(); }
   int num_args() const { return static_cast<int>(num_args_); }
   absl::Span<const Expr> args() const { return {arg_array(), num_args_}; }
   const Expr& arg(int i) const { return arg_array()[i]; }
@@ -175,19 +126,21 @@ class CallNode final : public ExprNode {
     return type_args_ == nullptr ? absl::Span<const Type>() : *type_args_;
   }
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Child<1, &CallNode::op_>("op"),
+        field::TrailingChildren<2, Expr, &CallNode::num_args_>("args"),
+        field::Attrs<3, &CallNode::attrs_>("attrs"),
+        field::Annotation<4, &CallNode::type_args_>("type_args"));
+  }
+
  private:
   friend class Call;
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   CallNode(Expr op, uint32_t num_args, Attrs attrs, Type type, Span span)
-      : ExprNode(NodeKind::kCall, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         op_(std::move(op)),
         attrs_(std::move(attrs)),
         num_args_(num_args) {}
-  static size_t BytesFor(uint32_t num_args) {
-    return sizeof(CallNode) + num_args * sizeof(Expr);
-  }
-  size_t bytes() const { return BytesFor(num_args_); }
   const Expr* arg_array() const {
     return reinterpret_cast<const Expr*>(this + 1);
   }
@@ -196,7 +149,7 @@ class CallNode final : public ExprNode {
   Expr op_;
   Attrs attrs_;
   std::unique_ptr<std::vector<Type>> type_args_;
-  uint32_t num_args_;
+  uint32_t num_args_ = 0;
   // `num_args_` Exprs follow.
 };
 
@@ -218,20 +171,25 @@ class Call : public Expr {
                             std::vector<Type> type_args, Type type, Span span);
 };
 
+// True if `expr` is a call of `op`.
+inline bool IsCallTo(const Expr& expr, const Op& op) {
+  const CallNode* call = expr.As<CallNode>();
+  return call != nullptr && call->op() == op;
+}
+
 class TupleNode final : public ExprNode {
  public:
-  using Handle = class Tuple;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTuple;
-  }
+  BATON_NODE(Tuple, ExprNode, RelayKind::kTuple)
   TupleNode(std::vector<Expr> fields, Type type, Span span)
-      : ExprNode(NodeKind::kTuple, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         fields_(std::move(fields)) {}
   absl::Span<const Expr> fields() const { return fields_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &TupleNode::fields_>("fields"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   std::vector<Expr> fields_;
 };
 
@@ -249,22 +207,22 @@ class Tuple : public Expr {
 
 class TupleGetItemNode final : public ExprNode {
  public:
-  using Handle = class TupleGetItem;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kTupleGetItem;
-  }
+  BATON_NODE(TupleGetItem, ExprNode, RelayKind::kTupleGetItem)
   TupleGetItemNode(Expr tuple, int index, Type type, Span span)
-      : ExprNode(NodeKind::kTupleGetItem, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         tuple_(std::move(tuple)),
         index_(index) {}
   const Expr& tuple() const { return tuple_; }
   int index() const { return index_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &TupleGetItemNode::tuple_>("tuple"),
+                      field::Data<2, &TupleGetItemNode::index_>("index"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Expr tuple_;
-  int index_;
+  int index_ = 0;
 };
 
 class TupleGetItem : public Expr {
@@ -286,61 +244,60 @@ inline constexpr char kComposite[] = "Composite";
 inline constexpr char kGlobalSymbol[] = "global_symbol";
 }  // namespace attr
 
-class FunctionNode final : public ExprNode {
+class FunctionNode final : public BaseFuncNode {
  public:
-  using Handle = class Function;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kFunction;
-  }
+  BATON_NODE(Function, BaseFuncNode, RelayKind::kFunction)
   FunctionNode(std::vector<Var> params, Expr body, Type result_type,
                std::vector<TypeVar> type_params, DictAttrs attrs, Type type,
                Span span)
-      : ExprNode(NodeKind::kFunction, std::move(type), std::move(span)),
+      : BaseFuncNode(kKind, std::move(attrs), std::move(type), std::move(span)),
         params_(std::move(params)),
         body_(std::move(body)),
         result_type_(std::move(result_type)),
-        type_params_(std::move(type_params)),
-        attrs_(std::move(attrs)) {}
+        type_params_(std::move(type_params)) {}
   absl::Span<const Var> params() const { return params_; }
   const Expr& body() const { return body_; }
   // The declared result type; null if none was written.
   const Type& result_type() const { return result_type_; }
   absl::Span<const TypeVar> type_params() const { return type_params_; }
-  const DictAttrs& attrs() const { return attrs_; }
-  bool IsPrimitive() const { return attrs_.IsTrue(attr::kPrimitive); }
+  bool IsPrimitive() const { return attrs().IsTrue(attr::kPrimitive); }
+
+  static constexpr auto Fields() {
+    return std::tuple(
+        field::Binder<1, &FunctionNode::params_>("params"),
+        field::Child<2, &FunctionNode::body_>("body"),
+        field::Annotation<3, &FunctionNode::result_type_>("result_type"),
+        field::TypeParam<4, &FunctionNode::type_params_>("type_params"),
+        field::Attrs<5, &FunctionNode::attrs_>("attrs"));
+  }
 
  private:
   friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   std::vector<Var> params_;
   Expr body_;
   Type result_type_;
   std::vector<TypeVar> type_params_;
-  DictAttrs attrs_;
 };
 
-class Function : public Expr {
+class Function : public BaseFunc {
  public:
-  BATON_HANDLE(Function, Expr, FunctionNode)
+  BATON_HANDLE(Function, BaseFunc, FunctionNode)
   Function(std::vector<Var> params, Expr body, Type result_type = {},
            std::vector<TypeVar> type_params = {}, DictAttrs attrs = {},
            Type type = {}, Span span = {})
-      : Expr(new FunctionNode(std::move(params), std::move(body),
-                              std::move(result_type), std::move(type_params),
-                              std::move(attrs), std::move(type),
-                              std::move(span))) {}
+      : BaseFunc(new FunctionNode(std::move(params), std::move(body),
+                                  std::move(result_type),
+                                  std::move(type_params), std::move(attrs),
+                                  std::move(type), std::move(span))) {}
   // The same function with one attribute set; keeps the type.
   Function WithAttr(std::string name, AttrValue value) const;
 };
 
 class LetNode final : public ExprNode {
  public:
-  using Handle = class Let;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kLet;
-  }
+  BATON_NODE(Let, ExprNode, RelayKind::kLet)
   LetNode(Var var, Expr value, Expr body, Type type, Span span)
-      : ExprNode(NodeKind::kLet, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         var_(std::move(var)),
         value_(std::move(value)),
         body_(std::move(body)) {}
@@ -349,9 +306,13 @@ class LetNode final : public ExprNode {
   const Expr& value() const { return value_; }
   const Expr& body() const { return body_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Binder<1, &LetNode::var_>("var"),
+                      field::Child<2, &LetNode::value_>("value"),
+                      field::Child<3, &LetNode::body_>("body"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Var var_;
   Expr value_;
   Expr body_;
@@ -367,10 +328,9 @@ class Let : public Expr {
 
 class IfNode final : public ExprNode {
  public:
-  using Handle = class If;
-  static constexpr bool ClassOf(NodeKind kind) { return kind == NodeKind::kIf; }
+  BATON_NODE(If, ExprNode, RelayKind::kIf)
   IfNode(Expr cond, Expr true_branch, Expr false_branch, Type type, Span span)
-      : ExprNode(NodeKind::kIf, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         cond_(std::move(cond)),
         true_branch_(std::move(true_branch)),
         false_branch_(std::move(false_branch)) {}
@@ -378,9 +338,13 @@ class IfNode final : public ExprNode {
   const Expr& true_branch() const { return true_branch_; }
   const Expr& false_branch() const { return false_branch_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &IfNode::cond_>("cond"),
+                      field::Child<2, &IfNode::true_branch_>("true_branch"),
+                      field::Child<3, &IfNode::false_branch_>("false_branch"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Expr cond_;
   Expr true_branch_;
   Expr false_branch_;
@@ -399,18 +363,17 @@ class If : public Expr {
 // ref(value): a new mutable cell.
 class RefCreateNode final : public ExprNode {
  public:
-  using Handle = class RefCreate;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kRefCreate;
-  }
+  BATON_NODE(RefCreate, ExprNode, RelayKind::kRefCreate)
   RefCreateNode(Expr value, Type type, Span span)
-      : ExprNode(NodeKind::kRefCreate, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         value_(std::move(value)) {}
   const Expr& value() const { return value_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &RefCreateNode::value_>("value"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Expr value_;
 };
 
@@ -425,18 +388,17 @@ class RefCreate : public Expr {
 // ref_read(ref): the value in the cell.
 class RefReadNode final : public ExprNode {
  public:
-  using Handle = class RefRead;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kRefRead;
-  }
+  BATON_NODE(RefRead, ExprNode, RelayKind::kRefRead)
   RefReadNode(Expr ref, Type type, Span span)
-      : ExprNode(NodeKind::kRefRead, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         ref_(std::move(ref)) {}
   const Expr& ref() const { return ref_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &RefReadNode::ref_>("ref"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Expr ref_;
 };
 
@@ -451,20 +413,20 @@ class RefRead : public Expr {
 // ref_write(ref, value): stores, and is the empty tuple.
 class RefWriteNode final : public ExprNode {
  public:
-  using Handle = class RefWrite;
-  static constexpr bool ClassOf(NodeKind kind) {
-    return kind == NodeKind::kRefWrite;
-  }
+  BATON_NODE(RefWrite, ExprNode, RelayKind::kRefWrite)
   RefWriteNode(Expr ref, Expr value, Type type, Span span)
-      : ExprNode(NodeKind::kRefWrite, std::move(type), std::move(span)),
+      : ExprNode(kKind, std::move(type), std::move(span)),
         ref_(std::move(ref)),
         value_(std::move(value)) {}
   const Expr& ref() const { return ref_; }
   const Expr& value() const { return value_; }
 
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &RefWriteNode::ref_>("ref"),
+                      field::Child<2, &RefWriteNode::value_>("value"));
+  }
+
  private:
-  friend class TypedAccess;
-  friend void internal::DestroyGraph(const Node* node);
   Expr ref_;
   Expr value_;
 };

@@ -32,9 +32,9 @@ class TypedAccess {
  public:
   static void Complete(const ExprNode* node, Type type) {
     auto* n = const_cast<ExprNode*>(node);
-    if (n->kind() == NodeKind::kVar) {
+    if (n->kind() == ExprKind::kVar) {
       static_cast<VarNode*>(n)->annotation_ = type;
-    } else if (n->kind() == NodeKind::kFunction) {
+    } else if (n->kind() == ExprKind::kFunction) {
       if (const auto* function_type = type.As<FuncTypeNode>()) {
         static_cast<FunctionNode*>(n)->result_type_ = function_type->result();
       }
@@ -90,12 +90,12 @@ bool HasNegativeDim(const Type& type) {
 
 // What to say of a node whose type was not found.
 std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
-  if (node->kind() == NodeKind::kVar) {
+  if (node->kind() == ExprKind::kVar) {
     return absl::StrCat("cannot infer the type of %",
                         static_cast<const VarNode*>(node)->name(),
                         "; give it a type annotation");
   }
-  if (node->kind() == NodeKind::kCall) {
+  if (node->kind() == ExprKind::kCall) {
     const auto* call = static_cast<const CallNode*>(node);
     if (const auto* callee = call->op().As<GlobalVarNode>()) {
       return absl::StrCat("cannot infer the result of @", callee->name(),
@@ -157,7 +157,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // The type of what stands under an expression: a typed node, or a reference
   // to a function of the module.
   const Type& TypeOf(const Expr& expr) {
-    return expr->kind() == NodeKind::kOp || expr->kind() == NodeKind::kGlobalVar
+    return expr->kind() == ExprKind::kOp || expr->kind() == ExprKind::kGlobalVar
                ? TypeOfReference(expr)
                : expr->type();
   }
@@ -300,12 +300,12 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
 
 void Inferencer::Enter(const ExprNode* node) {
   // What has a type is typed all the way down.
-  if (node->type().defined() || node->kind() == NodeKind::kOp ||
-      node->kind() == NodeKind::kGlobalVar) {
+  if (node->type().defined() || node->kind() == ExprKind::kOp ||
+      node->kind() == ExprKind::kGlobalVar) {
     results_.push_back(Expr(node));
     return;
   }
-  if (node->kind() == NodeKind::kVar) {
+  if (node->kind() == ExprKind::kVar) {
     EnterVar(static_cast<const VarNode*>(node));
     return;
   }
@@ -315,8 +315,8 @@ void Inferencer::Enter(const ExprNode* node) {
       return;
     }
   }
-  switch (node->kind()) {
-    case NodeKind::kConstant: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kConstant: {
       const auto* constant = static_cast<const ConstantNode*>(node);
       Expr typed =
           Constant(constant->value(), constant->ValueType(), node->span());
@@ -324,10 +324,10 @@ void Inferencer::Enter(const ExprNode* node) {
       results_.push_back(std::move(typed));
       break;
     }
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       // A function may call itself through the variable that it is bound to.
-      if (let->value()->kind() == NodeKind::kFunction) {
+      if (let->value()->kind() == ExprKind::kFunction) {
         const Type& annotation = let->var()->annotation();
         Bind(let->var().get(), annotation.defined() ? annotation : NewHole());
       }
@@ -337,7 +337,7 @@ void Inferencer::Enter(const ExprNode* node) {
       Push(let->value().get(), Step::kEnter);
       break;
     }
-    case NodeKind::kFunction: {
+    case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
       // Holes made for this function by an earlier reference to it.
       const FuncTypeNode* known = nullptr;
@@ -359,7 +359,7 @@ void Inferencer::Enter(const ExprNode* node) {
       }
       break;
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
       Push(node, Step::kLeave);
       const absl::Span<const Clause> clauses = match->clauses();
@@ -370,7 +370,7 @@ void Inferencer::Enter(const ExprNode* node) {
       Push(match->data().get(), Step::kEnter);
       break;
     }
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       Push(node, Step::kLeave);
       const absl::Span<const Expr> args = call->args();
@@ -472,24 +472,24 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
 
 void Inferencer::Leave(const ExprNode* node) {
   size_t n = 0;
-  switch (node->kind()) {
-    case NodeKind::kCall: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       n = static_cast<size_t>(call->num_args()) +
           (call->op_node() == nullptr ? 1 : 0);
       break;
     }
-    case NodeKind::kTuple:
+    case ExprKind::kTuple:
       n = static_cast<const TupleNode*>(node)->fields().size();
       break;
-    case NodeKind::kLet:
-    case NodeKind::kRefWrite:
+    case ExprKind::kLet:
+    case ExprKind::kRefWrite:
       n = 2;
       break;
-    case NodeKind::kIf:
+    case ExprKind::kIf:
       n = 3;
       break;
-    case NodeKind::kMatch:
+    case ExprKind::kMatch:
       n = static_cast<const MatchNode*>(node)->clauses().size() + 1;
       break;
     default:
@@ -503,15 +503,15 @@ void Inferencer::Leave(const ExprNode* node) {
 }
 
 Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
-  switch (node->kind()) {
-    case NodeKind::kCall: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       if (call->op_node() != nullptr) {
         return LeaveCall(call, call->op(), children);
       }
       return LeaveCall(call, std::move(children[0]), children.subspan(1));
     }
-    case NodeKind::kTuple: {
+    case ExprKind::kTuple: {
       std::vector<Type> types;
       types.reserve(children.size());
       for (const Expr& child : children) types.push_back(TypeOf(child));
@@ -520,7 +520,7 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       return Made(
           Tuple(std::move(fields), TupleType(std::move(types)), node->span()));
     }
-    case NodeKind::kTupleGetItem: {
+    case ExprKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
       const Type& tuple = ResolveTop(TypeOf(children[0]));
       if (tuple.Is<IncompleteTypeNode>()) {
@@ -533,10 +533,10 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       return Made(TupleGetItem(std::move(children[0]), item->index(),
                                std::move(type), node->span()));
     }
-    case NodeKind::kFunction:
+    case ExprKind::kFunction:
       return LeaveFunction(static_cast<const FunctionNode*>(node),
                            std::move(children[0]));
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       const Var* bound = vars_.Find(let->var().get());
       const Type& type = TypeOf(children[1]);
@@ -544,7 +544,7 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
                       std::move(children[0]), std::move(children[1]), type,
                       node->span()));
     }
-    case NodeKind::kIf: {
+    case ExprKind::kIf: {
       // The place of a variable is that of its binding.
       const ExprNode* place =
           children[0].Is<VarNode>() ? node : children[0].get();
@@ -555,12 +555,12 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       return Made(If(std::move(children[0]), std::move(children[1]),
                      std::move(children[2]), std::move(type), node->span()));
     }
-    case NodeKind::kRefCreate: {
+    case ExprKind::kRefCreate: {
       RefType type(TypeOf(children[0]));
       return Made(
           RefCreate(std::move(children[0]), std::move(type), node->span()));
     }
-    case NodeKind::kRefRead: {
+    case ExprKind::kRefRead: {
       Type ref = ResolveTop(TypeOf(children[0]));
       if (!ref.Is<RefTypeNode>()) {
         ref = Require(RefType(NewHole()), ref, node,
@@ -571,9 +571,9 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
                           ref_type == nullptr ? NewHole() : ref_type->value(),
                           node->span()));
     }
-    case NodeKind::kMatch:
+    case ExprKind::kMatch:
       return LeaveMatch(static_cast<const MatchNode*>(node), children);
-    case NodeKind::kRefWrite: {
+    case ExprKind::kRefWrite: {
       const Type& ref = ResolveTop(TypeOf(children[0]));
       const Type& value = TypeOf(children[1]);
       if (const auto* ref_type = ref.As<RefTypeNode>()) {
@@ -840,18 +840,18 @@ void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
   while (!work.empty()) {
     const TypeNode* top = work.back();
     work.pop_back();
-    switch (top->kind()) {
-      case NodeKind::kTupleType:
+    switch (TypeKindOf(top)) {
+      case TypeKind::kTupleType:
         push_all(static_cast<const TupleTypeNode*>(top)->fields());
         break;
-      case NodeKind::kFuncType:
+      case TypeKind::kFuncType:
         push_all(static_cast<const FuncTypeNode*>(top)->args());
         work.push_back(static_cast<const FuncTypeNode*>(top)->result().get());
         break;
-      case NodeKind::kRefType:
+      case TypeKind::kRefType:
         work.push_back(static_cast<const RefTypeNode*>(top)->value().get());
         break;
-      case NodeKind::kTypeCall: {
+      case TypeKind::kTypeCall: {
         const auto* call = static_cast<const TypeCallNode*>(top);
         push_all(call->args());
         const auto* name = call->func().As<GlobalTypeVarNode>();
@@ -1022,25 +1022,25 @@ Type Inferencer::ResolveDeep(const Type& type, int depth) {
     for (const Type& t : types) result.push_back(ResolveDeep(t, depth + 1));
     return result;
   };
-  switch (type->kind()) {
-    case NodeKind::kIncompleteType: {
+  switch (TypeKindOf(type)) {
+    case TypeKind::kIncompleteType: {
       const Type& top = ResolveTop(type);
       return top == type ? type : ResolveDeep(top, depth + 1);
     }
-    case NodeKind::kTupleType:
+    case TypeKind::kTupleType:
       return TupleType(resolve_all(type.As<TupleTypeNode>()->fields()));
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* f = type.As<FuncTypeNode>();
       return FuncType(resolve_all(f->args()),
                       ResolveDeep(f->result(), depth + 1),
                       {f->type_params().begin(), f->type_params().end()});
     }
-    case NodeKind::kTypeCall: {
+    case TypeKind::kTypeCall: {
       const auto* call = type.As<TypeCallNode>();
       return TypeCall(ResolveDeep(call->func(), depth + 1),
                       resolve_all(call->args()));
     }
-    case NodeKind::kRefType:
+    case TypeKind::kRefType:
       return RefType(ResolveDeep(type.As<RefTypeNode>()->value(), depth + 1));
     default:
       return type;
@@ -1058,28 +1058,28 @@ Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
     }
     return result;
   };
-  switch (type->kind()) {
-    case NodeKind::kTypeVar: {
+  switch (TypeKindOf(type)) {
+    case TypeKind::kTypeVar: {
       const auto it = values.find(type.get());
       return it == values.end() ? type : it->second;
     }
-    case NodeKind::kTupleType:
+    case TypeKind::kTupleType:
       return TupleType(all(type.As<TupleTypeNode>()->fields()));
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* f = type.As<FuncTypeNode>();
       return FuncType(all(f->args()),
                       Instantiate(f->result(), values, depth + 1),
                       {f->type_params().begin(), f->type_params().end()});
     }
-    case NodeKind::kTypeCall: {
+    case TypeKind::kTypeCall: {
       const auto* call = type.As<TypeCallNode>();
       return TypeCall(Instantiate(call->func(), values, depth + 1),
                       all(call->args()));
     }
-    case NodeKind::kRefType:
+    case TypeKind::kRefType:
       return RefType(
           Instantiate(type.As<RefTypeNode>()->value(), values, depth + 1));
-    case NodeKind::kIncompleteType: {
+    case TypeKind::kIncompleteType: {
       const Type& top = ResolveTop(type);
       return top == type ? type : Instantiate(top, values, depth + 1);
     }
@@ -1192,8 +1192,8 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
     }
     return result;
   };
-  switch (a->kind()) {
-    case NodeKind::kTensorType: {
+  switch (TypeKindOf(a)) {
+    case TypeKind::kTensorType: {
       const auto* x = a.As<TensorTypeNode>();
       const auto* y = b.As<TensorTypeNode>();
       if (x->dtype() != y->dtype() || x->rank() != y->rank()) {
@@ -1209,14 +1209,14 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
       }
       return changed ? Type(TensorType(dims, x->dtype())) : a;
     }
-    case NodeKind::kTupleType: {
+    case TypeKind::kTupleType: {
       const auto xs = a.As<TupleTypeNode>()->fields();
       const auto ys = b.As<TupleTypeNode>()->fields();
       if (xs.size() != ys.size()) return Mismatch(a, b);
       BATON_ASSIGN_OR_RETURN(std::vector<Type> fields, all(xs, ys));
       return changed ? Type(TupleType(std::move(fields))) : a;
     }
-    case NodeKind::kFuncType: {
+    case TypeKind::kFuncType: {
       const auto* x = a.As<FuncTypeNode>();
       const auto* y = b.As<FuncTypeNode>();
       if (x->args().size() != y->args().size()) return Mismatch(a, b);
@@ -1253,7 +1253,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
                                       x->type_params().begin() + common}))
                      : a;
     }
-    case NodeKind::kTypeCall: {
+    case TypeKind::kTypeCall: {
       const auto* x = a.As<TypeCallNode>();
       const auto* y = b.As<TypeCallNode>();
       if (x->args().size() != y->args().size()) return Mismatch(a, b);
@@ -1262,7 +1262,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
       BATON_ASSIGN_OR_RETURN(std::vector<Type> args, all(x->args(), y->args()));
       return changed ? Type(TypeCall(x->func(), std::move(args))) : a;
     }
-    case NodeKind::kRefType: {
+    case TypeKind::kRefType: {
       const Type& x = a.As<RefTypeNode>()->value();
       BATON_ASSIGN_OR_RETURN(
           Type value, UnifyTypes(x, b.As<RefTypeNode>()->value(), depth + 1));

@@ -58,7 +58,7 @@ TEST(InferTypeTest, GivesEveryNodeItsType) {
   const absl::StatusOr<IRModule> typed = InferTypes(module);
   ASSERT_TRUE(typed.ok()) << typed.status();
   PostOrderVisit(Main(*typed), [](const ExprNode* node) {
-    if (node->kind() != NodeKind::kOp) {
+    if (node->kind() != ExprKind::kOp) {
       EXPECT_TRUE(node->type().defined()) << NodeKindName(node->kind());
     }
   });

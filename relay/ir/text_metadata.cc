@@ -58,14 +58,13 @@ std::optional<DimExprNode::Op> DimOpOf(absl::string_view kind) {
 namespace {
 
 absl::string_view KindOf(const Node* node) {
-  switch (node->kind()) {
-    case NodeKind::kDimExpr:
-      return DimKind(static_cast<const DimExprNode*>(node)->op());
-    case NodeKind::kAttrs:
-      return static_cast<const AttrsNode*>(node)->type().type_key();
-    default:
-      return "relay.Constant";
+  if (node->kind() == DimExprNode::kKind) {
+    return DimKind(static_cast<const DimExprNode*>(node)->op());
   }
+  if (node->kind() == AttrsNode::kKind) {
+    return static_cast<const AttrsNode*>(node)->type().type_key();
+  }
+  return "relay.Constant";
 }
 
 std::string DTypeText(DType dtype) {
@@ -123,14 +122,13 @@ class JsonGraph {
   const std::vector<Tensor>& tensors() const { return tensors_; }
 
   size_t AddNode(const Node* node) {
-    switch (node->kind()) {
-      case NodeKind::kDimExpr:
-        return AddDimExpr(static_cast<const DimExprNode*>(node));
-      case NodeKind::kAttrs:
-        return AddAttrs(static_cast<const AttrsNode*>(node));
-      default:
-        return AddConstant(static_cast<const ConstantNode*>(node));
+    if (node->kind() == DimExprNode::kKind) {
+      return AddDimExpr(static_cast<const DimExprNode*>(node));
     }
+    if (node->kind() == AttrsNode::kKind) {
+      return AddAttrs(static_cast<const AttrsNode*>(node));
+    }
+    return AddConstant(static_cast<const ConstantNode*>(node));
   }
 
  private:

@@ -489,22 +489,22 @@ std::string Printer::Finish() {
 
 void Printer::PushFrame(const ExprNode* node, bool in_place, int entry) {
   Frame frame{Frame::kDataflow};
-  switch (node->kind()) {
-    case NodeKind::kIf:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kIf:
       frame.kind = Frame::kIf;
       break;
-    case NodeKind::kMatch:
+    case ExprKind::kMatch:
       frame.kind = Frame::kMatch;
       break;
-    case NodeKind::kFunction:
+    case ExprKind::kFunction:
       frame.kind = Frame::kFunction;
       break;
-    case NodeKind::kLet:
+    case ExprKind::kLet:
       frame.kind = Frame::kLet;
       break;
-    case NodeKind::kRefCreate:
-    case NodeKind::kRefRead:
-    case NodeKind::kRefWrite:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
       frame.kind = Frame::kRef;
       break;
     default:
@@ -549,8 +549,8 @@ void Printer::StepDataflow() {
   const ExprNode* node = frames_.back().node;
   absl::Span<const Expr> operands;
   size_t items = frames_.back().items_base;
-  switch (node->kind()) {
-    case NodeKind::kCall: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       operands = call->args();
       if (frames_.back().child == 0) {
@@ -564,7 +564,7 @@ void Printer::StepDataflow() {
       Settle(items);
       break;
     }
-    case NodeKind::kTuple:
+    case ExprKind::kTuple:
       operands = static_cast<const TupleNode*>(node)->fields();
       while (frames_.back().child < operands.size()) {
         if (!Arrive(operands[frames_.back().child++])) return;
@@ -597,11 +597,11 @@ void Printer::StepRef() {
   const ExprNode* node = frames_.back().node;
   const size_t items = frames_.back().items_base;
   const Expr* operands[2] = {nullptr, nullptr};
-  switch (node->kind()) {
-    case NodeKind::kRefCreate:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kRefCreate:
       operands[0] = &static_cast<const RefCreateNode*>(node)->value();
       break;
-    case NodeKind::kRefRead:
+    case ExprKind::kRefRead:
       operands[0] = &static_cast<const RefReadNode*>(node)->ref();
       break;
     default:
@@ -789,13 +789,13 @@ bool Printer::Arrive(const Expr& child) {
     return true;
   }
   const NodeKind kind = node->kind();
-  if (kind == NodeKind::kOp || kind == NodeKind::kGlobalVar ||
-      kind == NodeKind::kConstructor) {
+  if (kind == ExprKind::kOp || kind == ExprKind::kGlobalVar ||
+      kind == ExprKind::kConstructor) {
     items_.push_back({Item::kDirect, node});
     return true;
   }
-  if (kind != NodeKind::kVar && node->unique()) {
-    if (kind != NodeKind::kConstant) {
+  if (kind != ExprKind::kVar && node->unique()) {
+    if (kind != ExprKind::kConstant) {
       PushFrame(node, /*in_place=*/false, /*entry=*/-1);
       return false;
     }
@@ -813,11 +813,11 @@ bool Printer::Arrive(const Expr& child) {
   }
   Entry entry;
   entry.node = node;
-  if (kind == NodeKind::kVar) {
+  if (kind == ExprKind::kVar) {
     // No binder was met: a free variable.
     entry.kind = Entry::kFreeVar;
     entry.text = UniqueName(static_cast<const VarNode*>(node)->name());
-  } else if (kind == NodeKind::kConstant) {
+  } else if (kind == ExprKind::kConstant) {
     entry.kind = Entry::kAtom;
     AppendConstant(static_cast<const ConstantNode*>(node), &entry.text);
   }
@@ -1131,9 +1131,9 @@ void Printer::AppendItem(const Item& item, std::string* out) {
     case Item::kDirect:
       if (item.node == nullptr) {
         out->append("(nullptr)");
-      } else if (item.node->kind() == NodeKind::kOp) {
+      } else if (item.node->kind() == ExprKind::kOp) {
         out->append(static_cast<const OpNode*>(item.node)->name());
-      } else if (item.node->kind() == NodeKind::kConstructor) {
+      } else if (item.node->kind() == ExprKind::kConstructor) {
         out->append(static_cast<const ConstructorNode*>(item.node)->name());
       } else {
         out->push_back('@');
@@ -1165,8 +1165,8 @@ void Printer::AppendItem(const Item& item, std::string* out) {
 
 void Printer::AppendExprText(const ExprNode* node, size_t items,
                              std::string* out) {
-  switch (node->kind()) {
-    case NodeKind::kCall: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       AppendItem(items_[items], out);
       const size_t num_args = static_cast<size_t>(call->num_args());
@@ -1182,7 +1182,7 @@ void Printer::AppendExprText(const ExprNode* node, size_t items,
       out->push_back(')');
       return;
     }
-    case NodeKind::kTuple: {
+    case ExprKind::kTuple: {
       const size_t size = static_cast<const TupleNode*>(node)->fields().size();
       out->push_back('(');
       for (size_t i = 0; i < size; ++i) {
@@ -1192,7 +1192,7 @@ void Printer::AppendExprText(const ExprNode* node, size_t items,
       out->append(size == 1 ? ",)" : ")");
       return;
     }
-    case NodeKind::kTupleGetItem: {
+    case ExprKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
       // `@f.0` would be a name, `1.0` a number.
       const bool parens =
@@ -1203,17 +1203,17 @@ void Printer::AppendExprText(const ExprNode* node, size_t items,
       AppendInt(item->index(), out);
       return;
     }
-    case NodeKind::kRefCreate:
+    case ExprKind::kRefCreate:
       out->append("ref(");
       AppendItem(items_[items], out);
       out->push_back(')');
       return;
-    case NodeKind::kRefRead:
+    case ExprKind::kRefRead:
       out->append("ref_read(");
       AppendItem(items_[items], out);
       out->push_back(')');
       return;
-    case NodeKind::kRefWrite:
+    case ExprKind::kRefWrite:
       out->append("ref_write(");
       AppendItem(items_[items], out);
       out->append(", ");
@@ -1388,13 +1388,13 @@ void Printer::AppendTypeText(const Type& type, std::string* out) {
 
 void Printer::AppendNote(const ExprNode* node, std::string* out) {
   if (!options_.types || node == nullptr || !node->type().defined()) return;
-  switch (node->kind()) {
-    case NodeKind::kConstant:
-    case NodeKind::kCall:
-    case NodeKind::kVar:
-    case NodeKind::kFunction:
-    case NodeKind::kTuple:
-    case NodeKind::kTupleGetItem:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kConstant:
+    case ExprKind::kCall:
+    case ExprKind::kVar:
+    case ExprKind::kFunction:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
       out->append(" /* ty=");
       AppendTypeText(node->type(), out);
       out->append(" */");

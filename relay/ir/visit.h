@@ -17,9 +17,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "baton/ir/node_fields.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/dispatch.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
@@ -184,69 +186,7 @@ Expr Substitute(const Expr& expr,
 
 template <typename Fn>
 void ForEachChild(const ExprNode* node, Fn&& fn) {
-  switch (node->kind()) {
-    case NodeKind::kCall: {
-      const auto* call = static_cast<const CallNode*>(node);
-      fn(call->op());
-      for (const Expr& arg : call->args()) fn(arg);
-      break;
-    }
-    case NodeKind::kTuple:
-      for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) {
-        fn(field);
-      }
-      break;
-    case NodeKind::kTupleGetItem:
-      fn(static_cast<const TupleGetItemNode*>(node)->tuple());
-      break;
-    case NodeKind::kFunction: {
-      const auto* function = static_cast<const FunctionNode*>(node);
-      for (const Var& param : function->params()) {
-        fn(static_cast<const Expr&>(param));
-      }
-      fn(function->body());
-      break;
-    }
-    case NodeKind::kLet: {
-      const auto* let = static_cast<const LetNode*>(node);
-      fn(static_cast<const Expr&>(let->var()));
-      fn(let->value());
-      fn(let->body());
-      break;
-    }
-    case NodeKind::kIf: {
-      const auto* branch = static_cast<const IfNode*>(node);
-      fn(branch->cond());
-      fn(branch->true_branch());
-      fn(branch->false_branch());
-      break;
-    }
-    case NodeKind::kRefCreate:
-      fn(static_cast<const RefCreateNode*>(node)->value());
-      break;
-    case NodeKind::kRefRead:
-      fn(static_cast<const RefReadNode*>(node)->ref());
-      break;
-    case NodeKind::kRefWrite: {
-      const auto* write = static_cast<const RefWriteNode*>(node);
-      fn(write->ref());
-      fn(write->value());
-      break;
-    }
-    case NodeKind::kMatch: {
-      const auto* match = static_cast<const MatchNode*>(node);
-      fn(match->data());
-      for (const Clause& clause : match->clauses()) {
-        ForEachVar(clause.lhs.get(), [&fn](const Var& var) {
-          fn(static_cast<const Expr&>(var));
-        });
-        fn(clause.rhs);
-      }
-      break;
-    }
-    default:
-      break;
-  }
+  DispatchExpr(node, [&fn](const auto* n) { ForEachChildOf(*n, fn); });
 }
 
 }  // namespace baton

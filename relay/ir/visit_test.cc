@@ -43,9 +43,9 @@ TEST(PostOrderVisitTest, EnterKeepsOut) {
   int calls = 0;
   PostOrderVisit(
       Tuple({inner, F({})}),
-      [](const ExprNode* node) { return node->kind() != NodeKind::kFunction; },
+      [](const ExprNode* node) { return node->kind() != ExprKind::kFunction; },
       [&](const ExprNode* node) {
-        calls += node->kind() == NodeKind::kCall ? 1 : 0;
+        calls += node->kind() == ExprKind::kCall ? 1 : 0;
       });
   EXPECT_EQ(calls, 1);
 }
@@ -146,7 +146,7 @@ TEST(ExprMutatorTest, BeforeStopsTheDescent) {
   class Stop : public ExprMutator {
    protected:
     Expr Before(const ExprNode* node) override {
-      return node->kind() == NodeKind::kFunction ? Expr(node) : Expr();
+      return node->kind() == ExprKind::kFunction ? Expr(node) : Expr();
     }
     Expr VisitConstant(const Constant& /*constant*/) override {
       return Tuple({});

@@ -177,15 +177,15 @@ class Checker {
             " has a missing operand");
       return;
     }
-    switch (node->kind()) {
-      case NodeKind::kOp:
-      case NodeKind::kConstant:
-      case NodeKind::kConstructor:
+    switch (ExprKindOf(node)) {
+      case ExprKind::kOp:
+      case ExprKind::kConstant:
+      case ExprKind::kConstructor:
         return;
-      case NodeKind::kVar:
+      case ExprKind::kVar:
         Use(static_cast<const VarNode*>(node));
         return;
-      case NodeKind::kGlobalVar:
+      case ExprKind::kGlobalVar:
         UseGlobal(static_cast<const GlobalVarNode*>(node));
         return;
       default:
@@ -223,7 +223,7 @@ class Checker {
   }
 
   static std::string Describe(const ExprNode* node) {
-    if (node->kind() == NodeKind::kCall) {
+    if (node->kind() == ExprKind::kCall) {
       const OpNode* op = static_cast<const CallNode*>(node)->op_node();
       if (op != nullptr) return absl::StrCat("a call of ", op->name());
     }
@@ -249,8 +249,8 @@ class Checker {
     const size_t top = frames_.size() - 1;
     const ExprNode* node = frames_[top].node;
     const uint32_t child = frames_[top].child++;
-    switch (node->kind()) {
-      case NodeKind::kCall: {
+    switch (ExprKindOf(node)) {
+      case ExprKind::kCall: {
         const auto* call = static_cast<const CallNode*>(node);
         if (child == 0) return Arrive(call->op());
         if (child <= static_cast<uint32_t>(call->num_args())) {
@@ -258,12 +258,12 @@ class Checker {
         }
         break;
       }
-      case NodeKind::kTuple: {
+      case ExprKind::kTuple: {
         const auto fields = static_cast<const TupleNode*>(node)->fields();
         if (child < fields.size()) return Arrive(fields[child]);
         break;
       }
-      case NodeKind::kTupleGetItem: {
+      case ExprKind::kTupleGetItem: {
         const auto* item = static_cast<const TupleGetItemNode*>(node);
         if (child == 0) {
           CheckProjection(item);
@@ -271,7 +271,7 @@ class Checker {
         }
         break;
       }
-      case NodeKind::kFunction: {
+      case ExprKind::kFunction: {
         const auto* function = static_cast<const FunctionNode*>(node);
         if (child == 0) {
           OpenScope();
@@ -283,7 +283,7 @@ class Checker {
         CloseScope();
         break;
       }
-      case NodeKind::kLet: {
+      case ExprKind::kLet: {
         const auto* let = static_cast<const LetNode*>(node);
         const bool recursive = let->value().Is<FunctionNode>();
         if (child == 0) {
@@ -303,30 +303,30 @@ class Checker {
         CloseScope();
         break;
       }
-      case NodeKind::kIf: {
+      case ExprKind::kIf: {
         const auto* branch = static_cast<const IfNode*>(node);
         if (child == 0) return Arrive(branch->cond());
         if (child == 1) return Arrive(branch->true_branch());
         if (child == 2) return Arrive(branch->false_branch());
         break;
       }
-      case NodeKind::kRefCreate:
+      case ExprKind::kRefCreate:
         if (child == 0) {
           return Arrive(static_cast<const RefCreateNode*>(node)->value());
         }
         break;
-      case NodeKind::kRefRead:
+      case ExprKind::kRefRead:
         if (child == 0) {
           return Arrive(static_cast<const RefReadNode*>(node)->ref());
         }
         break;
-      case NodeKind::kRefWrite: {
+      case ExprKind::kRefWrite: {
         const auto* write = static_cast<const RefWriteNode*>(node);
         if (child == 0) return Arrive(write->ref());
         if (child == 1) return Arrive(write->value());
         break;
       }
-      case NodeKind::kMatch: {
+      case ExprKind::kMatch: {
         const auto* match = static_cast<const MatchNode*>(node);
         if (child == 0) return Arrive(match->data());
         if (child > 1) CloseScope();

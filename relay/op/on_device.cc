@@ -29,11 +29,11 @@ Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
       (!outer->constrain_result && !outer->constrain_body)) {
     return expr;
   }
-  switch (expr->kind()) {
-    case NodeKind::kOp:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kVar:
-    case NodeKind::kFunction:
+  switch (ExprKindOf(expr)) {
+    case ExprKind::kOp:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kVar:
+    case ExprKind::kFunction:
       return expr;
     default:
       break;

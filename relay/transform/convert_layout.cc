@@ -196,19 +196,19 @@ class LayoutConverter {
   };
 
   absl::Status Rewrite(int i) {
-    switch (graph_.node(i)->kind()) {
-      case NodeKind::kVar:
-      case NodeKind::kGlobalVar:
-      case NodeKind::kConstant:
-      case NodeKind::kOp:
+    switch (ExprKindOf(graph_.node(i))) {
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kConstant:
+      case ExprKind::kOp:
         return absl::OkStatus();
-      case NodeKind::kTuple:
+      case ExprKind::kTuple:
         RewriteTuple(i);
         return absl::OkStatus();
-      case NodeKind::kTupleGetItem:
+      case ExprKind::kTupleGetItem:
         RewriteTupleGetItem(i);
         return absl::OkStatus();
-      case NodeKind::kCall: {
+      case ExprKind::kCall: {
         BATON_ASSIGN_OR_RETURN(const bool rewritten, RewriteCall(i));
         if (rewritten) return absl::OkStatus();
         break;

@@ -61,7 +61,7 @@ class LetEliminator {
            !purity_->MayHaveEffect(f_, graph_.let_value(let));
   }
   bool IsNeededLet(int i) const {
-    return visits_[i] > 0 && graph_.node(i)->kind() == NodeKind::kLet;
+    return visits_[i] > 0 && graph_.node(i)->kind() == ExprKind::kLet;
   }
   Action ActionFor(int let) const {
     if (!IsPure(let)) return Action::kKeep;
@@ -105,8 +105,8 @@ void LetEliminator::CountUses() {
     if (visits_[i] == 2) continue;
     ++visits_[i];
     const absl::Span<const int> children = graph_.children(i);
-    switch (graph_.node(i)->kind()) {
-      case NodeKind::kVar: {
+    switch (ExprKindOf(graph_.node(i))) {
+      case ExprKind::kVar: {
         Variable& var = lets_[i];
         if (var.let == kNone) break;
         ++var.uses;
@@ -116,7 +116,7 @@ void LetEliminator::CountUses() {
         if (var.level < level) ++var.uses;
         break;
       }
-      case NodeKind::kLet: {
+      case ExprKind::kLet: {
         Variable& var = lets_[children[0]];
         var.let = i;
         var.level = level;
@@ -125,7 +125,7 @@ void LetEliminator::CountUses() {
         break;
       }
       default: {
-        const bool is_function = graph_.node(i)->kind() == NodeKind::kFunction;
+        const bool is_function = graph_.node(i)->kind() == ExprKind::kFunction;
         for (size_t k = children.size(); k > 0; --k) {
           push(children[k - 1], level + (is_function ? 1 : 0));
         }
@@ -156,7 +156,7 @@ Expr LetEliminator::Rewrite() {
         pending.pop_back();
       }
     }
-    if (graph_.node(i)->kind() == NodeKind::kLet &&
+    if (graph_.node(i)->kind() == ExprKind::kLet &&
         ActionFor(i) != Action::kKeep) {
       rewriter.Replace(i, rewriter.Get(graph_.let_body(i)));
     } else {
@@ -171,7 +171,7 @@ Expr LetEliminator::Rewrite() {
 IRModule EliminateDeadCode(const IRModule& module,
                            const DeadCodeEliminationOptions& options) {
   const auto has_let = [](const IRModule::Definition& definition) {
-    return ContainsKind(definition.function, NodeKind::kLet);
+    return ContainsKind(definition.function, ExprKind::kLet);
   };
   if (absl::c_none_of(module.functions(), has_let)) return module;
 

@@ -21,17 +21,17 @@ namespace baton::relay {
 namespace {
 
 bool IsCallOfLiteral(const ExprNode* node) {
-  return node->kind() == NodeKind::kCall &&
+  return node->kind() == ExprKind::kCall &&
          static_cast<const CallNode*>(node)->op().As<FunctionNode>() != nullptr;
 }
 
 bool BindsVariables(const ExprNode* node) {
-  switch (node->kind()) {
-    case NodeKind::kLet:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kLet:
       return true;
-    case NodeKind::kFunction:
+    case ExprKind::kFunction:
       return !static_cast<const FunctionNode*>(node)->params().empty();
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       bool result = false;
       for (const Clause& c : static_cast<const MatchNode*>(node)->clauses()) {
         ForEachVar(c.lhs.get(), [&](const Var&) { result = true; });
@@ -60,7 +60,7 @@ class CallsToReplace {
   void Leave(const ExprNode* node) {
     bool binds = BindsVariables(node);
     ForEachChild(node, [&](const Expr& child) {
-      if (child->kind() == NodeKind::kFunction) ++uses_[child.get()];
+      if (child->kind() == ExprKind::kFunction) ++uses_[child.get()];
       binds = binds || binds_.contains(child.get());
     });
     if (IsCallOfLiteral(node)) {

@@ -40,17 +40,17 @@ class Eliminator {
   Expr Run() {
     for (int i = 0; i < graph_.size(); ++i) {
       numbers_[i] = i;
-      switch (graph_.node(i)->kind()) {
-        case NodeKind::kConstant:
+      switch (ExprKindOf(graph_.node(i))) {
+        case ExprKind::kConstant:
           if (graph_.As<ConstantNode>(i)->is_scalar()) NumberScalar(i);
           break;
-        case NodeKind::kTuple:
+        case ExprKind::kTuple:
           if (any_merged_) rewriter_.Rebuild(i);
           CountUnshared(i);
           if (unshared_[i] == 0) NumberTuple(i);
           break;
-        case NodeKind::kCall:
-        case NodeKind::kTupleGetItem:
+        case ExprKind::kCall:
+        case ExprKind::kTupleGetItem:
           if (any_merged_) rewriter_.Rebuild(i);
           CountUnshared(i);
           if (MayRepeat(i)) Merge(i, NumberExpr(i));
@@ -73,25 +73,25 @@ class Eliminator {
   // as a field of a tuple. There, tuples are told apart by identity.
   int Number(int child) const { return numbers_[child]; }
   int FieldNumber(int child) const {
-    return graph_.node(child)->kind() == NodeKind::kTuple ? child
+    return graph_.node(child)->kind() == ExprKind::kTuple ? child
                                                           : numbers_[child];
   }
 
   // Whether another node may have a child that equals node `child`, now that
   // the nodes up to this one have been seen.
   bool IsShared(int child) const {
-    if (graph_.kind(child) == NodeKind::kOp) return true;
+    if (graph_.kind(child) == ExprKind::kOp) return true;
     if (graph_.num_uses(child) > 1 || gained_users_[child]) return true;
     const auto* constant = graph_.As<ConstantNode>(child);
     return constant != nullptr && constant->is_scalar();
   }
 
   void CountUnshared(int i) {
-    const bool is_call = graph_.node(i)->kind() == NodeKind::kCall;
+    const bool is_call = graph_.node(i)->kind() == ExprKind::kCall;
     for (const int child : graph_.children(i)) {
       const bool shared =
           IsShared(child) ||
-          (is_call && graph_.node(child)->kind() == NodeKind::kTuple &&
+          (is_call && graph_.node(child)->kind() == ExprKind::kTuple &&
            unshared_[child] == 0);
       if (!shared) ++unshared_[i];
     }
@@ -104,7 +104,7 @@ class Eliminator {
       return call->op_node() != nullptr && call->num_args() > 0 &&
              !IsStateful(call->op());
     }
-    return graph_.kind(graph_.children(i)[0]) != NodeKind::kOp;
+    return graph_.kind(graph_.children(i)[0]) != ExprKind::kOp;
   }
 
   // The first node in the chain of `hash` that `equals` accepts; otherwise `i`,
@@ -140,7 +140,7 @@ class Eliminator {
     const auto number = [&](int tuple, size_t k) {
       return FieldNumber(graph_.children(tuple)[k]);
     };
-    StableHash hash(static_cast<uint64_t>(NodeKind::kTuple));
+    StableHash hash(static_cast<uint64_t>(ExprKind::kTuple));
     for (size_t k = 0; k < fields.size(); ++k) hash.Add(number(i, k));
     numbers_[i] = FindOrAdd(hash.value(), i, [&](int other) {
       if (graph_.As<TupleNode>(other) == nullptr ||
@@ -166,7 +166,7 @@ class Eliminator {
   int NumberItem(int i) {
     const int tuple = FieldNumber(graph_.children(i)[0]);
     const int index = graph_.As<TupleGetItemNode>(i)->index();
-    StableHash hash(static_cast<uint64_t>(NodeKind::kTupleGetItem));
+    StableHash hash(static_cast<uint64_t>(ExprKind::kTupleGetItem));
     hash.Add(tuple);
     hash.Add(index);
     return FindOrAdd(hash.value(), i, [&](int other) {
@@ -177,7 +177,7 @@ class Eliminator {
   }
 
   int NumberCall(int i, const CallNode& call) {
-    StableHash hash(static_cast<uint64_t>(NodeKind::kCall));
+    StableHash hash(static_cast<uint64_t>(ExprKind::kCall));
     hash.Add(call.op_node()->index());
     for (int k = 0; k < call.num_args(); ++k) hash.Add(ArgNumber(i, k));
     const auto equals = [&](int other) {
@@ -222,17 +222,17 @@ class Eliminator {
     // The one user that it had so far was not worth looking up.
     int user = UserOf(to);
     if (user > i || --unshared_[user] > 0) return;
-    if (graph_.node(user)->kind() == NodeKind::kTuple) {
+    if (graph_.node(user)->kind() == ExprKind::kTuple) {
       NumberTuple(user);
       if (graph_.num_uses(user) > 1) return;
       user = UserOf(user);
-      if (user > i || graph_.node(user)->kind() != NodeKind::kCall ||
+      if (user > i || graph_.node(user)->kind() != ExprKind::kCall ||
           --unshared_[user] > 0) {
         return;
       }
     }
     const NodeKind kind = graph_.node(user)->kind();
-    if ((kind == NodeKind::kCall || kind == NodeKind::kTupleGetItem) &&
+    if ((kind == ExprKind::kCall || kind == ExprKind::kTupleGetItem) &&
         MayRepeat(user)) {
       NumberExpr(user);
     }

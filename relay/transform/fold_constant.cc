@@ -37,9 +37,9 @@ std::optional<Value> ConstantValue(const Expr& expr) {
   while (true) {
     std::optional<Value> value;
     const ExprNode* node = IgnoringOnDevice(*next).get();
-    if (node->kind() == NodeKind::kConstant) {
+    if (node->kind() == ExprKind::kConstant) {
       value = Value(static_cast<const ConstantNode*>(node)->value());
-    } else if (node->kind() == NodeKind::kTuple) {
+    } else if (node->kind() == ExprKind::kTuple) {
       frames.push_back({static_cast<const TupleNode*>(node), {}});
     } else {
       return std::nullopt;
@@ -69,7 +69,7 @@ bool IsConstantOrTuple(const Expr& expr) {
 }
 
 bool IsPrimitive(const ExprNode* node) {
-  return node->kind() == NodeKind::kFunction &&
+  return node->kind() == ExprKind::kFunction &&
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
@@ -84,16 +84,16 @@ bool IsShapeOp(const OpNode& op) {
 // False only if ConstantFolder leaves `node` as it is, unless it changes
 // something below.
 bool MayFold(const ExprNode* node) {
-  switch (node->kind()) {
-    case NodeKind::kLet:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kLet:
       return IsConstant(static_cast<const LetNode*>(node)->value());
-    case NodeKind::kIf:
+    case ExprKind::kIf:
       return IsConstant(static_cast<const IfNode*>(node)->cond());
-    case NodeKind::kTupleGetItem:
+    case ExprKind::kTupleGetItem:
       return IgnoringOnDevice(
                  static_cast<const TupleGetItemNode*>(node)->tuple())
           .Is<TupleNode>();
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       const OpNode* op = call->op_node();
       if (op == nullptr || call->num_args() == 0) return false;

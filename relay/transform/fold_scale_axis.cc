@@ -83,10 +83,10 @@ class ForwardFolder {
   // The children of node `i` but for the variables that it binds.
   absl::Span<const int> UsedChildren(int i) const {
     const absl::Span<const int> children = graph_.children(i);
-    switch (graph_.node(i)->kind()) {
-      case NodeKind::kFunction:
+    switch (ExprKindOf(graph_.node(i))) {
+      case ExprKind::kFunction:
         return children.subspan(children.size() - 1);
-      case NodeKind::kLet:
+      case ExprKind::kLet:
         return children.subspan(1);
       default:
         return children;

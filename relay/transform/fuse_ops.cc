@@ -146,7 +146,7 @@ class OperatorFuser {
         if (IsClosed(*function)) continue;
       } else if (const auto* call = graph_.As<CallNode>(i)) {
         any = any || call->op_node() != nullptr;
-      } else if (graph_.node(i)->kind() == NodeKind::kTupleGetItem) {
+      } else if (graph_.node(i)->kind() == ExprKind::kTupleGetItem) {
         any = true;
       }
       for (const int child : graph_.children(i)) nodes_[child].live = true;
@@ -166,13 +166,13 @@ class OperatorFuser {
 
   void AddNode(int i, DataflowGraph& dataflow) const {
     const ExprNode* node = graph_.node(i);
-    switch (node->kind()) {
-      case NodeKind::kConstant:
+    switch (ExprKindOf(node)) {
+      case ExprKind::kConstant:
         if (IsImmediate(*static_cast<const ConstantNode*>(node))) {
           dataflow.SetPattern(i, FusionPattern::kElemWise);
         }
         return;
-      case NodeKind::kCall: {
+      case ExprKind::kCall: {
         const FusionPattern pattern =
             PatternOf(*static_cast<const CallNode*>(node));
         dataflow.SetPattern(i, pattern);
@@ -182,7 +182,7 @@ class OperatorFuser {
         }
         return;
       }
-      case NodeKind::kTuple:
+      case ExprKind::kTuple:
         dataflow.SetPattern(i, FusionPattern::kTuple);
         for (const int field : graph_.children(i)) {
           if (graph_.node(field)->tensor_type() != nullptr) {
@@ -192,7 +192,7 @@ class OperatorFuser {
           }
         }
         return;
-      case NodeKind::kTupleGetItem: {
+      case ExprKind::kTupleGetItem: {
         const int tuple = graph_.children(i)[0];
         if (HasTensorFieldsOnly(graph_.node(tuple)->tuple_type())) {
           dataflow.SetPattern(i, FusionPattern::kInjective);
@@ -202,7 +202,7 @@ class OperatorFuser {
         }
         return;
       }
-      case NodeKind::kFunction:
+      case ExprKind::kFunction:
         if (IsClosed(*static_cast<const FunctionNode*>(node))) return;
         break;
       default:
@@ -225,11 +225,11 @@ class OperatorFuser {
 
   void Rewrite(int i) {
     const ExprNode* node = graph_.node(i);
-    if (node->kind() == NodeKind::kVar) return;
+    if (node->kind() == ExprKind::kVar) return;
     const int group = nodes_[i].group;
     AppendMember(group, i);
     if (group != i) return;  // its group is made when all members are there
-    if (node->kind() == NodeKind::kCall) {
+    if (node->kind() == ExprKind::kCall) {
       const auto* call = static_cast<const CallNode*>(node);
       static const OpNode* const kStopFusion =
           Op::Find("annotation.stop_fusion").get();
@@ -247,13 +247,13 @@ class OperatorFuser {
           return;
         }
       }
-    } else if (node->kind() == NodeKind::kTupleGetItem) {
+    } else if (node->kind() == ExprKind::kTupleGetItem) {
       const int tuple = graph_.children(i)[0];
       if (nodes_[tuple].group == i) {
         MakeFunction(i);
         return;
       }
-    } else if (node->kind() == NodeKind::kFunction &&
+    } else if (node->kind() == ExprKind::kFunction &&
                IsClosed(*static_cast<const FunctionNode*>(node))) {
       return;
     }
@@ -311,8 +311,8 @@ class OperatorFuser {
     const ExprNode* node = graph_.node(i);
     const absl::Span<const int> children = graph_.children(i);
     const int group = nodes_[i].group;
-    switch (node->kind()) {
-      case NodeKind::kCall: {
+    switch (ExprKindOf(node)) {
+      case ExprKind::kCall: {
         const auto* call = static_cast<const CallNode*>(node);
         scratch_.clear();
         for (int k = 0; k < call->num_args(); ++k) {
@@ -322,7 +322,7 @@ class OperatorFuser {
                     {call->type_args().begin(), call->type_args().end()}, {},
                     call->span());
       }
-      case NodeKind::kTuple: {
+      case ExprKind::kTuple: {
         const auto* tuple = static_cast<const TupleNode*>(node);
         std::vector<Expr> fields;
         fields.reserve(children.size());
@@ -331,7 +331,7 @@ class OperatorFuser {
         }
         return Tuple(std::move(fields), {}, tuple->span());
       }
-      case NodeKind::kTupleGetItem: {
+      case ExprKind::kTupleGetItem: {
         const auto* item = static_cast<const TupleGetItemNode*>(node);
         return TupleGetItem(Input(group, children[0], item->tuple()),
                             item->index(), {}, item->span());
@@ -344,7 +344,7 @@ class OperatorFuser {
   // What stands for `child`, whose index is `index`, inside the function of
   // `group`.
   Expr Input(int group, int index, const Expr& child) {
-    if (graph_.kind(index) == NodeKind::kOp) return child;
+    if (graph_.kind(index) == ExprKind::kOp) return child;
     if (nodes_[index].group == group ||
         (link_params_ && rewriter_.Get(index).Is<ConstantNode>())) {
       return rewriter_.Get(index);

@@ -63,7 +63,7 @@ std::vector<int> GroupSizes(const Expr& root) {
     if (function == nullptr || !function->IsPrimitive()) return;
     int size = 0;
     PostOrderVisit(function->body(), [&](const ExprNode* inner) {
-      size += inner->kind() == NodeKind::kVar || inner->kind() == NodeKind::kOp
+      size += inner->kind() == ExprKind::kVar || inner->kind() == ExprKind::kOp
                   ? 0
                   : 1;
     });

@@ -31,7 +31,7 @@ const Op& OnDeviceOp() {
 
 // The attributes of `expr` if it is an on_device; else null.
 const OnDeviceAttrs* AsOnDevice(const ExprNode* expr) {
-  if (expr->kind() != NodeKind::kCall) return nullptr;
+  if (expr->kind() != ExprKind::kCall) return nullptr;
   const auto* call = static_cast<const CallNode*>(expr);
   if (call->op() != OnDeviceOp() || call->num_args() != 1) return nullptr;
   return call->attrs_as<OnDeviceAttrs>();
@@ -136,7 +136,7 @@ absl::StatusOr<Function> LetInserter::Run() {
   results_.resize(graph_.size());
   for (int i = 0; i < graph_.size(); ++i) {
     // Operators stay what they are, and are in no scope.
-    if (graph_.node(i)->kind() == NodeKind::kOp) {
+    if (graph_.node(i)->kind() == ExprKind::kOp) {
       results_[i] = Expr(graph_.node(i));
     }
   }
@@ -160,19 +160,19 @@ void LetInserter::Enter(int i, int let) {
     if (let != kNone) AppendFor(graph_.scope(i), results_[i], LetAt(let));
     return;
   }
-  switch (node->kind()) {
-    case NodeKind::kVar:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kConstructor:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kVar:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstructor:
       // From here on the variable of the let stands for the one it is bound to.
       results_[i] = let == kNone
                         ? Expr(node)
                         : AppendFor(graph_.scope(i), Expr(node), LetAt(let));
       return;
-    case NodeKind::kConstant:
+    case ExprKind::kConstant:
       results_[i] = Bind(i, Expr(node), LetAt(let));
       return;
-    case NodeKind::kFunction: {
+    case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
       if (function->IsPrimitive()) {
         results_[i] = Bind(i, Expr(node), LetAt(let));
@@ -186,7 +186,7 @@ void LetInserter::Enter(int i, int let) {
                                                  .constrain_body = true}));
       break;
     }
-    case NodeKind::kCall:
+    case ExprKind::kCall:
       if (IsFixedOnDevice(node)) {
         devices_.push_back(static_cast<const CallNode*>(node)->attrs());
         Push(i, /*leave=*/true);
@@ -205,20 +205,20 @@ void LetInserter::Enter(int i, int let) {
 // decides on the order of bindings. The last one pushed is visited first.
 void LetInserter::PushChildren(int i) {
   const absl::Span<const int> children = graph_.children(i);
-  switch (graph_.node(i)->kind()) {
-    case NodeKind::kCall:
+  switch (ExprKindOf(graph_.node(i))) {
+    case ExprKind::kCall:
       Push(children[0], /*leave=*/false);
       for (size_t k = children.size() - 1; k > 0; --k) {
         Push(children[k], /*leave=*/false);
       }
       break;
-    case NodeKind::kFunction:
+    case ExprKind::kFunction:
       Push(children.back(), /*leave=*/false);
       break;
-    case NodeKind::kLet: {
+    case ExprKind::kLet: {
       Push(children[2], /*leave=*/false);
       const ExprNode* value = graph_.node(children[1]);
-      if (value->kind() == NodeKind::kOp) {
+      if (value->kind() == ExprKind::kOp) {
         AppendFor(graph_.opened_scope(i, 0), Expr(value),
                   static_cast<const LetNode*>(graph_.node(i)));
       } else {
@@ -226,7 +226,7 @@ void LetInserter::PushChildren(int i) {
       }
       break;
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(graph_.node(i));
       size_t k = children.size();
       for (size_t c = match->clauses().size(); c > 0; --c) {
@@ -236,8 +236,8 @@ void LetInserter::PushChildren(int i) {
       Push(children[0], /*leave=*/false);
       break;
     }
-    case NodeKind::kIf:
-    case NodeKind::kRefWrite:
+    case ExprKind::kIf:
+    case ExprKind::kRefWrite:
       for (const int child : children) Push(child, /*leave=*/false);
       break;
     default:
@@ -250,18 +250,18 @@ void LetInserter::PushChildren(int i) {
 
 void LetInserter::Leave(int i, int let) {
   const ExprNode* node = graph_.node(i);
-  switch (node->kind()) {
-    case NodeKind::kLet:
+  switch (ExprKindOf(node)) {
+    case ExprKind::kLet:
       results_[i] = LeaveLet(i, LetAt(let));
       return;
-    case NodeKind::kFunction:
+    case ExprKind::kFunction:
       devices_.pop_back();
       if (i == graph_.root()) {
         results_[i] = Rebuild(i);
         return;
       }
       break;
-    case NodeKind::kCall:
+    case ExprKind::kCall:
       if (IsFixedOnDevice(node)) {
         devices_.pop_back();
         // Its argument has been bound, if everything is; so it is no more than
@@ -300,8 +300,8 @@ Expr LetInserter::Rebuild(int i) {
   const absl::Span<const int> children = graph_.children(i);
   scratch_.clear();
   for (const int child : children) scratch_.push_back(results_[child]);
-  switch (node->kind()) {
-    case NodeKind::kFunction: {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
       size_t k = 0;
       for (const Var& param : function->params()) scratch_[k++] = param;
@@ -309,7 +309,7 @@ Expr LetInserter::Rebuild(int i) {
       if (scratch_[k] == function->body()) return Expr(node);
       break;
     }
-    case NodeKind::kMatch: {
+    case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
       size_t k = 1;
       int scope = graph_.opened_scope(i, 0);
@@ -321,7 +321,7 @@ Expr LetInserter::Rebuild(int i) {
       }
       break;
     }
-    case NodeKind::kIf:
+    case ExprKind::kIf:
       for (const int k : {1, 2}) {
         scratch_[k] =
             Close(graph_.opened_scope(i, k - 1), std::move(scratch_[k]));
@@ -376,12 +376,12 @@ Expr LetInserter::Close(int scope, Expr body) {
 
 Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
   if (devices_.empty() || !devices_.back().defined()) return expr;
-  switch (expr->kind()) {
-    case NodeKind::kVar:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kFunction:
-    case NodeKind::kOp:
-    case NodeKind::kConstructor:
+  switch (ExprKindOf(expr)) {
+    case ExprKind::kVar:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kFunction:
+    case ExprKind::kOp:
+    case ExprKind::kConstructor:
       return expr;  // has its device from elsewhere, or fits any
     default:
       break;

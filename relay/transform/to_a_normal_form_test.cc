@@ -395,15 +395,15 @@ TEST(ToANormalFormTest, RandomPrograms) {
     // Operands are atoms, and so is where a scope ends.
     PostOrderVisit(after.Find("main"), [&](const ExprNode* node) {
       ForEachChild(node, [&](const Expr& child) {
-        const bool atom = child->kind() == NodeKind::kVar ||
-                          child->kind() == NodeKind::kGlobalVar ||
-                          child->kind() == NodeKind::kOp;
-        EXPECT_TRUE(atom || node->kind() == NodeKind::kLet ||
-                    child->kind() == NodeKind::kLet)
+        const bool atom = child->kind() == ExprKind::kVar ||
+                          child->kind() == ExprKind::kGlobalVar ||
+                          child->kind() == ExprKind::kOp;
+        EXPECT_TRUE(atom || node->kind() == ExprKind::kLet ||
+                    child->kind() == ExprKind::kLet)
             << ToText(after);
-        EXPECT_FALSE(node->kind() == NodeKind::kLet &&
+        EXPECT_FALSE(node->kind() == ExprKind::kLet &&
                      static_cast<const LetNode*>(node)->value()->kind() ==
-                         NodeKind::kLet)
+                         ExprKind::kLet)
             << ToText(after);
       });
     });

@@ -27,7 +27,7 @@ class LetRemover {
   Expr Run() {
     FindLets();
     for (int i = 0; i < graph_.size(); ++i) {
-      if (graph_.node(i)->kind() == NodeKind::kLet) {
+      if (graph_.node(i)->kind() == ExprKind::kLet) {
         const int body = graph_.let_body(i);
         ReplaceVariable(body, i);
         rewriter_.Replace(i, rewriter_.Get(body));
@@ -45,7 +45,7 @@ class LetRemover {
     let_of_.resize(size, kNone);
     recursive_.resize(size);
     for (int i = 0; i < size; ++i) {
-      if (graph_.node(i)->kind() == NodeKind::kLet) {
+      if (graph_.node(i)->kind() == ExprKind::kLet) {
         let_of_[graph_.children(i)[0]] = i;
       }
     }
@@ -97,7 +97,7 @@ class LetRemover {
 }  // namespace
 
 Expr InGraphNormalForm(const Expr& expr) {
-  if (!ContainsKind(expr, NodeKind::kLet)) return expr;
+  if (!ContainsKind(expr, ExprKind::kLet)) return expr;
   return LetRemover(IndexedGraph(expr)).Run();
 }
 
@@ -105,7 +105,7 @@ Pass ToGraphNormalForm() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<Function> {
-        if (!ContainsKind(function, NodeKind::kLet)) return function;
+        if (!ContainsKind(function, ExprKind::kLet)) return function;
         const auto graph = context.Analyze<IndexedGraph>(function);
         return Function(LetRemover(*graph).Run().As<FunctionNode>());
       },

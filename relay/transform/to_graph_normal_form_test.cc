@@ -131,7 +131,7 @@ TEST(ToGraphNormalFormTest, RandomPrograms) {
     const IRModule module = RandomProgram(seed);
     const IRModule after = RunChecked(ToGraphNormalForm(), module);
     PostOrderVisit(after.Find("main"), [&](const ExprNode* node) {
-      EXPECT_NE(node->kind(), NodeKind::kLet) << ToText(after);
+      EXPECT_NE(node->kind(), ExprKind::kLet) << ToText(after);
     });
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule again,
                                ToGraphNormalForm()(after));

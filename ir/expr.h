@@ -1,0 +1,121 @@
+// What expressions and functions of every level have in common, and the names
+// of a module's functions.
+//
+// An expression is a graph: a node used twice is computed once. It carries the
+// type that inference found for it; `type()` is null before inference. Nodes
+// are immutable: inference and rewriting make new ones.
+
+#ifndef BATON_IR_EXPR_H_
+#define BATON_IR_EXPR_H_
+
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "baton/ir/attrs.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
+#include "baton/ir/span.h"
+#include "baton/ir/type.h"
+
+namespace baton {
+
+class ExprNode : public Node {
+ public:
+  using Handle = class Expr;
+  using ChildHandle = Expr;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind.Is(NodeSort::kExpr);
+  }
+  static constexpr auto BaseFields() {
+    return std::tuple(field::InferredType<&ExprNode::type_>("type"),
+                      field::Span<&ExprNode::span_>("span"));
+  }
+
+  // The inferred type; null before inference.
+  const Type& type() const { return type_; }
+  // The inferred type as a tensor or tuple type; null if it is another, or
+  // there is none.
+  const TensorTypeNode* tensor_type() const {
+    return type_.As<TensorTypeNode>();
+  }
+  const TupleTypeNode* tuple_type() const { return type_.As<TupleTypeNode>(); }
+  const Span& span() const { return span_; }
+
+ protected:
+  explicit ExprNode(NodeKind kind, Type type = {}, Span span = {})
+      : Node(kind), type_(std::move(type)), span_(std::move(span)) {}
+
+  // For classes whose type is known when a node is made: BaseFields of these.
+  static constexpr auto FixedTypeFields() {
+    return std::tuple(field::Derived<&ExprNode::type_>("type"),
+                      field::Span<&ExprNode::span_>("span"));
+  }
+
+ private:
+  friend class TypedAccess;
+  Type type_;
+  Span span_;
+};
+
+class Expr : public NodeRef {
+ public:
+  BATON_HANDLE(Expr, NodeRef, ExprNode)
+};
+
+// A reference to a function of the module. Two with one name are the same
+// function.
+class GlobalVarNode final : public ExprNode {
+ public:
+  BATON_NODE(GlobalVar, ExprNode, IrKind::kGlobalVar)
+  GlobalVarNode(std::string name, Type type, Span span)
+      : ExprNode(kKind, std::move(type), std::move(span)),
+        name_(std::move(name)) {}
+  const std::string& name() const { return name_; }  // without the `@`
+
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<1, &GlobalVarNode::name_>("name"));
+  }
+
+ private:
+  std::string name_;
+};
+
+class GlobalVar : public Expr {
+ public:
+  BATON_HANDLE(GlobalVar, Expr, GlobalVarNode)
+  explicit GlobalVar(std::string name, Type type = {}, Span span = {})
+      : Expr(new GlobalVarNode(std::move(name), std::move(type),
+                               std::move(span))) {}
+};
+
+// A function of any kind: what a module holds under a name. Each level has
+// classes of its own for its functions.
+class BaseFuncNode : public ExprNode {
+ public:
+  using Handle = class BaseFunc;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind.Is(NodeSort::kFunction);
+  }
+  const DictAttrs& attrs() const { return attrs_; }
+  // The type of the function; null if it is not known.
+  const FuncTypeNode* func_type() const { return type().As<FuncTypeNode>(); }
+
+ protected:
+  explicit BaseFuncNode(NodeKind kind, DictAttrs attrs = {}, Type type = {},
+                        Span span = {})
+      : ExprNode(kind, std::move(type), std::move(span)),
+        attrs_(std::move(attrs)) {}
+
+  // Stands in the Fields() of each class, with a number of that class.
+  DictAttrs attrs_;
+};
+
+class BaseFunc : public Expr {
+ public:
+  BATON_HANDLE(BaseFunc, Expr, BaseFuncNode)
+};
+
+}  // namespace baton
+
+#endif  // BATON_IR_EXPR_H_

@@ -1,0 +1,160 @@
+// Node classes at run time: for each kind a record with its name, its fields,
+// and the functions that its description (node_fields.h) gives.
+//
+// A level registers its classes in one place, in a library that is linked as a
+// whole (alwayslink):
+//
+//   BATON_REGISTER_NODE_LEVEL("loop", kLoopLevel, BATON_LOOP_NODES)
+
+#ifndef BATON_IR_NODE_CLASS_H_
+#define BATON_IR_NODE_CLASS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <tuple>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
+
+namespace baton {
+
+// One field of a node class. Of a list of records: one field of the record,
+// preceded by one for the list, which has the role kRecords.
+struct NodeFieldInfo {
+  absl::string_view name;
+  FieldRole role;
+  int number;  // in the binary format; 0 if it is not written
+  // The place of the member in the object; of a trailing array, that of its
+  // count; of a field of a record, in the record.
+  size_t offset;
+  size_t bytes;
+  bool of_record;
+};
+
+struct NodeClass {
+  NodeKind kind;
+  absl::string_view name;  // `Call`
+  size_t object_bytes;     // without a trailing array
+  size_t alignment;
+  std::vector<NodeFieldInfo> fields;
+
+  // The bytes of the node's allocation, trailing array included.
+  size_t (*bytes)(const Node* node);
+  // Calls `fn` for each node that `node` refers to. See ForEachReference.
+  void (*for_each_reference)(const Node* node,
+                             absl::FunctionRef<void(const Node*)> fn);
+  // Implementation: destroys a node that nobody holds any more.
+  void (*destroy)(Node* node, internal::ChildSink& sink);
+
+  // Where the class was registered; set by registration.
+  absl::string_view level;
+  const char* file = nullptr;
+  int line = 0;
+};
+
+// The record of a kind; null if no class of that kind is registered.
+const NodeClass* FindNodeClass(NodeKind kind);
+
+// All registered classes, in the order of NodeKind::id().
+std::vector<const NodeClass*> NodeClasses();
+
+// Calls `fn` for each node that `node` refers to: see ForEachReference.
+void ForEachReference(const Node* node,
+                      absl::FunctionRef<void(const Node*)> fn);
+
+// Registers all classes of a level. An AlreadyExists error, which names both
+// places, if the level or one of the kinds is registered already; nothing is
+// registered then.
+absl::Status RegisterNodeLevel(absl::string_view level, int number,
+                               std::vector<NodeClass> classes, const char* file,
+                               int line);
+
+// The record of N, as its description gives it.
+template <typename N>
+NodeClass MakeNodeClass();
+
+// Registers the classes of a level, given as a list X(index, Name, sort). Runs
+// before all ordinary static initializers, so that these may make and drop
+// nodes. A level that collides with another one ends the program with a
+// message that names both.
+#define BATON_REGISTER_NODE_LEVEL(level, number, NODES)            \
+  [[gnu::init_priority(                                            \
+      201)]] static const ::baton::internal::NodeLevelRegistration \
+      baton_node_level_registration(                               \
+          level, number, {NODES(BATON_NODE_CLASS_OF_)}, __FILE__, __LINE__);
+#define BATON_NODE_CLASS_OF_(index, Name, sort) \
+  ::baton::MakeNodeClass<Name##Node>(),
+
+// Implementation details below.
+
+namespace internal {
+
+class NodeLevelRegistration {
+ public:
+  NodeLevelRegistration(absl::string_view level, int number,
+                        std::initializer_list<NodeClass> classes,
+                        const char* file, int line);
+};
+
+}  // namespace internal
+
+template <typename N>
+NodeClass MakeNodeClass() {
+  static_assert(NodeFieldsCover<N>(),
+                "Fields() of the class does not list all of its members");
+  NodeClass result = {.kind = N::kKind,
+                      .name = N::kName,
+                      .object_bytes = sizeof(N),
+                      .alignment = alignof(N),
+                      .fields = {}};
+  // Offsets are measured on memory that is never read.
+  alignas(N) static unsigned char memory[sizeof(N)];
+  N& object = *reinterpret_cast<N*>(memory);
+  const auto offset_of = [](const auto& member, const void* in) {
+    return static_cast<size_t>(reinterpret_cast<uintptr_t>(&member) -
+                               reinterpret_cast<uintptr_t>(in));
+  };
+  ForEachField<N>([&](auto field) {
+    using F = decltype(field);
+    size_t offset = 0;
+    if constexpr (F::kIsTrailing) {
+      offset = offset_of(F::CountOf(object), &object);
+    } else {
+      offset = offset_of(F::Of(object), &object);
+    }
+    result.fields.push_back(
+        {field.name(), F::kRole, F::kNumber, offset, F::kBytes, false});
+    if constexpr (F::kRole == FieldRole::kRecords) {
+      using R = typename F::Value::value_type;
+      alignas(R) static unsigned char record_memory[sizeof(R)];
+      R& record = *reinterpret_cast<R*>(record_memory);
+      std::apply(
+          [&](auto... part) {
+            (result.fields.push_back(
+                 {part.name(), decltype(part)::kRole, decltype(part)::kNumber,
+                  offset_of(decltype(part)::Of(record), &record),
+                  decltype(part)::kBytes, true}),
+             ...);
+          },
+          R::Fields());
+    }
+  });
+  result.bytes = [](const Node* node) {
+    return NodeBytes(*static_cast<const N*>(node));
+  };
+  result.for_each_reference = [](const Node* node,
+                                 absl::FunctionRef<void(const Node*)> fn) {
+    ForEachReference(*static_cast<const N*>(node), fn);
+  };
+  result.destroy = &internal::DestroyNode<N>;
+  return result;
+}
+
+}  // namespace baton
+
+#endif  // BATON_IR_NODE_CLASS_H_

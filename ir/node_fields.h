@@ -1,0 +1,430 @@
+// The description of a node class: one list of its fields, each with a role,
+// a number and a name.
+//
+//   class LetNode final : public ExprNode {
+//    public:
+//     BATON_NODE(Let, ExprNode, RelayKind::kLet)
+//     static constexpr auto Fields() {
+//       return std::tuple(field::Binder<1, &LetNode::var_>("var"),
+//                         field::Child<2, &LetNode::value_>("value"),
+//                         field::Child<3, &LetNode::body_>("body"));
+//     }
+//
+// Whatever treats every field of a node by its role comes from the list:
+// destroying, visiting, rebuilding, typing, memory accounting, comparison,
+// hash, the binary format. A list that does not cover the object does not
+// compile (NodeFieldsCover).
+//
+// The order is that in which children are visited. The number is that of the
+// field in the class's message of the binary format (ir/module.proto): it is
+// never used again for another field. Fields without number are not written.
+//
+// Roles (FieldRole) are given by the name of the alias in namespace `field`;
+// there is no default. Forms are found from the member's type:
+//   a handle or Dim            one reference, null where the class allows it
+//   std::vector of those       a list
+//   std::unique_ptr<vector>    a list that is seldom there; null is empty
+//   std::vector of a struct that has Fields() itself: a list of records. The
+//                              struct's numbers are the node's: the binary
+//                              format has one list for each field of it.
+//   anything else              a value
+// and trailing arrays, which stand behind the object in the same allocation.
+
+#ifndef BATON_IR_NODE_FIELDS_H_
+#define BATON_IR_NODE_FIELDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_memory.h"
+
+namespace baton {
+
+enum class FieldRole : uint8_t {
+  // A part of the node's own sort: an expression in an expression, a type in a
+  // type, a pattern in a pattern. Visited, rewritten, compared, written.
+  kChild,
+  // A variable that the node binds: its scope is the node. Visited; rewritten
+  // to another variable only. Compared up to renaming.
+  kBinder,
+  // A tree of binders (a pattern), whose variables are visited as if they were
+  // binders of the node.
+  kPattern,
+  // The type that inference found. Set by WithType, dropped where types are
+  // stripped and where a rewrite makes it doubtful; never compared.
+  kInferredType,
+  // A type that the program states. Compared; not visited.
+  kAnnotation,
+  // A type parameter that the node binds. Compared up to renaming.
+  kTypeParam,
+  // Attributes: Attrs or DictAttrs. Compared by content.
+  kAttrs,
+  // A dimension. Compared as an expression.
+  kDim,
+  // A definition that stands elsewhere and is named here. Compared by name,
+  // not visited.
+  kReference,
+  // A list of records, each field of which has a role of its own.
+  kRecords,
+  // A value: a number, a flag, a tensor, a name that counts. Compared and
+  // hashed by value.
+  kData,
+  // A name for people: written, never compared.
+  kName,
+  // Where the node comes from in a text. Kept by rewriting; never compared.
+  kSpan,
+  // Computed from the other fields when the node is made: neither compared nor
+  // written.
+  kDerived,
+  // A mark that its maker reads while it works: neither compared nor written.
+  kHint,
+};
+
+// The name of a role: `child`, `inferred type`, ...
+absl::string_view FieldRoleName(FieldRole role);
+
+namespace field {
+
+// A field that is a data member.
+template <FieldRole role, int number, auto member>
+class Member;
+template <FieldRole role, int number, typename C, typename T, T C::*member>
+class Member<role, number, member> {
+ public:
+  using Value = T;
+  static constexpr FieldRole kRole = role;
+  static constexpr int kNumber = number;  // 0: not written
+  static constexpr bool kIsTrailing = false;
+  static constexpr size_t kBytes = sizeof(T);  // within the object
+
+  constexpr explicit Member(const char* name) : name_(name) {}
+  constexpr const char* name() const { return name_; }
+  // The field of `node`, const if the node is.
+  template <typename N>
+  static constexpr auto& Of(N& node) {
+    return node.*member;
+  }
+
+ private:
+  const char* name_;
+};
+
+// An array of T behind the object, and the member that counts its elements.
+template <FieldRole role, int number, typename T, auto count>
+class TrailingArray;
+template <FieldRole role, int number, typename T, typename C,
+          uint32_t C::*count>
+class TrailingArray<role, number, T, count> {
+ public:
+  using Value = T;
+  static constexpr FieldRole kRole = role;
+  static constexpr int kNumber = number;
+  static constexpr bool kIsTrailing = true;
+  static constexpr size_t kBytes = sizeof(uint32_t);
+
+  constexpr explicit TrailingArray(const char* name) : name_(name) {}
+  constexpr const char* name() const { return name_; }
+  static absl::Span<const T> Of(const C& node) {
+    return {reinterpret_cast<const T*>(&node + 1), node.*count};
+  }
+  static absl::Span<T> Of(C& node) {
+    return {reinterpret_cast<T*>(&node + 1), node.*count};
+  }
+  // The member that counts.
+  template <typename N>
+  static auto& CountOf(N& node) {
+    return node.*count;
+  }
+
+ private:
+  const char* name_;
+};
+
+template <int number, auto member>
+using Child = Member<FieldRole::kChild, number, member>;
+template <int number, auto member>
+using Binder = Member<FieldRole::kBinder, number, member>;
+template <int number, auto member>
+using Pattern = Member<FieldRole::kPattern, number, member>;
+template <auto member>
+using InferredType = Member<FieldRole::kInferredType, 0, member>;
+template <int number, auto member>
+using Annotation = Member<FieldRole::kAnnotation, number, member>;
+template <int number, auto member>
+using TypeParam = Member<FieldRole::kTypeParam, number, member>;
+template <int number, auto member>
+using Attrs = Member<FieldRole::kAttrs, number, member>;
+template <int number, auto member>
+using Dim = Member<FieldRole::kDim, number, member>;
+template <int number, auto member>
+using Reference = Member<FieldRole::kReference, number, member>;
+template <auto member>
+using Records = Member<FieldRole::kRecords, 0, member>;
+template <int number, auto member>
+using Data = Member<FieldRole::kData, number, member>;
+template <int number, auto member>
+using Name = Member<FieldRole::kName, number, member>;
+template <auto member>
+using Span = Member<FieldRole::kSpan, 0, member>;
+template <auto member>
+using Derived = Member<FieldRole::kDerived, 0, member>;
+template <auto member>
+using Hint = Member<FieldRole::kHint, 0, member>;
+template <int number, typename T, auto count>
+using TrailingChildren = TrailingArray<FieldRole::kChild, number, T, count>;
+template <int number, typename T, auto count>
+using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
+
+}  // namespace field
+
+// Declares what every node class has: its handle class, kind and name.
+#define BATON_NODE(Name, Base, kind) \
+  using Handle = class Name;         \
+  BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)
+#define BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)                   \
+  static constexpr NodeKind kKind = kind;                             \
+  static constexpr absl::string_view kName = #Name;                   \
+  static constexpr bool ClassOf(NodeKind k) { return k == kKind; }    \
+                                                                      \
+ private:                                                             \
+  friend class internal::NodeAccess;                                  \
+  explicit Name##Node(internal::BlankNode /*blank*/) : Base(kKind) {} \
+                                                                      \
+ public:
+
+// Calls `fn(field)` for each field of N, those of its base class first.
+template <typename N, typename Fn>
+constexpr void ForEachField(Fn&& fn) {
+  std::apply([&fn](auto... field) { (fn(field), ...); }, N::BaseFields());
+  std::apply([&fn](auto... field) { (fn(field), ...); }, N::Fields());
+}
+
+namespace internal {
+
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool kIsSpan = false;
+template <typename T>
+inline constexpr bool kIsSpan<absl::Span<T>> = true;
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::unique_ptr<T>> = true;
+
+// A reference to a node.
+template <typename T>
+inline constexpr bool kIsReference =
+    std::is_base_of_v<NodeRef, T> || std::is_same_v<T, Dim>;
+
+template <typename T>
+concept Record = !kIsReference<T> && requires {
+  T::Fields();
+};
+
+// Whether references to nodes occur in a T.
+template <typename T>
+constexpr bool HasReferences() {
+  if constexpr (kIsVector<T> || kIsSpan<T>) {
+    return HasReferences<std::remove_const_t<typename T::value_type>>();
+  } else if constexpr (kIsOptional<T>) {
+    return HasReferences<typename T::element_type>();
+  } else {
+    return kIsReference<T> || Record<T>;
+  }
+}
+
+// Calls `fn` with each handle and Dim in the value of a field.
+template <typename T, typename Fn>
+void ForEachReferenceIn(T&& value, Fn& fn) {
+  using Value = std::remove_cvref_t<T>;
+  if constexpr (!HasReferences<Value>()) {
+  } else if constexpr (kIsReference<Value>) {
+    fn(value);
+  } else if constexpr (kIsOptional<Value>) {
+    if (value != nullptr) ForEachReferenceIn(*value, fn);
+  } else if constexpr (Record<Value>) {
+    std::apply(
+        [&](auto... field) {
+          (ForEachReferenceIn(decltype(field)::Of(value), fn), ...);
+        },
+        Value::Fields());
+  } else {
+    for (auto& element : value) ForEachReferenceIn(element, fn);
+  }
+}
+
+// Calls `fn` with each child in the value of a field.
+template <typename Child, FieldRole kRole, typename T, typename Fn>
+void ForEachChildIn(const T& value, Fn& fn) {
+  if constexpr (kRole == FieldRole::kPattern) {
+    ForEachBinder(value, [&fn](const auto& binder) {
+      fn(static_cast<const Child&>(binder));
+    });
+  } else if constexpr (kRole == FieldRole::kRecords) {
+    for (const auto& record : value) {
+      std::apply(
+          [&](auto... field) {
+            (ForEachChildIn<Child, decltype(field)::kRole>(
+                 decltype(field)::Of(record), fn),
+             ...);
+          },
+          T::value_type::Fields());
+    }
+  } else if constexpr (kRole == FieldRole::kChild ||
+                       kRole == FieldRole::kBinder) {
+    if constexpr (kIsReference<T>) {
+      fn(static_cast<const Child&>(value));
+    } else {
+      for (const auto& element : value) {
+        fn(static_cast<const Child&>(element));
+      }
+    }
+  }
+}
+
+template <FieldRole kRole, typename T>
+size_t NumChildrenIn(const T& value) {
+  if constexpr (kRole == FieldRole::kPattern || kRole == FieldRole::kRecords) {
+    size_t count = 0;
+    auto add = [&count](const NodeRef& /*child*/) { ++count; };
+    ForEachChildIn<NodeRef, kRole>(value, add);
+    return count;
+  } else if constexpr (kRole == FieldRole::kChild ||
+                       kRole == FieldRole::kBinder) {
+    if constexpr (kIsReference<T>) {
+      return 1;
+    } else {
+      return value.size();
+    }
+  } else {
+    return 0;
+  }
+}
+
+// The trailing array of N if it has one.
+template <typename N>
+constexpr bool HasTrailingArray() {
+  bool result = false;
+  ForEachField<N>([&](auto field) { result |= decltype(field)::kIsTrailing; });
+  return result;
+}
+
+}  // namespace internal
+
+// True if the listed fields, the node's header and padding make up the whole
+// object. A field small enough for padding may escape; that the rest is in
+// place is tested for every registered class (node_class_test.cc).
+template <typename N>
+constexpr bool NodeFieldsCover() {
+  size_t bytes = sizeof(Node);
+  ForEachField<N>([&](auto field) { bytes += decltype(field)::kBytes; });
+  return bytes <= sizeof(N) && sizeof(N) - bytes < alignof(N);
+}
+
+// Calls `fn(const Node*)` for each node that `node` refers to: children,
+// types, attributes, dimensions, spans. Not for what attributes refer to.
+template <typename N, typename Fn>
+void ForEachReference(const N& node, Fn&& fn) {
+  auto give = [&fn](const auto& reference) {
+    if (const Node* target = NodeOf(reference)) fn(target);
+  };
+  ForEachField<N>([&](auto field) {
+    internal::ForEachReferenceIn(decltype(field)::Of(node), give);
+  });
+}
+
+// Calls `fn(child)` for each child of `node`, in order, as a handle of the
+// node's sort (Expr, Type ...): its children, the variables that it binds, and
+// those in its patterns. Children may be null.
+template <typename N, typename Fn>
+void ForEachChildOf(const N& node, Fn&& fn) {
+  ForEachField<N>([&](auto field) {
+    internal::ForEachChildIn<typename N::ChildHandle, decltype(field)::kRole>(
+        decltype(field)::Of(node), fn);
+  });
+}
+
+template <typename N>
+size_t NumChildrenOf(const N& node) {
+  size_t count = 0;
+  ForEachField<N>([&](auto field) {
+    count += internal::NumChildrenIn<decltype(field)::kRole>(
+        decltype(field)::Of(node));
+  });
+  return count;
+}
+
+// The bytes of the allocation that holds `node`.
+template <typename N>
+size_t NodeBytes(const N& node) {
+  size_t bytes = sizeof(N);
+  ForEachField<N>([&](auto field) {
+    using F = decltype(field);
+    if constexpr (F::kIsTrailing) {
+      bytes += F::CountOf(node) * sizeof(typename F::Value);
+    }
+  });
+  return bytes;
+}
+
+namespace internal {
+
+// A node whose fields are to be filled in before anyone else sees it. With a
+// trailing array, whose elements are not constructed yet, of `trailing`
+// elements.
+template <typename N>
+N* NewBlankNode(uint32_t trailing = 0) {
+  if constexpr (HasTrailingArray<N>()) {
+    size_t bytes = sizeof(N);
+    ForEachField<N>([&](auto field) {
+      using F = decltype(field);
+      if constexpr (F::kIsTrailing) {
+        bytes += trailing * sizeof(typename F::Value);
+      }
+    });
+    N* node = NodeAccess::ConstructBlank<N>(NodeMemory::Allocate(bytes));
+    ForEachField<N>([&](auto field) {
+      using F = decltype(field);
+      if constexpr (F::kIsTrailing) F::CountOf(*node) = trailing;
+    });
+    return node;
+  } else {
+    return NodeAccess::ConstructBlank<N>(N::operator new(sizeof(N)));
+  }
+}
+
+// Gives the references of `node`, which nobody holds any more, to `sink` and
+// destroys it.
+template <typename N>
+void DestroyNode(Node* node, ChildSink& sink) {
+  N* n = static_cast<N*>(node);
+  auto take = [&sink](auto& reference) { sink.Take(reference); };
+  ForEachField<N>(
+      [&](auto field) { ForEachReferenceIn(decltype(field)::Of(*n), take); });
+  if constexpr (HasTrailingArray<N>()) {
+    const size_t bytes = NodeBytes(*n);
+    n->~N();
+    NodeMemory::Free(n, bytes);
+  } else if constexpr (requires { NodeAccess::Delete(n); }) {
+    NodeAccess::Delete(n);
+  } else {
+    delete n;
+  }
+}
+
+}  // namespace internal
+}  // namespace baton
+
+#endif  // BATON_IR_NODE_FIELDS_H_

@@ -1,0 +1,147 @@
+// Kinds of nodes: an open set, made of closed ones.
+//
+// Nodes belong to levels: `ir/` itself (types, attributes, operators, names of
+// functions), Relay, and levels that other repositories add. Each level has a
+// number, a closed enum of its kinds, and one list of them from which the enum
+// and whatever needs every kind is made:
+//
+//   #define BATON_LOOP_NODES(X) X(0, For, kExpr) X(1, Store, kExpr) ...
+//
+// A NodeKind is any kind of any level, in 16 bits:
+//
+//   bit   15      11 10        7 6         0
+//        |  sort   |   level   |   index   |
+//
+// The sort says what a node can be used as: masks answer "is it an
+// expression?" for kinds that the asker has never heard of.
+//
+// A switch goes over a closed enum, without `default:`, so that a new kind
+// does not compile until the switch knows it:
+//
+//   switch (TypeKindOf(type)) { case TypeKind::kTensorType: ... }
+
+#ifndef BATON_IR_NODE_KIND_H_
+#define BATON_IR_NODE_KIND_H_
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace baton {
+
+// What nodes of a kind can be used as.
+enum class NodeSort : uint16_t {
+  kOther = 0,
+  kType = 1 << 11,
+  kExpr = 1 << 12,
+  kLeafExpr = kExpr | 1 << 13,  // has no children: a variable, an operator ...
+  kFunction = kExpr | 1 << 14,
+  kTypeDefinition = 1 << 15,
+};
+
+// A closed enum of kinds: its values are NodeKind::id(), and SortOf(value)
+// gives the sort.
+template <typename K>
+concept ClosedKind = std::is_enum_v<K> && requires(K kind) {
+  { SortOf(kind) } -> std::same_as<NodeSort>;
+};
+
+class NodeKind {
+ public:
+  static constexpr int kIndexBits = 7;
+  static constexpr int kLevelBits = 4;
+  static constexpr int kNumIds = 1 << (kLevelBits + kIndexBits);
+
+  // The id of the `index`-th kind of a level.
+  static constexpr uint16_t Id(int level, int index) {
+    return static_cast<uint16_t>(level << kIndexBits | index);
+  }
+
+  template <ClosedKind K>
+  constexpr NodeKind(K kind)  // NOLINT(google-explicit-constructor)
+      : bits_(static_cast<uint16_t>(static_cast<uint16_t>(kind) |
+                                    static_cast<uint16_t>(SortOf(kind)))) {}
+
+  // Identifies the kind; less than kNumIds.
+  constexpr int id() const { return bits_ & (kNumIds - 1); }
+  constexpr int level() const { return id() >> kIndexBits; }
+  constexpr int index() const { return bits_ & ((1 << kIndexBits) - 1); }
+  // True if nodes of this kind can be used as `sort` says.
+  constexpr bool Is(NodeSort sort) const {
+    return (bits_ & static_cast<uint16_t>(sort)) == static_cast<uint16_t>(sort);
+  }
+  // The kind as a value of a closed enum; no enumerator if the enum does not
+  // have it.
+  template <ClosedKind K>
+  constexpr K To() const {
+    return static_cast<K>(id());
+  }
+
+  friend constexpr bool operator==(NodeKind a, NodeKind b) {
+    return a.bits_ == b.bits_;
+  }
+
+ private:
+  uint16_t bits_;
+};
+
+// True for expressions that have no children: variables, constants, operators,
+// constructors.
+constexpr bool IsLeaf(NodeKind kind) { return kind.Is(NodeSort::kLeafExpr); }
+
+// The numbers of the levels. Those from kFirstFreeLevel on are for other
+// repositories; two that take the same number cannot be linked into one
+// program: see BATON_REGISTER_NODE_LEVEL.
+inline constexpr int kIrLevel = 0;
+inline constexpr int kRelayLevel = 1;
+inline constexpr int kFirstFreeLevel = 8;
+
+// The kinds of `ir/`: X(index, Name, sort). The class is NameNode. An index,
+// once given, stays.
+#define BATON_IR_TYPES(X)    \
+  X(0, TensorType, kType)    \
+  X(1, TupleType, kType)     \
+  X(2, FuncType, kType)      \
+  X(3, TypeVar, kType)       \
+  X(4, GlobalTypeVar, kType) \
+  X(5, TypeCall, kType)      \
+  X(6, RefType, kType)       \
+  X(7, IncompleteType, kType)
+#define BATON_IR_EXPRS(X)    \
+  X(8, GlobalVar, kLeafExpr) \
+  X(9, Op, kLeafExpr)
+#define BATON_IR_NODES(X) \
+  BATON_IR_TYPES(X)       \
+  BATON_IR_EXPRS(X)       \
+  X(10, DimExpr, kOther)  \
+  X(11, Span, kOther)     \
+  X(12, Attrs, kOther)    \
+  X(13, DictAttrs, kOther)
+
+#define BATON_NODE_CLASS_DECLARATION(index, Name, sort) class Name##Node;
+BATON_IR_NODES(BATON_NODE_CLASS_DECLARATION)
+
+enum class IrKind : uint16_t {
+#define BATON_IR_ENUMERATOR(index, Name, sort) \
+  k##Name = NodeKind::Id(kIrLevel, index),
+  BATON_IR_NODES(BATON_IR_ENUMERATOR)
+};
+// The types among them.
+enum class TypeKind : uint16_t { BATON_IR_TYPES(BATON_IR_ENUMERATOR) };
+#undef BATON_IR_ENUMERATOR
+
+constexpr NodeSort SortOf(TypeKind /*kind*/) { return NodeSort::kType; }
+constexpr NodeSort SortOf(IrKind kind) {
+  switch (kind) {
+#define BATON_IR_SORT(index, Name, sort) \
+  case IrKind::k##Name:                  \
+    return NodeSort::sort;
+    BATON_IR_NODES(BATON_IR_SORT)
+#undef BATON_IR_SORT
+  }
+  return NodeSort::kOther;
+}
+
+}  // namespace baton
+
+#endif  // BATON_IR_NODE_KIND_H_

@@ -1,0 +1,49 @@
+// Calling a function by the class of an expression.
+//
+//   DispatchExpr(node, Overloaded{
+//       [&](const CallNode* call) { ... },
+//       [&](const TupleNode* tuple) { ... },
+//       ...});
+//
+// The function must take every class of BATON_RELAY_EXPRS: one that lacks a
+// class does not compile. See also ExprKindOf, for switches.
+
+#ifndef BATON_RELAY_IR_DISPATCH_H_
+#define BATON_RELAY_IR_DISPATCH_H_
+
+#include <utility>
+
+#include "baton/ir/expr.h"
+#include "baton/ir/node.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/node_kind.h"
+
+namespace baton {
+
+// A function object with the overloads of several.
+template <typename... Fns>
+struct Overloaded : Fns... {
+  using Fns::operator()...;
+};
+template <typename... Fns>
+Overloaded(Fns...) -> Overloaded<Fns...>;
+
+// Returns `fn(node)` with the node as a pointer to its class. The node must be
+// one of Relay's expressions.
+template <typename Fn>
+decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn) {
+  switch (ExprKindOf(node)) {
+#define BATON_DISPATCH(index, Name, sort) \
+  case ExprKind::k##Name:                 \
+    return fn(static_cast<const Name##Node*>(node));
+    BATON_RELAY_EXPRS(BATON_DISPATCH)
+#undef BATON_DISPATCH
+  }
+  internal::UnknownKind(node);
+}
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_DISPATCH_H_
