@@ -45,7 +45,7 @@ struct NodeClass {
 
   // The bytes of the node's allocation, trailing array included.
   size_t (*bytes)(const Node* node);
-  // Calls `fn` for each node that `node` refers to. See ForEachReference.
+  // Calls `fn` for each node that `node` refers to. See ForEachReferenceOf.
   void (*for_each_reference)(const Node* node,
                              absl::FunctionRef<void(const Node*)> fn);
   // Implementation: destroys a node that nobody holds any more.
@@ -63,7 +63,7 @@ const NodeClass* FindNodeClass(NodeKind kind);
 // All registered classes, in the order of NodeKind::id().
 std::vector<const NodeClass*> NodeClasses();
 
-// Calls `fn` for each node that `node` refers to: see ForEachReference.
+// Calls `fn` for each node that `node` refers to: see ForEachReferenceOf.
 void ForEachReference(const Node* node,
                       absl::FunctionRef<void(const Node*)> fn);
 
@@ -149,7 +149,7 @@ NodeClass MakeNodeClass() {
   };
   result.for_each_reference = [](const Node* node,
                                  absl::FunctionRef<void(const Node*)> fn) {
-    ForEachReference(*static_cast<const N*>(node), fn);
+    ForEachReferenceOf(*static_cast<const N*>(node), fn);
   };
   result.destroy = &internal::DestroyNode<N>;
   return result;

@@ -336,7 +336,7 @@ constexpr bool NodeFieldsCover() {
 // Calls `fn(const Node*)` for each node that `node` refers to: children,
 // types, attributes, dimensions, spans. Not for what attributes refer to.
 template <typename N, typename Fn>
-void ForEachReference(const N& node, Fn&& fn) {
+void ForEachReferenceOf(const N& node, Fn&& fn) {
   auto give = [&fn](const auto& reference) {
     if (const Node* target = NodeOf(reference)) fn(target);
   };
