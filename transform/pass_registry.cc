@@ -1,6 +1,5 @@
 #include "baton/transform/pass_registry.h"
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
-#include "baton/base/near_names.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -62,105 +61,97 @@ absl::Status PassFactory::CheckOption(const Field& field,
 }
 
 PassRegistry& PassRegistry::Global() {
-  static auto* const registry = new PassRegistry;
-  return *registry;
+  static auto* const kRegistry = [] {
+    auto* registry = new PassRegistry;
+    AddRegistrationCheck([registry] { return registry->Errors(); });
+    return registry;
+  }();
+  return *kRegistry;
 }
 
-PassRegistry::PassRegistry(const PassRegistry& other) {
-  const std::lock_guard<std::mutex> lock(other.mutex_);
-  entries_ = other.entries_;
-}
+PassRegistry::PassRegistry() : entries_("pass") {}
 
 void PassRegistry::Register(absl::string_view name, PassFactory factory,
-                            absl::string_view where) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = entries_.find(name);
-  if (it != entries_.end()) {
-    it->second.other_place =
-        std::string(where.empty() ? "another place" : where);
-    return;
-  }
-  entries_.emplace(std::string(name),
-                   Entry{std::move(factory),
-                         std::string(where.empty() ? "one place" : where),
-                         "",
-                         {}});
+                            CodeLocation location) {
+  entries_.Register(name, Entry{std::move(factory)}, location);
 }
 
-void PassRegistry::Override(absl::string_view name, PassFactory factory) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.insert_or_assign(std::string(name),
-                            Entry{std::move(factory), "an override", "", {}});
+void PassRegistry::Override(absl::string_view name, PassFactory factory,
+                            CodeLocation location) {
+  entries_.Override(name, Entry{std::move(factory), true}, location);
 }
 
 bool PassRegistry::Contains(absl::string_view name) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return entries_.find(name) != entries_.end();
+  return entries_.Contains(name);
 }
 
 std::vector<std::string> PassRegistry::Names() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : entries_) names.push_back(name);
-  return names;
+  return entries_.Names();
 }
 
-absl::StatusOr<PassRegistry::Entry> PassRegistry::Lookup(
-    absl::string_view name) const {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = entries_.find(name);
-    if (it != entries_.end()) {
-      const Entry& entry = it->second;
-      if (entry.other_place.empty()) return entry;
-      return absl::AlreadyExistsError(
-          absl::StrCat("pass ", name, " is registered twice: ", entry.where,
-                       " and ", entry.other_place));
-    }
+std::vector<std::string> PassRegistry::Errors() const {
+  std::vector<std::string> errors = entries_.Errors();
+  for (const std::string& name : Names()) {
+    const Entry* entry = entries_.Find(name);
+    if (entry == nullptr) continue;  // among the errors already
+    const absl::StatusOr<Pass> pass = entry->factory.Prototype();
+    if (!pass.ok()) continue;
+    const absl::Status status = CheckName(name, *entry, *pass).status();
+    if (!status.ok()) errors.emplace_back(status.message());
   }
+  return errors;
+}
+
+absl::StatusOr<const PassRegistry::Entry*> PassRegistry::Lookup(
+    absl::string_view name) const {
+  if (const Entry* entry = entries_.Find(name)) return entry;
+  BATON_RETURN_IF_ERROR(entries_.CheckUnique(name));
   return absl::NotFoundError(
-      absl::StrCat("unknown pass ", name, DidYouMean(name, Names())));
+      absl::StrCat("unknown pass ", name, entries_.Suggestion(name)));
+}
+
+absl::StatusOr<Pass> PassRegistry::CheckName(absl::string_view name,
+                                             const Entry& entry,
+                                             absl::StatusOr<Pass> pass) const {
+  if (!pass.ok()) return NameError(name, pass.status());
+  if (entry.is_override || pass->name() == name) return pass;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "pass ", name, " is registered at ", entries_.LocationOf(name),
+      " but calls itself \"", pass->name(), "\": the two names must agree"));
 }
 
 absl::StatusOr<PassFactory> PassRegistry::Factory(
     absl::string_view name) const {
-  BATON_ASSIGN_OR_RETURN(Entry entry, Lookup(name));
-  return std::move(entry.factory);
+  BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
+  return entry->factory;
 }
 
 absl::StatusOr<PassInfo> PassRegistry::Info(absl::string_view name) const {
-  BATON_ASSIGN_OR_RETURN(const Entry entry, Lookup(name));
-  const absl::StatusOr<Pass> pass = entry.factory.Prototype();
-  if (!pass.ok()) return NameError(name, pass.status());
-  return pass->info();
+  BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
+  BATON_ASSIGN_OR_RETURN(const Pass pass,
+                         CheckName(name, *entry, entry->factory.Prototype()));
+  return pass.info();
 }
 
 absl::StatusOr<Pass> PassRegistry::Get(absl::string_view name) const {
+  BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
+  Instance& instance = *entry->instance;
   {
-    // The usual case, without a copy of the entry.
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = entries_.find(name);
-    if (it != entries_.end() && it->second.instance.defined() &&
-        it->second.other_place.empty()) {
-      return it->second.instance;
-    }
+    const std::lock_guard<std::mutex> lock(instance.mutex);
+    if (instance.pass.defined()) return instance.pass;
   }
   // The factory runs without the lock: it may use the registry.
-  absl::StatusOr<Pass> pass = Create(name, {});
-  if (!pass.ok()) return pass;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = entries_.find(name);
-  if (it == entries_.end()) return pass;
-  if (!it->second.instance.defined()) it->second.instance = *pass;
-  return it->second.instance;
+  BATON_ASSIGN_OR_RETURN(Pass pass,
+                         CheckName(name, *entry, entry->factory.Create({})));
+  const std::lock_guard<std::mutex> lock(instance.mutex);
+  if (!instance.pass.defined()) instance.pass = std::move(pass);
+  return instance.pass;
 }
 
 absl::StatusOr<Pass> PassRegistry::Create(absl::string_view name,
                                           const AttrMap& options) const {
-  BATON_ASSIGN_OR_RETURN(const Entry entry, Lookup(name));
-  absl::StatusOr<Pass> pass = entry.factory.Create(options);
-  if (!pass.ok()) return NameError(name, pass.status());
-  return pass;
+  BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
+  return CheckName(name, *entry, entry->factory.Create(options));
 }
 
 const PassRegistry& RegistryOf(const PassContext& context) {

@@ -29,7 +29,6 @@
 #define BATON_TRANSFORM_PASS_REGISTRY_H_
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,6 +41,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/registry.h"
 #include "baton/transform/pass.h"
 
 namespace baton {
@@ -91,27 +91,36 @@ class PassFactory {
   std::function<absl::StatusOr<Pass>(const void* options)> make_;
 };
 
-// Safe to use from several threads.
+// Passes by name (base/registry.h). Safe to use from several threads.
+//
+// The name under which a pass is registered is the one that its PassInfo says.
+// Otherwise, the name is an error whenever it is looked up.
 class PassRegistry {
  public:
   // Every pass that is linked in.
   static PassRegistry& Global();
 
-  PassRegistry() = default;
+  PassRegistry();
   // An independent copy; a test changes it and hands it to a PassContext.
-  PassRegistry(const PassRegistry& other);
+  PassRegistry(const PassRegistry& other) = default;
   PassRegistry& operator=(const PassRegistry&) = delete;
 
   // Adds a pass. A name that is registered twice is an error whenever it is
   // looked up, which names both places.
   void Register(absl::string_view name, PassFactory factory,
-                absl::string_view where = "");
-  // Adds a pass or replaces the one of that name.
-  void Override(absl::string_view name, PassFactory factory);
+                CodeLocation location = CodeLocation::Current());
+  // Adds a pass or replaces the one of that name; here the pass may have
+  // another name of its own.
+  void Override(absl::string_view name, PassFactory factory,
+                CodeLocation location = CodeLocation::Current());
 
   bool Contains(absl::string_view name) const;
   // All names, sorted.
   std::vector<std::string> Names() const;
+  // What is wrong with the registrations, one message for each name. Makes a
+  // pass of each factory, with default options; of one that then fails, the
+  // name is not checked.
+  std::vector<std::string> Errors() const;
 
   // What is known of the pass. Errors name the nearest known passes.
   absl::StatusOr<PassFactory> Factory(absl::string_view name) const;
@@ -122,36 +131,40 @@ class PassRegistry {
                               const AttrMap& options) const;
 
  private:
+  // A pass that is made when it is first asked for.
+  struct Instance {
+    std::mutex mutex;
+    Pass pass;
+  };
   struct Entry {
     PassFactory factory;
-    std::string where;
-    std::string other_place;  // not empty if registered twice
-    Pass instance;            // null until asked for
+    bool is_override = false;
+    std::shared_ptr<Instance> instance = std::make_shared<Instance>();
   };
-  // A copy of the entry, or the error that there is none.
-  absl::StatusOr<Entry> Lookup(absl::string_view name) const;
 
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, Entry, std::less<>> entries_;
+  absl::StatusOr<const Entry*> Lookup(absl::string_view name) const;
+  // `pass`, or the error that it is not called `name`, as its factory promised.
+  absl::StatusOr<Pass> CheckName(absl::string_view name, const Entry& entry,
+                                 absl::StatusOr<Pass> pass) const;
+
+  Registry<Entry> entries_;
 };
 
 // Where `context` looks passes up.
 const PassRegistry& RegistryOf(const PassContext& context);
 
-// Registers a factory under its own name.
+// Registers a factory under its own name, which must be that of its passes. For
+// a factory whose name differs (`CreateFuseOps`), say
+// BATON_REGISTER_PASS_AS("FuseOps", CreateFuseOps).
 #define BATON_REGISTER_PASS(factory) BATON_REGISTER_PASS_AS(#factory, factory)
 
 // Registers a factory, or an expression that converts to PassFactory.
-#define BATON_REGISTER_PASS_AS(name, ...)                                 \
-  [[maybe_unused]] static const bool BATON_PASS_CONCAT_(                  \
-      baton_pass_registration_, __COUNTER__) =                            \
-      (::baton::PassRegistry::Global().Register(                          \
-           name, __VA_ARGS__, __FILE__ ":" BATON_PASS_STRING_(__LINE__)), \
-       true)
+#define BATON_REGISTER_PASS_AS(name, ...)                \
+  [[maybe_unused]] static const bool BATON_PASS_CONCAT_( \
+      baton_pass_registration_, __COUNTER__) =           \
+      (::baton::PassRegistry::Global().Register(name, __VA_ARGS__), true)
 #define BATON_PASS_CONCAT_(a, b) BATON_PASS_CONCAT_IMPL_(a, b)
 #define BATON_PASS_CONCAT_IMPL_(a, b) a##b
-#define BATON_PASS_STRING_(x) BATON_PASS_STRING_IMPL_(x)
-#define BATON_PASS_STRING_IMPL_(x) #x
 
 }  // namespace baton
 
