@@ -261,7 +261,8 @@ std::string OptionReference() {
       "\n## Settings\n\nOf a `PassContext`, given as `--config=KEY=VALUE,...` "
       "or in C++ (`transform/config.h`).\n\n"
       "| setting | type | default | is |\n|---|---|---|---|\n");
-  for (const ConfigInfo& config : ListConfigs()) {
+  const std::vector<ConfigInfo> configs = ListConfigs().value();
+  for (const ConfigInfo& config : configs) {
     absl::StrAppend(&page, "| ", Code(config.name), " | ",
                     Cell(config.type_name), " | ",
                     Cell(Code(config.default_value.ToString())), " | ",
@@ -275,7 +276,9 @@ std::string OptionReference() {
       ListSection<SequentialOptions>("Sequential",
                                      "Runs passes one after the other."),
       "\n## Workloads\n\nGiven as `--workload='NAME{OPTION=VALUE,...}'`.\n");
-  for (const testing::WorkloadInfo& workload : testing::ListWorkloads()) {
+  const std::vector<testing::WorkloadInfo> workloads =
+      testing::ListWorkloads().value();
+  for (const testing::WorkloadInfo& workload : workloads) {
     absl::StrAppend(&page, "\n### ", workload.name, "\n\n", workload.doc, "\n",
                     FieldTable("option", *workload.options));
   }

@@ -80,8 +80,8 @@ TEST(ReferenceTest, Passes) {
 
 TEST(ReferenceTest, PassesThatCannotBeMade) {
   PassRegistry registry;
-  registry.Register("Toy", Toy, "here");
-  registry.Register("Toy", Toy, "there");
+  registry.Register("Toy", Toy);
+  registry.Register("Toy", Toy);
   EXPECT_THAT(PassReference(registry), HasSubstr("\n## Toy\n\nError: "));
 }
 

@@ -9,16 +9,28 @@
 #define BATON_IR_ATTRS_REGISTRY_H_
 
 #include "absl/strings/string_view.h"
+#include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
 
 namespace baton {
 
-// Null if there is none of that key.
+// Null if there is none of that key, or if several types have it.
 const AttrsType* FindAttrsType(absl::string_view type_key);
+
+namespace internal {
+
+// Adds a type. The same type again changes nothing; another type of the same
+// key is an error (RegistrationErrors() of base/registry.h).
+void RegisterAttrsType(const AttrsType& type, CodeLocation location);
+
+}  // namespace internal
 
 class AttrsRegistration {
  public:
-  explicit AttrsRegistration(const AttrsType& type);
+  explicit AttrsRegistration(const AttrsType& type,
+                             CodeLocation location = CodeLocation::Current()) {
+    internal::RegisterAttrsType(type, location);
+  }
 };
 
 #define BATON_REGISTER_ATTRS(T)                                 \

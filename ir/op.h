@@ -10,8 +10,15 @@
 //       .TypeRelation(DenseRel)
 //       .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 //
+// A second registration of the same name is an error (base/registry.h). What
+// someone else's operator lacks is added by an extension, which is an error if
+// nobody registers the operator, before or after:
+//
+//   BATON_EXTEND_OP("nn.dense").Set(MyRules(), MyDenseRule);
+//
 // Packages above `ir/` attach what they need through maps of their own
-// (OpAttrMap): kernels, layout rules, fusion patterns.
+// (OpAttrMap): kernels, layout rules, fusion patterns. A property of an
+// operator is set once: by its registration or by one extension.
 
 #ifndef BATON_IR_OP_H_
 #define BATON_IR_OP_H_
@@ -20,6 +27,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -30,7 +38,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/attrs_registry.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_fields.h"
@@ -64,7 +74,7 @@ class OpNode final : public ExprNode {
   // Null if the operator takes no attributes.
   const AttrsType* attrs_type() const { return attrs_type_; }
   TypeRelationFn type_relation() const { return type_relation_; }
-  // Position in the registry, from 0 in order of registration.
+  // Unique, small: for arrays that have an element for each operator.
   int index() const { return index_; }
 
   static constexpr auto Fields() {
@@ -96,9 +106,11 @@ class OpNode final : public ExprNode {
 class Op : public Expr {
  public:
   BATON_HANDLE(Op, Expr, OpNode)
-  // The registered operator of that name; null if there is none.
+  // The registered operator of that name; null if there is none, or if
+  // several were registered.
   static Op Find(absl::string_view name);
-  // The same; an error names the nearest known operators.
+  // The same; an error names the nearest known operators, or the places where
+  // several were registered.
   static absl::StatusOr<Op> Get(absl::string_view name);
 };
 
@@ -128,68 +140,127 @@ class OpAttrMap {
   std::vector<std::optional<T>> values_;
 };
 
+// Operators by name. Safe to use from several threads. Operators are what all
+// programs of a process are made of: unlike other registries this one is not
+// copied, and no entry is replaced.
 class OpRegistry {
  public:
   static OpRegistry& Global();
 
-  // The operator of that name, made if there is none.
-  OpNode& Declare(absl::string_view name);
-  const OpNode* Find(absl::string_view name) const;
-  // All, in order of registration: element `i` has index `i`.
-  absl::Span<const OpNode* const> ops() const { return ops_; }
-  // All, sorted by name.
+  // Null if there is none of that name, or if several were registered.
+  const OpNode* Find(absl::string_view name) const {
+    const OpNode* const* op = registered_.Find(name);
+    return op == nullptr ? nullptr : *op;
+  }
+  // The same; an error names the nearest known operators, or the places where
+  // several were registered.
+  absl::StatusOr<const OpNode*> Get(absl::string_view name) const;
+  // Those that Find() finds, sorted by name.
   std::vector<const OpNode*> List() const;
   // Up to three names that resemble `name`, nearest first.
   std::vector<std::string> Suggest(absl::string_view name) const;
 
- private:
-  OpRegistry() = default;
+  // What is wrong with the registrations, one message for each mistake: names
+  // registered several times, extensions of operators that do not exist,
+  // properties set twice.
+  std::vector<std::string> Errors() const;
 
-  std::vector<OpNode*> ops_;
-  absl::flat_hash_map<std::string, OpNode*> by_name_;
+ private:
+  friend class OpRegistration;
+  friend class OpExtension;
+  struct Declared {
+    OpNode* node;
+    std::vector<CodeLocation> extensions;
+  };
+
+  OpRegistry() : registered_("operator") {}
+  // The node of that name, whether registered or only extended so far.
+  Declared& Declare(absl::string_view name);
+  // Null if the operator was registered before.
+  OpNode* Register(absl::string_view name, CodeLocation location);
+  OpNode* Extend(absl::string_view name, CodeLocation location);
+  // False if the property `map` of `op` was set somewhere else.
+  bool MaySet(const void* map, const OpNode* op, CodeLocation location);
+
+  Registry<const OpNode*> registered_;
+  mutable std::mutex mutex_;
+  absl::flat_hash_map<std::string, Declared> declared_;
+  // Where properties were set, by map and operator.
+  absl::flat_hash_map<std::pair<const void*, const OpNode*>, CodeLocation> set_;
+  std::vector<std::string> set_twice_;  // messages
 };
 
 class OpRegistration {
  public:
-  explicit OpRegistration(absl::string_view name)
-      : op_(&OpRegistry::Global().Declare(name)) {}
+  explicit OpRegistration(absl::string_view name,
+                          CodeLocation location = CodeLocation::Current())
+      : location_(location),
+        op_(OpRegistry::Global().Register(name, location)) {}
 
   OpRegistration& Describe(absl::string_view doc) {
-    op_->doc_ = std::string(doc);
+    if (op_ != nullptr) op_->doc_ = std::string(doc);
     return *this;
   }
   // Also sets the arity.
   OpRegistration& Arguments(std::initializer_list<OpArgument> arguments) {
+    if (op_ == nullptr) return *this;
     op_->arguments_ = arguments;
     op_->arity_ = static_cast<int>(arguments.size());
     return *this;
   }
   OpRegistration& Variadic() {
-    op_->arity_ = -1;
+    if (op_ != nullptr) op_->arity_ = -1;
     return *this;
   }
+  // Also registers the attributes (attrs_registry.h).
   template <typename T>
   OpRegistration& TakesAttrs() {
-    op_->attrs_type_ = &AttrsType::Of<T>();
+    internal::RegisterAttrsType(AttrsType::Of<T>(), location_);
+    if (op_ != nullptr) op_->attrs_type_ = &AttrsType::Of<T>();
     return *this;
   }
   OpRegistration& TypeRelation(TypeRelationFn relation) {
-    op_->type_relation_ = relation;
+    if (op_ != nullptr) op_->type_relation_ = relation;
     return *this;
   }
   template <typename T, typename U>
   OpRegistration& Set(OpAttrMap<T>& map, U&& value) {
-    map.Set(*op_, T(std::forward<U>(value)));
+    if (op_ != nullptr && OpRegistry::Global().MaySet(&map, op_, location_)) {
+      map.Set(*op_, T(std::forward<U>(value)));
+    }
     return *this;
   }
 
  private:
-  OpNode* op_;
+  CodeLocation location_;
+  OpNode* op_;  // null if the registration was refused
+};
+
+class OpExtension {
+ public:
+  explicit OpExtension(absl::string_view name,
+                       CodeLocation location = CodeLocation::Current())
+      : location_(location), op_(OpRegistry::Global().Extend(name, location)) {}
+
+  template <typename T, typename U>
+  OpExtension& Set(OpAttrMap<T>& map, U&& value) {
+    if (OpRegistry::Global().MaySet(&map, op_, location_)) {
+      map.Set(*op_, T(std::forward<U>(value)));
+    }
+    return *this;
+  }
+
+ private:
+  CodeLocation location_;
+  const OpNode* op_;
 };
 
 #define BATON_REGISTER_OP(name)                                           \
   [[maybe_unused]] static const ::baton::OpRegistration BATON_OP_CONCAT_( \
       baton_op_registration_, __COUNTER__) = ::baton::OpRegistration(name)
+#define BATON_EXTEND_OP(name)                                          \
+  [[maybe_unused]] static const ::baton::OpExtension BATON_OP_CONCAT_( \
+      baton_op_extension_, __COUNTER__) = ::baton::OpExtension(name)
 #define BATON_OP_CONCAT_(a, b) BATON_OP_CONCAT_IMPL_(a, b)
 #define BATON_OP_CONCAT_IMPL_(a, b) a##b
 

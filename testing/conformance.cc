@@ -208,13 +208,8 @@ class Runner {
 
   PassContext MakeContext() const {
     AttrMap config;
-    const std::vector<ConfigInfo> known = ListConfigs();
     for (const auto& entry : case_.config) {
-      if (std::any_of(known.begin(), known.end(), [&](const ConfigInfo& info) {
-            return info.name == entry.first;
-          })) {
-        config.push_back(entry);
-      }
+      if (ConfigRegistry().Contains(entry.first)) config.push_back(entry);
     }
     return PassContext({.opt_level = case_.opt_level,
                         .required_pass = case_.required_pass,

@@ -350,7 +350,9 @@ absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
 
 absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules() {
   std::vector<std::pair<std::string, IRModule>> result;
-  for (const WorkloadInfo& info : ListWorkloads()) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<WorkloadInfo> workloads,
+                         ListWorkloads());
+  for (const WorkloadInfo& info : workloads) {
     BATON_ASSIGN_OR_RETURN(IRModule module, GetWorkloadModule(info.name));
     result.emplace_back(info.name, std::move(module));
     if (info.name != "resnet") continue;

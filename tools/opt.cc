@@ -87,7 +87,9 @@ absl::StatusOr<IRModule> LoadWorkload(const OptOptions& options) {
 }
 
 bool IsWorkload(absl::string_view text) {
-  for (const testing::WorkloadInfo& info : testing::ListWorkloads()) {
+  const auto workloads = testing::ListWorkloads();
+  if (!workloads.ok()) return false;
+  for (const testing::WorkloadInfo& info : *workloads) {
     if (text.substr(0, text.find('{')) == info.name) return true;
   }
   return false;
@@ -534,7 +536,12 @@ void ListOps(std::ostream& out) {
 }
 
 void ListWorkloads(std::ostream& out) {
-  for (const testing::WorkloadInfo& info : testing::ListWorkloads()) {
+  const auto workloads = testing::ListWorkloads();
+  if (!workloads.ok()) {
+    out << "error: " << workloads.status().message() << "\n";
+    return;
+  }
+  for (const testing::WorkloadInfo& info : *workloads) {
     out << absl::StrFormat("%-12s %s\n", info.name, info.doc);
     for (const auto& field : info.options->fields()) {
       out << absl::StrFormat(

@@ -25,6 +25,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/near_names.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/flag_files.h"
 #include "baton/tools/flags.h"
@@ -241,6 +242,7 @@ absl::StatusOr<bool> List(const AttrMap& values) {
 // The exit code.
 absl::StatusOr<int> Main(const std::string& program,
                          absl::Span<const absl::string_view> raw_args) {
+  BATON_RETURN_IF_ERROR(RegistrationErrors());
   BATON_ASSIGN_OR_RETURN(const FlagSet flags, AllFlags());
   BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
                          ExpandFlagFiles(raw_args));

@@ -19,8 +19,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/registry.h"
 
 namespace baton {
 
@@ -33,8 +35,13 @@ struct ConfigInfo {
   absl::Status (*check)(const AttrValue& value);
 };
 
-// All registered settings, sorted by name.
-std::vector<ConfigInfo> ListConfigs();
+// All registered settings, sorted by name. The error is that some name was
+// registered twice.
+absl::StatusOr<std::vector<ConfigInfo>> ListConfigs();
+
+// Where settings are registered; a test can add one for a while
+// (ScopedOverride).
+Registry<ConfigInfo>& ConfigRegistry();
 
 // OK if `name` is registered and takes `value`. An error names the nearest
 // known settings and lists all.
@@ -43,9 +50,10 @@ absl::Status CheckConfig(absl::string_view name, const AttrValue& value);
 template <typename T>
 class ConfigKey {
  public:
-  // Registers the setting for the rest of the process. Again with another
-  // type or default, it is an error whenever someone sets it.
-  ConfigKey(absl::string_view name, T default_value, absl::string_view doc);
+  // Registers the setting for the rest of the process. A second setting of the
+  // same name is an error whenever someone sets it (base/registry.h).
+  ConfigKey(absl::string_view name, T default_value, absl::string_view doc,
+            CodeLocation location = CodeLocation::Current());
 
   const std::string& name() const { return name_; }
   const T& default_value() const { return default_value_; }
@@ -61,19 +69,21 @@ class ConfigKey {
 // Implementation details below.
 
 namespace internal {
-void RegisterConfig(ConfigInfo info);
+void RegisterConfig(ConfigInfo info, CodeLocation location);
 }  // namespace internal
 
 template <typename T>
 ConfigKey<T>::ConfigKey(absl::string_view name, T default_value,
-                        absl::string_view doc)
+                        absl::string_view doc, CodeLocation location)
     : name_(name), default_value_(std::move(default_value)) {
-  internal::RegisterConfig({name_, AttrTraits<T>::Name(),
-                            AttrTraits<T>::ToValue(default_value_),
-                            std::string(doc), [](const AttrValue& value) {
-                              T ignored{};
-                              return AttrTraits<T>::FromValue(value, &ignored);
-                            }});
+  internal::RegisterConfig(
+      {name_, AttrTraits<T>::Name(), AttrTraits<T>::ToValue(default_value_),
+       std::string(doc),
+       [](const AttrValue& value) {
+         T ignored{};
+         return AttrTraits<T>::FromValue(value, &ignored);
+       }},
+      location);
 }
 
 }  // namespace baton

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/transform/config.h"
@@ -31,8 +32,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 BATON_REGISTER_CONFIG(kDepth, int64_t, "toy.depth", 256, "How deep.");
-BATON_REGISTER_CONFIG(kTwice, int64_t, "toy.twice", 1, "");
-BATON_REGISTER_CONFIG(kTwiceToo, int64_t, "toy.twice", 2, "");
 BATON_REGISTER_CONFIG(kMode, std::string, "toy.mode", "fast", "How.");
 
 // The instruments of the tutorial on pass instruments; they write what it
@@ -392,15 +391,11 @@ TEST(ConfigTest, WrongTypeIsAnError) {
             "config toy.depth: expected an integer, found deep");
 }
 
-TEST(ConfigTest, RegisteredTwice) {
-  EXPECT_EQ(PassContext({.config = {{"toy.twice", 1}}}).status().message(),
-            "config toy.twice: registered twice, with different types or "
-            "defaults");
-}
-
 TEST(ConfigTest, Listing) {
+  const absl::StatusOr<std::vector<ConfigInfo>> configs = ListConfigs();
+  ASSERT_TRUE(configs.ok()) << configs.status();
   bool found = false;
-  for (const ConfigInfo& info : ListConfigs()) {
+  for (const ConfigInfo& info : *configs) {
     if (info.name != "toy.depth") continue;
     found = true;
     EXPECT_EQ(info.type_name, "int");
@@ -408,6 +403,34 @@ TEST(ConfigTest, Listing) {
     EXPECT_EQ(info.doc, "How deep.");
   }
   EXPECT_TRUE(found);
+}
+
+TEST(ConfigTest, OfATest) {
+  {
+    const ScopedOverride<ConfigInfo> scoped(
+        &ConfigRegistry(), "toy.scoped",
+        {"toy.scoped", "int", 1, "",
+         [](const AttrValue&) { return absl::InvalidArgumentError("never"); }});
+    EXPECT_EQ(CheckConfig("toy.scoped", 1).message(),
+              "config toy.scoped: never");
+  }
+  EXPECT_THAT(std::string(CheckConfig("toy.scoped", 1).message()),
+              HasSubstr("there is no such setting"));
+}
+
+// The last of this registry: it spoils it.
+TEST(ConfigTest, RegisteredTwice) {
+  BATON_REGISTER_CONFIG(kTwice, int64_t, "toy.twice", 1, "");
+  const int line = __LINE__ - 1;
+  EXPECT_TRUE(PassContext({.config = {{"toy.twice", 1}}}).status().ok());
+  BATON_REGISTER_CONFIG(kTwiceToo, int64_t, "toy.twice", 1, "");
+  const std::string message(
+      PassContext({.config = {{"toy.twice", 1}}}).status().message());
+  EXPECT_THAT(message, HasSubstr("config toy.twice is registered twice: "));
+  EXPECT_THAT(message,
+              HasSubstr(absl::StrCat("pass_context_test.cc:", line, " and ")));
+  EXPECT_EQ(ListConfigs().status().message(), message);
+  EXPECT_EQ(RegistrationErrors().message(), message);
 }
 
 TEST(PassContextThreadsTest, EachThreadHasItsOwnStack) {

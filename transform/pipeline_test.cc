@@ -195,9 +195,9 @@ TEST(PipelineTest, LongPipeline) {
 
 TEST(PipelineTest, PassRegisteredTwice) {
   PassRegistry registry = Registry();
-  registry.Register("AToB", toy::BToA, "b.cc:1");
+  registry.Register("AToB", toy::BToA, {"b.cc", 1});
   EXPECT_THAT(std::string(ParsePipeline("AToB", registry).status().message()),
-              HasSubstr("pass AToB is registered twice: one place and b.cc:1"));
+              HasSubstr("pass AToB is registered twice: b.cc:1 and "));
 }
 
 }  // namespace

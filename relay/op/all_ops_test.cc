@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/registry.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -331,6 +333,11 @@ std::vector<Expr> Samples() {
       {x, Const(*Tensor::FromValues<int64_t>({2, 2}, {0, 1, 2, 0})), scale},
       {{"pad_width", AttrList{}}}));
   return samples;
+}
+
+// No operator, attribute type or property is registered twice.
+TEST(AllOpsTest, NoRegistrationErrors) {
+  EXPECT_EQ(RegistrationErrors(), absl::OkStatus());
 }
 
 TEST(AllOpsTest, KernelsComputeWhatTypeRelationsPromise) {

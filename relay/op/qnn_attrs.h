@@ -65,13 +65,14 @@ struct SimulatedQuantizeAttrs {
   }
 };
 
-// relay.op.annotation.simulated_quantize
+// relay.op.annotation.simulated_quantize. The reference has the type key of
+// SimulatedQuantizeAttrs here as well; a reader could not tell them apart.
 struct AnnotateQuantizeAttrs {
   int kind = 0;
   bool sign = true;
   std::string rounding = "round";
 
-  static constexpr char kTypeKey[] = "relay.attrs.SimulatedQuantizeAttrs";
+  static constexpr char kTypeKey[] = "relay.attrs.AnnotateQuantizeAttrs";
   template <typename V>
   static void VisitFields(V& v) {
     v("kind", &AnnotateQuantizeAttrs::kind,

@@ -633,33 +633,33 @@ template <typename T>
 constexpr BackwardScaleRule kBackwardConv = {AcceptByConv<T>,
                                              TakeBackwardIntoConv<T>};
 
-BATON_REGISTER_OP("nn.relu")
+BATON_EXTEND_OP("nn.relu")
     .Set(ForwardScaleRules(), kForwardRelu)
     .Set(BackwardScaleRules(), kBackwardRelu);
-BATON_REGISTER_OP("nn.leaky_relu")
+BATON_EXTEND_OP("nn.leaky_relu")
     .Set(ForwardScaleRules(), kForwardRelu)
     .Set(BackwardScaleRules(), kBackwardRelu);
-BATON_REGISTER_OP("add")
+BATON_EXTEND_OP("add")
     .Set(ForwardScaleRules(), kForwardAdd)
     .Set(BackwardScaleRules(), kBackwardAdd);
-BATON_REGISTER_OP("subtract")
+BATON_EXTEND_OP("subtract")
     .Set(ForwardScaleRules(), kForwardAdd)
     .Set(BackwardScaleRules(), kBackwardAdd);
-BATON_REGISTER_OP("nn.bias_add")
+BATON_EXTEND_OP("nn.bias_add")
     .Set(BackwardScaleRules(),
          BackwardScaleRule{AcceptThroughBiasAdd, MoveBackwardThroughBiasAdd});
-BATON_REGISTER_OP("multiply")
+BATON_EXTEND_OP("multiply")
     .Set(ForwardScaleRules(),
          ForwardScaleRule{.rewrite = TakeForwardFromMultiply})
     .Set(BackwardScaleRules(),
          BackwardScaleRule{.extract = TakeBackwardFromMultiply});
-BATON_REGISTER_OP("nn.conv2d")
+BATON_EXTEND_OP("nn.conv2d")
     .Set(ForwardScaleRules(), kForwardConv<Conv2DAttrs>)
     .Set(BackwardScaleRules(), kBackwardConv<Conv2DAttrs>);
-BATON_REGISTER_OP("nn.conv3d")
+BATON_EXTEND_OP("nn.conv3d")
     .Set(ForwardScaleRules(), kForwardConv<Conv3DAttrs>)
     .Set(BackwardScaleRules(), kBackwardConv<Conv3DAttrs>);
-BATON_REGISTER_OP("nn.dense")
+BATON_EXTEND_OP("nn.dense")
     .Set(ForwardScaleRules(),
          ForwardScaleRule{RequestByDense, TakeForwardIntoDense})
     .Set(BackwardScaleRules(),

@@ -12,9 +12,10 @@
 // Between the two there may be operators that a scale can move past: nn.relu
 // if the scale is not negative, an addition if its other operand is scaled
 // too. Which operators take a scale or let it pass is said by rules, one for
-// an operator and direction; any library can register more:
+// an operator and direction; any library can add rules, to operators of its own
+// where it registers them, or to others:
 //
-//   BATON_REGISTER_OP("my.conv")
+//   BATON_EXTEND_OP("my.conv")
 //       .Set(BackwardScaleRules(), {.accept = ..., .apply = ...});
 
 #ifndef BATON_RELAY_TRANSFORM_FOLD_SCALE_AXIS_H_

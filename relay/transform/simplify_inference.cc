@@ -170,19 +170,19 @@ Expr RewriteL2Normalize(const CallNode& call, absl::Span<const Expr> args) {
   return Divide(data, Sqrt(Maximum(sum, Epsilon(type->dtype(), attrs->eps))));
 }
 
-BATON_REGISTER_OP("nn.batch_norm")
+BATON_EXTEND_OP("nn.batch_norm")
     .Set(InferenceRules(), InferenceRule{.rewrite = RewriteBatchNorm,
                                          .replaces_first_field = true});
-BATON_REGISTER_OP("nn.dropout")
+BATON_EXTEND_OP("nn.dropout")
     .Set(InferenceRules(), InferenceRule{.rewrite = RewriteDropout,
                                          .replaces_first_field = true});
-BATON_REGISTER_OP("nn.layer_norm")
+BATON_EXTEND_OP("nn.layer_norm")
     .Set(InferenceRules(), InferenceRule{RewriteLayerNorm});
-BATON_REGISTER_OP("nn.instance_norm")
+BATON_EXTEND_OP("nn.instance_norm")
     .Set(InferenceRules(), InferenceRule{RewriteInstanceNorm});
-BATON_REGISTER_OP("nn.group_norm")
+BATON_EXTEND_OP("nn.group_norm")
     .Set(InferenceRules(), InferenceRule{RewriteGroupNorm});
-BATON_REGISTER_OP("nn.l2_normalize")
+BATON_EXTEND_OP("nn.l2_normalize")
     .Set(InferenceRules(), InferenceRule{RewriteL2Normalize});
 
 class InferenceSimplifier {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "baton/base/near_names.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
 #include "baton/relay/ir/infer_type.h"
@@ -26,23 +25,16 @@ struct Entry {
   std::function<absl::StatusOr<Function>(const AttrMap&)> build;
 };
 
-std::map<std::string, Entry>& Registry() {
-  static auto* const kRegistry = new std::map<std::string, Entry>;
-  return *kRegistry;
+Registry<Entry>& Workloads() {
+  static auto& kRegistry = *Registry<Entry>::NewGlobal("workload");
+  return kRegistry;
 }
 
 absl::StatusOr<Function> BuildNetwork(absl::string_view spec) {
   BATON_ASSIGN_OR_RETURN(const NameAndOptions parsed,
                          ParseNameAndOptions(spec, "workload"));
-  const auto it = Registry().find(parsed.name);
-  if (it == Registry().end()) {
-    std::vector<std::string> names;
-    for (const auto& [name, entry] : Registry()) names.push_back(name);
-    return absl::NotFoundError(absl::StrCat("unknown workload \"", parsed.name,
-                                            "\"",
-                                            DidYouMean(parsed.name, names)));
-  }
-  absl::StatusOr<Function> network = it->second.build(parsed.options);
+  BATON_ASSIGN_OR_RETURN(const Entry* entry, Workloads().Get(parsed.name));
+  absl::StatusOr<Function> network = entry->build(parsed.options);
   if (network.ok()) return network;
   return absl::Status(
       network.status().code(),
@@ -79,15 +71,19 @@ absl::StatusOr<Tensor> XavierUniform(absl::string_view name,
 WorkloadRegistration::WorkloadRegistration(absl::string_view name,
                                            absl::string_view doc,
                                            const FieldList* options,
-                                           Builder build) {
-  Registry().insert_or_assign(
-      std::string(name),
-      Entry{{std::string(name), std::string(doc), options}, std::move(build)});
+                                           Builder build,
+                                           CodeLocation location) {
+  Workloads().Register(
+      name,
+      Entry{{std::string(name), std::string(doc), options}, std::move(build)},
+      location);
 }
 
-std::vector<WorkloadInfo> ListWorkloads() {
+absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads() {
+  BATON_ASSIGN_OR_RETURN(const std::vector<const Entry*> entries,
+                         Workloads().List());
   std::vector<WorkloadInfo> result;
-  for (const auto& [name, entry] : Registry()) result.push_back(entry.info);
+  for (const Entry* entry : entries) result.push_back(entry->info);
   return result;
 }
 

@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/registry.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
@@ -43,8 +44,8 @@ absl::StatusOr<Workload> GetWorkload(absl::string_view spec);
 // The network alone, typed; no weights are made.
 absl::StatusOr<IRModule> GetWorkloadModule(absl::string_view spec);
 
-// Sorted by name.
-std::vector<WorkloadInfo> ListWorkloads();
+// Sorted by name. The error is that some name was registered twice.
+absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads();
 
 // Weights for the parameters of a typed network, all but `data`: Xavier
 // uniform for names that end in `weight`, one for `gamma` and `var`, zero for
@@ -55,13 +56,14 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
 // The typed module of a network whose parameters may lack annotations.
 absl::StatusOr<IRModule> ModuleOf(const Function& network);
 
-// Adds a workload. `build` receives options of type O and returns the network,
-// whose weights InitializeWeights makes.
+// Adds a workload (base/registry.h). `build` receives options of type O and
+// returns the network, whose weights InitializeWeights makes.
 class WorkloadRegistration {
  public:
   template <typename O>
   WorkloadRegistration(absl::string_view name, absl::string_view doc,
-                       absl::StatusOr<Function> (*build)(const O&))
+                       absl::StatusOr<Function> (*build)(const O&),
+                       CodeLocation location = CodeLocation::Current())
       : WorkloadRegistration(
             name, doc, &FieldsOf<O>(),
             [build](const AttrMap& values) -> absl::StatusOr<Function> {
@@ -69,12 +71,14 @@ class WorkloadRegistration {
               absl::Status status = FieldsOf<O>().Assign(values, &options);
               if (!status.ok()) return status;
               return build(options);
-            }) {}
+            },
+            location) {}
 
  private:
   using Builder = std::function<absl::StatusOr<Function>(const AttrMap&)>;
   WorkloadRegistration(absl::string_view name, absl::string_view doc,
-                       const FieldList* options, Builder build);
+                       const FieldList* options, Builder build,
+                       CodeLocation location);
 };
 
 }  // namespace baton::testing
