@@ -41,6 +41,7 @@
 #include "baton/relay/transform/eliminate_common_subexpr.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/fold_scale_axis.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/relay/transform/fuse_ops.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/registered_passes.h"
@@ -81,8 +82,9 @@ Pass NoOpModulePass() {
       {.name = "NoOp"});
 }
 
-Pass NoOpFunctionPass() {
+Pass NoOpFunctionPass(const FunctionKind<Function>& kind) {
   return CreateFunctionPass(
+      kind,
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) { return function; },
       {.name = "NoOp"});
@@ -145,20 +147,31 @@ absl::Status RunFoldScaleAxis(State& state, const char* shape) {
 // --- The pass manager --------------------------------------------------------
 
 // A function pass that does nothing, on 10,000 functions.
-absl::Status ManageAndInferFunctions(State& state) {
+absl::Status ManageFunctionsOf(State& state,
+                               const FunctionKind<Function>& kind) {
   const IRModule module = Typed("functions/10000");
-  BATON_RETURN_IF_ERROR(RunPass(state, NoOpFunctionPass(), module));
+  BATON_RETURN_IF_ERROR(RunPass(state, NoOpFunctionPass(kind), module));
   SetTimeForEach(state, "per_function", static_cast<double>(module.size()));
   return absl::OkStatus();
 }
 
-// The pass manager's part of that: InferType, which runs inside, is
-// replaced by a pass that does nothing.
+absl::Status ManageAndInferFunctions(State& state) {
+  return ManageFunctionsOf(state, RelayFunctions());
+}
+
+// The pass manager's part of that: these functions are Relay's, but the pass
+// that finishes them does nothing.
+class UnfinishedFunctionKind final : public FunctionKind<Function> {
+ public:
+  absl::string_view SkipReason(const Function& function) const override {
+    return RelayFunctions().SkipReason(function);
+  }
+  Pass FinishingPass() const override { return NoOpModulePass(); }
+};
+
 absl::Status ManageFunctions(State& state) {
-  PassRegistry registry(PassRegistry::Global());
-  registry.Override("InferType", NoOpModulePass);
-  const PassContext context({.registry = &registry});
-  return context.Run([&] { return ManageAndInferFunctions(state); });
+  const UnfinishedFunctionKind kind;
+  return ManageFunctionsOf(state, kind);
 }
 
 // 1000 passes; `per_pass` is the time for one.

@@ -38,7 +38,7 @@
 #include "baton/relay/transform/eliminate_common_subexpr.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/fuse_ops.h"
-#include "baton/transform/function_pass.h"
+#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"

@@ -16,7 +16,6 @@
 #include "baton/relay/ir/text_parser.h"
 #include "baton/runtime/value.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
@@ -56,7 +55,7 @@ Pass TanhTo(absl::string_view op, PassInfo info = {.name = "Wrong"}) {
 
 // Multiplies the result of each function by a number.
 Pass Scale(float factor, PassInfo info) {
-  return CreateFunctionPass(
+  return toy::CreateFunctionPass(
       [factor](const Function& function, const IRModule& /*module*/,
                const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return Function(

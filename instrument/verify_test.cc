@@ -16,7 +16,6 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/transform/function_pass.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -131,7 +130,7 @@ int64_t NumChecked(const Pass& pass, const IRModule& module,
 
 // A function pass that puts toy.b around `main`, and around nothing else.
 Pass ChangeMain() {
-  return CreateFunctionPass(
+  return toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return function == module.Find("main") ? toy::Wrap(function, "toy.b")
@@ -182,7 +181,7 @@ TEST(IncrementalVerifyTest, ChangedFunctionsAreChecked) {
 }
 
 TEST(IncrementalVerifyTest, PassesInsideBodiesDoNotInterfere) {
-  const Pass nested = CreateFunctionPass(
+  const Pass nested = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         if (function != module.Find("f7")) return function;

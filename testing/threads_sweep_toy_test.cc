@@ -17,7 +17,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/testing/threads_sweep.h"
-#include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -35,7 +34,7 @@ using Body = std::function<absl::StatusOr<Function>(const std::string& name,
                                                     const Function& function)>;
 
 Pass ByName(std::string pass, Body body) {
-  return CreateFunctionPass(
+  return toy::CreateFunctionPass(
       [body = std::move(body)](
           const Function& function, const IRModule& module,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {

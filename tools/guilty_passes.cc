@@ -10,7 +10,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

@@ -49,7 +49,7 @@
 #include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
-#include "baton/transform/function_pass.h"
+#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"

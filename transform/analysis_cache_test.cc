@@ -13,7 +13,6 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/transform/function_pass.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -235,7 +234,7 @@ TEST(AnalysisCacheTest, ThreadsGetAndDrop) {
 
 // Asks for `Params<200>` of each function.
 Pass Ask() {
-  return CreateFunctionPass(
+  return toy::CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<Function> {
         EXPECT_EQ(context.Analyze<Params<200>>(function)->num_params(), 1);
@@ -274,7 +273,7 @@ std::vector<int> TimesComputed(const PassContext& context,
 
 // Changes the first function only.
 Pass ChangeMain() {
-  return CreateFunctionPass(
+  return toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return function == module.Find("main") ? toy::Wrap(function, "toy.b")

@@ -1,61 +1,160 @@
 // Passes over the functions of a module, one by one.
+//
+// What a level of the IR says of its functions is a FunctionKind; passes are
+// made over a kind. Relay's kind, and CreateFunctionPass over it, are in
+// relay/transform/function_pass.h.
 
 #ifndef BATON_TRANSFORM_FUNCTION_PASS_H_
 #define BATON_TRANSFORM_FUNCTION_PASS_H_
 
-#include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/transform/config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 
 namespace baton {
 
-// `module` is the module as it was before the pass, for every function.
-using FunctionPassBody = std::function<absl::StatusOr<Function>(
-    Function function, const IRModule& module, const PassContext& context)>;
+// The functions of one level of the IR, as passes over them see them. `F` is
+// the handle of their node class: the functions of a module that are such nodes
+// are of this kind. An instance is stateless and lives as long as the process:
+//
+//   class LoopFunctionKind final : public FunctionKind<LoopFunction> { ... };
+//
+//   const FunctionKind<LoopFunction>& LoopFunctions() {
+//     static const auto* const kind = new LoopFunctionKind;
+//     return *kind;
+//   }
+template <typename F>
+class FunctionKind {
+ public:
+  virtual ~FunctionKind() = default;
 
-// A pass that replaces each function by what `body` makes of it; `body`
-// returns the function it was given where there is nothing to do. Functions
-// with a `Compiler` attribute, or a true `Extern` or `SkipOptimization`, are
-// left alone. All replacements are made together, and then the registered pass
-// InferType runs on the result, as a pass nested in this one.
+  // Why passes leave `function` alone, such as the name of the attribute that
+  // says so; empty if they do not.
+  virtual absl::string_view SkipReason(const F& /*function*/) const {
+    return {};
+  }
+
+  // The pass that completes a module in which functions have changed, by
+  // inference for instance. It runs after every function pass, nested in it.
+  // Null for none.
+  virtual Pass FinishingPass() const { return Pass(); }
+};
+
+// `module` is the module as it was before the pass, for every function.
+template <typename F>
+using FunctionPassBody = std::function<absl::StatusOr<F>(
+    F function, const IRModule& module, const PassContext& context)>;
+
+// A pass that replaces each function of that kind by what `body` makes of it;
+// `body` returns the function it was given where there is nothing to do. Left
+// alone are the functions of other kinds and those that the kind skips. All
+// replacements are made together, and then the kind's finishing pass runs on
+// the result, as a pass nested in this one.
 //
 // With the `threads` setting, bodies run at the same time: `body` must not
 // write to anything that they share. Nothing that can be observed depends on
 // the number of threads, neither results nor errors nor the events that
 // instruments see.
 //
-//   Pass FuseOps(FuseOpsOptions options) {
+//   Pass UnrollLoops(UnrollLoopsOptions options) {
 //     return CreateFunctionPass(
-//         [options](Function function, const IRModule& module,
-//                   const PassContext& context) -> absl::StatusOr<Function> {
-//           return Fuse(function, options.fuse_opt_level);
+//         LoopFunctions(),
+//         [options](LoopFunction function, const IRModule& module,
+//                   const PassContext& context)
+//             -> absl::StatusOr<LoopFunction> {
+//           return Unroll(function, options.max_trips);
 //         },
-//         {.name = "FuseOps", .required = {"InferType"}, .doc = "..."},
-//         options);
+//         {.name = "UnrollLoops", .doc = "..."}, options);
 //   }
-//   BATON_REGISTER_PASS(FuseOps);
-Pass CreateFunctionPass(FunctionPassBody body, PassInfo info,
-                        PassOptions options = {});
+//   BATON_REGISTER_PASS(UnrollLoops);
+template <typename F>
+Pass CreateFunctionPass(const FunctionKind<F>& kind,
+                        std::type_identity_t<FunctionPassBody<F>> body,
+                        PassInfo info, PassOptions options = {});
 
-// The setting `threads`: on how many threads the bodies of a function pass
-// run; 0 for as many as the machine has.
-const ConfigKey<int64_t>& ThreadsConfig();
+// Implementation details below.
 
-// For a pass that infers types: `module`, with types where they are known.
-// After a function pass they are, of functions that use no other function: each
-// was typed as soon as it was made, on the thread that made it. Elsewhere this
-// is `module` itself.
-IRModule WithKnownTypes(const IRModule& module);
+namespace internal {
 
-// True if function passes leave `function` alone.
-bool IsSkippedByFunctionPasses(const Function& function);
+// `module` with each function replaced by what `transform` returns for it, on
+// the threads of `context`; a null handle where it stays as it is. `pass` is
+// whom an exception is blamed on.
+absl::StatusOr<IRModule> TransformFunctions(
+    IRModule module, const PassContext& context, const std::string& pass,
+    absl::FunctionRef<absl::StatusOr<Function>(const Function& function,
+                                               const IRModule& module)>
+        transform);
+
+template <typename F>
+class FunctionPass final : public PassImpl {
+ public:
+  FunctionPass(const FunctionKind<F>& kind, FunctionPassBody<F> body,
+               PassInfo info, PassOptions options)
+      : PassImpl(std::move(info), std::move(options)),
+        kind_(kind),
+        body_(std::move(body)) {}
+
+ private:
+  using FNode = std::remove_cvref_t<decltype(*std::declval<const F&>())>;
+
+  absl::StatusOr<IRModule> RunImpl(IRModule module,
+                                   const PassContext& context) const override {
+    if (body_ == nullptr) return absl::InternalError("the pass has no body");
+    BATON_ASSIGN_OR_RETURN(
+        IRModule result,
+        TransformFunctions(std::move(module), context, info().name,
+                           [&](const Function& function, const IRModule& all) {
+                             return Transform(function, all, context);
+                           }));
+    const Pass finish = kind_.FinishingPass();
+    if (!finish.defined()) return result;
+    return finish.Run(std::move(result));
+  }
+
+  absl::StatusOr<Function> Transform(const Function& function,
+                                     const IRModule& module,
+                                     const PassContext& context) const {
+    F before(function.template As<FNode>());
+    if (!before.defined() || !kind_.SkipReason(before).empty()) {
+      return Function();
+    }
+    absl::StatusOr<F> after = body_(std::move(before), module, context);
+    if (!after.ok()) return std::move(after).status();
+    if (*after == function) return Function();
+    if (!after->defined()) {
+      return absl::InternalError(info().name +
+                                 " returned no function (a null handle)");
+    }
+    return *std::move(after);
+  }
+
+  const FunctionKind<F>& kind_;
+  const FunctionPassBody<F> body_;
+};
+
+}  // namespace internal
+
+template <typename F>
+Pass CreateFunctionPass(const FunctionKind<F>& kind,
+                        std::type_identity_t<FunctionPassBody<F>> body,
+                        PassInfo info, PassOptions options) {
+  info.granularity = PassGranularity::kFunction;
+  return Pass(std::make_shared<const internal::FunctionPass<F>>(
+      kind, std::move(body), std::move(info), std::move(options)));
+}
 
 }  // namespace baton
 

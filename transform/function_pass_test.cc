@@ -53,25 +53,20 @@ TEST(FunctionPassTest, TransformsEachFunctionAndInfersTypes) {
   EXPECT_TRUE(result->Find("f2")->type().defined());
 }
 
-TEST(FunctionPassTest, LeavesSomeFunctionsAlone) {
-  IRModule module = toy::Module(7);
-  const auto set = [&module](const char* name, const char* attr,
-                             AttrValue value) {
-    module.Set(name, module.Find(name).WithAttr(attr, std::move(value)));
+TEST(FunctionPassTest, LeavesAloneWhatTheKindSkips) {
+  IRModule module = toy::Module(3);
+  const auto set = [&module](const char* name, AttrValue value) {
+    module.Set(name, module.Find(name).WithAttr(attr::kSkipOptimization,
+                                                std::move(value)));
   };
-  set("f1", attr::kCompiler, "dnnl");
-  set("f2", attr::kExtern, 1);
-  set("f3", attr::kExtern, 0);
-  set("f4", attr::kSkipOptimization, 1);
-  set("f5", attr::kSkipOptimization, 0);
-  set("f6", attr::kPrimitive, 1);
-  EXPECT_EQ(toy::Ops(toy::AToB()(module).value()),
-            "main: b; f1: a; f2: a; f3: b; f4: a; f5: b; f6: b");
+  set("f1", 1);
+  set("f2", 0);
+  EXPECT_EQ(toy::Ops(toy::AToB()(module).value()), "main: b; f1: a; f2: b");
 }
 
 TEST(FunctionPassTest, BodySeesTheModuleAsItWas) {
   std::vector<std::string> seen;
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [&seen](const Function& function, const IRModule& module,
               const PassContext& /*context*/) -> absl::StatusOr<Function> {
         seen.push_back(toy::Ops(module));
@@ -84,7 +79,7 @@ TEST(FunctionPassTest, BodySeesTheModuleAsItWas) {
 
 TEST(FunctionPassTest, FunctionsThatDoNotChangeStayTheSame) {
   const IRModule module = toy::Module(3);
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return NameOf(function, module) == "f1" ? toy::Wrap(function, "toy.b")
@@ -98,28 +93,44 @@ TEST(FunctionPassTest, FunctionsThatDoNotChangeStayTheSame) {
   EXPECT_EQ(result->Find("f2"), module.Find("f2"));
 }
 
-TEST(FunctionPassTest, NeedsInferType) {
-  const PassRegistry empty;
-  EXPECT_EQ(PassContext({.registry = &empty})
-                .Run([] { return toy::AToB()(toy::Module()); })
-                .status()
-                .message(),
-            "in pass #1 AToB:\n"
-            "InferType runs after every function pass: unknown pass InferType");
+// Functions that a pass named `finish` completes; none if that is null.
+class KindFinishedBy final : public FunctionKind<Function> {
+ public:
+  explicit KindFinishedBy(Pass finish) : finish_(std::move(finish)) {}
+  Pass FinishingPass() const override { return finish_; }
+
+ private:
+  const Pass finish_;
+};
+
+Pass WrapAll(const FunctionKind<Function>& kind) {
+  return CreateFunctionPass(
+      kind,
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return toy::Wrap(function, "toy.b");
+      },
+      {.name = "WrapAll"});
 }
 
-TEST(FunctionPassTest, UsesTheContextsRegistry) {
-  PassRegistry registry(PassRegistry::Global());
-  registry.Override("InferType", [] { return toy::Fails("the override ran"); });
-  EXPECT_EQ(PassContext({.registry = &registry})
-                .Run([] { return toy::AToB()(toy::Module()); })
-                .status()
-                .message(),
-            "in pass #1 AToB > #2 Fails:\nthe override ran");
+TEST(FunctionPassTest, TheKindSaysHowToFinish) {
+  const KindFinishedBy failing(toy::Fails("no types today"));
+  EXPECT_EQ(WrapAll(failing)(toy::Module()).status().message(),
+            "in pass #1 WrapAll > #2 Fails:\nno types today");
+  // Not from the registry.
+  const PassRegistry empty;
+  const KindFinishedBy none{Pass()};
+  const absl::StatusOr<IRModule> result =
+      PassContext({.registry = &empty}).Run([&] {
+        return WrapAll(none)(toy::Module(2));
+      });
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(toy::Ops(*result), "main: b a; f1: b a");
+  EXPECT_FALSE(result->Find("main")->type().defined());
 }
 
 TEST(FunctionPassTest, NullResultIsAnError) {
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [](const Function& /*function*/, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return Function();
@@ -128,14 +139,14 @@ TEST(FunctionPassTest, NullResultIsAnError) {
   EXPECT_EQ(pass(toy::Module()).status().message(),
             "in pass #1 Null, function @main:\n"
             "Null returned no function (a null handle)");
-  EXPECT_EQ(CreateFunctionPass(nullptr, {.name = "Empty"})(toy::Module())
+  EXPECT_EQ(toy::CreateFunctionPass(nullptr, {.name = "Empty"})(toy::Module())
                 .status()
                 .message(),
             "in pass #1 Empty:\nthe pass has no body");
 }
 
 TEST(FunctionPassTest, ErrorNamesTheFunction) {
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         if (NameOf(function, module) == "f2") {
@@ -176,7 +187,7 @@ void Dawdle(const std::string& name) {
 
 TEST_P(ParallelTest, Results) {
   const IRModule module = toy::Module(100);
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& context) -> absl::StatusOr<Function> {
         const std::string name = NameOf(function, module);
@@ -201,7 +212,7 @@ TEST_P(ParallelTest, Results) {
 }
 
 TEST_P(ParallelTest, TheFirstErrorIsReported) {
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         const std::string name = NameOf(function, module);
@@ -219,7 +230,7 @@ TEST_P(ParallelTest, TheFirstErrorIsReported) {
 // Runs passes on a module of one function, from inside the body; the deeper
 // one fails for the functions named.
 Pass Nested(std::vector<std::string> failing = {}) {
-  return CreateFunctionPass(
+  return toy::CreateFunctionPass(
       [failing = std::move(failing)](
           const Function& function, const IRModule& module,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
@@ -304,7 +315,7 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
   // a context with an instrument of its own.
   std::vector<std::string> lines;
   const auto log = std::make_shared<toy::Log>("A", &lines);
-  const Pass inner = CreateFunctionPass(
+  const Pass inner = toy::CreateFunctionPass(
       [log](const Function& function, const IRModule& module,
             const PassContext& /*context*/) -> absl::StatusOr<Function> {
         Dawdle(NameOf(function, module));
@@ -315,7 +326,7 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
         return toy::Wrap(function, "toy.b");
       },
       {.name = "Inner"});
-  const Pass outer = CreateFunctionPass(
+  const Pass outer = toy::CreateFunctionPass(
       [inner](const Function& function, const IRModule& /*module*/,
               const PassContext& /*context*/) -> absl::StatusOr<Function> {
         BATON_ASSIGN_OR_RETURN(const IRModule result, inner(toy::Module(20)));
@@ -341,7 +352,7 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
 
 TEST_P(ParallelTest, ErrorDeepInside) {
   const Pass inner = Nested({"f3"});
-  const Pass outer = CreateFunctionPass(
+  const Pass outer = toy::CreateFunctionPass(
       [inner](const Function& function, const IRModule& module,
               const PassContext& /*context*/) -> absl::StatusOr<Function> {
         const bool fails = NameOf(function, module) == "f2";
@@ -374,97 +385,11 @@ TEST_P(ParallelTest, TextIsTheSame) {
   EXPECT_EQ(AsText(*result), AsText(*expected));
 }
 
-// Notes whether `f1` has a type before and after inference.
-class TypeWatcher final : public PassInstrument {
- public:
-  TypeWatcher() : PassInstrument("TypeWatcher") {}
-  absl::Status RunBeforePass(const IRModule& module,
-                             const PassExecution& pass) override {
-    return Note(module, pass);
-  }
-  absl::Status RunAfterPass(const IRModule& module,
-                            const PassExecution& pass) override {
-    return Note(module, pass);
-  }
-  const std::vector<bool>& typed() const { return typed_; }
-
- private:
-  absl::Status Note(const IRModule& module, const PassExecution& pass) {
-    if (pass.name() == "InferType") {
-      typed_.push_back(module.Find("f1")->type().defined());
-    }
-    return absl::OkStatus();
-  }
-  std::vector<bool> typed_;
-};
-
-TEST_P(ParallelTest, OnlyInferenceIsSeenToInfer) {
-  const auto watcher = std::make_shared<TypeWatcher>();
-  const absl::StatusOr<IRModule> result =
-      Run(toy::Grow(), toy::Module(20), {watcher});
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_THAT(watcher->typed(), ElementsAre(false, true));
-  EXPECT_TRUE(WithKnownTypes(*result).SameAs(*result));
-}
-
-TEST_P(ParallelTest, TypesOfFunctionsThatUseEachOther) {
-  // Each calls the one before it and gives the result one more field; no types
-  // are given.
-  const Pass pass = CreateFunctionPass(
-      [](const Function& function, const IRModule& module,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const std::string name = NameOf(function, module);
-        const Var x("x", {2});
-        if (name == "main") return Function({x}, Tuple({x}));
-        const int i = std::stoi(name.substr(1));
-        const GlobalVar before =
-            module.FindGlobalVar(i == 1 ? "main" : absl::StrCat("f", i - 1));
-        const Expr call = Call(before, {x});
-        std::vector<Expr> fields = {x};
-        for (int k = 0; k < i; ++k) fields.push_back(TupleGetItem(call, k));
-        return Function({x}, Tuple(std::move(fields)));
-      },
-      {.name = "Chain"});
-  const absl::StatusOr<IRModule> result = Run(pass, toy::Module(20));
-  ASSERT_TRUE(result.ok()) << result.status();
-  for (int i = 1; i < 20; ++i) {
-    const Function function = result->Find(absl::StrCat("f", i));
-    EXPECT_EQ(function->body()->tuple_type()->fields().size(), i + 1);
-  }
-}
-
-TEST_P(ParallelTest, ErrorsOfInferenceAreThoseOfTheWholeModule) {
-  const auto body = [](const std::string& name, const Function& function) {
-    const Var x = function->params()[0];
-    const Op a = Op::Find("toy.a");
-    if (name == "f3") return Function({x}, Call(a, {x, x}));
-    if (name == "f5") return Function({x}, Call(GlobalVar("f31"), {x}));
-    if (name == "f8") return Function({}, Call(a, {Var("y", {2})}));
-    if (name == "f9") return Function({x}, Call(GlobalVar("f8"), {x}));
-    return toy::Wrap(function, "toy.b");
-  };
-  const Pass pass = CreateFunctionPass(
-      [body](const Function& function, const IRModule& module,
-             const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return body(NameOf(function, module), function);
-      },
-      {.name = "Mistypes"});
-  const IRModule module = toy::Module(20);
-  IRModule untyped = module;
-  for (const IRModule::Definition& d : module.functions()) {
-    untyped.Set(d.var, body(d.var->name(), d.function));
-  }
-  const std::string errors(InferTypes(untyped).status().message());
-  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 3) << errors;
-  EXPECT_EQ(std::string(Run(pass, module).status().message()),
-            "in pass #1 Mistypes > #2 InferType:\n" + errors);
-}
-
 TEST(ParallelismTest, BodiesDoRunAtTheSameTime) {
   // Each body waits for another one, for a while.
   std::atomic<int> inside{0};
   std::atomic<bool> met{false};
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = toy::CreateFunctionPass(
       [&](const Function& function, const IRModule& /*module*/,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
         ++inside;

@@ -11,7 +11,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 

@@ -15,9 +15,9 @@
 #include "baton/relay/op/on_device.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/kernel.h"
-#include "baton/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 

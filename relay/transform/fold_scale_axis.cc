@@ -23,7 +23,7 @@
 #include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/fold_constant.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"

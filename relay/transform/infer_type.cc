@@ -1,23 +1,116 @@
 #include "baton/relay/transform/infer_type.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/transform/module_pass.h"
+#include "baton/transform/parallel.h"
+#include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::relay {
+namespace {
+
+// Whether inference of `function` would look at other functions.
+bool RefersToOthers(const Function& function) {
+  bool refers = false;
+  PostOrderVisit(
+      function,
+      [&](const ExprNode* node) {
+        // What has a type is not looked into.
+        return !refers && !node->type().defined();
+      },
+      [&refers](const ExprNode* node) {
+        refers |= node->kind() == ExprKind::kGlobalVar;
+      });
+  return refers;
+}
+
+// Types those functions of `module` at `indices` that refer to no others, and
+// puts them into `functions`. If one of them has an error, all stay untyped.
+void InferTypesOfGroup(const IRModule& module, absl::Span<const int> indices,
+                       std::vector<Function>& functions) {
+  IRModule group;
+  std::vector<int> members;
+  members.reserve(indices.size());
+  for (const int i : indices) {
+    if (RefersToOthers(functions[i])) continue;
+    group.Set(module.functions()[i].var, functions[i]);
+    members.push_back(i);
+  }
+  if (members.empty()) return;
+  for (const TypeData& type : module.types()) group.SetType(type);
+  Diagnostics diagnostics;
+  try {
+    group = InferTypes(group, diagnostics);
+  } catch (...) {
+    return;  // a type relation throws: again when all are typed together
+  }
+  // Errors are reported when all functions are typed together.
+  if (diagnostics.has_errors()) return;
+  for (size_t i = 0; i < members.size(); ++i) {
+    functions[members[i]] = group.functions()[i].function;
+  }
+}
+
+// The functions of `module` are typed in this many groups of neighbours, at
+// most. It must not depend on the number of threads: an expression that is part
+// of two functions stays one only within a group.
+constexpr int kMaxGroups = 64;
+
+absl::StatusOr<IRModule> InferTypesInGroups(IRModule module,
+                                            const PassContext& context) {
+  std::vector<int> untyped;
+  const auto definitions = module.functions();
+  for (int i = 0; i < module.size(); ++i) {
+    if (!definitions[i].function->type().defined()) untyped.push_back(i);
+  }
+  if (untyped.empty()) return module;
+  if (untyped.size() == 1) return InferTypes(module);
+
+  std::vector<Function> functions;
+  functions.reserve(definitions.size());
+  for (const auto& definition : definitions) {
+    functions.push_back(definition.function);
+  }
+  const int num_untyped = static_cast<int>(untyped.size());
+  const int num_groups = std::min(num_untyped, kMaxGroups);
+  const auto begin_of = [&](int group) {
+    return static_cast<size_t>(int64_t{num_untyped} * group / num_groups);
+  };
+  ParallelFor(context, num_groups, [&](int begin, int end) {
+    for (int group = begin; group < end; ++group) {
+      const size_t first = begin_of(group);
+      InferTypesOfGroup(module,
+                        absl::MakeConstSpan(untyped).subspan(
+                            first, begin_of(group + 1) - first),
+                        functions);
+    }
+  });
+  IRModule result = module.WithFunctions(functions);
+  DropModule(context, std::move(module));
+  return InferTypes(result);
+}
+
+}  // namespace
 
 Pass InferType() {
-  return CreateModulePass(
-      [](const IRModule& module, const PassContext& /*context*/) {
-        return InferTypes(WithKnownTypes(module));
-      },
-      {.name = "InferType",
-       .doc = "Infers the type of every expression.",
-       .idempotent = true,
-       .always_run = true});
+  return CreateModulePass(InferTypesInGroups,
+                          {.name = "InferType",
+                           .doc = "Infers the type of every expression.",
+                           .idempotent = true,
+                           .always_run = true});
 }
 
 BATON_REGISTER_PASS(InferType);

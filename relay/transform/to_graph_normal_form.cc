@@ -7,7 +7,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/ir/module.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -57,14 +56,6 @@ class ThreadState {
   void PushScope(const PassContext& context, uint64_t id);
   // False if the scope is not there. `was_innermost` tells whether it was last.
   bool PopScope(uint64_t id, bool* was_innermost);
-
-  // A module, and what it becomes where types are known. May be null.
-  struct KnownTypes {
-    IRModule untyped;
-    IRModule typed;
-  };
-  const KnownTypes* known_types() const { return known_types_; }
-  void set_known_types(const KnownTypes* types) { known_types_ = types; }
 
   // The innermost execution that is under way; may be null.
   const PassExecution* running() const { return running_; }
@@ -117,7 +108,6 @@ class ThreadState {
   PassContext base_;
   std::vector<ScopeEntry> scopes_;
   const PassExecution* running_;
-  const KnownTypes* known_types_ = nullptr;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
   Turn* turn_ = nullptr;

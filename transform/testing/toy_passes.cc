@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -88,11 +89,34 @@ std::string Ops(const IRModule& module) {
 Pass InferType() {
   return CreateModulePass(
       [](const IRModule& module, const PassContext& /*context*/) {
-        return InferTypes(WithKnownTypes(module));
+        return InferTypes(module);
       },
       {.name = "InferType", .idempotent = true, .always_run = true});
 }
 BATON_REGISTER_PASS(InferType);
+
+namespace {
+
+class ToyFunctionKind final : public FunctionKind<Function> {
+ public:
+  absl::string_view SkipReason(const Function& function) const override {
+    const DictAttrs& attrs = function->attrs();
+    return attrs.defined() && attrs.IsTrue(attr::kSkipOptimization)
+               ? attr::kSkipOptimization
+               : "";
+  }
+  Pass FinishingPass() const override { return infer_type_; }
+
+ private:
+  const Pass infer_type_ = InferType();
+};
+
+}  // namespace
+
+Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info) {
+  static const auto* const kind = new ToyFunctionKind;
+  return baton::CreateFunctionPass(*kind, std::move(body), std::move(info));
+}
 
 Pass Replace(absl::string_view from, absl::string_view to, PassInfo info) {
   return CreateFunctionPass(

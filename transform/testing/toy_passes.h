@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
@@ -29,6 +30,10 @@ std::string Ops(const Function& function);
 std::string Ops(const IRModule& module);
 
 Pass InferType();
+
+// A function pass that leaves alone functions with a true `SkipOptimization`
+// attribute, and whose finishing pass is InferType.
+Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info);
 
 // Function pass: calls of `from` become calls of `to`.
 Pass Replace(absl::string_view from, absl::string_view to, PassInfo info);

@@ -13,7 +13,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/tensor_attrs.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"

@@ -1,0 +1,34 @@
+// Passes over the Relay functions of a module, one by one.
+
+#ifndef BATON_RELAY_TRANSFORM_FUNCTION_PASS_H_
+#define BATON_RELAY_TRANSFORM_FUNCTION_PASS_H_
+
+#include "baton/relay/ir/expr.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
+
+namespace baton {
+
+// Relay's functions. Passes leave alone those with a `Compiler` attribute, or a
+// true `Extern` or `SkipOptimization`. The pass InferType completes a module.
+const FunctionKind<Function>& RelayFunctions();
+
+// CreateFunctionPass (transform/function_pass.h) over RelayFunctions().
+//
+//   Pass FuseOps(FuseOpsOptions options) {
+//     return CreateFunctionPass(
+//         [options](Function function, const IRModule& module,
+//                   const PassContext& context) -> absl::StatusOr<Function> {
+//           return Fuse(function, options.fuse_opt_level);
+//         },
+//         {.name = "FuseOps", .required = {"InferType"}, .doc = "..."},
+//         options);
+//   }
+//   BATON_REGISTER_PASS(FuseOps);
+Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info,
+                        PassOptions options = {});
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_TRANSFORM_FUNCTION_PASS_H_

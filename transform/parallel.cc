@@ -1,0 +1,71 @@
+#include "baton/transform/parallel.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "baton/ir/module.h"
+#include "baton/transform/config.h"
+#include "baton/transform/internal/thread_pool.h"
+#include "baton/transform/internal/thread_state.h"
+#include "baton/transform/pass_context.h"
+
+namespace baton {
+
+using internal::ThreadPool;
+using internal::ThreadState;
+
+const ConfigKey<int64_t>& ThreadsConfig() {
+  static const auto* const key = new ConfigKey<int64_t>(
+      "threads", 1,
+      "On how many threads function passes work; 0: as many as the machine "
+      "has. Output does not depend on it.");
+  return *key;
+}
+
+namespace {
+// Registered before any context is made.
+[[maybe_unused]] const ConfigKey<int64_t>& registered_threads = ThreadsConfig();
+}  // namespace
+
+int NumThreads(const PassContext& context, int num_pieces) {
+  int64_t threads = context.Get(ThreadsConfig());
+  if (threads <= 0) threads = std::thread::hardware_concurrency();
+  threads = std::min<int64_t>({threads, ThreadPool::kMaxThreads, num_pieces});
+  return static_cast<int>(std::max<int64_t>(threads, 1));
+}
+
+void ParallelFor(const PassContext& context, int n,
+                 absl::FunctionRef<void(int begin, int end)> body) {
+  const int num_threads = NumThreads(context, n);
+  if (num_threads == 1) {
+    if (n > 0) body(0, n);
+    return;
+  }
+  ThreadState& caller = ThreadState::Get();
+  ThreadPool::Shared().ForEachPart(n, num_threads, [&](int begin, int end) {
+    if (&ThreadState::Get() == &caller) return body(begin, end);
+    ThreadState state(context, caller.running());
+    const ThreadState::Adopt adopt(&state);
+    body(begin, end);
+  });
+}
+
+void DropModule(const PassContext& context, IRModule module) {
+  if (NumThreads(context, module.size()) == 1) return;
+  std::vector<Function> functions;
+  functions.reserve(module.size());
+  for (const IRModule::Definition& definition : module.functions()) {
+    functions.push_back(definition.function);
+  }
+  module = IRModule();
+  ParallelFor(context, static_cast<int>(functions.size()),
+              [&functions](int begin, int end) {
+                for (int i = begin; i < end; ++i) functions[i] = Function();
+              });
+}
+
+}  // namespace baton
