@@ -191,7 +191,7 @@ TEST(PassRegistryTest, CopyCanBeChanged) {
   EXPECT_FALSE(PassRegistry::Global().Contains("New"));
 
   // A context that is given the copy uses it.
-  const Pass needy = toy::Nothing({.name = "Needy", .required = {"New"}});
+  const Pass needy = toy::Nothing({.name = "Needy", .required = {"InferType"}});
   const absl::StatusOr<IRModule> result =
       PassContext({.registry = &copy}).Run([&] {
         return Sequential({needy})(toy::Module());

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "baton/ir/attr_value.h"
+#include "baton/base/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
