@@ -18,6 +18,7 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/builders.h"
 #include "baton/testing/workloads/resnet.h"
@@ -37,15 +38,15 @@ IRModule Network(int64_t layers) {
 IRModule Bound(int64_t layers) {
   testing::Workload workload =
       *testing::GetWorkload(absl::StrCat("resnet{num_layers=", layers, "}"));
-  return *InferTypes(IRModule::FromExpr(
-      *relay::BindParamsByName(workload.module.Find("main"), workload.params)));
+  return *InferTypes(ModuleFromExpr(*relay::BindParamsByName(
+      workload.module.Find<Function>("main"), workload.params)));
 }
 
 IRModule Chain(int64_t calls) {
   const Var x("x", {2, 3});
   Expr e = x;
   for (int64_t i = 0; i < calls; ++i) e = relay::Add(std::move(e), x);
-  return *InferTypes(IRModule::FromExpr(Function({x}, std::move(e))));
+  return *InferTypes(ModuleFromExpr(Function({x}, std::move(e))));
 }
 
 // The file of `module` in memory, aligned as files are when they are mapped.
@@ -62,7 +63,7 @@ std::shared_ptr<const Tensor> FileOf(const IRModule& module) {
 
 void Report(benchmark::State& state, const IRModule& module, int64_t bytes) {
   int64_t nodes = 0;
-  PostOrderVisit(module.Find("main"), [&](const ExprNode* node) {
+  PostOrderVisit(module.Find<Function>("main"), [&](const ExprNode* node) {
     nodes += node->kind() == ExprKind::kOp ? 0 : 1;
   });
   state.counters["per_node"] =

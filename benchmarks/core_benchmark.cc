@@ -33,6 +33,7 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/visit.h"
@@ -332,16 +333,17 @@ absl::StatusOr<IRModule> TransformedWeights() {
                          testing::GetWorkload("resnet{num_layers=18}"));
   BATON_ASSIGN_OR_RETURN(
       const Function bound,
-      relay::BindParamsByName(workload.module.Find("main"), workload.params));
+      relay::BindParamsByName(workload.module.Find<Function>("main"),
+                              workload.params));
   BATON_ASSIGN_OR_RETURN(const IRModule module,
-                         InferTypes(IRModule::FromExpr(bound)));
+                         InferTypes(ModuleFromExpr(bound)));
   return ToNhwc()(module);
 }
 
 std::vector<Tensor> WeightsToTransform(const IRModule& module) {
   const Op transform = Op::Find("layout_transform");
   std::vector<Tensor> result;
-  PostOrderVisit(module.Find("main"), [&](const ExprNode* node) {
+  PostOrderVisit(module.Find<Function>("main"), [&](const ExprNode* node) {
     const auto* call = Expr(node).As<CallNode>();
     if (call == nullptr || call->op() != transform) return;
     const auto* constant = call->arg(0).As<ConstantNode>();

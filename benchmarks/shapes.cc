@@ -16,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/builders.h"
 #include "baton/testing/workloads/resnet.h"
@@ -28,14 +29,14 @@ absl::StatusOr<IRModule> ChainCalls(int64_t n) {
   const Var x("x", {2, 3});
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) e = relay::Add(std::move(e), x);
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 absl::StatusOr<IRModule> ChainUnary(int64_t n) {
   const Var x("x", {2, 3});
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) e = relay::Tanh(std::move(e));
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 absl::StatusOr<IRModule> ChainLets(int64_t n) {
@@ -46,7 +47,7 @@ absl::StatusOr<IRModule> ChainLets(int64_t n) {
   for (int64_t i = n - 1; i >= 0; --i) {
     e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 absl::StatusOr<IRModule> NestedLets(int64_t n) {
@@ -56,7 +57,7 @@ absl::StatusOr<IRModule> NestedLets(int64_t n) {
     const Var v("v");
     e = Let(v, std::move(e), relay::Add(v, x));
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 // Each but the last is used, by the next.
@@ -68,7 +69,7 @@ absl::StatusOr<IRModule> DeadLets(int64_t n) {
   for (int64_t i = n - 1; i >= 0; --i) {
     e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 // As fusion makes them.
@@ -80,7 +81,7 @@ absl::StatusOr<IRModule> ChainPrimitives(int64_t n) {
     const Function f({p}, relay::Tanh(relay::Tanh(p)));
     e = Call(f.WithAttr(attr::kPrimitive, int64_t{1}), {std::move(e)});
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 absl::StatusOr<IRModule> NestedFunctions(int64_t n) {
@@ -90,7 +91,7 @@ absl::StatusOr<IRModule> NestedFunctions(int64_t n) {
     const Var y("y", {2, 3});
     e = Call(Function({y}, relay::Add(std::move(e), y)), {x});
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 // Block by block, what every pass for networks looks for.
@@ -114,14 +115,14 @@ absl::StatusOr<IRModule> ChainConvs(int64_t n) {
         {.padding = {1, 1}, .channels = 8, .kernel_size = {3, 3}});
     e = relay::Add(relay::Multiply(conv, scale), std::move(e));
   }
-  return IRModule::FromExpr(Function(std::move(params), std::move(e)));
+  return ModuleFromExpr(Function(std::move(params), std::move(e)));
 }
 
 absl::StatusOr<IRModule> ChainConstants(int64_t n) {
   const Constant one = relay::Const(1.0, DType::Float(32));
   Expr e = one;
   for (int64_t i = 0; i < n; ++i) e = relay::Add(std::move(e), one);
-  return IRModule::FromExpr(Function({}, std::move(e)));
+  return ModuleFromExpr(Function({}, std::move(e)));
 }
 
 // All branches use the parameter; no two are equal.
@@ -132,7 +133,7 @@ absl::StatusOr<IRModule> Wide(int64_t n) {
     const Constant c = relay::Const(static_cast<double>(i), DType::Float(32));
     fields.push_back(relay::Tanh(relay::Add(x, c)));
   }
-  return IRModule::FromExpr(Function({x}, Tuple(std::move(fields))));
+  return ModuleFromExpr(Function({x}, Tuple(std::move(fields))));
 }
 
 absl::StatusOr<IRModule> WideEqual(int64_t n) {
@@ -141,14 +142,14 @@ absl::StatusOr<IRModule> WideEqual(int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     fields.push_back(relay::Tanh(relay::Add(x, x)));
   }
-  return IRModule::FromExpr(Function({x}, Tuple(std::move(fields))));
+  return ModuleFromExpr(Function({x}, Tuple(std::move(fields))));
 }
 
 absl::StatusOr<IRModule> Ladder(int64_t n) {
   const Var x("x", {2, 3});
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) e = relay::Add(e, e);
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 // Each branch holds the next.
@@ -157,7 +158,7 @@ absl::StatusOr<IRModule> Branches(int64_t n) {
   const Var c("c", {}, DType::Bool());
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) e = If(c, relay::Tanh(x), std::move(e));
-  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+  return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
 // The same; besides, each uses a call that those inside it use too.
@@ -168,7 +169,7 @@ absl::StatusOr<IRModule> SharingBranches(int64_t n) {
   for (int64_t i = 0; i < n; ++i) shared.push_back(relay::Tanh(shared.back()));
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) e = If(c, shared[n - i], std::move(e));
-  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+  return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
 // Both branches use what was chosen before.
@@ -179,7 +180,7 @@ absl::StatusOr<IRModule> ChainBranches(int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     e = If(c, relay::Add(e, x), relay::Multiply(e, x));
   }
-  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+  return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
 // Each has something to fold, to merge and to fuse.
@@ -200,7 +201,7 @@ absl::StatusOr<IRModule> Functions(int64_t n) {
 absl::StatusOr<IRModule> ResNet(int64_t layers) {
   BATON_ASSIGN_OR_RETURN(const Function network,
                          testing::BuildResNet({.num_layers = layers}));
-  return IRModule::FromExpr(network);
+  return ModuleFromExpr(network);
 }
 
 struct Family {
@@ -265,7 +266,7 @@ absl::StatusOr<IRModule> BuildShape(absl::string_view spec) {
 
 int64_t CountNodes(const IRModule& module) {
   int64_t count = 0;
-  for (const IRModule::Definition& d : module.functions()) {
+  for (const auto& d : module.functions<Function>()) {
     PostOrderVisit(d.function, [&](const ExprNode* node) {
       count += node->kind() == ExprKind::kOp ? 0 : 1;
     });

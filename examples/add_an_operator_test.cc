@@ -13,6 +13,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/nn.h"
@@ -87,7 +88,7 @@ TEST(RollTest, FollowsALayout) {
       relay::nn::Conv2D(x, w, {.channels = 4, .kernel_size = {1, 1}});
   BATON_ASSERT_OK_AND_ASSIGN(
       const IRModule module,
-      InferTypes(IRModule::FromExpr(Function({x, w}, Roll(conv, 2, 1)))));
+      InferTypes(ModuleFromExpr(Function({x, w}, Roll(conv, 2, 1)))));
   const Pass to_nhwc = relay::ConvertLayout(
       {.desired_layouts = {{"nn.conv2d", AttrList{"NHWC", "HWIO"}}}});
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, to_nhwc(module));

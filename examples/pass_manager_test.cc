@@ -14,6 +14,7 @@
 #include "baton/instrument/timing.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/canonicalize_ops.h"
@@ -45,7 +46,7 @@ IRModule DenseLayer() {
   const Var x("x", {1, 8});
   const Var weight("weight");
   const Var bias("bias");
-  return IRModule::FromExpr(Function(
+  return ModuleFromExpr(Function(
       {x, weight, bias},
       relay::nn::BiasAdd(relay::nn::Dense(x, weight, {.units = 4}), bias)));
 }
@@ -241,7 +242,7 @@ Pass DropExtras() {
 
 TEST(ConfigTest, IsTypedAndChecked) {
   IRModule module = DenseLayer();
-  module.Set("extra", module.Find("main"));
+  module.Set("extra", module.Find<Function>("main"));
   const PassContext small({.config = {{"example.max_functions", 1}}});
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule same,
                              small.Run([&] { return DropExtras()(module); }));

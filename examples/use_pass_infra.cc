@@ -19,6 +19,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/nn.h"
@@ -107,7 +108,7 @@ class PrintBefore : public baton::PassInstrument {
 absl::Status Run() {
   // Apply passes one by one. Each goes over all functions of the module.
   BATON_ASSIGN_OR_RETURN(const Function example, Example());
-  IRModule module = IRModule::FromExpr(example);
+  IRModule module = ModuleFromExpr(example);
   const Pass fold_constant = baton::relay::FoldConstant();
   BATON_ASSIGN_OR_RETURN(module, fold_constant(module));
   Print(module);  // the constants are folded
@@ -120,7 +121,7 @@ absl::Status Run() {
   Print(module);  // each function has one operator
 
   // Apply a sequence of passes. It sees to the passes that these require.
-  module = IRModule::FromExpr(example);
+  module = ModuleFromExpr(example);
   const Pass sequence = baton::Sequential({
       fold_constant,
       baton::relay::EliminateCommonSubexpr(),

@@ -96,7 +96,7 @@ class RelayCallNodeDiffer : public PassInstrument {
   static Counts Count(const IRModule& module) {
     Counts counts;
     baton::PostOrderVisit(
-        module.Find("main"), [&](const baton::ExprNode* node) {
+        module.Find<Function>("main"), [&](const baton::ExprNode* node) {
           const auto* call = baton::Expr(node).As<baton::CallNode>();
           if (call != nullptr && call->op_node() != nullptr) {
             ++counts[call->op_node()->name()];
@@ -240,9 +240,9 @@ absl::Status Run() {
                                 baton::AttrList{"NHWC", "HWIO"}}}}),
       baton::relay::FoldConstant(),
   });
-  BATON_ASSIGN_OR_RETURN(
-      const baton::Function bound,
-      baton::relay::BindParamsByName(module.Find("main"), workload.params));
+  BATON_ASSIGN_OR_RETURN(const baton::Function bound,
+                         baton::relay::BindParamsByName(
+                             module.Find<Function>("main"), workload.params));
   module.Set("main", bound);
   {
     const PassContext context(

@@ -15,6 +15,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"
@@ -43,7 +44,7 @@ namespace nn = relay::nn;
 // A typed module whose `main` applies `build` to a tensor %x.
 absl::StatusOr<IRModule> ModuleOf(Expr (*build)(Expr x)) {
   const Var x("x", {1, 4});
-  return InferTypes(IRModule::FromExpr(Function({x}, build(x))));
+  return InferTypes(ModuleFromExpr(Function({x}, build(x))));
 }
 
 Expr ReluOfRelu(Expr x) { return nn::Relu(nn::Relu(std::move(x))); }
@@ -103,7 +104,7 @@ TEST(RemoveRedundantReluTest, KeepsTheValues) {
                              RemoveRedundantRelu()(module));
   BATON_ASSERT_OK_AND_ASSIGN(
       const std::vector<Value> inputs,
-      testing::RandomInputs(module.Find("main"), /*seed=*/0));
+      testing::RandomInputs(module.Find<Function>("main"), /*seed=*/0));
   BATON_ASSERT_OK_AND_ASSIGN(const Value before,
                              EvaluateFunction(module, "main", inputs));
   BATON_ASSERT_OK_AND_ASSIGN(const Value after,

@@ -19,7 +19,7 @@ namespace baton::examples {
 
 int64_t CountNodes(const IRModule& module) {
   int64_t count = 0;
-  for (const IRModule::Definition& definition : module.functions()) {
+  for (const auto& definition : module.functions<Function>()) {
     PostOrderVisit(definition.function, [&count](const ExprNode* node) {
       if (node->kind() != ExprKind::kOp) ++count;
     });

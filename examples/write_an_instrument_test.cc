@@ -16,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/function_pass.h"
@@ -40,7 +41,7 @@ using testing::StatusIs;
 absl::StatusOr<IRModule> ReluOfRelu() {
   const Var x("x", {1, 4});
   return InferTypes(
-      IRModule::FromExpr(Function({x}, relay::nn::Relu(relay::nn::Relu(x)))));
+      ModuleFromExpr(Function({x}, relay::nn::Relu(relay::nn::Relu(x)))));
 }
 
 // A pass that negates the result of each function twice.

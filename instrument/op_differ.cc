@@ -39,7 +39,7 @@ class OpCounter final : public ExprVisitor {
 
 OpCounts CountOps(const IRModule& module) {
   OpCounter counter;
-  for (const IRModule::Definition& definition : module.functions()) {
+  for (const auto& definition : module.functions<Function>()) {
     counter.Visit(definition.function);
   }
   return counter.Take();

@@ -133,7 +133,7 @@ std::string Range(size_t begin, size_t end) {
 // The text of one function of `module`; empty if it has none of that name.
 std::string FunctionText(const IRModule& module, const GlobalVar& var,
                          const TextOptions& options) {
-  const Function function = module.Find(var->name());
+  const Function function = module.Find<Function>(var->name());
   if (!function.defined()) return "";
   IRModule alone;
   alone.Set(var, function);
@@ -152,7 +152,7 @@ std::string DiffModules(const IRModule& before, const IRModule& after,
                     diff);
   };
   for (const IRModule::Definition& definition : before.functions()) {
-    const Function now = after.Find(definition.var->name());
+    const Function now = after.Find<Function>(definition.var->name());
     if (now.get() != definition.function.get()) add(definition.var);
   }
   for (const IRModule::Definition& definition : after.functions()) {

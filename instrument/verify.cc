@@ -153,7 +153,7 @@ Pending WhatDiffers(const IRModule& module, const IRModule& good) {
   absl::flat_hash_set<absl::string_view> retyped;
   for (size_t i = 0; i < definitions.size(); ++i) {
     const auto& [var, function] = definitions[i];
-    const Function old = i < known.size() && known[i].var->name() == var->name()
+    const BaseFunc old = i < known.size() && known[i].var->name() == var->name()
                              ? known[i].function
                              : good.Find(var->name());
     if (old.defined()) ++num_kept;
@@ -186,12 +186,14 @@ absl::Status CheckTypes(const IRModule& module) {
 absl::Status CheckTypes(const IRModule& module,
                         absl::FunctionRef<bool(int)> which) {
   TypeStripper stripper;
-  std::vector<Function> functions;
+  std::vector<BaseFunc> functions;
   functions.reserve(module.size());
   for (int i = 0; i < module.size(); ++i) {
-    const Function& function = module.functions()[i].function;
-    functions.push_back(which(i) ? stripper.MutateFunction(function)
-                                 : function);
+    const BaseFunc& function = module.functions()[i].function;
+    const auto* node = function.As<FunctionNode>();
+    functions.push_back(node != nullptr && which(i)
+                            ? stripper.MutateFunction(Function(node))
+                            : function);
   }
   BATON_ASSIGN_OR_RETURN(const IRModule inferred,
                          InferTypes(module.WithFunctions(functions)));

@@ -55,7 +55,7 @@ Function FunctionWithFreeVariable() {
 
 // Says that its result is larger than it is.
 Function FunctionWithWrongType() {
-  const Function right = toy::Module().Find("main");
+  const Function right = toy::Module().Find<Function>("main");
   return Function(
       {right->params().begin(), right->params().end()},
       Expr(WithType(right->body(), TensorType({3}, DType::Float(32)))));
@@ -133,8 +133,9 @@ Pass ChangeMain() {
   return toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return function == module.Find("main") ? toy::Wrap(function, "toy.b")
-                                               : function;
+        return function == module.Find<Function>("main")
+                   ? toy::Wrap(function, "toy.b")
+                   : function;
       },
       {.name = "ChangeMain"});
 }
@@ -153,7 +154,7 @@ Pass Edit(std::function<void(IRModule&)> edit) {
 Function Typed(const Function& function, const IRModule& module) {
   IRModule all = module;
   all.Set("main", function);
-  return InferTypes(all)->Find("main");
+  return InferTypes(all)->Find<Function>("main");
 }
 
 // `main` calls `f1`; `f2` and `f3` are by themselves.
@@ -184,11 +185,11 @@ TEST(IncrementalVerifyTest, PassesInsideBodiesDoNotInterfere) {
   const Pass nested = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        if (function != module.Find("f7")) return function;
+        if (function != module.Find<Function>("f7")) return function;
         IRModule inner;
         inner.Set("main", toy::Wrap(function, "toy.c"));
         BATON_ASSIGN_OR_RETURN(inner, toy::InferType()(inner));
-        return inner.Find("main");
+        return inner.Find<Function>("main");
       },
       {.name = "Nested"});
   // `main` of the inner module and `f7` of the outer one.
@@ -223,7 +224,7 @@ TEST(IncrementalVerifyTest, UsersOfAFunctionOfAnotherTypeAreChecked) {
                          const Var x("x", {3});
                          m.Set("f2",
                                Function({x}, Call(m.FindGlobalVar("f1"), {x})));
-                         m.Set("main", m.Find("f3"));
+                         m.Set("main", m.Find<Function>("f3"));
                        }),
                        module),
             4 + 3);
@@ -248,7 +249,8 @@ TEST(IncrementalVerifyTest, ARemovedFunctionIsMissed) {
 TEST(IncrementalVerifyTest, AnotherNameIsAnotherFunction) {
   const IRModule module = toy::Module(4);
   EXPECT_EQ(
-      NumChecked(Edit([](IRModule& m) { m.Set("g", m.Find("f1")); }), module),
+      NumChecked(Edit([](IRModule& m) { m.Set("g", m.Find<Function>("f1")); }),
+                 module),
       4 + 1);
 }
 

@@ -31,6 +31,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "gmock/gmock.h"
@@ -197,13 +198,13 @@ TEST(BinaryFormatTest, EveryAttribute) {
   const Var x("x", TensorType({n, twice, 3}, DType::Float(32)));
   const Var f("f");
   const Attrs attrs = Attrs::Make(value);
-  IRModule module = IRModule::FromExpr(
+  IRModule module = ModuleFromExpr(
       Function({x, f}, Call(f, {Call(f, {x}, attrs), x}, attrs)));
   const std::string bytes = Write(module);
   const absl::StatusOr<IRModule> read = Read(bytes);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(Write(*read), bytes);
-  const auto* outer = read->Find("main")->body().As<CallNode>();
+  const auto* outer = read->Find<Function>("main")->body().As<CallNode>();
   const auto* inner = outer->arg(0).As<CallNode>();
   EXPECT_EQ(inner->attrs(), outer->attrs());
   const auto* back = outer->attrs_as<EveryAttrs>();
@@ -219,8 +220,10 @@ TEST(BinaryFormatTest, EveryAttribute) {
   EXPECT_EQ(back->maybe, 7);
   EXPECT_EQ((*back->any.As<AttrList>())[1], AttrValue(back->dims[3]));
   EXPECT_EQ(back->map, value.map);
-  const auto* type =
-      read->Find("main")->params()[0]->annotation().As<TensorTypeNode>();
+  const auto* type = read->Find<Function>("main")
+                         ->params()[0]
+                         ->annotation()
+                         .As<TensorTypeNode>();
   EXPECT_EQ(type->dim(0), back->dim);
 }
 
@@ -228,18 +231,18 @@ TEST(BinaryFormatTest, SharingIsKept) {
   const Var x("x", {2});
   const Expr shared = Tuple({x, x});
   const Expr once = Tuple({shared, shared, Tuple({x, x})});
-  const IRModule read = AfterRoundTrip(IRModule::FromExpr(Function({x}, once)));
-  const auto* tuple = read.Find("main")->body().As<TupleNode>();
+  const IRModule read = AfterRoundTrip(ModuleFromExpr(Function({x}, once)));
+  const auto* tuple = read.Find<Function>("main")->body().As<TupleNode>();
   EXPECT_EQ(tuple->fields()[0], tuple->fields()[1]);
   EXPECT_NE(tuple->fields()[0], tuple->fields()[2]);
   EXPECT_EQ(tuple->fields()[2].As<TupleNode>()->fields()[0],
-            read.Find("main")->params()[0]);
+            read.Find<Function>("main")->params()[0]);
 }
 
 std::vector<Tensor> Tensors(const IRModule& module) {
   std::vector<Tensor> tensors;
   for (const Expr& field :
-       module.Find("main")->body().As<TupleNode>()->fields()) {
+       module.Find<Function>("main")->body().As<TupleNode>()->fields()) {
     tensors.push_back(field.As<ConstantNode>()->value());
   }
   return tensors;
@@ -248,7 +251,7 @@ std::vector<Tensor> Tensors(const IRModule& module) {
 IRModule ModuleOf(const std::vector<Tensor>& tensors) {
   std::vector<Expr> fields;
   for (const Tensor& tensor : tensors) fields.push_back(Constant(tensor));
-  return IRModule::FromExpr(Tuple(std::move(fields)));
+  return ModuleFromExpr(Tuple(std::move(fields)));
 }
 
 TEST(BinaryFormatTest, Tensors) {
@@ -302,7 +305,7 @@ TEST(BinaryFormatTest, SharedBufferIsWrittenOnce) {
 
 TEST(BinaryFormatTest, WhatIsMissingCannotBeWritten) {
   const absl::StatusOr<BinaryModule> binary =
-      WriteBinary(IRModule::FromExpr(Function({}, Tuple({Tuple({}), Expr()}))));
+      WriteBinary(ModuleFromExpr(Function({}, Tuple({Tuple({}), Expr()}))));
   EXPECT_EQ(binary.status().message(), "@main: a Tuple has no field");
 }
 
@@ -311,9 +314,8 @@ TEST(BinaryFormatTest, TypesThatExplode) {
   Type type = TensorType::Scalar(DType::Float(32));
   for (int i = 0; i < 40; ++i) type = TupleType({type, type});
   const Var x("x", type);
-  EXPECT_THAT(
-      WriteBinary(IRModule::FromExpr(Function({x}, x))).status().message(),
-      HasSubstr("a TupleType is, written out, larger than"));
+  EXPECT_THAT(WriteBinary(ModuleFromExpr(Function({x}, x))).status().message(),
+              HasSubstr("a TupleType is, written out, larger than"));
 }
 
 // --- Damage ------------------------------------------------------------------

@@ -696,7 +696,7 @@ absl::StatusOr<BinaryModule> BinaryWriter::Write(
     const IRModule& module, const BinaryWriteOptions& options) {
   std::string functions;
   std::string types;
-  for (const TypeData& type : module.types()) {
+  for (const TypeDefinition& type : module.types()) {
     absl::StatusOr<uint64_t> number = NumberOf(type.get());
     if (!number.ok()) {
       return absl::Status(

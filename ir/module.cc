@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/near_names.h"
-#include "baton/relay/ir/visit.h"
 
 namespace baton {
 namespace {
@@ -25,16 +24,6 @@ IRModule::IRModule() {
   data_->index = *kEmptyIndex;
 }
 
-IRModule IRModule::FromExpr(const Expr& expr) {
-  IRModule module;
-  if (const auto* function = expr.As<FunctionNode>()) {
-    module.Set("main", Function(function));
-  } else {
-    module.Set("main", Function(FreeVars(expr), expr));
-  }
-  return module;
-}
-
 absl::Span<const IRModule::Definition> IRModule::functions() const {
   return data_->functions;
 }
@@ -44,9 +33,9 @@ int IRModule::IndexOf(absl::string_view name) const {
   return it == data_->index->end() ? -1 : it->second;
 }
 
-Function IRModule::Find(absl::string_view name) const {
+BaseFunc IRModule::Find(absl::string_view name) const {
   const int i = IndexOf(name);
-  return i < 0 ? Function() : data_->functions[i].function;
+  return i < 0 ? BaseFunc() : data_->functions[i].function;
 }
 
 GlobalVar IRModule::FindGlobalVar(absl::string_view name) const {
@@ -54,16 +43,18 @@ GlobalVar IRModule::FindGlobalVar(absl::string_view name) const {
   return i < 0 ? GlobalVar() : data_->functions[i].var;
 }
 
-absl::Span<const TypeData> IRModule::types() const { return data_->types; }
+absl::Span<const TypeDefinition> IRModule::types() const {
+  return data_->types;
+}
 
-TypeData IRModule::FindType(absl::string_view name) const {
-  for (const TypeData& type : data_->types) {
+TypeDefinition IRModule::FindType(absl::string_view name) const {
+  for (const TypeDefinition& type : data_->types) {
     if (type->name() == name) return type;
   }
   return {};
 }
 
-void IRModule::SetType(TypeData type) {
+void IRModule::SetType(TypeDefinition type) {
   for (size_t i = 0; i < data_->types.size(); ++i) {
     if (data_->types[i]->name() != type->name()) continue;
     if (data_->types[i] != type) Mutable().types[i] = std::move(type);
@@ -72,12 +63,19 @@ void IRModule::SetType(TypeData type) {
   Mutable().types.push_back(std::move(type));
 }
 
-absl::StatusOr<Function> IRModule::Lookup(absl::string_view name) const {
-  if (Function function = Find(name)) return function;
+absl::StatusOr<BaseFunc> IRModule::Lookup(absl::string_view name) const {
+  if (BaseFunc function = Find(name)) return function;
   std::vector<std::string> names;
   for (const Definition& d : data_->functions) names.push_back(d.var->name());
   return absl::NotFoundError(absl::StrCat("the module has no function @", name,
                                           DidYouMean(name, names)));
+}
+
+absl::Status IRModule::WrongKind(absl::string_view name, const BaseFunc& is,
+                                 absl::string_view wanted) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("@", name, " is a function of kind ",
+                   NodeKindName(is->kind()), ", not ", wanted));
 }
 
 IRModule::Data& IRModule::Mutable() {
@@ -85,13 +83,13 @@ IRModule::Data& IRModule::Mutable() {
   return *data_;
 }
 
-void IRModule::Set(absl::string_view name, Function function) {
+void IRModule::Set(absl::string_view name, BaseFunc function) {
   const int i = IndexOf(name);
   Set(i < 0 ? GlobalVar(std::string(name)) : data_->functions[i].var,
       std::move(function));
 }
 
-void IRModule::Set(const GlobalVar& var, Function function) {
+void IRModule::Set(const GlobalVar& var, BaseFunc function) {
   const int i = IndexOf(var->name());
   if (i >= 0) {
     if (data_->functions[i].function == function &&
@@ -125,7 +123,8 @@ void IRModule::Remove(absl::string_view name) {
   data.index = std::move(index);
 }
 
-IRModule IRModule::WithFunctions(absl::Span<const Function> functions) const {
+IRModule IRModule::WithAllFunctions(
+    absl::Span<const BaseFunc> functions) const {
   std::shared_ptr<Data> data;
   for (size_t i = 0; i < functions.size(); ++i) {
     if (functions[i] == data_->functions[i].function) continue;

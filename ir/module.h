@@ -1,4 +1,4 @@
-// IRModule: named functions, and the algebraic data types that they use.
+// IRModule: named functions, of any kinds, and the data types that they use.
 //
 // A module is a value: copying it copies a pointer, so a snapshot costs
 // nothing, and two modules that share it are recognized at once. Setting a
@@ -16,8 +16,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/relay/ir/adt.h"
-#include "baton/relay/ir/expr.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/type.h"
 
 namespace baton {
 
@@ -25,42 +25,58 @@ class IRModule {
  public:
   struct Definition {
     GlobalVar var;
-    Function function;
+    BaseFunc function;
+  };
+  // The same with a function known to be an F.
+  template <typename F>
+  struct DefinitionOf {
+    GlobalVar var;
+    F function;
   };
 
   // Empty.
   IRModule();
 
-  // A module whose `main` is `expr`: itself if it is a function, otherwise a
-  // function of the free variables of `expr`.
-  static IRModule FromExpr(const Expr& expr);
-
   // The functions in the order in which they were first added.
   absl::Span<const Definition> functions() const;
+  // Those that are an F (a handle class such as Function), in the same order.
+  template <typename F>
+  std::vector<DefinitionOf<F>> functions() const;
   int size() const { return static_cast<int>(functions().size()); }
 
-  // Null if there is none of that name.
-  Function Find(absl::string_view name) const;
-  // The same; an error names the nearest known functions.
-  absl::StatusOr<Function> Lookup(absl::string_view name) const;
+  // Null if there is none of that name; of Find<F>, also if it is not an F.
+  BaseFunc Find(absl::string_view name) const;
+  template <typename F>
+  F Find(absl::string_view name) const;
+  // The same; an error names the nearest known functions, or says what the
+  // function is.
+  absl::StatusOr<BaseFunc> Lookup(absl::string_view name) const;
+  template <typename F>
+  absl::StatusOr<F> Lookup(absl::string_view name) const;
   // The GlobalVar under which `name` was added; null if there is none.
   GlobalVar FindGlobalVar(absl::string_view name) const;
 
   // Adds a function or replaces the one of that name, which keeps its place.
-  void Set(absl::string_view name, Function function);
-  void Set(const GlobalVar& var, Function function);
+  void Set(absl::string_view name, BaseFunc function);
+  void Set(const GlobalVar& var, BaseFunc function);
   void Remove(absl::string_view name);
 
   // The data types in the order in which they were first added.
-  absl::Span<const TypeData> types() const;
-  // Null if there is none of that name.
-  TypeData FindType(absl::string_view name) const;
+  absl::Span<const TypeDefinition> types() const;
+  // Those that are a T (a handle class such as TypeData), in the same order.
+  template <typename T>
+  std::vector<T> types() const;
+  // Null if there is none of that name; of FindType<T>, also if it is not a T.
+  TypeDefinition FindType(absl::string_view name) const;
+  template <typename T>
+  T FindType(absl::string_view name) const;
   // Adds a data type or replaces the one of that name, which keeps its place.
-  void SetType(TypeData type);
+  void SetType(TypeDefinition type);
 
-  // This module with the i-th function replaced by functions[i], for all i.
-  // The same module if nothing differs.
-  IRModule WithFunctions(absl::Span<const Function> functions) const;
+  // This module with the i-th of functions<F>() replaced by functions[i], for
+  // all i. The same module if nothing differs.
+  template <typename F>
+  IRModule WithFunctions(const std::vector<F>& functions) const;
 
   // True if both are one and the same: O(1).
   bool SameAs(const IRModule& other) const { return data_ == other.data_; }
@@ -71,16 +87,74 @@ class IRModule {
  private:
   struct Data {
     std::vector<Definition> functions;
-    std::vector<TypeData> types;
+    std::vector<TypeDefinition> types;
     // Shared by versions of a module that differ in bodies only.
     std::shared_ptr<const absl::flat_hash_map<std::string, int>> index;
   };
   explicit IRModule(std::shared_ptr<Data> data) : data_(std::move(data)) {}
+  IRModule WithAllFunctions(absl::Span<const BaseFunc> functions) const;
+  static absl::Status WrongKind(absl::string_view name, const BaseFunc& is,
+                                absl::string_view wanted);
   Data& Mutable();
   int IndexOf(absl::string_view name) const;  // -1 if absent
 
   std::shared_ptr<Data> data_;
 };
+
+// Implementation details below.
+
+template <typename F>
+std::vector<IRModule::DefinitionOf<F>> IRModule::functions() const {
+  std::vector<DefinitionOf<F>> result;
+  result.reserve(functions().size());
+  for (const Definition& definition : functions()) {
+    if (const auto* node = definition.function.As<NodeOf<F>>()) {
+      result.push_back({definition.var, F(node)});
+    }
+  }
+  return result;
+}
+
+template <typename F>
+F IRModule::Find(absl::string_view name) const {
+  return F(Find(name).As<NodeOf<F>>());
+}
+
+template <typename F>
+absl::StatusOr<F> IRModule::Lookup(absl::string_view name) const {
+  absl::StatusOr<BaseFunc> found = Lookup(name);
+  if (!found.ok()) return found.status();
+  const auto* node = found->As<NodeOf<F>>();
+  if (node == nullptr) return WrongKind(name, *found, NodeOf<F>::kName);
+  return F(node);
+}
+
+template <typename F>
+IRModule IRModule::WithFunctions(const std::vector<F>& functions) const {
+  std::vector<BaseFunc> all;
+  all.reserve(this->functions().size());
+  auto next = functions.begin();
+  for (const Definition& definition : this->functions()) {
+    all.push_back(definition.function.Is<NodeOf<F>>() ? BaseFunc(*next++)
+                                                      : definition.function);
+  }
+  return WithAllFunctions(all);
+}
+
+template <typename T>
+std::vector<T> IRModule::types() const {
+  std::vector<T> result;
+  result.reserve(types().size());
+  for (const TypeDefinition& type : types()) {
+    if (const auto* node = type.As<NodeOf<T>>()) result.push_back(T(node));
+  }
+  return result;
+}
+
+template <typename T>
+T IRModule::FindType(absl::string_view name) const {
+  return T(FindType(name).As<NodeOf<T>>());
+}
 
 }  // namespace baton
 

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -188,11 +189,15 @@ class NodeRef {
   const Node* node_ = nullptr;
 };
 
-inline const Node* NodeOf(const NodeRef& ref) { return ref.get(); }
+inline const Node* ReferredNode(const NodeRef& ref) { return ref.get(); }
 
 // Handles by class, for generic code: HandleOf<CallNode> is Call.
 template <typename N>
 using HandleOf = typename N::Handle;
+
+// And the other way round: NodeOf<Call> is CallNode.
+template <typename H>
+using NodeOf = std::remove_cvref_t<decltype(*std::declval<const H&>())>;
 
 // The handle of a node's own class: `Handle(call_node)` is a Call.
 template <typename N>

@@ -338,7 +338,7 @@ constexpr bool NodeFieldsCover() {
 template <typename N, typename Fn>
 void ForEachReferenceOf(const N& node, Fn&& fn) {
   auto give = [&fn](const auto& reference) {
-    if (const Node* target = NodeOf(reference)) fn(target);
+    if (const Node* target = ReferredNode(reference)) fn(target);
   };
   ForEachField<N>([&](auto field) {
     internal::ForEachReferenceIn(decltype(field)::Of(node), give);

@@ -47,7 +47,7 @@ class NewChildren {
     if constexpr (std::is_same_v<H, Expr>) {
       return child;
     } else {
-      using N = std::remove_cvref_t<decltype(*std::declval<const H&>())>;
+      using N = NodeOf<H>;
       const N* node = child.As<N>();
       return node == nullptr ? old : H(node);
     }

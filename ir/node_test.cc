@@ -10,6 +10,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -140,7 +141,7 @@ TEST(OpTest, PropertiesOfPackagesAbove) {
 
 TEST(ModuleTest, IsAValue) {
   const Var x("x", {2});
-  IRModule a = IRModule::FromExpr(Function({x}, x));
+  IRModule a = ModuleFromExpr(Function({x}, x));
   const IRModule b = a;
   EXPECT_TRUE(a.SameAs(b));
   a.Set("other", Function({}, Tuple({})));
@@ -149,31 +150,32 @@ TEST(ModuleTest, IsAValue) {
   EXPECT_EQ(a.size(), 2);
   EXPECT_EQ(a.functions()[1].var->name(), "other");
   a.Remove("main");
-  EXPECT_FALSE(a.Find("main").defined());
-  EXPECT_TRUE(a.Find("other").defined());
-  EXPECT_TRUE(b.Find("main").defined());
+  EXPECT_FALSE(a.Find<Function>("main").defined());
+  EXPECT_TRUE(a.Find<Function>("other").defined());
+  EXPECT_TRUE(b.Find<Function>("main").defined());
 }
 
 TEST(ModuleTest, SettingTheSameFunctionChangesNothing) {
   const Var x("x", {2});
-  IRModule a = IRModule::FromExpr(Function({x}, x));
+  IRModule a = ModuleFromExpr(Function({x}, x));
   const IRModule b = a;
-  a.Set("main", a.Find("main"));
+  a.Set("main", a.Find<Function>("main"));
   EXPECT_TRUE(a.SameAs(b));
-  EXPECT_TRUE(a.WithFunctions({b.Find("main")}).SameAs(b));
+  EXPECT_TRUE(a.WithFunctions(std::vector<Function>{b.Find<Function>("main")})
+                  .SameAs(b));
 }
 
 TEST(ModuleTest, FromExprTakesFreeVariablesAsParameters) {
   const Var x("x", {2});
   const Var y("y", {2});
-  const IRModule m = IRModule::FromExpr(Tuple({y, x, y}));
-  ASSERT_EQ(m.Find("main")->params().size(), 2u);
-  EXPECT_EQ(m.Find("main")->params()[0], y);
-  EXPECT_EQ(m.Find("main")->params()[1], x);
+  const IRModule m = ModuleFromExpr(Tuple({y, x, y}));
+  ASSERT_EQ(m.Find<Function>("main")->params().size(), 2u);
+  EXPECT_EQ(m.Find<Function>("main")->params()[0], y);
+  EXPECT_EQ(m.Find<Function>("main")->params()[1], x);
 }
 
 TEST(ModuleTest, LookupSuggests) {
-  IRModule m = IRModule::FromExpr(Tuple({}));
+  IRModule m = ModuleFromExpr(Tuple({}));
   const auto missing = m.Lookup("mian");
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(std::string(missing.status().message()), HasSubstr("main"));

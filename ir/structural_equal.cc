@@ -685,13 +685,13 @@ bool ModulesEqual(const IRModule& a, const IRModule& b,
     }
     return false;
   };
-  for (const TypeData& type : b.types()) {
+  for (const TypeData& type : b.types<TypeData>()) {
     if (!a.FindType(type->name()).defined()) {
       return only_in("second", type->name());
     }
   }
-  for (const TypeData& type : a.types()) {
-    const TypeData other = b.FindType(type->name());
+  for (const TypeData& type : a.types<TypeData>()) {
+    const TypeData other = b.FindType<TypeData>(type->name());
     if (!other.defined()) return only_in("first", type->name());
     if (!Comparator(options, false).TypeDataEqual(type.get(), other.get())) {
       if (difference != nullptr) {
@@ -701,12 +701,12 @@ bool ModulesEqual(const IRModule& a, const IRModule& b,
       return false;
     }
   }
-  for (const IRModule::Definition& definition : b.functions()) {
+  for (const auto& definition : b.functions<Function>()) {
     if (a.Find(definition.var->name()).defined()) continue;
     return only_in("second", absl::StrCat("@", definition.var->name()));
   }
-  for (const IRModule::Definition& definition : a.functions()) {
-    const Function other = b.Find(definition.var->name());
+  for (const auto& definition : a.functions<Function>()) {
+    const Function other = b.Find<Function>(definition.var->name());
     if (definition.function == other) continue;
     if (!other.defined()) {
       return only_in("first", absl::StrCat("@", definition.var->name()));
@@ -1175,7 +1175,7 @@ uint64_t StructuralHash(const Type& type) {
 uint64_t StructuralHash(const IRModule& module) {
   // A sum, for the order of definitions does not matter.
   uint64_t sum = static_cast<uint64_t>(module.size());
-  for (const TypeData& type : module.types()) {
+  for (const TypeData& type : module.types<TypeData>()) {
     StableHash hash(8);
     hash.AddString(type->name());
     hash.Add(type->type_params().size());
@@ -1185,7 +1185,7 @@ uint64_t StructuralHash(const IRModule& module) {
     }
     sum += hash.value();
   }
-  for (const IRModule::Definition& definition : module.functions()) {
+  for (const auto& definition : module.functions<Function>()) {
     StableHash hash(7);
     hash.AddString(definition.var->name());
     hash.Add(StructuralHash(definition.function));

@@ -80,7 +80,7 @@ class Dim {
   uint64_t bits_ = 0;
 };
 
-inline const Node* NodeOf(const Dim& dim);
+inline const Node* ReferredNode(const Dim& dim);
 
 using Dims = absl::InlinedVector<Dim, 5>;
 
@@ -144,7 +144,7 @@ class DimExprNode : public Node {
   Dim rhs_;
 };
 
-inline const Node* NodeOf(const Dim& dim) {
+inline const Node* ReferredNode(const Dim& dim) {
   return dim.is_symbolic() ? dim.expr() : nullptr;
 }
 
@@ -301,6 +301,34 @@ class GlobalTypeVar : public Type {
   BATON_HANDLE(GlobalTypeVar, Type, GlobalTypeVarNode)
   explicit GlobalTypeVar(std::string name)
       : Type(new GlobalTypeVarNode(std::move(name))) {}
+};
+
+// The definition of a data type, of any kind: what a module holds under the
+// name of a type.
+class TypeDefinitionNode : public Node {
+ public:
+  using Handle = class TypeDefinition;
+  static constexpr bool ClassOf(NodeKind kind) {
+    return kind.Is(NodeSort::kTypeDefinition);
+  }
+  static constexpr auto BaseFields() {
+    return std::tuple(
+        field::Annotation<1, &TypeDefinitionNode::header_>("header"));
+  }
+  const std::string& name() const { return header_->name(); }
+  const GlobalTypeVar& header() const { return header_; }
+
+ protected:
+  explicit TypeDefinitionNode(NodeKind kind, GlobalTypeVar header = {})
+      : Node(kind), header_(std::move(header)) {}
+
+ private:
+  GlobalTypeVar header_;
+};
+
+class TypeDefinition : public NodeRef {
+ public:
+  BATON_HANDLE(TypeDefinition, NodeRef, TypeDefinitionNode)
 };
 
 // A type applied to types: `List[int32]`.

@@ -557,7 +557,8 @@ absl::StatusOr<Value> Evaluator::Global(const GlobalVarNode* var) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no module to look @", var->name(), " up in"));
   }
-  BATON_ASSIGN_OR_RETURN(const Function function, module_->Lookup(var->name()));
+  BATON_ASSIGN_OR_RETURN(const Function function,
+                         module_->Lookup<Function>(var->name()));
   return MakeClosure(function.get(), Var());
 }
 
@@ -572,7 +573,8 @@ absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
                                        absl::string_view name,
                                        absl::Span<const Value> args,
                                        const EvaluateOptions& options) {
-  BATON_ASSIGN_OR_RETURN(const Function function, module.Lookup(name));
+  BATON_ASSIGN_OR_RETURN(const Function function,
+                         module.Lookup<Function>(name));
   if (function->params().size() != args.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("@", name, " takes ", function->params().size(),

@@ -21,6 +21,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
@@ -50,8 +51,8 @@ std::vector<std::string> GoodFiles() {
       GetWorkload("resnet{num_layers=8,image_shape=[3,28,28],num_classes=10}");
   EXPECT_THAT(workload, IsOk());
   files.push_back(Written(workload->module));
-  files.push_back(Written(IRModule::FromExpr(*relay::BindParamsByName(
-      workload->module.Find("main"), workload->params))));
+  files.push_back(Written(ModuleFromExpr(*relay::BindParamsByName(
+      workload->module.Find<Function>("main"), workload->params))));
   const absl::StatusOr<std::vector<ConformanceCase>> cases =
       ReadConformanceCases(RunfilePath("testing/conformance"));
   EXPECT_THAT(cases, IsOk());

@@ -19,6 +19,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/visit.h"
@@ -108,7 +109,7 @@ Function Closures() {
 
 class DeepTest : public ::testing::TestWithParam<Shape> {
  protected:
-  static IRModule Make() { return IRModule::FromExpr(GetParam().make()); }
+  static IRModule Make() { return ModuleFromExpr(GetParam().make()); }
 };
 
 class CountingVisitor final : public ExprVisitor {
@@ -213,7 +214,7 @@ TEST_P(DeepTest, EveryPass) {
                                  RunRequiredPasses(pass, module));
       const SilentStderr silent;
       BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, pass(input));
-      EXPECT_TRUE(result.Find("main").defined());
+      EXPECT_TRUE(result.Find<Function>("main").defined());
     }
   });
 }
@@ -230,10 +231,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(DeepNormalFormsTest, BackToAGraph) {
   RunInSmallStack([] {
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule graph,
-                               InferTypes(IRModule::FromExpr(Calls())));
+                               InferTypes(ModuleFromExpr(Calls())));
     for (Function (*make)() : {Calls, Lets}) {
       BATON_ASSERT_OK_AND_ASSIGN(IRModule module,
-                                 InferTypes(IRModule::FromExpr(make())));
+                                 InferTypes(ModuleFromExpr(make())));
       for (const char* text :
            {"ToANormalForm", "InferType", "DeadCodeElimination",
             "ToBasicBlockNormalForm", "DeadCodeElimination{inline_once=true}",

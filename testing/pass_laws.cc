@@ -27,6 +27,7 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/ir/well_formed.h"
@@ -78,7 +79,7 @@ int64_t NumElements(const TensorTypeNode* type) {
 // About how many multiplications and additions each expression takes once.
 int64_t NumOperations(const IRModule& module) {
   int64_t result = 0;
-  for (const IRModule::Definition& d : module.functions()) {
+  for (const auto& d : module.functions<Function>()) {
     PostOrderVisit(d.function, [&](const ExprNode* node) {
       const TensorTypeNode* type = node->tensor_type();
       if (type == nullptr || node->kind() != ExprKind::kCall) return;
@@ -114,11 +115,11 @@ constexpr EvaluateOptions kEvaluateOptions = {.max_call_depth = 1000};
 absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
                             const IRModule& after,
                             const PassLawOptions& options) {
-  const Function main = before.Find("main");
+  const Function main = before.Find<Function>("main");
   if (!main.defined() || NumOperations(before) > options.max_operations) {
     return absl::OkStatus();
   }
-  for (const IRModule::Definition& d : before.functions()) {
+  for (const auto& d : before.functions<Function>()) {
     if (!HasKernels(d.function)) return absl::OkStatus();
     if (!Keeps(pass, "effects") && HasEffects(d.function)) {
       return absl::OkStatus();
@@ -162,7 +163,7 @@ absl::StatusOr<IRModule> Verified(const IRModule& module) {
 
 int64_t NumNodes(const IRModule& module) {
   int64_t result = 0;
-  for (const IRModule::Definition& d : module.functions()) {
+  for (const auto& d : module.functions<Function>()) {
     PostOrderVisit(d.function, [&](const ExprNode* /*node*/) { ++result; });
   }
   return result;
@@ -185,7 +186,7 @@ IRModule DeepCalls() {
   const Var x("x", {2, 3});
   Expr e = x;
   for (int i = 0; i < kDepth; ++i) e = Step(i, std::move(e), x);
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 IRModule DeepLets() {
@@ -200,7 +201,7 @@ IRModule DeepLets() {
         Step(i, i == 0 ? Expr(x) : Expr(vars[static_cast<size_t>(i - 1)]), x),
         std::move(e));
   }
-  return IRModule::FromExpr(Function({x}, std::move(e)));
+  return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 // if (c) {relu(x)} else {if (c) {relu(x)} else {...}}: not as deep, since each
@@ -213,7 +214,7 @@ IRModule DeepBranches() {
   for (int i = 0; i < kBranches; ++i) {
     e = If(c, relay::nn::Relu(x), std::move(e));
   }
-  return IRModule::FromExpr(Function({c, x}, std::move(e)));
+  return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
 // Functions that differ, `main` first.
@@ -224,7 +225,8 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
     BATON_ASSIGN_OR_RETURN(
         const IRModule one,
         RandomProgram(seed + i, {.size = 20, .networks = i % 2 == 0}));
-    module.Set(i == 0 ? "main" : absl::StrCat("f", i), one.Find("main"));
+    module.Set(i == 0 ? "main" : absl::StrCat("f", i),
+               one.Find<Function>("main"));
   }
   return InferTypes(module);
 }
@@ -361,8 +363,9 @@ absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules() {
     BATON_ASSIGN_OR_RETURN(const Workload workload, GetWorkload(small));
     BATON_ASSIGN_OR_RETURN(
         const Function bound,
-        relay::BindParamsByName(workload.module.Find("main"), workload.params));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(IRModule::FromExpr(bound)));
+        relay::BindParamsByName(workload.module.Find<Function>("main"),
+                                workload.params));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(ModuleFromExpr(bound)));
     result.emplace_back(absl::StrCat(small, " with weights"),
                         std::move(module));
   }

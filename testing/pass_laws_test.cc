@@ -156,7 +156,7 @@ TEST(CheckPassLawsTest, Threads) {
                       return module;
                     }
                     IRModule result = module;
-                    result.Set("other", module.Find("main"));
+                    result.Set("other", module.Find<Function>("main"));
                     return result;
                   },
                   {.name = "Toy"}),
@@ -188,7 +188,7 @@ TEST(CheckPassLawsTest, InputIsUntouched) {
   const Pass pass = CreateModulePass(
       [](const IRModule& module,
          const PassContext&) -> absl::StatusOr<IRModule> {
-        const Function main = module.Find("main");
+        const Function main = module.Find<Function>("main");
         const auto* constant =
             main->body().As<CallNode>()->arg(1).As<ConstantNode>();
         *static_cast<float*>(const_cast<void*>(constant->value().data())) = 3;

@@ -84,7 +84,7 @@ class Generator {
     IRModule module;
     if (options_.data_types) {
       BATON_ASSIGN_OR_RETURN(module, ParseModule(kChoiceType));
-      choice_ = module.FindType("Choice");
+      choice_ = module.FindType<TypeData>("Choice");
     }
     if (options_.functions) {
       for (int i = Random(3); i > 0; --i) {
@@ -596,29 +596,29 @@ class Shrinker {
   // True if the module became smaller.
   bool Step() {
     const IRModule module = module_;
-    for (const IRModule::Definition& d : module.functions()) {
+    for (const auto& d : module.functions<Function>()) {
       if (d.var->name() == "main") continue;
       IRModule without = module;
       without.Remove(d.var->name());
       if (Try(without)) return true;
     }
-    for (const TypeData& type : module.types()) {
+    for (const TypeData& type : module.types<TypeData>()) {
       IRModule without;
-      for (const TypeData& other : module.types()) {
+      for (const TypeData& other : module.types<TypeData>()) {
         if (!(other == type)) without.SetType(other);
       }
-      for (const IRModule::Definition& d : module.functions()) {
+      for (const auto& d : module.functions<Function>()) {
         without.Set(d.var, d.function);
       }
       if (Try(without)) return true;
     }
-    for (const IRModule::Definition& d : module.functions()) {
+    for (const auto& d : module.functions<Function>()) {
       if (StepIn(d)) return true;
     }
     return false;
   }
 
-  bool StepIn(const IRModule::Definition& d) {
+  bool StepIn(const IRModule::DefinitionOf<Function>& d) {
     const Function& function = d.function;
     const std::vector<Var> params(function->params().begin(),
                                   function->params().end());
@@ -718,7 +718,7 @@ class Shrinker {
 
   static int64_t Size(const IRModule& module) {
     int64_t size = static_cast<int64_t>(module.types().size());
-    for (const IRModule::Definition& d : module.functions()) {
+    for (const auto& d : module.functions<Function>()) {
       PostOrderVisit(d.function, [&](const ExprNode* node) {
         // A projection costs more than what a variable does; all that is
         // computed costs more than a constant.

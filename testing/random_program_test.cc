@@ -38,13 +38,13 @@ TEST(RandomProgramTest, AreGoodAndHaveEverything) {
     const IRModule module = Mixed(seed);
     ASSERT_THAT(CheckWellFormed(module), IsOk()) << ToText(module);
     ASSERT_THAT(CheckRoundTrip(module, /*typed=*/true), IsOk());
-    for (const IRModule::Definition& d : module.functions()) {
+    for (const auto& d : module.functions<Function>()) {
       PostOrderVisit(d.function, [&](const ExprNode* node) {
         kinds.insert(ExprKindOf(node));
       });
     }
-    BATON_ASSERT_OK_AND_ASSIGN(const auto args,
-                               RandomInputs(module.Find("main"), seed));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const auto args, RandomInputs(module.Find<Function>("main"), seed));
     ASSERT_THAT(
         EvaluateFunction(module, "main", args, {.max_call_depth = 1000}),
         IsOk())
@@ -66,7 +66,7 @@ TEST(RandomProgramTest, SameSeedSameProgram) {
 
 bool Calls(const IRModule& module, const char* op) {
   bool found = false;
-  for (const IRModule::Definition& d : module.functions()) {
+  for (const auto& d : module.functions<Function>()) {
     PostOrderVisit(d.function, [&](const ExprNode* node) {
       const auto* call = Expr(node).As<CallNode>();
       found = found || (call != nullptr && call->op_node() != nullptr &&

@@ -108,8 +108,8 @@ TEST_P(ResNetPassTest, PrintsAsTheReference) {
   IRModule module = ResNet18().module;
   if (absl::EndsWith(golden, ".bound")) {
     BATON_ASSERT_OK_AND_ASSIGN(
-        Function bound,
-        relay::BindParamsByName(module.Find("main"), ResNet18().params));
+        Function bound, relay::BindParamsByName(module.Find<Function>("main"),
+                                                ResNet18().params));
     module.Set("main", std::move(bound));
     BATON_ASSERT_OK_AND_ASSIGN(module, RunPipeline(module, "InferType"));
   }

@@ -42,7 +42,8 @@ absl::StatusOr<IRModule> BoundResNet18() {
   BATON_ASSIGN_OR_RETURN(Workload workload, GetWorkload("resnet"));
   BATON_ASSIGN_OR_RETURN(
       Function bound,
-      relay::BindParamsByName(workload.module.Find("main"), workload.params));
+      relay::BindParamsByName(workload.module.Find<Function>("main"),
+                              workload.params));
   workload.module.Set("main", std::move(bound));
   return RunPipeline(workload.module, "InferType");
 }
@@ -59,7 +60,7 @@ TEST(ResNetValuesTest, LogitsAreThoseOfTheReference) {
   BATON_ASSERT_OK_AND_ASSIGN(IRModule module, BoundResNet18());
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor image, GoldenImage({1, 3, 224, 224}));
   // The logits are what the final softmax is given.
-  const Function main = module.Find("main");
+  const Function main = module.Find<Function>("main");
   const auto* softmax = main->body().As<CallNode>();
   ASSERT_NE(softmax, nullptr);
   module.Set("main", Function({main->params().begin(), main->params().end()},

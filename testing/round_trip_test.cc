@@ -15,6 +15,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
@@ -82,10 +83,10 @@ IRModule BoundWorkload() {
   const absl::StatusOr<Workload> workload =
       GetWorkload("resnet{num_layers=8,image_shape=[3,28,28],num_classes=10}");
   EXPECT_THAT(workload, IsOk());
-  const absl::StatusOr<Function> bound =
-      relay::BindParamsByName(workload->module.Find("main"), workload->params);
+  const absl::StatusOr<Function> bound = relay::BindParamsByName(
+      workload->module.Find<Function>("main"), workload->params);
   EXPECT_THAT(bound, IsOk());
-  return *InferTypes(IRModule::FromExpr(*bound));
+  return *InferTypes(ModuleFromExpr(*bound));
 }
 
 TEST(RoundTripTest, OutputsOfPasses) {

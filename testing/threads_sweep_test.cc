@@ -48,7 +48,7 @@ absl::StatusOr<IRModule> RandomFunctions(uint32_t seed, int count) {
     if (i == 0) {
       module = program;
     } else {
-      module.Set(absl::StrCat("f", i), program.Find("main"));
+      module.Set(absl::StrCat("f", i), program.Find<Function>("main"));
     }
   }
   return InferTypes(module);
@@ -103,7 +103,8 @@ TEST(ThreadsSweepTest, Workloads) {
                                testing::GetWorkloadModule(absl::StrCat(
                                    "resnet{num_layers=", layers, "}")));
     for (const char* copy : {"a", "b", "c"}) {
-      module.Set(absl::StrCat("resnet_", layers, copy), network.Find("main"));
+      module.Set(absl::StrCat("resnet_", layers, copy),
+                 network.Find<Function>("main"));
     }
   }
   BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(kLevel3));
@@ -119,7 +120,7 @@ TEST(ThreadsSweepTest, PipelinesInsideBodies) {
         IRModule one = module;
         one.Set("main", function);
         BATON_ASSIGN_OR_RETURN(one, inner(one));
-        return one.Find("main");
+        return one.Find<Function>("main");
       },
       {.name = "Inside"});
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(400, 10));

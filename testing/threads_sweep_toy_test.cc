@@ -38,7 +38,7 @@ Pass ByName(std::string pass, Body body) {
       [body = std::move(body)](
           const Function& function, const IRModule& module,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        for (const IRModule::Definition& d : module.functions()) {
+        for (const auto& d : module.functions<Function>()) {
           if (d.function == function) return body(d.var->name(), function);
         }
         return absl::InternalError("the function is not in the module");
@@ -50,7 +50,7 @@ absl::StatusOr<Function> RunOn(const Pass& pass, const Function& function) {
   IRModule module;
   module.Set("main", function);
   BATON_ASSIGN_OR_RETURN(module, pass(module));
-  return module.Find("main");
+  return module.Find<Function>("main");
 }
 
 // Runs passes on a module of one function, from inside the body. The deeper

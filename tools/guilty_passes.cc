@@ -64,7 +64,8 @@ Pass LoseVariable() {
       [](const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         IRModule result = module;
-        result.Set("main", WithBody(module.Find("main"), Var("lost", {2})));
+        result.Set("main",
+                   WithBody(module.Find<Function>("main"), Var("lost", {2})));
         return result;
       },
       {.name = "LoseVariable"});
@@ -75,7 +76,8 @@ Pass FailIfTyped() {
   return CreateModulePass(
       [](const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        if (!module.Find("main")->body()->type().defined()) return module;
+        if (!module.Find<Function>("main")->body()->type().defined())
+          return module;
         return absl::InternalError("the module has types");
       },
       {.name = "FailIfTyped"});

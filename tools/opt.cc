@@ -81,7 +81,8 @@ absl::StatusOr<IRModule> LoadWorkload(const OptOptions& options) {
                          testing::GetWorkload(options.workload));
   BATON_ASSIGN_OR_RETURN(
       Function bound,
-      relay::BindParamsByName(workload.module.Find("main"), workload.params));
+      relay::BindParamsByName(workload.module.Find<Function>("main"),
+                              workload.params));
   workload.module.Set("main", std::move(bound));
   return workload.module;
 }

@@ -54,7 +54,7 @@ int TimesComputed(const Fn& fn) {
   return Params<kBytes>::times_computed - before;
 }
 
-Function MakeFunction() { return toy::Module().Find("main"); }
+Function MakeFunction() { return toy::Module().Find<Function>("main"); }
 
 class Use {
  public:
@@ -276,8 +276,9 @@ Pass ChangeMain() {
   return toy::CreateFunctionPass(
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return function == module.Find("main") ? toy::Wrap(function, "toy.b")
-                                               : function;
+        return function == module.Find<Function>("main")
+                   ? toy::Wrap(function, "toy.b")
+                   : function;
       },
       {.name = "ChangeMain"});
 }
@@ -316,7 +317,7 @@ TEST_P(ContextTest, AModulePassForgetsWhatItReplaces) {
       [](IRModule module,
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         module.Remove("f9");
-        module.Set("main", toy::Wrap(module.Find("main"), "toy.b"));
+        module.Set("main", toy::Wrap(module.Find<Function>("main"), "toy.b"));
         return InferTypes(module);
       },
       {.name = "Remove"});
@@ -340,7 +341,7 @@ TEST(DefaultContextTest, RetainsNothingAfterTheOutermostPass) {
               ElementsAre(5, 5));
   EXPECT_TRUE(PassContext::Current().analyses().empty());
   EXPECT_TRUE(PassContext::Current()
-                  .Analyze<Params<200>>(module.Find("main"))
+                  .Analyze<Params<200>>(module.Find<Function>("main"))
                   .unique());
 }
 

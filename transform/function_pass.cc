@@ -17,7 +17,7 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/expr.h"
+#include "baton/ir/expr.h"
 #include "baton/transform/analysis_cache.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
@@ -47,15 +47,15 @@ absl::Status InFunction(const absl::Status& status, const Definition& def) {
 
 // One application of a pass to the functions of a module.
 struct Job {
-  absl::FunctionRef<absl::StatusOr<Function>(const Function&, const IRModule&)>
+  absl::FunctionRef<absl::StatusOr<BaseFunc>(const BaseFunc&, const IRModule&)>
       transform;
   const std::string& pass;
   const IRModule& module;
   const PassContext& context;
   absl::Span<const Definition> functions;
 
-  absl::StatusOr<Function> Apply(int i) const {
-    absl::StatusOr<Function> result = internal::CatchExceptions(
+  absl::StatusOr<BaseFunc> Apply(int i) const {
+    absl::StatusOr<BaseFunc> result = internal::CatchExceptions(
         pass, [&] { return transform(functions[i].function, module); });
     if (result.ok() && result->defined()) {
       context.analyses().Drop(functions[i].function.get());
@@ -65,9 +65,9 @@ struct Job {
 
   // The module in which function i has become results[i] where that is not
   // null.
-  IRModule Replace(std::vector<Function> results) const {
+  IRModule Replace(std::vector<BaseFunc> results) const {
     if (std::none_of(results.begin(), results.end(),
-                     [](const Function& f) { return f.defined(); })) {
+                     [](const BaseFunc& f) { return f.defined(); })) {
       return module;
     }
     for (size_t i = 0; i < results.size(); ++i) {
@@ -79,9 +79,9 @@ struct Job {
 
 absl::StatusOr<IRModule> RunInOrder(const Job& job) {
   const int num_functions = static_cast<int>(job.functions.size());
-  std::vector<Function> results;  // empty as long as nothing changes
+  std::vector<BaseFunc> results;  // empty as long as nothing changes
   for (int i = 0; i < num_functions; ++i) {
-    absl::StatusOr<Function> result = job.Apply(i);
+    absl::StatusOr<BaseFunc> result = job.Apply(i);
     if (!result.ok()) return InFunction(result.status(), job.functions[i]);
     if (!result->defined()) continue;
     if (results.empty()) results.resize(num_functions);
@@ -204,7 +204,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       turn.Set(chunk, executions);
       state.set_turn(&turn);
       ThreadPool::Shared().LetOthersPass();
-      absl::StatusOr<Function> result = job_.Apply(i);
+      absl::StatusOr<BaseFunc> result = job_.Apply(i);
       if (!result.ok()) {
         Fail(chunk, i, result.status(), state, executions);
         return;
@@ -268,7 +268,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   const int chunk_size_;
   const int num_chunks_;
   const int64_t first_number_;  // executions of the submitter so far
-  std::vector<Function> results_;
+  std::vector<BaseFunc> results_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -291,7 +291,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
 absl::StatusOr<IRModule> internal::TransformFunctions(
     IRModule module, const PassContext& context, const std::string& pass,
-    absl::FunctionRef<absl::StatusOr<Function>(const Function&,
+    absl::FunctionRef<absl::StatusOr<BaseFunc>(const BaseFunc&,
                                                const IRModule&)>
         transform) {
   const Job job{transform, pass, module, context, module.functions()};

@@ -19,7 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/expr.h"
+#include "baton/ir/expr.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -94,7 +94,7 @@ namespace internal {
 // whom an exception is blamed on.
 absl::StatusOr<IRModule> TransformFunctions(
     IRModule module, const PassContext& context, const std::string& pass,
-    absl::FunctionRef<absl::StatusOr<Function>(const Function& function,
+    absl::FunctionRef<absl::StatusOr<BaseFunc>(const BaseFunc& function,
                                                const IRModule& module)>
         transform);
 
@@ -116,7 +116,7 @@ class FunctionPass final : public PassImpl {
     BATON_ASSIGN_OR_RETURN(
         IRModule result,
         TransformFunctions(std::move(module), context, info().name,
-                           [&](const Function& function, const IRModule& all) {
+                           [&](const BaseFunc& function, const IRModule& all) {
                              return Transform(function, all, context);
                            }));
     const Pass finish = kind_.FinishingPass();
@@ -124,16 +124,16 @@ class FunctionPass final : public PassImpl {
     return finish.Run(std::move(result));
   }
 
-  absl::StatusOr<Function> Transform(const Function& function,
+  absl::StatusOr<BaseFunc> Transform(const BaseFunc& function,
                                      const IRModule& module,
                                      const PassContext& context) const {
     F before(function.template As<FNode>());
     if (!before.defined() || !kind_.SkipReason(before).empty()) {
-      return Function();
+      return BaseFunc();
     }
     absl::StatusOr<F> after = body_(std::move(before), module, context);
     if (!after.ok()) return std::move(after).status();
-    if (*after == function) return Function();
+    if (*after == function) return BaseFunc();
     if (!after->defined()) {
       return absl::InternalError(info().name +
                                  " returned no function (a null handle)");

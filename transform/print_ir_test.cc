@@ -5,6 +5,7 @@
 
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -15,7 +16,7 @@ namespace {
 
 TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
   const Var x("x", {1, 2});
-  const IRModule module = IRModule::FromExpr(Function({x}, Tuple({x, x})));
+  const IRModule module = ModuleFromExpr(Function({x}, Tuple({x, x})));
   std::ostringstream out;
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
                              PrintIR({.header = "here", .out = &out})(module));

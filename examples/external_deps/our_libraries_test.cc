@@ -12,6 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/tools/check.h"
 
 #if !defined(OUR_ABSEIL) || !defined(OUR_RE2) || !defined(OUR_PROTOC)
@@ -32,8 +33,7 @@ absl::Status CheckText() {
 // Uses protobuf.
 absl::Status CheckBinary() {
   const baton::Var x("x", {2, 3});
-  const baton::IRModule module =
-      baton::IRModule::FromExpr(baton::Function({x}, x));
+  const baton::IRModule module = baton::ModuleFromExpr(baton::Function({x}, x));
   const absl::StatusOr<baton::BinaryModule> binary = baton::WriteBinary(module);
   if (!binary.ok()) return binary.status();
   const absl::StatusOr<baton::BinaryContent> content =

@@ -28,8 +28,9 @@ class Rules {
  public:
   Rules(const IRModule& module, absl::Span<const IndexedGraph> graphs,
         const std::vector<size_t>& first_node)
-      : module_(module), graphs_(graphs), first_node_(first_node) {
-    for (const IRModule::Definition& definition : module.functions()) {
+      : graphs_(graphs), first_node_(first_node) {
+    for (const auto& definition : module.functions<Function>()) {
+      functions_.push_back(definition.function);
       by_name_.emplace(definition.var->name(), by_name_.size());
     }
   }
@@ -128,8 +129,7 @@ class Rules {
         const auto it =
             by_name_.find(static_cast<const GlobalVarNode*>(node)->name());
         if (it == by_name_.end() ||
-            module_.functions()[it->second].function->attrs().IsTrue(
-                attr::kExtern)) {
+            functions_[it->second]->attrs().IsTrue(attr::kExtern)) {
           effect(Call(f, i));
         } else {
           implies(Call(it->second, graphs_[it->second].size() - 1), Call(f, i));
@@ -141,7 +141,7 @@ class Rules {
     }
   }
 
-  const IRModule& module_;
+  std::vector<Function> functions_;
   const absl::Span<const IndexedGraph> graphs_;
   const std::vector<size_t>& first_node_;
   absl::flat_hash_map<absl::string_view, size_t> by_name_;

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 std::vector<std::string> Effects(absl::string_view text) {
   const IRModule module = ParseTyped(text);
   std::vector<IndexedGraph> graphs;
-  for (const IRModule::Definition& definition : module.functions()) {
+  for (const auto& definition : module.functions<Function>()) {
     graphs.emplace_back(definition.function);
   }
   const Purity purity(module, graphs);

@@ -70,40 +70,36 @@ bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b);
 
 // The definition of a data type. One without constructors is opaque: `extern
 // type T[A]`.
-class TypeDataNode final : public Node {
+class TypeDataNode final : public TypeDefinitionNode {
  public:
-  BATON_NODE(TypeData, Node, RelayKind::kTypeData)
+  BATON_NODE(TypeData, TypeDefinitionNode, RelayKind::kTypeData)
   TypeDataNode(GlobalTypeVar header, std::vector<TypeVar> type_params,
                std::vector<Constructor> constructors)
-      : Node(kKind),
-        header_(std::move(header)),
+      : TypeDefinitionNode(kKind, std::move(header)),
         type_params_(std::move(type_params)),
         constructors_(std::move(constructors)) {}
-  const std::string& name() const { return header_->name(); }
-  const GlobalTypeVar& header() const { return header_; }
   absl::Span<const TypeVar> type_params() const { return type_params_; }
   absl::Span<const Constructor> constructors() const { return constructors_; }
 
   static constexpr auto Fields() {
     return std::tuple(
-        field::Annotation<1, &TypeDataNode::header_>("header"),
         field::TypeParam<2, &TypeDataNode::type_params_>("type_params"),
         field::Child<3, &TypeDataNode::constructors_>("constructors"));
   }
 
  private:
-  GlobalTypeVar header_;
   std::vector<TypeVar> type_params_;
   std::vector<Constructor> constructors_;
 };
 
-class TypeData : public NodeRef {
+class TypeData : public TypeDefinition {
  public:
-  BATON_HANDLE(TypeData, NodeRef, TypeDataNode)
+  BATON_HANDLE(TypeData, TypeDefinition, TypeDataNode)
   TypeData(GlobalTypeVar header, std::vector<TypeVar> type_params,
            std::vector<Constructor> constructors)
-      : NodeRef(new TypeDataNode(std::move(header), std::move(type_params),
-                                 std::move(constructors))) {}
+      : TypeDefinition(new TypeDataNode(std::move(header),
+                                        std::move(type_params),
+                                        std::move(constructors))) {}
 };
 
 // Patterns nested more deeply than this are refused by the parser and by

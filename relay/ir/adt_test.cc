@@ -186,7 +186,8 @@ TEST(AdtTest, ResultsOfFunctionsWithoutAnnotationAreFound) {
                      absl::string_view(name) == "before" ? "zafter" : "before",
                      "(%x: int32) { Cons(%x, Nil) }\n"));
     ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_EQ(module->Find("main")->result_type().ToString(), "List[int32]");
+    EXPECT_EQ(module->Find<Function>("main")->result_type().ToString(),
+              "List[int32]");
   }
 }
 
@@ -235,7 +236,7 @@ TEST(AdtTest, RewritersReachPatterns) {
   const IRModule module = Parsed(absl::StrCat(
       kList,
       "def @f(%x: List[int32]) { match? (%x) { Cons(%a, (%b)) => %a } }"));
-  const Function f = module.Find("f");
+  const Function f = module.Find<Function>("f");
   EXPECT_EQ(ExprMutator().Mutate(f), f);
   const Function renamed = Renamer().MutateFunction(f);
   EXPECT_THAT(ToText(renamed), HasSubstr("Cons(%a_, (%b_)) => {\n      %a_"));

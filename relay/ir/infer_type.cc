@@ -436,7 +436,7 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
   const auto it = globals_.find(var->name());
   if (it != globals_.end()) return it->second;
   const Function function =
-      module_ == nullptr ? Function() : module_->Find(var->name());
+      module_ == nullptr ? Function() : module_->Find<Function>(var->name());
   Type type;
   if (!function.defined()) {
     if (var->type().defined()) return var->type();
@@ -861,11 +861,11 @@ void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
                                    call->func().ToString()));
           break;
         }
-        const TypeData data = module_->FindType(name->name());
+        const TypeData data = module_->FindType<TypeData>(name->name());
         if (!data.defined()) {
           if (may_lack_definitions_) break;
           std::vector<std::string> known;
-          for (const TypeData& each : module_->types()) {
+          for (const TypeData& each : module_->types<TypeData>()) {
             known.push_back(each->name());
           }
           Error(node, absl::StrCat("the module has no type ", name->name(),
@@ -1286,16 +1286,16 @@ Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
 }  // namespace
 
 IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
-  const auto definitions = module.functions();
+  const auto definitions = module.functions<Function>();
   bool typed = true;
-  for (const IRModule::Definition& d : definitions) {
+  for (const auto& d : definitions) {
     typed = typed && d.function->type().defined();
   }
   if (typed) return module;
   Inferencer inferencer(&module, diagnostics);
   std::vector<Function> functions;
   functions.reserve(definitions.size());
-  for (const IRModule::Definition& d : definitions) {
+  for (const auto& d : definitions) {
     const Expr result = inferencer.Infer(d.function, d.var->name());
     functions.push_back(Function(result.As<FunctionNode>()));
   }

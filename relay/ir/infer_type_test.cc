@@ -11,6 +11,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/ir/visit.h"
 #include "gmock/gmock.h"
@@ -50,11 +51,11 @@ Type F32(std::initializer_list<Dim> shape) {
   return TensorType(shape, DType::Float(32));
 }
 
-Function Main(const IRModule& module) { return module.Find("main"); }
+Function Main(const IRModule& module) { return module.Find<Function>("main"); }
 
 TEST(InferTypeTest, GivesEveryNodeItsType) {
   const Var x("x", {2, 3});
-  const IRModule module = IRModule::FromExpr(Function({x}, TestAdd(x, x)));
+  const IRModule module = ModuleFromExpr(Function({x}, TestAdd(x, x)));
   const absl::StatusOr<IRModule> typed = InferTypes(module);
   ASSERT_TRUE(typed.ok()) << typed.status();
   PostOrderVisit(Main(*typed), [](const ExprNode* node) {
@@ -72,7 +73,7 @@ TEST(InferTypeTest, GivesEveryNodeItsType) {
 TEST(InferTypeTest, TypedModuleComesBackItself) {
   const Var x("x", {2, 3});
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x}, TestAdd(x, x))));
+      InferTypes(ModuleFromExpr(Function({x}, TestAdd(x, x))));
   ASSERT_TRUE(typed.ok());
   const absl::StatusOr<IRModule> again = InferTypes(*typed);
   ASSERT_TRUE(again.ok());
@@ -82,12 +83,12 @@ TEST(InferTypeTest, TypedModuleComesBackItself) {
 TEST(InferTypeTest, TypedPartsAreKept) {
   const Var x("x", {2, 3});
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x}, TestAdd(x, x))));
+      InferTypes(ModuleFromExpr(Function({x}, TestAdd(x, x))));
   ASSERT_TRUE(typed.ok());
   const Expr body = Main(*typed)->body();
   const Var& param = Main(*typed)->params()[0];
   const absl::StatusOr<IRModule> more =
-      InferTypes(IRModule::FromExpr(Function({param}, TestAdd(body, body))));
+      InferTypes(ModuleFromExpr(Function({param}, TestAdd(body, body))));
   ASSERT_TRUE(more.ok()) << more.status();
   const auto* sum = Main(*more)->body().As<CallNode>();
   ASSERT_NE(sum, nullptr);
@@ -99,7 +100,7 @@ TEST(InferTypeTest, SharingIsKept) {
   const Var x("x", {2});
   const Expr shared = TestAdd(x, x);
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x}, TestAdd(shared, shared))));
+      InferTypes(ModuleFromExpr(Function({x}, TestAdd(shared, shared))));
   ASSERT_TRUE(typed.ok());
   const auto* sum = Main(*typed)->body().As<CallNode>();
   EXPECT_EQ(sum->arg(0), sum->arg(1));
@@ -108,8 +109,8 @@ TEST(InferTypeTest, SharingIsKept) {
 TEST(InferTypeTest, FindsParameterTypesBackward) {
   const Var x("x", {2, 3});
   const Var w("w");
-  const absl::StatusOr<IRModule> typed = InferTypes(
-      IRModule::FromExpr(Function({x, w}, TestAdd(w, TestAdd(x, w)))));
+  const absl::StatusOr<IRModule> typed =
+      InferTypes(ModuleFromExpr(Function({x, w}, TestAdd(w, TestAdd(x, w)))));
   ASSERT_TRUE(typed.ok()) << typed.status();
   const Var& param = Main(*typed)->params()[1];
   EXPECT_TRUE(TypeEqual(param->type(), F32({2, 3})));
@@ -124,14 +125,14 @@ TEST(InferTypeTest, ProjectionOfATupleKnownLater) {
   const Var w("w");
   const Expr item = TupleGetItem(Call(Op::Find("test.pair"), {w}), 0);
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({w, x}, TestAdd(item, x))));
+      InferTypes(ModuleFromExpr(Function({w, x}, TestAdd(item, x))));
   ASSERT_FALSE(typed.ok());
   EXPECT_THAT(std::string(typed.status().message()),
               HasSubstr("cannot infer the type of %w"));
   // With one more use it can.
   const Expr both = TestAdd(TestAdd(item, x), w);
   const absl::StatusOr<IRModule> solved =
-      InferTypes(IRModule::FromExpr(Function({w, x}, both)));
+      InferTypes(ModuleFromExpr(Function({w, x}, both)));
   ASSERT_TRUE(solved.ok()) << solved.status();
   EXPECT_TRUE(TypeEqual(Main(*solved)->params()[0]->type(), F32({4})));
 }
@@ -146,7 +147,7 @@ TEST(InferTypeTest, LetAndIfAndRefs) {
           Let(r, RefCreate(v),
               If(c, RefRead(r), Let(Var("u"), RefWrite(r, x), RefRead(r)))));
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x, c}, body)));
+      InferTypes(ModuleFromExpr(Function({x, c}, body)));
   ASSERT_TRUE(typed.ok()) << typed.status();
   EXPECT_TRUE(TypeEqual(Main(*typed)->body()->type(), F32({2})));
 }
@@ -161,7 +162,7 @@ TEST(InferTypeTest, RecursionThroughLetAndThroughTheModule) {
   const Expr local =
       Let(f, Function({n, c}, If(c, n, Call(f, {n, c}))), Call(f, {a, b}));
   absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({a, b}, local)));
+      InferTypes(ModuleFromExpr(Function({a, b}, local)));
   ASSERT_TRUE(typed.ok()) << typed.status();
   EXPECT_TRUE(TypeEqual(Main(*typed)->body()->type(),
                         TensorType::Scalar(DType::Float(32))));
@@ -185,7 +186,7 @@ TEST(InferTypeTest, PolymorphicFunction) {
   const Var y("y", TensorType::Scalar(DType::Bool()));
   const Expr body = Let(id, identity, Tuple({Call(id, {x}), Call(id, {y})}));
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x, y}, body)));
+      InferTypes(ModuleFromExpr(Function({x, y}, body)));
   ASSERT_TRUE(typed.ok()) << typed.status();
   EXPECT_TRUE(
       TypeEqual(Main(*typed)->body()->type(),
@@ -204,7 +205,7 @@ TEST(InferTypeTest, PolymorphicFunctionAsAnArgument) {
   const Function identity({p}, p, t, {t});
   const Var x("x", {2});
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x}, Call(apply, {identity, x}))));
+      InferTypes(ModuleFromExpr(Function({x}, Call(apply, {identity, x}))));
   ASSERT_TRUE(typed.ok()) << typed.status();
   EXPECT_TRUE(TypeEqual(Main(*typed)->result_type(), F32({2})));
 }
@@ -216,7 +217,7 @@ TEST(InferTypeTest, SymbolicDimensionsUnify) {
   const auto branches = [&c](const Type& a, const Type& b) {
     const Var x("x", a);
     const Var y("y", b);
-    return InferTypes(IRModule::FromExpr(Function({c, x, y}, If(c, x, y))));
+    return InferTypes(ModuleFromExpr(Function({c, x, y}, If(c, x, y))));
   };
   absl::StatusOr<IRModule> typed = branches(F32({n}), F32({3}));
   ASSERT_TRUE(typed.ok()) << typed.status();
@@ -232,7 +233,7 @@ TEST(InferTypeTest, UnknownDimensionsUnify) {
   const Var x("x", F32({Dim::Any(), 2}));
   const Var y("y", F32({3, 2}));
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({c, x, y}, If(c, x, y))));
+      InferTypes(ModuleFromExpr(Function({c, x, y}, If(c, x, y))));
   ASSERT_TRUE(typed.ok()) << typed.status();
   EXPECT_TRUE(TypeEqual(Main(*typed)->result_type(), F32({Dim::Any(), 2})));
 }
@@ -247,7 +248,7 @@ class InferTypeErrorTest : public ::testing::TestWithParam<BadCase> {};
 
 TEST_P(InferTypeErrorTest, IsRefused) {
   const absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(GetParam().make()));
+      InferTypes(ModuleFromExpr(GetParam().make()));
   ASSERT_FALSE(typed.ok());
   EXPECT_EQ(typed.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(typed.status().message()),
@@ -357,7 +358,7 @@ TEST(InferTypeTest, MillionCallsInAChain) {
   Expr e = x;
   for (int i = 0; i < 1'000'000; ++i) e = TestAdd(e, x);
   absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x}, std::move(e))));
+      InferTypes(ModuleFromExpr(Function({x}, std::move(e))));
   ASSERT_TRUE(typed.ok());
 }
 
@@ -371,7 +372,7 @@ TEST(InferTypeTest, MillionLetsInAChain) {
   }
   vars.clear();
   absl::StatusOr<IRModule> typed =
-      InferTypes(IRModule::FromExpr(Function({x}, std::move(e))));
+      InferTypes(ModuleFromExpr(Function({x}, std::move(e))));
   ASSERT_TRUE(typed.ok()) << typed.status();
 }
 

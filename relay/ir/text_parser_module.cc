@@ -19,6 +19,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_metadata_reader.h"
 #include "baton/relay/ir/text_parser_impl.h"
@@ -218,7 +219,7 @@ IRModule TextParser::ParseModule() {
       if (!versioned) Expected("a definition or an expression");
       break;
     default:
-      if (Expr expr = ParseWholeExpr()) module = IRModule::FromExpr(expr);
+      if (Expr expr = ParseWholeExpr()) module = ModuleFromExpr(expr);
   }
   if (!TooManyErrors()) FinishText();
   return module;

@@ -22,6 +22,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -395,8 +396,8 @@ TEST(TextParserTest, FreeVariablesBecomeParameters) {
   const absl::StatusOr<IRModule> module =
       ParseModule("free_var %x: int32;\nfree_var %y: int32;\nadd(%y, %x)");
   ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_EQ(module->Find("main")->params()[0]->name(), "y");
-  EXPECT_THAT(module->Find("main")->params(), SizeIs(2));
+  EXPECT_EQ(module->Find<Function>("main")->params()[0]->name(), "y");
+  EXPECT_THAT(module->Find<Function>("main")->params(), SizeIs(2));
 }
 
 TEST(TextParserTest, Modules) {
@@ -406,7 +407,7 @@ TEST(TextParserTest, Modules) {
     def @g(%x: int32) -> int32 { %x })");
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(module->size(), 2);
-  EXPECT_EQ(module->Find("f")->body().As<CallNode>()->op(),
+  EXPECT_EQ(module->Find<Function>("f")->body().As<CallNode>()->op(),
             module->FindGlobalVar("g"));
   ExpectRoundTrip(AsText(*module));
   EXPECT_TRUE(ParseModule("#[version = \"0.0.5\"]\n").ok());
@@ -482,11 +483,11 @@ Tensor Matrix() {
 
 TEST(TextParserTest, ConstantsInTheMetadata) {
   const auto check = [](Tensor tensor) {
-    const std::string text = AsText(
-        IRModule::FromExpr(Call(Op::Find("nn.relu"), {Constant(tensor)})));
+    const std::string text =
+        AsText(ModuleFromExpr(Call(Op::Find("nn.relu"), {Constant(tensor)})));
     const absl::StatusOr<IRModule> module = ParseModule(text);
     ASSERT_TRUE(module.ok()) << module.status();
-    const auto* call = module->Find("main")->body().As<CallNode>();
+    const auto* call = module->Find<Function>("main")->body().As<CallNode>();
     EXPECT_EQ(call->arg(0).As<ConstantNode>()->value(), tensor);
     EXPECT_EQ(AsText(*module), text);
   };
@@ -511,7 +512,7 @@ TEST(TextParserTest, AttributesAndDimensionsInTheMetadata) {
       new DimExprNode(DimExprNode::Op::kMul, "", DType::Int(32), n, 2));
   attrs.channels = twice;
   const Var x("x", {n, twice, Dim::Any(), 3});
-  const IRModule module = IRModule::FromExpr(
+  const IRModule module = ModuleFromExpr(
       Call(Op::Find("nn.relu"), {x}, Attrs::Make(std::move(attrs))));
   const std::string text = AsText(module);
   ASSERT_THAT(text, HasSubstr("meta[relay.attrs.ToyAttrs][0]"));
@@ -523,7 +524,7 @@ TEST(TextParserTest, AttributesAndDimensionsInTheMetadata) {
 
 TEST(TextParserTest, BadMetadata) {
   const std::string text =
-      AsText(IRModule::FromExpr(Function({}, Constant(Matrix()))));
+      AsText(ModuleFromExpr(Function({}, Constant(Matrix()))));
   const auto changed = [&](absl::string_view from, absl::string_view to) {
     std::string copy = text;
     const size_t at = copy.rfind(std::string(from));

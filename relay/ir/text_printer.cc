@@ -388,16 +388,14 @@ class Printer {
 // Definitions.
 
 void Printer::PrintModule(const IRModule& module) {
-  std::vector<const IRModule::Definition*> definitions;
-  for (const IRModule::Definition& definition : module.functions()) {
-    definitions.push_back(&definition);
-  }
+  auto definitions = module.functions<Function>();
   std::sort(definitions.begin(), definitions.end(),
-            [](const auto* a, const auto* b) {
-              return a->var->name() < b->var->name();
+            [](const auto& a, const auto& b) {
+              return a.var->name() < b.var->name();
             });
   std::vector<const TypeDataNode*> types;
-  for (const TypeData& type : module.types()) types.push_back(type.get());
+  for (const TypeData& type : module.types<TypeData>())
+    types.push_back(type.get());
   std::sort(types.begin(), types.end(),
             [](const auto* a, const auto* b) { return a->name() < b->name(); });
   bool first = true;
@@ -407,11 +405,11 @@ void Printer::PrintModule(const IRModule& module) {
     PrintTypeData(type);
     NewLine();
   }
-  for (const IRModule::Definition* definition : definitions) {
+  for (const auto& definition : definitions) {
     if (!first) NewLine();
     first = false;
-    definition_name_ = &definition->var->name();
-    PrintRoot(definition->function);
+    definition_name_ = &definition.var->name();
+    PrintRoot(definition.function);
     definition_name_ = nullptr;
     NewLine();
   }

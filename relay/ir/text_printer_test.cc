@@ -18,6 +18,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
@@ -106,7 +107,7 @@ TEST(TextPrinterTest, OtherConstantsGoToTheMetadata) {
 TEST(TextPrinterTest, SharedNodesAreNumbered) {
   Var x("x", {1, 8});
   Expr sum = Add(x, x);
-  IRModule module = IRModule::FromExpr(Function({x}, Add(Neg(sum), sum)));
+  IRModule module = ModuleFromExpr(Function({x}, Add(Neg(sum), sum)));
   EXPECT_EQ(AsText(module),
             "#[version = \"0.0.5\"]\n"
             "def @main(%x: Tensor[(1, 8), float32]) {\n"
@@ -211,7 +212,7 @@ TEST(TextPrinterTest, CalleesAreVisitedFirstAndWrittenLast) {
   Function outer({q}, Neg(q), {}, {}, primitive);
   Expr first = Call(inner, {x});
   Expr body = Call(outer, {first});
-  EXPECT_EQ(ToText(IRModule::FromExpr(Function({x}, body))),
+  EXPECT_EQ(ToText(ModuleFromExpr(Function({x}, body))),
             "def @main(%x) {\n"
             "  %0 = fn (%p01, Primitive=1) {\n"
             "    toy.neg(%p01)\n"
@@ -617,7 +618,7 @@ meta[relay.Constant][0]
 }
 
 TEST(TextPrinterTest, OmittedMetadataIsNoted) {
-  IRModule module = IRModule::FromExpr(Function({}, Vector({1})));
+  IRModule module = ModuleFromExpr(Function({}, Vector({1})));
   EXPECT_EQ(AsText(module, {.metadata = false}),
             "#[version = \"0.0.5\"]\n"
             "def @main() {\n"
@@ -660,7 +661,7 @@ TEST(TextPrinterTest, StreamsEqualStrings) {
   Var x("x");
   Expr expr = x;
   for (int i = 0; i < 20000; ++i) expr = Add(expr, Vector({1.0f * i}));
-  IRModule module = IRModule::FromExpr(Function({x}, expr));
+  IRModule module = ModuleFromExpr(Function({x}, expr));
   std::ostringstream os;
   AsText(module, os);
   EXPECT_EQ(os.str(), AsText(module));

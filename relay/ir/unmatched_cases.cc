@@ -132,9 +132,9 @@ absl::StatusOr<std::vector<Pattern>> UnmatchedCases(const MatchNode& match,
       continue;
     }
     const TypeData type =
-        module == nullptr
-            ? TypeData()
-            : module->FindType(divider->constructor()->belongs_to()->name());
+        module == nullptr ? TypeData()
+                          : module->FindType<TypeData>(
+                                divider->constructor()->belongs_to()->name());
     if (!type.defined()) {
       candidates.push_back({candidate.pattern, candidate.clause + 1});
       continue;

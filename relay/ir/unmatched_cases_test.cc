@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<std::string>> Cases(absl::string_view clauses) {
                                "def @f(%x) { match? (%x) { ",
                                clauses, " } }"));
   if (!module.ok()) return module.status();
-  const auto* match = module->Find("f")->body().As<MatchNode>();
+  const auto* match = module->Find<Function>("f")->body().As<MatchNode>();
   const absl::StatusOr<std::vector<Pattern>> cases =
       UnmatchedCases(*match, &*module);
   if (!cases.ok()) return cases.status();

@@ -204,7 +204,7 @@ class Checker {
     if (module_ == nullptr || module_->Find(var->name()).defined()) return;
     if (!unknown_globals_.insert(var->name()).second) return;
     std::vector<std::string> known;
-    for (const IRModule::Definition& definition : module_->functions()) {
+    for (const auto& definition : module_->functions<Function>()) {
       known.push_back(definition.var->name());
     }
     Error(var->span(), "the module has no function @", var->name(),
@@ -366,19 +366,17 @@ class Checker {
   absl::flat_hash_set<std::string> unknown_globals_;
 };
 
-void CheckDefinition(const IRModule& module,
-                     const IRModule::Definition& definition,
-                     Diagnostics& diagnostics) {
-  Checker(&module, absl::StrCat("in @", definition.var->name(), ": "),
-          diagnostics)
-      .Check(definition.function);
+void CheckDefinition(const IRModule& module, const GlobalVar& var,
+                     const Function& function, Diagnostics& diagnostics) {
+  Checker(&module, absl::StrCat("in @", var->name(), ": "), diagnostics)
+      .Check(function);
 }
 
 }  // namespace
 
 void CheckWellFormed(const IRModule& module, Diagnostics& diagnostics) {
-  for (const IRModule::Definition& definition : module.functions()) {
-    CheckDefinition(module, definition, diagnostics);
+  for (const auto& definition : module.functions<Function>()) {
+    CheckDefinition(module, definition.var, definition.function, diagnostics);
   }
 }
 
@@ -392,7 +390,10 @@ absl::Status CheckWellFormed(const IRModule& module,
                              absl::FunctionRef<bool(int)> which) {
   Diagnostics diagnostics;
   for (int i = 0; i < module.size(); ++i) {
-    if (which(i)) CheckDefinition(module, module.functions()[i], diagnostics);
+    const auto& [var, function] = module.functions()[i];
+    const auto* node = function.As<FunctionNode>();
+    if (node == nullptr || !which(i)) continue;
+    CheckDefinition(module, var, Function(node), diagnostics);
   }
   return diagnostics.ToStatus();
 }

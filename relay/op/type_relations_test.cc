@@ -19,6 +19,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/op/builders.h"
 #include "baton/relay/op/image_attrs.h"
 #include "baton/relay/op/nn_attrs.h"
@@ -62,9 +63,9 @@ Expr CallOf(absl::string_view name, std::vector<Expr> args,
 // The type that inference gives to `var`, a variable without annotation, where
 // it is a parameter of a function with body `body`.
 std::string InferredParam(const Var& var, const Expr& body) {
-  const absl::StatusOr<IRModule> typed = InferTypes(IRModule::FromExpr(body));
+  const absl::StatusOr<IRModule> typed = InferTypes(ModuleFromExpr(body));
   if (!typed.ok()) return std::string(typed.status().message());
-  const Function main = typed->Find("main");
+  const Function main = typed->Find<Function>("main");
   for (const Var& param : main->params()) {
     if (param->name() == var->name()) return param->annotation().ToString();
   }

@@ -170,21 +170,21 @@ Expr LetEliminator::Rewrite() {
 
 IRModule EliminateDeadCode(const IRModule& module,
                            const DeadCodeEliminationOptions& options) {
-  const auto has_let = [](const IRModule::Definition& definition) {
+  const auto has_let = [](const auto& definition) {
     return ContainsKind(definition.function, ExprKind::kLet);
   };
-  if (absl::c_none_of(module.functions(), has_let)) return module;
+  if (absl::c_none_of(module.functions<Function>(), has_let)) return module;
 
   std::vector<IndexedGraph> graphs;
   graphs.reserve(module.size());
-  for (const IRModule::Definition& definition : module.functions()) {
+  for (const auto& definition : module.functions<Function>()) {
     graphs.emplace_back(definition.function);
   }
   std::optional<Purity> purity;
   if (!options.ignore_impurity) purity.emplace(module, graphs);
   std::vector<Function> results;
   results.reserve(module.size());
-  for (int f = 0; f < module.size(); ++f) {
+  for (int f = 0; f < static_cast<int>(graphs.size()); ++f) {
     const Expr result =
         LetEliminator(graphs[f], f, purity.has_value() ? &*purity : nullptr,
                       options.inline_once)

@@ -216,7 +216,7 @@ TEST(EliminateCommonSubexprTest, ResNetHasNothingInCommon) {
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
                              EliminateCommonSubexpr()(module));
   EXPECT_TRUE(after.SameAs(module));
-  const Function main = module.Find("main");
+  const Function main = module.Find<Function>("main");
   absl::Duration best = absl::InfiniteDuration();
   for (int i = 0; i < 200; ++i) {
     const absl::Time start = absl::Now();

@@ -55,9 +55,11 @@ void ExpectSameValue(absl::string_view a, absl::string_view b) {
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, Typed(text));
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result,
                              FoldConstant({.fold_qnn = true})(module));
-  const Expr& value = result.Find("a")->body();
+  const Expr& value = result.Find<Function>("a")->body();
   EXPECT_TRUE(value.Is<ConstantNode>()) << AsText(value);
-  EXPECT_EQ(FirstDifference(value, result.Find("b")->body()).value_or(""), "");
+  EXPECT_EQ(
+      FirstDifference(value, result.Find<Function>("b")->body()).value_or(""),
+      "");
 }
 
 TEST(FoldConstantTest, WhatDependsOnConstantsOnly) {

@@ -16,6 +16,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/nn_attrs.h"
@@ -533,7 +534,7 @@ TEST(FoldScaleAxisTest, IsASequenceOfThree) {
   // At level 2 only FoldConstant is left of it.
   const Var x = TensorVar("x", {2, 4});
   const Var w = TensorVar("w", {3, 4});
-  const IRModule module = IRModule::FromExpr(
+  const IRModule module = ModuleFromExpr(
       Typed(Function({x, w}, nn::Dense(Multiply(x, Positive({4})), w))));
   BATON_ASSERT_OK_AND_ASSIGN(
       const IRModule at_2,
@@ -542,7 +543,7 @@ TEST(FoldScaleAxisTest, IsASequenceOfThree) {
   BATON_ASSERT_OK_AND_ASSIGN(
       const IRModule at_3,
       PassContext({.opt_level = 3}).Run([&] { return pass(module); }));
-  const IRModule expected = IRModule::FromExpr(
+  const IRModule expected = ModuleFromExpr(
       Typed(Function({x, w}, nn::Dense(x, Multiply(w, Positive({4}))))));
   EXPECT_EQ(FirstDifference(at_3, expected), std::nullopt);
 }

@@ -17,6 +17,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/visit.h"
@@ -102,7 +103,8 @@ TEST(FuseOpsTest, LevelOfTheContext) {
                                PassContext({.opt_level = level}).Run([&] {
                                  return FuseOps()(module);
                                }));
-    EXPECT_EQ(GroupSizes(fused.Find("main")), groups) << ToText(fused);
+    EXPECT_EQ(GroupSizes(fused.Find<Function>("main")), groups)
+        << ToText(fused);
   }
 }
 
@@ -111,13 +113,13 @@ TEST(FuseOpsTest, MaxDepth) {
   Expr y = x;
   for (int i = 0; i < 20; ++i) y = Exp(y);
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
-                             InferTypes(IRModule::FromExpr(Function({x}, y))));
+                             InferTypes(ModuleFromExpr(Function({x}, y))));
   const auto sizes = [&](int max_depth) {
     const auto fused =
         PassContext({.config = {{"relay.FuseOps.max_depth", max_depth}}})
             .Run([&] { return FuseOps()(module); });
     EXPECT_THAT(fused, testing::IsOk());
-    return GroupSizes(fused->Find("main"));
+    return GroupSizes(fused->Find<Function>("main"));
   };
   EXPECT_EQ(sizes(10), (std::vector<int>{10, 10}));
   EXPECT_EQ(sizes(20), std::vector<int>{20});
@@ -130,14 +132,14 @@ TEST(FuseOpsTest, LinkParams) {
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor two,
                              Tensor::FromValues<float>({2}, {1, 2}));
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
-                             InferTypes(IRModule::FromExpr(Function(
+                             InferTypes(ModuleFromExpr(Function(
                                  {x}, Exp(Add(x, Add(x, Constant(two))))))));
   const auto arguments = [&](bool link_params) {
     const auto fused =
         PassContext({.config = {{"relay.FuseOps.link_params", link_params}}})
             .Run([&] { return FuseOps()(module); });
     EXPECT_THAT(fused, testing::IsOk());
-    return fused->Find("main")->body().As<CallNode>()->num_args();
+    return fused->Find<Function>("main")->body().As<CallNode>()->num_args();
   };
   EXPECT_EQ(arguments(false), 2);
   EXPECT_EQ(arguments(true), 1);
@@ -236,7 +238,8 @@ TEST(FuseOpsTest, NothingGoesThroughLetsAndBranches) {
         if (%c) { exp(exp(%0)) } else { %0 }
       })");
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule fused, FuseOps()(module));
-  EXPECT_EQ(GroupSizes(fused.Find("main")), (std::vector<int>{1, 2, 1}))
+  EXPECT_EQ(GroupSizes(fused.Find<Function>("main")),
+            (std::vector<int>{1, 2, 1}))
       << ToText(fused);
 }
 
@@ -291,7 +294,7 @@ TEST(FuseOpsTest, HugePrograms) {
 
 TEST(FuseOpsTest, ResNetTakesLittleTime) {
   const IRModule module = SimplifiedResNet();
-  const Function main = module.Find("main");
+  const Function main = module.Find<Function>("main");
   absl::Duration body = absl::InfiniteDuration();
   absl::Duration pass = absl::InfiniteDuration();
   for (int i = 0; i < 200; ++i) {

@@ -431,7 +431,7 @@ absl::StatusOr<Function> InsertLets(const Function& function,
 absl::StatusOr<IRModule> InsertLets(const IRModule& module, LetInsertion what) {
   std::vector<Function> results;
   results.reserve(module.size());
-  for (const IRModule::Definition& definition : module.functions()) {
+  for (const auto& definition : module.functions<Function>()) {
     if (definition.function->attrs().Find(attr::kCompiler) != nullptr) {
       results.push_back(definition.function);
       continue;

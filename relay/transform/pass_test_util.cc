@@ -64,7 +64,7 @@ IRModule RunChecked(const Pass& pass, const IRModule& module) {
                                                 << ToText(*result);
   const IRModule typed = TypedOrFail(*result);
   EXPECT_THAT(testing::CheckRoundTrip(typed, /*typed=*/true), IsOk());
-  const Function main = module.Find("main");
+  const Function main = module.Find<Function>("main");
   if (!main.defined() || !HasKernels(main)) return typed;
   const auto inputs = testing::RandomInputs(main, /*seed=*/1);
   if (!inputs.ok()) return typed;

@@ -17,6 +17,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/value.h"
@@ -78,11 +79,11 @@ void ExpectSameResults(const Function& before, const Function& after) {
     if (input.is_tensor()) input = Magnitudes(input.tensor());
   }
   const absl::StatusOr<Value> want =
-      EvaluateFunction(IRModule::FromExpr(before), "main", *inputs);
+      EvaluateFunction(ModuleFromExpr(before), "main", *inputs);
   if (absl::IsUnimplemented(want.status())) return;  // no kernel
   ASSERT_THAT(want, IsOk());
   const absl::StatusOr<Value> got =
-      EvaluateFunction(IRModule::FromExpr(after), "main", *inputs);
+      EvaluateFunction(ModuleFromExpr(after), "main", *inputs);
   ASSERT_THAT(got, IsOk());
   ExpectNear(*want, *got);
 }
@@ -109,7 +110,7 @@ void ExpectRewrites(Rewrite rewrite, const Function& before,
       << ToText(output);
   EXPECT_EQ(ToText(input), text);
   for (const Function& function : {input, output}) {
-    EXPECT_THAT(testing::CheckRoundTrip(IRModule::FromExpr(function),
+    EXPECT_THAT(testing::CheckRoundTrip(ModuleFromExpr(function),
                                         /*typed=*/true),
                 IsOk());
   }

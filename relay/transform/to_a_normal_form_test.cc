@@ -393,7 +393,7 @@ TEST(ToANormalFormTest, RandomPrograms) {
     const IRModule module = RandomProgram(seed, {.effects = seed % 2 == 1});
     const IRModule after = RunChecked(ToANormalForm(), module);
     // Operands are atoms, and so is where a scope ends.
-    PostOrderVisit(after.Find("main"), [&](const ExprNode* node) {
+    PostOrderVisit(after.Find<Function>("main"), [&](const ExprNode* node) {
       ForEachChild(node, [&](const Expr& child) {
         const bool atom = child->kind() == ExprKind::kVar ||
                           child->kind() == ExprKind::kGlobalVar ||

@@ -26,8 +26,9 @@ using ::baton::testing::StatusIs;
 
 void ExpectBecomes(absl::string_view before, absl::string_view after) {
   ExpectPassMakes(ToBasicBlockNormalForm(), before, after);
-  EXPECT_THAT(CheckBasicBlockNormalForm(ParseTyped(after).Find("main")),
-              IsOk());
+  EXPECT_THAT(
+      CheckBasicBlockNormalForm(ParseTyped(after).Find<Function>("main")),
+      IsOk());
 }
 
 void ExpectLeaves(absl::string_view text) {
@@ -362,9 +363,10 @@ TEST(ToBasicBlockNormalFormTest, RandomPrograms) {
   int lifted = 0;
   for (int seed = 0; seed < 300; ++seed) {
     const IRModule module = RandomProgram(seed, {.effects = seed % 2 == 1});
-    lifted += CheckBasicBlockNormalForm(module.Find("main")).ok() ? 0 : 1;
+    lifted +=
+        CheckBasicBlockNormalForm(module.Find<Function>("main")).ok() ? 0 : 1;
     const IRModule after = RunChecked(ToBasicBlockNormalForm(), module);
-    EXPECT_THAT(CheckBasicBlockNormalForm(after.Find("main")), IsOk())
+    EXPECT_THAT(CheckBasicBlockNormalForm(after.Find<Function>("main")), IsOk())
         << ToText(module) << "became\n"
         << ToText(after);
   }

@@ -130,7 +130,7 @@ TEST(ToGraphNormalFormTest, RandomPrograms) {
   for (int seed = 0; seed < 300; ++seed) {
     const IRModule module = RandomProgram(seed);
     const IRModule after = RunChecked(ToGraphNormalForm(), module);
-    PostOrderVisit(after.Find("main"), [&](const ExprNode* node) {
+    PostOrderVisit(after.Find<Function>("main"), [&](const ExprNode* node) {
       EXPECT_NE(node->kind(), ExprKind::kLet) << ToText(after);
     });
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule again,

@@ -15,6 +15,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/testing/workloads/numpy_random.h"
 
 namespace baton::testing {
@@ -88,7 +89,7 @@ absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads() {
 }
 
 absl::StatusOr<IRModule> ModuleOf(const Function& network) {
-  return InferTypes(IRModule::FromExpr(network));
+  return InferTypes(ModuleFromExpr(network));
 }
 
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
@@ -133,7 +134,7 @@ absl::StatusOr<Workload> GetWorkload(absl::string_view spec) {
   BATON_ASSIGN_OR_RETURN(workload.module, GetWorkloadModule(spec));
   BATON_ASSIGN_OR_RETURN(
       workload.params,
-      InitializeWeights(workload.module.Find("main"), /*seed=*/0));
+      InitializeWeights(workload.module.Find<Function>("main"), /*seed=*/0));
   return workload;
 }
 

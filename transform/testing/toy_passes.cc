@@ -78,9 +78,9 @@ std::string Ops(const Function& function) {
 }
 
 std::string Ops(const IRModule& module) {
-  if (module.size() == 1) return Ops(module.functions()[0].function);
+  if (module.size() == 1) return Ops(module.functions<Function>()[0].function);
   std::vector<std::string> all;
-  for (const IRModule::Definition& d : module.functions()) {
+  for (const auto& d : module.functions<Function>()) {
     all.push_back(absl::StrCat(d.var->name(), ": ", Ops(d.function)));
   }
   return absl::StrJoin(all, "; ");

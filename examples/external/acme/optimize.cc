@@ -50,8 +50,9 @@ absl::Status Optimize(const std::string& path, const std::string& pipeline) {
                          context.Run([&] { return passes(module); }));
   std::cout << differ->ToString();
 
-  BATON_ASSIGN_OR_RETURN(const std::vector<Value> inputs,
-                         baton::RandomInputs(module.Find("main"), /*seed=*/1));
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Value> inputs,
+      baton::RandomInputs(module.Find<Function>("main"), /*seed=*/1));
   BATON_ASSIGN_OR_RETURN(const Value before,
                          baton::EvaluateFunction(module, "main", inputs));
   BATON_ASSIGN_OR_RETURN(const Value after,
