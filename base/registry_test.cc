@@ -122,10 +122,10 @@ TEST(RegistryTest, CopiesAreIndependent) {
 TEST(RegistryTest, PointersOutliveOverrides) {
   Registry<std::string> registry("word");
   registry.Register("a", std::string(100, 'a'));
-  const std::string* former = registry.Find<Function>("a");
+  const std::string* former = registry.Find("a");
   registry.Override("a", "b");
   EXPECT_EQ(*former, std::string(100, 'a'));
-  EXPECT_EQ(*registry.Find<Function>("a"), "b");
+  EXPECT_EQ(*registry.Find("a"), "b");
 }
 
 TEST(ScopedOverrideTest, PutsBackWhatWasThere) {

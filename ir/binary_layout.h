@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "baton/ir/node.h"
+#include "baton/relay/ir/node_kind.h"
 #include "google/protobuf/arena.h"
 
 namespace baton::internal {

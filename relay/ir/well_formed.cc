@@ -20,6 +20,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
