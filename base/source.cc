@@ -64,8 +64,9 @@ Source::Source(std::string name, std::string text, int first_line)
       text_(std::move(text)),
       first_line_(first_line),
       line_starts_({0}) {
-  for (size_t i = 0; i < text_.size(); ++i) {
-    if (text_[i] == '\n') line_starts_.push_back(static_cast<int64_t>(i) + 1);
+  for (size_t i = text_.find('\n'); i != std::string::npos;
+       i = text_.find('\n', i + 1)) {
+    line_starts_.push_back(static_cast<int64_t>(i) + 1);
   }
 }
 

@@ -226,6 +226,7 @@ class NodeAccess {
   }
   static void Retain(const Node* node) { node->Retain(); }
   static void Release(const Node* node) { node->Release(); }
+  static bool DropsLast(const Node* node) { return node->DropsLast(); }
   static std::atomic<uint64_t>& Memo(const Node* node) { return node->memo_; }
   template <typename N>
   static N* ConstructBlank(void* memory) {

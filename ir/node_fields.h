@@ -405,12 +405,38 @@ N* NewBlankNode(uint32_t trailing = 0) {
   }
 }
 
+// True if N is a node class whose nodes refer to no others.
+template <typename N>
+constexpr bool RefersToNothing() {
+  if constexpr (requires { N::kKind; }) {
+    bool result = true;
+    ForEachField<N>([&](auto field) {
+      if (decltype(field)::kRole != FieldRole::kData) result = false;
+    });
+    return result;
+  } else {
+    return false;
+  }
+}
+
 // Gives the references of `node`, which nobody holds any more, to `sink` and
-// destroys it.
+// destroys it. What refers to nothing goes at once, while it is in the cache.
 template <typename N>
 void DestroyNode(Node* node, ChildSink& sink) {
   N* n = static_cast<N*>(node);
-  auto take = [&sink](auto& reference) { sink.Take(reference); };
+  auto take = [&sink](auto& reference) {
+    if constexpr (requires { reference.ReleaseToCaller(); }) {
+      using M = std::remove_cvref_t<decltype(*reference.get())>;
+      if constexpr (RefersToNothing<M>()) {
+        const Node* const leaf = reference.ReleaseToCaller();
+        if (leaf != nullptr && NodeAccess::DropsLast(leaf)) {
+          DestroyNode<M>(const_cast<Node*>(leaf), sink);
+        }
+        return;
+      }
+    }
+    sink.Take(reference);
+  };
   ForEachField<N>(
       [&](auto field) { ForEachReferenceIn(decltype(field)::Of(*n), take); });
   if constexpr (HasTrailingArray<N>()) {

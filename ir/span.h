@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <tuple>
-#include <utility>
 
 #include "baton/base/source.h"
 #include "baton/ir/node.h"
@@ -18,8 +17,9 @@ namespace baton {
 class SpanNode : public Node {
  public:
   BATON_NODE(Span, Node, IrKind::kSpan)
-  SpanNode(std::shared_ptr<const Source> source, int64_t begin, int64_t end)
-      : Node(kKind), source_(std::move(source)), begin_(begin), end_(end) {}
+  SpanNode(const std::shared_ptr<const Source>& source, int64_t begin,
+           int64_t end)
+      : Node(kKind), source_(source), begin_(begin), end_(end) {}
 
   const Source& source() const { return *source_; }
   const std::shared_ptr<const Source>& shared_source() const { return source_; }
@@ -42,8 +42,8 @@ class SpanNode : public Node {
 class Span : public NodeRef {
  public:
   BATON_HANDLE(Span, NodeRef, SpanNode)
-  Span(std::shared_ptr<const Source> source, int64_t begin, int64_t end)
-      : NodeRef(new SpanNode(std::move(source), begin, end)) {}
+  Span(const std::shared_ptr<const Source>& source, int64_t begin, int64_t end)
+      : NodeRef(new SpanNode(source, begin, end)) {}
 };
 
 }  // namespace baton

@@ -18,6 +18,8 @@ namespace {
 // names may contain.
 constexpr uint8_t kLetter = 1;  // or `_`, or of UTF-8
 constexpr uint8_t kDigit = 2;
+constexpr uint8_t kNameChar = kLetter | kDigit;
+constexpr uint8_t kBlank = 4;  // or the beginning of a comment
 
 constexpr std::array<uint8_t, 256> MakeClasses() {
   std::array<uint8_t, 256> classes{};
@@ -29,9 +31,33 @@ constexpr std::array<uint8_t, 256> MakeClasses() {
       classes[c] = kDigit;
     }
   }
+  for (const char c : {' ', '\n', '\t', '\r', '\f', '\v', '/'}) {
+    classes[static_cast<unsigned char>(c)] = kBlank;
+  }
   return classes;
 }
 constexpr std::array<uint8_t, 256> kClasses = MakeClasses();
+
+// The kinds of the marks with which no longer mark begins.
+constexpr std::array<TokenKind, 256> MakeMarks() {
+  std::array<TokenKind, 256> marks{};  // kEnd for everything else
+  marks[','] = TokenKind::kComma;
+  marks['('] = TokenKind::kOpenParen;
+  marks[')'] = TokenKind::kCloseParen;
+  marks['['] = TokenKind::kOpenSquare;
+  marks[']'] = TokenKind::kCloseSquare;
+  marks['{'] = TokenKind::kOpenCurly;
+  marks['}'] = TokenKind::kCloseCurly;
+  marks[';'] = TokenKind::kSemicolon;
+  marks[':'] = TokenKind::kColon;
+  marks['.'] = TokenKind::kPeriod;
+  marks['?'] = TokenKind::kQuestion;
+  marks['*'] = TokenKind::kStar;
+  marks['/'] = TokenKind::kSlash;
+  marks['+'] = TokenKind::kPlus;
+  return marks;
+}
+constexpr std::array<TokenKind, 256> kMarks = MakeMarks();
 
 bool IsLetter(char c) {
   return (kClasses[static_cast<unsigned char>(c)] & kLetter) != 0;
@@ -39,7 +65,12 @@ bool IsLetter(char c) {
 bool IsDigit(char c) {
   return (kClasses[static_cast<unsigned char>(c)] & kDigit) != 0;
 }
-bool IsNameChar(char c) { return kClasses[static_cast<unsigned char>(c)] != 0; }
+bool IsNameChar(char c) {
+  return (kClasses[static_cast<unsigned char>(c)] & kNameChar) != 0;
+}
+bool IsBlank(char c) {
+  return (kClasses[static_cast<unsigned char>(c)] & kBlank) != 0;
+}
 
 // Past the name at `p`, in which slashes stand where they begin no comment, and
 // dots and dashes between other characters.
@@ -215,6 +246,11 @@ absl::string_view TokenKindName(TokenKind kind) {
   return "something";
 }
 
+inline void Lexer::SkipBlank() {
+  while (*pos_ == ' ' || *pos_ == '\n') ++pos_;
+  if (IsBlank(*pos_)) SkipBlankSlow();
+}
+
 void Lexer::SkipBlankSlow() {
   while (true) {
     switch (*pos_) {
@@ -272,43 +308,22 @@ bool Lexer::SkipComment() {
 void Lexer::Lex() {
   SkipBlank();
   const char* const p = pos_;
+  const TokenKind mark = kMarks[static_cast<unsigned char>(*p)];
+  if (mark != TokenKind::kEnd) return Finish(mark, p, p + 1);
+  if (*p == '%') return LexLocal();
+  if (IsLetter(*p)) return LexWord();
+  LexOther();
+}
+
+void Lexer::LexOther() {
+  const char* const p = pos_;
   const char c = *p;
   const auto mark = [this, p](TokenKind kind, int length) {
     Finish(kind, p, p + length);
   };
   switch (c) {
-    case '%':
-      return LexLocal();
     case '@':
       return LexGlobal();
-    case ',':
-      return mark(TokenKind::kComma, 1);
-    case '(':
-      return mark(TokenKind::kOpenParen, 1);
-    case ')':
-      return mark(TokenKind::kCloseParen, 1);
-    case '[':
-      return mark(TokenKind::kOpenSquare, 1);
-    case ']':
-      return mark(TokenKind::kCloseSquare, 1);
-    case '{':
-      return mark(TokenKind::kOpenCurly, 1);
-    case '}':
-      return mark(TokenKind::kCloseCurly, 1);
-    case ';':
-      return mark(TokenKind::kSemicolon, 1);
-    case ':':
-      return mark(TokenKind::kColon, 1);
-    case '.':
-      return mark(TokenKind::kPeriod, 1);
-    case '?':
-      return mark(TokenKind::kQuestion, 1);
-    case '*':
-      return mark(TokenKind::kStar, 1);
-    case '/':
-      return mark(TokenKind::kSlash, 1);
-    case '+':
-      return mark(TokenKind::kPlus, 1);
     case '=':
       if (p[1] == '=') return mark(TokenKind::kEqual, 2);
       if (p[1] == '>') return mark(TokenKind::kFatArrow, 2);
@@ -342,7 +357,6 @@ void Lexer::Lex() {
       break;
     default:
       if (IsDigit(c)) return LexNumber();
-      if (IsLetter(c)) return LexWord();
       break;
   }
   LexBad(1, absl::ascii_isprint(static_cast<unsigned char>(c))
@@ -549,6 +563,16 @@ void Lexer::LexPragma() {
   token_.name_begin = value.data() - base_;
   token_.name_end = token_.name_begin + static_cast<int64_t>(value.size());
   Finish(TokenKind::kVersion, begin, inside_end + 1);
+}
+
+char Lexer::PeekChar() {
+  SkipBlank();
+  return *pos_;
+}
+
+bool Lexer::AtAssign() {
+  SkipBlank();
+  return *pos_ == '=' && pos_[1] != '=' && pos_[1] != '>';
 }
 
 bool Lexer::AtKey() {

@@ -140,10 +140,9 @@ class Lexer {
 
   // The character after this token, comments and white space aside; NUL at
   // the end.
-  char PeekChar() {
-    SkipBlank();
-    return *pos_;
-  }
+  char PeekChar();
+  // True if `=` follows this token.
+  bool AtAssign();
   // True if this token is a word, a keyword perhaps, and `=` follows. Widens
   // an identifier by the dashes that the key of an attribute may have.
   bool AtKey();
@@ -153,18 +152,11 @@ class Lexer {
   // Shortens a kLocal by its last part (`%a-b` is `%a`, `-`, `b`); false if it
   // has one part only.
   bool ShortenLocal();
-  // The offset at which blank text after this token ends.
-  int64_t OffsetAfterBlank() {
-    SkipBlank();
-    return pos_ - base_;
-  }
 
  private:
   void Lex();
-  void SkipBlank() {
-    while (*pos_ == ' ' || *pos_ == '\n') ++pos_;
-    if (*pos_ <= '/') SkipBlankSlow();
-  }
+  void LexOther();
+  void SkipBlank();
   void SkipBlankSlow();
   bool SkipComment();
   void LexLocal();

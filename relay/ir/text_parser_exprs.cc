@@ -127,13 +127,17 @@ bool TextParser::Step() {
   return false;
 }
 
-TextParser::Frame& TextParser::Push(Frame::Kind kind, int64_t begin) {
+TextParser::Frame TextParser::NewFrame(Frame::Kind kind, int64_t begin) const {
   Frame frame;
   frame.kind = kind;
   frame.values = static_cast<uint32_t>(values_.size());
   frame.scope = CurrentScope();
   frame.begin = begin;
-  frames_.push_back(frame);
+  return frame;
+}
+
+TextParser::Frame& TextParser::Push(Frame::Kind kind, int64_t begin) {
+  frames_.push_back(NewFrame(kind, begin));
   return frames_.back();
 }
 
@@ -238,12 +242,16 @@ bool TextParser::StepSequence() {
   while (true) {
     Frame& frame = frames_.back();
     switch (frame.state) {
-      case kStart:
+      case kStart: {
         if (lexer_.kind() == TokenKind::kFreeVar) {
           if (!ParseFreeVar()) return false;
           continue;
         }
-        return BeginStatement();
+        const size_t frames = frames_.size();
+        if (!BeginStatement()) return false;
+        if (frames_.size() != frames) return true;
+        continue;
+      }
       case kLetValue:
         if (!Expect(TokenKind::kSemicolon)) return false;
         lets_.back().value = std::move(values_.back());
@@ -283,22 +291,15 @@ bool TextParser::BeginStatement() {
       frames_.back().ends_with_value = true;
       return true;
     }
-  } else if (lexer_.kind() == TokenKind::kGraph && lexer_.PeekChar() == '=') {
-    const Token token = lexer_.token();
-    const int64_t last_end = lexer_.last_end();
+  } else if (lexer_.kind() == TokenKind::kGraph && lexer_.AtAssign()) {
+    frame.number = lexer_.token().number;
+    frame.state = kGraphValue;
     lexer_.Next();
-    if (lexer_.Accept(TokenKind::kAssign)) {
-      frame.number = token.number;
-      frame.state = kGraphValue;
-    } else {  // `%0 == ...`
-      lexer_.Rewind(token, last_end);
-      frame.state = kValue;
-    }
+    lexer_.Next();  // `=`
   } else {
     frame.state = kValue;
   }
-  PushBinary();
-  return true;
+  return BeginBinary();
 }
 
 bool TextParser::ParseFreeVar() {
@@ -340,7 +341,7 @@ bool TextParser::BeginLet() {
   Var var(std::string(name), std::move(type),
           Span(source_, token.begin, token.end));
   // The value sees the variable: it may be a function that calls itself.
-  Bind(name, var);
+  vars_.Push(var.get());
   lets_.push_back({std::move(var), {}, begin});
   return true;
 }
@@ -386,6 +387,54 @@ void TextParser::BindGraph(int64_t number, int64_t begin, Expr value) {
 
 // ---------------------------------------------------------------------------
 // Operators and what follows an operand.
+
+// Parses a value, which needs no frames if it is an atom or a call of atoms.
+bool TextParser::BeginBinary() {
+  switch (lexer_.kind()) {
+    case TokenKind::kLocal:
+    case TokenKind::kGraph:
+    case TokenKind::kGlobal:
+    case TokenKind::kIdentifier:
+    case TokenKind::kInteger:
+    case TokenKind::kFloat:
+    case TokenKind::kMinus:
+    case TokenKind::kTrue:
+    case TokenKind::kFalse:
+    case TokenKind::kMeta:
+      break;
+    default:
+      PushBinary();
+      return true;
+  }
+  Frame binary = NewFrame(Frame::kBinary, lexer_.token().begin);
+  binary.stack = static_cast<uint32_t>(operators_.size());
+  binary.number = binary.begin;
+  binary.state = kPostfix;
+  if (!Operand()) return false;
+  if (lexer_.kind() == TokenKind::kOpenParen) {
+    lexer_.Next();
+    Frame call = NewFrame(Frame::kCall, binary.begin);
+    call.values -= 1;  // the callee
+    int64_t begin = 0;
+    const Progress progress = ParseCall(call, &begin);
+    if (progress == Progress::kFailed) return false;
+    if (progress != Progress::kDone) {
+      frames_.push_back(binary);
+      frames_.push_back(call);
+      PushElement(progress, begin);
+      return true;
+    }
+  }
+  switch (lexer_.kind()) {
+    case TokenKind::kOpenParen:
+    case TokenKind::kPeriod:
+      break;
+    default:
+      if (FindBinaryOperator(lexer_.kind()) < 0) return true;
+  }
+  frames_.push_back(binary);
+  return true;
+}
 
 bool TextParser::StepBinary() {
   while (true) {
@@ -564,9 +613,8 @@ bool TextParser::ParseLocal() {
   const absl::string_view whole = lexer_.Name();
   do {
     const absl::string_view name = lexer_.Name();
-    const auto it = slot_of_.find(name);
-    if (it != slot_of_.end() && slots_[it->second].var.defined()) {
-      values_.push_back(slots_[it->second].var);
+    if (const VarNode* const bound = vars_.Find(name)) {
+      values_.emplace_back(bound);
       lexer_.Next();
       return true;
     }
@@ -600,21 +648,27 @@ bool TextParser::ParseGraph() {
 
 bool TextParser::ParseName() {
   const absl::string_view name = lexer_.Name();
-  const auto constructor = constructors_.find(name);
-  if (constructor != constructors_.end()) {
-    const int64_t begin = lexer_.token().begin;
-    lexer_.Next();
-    if (lexer_.kind() == TokenKind::kOpenParen ||
-        constructor->second->num_inputs() > 0) {
-      values_.push_back(constructor->second);
-    } else {
-      values_.push_back(
-          Call(constructor->second, {}, {}, {}, {}, SpanFrom(begin)));
+  if (!constructors_.empty()) {
+    const auto constructor = constructors_.find(name);
+    if (constructor != constructors_.end()) {
+      const int64_t begin = lexer_.token().begin;
+      lexer_.Next();
+      if (lexer_.kind() == TokenKind::kOpenParen ||
+          constructor->second->num_inputs() > 0) {
+        values_.push_back(constructor->second);
+      } else {
+        values_.push_back(
+            Call(constructor->second, {}, {}, {}, {}, SpanFrom(begin)));
+      }
+      return true;
     }
-    return true;
   }
-  Expr op = Op::Find(name);
-  if (!op.defined()) {
+  const OpNode* op = ops_.Find(name);
+  if (op == nullptr) {
+    op = OpRegistry::Global().Find(name);
+    if (op != nullptr) ops_.Push(op);
+  }
+  if (op == nullptr) {
     std::vector<std::string> known;
     for (const auto& entry : constructors_) known.emplace_back(entry.first);
     for (const OpNode* each : OpRegistry::Global().List()) {
@@ -622,9 +676,8 @@ bool TextParser::ParseName() {
     }
     ErrorHere(
         absl::StrCat("unknown operator `", name, "`", DidYouMean(name, known)));
-    op = placeholder_;
   }
-  values_.push_back(std::move(op));
+  values_.push_back(op != nullptr ? Expr(op) : placeholder_);
   lexer_.Next();
   return true;
 }
@@ -721,11 +774,12 @@ void TextParser::PushConstant(Tensor value, int64_t begin) {
 // ---------------------------------------------------------------------------
 // Calls and tuples.
 
-bool TextParser::ParseElement(bool* done) {
-  *done = false;
+// Parses an element of a list that is an atom; `*begin` is where it begins.
+TextParser::Progress TextParser::ParseAtom(int64_t* begin) {
+  *begin = lexer_.token().begin;
   switch (lexer_.kind()) {
     case TokenKind::kGraph:
-      if (lexer_.PeekChar() == '=') break;
+      if (lexer_.PeekChar() == '=') return Progress::kNew;
       [[fallthrough]];
     case TokenKind::kLocal:
     case TokenKind::kGlobal:
@@ -734,60 +788,78 @@ bool TextParser::ParseElement(bool* done) {
     case TokenKind::kMinus:
     case TokenKind::kTrue:
     case TokenKind::kFalse:
-    case TokenKind::kMeta: {
-      const int64_t begin = lexer_.token().begin;
-      if (!Operand()) return false;
-      if (lexer_.kind() == TokenKind::kComma ||
-          lexer_.kind() == TokenKind::kCloseParen) {
-        *done = true;
-        return true;
-      }
-      // It goes on: as if its frames had been there.
-      PushSequence(/*in_braces=*/false);
-      frames_.back().begin = begin;
-      frames_.back().state = kValue;
-      frames_.back().values -= 1;
-      PushBinary();
-      frames_.back().begin = begin;
-      frames_.back().number = begin;
-      frames_.back().state = kPostfix;
-      frames_.back().values -= 1;
-      return true;
-    }
+    case TokenKind::kMeta:
+      if (!Operand()) return Progress::kFailed;
+      return lexer_.kind() == TokenKind::kComma ||
+                     lexer_.kind() == TokenKind::kCloseParen
+                 ? Progress::kDone
+                 : Progress::kHasValue;
     default:
-      break;
+      return Progress::kNew;
   }
+}
+
+// Pushes the frames of an element that ParseAtom could not complete.
+void TextParser::PushElement(Progress progress, int64_t begin) {
   PushSequence(/*in_braces=*/false);
-  return true;
+  if (progress == Progress::kNew) return;
+  // It goes on: as if its frames had been there.
+  frames_.back().begin = begin;
+  frames_.back().state = kValue;
+  frames_.back().values -= 1;
+  PushBinary();
+  frames_.back().begin = begin;
+  frames_.back().number = begin;
+  frames_.back().state = kPostfix;
+  frames_.back().values -= 1;
 }
 
 bool TextParser::StepCall() {
+  int64_t begin = 0;
+  switch (const Progress progress = ParseCall(frames_.back(), &begin)) {
+    case Progress::kFailed:
+      return false;
+    case Progress::kDone:
+      frames_.pop_back();
+      return true;
+    default:
+      PushElement(progress, begin);
+      return true;
+  }
+}
+
+// Parses a call from an element on, or from behind one, to its end or to an
+// element that needs frames, which begins at `*begin`. `call` need not be on
+// the stack of frames, to which nothing is pushed.
+TextParser::Progress TextParser::ParseCall(Frame& call, int64_t* begin) {
   while (true) {
-    if (frames_.back().state == kAfterElement) {
+    if (call.state == kAfterElement) {
       if (!lexer_.Accept(TokenKind::kComma) &&
           lexer_.kind() != TokenKind::kCloseParen) {
-        return Expected("`,` or `)`");
+        Expected("`,` or `)`");
+        return Progress::kFailed;
       }
-      frames_.back().state = kElement;
+      call.state = kElement;
     }
     if (lexer_.Accept(TokenKind::kCloseParen)) {
-      const Frame& frame = frames_.back();
       return FinishCall(
-          DefaultAttrs(values_[frame.values].As<OpNode>(), frame.begin));
+          call, DefaultAttrs(values_[call.values].As<OpNode>(), call.begin));
     }
     if (lexer_.AtKey()) {
       Attrs attrs;
-      if (!ParseCallAttrs(values_[frames_.back().values], &attrs)) return false;
-      return FinishCall(std::move(attrs));
+      if (!ParseCallAttrs(values_[call.values], &attrs)) {
+        return Progress::kFailed;
+      }
+      return FinishCall(call, std::move(attrs));
     }
-    frames_.back().state = kAfterElement;
+    call.state = kAfterElement;
     if (lexer_.kind() == TokenKind::kMeta && lexer_.PeekChar() == ')') {
       const Token token = lexer_.token();
       const int64_t last_end = lexer_.last_end();
       MetaItem item = ParseMeta();
       if (auto* attrs = std::get_if<Attrs>(&item)) {
-        if (!Expect(TokenKind::kCloseParen)) return false;
-        return FinishCall(std::move(*attrs));
+        if (!Expect(TokenKind::kCloseParen)) return Progress::kFailed;
+        return FinishCall(call, std::move(*attrs));
       }
       if (std::holds_alternative<std::monostate>(item)) {
         values_.push_back(placeholder_);
@@ -795,22 +867,20 @@ bool TextParser::StepCall() {
       }
       lexer_.Rewind(token, last_end);
     }
-    bool done = false;
-    if (!ParseElement(&done)) return false;
-    if (!done) return true;
+    const Progress progress = ParseAtom(begin);
+    if (progress != Progress::kDone) return progress;
   }
 }
 
 // After the `)`.
-bool TextParser::FinishCall(Attrs attrs) {
-  const Frame frame = frames_.back();
-  const size_t first = frame.values + 1;
-  Expr& callee = values_[frame.values];
-  Call call(std::move(callee),
-            absl::MakeConstSpan(values_.data() + first, values_.size() - first),
-            std::move(attrs), {}, {}, SpanFrom(frame.begin));
-  Pop(std::move(call));
-  return true;
+TextParser::Progress TextParser::FinishCall(const Frame& call, Attrs attrs) {
+  Expr* const callee = &values_[call.values];
+  const size_t num_args = values_.size() - call.values - 1;
+  *callee =
+      Call::Taking(std::move(*callee), absl::MakeSpan(callee + 1, num_args),
+                   std::move(attrs), {}, {}, SpanFrom(call.begin));
+  values_.resize(call.values + 1);
+  return Progress::kDone;
 }
 
 bool TextParser::StepParens() {
@@ -836,9 +906,16 @@ bool TextParser::StepParens() {
       return true;
     }
     frames_.back().state = kAfterElement;
-    bool done = false;
-    if (!ParseElement(&done)) return false;
-    if (!done) return true;
+    int64_t begin = 0;
+    switch (const Progress progress = ParseAtom(&begin)) {
+      case Progress::kFailed:
+        return false;
+      case Progress::kDone:
+        continue;
+      default:
+        PushElement(progress, begin);
+        return true;
+    }
   }
 }
 
@@ -928,14 +1005,14 @@ bool TextParser::ParseParam(PendingFunction* function, int64_t list) {
     type = ParseTypeText();
     if (!type.defined()) return false;
   }
-  const Var& hidden = slots_[SlotOf(name)].var;
-  if (hidden.defined() && hidden->span()->begin() > list) {
+  const VarNode* const hidden = vars_.Find(name);
+  if (hidden != nullptr && hidden->span()->begin() > list) {
     Error(token.begin, token.end,
           absl::StrCat("two parameters are called %", name));
   }
   Var var(std::string(name), std::move(type),
           Span(source_, token.begin, token.end));
-  Bind(name, var);
+  vars_.Push(var.get());
   function->params.push_back(std::move(var));
   return true;
 }
@@ -1037,7 +1114,7 @@ bool TextParser::ParsePattern(int depth, Pattern* pattern) {
       const absl::string_view name = lexer_.Name(token);
       Var var(std::string(name), std::move(type),
               Span(source_, token.begin, token.end));
-      Bind(name, var);
+      vars_.Push(var.get());
       *pattern = Pattern::OfVar(std::move(var), SpanFrom(token.begin));
       return true;
     }

@@ -34,6 +34,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_metadata_reader.h"
+#include "baton/relay/ir/text_name_table.h"
 
 namespace baton {
 namespace internal {
@@ -49,18 +50,7 @@ class TextParser {
   Type ParseType();
 
  private:
-  // What a name stands for now.
-  struct Slot {
-    Var var;
-    TypeVar type;
-  };
-  // A binding that was hidden, to be restored at the end of a scope.
-  template <typename T>
-  struct Hidden {
-    uint32_t slot;
-    T value;
-  };
-  // Ends of the stacks of hidden bindings at the beginning of a scope.
+  // The numbers of bindings at the beginning of a scope.
   struct Scope {
     uint32_t vars;
     uint32_t types;
@@ -172,14 +162,11 @@ class TextParser {
   MetaItem ParseMeta();
 
   // Names.
-  uint32_t SlotOf(absl::string_view name);
-  void Bind(absl::string_view name, const Var& var);
-  void BindType(absl::string_view name, const TypeVar& var);
-  Scope CurrentScope() const {
-    return {static_cast<uint32_t>(hidden_vars_.size()),
-            static_cast<uint32_t>(hidden_types_.size())};
+  Scope CurrentScope() const { return {vars_.size(), type_vars_.size()}; }
+  void EndScope(const Scope& scope) {
+    vars_.Shrink(scope.vars);
+    type_vars_.Shrink(scope.types);
   }
-  void EndScope(const Scope& scope);
   std::vector<std::string> NamesInScope() const;
   const GlobalTypeVar& NoteTypeName(absl::string_view name);
   // From this token to the first `last`, which it includes; empty if there is
@@ -212,6 +199,7 @@ class TextParser {
   bool Step();
   bool Recover();
   void Unwind();
+  Frame NewFrame(Frame::Kind kind, int64_t begin) const;
   Frame& Push(Frame::Kind kind, int64_t begin);
   void PushSequence(bool in_braces);
   void PushBinary();
@@ -226,6 +214,7 @@ class TextParser {
   bool StepRef();
   bool StepMatch();
   bool BeginStatement();
+  bool BeginBinary();
   bool ParseFreeVar();
   bool BeginLet();
   void FinishSequence();
@@ -241,10 +230,17 @@ class TextParser {
   void PushConstant(Tensor value, int64_t begin);
   bool ParseProjection(int64_t begin);
   void Reduce(Frame& frame, int precedence);
-  // Parses one element of a list: true in `*done` if it is an atom and the list
-  // goes on or ends after it, else its frames were pushed.
-  bool ParseElement(bool* done);
-  bool FinishCall(Attrs attrs);
+  // What became of a part that may need frames.
+  enum class Progress : uint8_t {
+    kFailed,
+    kDone,      // its value is on top of `values_`
+    kNew,       // it needs frames, and nothing of it is passed
+    kHasValue,  // the same, and its first operand is on top of `values_`
+  };
+  Progress ParseAtom(int64_t* begin);
+  Progress ParseCall(Frame& call, int64_t* begin);
+  void PushElement(Progress progress, int64_t begin);
+  Progress FinishCall(const Frame& call, Attrs attrs);
   bool BeginFunction(int64_t begin);
   bool ParseParams(PendingFunction* function);
   bool ParseParam(PendingFunction* function, int64_t list);
@@ -261,10 +257,9 @@ class TextParser {
   int64_t metadata_offset_ = -1;
   std::unique_ptr<MetadataReader> metadata_;
 
-  absl::flat_hash_map<absl::string_view, uint32_t> slot_of_;
-  std::vector<Slot> slots_;
-  std::vector<Hidden<Var>> hidden_vars_;
-  std::vector<Hidden<TypeVar>> hidden_types_;
+  // What is bound, held by what is under way on the stacks below.
+  NameTable<VarNode> vars_;
+  NameTable<TypeVarNode> type_vars_;
   absl::flat_hash_map<absl::string_view, Var> free_vars_;
   absl::flat_hash_map<absl::string_view, GlobalVar> globals_;
   absl::flat_hash_map<absl::string_view, Constructor> constructors_;
@@ -276,6 +271,7 @@ class TextParser {
   absl::flat_hash_map<int64_t, Expr> sparse_graph_;
 
   // What the same text stood for before.
+  NameTable<OpNode> ops_;
   absl::flat_hash_map<absl::string_view, Type> types_by_text_;
   absl::flat_hash_map<std::pair<const AttrsType*, absl::string_view>, Attrs>
       attrs_by_text_;

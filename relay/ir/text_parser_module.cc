@@ -82,42 +82,12 @@ bool TextParser::Expect(TokenKind kind) {
 // ---------------------------------------------------------------------------
 // Names.
 
-uint32_t TextParser::SlotOf(absl::string_view name) {
-  const auto [it, inserted] =
-      slot_of_.try_emplace(name, static_cast<uint32_t>(slots_.size()));
-  if (inserted) slots_.emplace_back();
-  return it->second;
-}
-
-void TextParser::Bind(absl::string_view name, const Var& var) {
-  const uint32_t slot = SlotOf(name);
-  hidden_vars_.push_back({slot, std::exchange(slots_[slot].var, var)});
-}
-
-void TextParser::BindType(absl::string_view name, const TypeVar& var) {
-  const uint32_t slot = SlotOf(name);
-  hidden_types_.push_back({slot, std::exchange(slots_[slot].type, var)});
-}
-
-void TextParser::EndScope(const Scope& scope) {
-  while (hidden_vars_.size() > scope.vars) {
-    slots_[hidden_vars_.back().slot].var = std::move(hidden_vars_.back().value);
-    hidden_vars_.pop_back();
-  }
-  while (hidden_types_.size() > scope.types) {
-    slots_[hidden_types_.back().slot].type =
-        std::move(hidden_types_.back().value);
-    hidden_types_.pop_back();
-  }
-}
-
 // Those bound last, if there are very many.
 std::vector<std::string> TextParser::NamesInScope() const {
   constexpr size_t kMost = 1000;
   std::vector<std::string> names;
-  for (size_t i = hidden_vars_.size(); i-- > 0 && names.size() < kMost;) {
-    const Var& var = slots_[hidden_vars_[i].slot].var;
-    if (var.defined()) names.push_back(var->name());
+  for (uint32_t i = vars_.size(); i-- > 0 && names.size() < kMost;) {
+    names.push_back(vars_[i]->name());
   }
   for (const auto& [name, var] : free_vars_) {
     if (names.size() >= 2 * kMost) break;

@@ -126,10 +126,10 @@ bool TextParser::BeginType(bool* done) {
   }
   const absl::string_view name = lexer_.Name();
   if (name == "Tensor" && lexer_.PeekChar() == '[') return ParseTensorType();
-  const auto it = slot_of_.find(name);
+  const TypeVarNode* const bound = type_vars_.Find(name);
   Type head;
-  if (it != slot_of_.end() && slots_[it->second].type.defined()) {
-    head = slots_[it->second].type;
+  if (bound != nullptr) {
+    head = TypeVar(bound);
     lexer_.Next();
     if (lexer_.kind() != TokenKind::kOpenSquare) return leaf(std::move(head));
   } else if (LooksLikeDType(name)) {
@@ -296,7 +296,7 @@ bool TextParser::ParseTypeParams(std::vector<TypeVar>* params) {
       }
     }
     TypeVar param{std::string(name)};
-    BindType(name, param);
+    type_vars_.Push(param.get());
     params->push_back(std::move(param));
     lexer_.Next();
     if (!lexer_.Accept(TokenKind::kComma)) break;

@@ -1,0 +1,164 @@
+// Nodes that have names, found by them; and scopes.
+//
+// A stack of bindings beside a table of their indices: few bytes a name, as a
+// text of 100,000 variables is bound by memory. The names are those that the
+// nodes have.
+
+#ifndef BATON_RELAY_IR_TEXT_NAME_TABLE_H_
+#define BATON_RELAY_IR_TEXT_NAME_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace baton {
+namespace internal {
+
+// `N` has `name()`. The nodes are held elsewhere as long as they are bound.
+template <typename N>
+class NameTable {
+ public:
+  // Of the bindings, the oldest first.
+  uint32_t size() const { return static_cast<uint32_t>(bindings_.size()); }
+  const N* operator[](uint32_t i) const { return bindings_[i].node; }
+
+  // The node that was bound to `name` last; null if there is none.
+  const N* Find(absl::string_view name) const {
+    // Most names that are used were bound a moment ago.
+    const size_t bound = bindings_.size();
+    for (size_t back = 1; back <= 2 && back <= bound; ++back) {
+      const N* const node = bindings_[bound - back].node;
+      if (Same(node->name(), name)) return node;
+    }
+    if (bound == 0) return nullptr;
+    const uint32_t index = buckets_[BucketOf(name, HashOf(name))];
+    return index == kNone ? nullptr : bindings_[index].node;
+  }
+
+  // Binds the node's name to it, and hides what had that name.
+  void Push(const N* node) {
+    if (2 * bindings_.size() >= buckets_.size()) Grow();
+    const absl::string_view name = node->name();
+    const uint32_t hash = HashOf(name);
+    uint32_t& bucket = buckets_[BucketOf(name, hash)];
+    const uint32_t hidden = bucket;
+    bucket = size();
+    bindings_.push_back({node, hash, hidden});
+  }
+
+  // Takes back all bindings but the oldest `size`.
+  void Shrink(uint32_t size) {
+    while (bindings_.size() > size) {
+      const uint32_t index = this->size() - 1;
+      const Binding& binding = bindings_.back();
+      // The name came last: no other was put behind its bucket since.
+      buckets_[BucketWith(index, binding.hash)] = binding.hidden;
+      bindings_.pop_back();
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  struct Binding {
+    const N* node;
+    uint32_t hash;
+    uint32_t hidden;  // the binding that this one hides; kNone if there is none
+  };
+
+  template <typename Word>
+  static uint64_t Load(const char* p) {
+    Word word;
+    std::memcpy(&word, p, sizeof(word));
+    return word;
+  }
+
+  // Names that differ in their last character alone, as `v_120` and `v_121`,
+  // have buckets side by side: most texts number their names, and a line of
+  // memory that is not in the cache costs more than the rest of the search.
+  static uint32_t HashOf(absl::string_view name) {
+    if (name.empty()) return 0;
+    const auto last = static_cast<uint8_t>(name.back());
+    return MixedHashOf(name.substr(0, name.size() - 1)) * 16 + last % 16;
+  }
+
+  static uint32_t MixedHashOf(absl::string_view name) {
+    constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ull;
+    const size_t size = name.size();
+    const char* const p = name.data();
+    const char* const end = p + size;
+    uint64_t h = size;
+    const auto add = [&h](uint64_t word) {
+      h = (h ^ word) * kOdd;
+      h ^= h >> 32;
+    };
+    if (size >= 8) {
+      for (const char* q = p; q + 8 < end; q += 8) add(Load<uint64_t>(q));
+      add(Load<uint64_t>(end - 8));
+    } else if (size >= 4) {
+      add(Load<uint32_t>(p) << 32 | Load<uint32_t>(end - 4));
+    } else if (size > 0) {
+      add(Load<uint8_t>(p) << 16 | Load<uint8_t>(p + size / 2) << 8 |
+          Load<uint8_t>(end - 1));
+    }
+    h *= kOdd;
+    return static_cast<uint32_t>(h >> 32);
+  }
+
+  // Without a call for short names.
+  static bool Same(absl::string_view a, absl::string_view b) {
+    const size_t size = a.size();
+    if (size != b.size()) return false;
+    const char* const p = a.data();
+    const char* const q = b.data();
+    if (size >= 8) {
+      for (size_t i = 0; i + 8 < size; i += 8) {
+        if (Load<uint64_t>(p + i) != Load<uint64_t>(q + i)) return false;
+      }
+      return Load<uint64_t>(p + size - 8) == Load<uint64_t>(q + size - 8);
+    }
+    for (size_t i = 0; i < size; ++i) {
+      if (p[i] != q[i]) return false;
+    }
+    return true;
+  }
+
+  // Of `name`, or the empty one where it belongs.
+  size_t BucketOf(absl::string_view name, uint32_t hash) const {
+    const size_t mask = buckets_.size() - 1;
+    size_t i = hash & mask;
+    while (buckets_[i] != kNone) {
+      const Binding& binding = bindings_[buckets_[i]];
+      if (binding.hash == hash && Same(binding.node->name(), name)) break;
+      i = (i + 1) & mask;
+    }
+    return i;
+  }
+  // The bucket that has `index`.
+  size_t BucketWith(uint32_t index, uint32_t hash) const {
+    const size_t mask = buckets_.size() - 1;
+    size_t i = hash & mask;
+    while (buckets_[i] != index) i = (i + 1) & mask;
+    return i;
+  }
+
+  void Grow() {
+    const size_t size = buckets_.empty() ? 16 : 2 * buckets_.size();
+    buckets_.assign(size, kNone);
+    for (uint32_t i = 0; i < bindings_.size(); ++i) {
+      buckets_[BucketWith(bindings_[i].hidden, bindings_[i].hash)] = i;
+    }
+  }
+
+  std::vector<Binding> bindings_;
+  // Each name's last binding, near where its hash points; kNone: empty. A power
+  // of two, at most half of them in use.
+  std::vector<uint32_t> buckets_;
+};
+
+}  // namespace internal
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_NAME_TABLE_H_
