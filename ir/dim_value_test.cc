@@ -46,7 +46,7 @@ TEST(DimValueTest, SymbolicOnesAreEqualByIdentity) {
   EXPECT_NE(value, AttrValue(m));
   EXPECT_NE(value, AttrValue(Dim::Any()));
   EXPECT_EQ(value.Hash(), AttrValue(m).Hash());
-  EXPECT_EQ(value.ToString(), "n");
+  EXPECT_EQ(value.ToString(), "\"n\"");
 }
 
 TEST(DimValueTest, Refusals) {
