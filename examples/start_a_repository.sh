@@ -13,7 +13,7 @@ cat >BUILD <<'END'
 load("@baton//build_defs:baton.bzl", "baton_ir_test", "baton_opt_binary")
 cc_library(
     name = "one_relu", srcs = ["one_relu.cc"],
-    deps = ["@baton//ir", "@baton//transform:function_pass", "@baton//transform:pass_registry"],
+    deps = ["@baton//ir", "@baton//relay/transform:function_pass", "@baton//transform:pass_registry"],
     alwayslink = True,
 )
 baton_opt_binary(name = "our-opt", passes = [":one_relu"])
@@ -21,7 +21,7 @@ baton_ir_test(name = "one_relu_test", src = "one_relu.relay", tool = ":our-opt")
 END
 cat >one_relu.cc <<'END'
 #include "baton/relay/ir/visit.h"
-#include "baton/transform/function_pass.h"
+#include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass_registry.h"
 class OneReluMutator : public baton::ExprMutator {
   baton::Expr VisitCall(const baton::CallNode*, baton::Call call) override {

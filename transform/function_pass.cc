@@ -16,8 +16,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/module.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/module.h"
 #include "baton/transform/analysis_cache.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
@@ -47,20 +47,20 @@ absl::Status InFunction(const absl::Status& status, const Definition& def) {
 
 // One application of a pass to the functions of a module.
 struct Job {
-  absl::FunctionRef<absl::StatusOr<BaseFunc>(const BaseFunc&, const IRModule&)>
+  absl::FunctionRef<absl::Status(const BaseFunc&, const IRModule&, BaseFunc&)>
       transform;
   const std::string& pass;
   const IRModule& module;
   const PassContext& context;
   absl::Span<const Definition> functions;
 
-  absl::StatusOr<BaseFunc> Apply(int i) const {
-    absl::StatusOr<BaseFunc> result = internal::CatchExceptions(
-        pass, [&] { return transform(functions[i].function, module); });
-    if (result.ok() && result->defined()) {
-      context.analyses().Drop(functions[i].function.get());
-    }
-    return result;
+  // Puts what function i becomes into `result`, which is null before; it is
+  // left so if the function stays as it is.
+  absl::Status Apply(int i, BaseFunc& result) const {
+    absl::Status status = internal::CatchExceptions(
+        pass, [&] { return transform(functions[i].function, module, result); });
+    if (result.defined()) context.analyses().Drop(functions[i].function.get());
+    return status;
   }
 
   // The module in which function i has become results[i] where that is not
@@ -81,11 +81,12 @@ absl::StatusOr<IRModule> RunInOrder(const Job& job) {
   const int num_functions = static_cast<int>(job.functions.size());
   std::vector<BaseFunc> results;  // empty as long as nothing changes
   for (int i = 0; i < num_functions; ++i) {
-    absl::StatusOr<BaseFunc> result = job.Apply(i);
-    if (!result.ok()) return InFunction(result.status(), job.functions[i]);
-    if (!result->defined()) continue;
+    BaseFunc result;
+    const absl::Status status = job.Apply(i, result);
+    if (!status.ok()) return InFunction(status, job.functions[i]);
+    if (!result.defined()) continue;
     if (results.empty()) results.resize(num_functions);
-    results[i] = *std::move(result);
+    results[i] = std::move(result);
   }
   return job.Replace(std::move(results));
 }
@@ -204,13 +205,12 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       turn.Set(chunk, executions);
       state.set_turn(&turn);
       ThreadPool::Shared().LetOthersPass();
-      absl::StatusOr<BaseFunc> result = job_.Apply(i);
-      if (!result.ok()) {
-        Fail(chunk, i, result.status(), state, executions);
+      const absl::Status status = job_.Apply(i, results_[i]);
+      if (!status.ok()) {
+        Fail(chunk, i, status, state, executions);
         return;
       }
       executions += state.executions();
-      results_[i] = *std::move(result);
     }
     ThreadPool::Shared().LetOthersPass();
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -291,8 +291,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
 absl::StatusOr<IRModule> internal::TransformFunctions(
     IRModule module, const PassContext& context, const std::string& pass,
-    absl::FunctionRef<absl::StatusOr<BaseFunc>(const BaseFunc&,
-                                               const IRModule&)>
+    absl::FunctionRef<absl::Status(const BaseFunc&, const IRModule&, BaseFunc&)>
         transform) {
   const Job job{transform, pass, module, context, module.functions()};
   const int num_threads = NumThreads(context, module.size());

@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/module.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -89,13 +89,13 @@ Pass CreateFunctionPass(const FunctionKind<F>& kind,
 
 namespace internal {
 
-// `module` with each function replaced by what `transform` returns for it, on
-// the threads of `context`; a null handle where it stays as it is. `pass` is
-// whom an exception is blamed on.
+// `module` with each function replaced by what `transform` puts into `result`,
+// which is null before; it is left so where the function stays as it is. Runs
+// on the threads of `context`. `pass` is whom an exception is blamed on.
 absl::StatusOr<IRModule> TransformFunctions(
     IRModule module, const PassContext& context, const std::string& pass,
-    absl::FunctionRef<absl::StatusOr<BaseFunc>(const BaseFunc& function,
-                                               const IRModule& module)>
+    absl::FunctionRef<absl::Status(const BaseFunc& function,
+                                   const IRModule& module, BaseFunc& result)>
         transform);
 
 template <typename F>
@@ -116,29 +116,30 @@ class FunctionPass final : public PassImpl {
     BATON_ASSIGN_OR_RETURN(
         IRModule result,
         TransformFunctions(std::move(module), context, info().name,
-                           [&](const BaseFunc& function, const IRModule& all) {
-                             return Transform(function, all, context);
+                           [&](const BaseFunc& function, const IRModule& all,
+                               BaseFunc& changed) {
+                             return Transform(function, all, context, changed);
                            }));
     const Pass finish = kind_.FinishingPass();
     if (!finish.defined()) return result;
     return finish.Run(std::move(result));
   }
 
-  absl::StatusOr<BaseFunc> Transform(const BaseFunc& function,
-                                     const IRModule& module,
-                                     const PassContext& context) const {
+  absl::Status Transform(const BaseFunc& function, const IRModule& module,
+                         const PassContext& context, BaseFunc& result) const {
     F before(function.template As<FNode>());
     if (!before.defined() || !kind_.SkipReason(before).empty()) {
-      return BaseFunc();
+      return absl::OkStatus();
     }
     absl::StatusOr<F> after = body_(std::move(before), module, context);
     if (!after.ok()) return std::move(after).status();
-    if (*after == function) return BaseFunc();
+    if (*after == function) return absl::OkStatus();
     if (!after->defined()) {
       return absl::InternalError(info().name +
                                  " returned no function (a null handle)");
     }
-    return *std::move(after);
+    result = *std::move(after);
+    return absl::OkStatus();
   }
 
   const FunctionKind<F>& kind_;

@@ -56,8 +56,8 @@ TEST(FunctionPassTest, TransformsEachFunctionAndInfersTypes) {
 TEST(FunctionPassTest, LeavesAloneWhatTheKindSkips) {
   IRModule module = toy::Module(3);
   const auto set = [&module](const char* name, AttrValue value) {
-    module.Set(name, module.Find(name).WithAttr(attr::kSkipOptimization,
-                                                std::move(value)));
+    module.Set(name, module.Find<Function>(name).WithAttr(
+                         attr::kSkipOptimization, std::move(value)));
   };
   set("f1", 1);
   set("f2", 0);
@@ -243,7 +243,7 @@ Pass Nested(std::vector<std::string> failing = {}) {
           passes.push_back(toy::Fails());
         }
         BATON_ASSIGN_OR_RETURN(one, Sequential(passes, {.name = name})(one));
-        return one.Find("main");
+        return one.Find<Function>("main");
       },
       {.name = "Nested"});
 }
@@ -330,7 +330,7 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
       [inner](const Function& function, const IRModule& /*module*/,
               const PassContext& /*context*/) -> absl::StatusOr<Function> {
         BATON_ASSIGN_OR_RETURN(const IRModule result, inner(toy::Module(20)));
-        EXPECT_EQ(toy::Ops(result.Find("f19")), "b a");
+        EXPECT_EQ(toy::Ops(result.Find<Function>("f19")), "b a");
         return function;
       },
       {.name = "Outer"});

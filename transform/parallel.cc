@@ -56,7 +56,7 @@ void ParallelFor(const PassContext& context, int n,
 
 void DropModule(const PassContext& context, IRModule module) {
   if (NumThreads(context, module.size()) == 1) return;
-  std::vector<Function> functions;
+  std::vector<BaseFunc> functions;
   functions.reserve(module.size());
   for (const IRModule::Definition& definition : module.functions()) {
     functions.push_back(definition.function);
@@ -64,7 +64,7 @@ void DropModule(const PassContext& context, IRModule module) {
   module = IRModule();
   ParallelFor(context, static_cast<int>(functions.size()),
               [&functions](int begin, int end) {
-                for (int i = begin; i < end; ++i) functions[i] = Function();
+                for (int i = begin; i < end; ++i) functions[i] = BaseFunc();
               });
 }
 

@@ -59,7 +59,7 @@ TEST(RelayFunctionPassTest, LeavesSomeFunctionsAlone) {
   EXPECT_EQ(RelayFunctions().SkipReason(Identity()), "");
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, AddTanh()(module));
   for (int i = 0; i < module.size(); ++i) {
-    const Function& function = result.functions()[i].function;
+    const Function function = result.functions<Function>()[i].function;
     const bool skipped = i > 0 && *cases[i - 1].reason != '\0';
     EXPECT_EQ(function->body().As<CallNode>() == nullptr, skipped) << i;
     EXPECT_TRUE(function->type().defined()) << i;

@@ -73,7 +73,7 @@ TEST_P(InferTypeTest, TypesWhatHasNoType) {
   }
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, Run(InferType(), module));
   for (int i = 0; i < 100; ++i) {
-    const Function function = result.functions()[i].function;
+    const BaseFunc function = result.functions()[i].function;
     EXPECT_TRUE(function->type().defined());
     EXPECT_EQ(function == half.functions()[i].function, i % 3 != 0);
   }
@@ -86,7 +86,7 @@ TEST_P(InferTypeTest, SharingDoesNotDependOnTheNumberOfThreads) {
   // is the same on one thread.
   const auto num_shared = [](const IRModule& module) {
     std::vector<const ExprNode*> nodes;
-    for (const IRModule::Definition& d : module.functions()) {
+    for (const auto& d : module.functions<Function>()) {
       nodes.push_back(d.function->body().As<CallNode>()->arg(0).get());
     }
     std::sort(nodes.begin(), nodes.end());
@@ -153,7 +153,7 @@ TEST_P(InferTypeTest, FunctionsThatUseEachOther) {
   });
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, Run(InferType(), module));
   for (int i = 0; i < 20; ++i) {
-    const Function function = result.Find(absl::StrCat("f", i));
+    const Function function = result.Find<Function>(absl::StrCat("f", i));
     EXPECT_EQ(function->body()->tuple_type()->fields().size(), i + 1);
   }
 }
