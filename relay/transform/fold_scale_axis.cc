@@ -11,12 +11,14 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/analysis/magnitude.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/conv_attrs.h"
 #include "baton/relay/op/layout.h"
@@ -347,6 +349,18 @@ void RequestThroughAdd(const CallNode& call, const ScaleSink& out,
   }
 }
 
+// Whether every quotient `value / scale` is a number, as far as can be said. Of
+// a value that is not constant nothing is known: it counts as small enough if
+// the scale is not smaller than the reciprocal of any square root.
+bool CanDivide(const Expr& value, const Expr& scale, DType dtype) {
+  const MagnitudeBounds divisor = BoundMagnitude(scale);
+  if (divisor.may_be_zero()) return false;
+  const double limit = MaxExponent(dtype);
+  const MagnitudeBounds dividend = BoundMagnitude(value);
+  return dividend.unbounded() ? divisor.min_log2 >= -limit / 2
+                              : dividend.max_log2 - divisor.min_log2 < limit;
+}
+
 ScaledExpr MoveForwardThroughAdd(const CallNode& call,
                                  absl::Span<const ScaledExpr> args,
                                  const ScaleSink& /*out*/) {
@@ -354,6 +368,11 @@ ScaledExpr MoveForwardThroughAdd(const CallNode& call,
   const ScaledExpr& scaled = args[k];
   const ScaledExpr& other = args[1 - k];
   if (!scaled.scale.defined() || other.scale.defined()) return {};
+  // The scale is multiplied in before the addition instead.
+  if (!CanDivide(other.value, scaled.scale,
+                 call.arg(k)->tensor_type()->dtype())) {
+    return {};
+  }
   const Expr divisor =
       Broadcastable(scaled.scale, *call.arg(k)->tensor_type(), scaled.axes);
   Expr new_args[2];

@@ -389,6 +389,40 @@ TEST(ForwardFoldScaleAxisTest, Dense) {
                nn::Dense(Add(nn::Relu(x), Divide(b, s)), Multiply(w, s))));
 }
 
+// x * s + b is not (x + b / s) * s where s is zero, or b / s too large.
+TEST(ForwardFoldScaleAxisTest, ScalesThatCannotDivideDoNotPassAdditions) {
+  const Var x = TensorVar("x", {2, 4});
+  const Var w = TensorVar("w", {3, 4});
+  const Var b = TensorVar("b", {4});
+  const Var any = TensorVar("any", {4});
+  const auto vector = [](std::vector<float> values) {
+    return Const(*Tensor::FromValues<float>({4}, absl::MakeConstSpan(values)));
+  };
+  const auto program = [&](const Expr& scale, const Expr& bias) {
+    return Function({x, w, b, any},
+                    nn::Dense(Add(Multiply(x, scale), bias), w));
+  };
+  ExpectUnchanged(FoldScalesForward, program(vector({1, -1, 0, 2}), b));
+  ExpectUnchanged(FoldScalesForward, program(vector({1, -1, -0.0f, 2}), b));
+  ExpectUnchanged(FoldScalesForward, program(vector({1, 1e-30f, 3, 2}), b));
+  ExpectUnchanged(FoldScalesForward, program(any, b));
+  ExpectUnchanged(FoldScalesForward, program(Multiply(Rsqrt(any), any), b));
+  ExpectUnchanged(FoldScalesForward,
+                  program(vector({1e-10f, 1, 1, 1}), vector({1e30f, 1, 1, 1})));
+  // These can.
+  for (const Expr& scale :
+       {Expr(vector({1, -1, 1e-10f, 2})), Expr(Rsqrt(any))}) {
+    ExpectRewrites(FoldScalesForward, program(scale, b),
+                   Function({x, w, b, any}, nn::Dense(Add(x, Divide(b, scale)),
+                                                      Multiply(w, scale))));
+  }
+  const Constant tiny = vector({1e-30f, 1, 1, 1});
+  const Constant small = vector({1e-5f, 1, 1, 1});
+  ExpectRewrites(FoldScalesForward, program(tiny, small),
+                 Function({x, w, b, any}, nn::Dense(Add(x, Divide(small, tiny)),
+                                                    Multiply(w, tiny))));
+}
+
 TEST(ForwardFoldScaleAxisTest, IntegersAreNotDivided) {
   const DType int32 = DType::Int(32);
   const Var x = TensorVar("x", {2, 4}, int32);
