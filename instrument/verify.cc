@@ -115,8 +115,9 @@ absl::Status CompareTypes(const Expr& recorded, const Expr& inferred,
 }
 
 // Whether `function` uses one of the global functions `names`.
-bool UsesAny(const Function& function,
+bool UsesAny(const BaseFunc& function,
              const absl::flat_hash_set<absl::string_view>& names) {
+  if (!function.Is<FunctionNode>()) return false;
   bool uses = false;
   PostOrderVisit(
       function, [&uses](const ExprNode*) { return !uses; },
