@@ -63,7 +63,7 @@ TEST(RollTest, Computes) {
                                                     shape, {2, 0, 1, 5, 3, 4}));
   EXPECT_EQ(value.tensor(), want);
   // What has a kernel can be folded.
-  EXPECT_TRUE(relay::FoldConstants(roll).Is<ConstantNode>());
+  EXPECT_TRUE(relay::FoldConstantInExpr(roll)->Is<ConstantNode>());
 }
 // [/evaluate]
 

@@ -10,6 +10,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/function_pass.h"
@@ -20,26 +21,27 @@
 namespace baton::examples {
 namespace {
 
+using relay::GraphRewriter;
+using relay::IndexedGraph;
+
 // [rewriter]
-class ReluRemover final : public ExprMutator {
- public:
-  explicit ReluRemover(absl::flat_hash_set<Expr> non_negative)
-      : non_negative_(std::move(non_negative)) {}
-
- protected:
-  // The arguments of `call` are rewritten already.
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
-    if (!IsCallTo(call, relu_)) return call;
-    const auto* data = call->arg(0).As<CallNode>();
-    const bool redundant =
-        data != nullptr && non_negative_.contains(data->op());
-    return redundant ? call->arg(0) : Expr(call);
-  }
-
- private:
-  const Op relu_ = Op::Find("nn.relu");
-  const absl::flat_hash_set<Expr> non_negative_;
-};
+// `graph` with its root rewritten.
+Function RemoveRelus(const IndexedGraph& graph,
+                     const absl::flat_hash_set<Expr>& non_negative) {
+  static const Op& kRelu = *new Op(Op::Find("nn.relu"));
+  GraphRewriter rewriter(graph);
+  const Expr result =
+      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+        if (call.op() != kRelu) return {};
+        // What the argument has become: it may have been an nn.relu, too.
+        const Expr arg = rewriter.Args(i)[0];
+        const auto* data = arg.As<CallNode>();
+        const bool redundant =
+            data != nullptr && non_negative.contains(data->op());
+        return redundant ? arg : Expr();
+      });
+  return Function(result.As<FunctionNode>());
+}
 // [/rewriter]
 
 // [analysis]
@@ -48,16 +50,16 @@ class CalledOperators {
  public:
   explicit CalledOperators(const Expr& root) {
     PostOrderVisit(root, [this](const ExprNode* node) {
-      if (node->kind() == ExprKind::kOp) operators_.insert(Expr(node));
+      if (const auto* op = Expr(node).As<OpNode>()) operators_.insert(op);
     });
   }
-  bool Contains(const Expr& op) const { return operators_.contains(op); }
+  bool Contains(const Op& op) const { return operators_.contains(op.get()); }
 
   // The memory that this holds, about.
-  size_t bytes() const { return operators_.capacity() * sizeof(Expr); }
+  size_t bytes() const { return operators_.capacity() * sizeof(OpNode*); }
 
  private:
-  absl::flat_hash_set<Expr> operators_;
+  absl::flat_hash_set<const OpNode*> operators_;
 };
 // [/analysis]
 
@@ -72,7 +74,8 @@ absl::StatusOr<Function> RemoveRelus(const Function& function,
   }
   const auto called = context.Analyze<CalledOperators>(function);
   if (!called->Contains(Op::Find("nn.relu"))) return function;
-  return ReluRemover(std::move(non_negative)).MutateFunction(function);
+  const auto graph = context.Analyze<IndexedGraph>(function);
+  return RemoveRelus(*graph, non_negative);
 }
 // [/body]
 

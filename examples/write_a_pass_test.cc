@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "baton/instrument/recorder.h"
 #include "baton/instrument/verify.h"
 #include "baton/ir/module.h"
@@ -17,6 +18,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/runtime/evaluator.h"
@@ -63,6 +65,35 @@ TEST(RemoveRedundantReluTest, IsCalledLikeAFunction) {
             "}\n");
 }
 // [/call]
+
+// [mutator]
+// Puts the values of lets in the place of their variables.
+class LetInliner final : public ExprMutator {
+ protected:
+  // Called between the value of a let and its body, where the result stands
+  // for the variable.
+  Expr AfterLetValue(const LetNode* let, const Expr& value) override {
+    if (!value.Is<FunctionNode>()) return value;
+    return Fail(absl::UnimplementedError(
+        absl::StrCat("%", let->var()->name(), " is a function")));
+  }
+  // `let` has its children rewritten already.
+  Expr VisitLet(const LetNode* /*original*/, Let let) override {
+    return let->body();
+  }
+};
+
+TEST(LetInlinerTest, InlinesValuesButNotFunctions) {
+  const Var x("x", {4}), y("y"), f("f");
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Expr result,
+      LetInliner().Mutate(Let(y, nn::Relu(x), relay::Add(y, y))));
+  EXPECT_TRUE(StructuralEqual(result, relay::Add(nn::Relu(x), nn::Relu(x)),
+                              {.map_free_vars = false}));
+  EXPECT_THAT(LetInliner().Mutate(Let(f, Function({x}, x), f)),
+              StatusIs(absl::StatusCode::kUnimplemented, "%f is a function"));
+}
+// [/mutator]
 
 // [nothing_to_do]
 TEST(RemoveRedundantReluTest, NothingToDoReturnsTheSameModule) {

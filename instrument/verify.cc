@@ -190,11 +190,11 @@ absl::Status CheckTypes(const IRModule& module,
   std::vector<BaseFunc> functions;
   functions.reserve(module.size());
   for (int i = 0; i < module.size(); ++i) {
-    const BaseFunc& function = module.functions()[i].function;
-    const auto* node = function.As<FunctionNode>();
-    functions.push_back(node != nullptr && which(i)
-                            ? stripper.MutateFunction(Function(node))
-                            : function);
+    functions.push_back(module.functions()[i].function);
+    const auto* node = functions.back().As<FunctionNode>();
+    if (node == nullptr || !which(i)) continue;
+    BATON_ASSIGN_OR_RETURN(functions.back(),
+                           stripper.MutateFunction(Function(node)));
   }
   BATON_ASSIGN_OR_RETURN(const IRModule inferred,
                          InferTypes(module.WithFunctions(functions)));

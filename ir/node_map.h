@@ -43,7 +43,7 @@ class NodeMap {
     Slot* slot = Probe(key);
     if (slot->key != nullptr) return {&slot->value, false};
     if (2 * (size_ + 1) > capacity_) {
-      Rehash(2 * capacity_);
+      Rehash(capacity_ < 256 ? 4 * capacity_ : 2 * capacity_);
       slot = Probe(key);
     }
     ++size_;
@@ -103,7 +103,7 @@ class NodeMap {
     for (size_t i = 0; i < old_capacity; ++i) {
       if (old_slots[i].key == nullptr) continue;
       *Probe(old_slots[i].key) = std::move(old_slots[i]);
-      old_slots[i] = Slot();
+      if (old == nullptr) old_slots[i] = Slot();  // else it is freed
     }
   }
 

@@ -650,7 +650,7 @@ class Shrinker {
     for (const ExprNode* node : nodes) {
       if (IsAtom(node) || !node->type().defined()) continue;
       for (const Expr& by : Smaller(node, params)) {
-        if (Try(with(params, ReplaceOne(node, by).Mutate(function->body())))) {
+        if (Try(with(params, *ReplaceOne(node, by).Mutate(function->body())))) {
           return true;
         }
       }

@@ -8,6 +8,7 @@
 #ifndef BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
 #define BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,7 +26,9 @@ class DataflowGraph {
     FusionPattern pattern;
   };
 
-  explicit DataflowGraph(int size) : nodes_(size) {}
+  explicit DataflowGraph(int size) : nodes_(size) {
+    edges_.reserve(2 * static_cast<size_t>(size));
+  }
 
   int size() const { return static_cast<int>(nodes_.size()); }
 
@@ -108,7 +111,7 @@ class PostDominatorTree {
 // the group. A group gets no more than `max_group_size` nodes where fusing
 // would make it larger.
 std::vector<int> FindFusionGroups(const DataflowGraph& graph,
-                                int64_t max_group_size);
+                                  int64_t max_group_size);
 
 }  // namespace baton::relay
 

@@ -32,6 +32,7 @@ IndexedGraph::IndexedGraph(const Expr& root,
   };
   absl::InlinedVector<Frame, 32> frames;
   absl::InlinedVector<const ExprNode*, 64> pending;
+  int num_edges = 0;  // entries of `children_` that are taken
   // Nodes with several holders may be met again.
   NodeMap<int> shared_nodes;
 
@@ -56,14 +57,14 @@ IndexedGraph::IndexedGraph(const Expr& root,
         if (!is_new) return meet_again(*i, edge);
         known = i;
       }
-      const int i = append(node, edge, static_cast<int>(children_.size()), 0);
+      const int i = append(node, edge, num_edges, 0);
       if (known != nullptr) *known = i;
       return;
     }
     if (shared) {
       if (const int* i = shared_nodes.Find(node)) return meet_again(*i, edge);
     }
-    const int first_edge = static_cast<int>(children_.size());
+    const int first_edge = num_edges;
     if (!enter(node)) {
       const int i = append(node, edge, first_edge, 0);
       if (shared) shared_nodes[node] = i;
@@ -81,14 +82,16 @@ IndexedGraph::IndexedGraph(const Expr& root,
                    [&](const Expr& child) { pending.push_back(child.get()); });
       num_children = static_cast<int>(pending.size() - first_pending);
     }
-    children_.resize(children_.size() + num_children);
+    num_edges += num_children;
+    if (static_cast<size_t>(num_edges) > children_.size()) {
+      children_.resize(2 * static_cast<size_t>(num_edges));
+    }
     frames.push_back(
         {node, args, first_pending, edge, first_edge, num_children, 0, shared});
   };
 
   if (!root.defined()) return;
   nodes_.reserve(kFewNodes);
-  children_.reserve(kFewNodes);
   if (const auto* function = root.As<FunctionNode>()) {
     shared_nodes.Reserve(2 * function->params().size());
   }
@@ -114,6 +117,7 @@ IndexedGraph::IndexedGraph(const Expr& root,
     }
     arrive(child, frame.first_edge + k);  // moves the frames
   }
+  children_.resize(static_cast<size_t>(num_edges));
 }
 
 bool ContainsKind(const Expr& root, NodeKind kind) {

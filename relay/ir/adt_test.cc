@@ -237,8 +237,8 @@ TEST(AdtTest, RewritersReachPatterns) {
       kList,
       "def @f(%x: List[int32]) { match? (%x) { Cons(%a, (%b)) => %a } }"));
   const Function f = module.Find<Function>("f");
-  EXPECT_EQ(ExprMutator().Mutate(f), f);
-  const Function renamed = Renamer().MutateFunction(f);
+  EXPECT_EQ(*ExprMutator().Mutate(f), f);
+  const Function renamed = *Renamer().MutateFunction(f);
   EXPECT_THAT(ToText(renamed), HasSubstr("Cons(%a_, (%b_)) => {\n      %a_"));
   std::vector<std::string> names;
   for (const Var& var : BoundVars(f)) names.push_back(var->name());

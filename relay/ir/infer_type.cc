@@ -116,7 +116,6 @@ class Inferencer final : private TypeRelationContext::Unifier {
       : module_(module),
         diagnostics_(diagnostics),
         may_lack_definitions_(diagnostics.has_errors()) {
-    work_.reserve(64);
     results_.reserve(32);
   }
 
@@ -235,7 +234,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // not there is not reported.
   const bool may_lack_definitions_;
 
-  std::vector<Work> work_;
+  absl::InlinedVector<Work, 64> work_;
   std::vector<Expr> results_;
   NodeMap<Expr> memo_;  // of shared nodes
   NodeMap<Var> vars_;
@@ -345,9 +344,12 @@ void Inferencer::Enter(const ExprNode* node) {
         const auto it = globals_.find(current_name_);
         if (it != globals_.end()) known = it->second.As<FuncTypeNode>();
       }
-      vars_.Reserve(vars_.size() + function->params().size());
+      if (function->params().size() > 8) {
+        vars_.Reserve(vars_.size() + function->params().size());
+      }
       for (size_t i = 0; i < function->params().size(); ++i) {
         const VarNode* param = function->params()[i].get();
+        if (param->type().defined()) continue;  // stands for itself
         Bind(param, known != nullptr                ? known->args()[i]
                     : param->annotation().defined() ? param->annotation()
                                                     : NewHole());
@@ -669,6 +671,13 @@ Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
                        " type arguments, found ", call->type_args().size()));
     return NewHole();
   }
+  if (function->type_params().empty()) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      Require(function->args()[i], TypeOf(args[i]), call, "argument ", i,
+              " of the call has another type");
+    }
+    return function->result();
+  }
   TypeVarMap values;
   for (size_t i = 0; i < function->type_params().size(); ++i) {
     values.emplace(
@@ -833,7 +842,13 @@ void Inferencer::CheckComplete(const MatchNode* match) {
 
 void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
   if (module_ == nullptr || type.Is<TensorTypeNode>()) return;
-  std::vector<const TypeNode*> work = {type.get()};
+  if (const auto* tuple = type.As<TupleTypeNode>();
+      tuple != nullptr &&
+      std::all_of(tuple->fields().begin(), tuple->fields().end(),
+                  [](const Type& t) { return t.Is<TensorTypeNode>(); })) {
+    return;
+  }
+  absl::InlinedVector<const TypeNode*, 8> work = {type.get()};
   const auto push_all = [&work](absl::Span<const Type> types) {
     for (const Type& t : types) work.push_back(t.get());
   };
@@ -1180,15 +1195,17 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
   }
   if (a->kind() != b->kind()) return Mismatch(a, b);
   bool changed = false;
+  // What `xs` become; empty if they stay what they are.
   const auto all =
       [&](absl::Span<const Type> xs,
           absl::Span<const Type> ys) -> absl::StatusOr<std::vector<Type>> {
     std::vector<Type> result;
-    result.reserve(xs.size());
     for (size_t i = 0; i < xs.size(); ++i) {
       BATON_ASSIGN_OR_RETURN(Type t, UnifyTypes(xs[i], ys[i], depth + 1));
-      changed |= t != xs[i];
-      result.push_back(std::move(t));
+      if (t == xs[i]) continue;
+      changed = true;
+      if (result.empty()) result.assign(xs.begin(), xs.end());
+      result[i] = std::move(t);
     }
     return result;
   };
@@ -1199,6 +1216,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
       if (x->dtype() != y->dtype() || x->rank() != y->rank()) {
         return Mismatch(a, b);
       }
+      if (x->shape() == y->shape()) return a;
       Dims dims(x->shape().begin(), x->shape().end());
       for (int i = 0; i < x->rank(); ++i) {
         if (x->dim(i) == y->dim(i)) continue;
@@ -1248,6 +1266,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
           Type result,
           UnifyTypes(x_result, Instantiate(y->result(), y_values), depth + 1));
       changed |= result != x_result;
+      if (args.empty()) args = std::move(x_args);
       return changed ? Type(FuncType(std::move(args), std::move(result),
                                      {x->type_params().begin(),
                                       x->type_params().begin() + common}))

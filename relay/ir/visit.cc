@@ -8,6 +8,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/ir/node_fields.h"
 #include "baton/ir/node_map.h"
@@ -86,7 +89,9 @@ class WalkStack {
 // are marked by their index; all else is hashed.
 class SeenNodes {
  public:
+  // A node with one holder is met once.
   bool FirstTime(const ExprNode* node) {
+    if (node->unique()) return true;
     if (node->kind() != ExprKind::kOp) return nodes_.Insert(node);
     const auto i =
         static_cast<size_t>(static_cast<const OpNode*>(node)->index());
@@ -103,8 +108,8 @@ class SeenNodes {
   absl::InlinedVector<uint64_t, 8> ops_;
 };
 
-// The walk behind every visitor. `first_time(node)` says whether a shared node
-// is met for the first time.
+// The walk behind every visitor. `first_time(node)` says whether a node is met
+// for the first time; the walk goes on as long as `leave(node)` is true.
 template <typename FirstTime, typename EnterFn, typename LeaveFn>
 void Walk(const Expr& root, FirstTime&& first_time, EnterFn&& enter,
           LeaveFn&& leave) {
@@ -113,12 +118,12 @@ void Walk(const Expr& root, FirstTime&& first_time, EnterFn&& enter,
   while (!stack.empty()) {
     const auto [node, step] = stack.Pop();
     if (step == Step::kLeave) {
-      leave(node);
+      if (!leave(node)) return;
       continue;
     }
-    if (!node->unique() && !first_time(node)) continue;
+    if (!first_time(node)) continue;
     if (IsLeaf(node->kind()) || !enter(node)) {
-      leave(node);
+      if (!leave(node)) return;
     } else {
       stack.PushLeaveAndChildren(node, /*stop_at_let_value=*/false);
     }
@@ -147,7 +152,10 @@ void PostOrderVisit(const Expr& root,
   SeenNodes seen;
   Walk(
       root, [&](const ExprNode* node) { return seen.FirstTime(node); }, enter,
-      fn);
+      [&](const ExprNode* node) {
+        fn(node);
+        return true;
+      });
 }
 
 std::vector<Var> BoundVars(const Expr& expr) {
@@ -172,7 +180,7 @@ std::vector<Var> BoundVars(const Expr& expr) {
         }
         return true;
       },
-      [](const ExprNode*) {});
+      [](const ExprNode*) { return true; });
   return bound;
 }
 
@@ -192,7 +200,8 @@ std::vector<Var> FreeVars(const Expr& expr) {
   return used;
 }
 
-void ExprVisitor::Visit(const Expr& root) {
+absl::Status ExprVisitor::Visit(const Expr& root) {
+  status_ = absl::OkStatus();
   Walk(
       root,
       [this](const ExprNode* node) {
@@ -201,7 +210,11 @@ void ExprVisitor::Visit(const Expr& root) {
         return is_new;
       },
       [this](const ExprNode* node) { return ShouldEnter(node); },
-      [this](const ExprNode* node) { Dispatch(node); });
+      [this](const ExprNode* node) {
+        Dispatch(node);
+        return status_.ok();
+      });
+  return status_;
 }
 
 void ExprVisitor::Dispatch(const ExprNode* node) {
@@ -215,14 +228,26 @@ void ExprVisitor::Dispatch(const ExprNode* node) {
 }
 
 void ExprMutator::Remember(const ExprNode* node, const Expr& result) {
-  if (node->unique()) return;
   const auto [memo, is_new] = memo_.TryEmplace(node);
   if (is_new) *memo = {Expr(node), result};
   if (node->kind() == ExprKind::kOp) remembers_ops_ = true;
 }
 
-Expr ExprMutator::Mutate(const Expr& root) {
+Expr ExprMutator::Fail(absl::Status error) {
+  status_.Update(error);
+  return {};
+}
+
+absl::Status ExprMutator::TakeError(const ExprNode* node) {
+  if (!status_.ok()) return std::exchange(status_, absl::OkStatus());
+  return absl::InternalError(absl::StrCat("the hook of an ExprMutator for a ",
+                                          NodeKindName(node->kind()),
+                                          " returned null"));
+}
+
+absl::StatusOr<Expr> ExprMutator::Mutate(const Expr& root) {
   if (!root.defined()) return root;
+  if (const Result* memo = memo_.Find(root.get())) return memo->result;
   WalkStack stack(root.get());
   std::vector<Expr> results;
   results.reserve(16);
@@ -231,6 +256,7 @@ Expr ExprMutator::Mutate(const Expr& root) {
     if (step == Step::kLetValue) {
       const auto* let = static_cast<const LetNode*>(node);
       Expr replacement = AfterLetValue(let, results.back());
+      if (!status_.ok()) return TakeError(let);
       if (replacement.defined()) {
         memo_[let->var().get()] = {let->var(), std::move(replacement)};
       }
@@ -241,8 +267,9 @@ Expr ExprMutator::Mutate(const Expr& root) {
       Expr result = Dispatch(
           node,
           WithChildren(node, absl::MakeConstSpan(results).subspan(first)));
+      if (!result.defined() || !status_.ok()) return TakeError(node);
       results.resize(first);
-      Remember(node, result);
+      if (!node->unique()) Remember(node, result);
       results.push_back(std::move(result));
       continue;
     }
@@ -255,21 +282,31 @@ Expr ExprMutator::Mutate(const Expr& root) {
     }
     Expr result = Before(node);
     const bool is_leaf = IsLeaf(node->kind());
-    if (is_leaf && !result.defined()) result = Dispatch(node, Expr(node));
+    if (is_leaf && !result.defined() && status_.ok()) {
+      result = Dispatch(node, Expr(node));
+      if (!result.defined()) return TakeError(node);
+    }
+    if (!status_.ok()) return TakeError(node);
     if (result.defined()) {
-      if (!is_leaf || result.get() != node) Remember(node, result);
+      if (!node->unique() && (!is_leaf || result.get() != node)) {
+        Remember(node, result);
+      }
       results.push_back(std::move(result));
     } else {
       stack.PushLeaveAndChildren(node, /*stop_at_let_value=*/true);
     }
   }
-  return results.back();
+  if (!IsLeaf(root->kind())) Remember(root.get(), results.back());
+  return std::move(results.back());
 }
 
-Function ExprMutator::MutateFunction(const Function& function) {
-  const Expr result = Mutate(function);
-  const auto* node = result.As<FunctionNode>();
-  return node == nullptr ? Function() : Function(node);
+absl::StatusOr<Function> ExprMutator::MutateFunction(const Function& function) {
+  if (!function.defined()) return function;
+  absl::StatusOr<Expr> result = Mutate(function);
+  if (!result.ok()) return result.status();
+  if (const auto* node = result->As<FunctionNode>()) return Function(node);
+  return absl::InternalError(absl::StrCat("a function was replaced by a ",
+                                          NodeKindName((*result)->kind())));
 }
 
 Expr ExprMutator::Dispatch(const ExprNode* original, Expr rebuilt) {
@@ -346,7 +383,7 @@ class Substituter : public ExprMutator {
 Expr Substitute(const Expr& expr,
                 const absl::flat_hash_map<const VarNode*, Expr>& values) {
   if (values.empty()) return expr;
-  return Substituter(values).Mutate(expr);
+  return *Substituter(values).Mutate(expr);  // no hook fails
 }
 
 }  // namespace baton

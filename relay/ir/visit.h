@@ -17,6 +17,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "baton/ir/node_fields.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
@@ -49,10 +51,15 @@ std::vector<Var> BoundVars(const Expr& expr);
 class ExprVisitor {
  public:
   virtual ~ExprVisitor() = default;
-  // May be called several times; nodes seen before are not visited again.
-  void Visit(const Expr& root);
+  // Visits each node once, over all calls: one that was seen before is not
+  // visited again. Returns the error with which a hook ended the visit, if one
+  // did.
+  absl::Status Visit(const Expr& root);
 
  protected:
+  // For hooks: ends the visit with `error`, which must not be OK.
+  void Fail(absl::Status error) { status_.Update(error); }
+
   // Whether to visit the children of `node`.
   virtual bool ShouldEnter(const ExprNode* /*node*/) { return true; }
   virtual void VisitVar(const VarNode* /*node*/) {}
@@ -73,8 +80,9 @@ class ExprVisitor {
 
  private:
   void Dispatch(const ExprNode* node);
-  // Nodes that are shared, held so that their addresses cannot be reused.
+  // The nodes visited, held so that their addresses cannot be reused.
   NodeMap<Expr> seen_;
+  absl::Status status_;
 };
 
 // A post-order rewriter.
@@ -84,16 +92,19 @@ class ExprVisitor {
 //       return Multiply(multiplier_, c);
 //     }
 //   };
-//   Expr result = ReplaceConstants().Mutate(function);
+//   absl::StatusOr<Expr> result = ReplaceConstants().Mutate(function);
 //
 // Each hook receives the node with its children already rewritten and returns
 // what replaces it; `original` is the node as it was. A node whose children do
 // not change is not rebuilt, so a rewrite that changes nothing returns the
 // same pointer. A node that is rebuilt keeps its type if it had one and every
-// new child has the type of the child that it replaces. Results are memoized:
-// sharing is kept, also over several calls of Mutate; but the hook of a leaf
-// (a variable, constant, operator or constructor) that returns the leaf itself
-// is asked again where the leaf is used again.
+// new child has the type of the child that it replaces. The results for roots
+// and for shared nodes are remembered: sharing is kept, also over several calls
+// of Mutate; but the hook of a leaf (a variable, constant, operator or
+// constructor) that returns the leaf itself is asked again where the leaf is
+// used again.
+//
+// A hook that cannot go on returns Fail(error), which ends the walk.
 class ExprMutator {
  public:
   ExprMutator() = default;
@@ -101,11 +112,16 @@ class ExprMutator {
   ExprMutator& operator=(const ExprMutator&) = delete;
   virtual ~ExprMutator() = default;
 
-  Expr Mutate(const Expr& root);
-  // The result must be a function, as it is unless VisitFunction says else.
-  Function MutateFunction(const Function& function);
+  // What `root` becomes, or the error of the hook that failed.
+  absl::StatusOr<Expr> Mutate(const Expr& root);
+  // The same for a function. An error if a hook replaces it by something that
+  // is not a function.
+  absl::StatusOr<Function> MutateFunction(const Function& function);
 
  protected:
+  // For hooks: ends the walk with `error`, which must not be OK. Returns null.
+  Expr Fail(absl::Status error);
+
   // Called before the children of `node` are visited. A non-null result
   // replaces the node; its children are not visited and no hook is called.
   virtual Expr Before(const ExprNode* /*node*/) { return {}; }
@@ -158,6 +174,8 @@ class ExprMutator {
  private:
   Expr Dispatch(const ExprNode* original, Expr rebuilt);
   void Remember(const ExprNode* node, const Expr& result);
+  // Why `node` has no result.
+  absl::Status TakeError(const ExprNode* node);
 
   // What shared nodes became. The nodes are held, so that their addresses
   // cannot be reused.
@@ -167,6 +185,7 @@ class ExprMutator {
   };
   NodeMap<Result> memo_;
   bool remembers_ops_ = false;
+  absl::Status status_;
 };
 
 // `node` with other children, given in the order of ForEachChild (as many as

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
@@ -71,9 +72,37 @@ class CountCalls : public ExprVisitor {
 TEST(ExprVisitorTest, RemembersOverVisits) {
   const Expr shared = F({});
   CountCalls visitor;
-  visitor.Visit(Tuple({shared, shared}));
-  visitor.Visit(shared);
+  EXPECT_TRUE(visitor.Visit(Tuple({shared, shared})).ok());
+  EXPECT_TRUE(visitor.Visit(shared).ok());
   EXPECT_EQ(visitor.calls, 1);
+}
+
+TEST(ExprVisitorTest, VisitsARootOnceThoughNothingElseHoldsIt) {
+  const Var x("x", {2});
+  const Expr root = F({F({x})});
+  ASSERT_TRUE(root->unique());
+  CountCalls visitor;
+  EXPECT_TRUE(visitor.Visit(root).ok());
+  EXPECT_TRUE(visitor.Visit(root).ok());
+  EXPECT_EQ(visitor.calls, 2);
+  EXPECT_TRUE(visitor.Visit(root.As<CallNode>()->arg(0)).ok());
+  EXPECT_EQ(visitor.calls, 2);
+}
+
+TEST(ExprVisitorTest, AHookEndsTheVisitWithAnError) {
+  class FailAtFirstCall : public CountCalls {
+   protected:
+    void VisitCall(const CallNode* node) override {
+      CountCalls::VisitCall(node);
+      Fail(absl::InvalidArgumentError("a call"));
+    }
+  };
+  FailAtFirstCall visitor;
+  EXPECT_EQ(visitor.Visit(Tuple({F({}), F({})})),
+            absl::InvalidArgumentError("a call"));
+  EXPECT_EQ(visitor.calls, 1);
+  // The next visit starts afresh.
+  EXPECT_TRUE(visitor.Visit(Var("x")).ok());
 }
 
 // Replaces test.f by test.g.
@@ -91,16 +120,93 @@ TEST(ExprMutatorTest, NothingToDoIsTheSameNode) {
   const Var v("v");
   const Expr e = Function(
       {x}, Let(v, F({x}), If(v, F({v}), TupleGetItem(Tuple({v, x}), 1))));
-  EXPECT_EQ(Nothing().Mutate(e), e);
+  EXPECT_EQ(*Nothing().Mutate(e), e);
 }
 
 TEST(ExprMutatorTest, KeepsSharing) {
   const Var x("x", {2});
   const Expr shared = F({x});
-  const Expr result = FToG().Mutate(Tuple({shared, shared}));
+  const Expr result = *FToG().Mutate(Tuple({shared, shared}));
   const auto fields = result.As<TupleNode>()->fields();
   EXPECT_EQ(fields[0], fields[1]);
   EXPECT_EQ(fields[0].As<CallNode>()->op(), Op::Find("test.g"));
+}
+
+TEST(ExprMutatorTest, ARootIsRewrittenOnceThoughNothingElseHoldsIt) {
+  const Expr root = F({F({})});
+  ASSERT_TRUE(root->unique());
+  FToG mutator;
+  EXPECT_EQ(*mutator.Mutate(root), *mutator.Mutate(root));
+}
+
+TEST(ExprMutatorTest, AHookFails) {
+  class NoConstants : public FToG {
+   public:
+    int calls = 0;
+
+   protected:
+    Expr VisitConstant(const Constant& /*constant*/) override {
+      return Fail(absl::InvalidArgumentError("a constant"));
+    }
+    Expr VisitCall(const CallNode* /*original*/, Call call) override {
+      ++calls;
+      return call;
+    }
+  };
+  NoConstants mutator;
+  const Expr c = Constant(Tensor::Scalar(1.0f));
+  EXPECT_EQ(mutator.Mutate(F({F({}), F({c})})).status(),
+            absl::InvalidArgumentError("a constant"));
+  EXPECT_EQ(mutator.calls, 1);
+  EXPECT_EQ(mutator.MutateFunction(Function({}, c)).status(),
+            absl::InvalidArgumentError("a constant"));
+  // What has no constant is rewritten as ever.
+  EXPECT_TRUE(mutator.Mutate(F({})).ok());
+}
+
+TEST(ExprMutatorTest, BeforeAndAfterLetValueFail) {
+  class FailBefore : public ExprMutator {
+   protected:
+    Expr Before(const ExprNode* node) override {
+      return Expr(node).Is<CallNode>() ? Fail(absl::AbortedError("before"))
+                                       : Expr();
+    }
+  };
+  class FailAfter : public ExprMutator {
+   protected:
+    Expr AfterLetValue(const LetNode* /*let*/, const Expr& /*value*/) override {
+      return Fail(absl::AbortedError("after"));
+    }
+  };
+  const Expr let = Let(Var("v"), F({}), F({}));
+  EXPECT_EQ(FailBefore().Mutate(let).status(), absl::AbortedError("before"));
+  EXPECT_EQ(FailAfter().Mutate(let).status(), absl::AbortedError("after"));
+}
+
+TEST(ExprMutatorTest, ANullFromAHookIsAnError) {
+  class Null : public ExprMutator {
+   protected:
+    Expr VisitCall(const CallNode* /*original*/, Call /*call*/) override {
+      return {};
+    }
+  };
+  EXPECT_EQ(Null().Mutate(Tuple({F({})})).status(),
+            absl::InternalError(
+                "the hook of an ExprMutator for a Call returned null"));
+}
+
+TEST(ExprMutatorTest, AFunctionStaysAFunction) {
+  class BodyOnly : public ExprMutator {
+   protected:
+    Expr VisitFunction(const FunctionNode* /*original*/,
+                       Function function) override {
+      return function->body();
+    }
+  };
+  const Function function({}, F({}));
+  EXPECT_EQ(BodyOnly().MutateFunction(function).status(),
+            absl::InternalError("a function was replaced by a Call"));
+  EXPECT_EQ(*Nothing().MutateFunction(function), function);
 }
 
 TEST(ExprMutatorTest, KeepsTypesWhereChildrenKeepTheirs) {
@@ -135,7 +241,8 @@ TEST(ExprMutatorTest, AfterLetValueStandsForTheVariable) {
   const Var v("v");
   const Var w("w");
   const Expr c = Constant(Tensor::Scalar(1.0f));
-  const Expr result = InlineConstants().Mutate(Let(v, c, Let(w, v, F({w, v}))));
+  const Expr result =
+      *InlineConstants().Mutate(Let(v, c, Let(w, v, F({w, v}))));
   const auto* call = result.As<CallNode>();
   ASSERT_NE(call, nullptr);
   EXPECT_EQ(call->arg(0), c);
@@ -154,7 +261,7 @@ TEST(ExprMutatorTest, BeforeStopsTheDescent) {
   };
   const Expr function = Function({}, Constant(Tensor::Scalar(1)));
   const Expr result =
-      Stop().Mutate(Tuple({function, Constant(Tensor::Scalar(1))}));
+      *Stop().Mutate(Tuple({function, Constant(Tensor::Scalar(1))}));
   EXPECT_EQ(result.As<TupleNode>()->fields()[0], function);
   EXPECT_TRUE(result.As<TupleNode>()->fields()[1].Is<TupleNode>());
 }
@@ -171,9 +278,9 @@ TEST(DeepTest, MillionNodesNeedNoStack) {
   int64_t count = 0;
   PostOrderVisit(e, [&](const ExprNode*) { ++count; });
   EXPECT_EQ(count, kDepth + 2);
-  EXPECT_EQ(Nothing().Mutate(e), e);
-  EXPECT_NE(FToG().Mutate(e), e);
-  EXPECT_EQ(Nothing().Mutate(lets), lets);
+  EXPECT_EQ(*Nothing().Mutate(e), e);
+  EXPECT_NE(*FToG().Mutate(e), e);
+  EXPECT_EQ(*Nothing().Mutate(lets), lets);
   EXPECT_EQ(FreeVars(lets).size(), 1u);
 }
 
@@ -183,7 +290,7 @@ TEST(DeepTest, DiamondLadderIsVisitedOnce) {
   int64_t count = 0;
   PostOrderVisit(e, [&](const ExprNode*) { ++count; });
   EXPECT_EQ(count, 1002);
-  EXPECT_NE(FToG().Mutate(e), e);
+  EXPECT_NE(*FToG().Mutate(e), e);
 }
 
 }  // namespace

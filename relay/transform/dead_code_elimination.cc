@@ -168,8 +168,8 @@ Expr LetEliminator::Rewrite() {
 
 }  // namespace
 
-IRModule EliminateDeadCode(const IRModule& module,
-                           const DeadCodeEliminationOptions& options) {
+absl::StatusOr<IRModule> DeadCodeEliminationInModule(
+    const IRModule& module, const DeadCodeEliminationOptions& options) {
   const auto has_let = [](const auto& definition) {
     return ContainsKind(definition.function, ExprKind::kLet);
   };
@@ -198,7 +198,7 @@ Pass DeadCodeElimination(DeadCodeEliminationOptions options) {
   return CreateModulePass(
       [options](const IRModule& module,
                 const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        return EliminateDeadCode(module, options);
+        return DeadCodeEliminationInModule(module, options);
       },
       {.name = "DeadCodeElimination",
        .opt_level = 1,

@@ -16,6 +16,7 @@
 #ifndef BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
 #define BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
 
+#include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 
@@ -38,8 +39,8 @@ Pass DeadCodeElimination(DeadCodeEliminationOptions options = {});
 
 // What the pass does. The module must have types, unless impurity is ignored:
 // what has none is taken to have effects.
-IRModule EliminateDeadCode(const IRModule& module,
-                           const DeadCodeEliminationOptions& options = {});
+absl::StatusOr<IRModule> DeadCodeEliminationInModule(
+    const IRModule& module, const DeadCodeEliminationOptions& options = {});
 
 }  // namespace baton::relay
 

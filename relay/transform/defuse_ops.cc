@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
@@ -115,7 +116,10 @@ class OperatorDefuser : public ExprMutator {
  public:
   explicit OperatorDefuser(const Expr& root) : calls_(root) {}
 
-  Expr Run(const Expr& root) { return WithoutLets(Mutate(root)); }
+  absl::StatusOr<Expr> Run(const Expr& root) {
+    BATON_ASSIGN_OR_RETURN(const Expr result, Mutate(root));
+    return WithoutLets(result);
+  }
 
  protected:
   Expr VisitCall(const CallNode* original, Call call) override {
@@ -128,7 +132,11 @@ class OperatorDefuser : public ExprMutator {
         values.emplace(function->params()[i].get(), call->arg(i));
       }
       Expr& body = bodies_[function];
-      if (!body.defined()) body = WithoutLets(function->body());
+      if (!body.defined()) {
+        absl::StatusOr<Expr> without_lets = WithoutLets(function->body());
+        if (!without_lets.ok()) return Fail(without_lets.status());
+        body = *std::move(without_lets);
+      }
       return Substitute(body, values);
     }
     Expr result = function->body();
@@ -142,7 +150,7 @@ class OperatorDefuser : public ExprMutator {
   }
 
  private:
-  Expr WithoutLets(const Expr& expr) const {
+  absl::StatusOr<Expr> WithoutLets(const Expr& expr) const {
     if (replaced_.empty()) return expr;
     return ParameterReplacer(replaced_).Mutate(expr);
   }
@@ -154,19 +162,21 @@ class OperatorDefuser : public ExprMutator {
 
 }  // namespace
 
-Expr DefuseOperators(const Expr& expr) {
+absl::StatusOr<Expr> DefuseOpsInExpr(const Expr& expr) {
   bool found = false;
   PostOrderVisit(expr, [&](const ExprNode* node) {
     found = found || IsCallOfLiteral(node);
   });
-  return found ? OperatorDefuser(expr).Run(expr) : expr;
+  if (!found) return expr;
+  return OperatorDefuser(expr).Run(expr);
 }
 
 Pass DefuseOps() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(DefuseOperators(function).As<FunctionNode>());
+        BATON_ASSIGN_OR_RETURN(const Expr result, DefuseOpsInExpr(function));
+        return Function(result.As<FunctionNode>());
       },
       {.name = "DefuseOps",
        .opt_level = 3,

@@ -7,6 +7,7 @@
 #ifndef BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_
 #define BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_
 
+#include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
@@ -15,7 +16,7 @@ namespace baton::relay {
 Pass DefuseOps();
 
 // The same for one expression.
-Expr DefuseOperators(const Expr& expr);
+absl::StatusOr<Expr> DefuseOpsInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

@@ -268,8 +268,8 @@ class Eliminator {
 
 }  // namespace
 
-Expr EliminateCommonSubexprs(const Expr& expr,
-                             const EliminateCommonSubexprOptions& options) {
+absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
+    const Expr& expr, const EliminateCommonSubexprOptions& options) {
   return Eliminator(IndexedGraph(expr), options).Run();
 }
 

@@ -10,6 +10,7 @@
 #ifndef BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 #define BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 
+#include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
@@ -31,8 +32,8 @@ struct EliminateCommonSubexprOptions {
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options = {});
 
 // The same for one expression.
-Expr EliminateCommonSubexprs(const Expr& expr,
-                             const EliminateCommonSubexprOptions& options = {});
+absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
+    const Expr& expr, const EliminateCommonSubexprOptions& options = {});
 
 }  // namespace baton::relay
 

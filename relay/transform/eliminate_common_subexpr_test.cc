@@ -130,7 +130,7 @@ TEST(EliminateCommonSubexprTest, ManyAttributesOfOneOperator) {
     fields.push_back(StridedSlice(x, {i % 30}, {i % 30 + 1}));
   }
   const Expr merged =
-      EliminateCommonSubexprs(Function({x}, Tuple(std::move(fields))));
+      *EliminateCommonSubexprInExpr(Function({x}, Tuple(std::move(fields))));
   const auto* tuple = merged.As<FunctionNode>()->body().As<TupleNode>();
   for (int i = 0; i < 60; ++i) {
     EXPECT_EQ(tuple->fields()[i], tuple->fields()[i % 30]);
@@ -154,7 +154,7 @@ Expr MergeSlowly(const Expr& root) {
     }
     std::vector<Call> calls_;
   };
-  return Merger().Mutate(root);
+  return *Merger().Mutate(root);
 }
 
 TEST(EliminateCommonSubexprTest, RandomPrograms) {
@@ -183,7 +183,7 @@ TEST(EliminateCommonSubexprTest, RandomPrograms) {
       }
     }
     const Function function(params, Tuple(values));
-    const Expr merged = EliminateCommonSubexprs(function);
+    const Expr merged = *EliminateCommonSubexprInExpr(function);
     EXPECT_EQ(FirstDifference(merged, MergeSlowly(function)), std::nullopt)
         << ToText(function);
   }
@@ -205,7 +205,7 @@ TEST(EliminateCommonSubexprTest, HugePrograms) {
     a = nn::Relu(a);
     b = nn::Relu(b);
   }
-  const Expr merged = EliminateCommonSubexprs(Function({x}, Add(a, b)));
+  const Expr merged = *EliminateCommonSubexprInExpr(Function({x}, Add(a, b)));
   const auto* sum = merged.As<FunctionNode>()->body().As<CallNode>();
   EXPECT_EQ(sum->arg(0), sum->arg(1));
 }
@@ -220,7 +220,7 @@ TEST(EliminateCommonSubexprTest, ResNetHasNothingInCommon) {
   absl::Duration best = absl::InfiniteDuration();
   for (int i = 0; i < 200; ++i) {
     const absl::Time start = absl::Now();
-    EXPECT_EQ(EliminateCommonSubexprs(main), main);
+    EXPECT_EQ(*EliminateCommonSubexprInExpr(main), main);
     best = std::min(best, absl::Now() - start);
   }
   RecordProperty("best_ns", static_cast<int>(absl::ToInt64Nanoseconds(best)));

@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
@@ -240,7 +241,8 @@ class ConstantFolder : public ExprMutator {
 
 }  // namespace
 
-Expr FoldConstants(const Expr& expr, const FoldConstantOptions& options) {
+absl::StatusOr<Expr> FoldConstantInExpr(const Expr& expr,
+                                        const FoldConstantOptions& options) {
   // Looking is cheaper than rewriting.
   bool found = false;
   PostOrderVisit(
@@ -255,7 +257,9 @@ Pass FoldConstant(FoldConstantOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(FoldConstants(function, options).As<FunctionNode>());
+        BATON_ASSIGN_OR_RETURN(const Expr result,
+                               FoldConstantInExpr(function, options));
+        return Function(result.As<FunctionNode>());
       },
       {.name = "FoldConstant",
        .opt_level = 2,

@@ -13,6 +13,7 @@
 #ifndef BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
 #define BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
 
+#include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
@@ -31,7 +32,8 @@ struct FoldConstantOptions {
 Pass FoldConstant(FoldConstantOptions options = {});
 
 // The same for one expression.
-Expr FoldConstants(const Expr& expr, const FoldConstantOptions& options = {});
+absl::StatusOr<Expr> FoldConstantInExpr(
+    const Expr& expr, const FoldConstantOptions& options = {});
 
 }  // namespace baton::relay
 

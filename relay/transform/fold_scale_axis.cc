@@ -698,10 +698,10 @@ Pass CreateFoldPass(PassInfo info) {
 
 }  // namespace
 
-Expr FoldScalesBackward(const Expr& expr) {
+absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr) {
   return BackwardFolder(IndexedGraph(expr)).Run();
 }
-Expr FoldScalesForward(const Expr& expr) {
+absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr) {
   return ForwardFolder(IndexedGraph(expr)).Run();
 }
 

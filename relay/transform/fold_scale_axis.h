@@ -23,6 +23,7 @@
 
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/relay/analysis/broadcast_axes.h"
@@ -104,8 +105,8 @@ Pass ForwardFoldScaleAxis();
 Pass FoldScaleAxis();
 
 // The first two for one expression, which must have types.
-Expr FoldScalesBackward(const Expr& expr);
-Expr FoldScalesForward(const Expr& expr);
+absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr);
+absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

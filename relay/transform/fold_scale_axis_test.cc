@@ -69,7 +69,7 @@ TEST(BackwardFoldScaleAxisTest, MovesThroughReluAndBias) {
   const Constant s = Positive({8, 1, 1});
   const Expr squeezed = Squeeze(s, Shape{1, 2});
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w, b}, Multiply(nn::Relu(Add(Conv(x, w, 8), b)), s)),
       Function({x, w, b},
                nn::Relu(Add(Conv(x, Multiply(w, ExpandDims(squeezed, 1, 3)), 8),
@@ -85,7 +85,7 @@ TEST(BackwardFoldScaleAxisTest, BlockedLayout) {
   const Shape full = {1, 4, 1, 1, 16};
   const Expr squeezed = Squeeze(Reshape(s, full), Shape{0, 2, 3});
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w, b}, Multiply(nn::LeakyRelu(Add(Conv(x, w, 64, blocked),
                                                      Reshape(b, full)),
                                                  0.1),
@@ -108,7 +108,7 @@ TEST(BackwardFoldScaleAxisTest, BothOperandsOfAnAdditionTakeTheScale) {
     return nn::Relu(Conv(x, weight, 8));
   };
   const auto scaled = [&] { return Multiply(w, ExpandDims(squeezed, 1, 3)); };
-  ExpectRewrites(FoldScalesBackward,
+  ExpectRewrites(BackwardFoldScaleAxisInExpr,
                  Function({x, w}, Multiply(Subtract(path(w), path(w)), s)),
                  Function({x, w}, Subtract(path(scaled()), path(scaled()))));
 }
@@ -118,19 +118,20 @@ TEST(BackwardFoldScaleAxisTest, NegativeScalesDoNotPassRelu) {
   const Var w = TensorVar("w", {4, 4, 3, 3});
   const Var v = TensorVar("v", {4, 1, 1});
   const Constant s = Negative({4, 1, 1});
-  ExpectUnchanged(FoldScalesBackward,
+  ExpectUnchanged(BackwardFoldScaleAxisInExpr,
                   Function({x, w}, Multiply(nn::Relu(Conv(x, w, 4)), s)));
-  ExpectUnchanged(FoldScalesBackward,
+  ExpectUnchanged(BackwardFoldScaleAxisInExpr,
                   Function({x, w, v}, Multiply(nn::Relu(Conv(x, w, 4)), v)));
   // Nor on one of two paths.
   ExpectUnchanged(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w},
                Multiply(Add(Conv(x, w, 4), nn::Relu(Conv(x, w, 4))), s)));
   // Without one they are folded, whatever they are.
   for (const Expr& scale : {Expr(s), Expr(v)}) {
     ExpectRewrites(
-        FoldScalesBackward, Function({x, w, v}, Multiply(scale, Conv(x, w, 4))),
+        BackwardFoldScaleAxisInExpr,
+        Function({x, w, v}, Multiply(scale, Conv(x, w, 4))),
         Function(
             {x, w, v},
             Conv(x, Multiply(w, ExpandDims(Squeeze(scale, Shape{1, 2}), 1, 3)),
@@ -143,7 +144,7 @@ TEST(BackwardFoldScaleAxisTest, OtherUsersKeepTheScaleOut) {
   const Var w = TensorVar("w", {4, 4, 3, 3});
   const Constant s = Positive({4, 1, 1});
   const Expr conv = Conv(x, w, 4);
-  ExpectUnchanged(FoldScalesBackward,
+  ExpectUnchanged(BackwardFoldScaleAxisInExpr,
                   Function({x, w}, Add(Multiply(conv, s), nn::Relu(conv))));
 }
 
@@ -152,7 +153,7 @@ TEST(BackwardFoldScaleAxisTest, PathsOfDifferentAxesDoNotMeet) {
   const Var w = TensorVar("w", {4, 4, 3, 3});
   const Expr other = Conv(x, w, 4, {.out = "CNHW"});
   ExpectUnchanged(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w}, Multiply(Add(nn::Relu(Conv(x, w, 4)), nn::Relu(other)),
                                 Positive({4, 1, 1}))));
 }
@@ -170,7 +171,8 @@ TEST(BackwardFoldScaleAxisTest, EachUserOfAFoldedCallSeesTheSameCall) {
   };
   const Expr y = block(x);
   const Expr z = folded(x);
-  ExpectRewrites(FoldScalesBackward, Function({x, w}, Add(block(y), block(y))),
+  ExpectRewrites(BackwardFoldScaleAxisInExpr,
+                 Function({x, w}, Add(block(y), block(y))),
                  Function({x, w}, Add(folded(z), folded(z))));
 }
 
@@ -180,17 +182,17 @@ TEST(BackwardFoldScaleAxisTest, Dense) {
   const Var b = TensorVar("b", {3});
   const Constant s = Positive({3});
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w, b}, Multiply(nn::Relu(Add(nn::Dense(x, w), b)), s)),
       Function({x, w, b},
                nn::Relu(Add(nn::Dense(x, Multiply(w, ExpandDims(s, 1))),
                             Multiply(b, s)))));
   // The last of three axes is not where the scale is looked for.
   const Var x3 = TensorVar("x", {2, 3, 4});
-  ExpectUnchanged(FoldScalesBackward,
+  ExpectUnchanged(BackwardFoldScaleAxisInExpr,
                   Function({x3, w}, Multiply(nn::Dense(x3, w), s)));
   ExpectUnchanged(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x3, w}, Multiply(nn::Dense(x3, w), Positive({3, 1}))));
 }
 
@@ -201,7 +203,7 @@ TEST(BackwardFoldScaleAxisTest, BiasAdd) {
   const Constant s = Positive({4, 1, 1});
   const Expr squeezed = Squeeze(s, Shape{1, 2});
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w, b}, Multiply(nn::Relu(nn::BiasAdd(Conv(x, w, 4), b)), s)),
       Function({x, w, b},
                nn::Relu(nn::BiasAdd(
@@ -219,7 +221,7 @@ TEST(BackwardFoldScaleAxisTest, Conv3D) {
         {.padding = {1, 1, 1}, .channels = Dim(8), .kernel_size = {3, 3, 3}});
   };
   ExpectRewrites(
-      FoldScalesBackward, Function({x, w}, Multiply(conv(w), s)),
+      BackwardFoldScaleAxisInExpr, Function({x, w}, Multiply(conv(w), s)),
       Function({x, w}, conv(Multiply(
                            w, ExpandDims(Squeeze(s, Shape{1, 2, 3}), 1, 4)))));
 }
@@ -229,7 +231,7 @@ TEST(BackwardFoldScaleAxisTest, ScalarsAreRepeated) {
   const Var w = TensorVar("w", {16, 3, 3, 3});
   const Expr scale = Repeat(ExpandDims(Const(2.0f), 0), 16, 0);
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w}, Multiply(nn::Relu(Conv(x, w, 16)), Const(2.0f))),
       Function({x, w},
                nn::Relu(Conv(x, Multiply(w, ExpandDims(scale, 1, 3)), 16))));
@@ -241,7 +243,7 @@ TEST(BackwardFoldScaleAxisTest, ScalarsFillBlockedAxes) {
   const Var w = TensorVar("w", {3, 2, 3, 3, 4, 4});
   const Expr scale = Repeat(Repeat(ExpandDims(Const(2.0f), 0, 2), 3, 0), 4, 1);
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w}, Multiply(Conv(x, w, 12, blocked), Const(2.0f))),
       Function({x, w}, Conv(x, Multiply(w, Reshape(scale, {3, 1, 1, 1, 1, 4})),
                             12, blocked)));
@@ -253,10 +255,10 @@ TEST(BackwardFoldScaleAxisTest, GroupedConvolutionsOnlyIfDepthwise) {
   const Var depthwise = TensorVar("w", {8, 1, 3, 3});
   const Constant s = Positive({8, 1, 1});
   ExpectUnchanged(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, grouped}, Multiply(Conv(x, grouped, 8, {.groups = 2}), s)));
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, depthwise},
                Multiply(Conv(x, depthwise, 8, {.groups = 8}), s)),
       Function(
@@ -271,7 +273,7 @@ TEST(BackwardFoldScaleAxisTest, WeightsTakeOnlyTheirOwnElementType) {
   const Var w = TensorVar("w", {3, 4}, DType::Float(16));
   const Expr dense =
       nn::Dense(x, w, {.units = std::nullopt, .out_dtype = DType::Float(32)});
-  ExpectUnchanged(FoldScalesBackward,
+  ExpectUnchanged(BackwardFoldScaleAxisInExpr,
                   Function({x, w}, Multiply(dense, Positive({3}))));
 }
 
@@ -282,7 +284,7 @@ TEST(ForwardFoldScaleAxisTest, MovesThroughReluAndBias) {
   const Constant s = Positive({4, 1, 1});
   const Expr squeezed = Squeeze(s, Shape{1, 2});
   ExpectRewrites(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w, b}, Conv(Add(nn::Relu(Multiply(x, s)), b), w, 2)),
       Function({x, w, b},
                Conv(Add(nn::Relu(x), Divide(b, ExpandDims(squeezed, 1, 2))),
@@ -296,7 +298,8 @@ TEST(ForwardFoldScaleAxisTest, BlockedLayout) {
   const Var w = TensorVar("w", {4, 1, 3, 3, 4, 2});
   const Constant s = Negative({1, 2, 1, 1, 2});
   ExpectRewrites(
-      FoldScalesForward, Function({x, w}, Conv(Multiply(x, s), w, 8, blocked)),
+      ForwardFoldScaleAxisInExpr,
+      Function({x, w}, Conv(Multiply(x, s), w, 8, blocked)),
       Function({x, w}, Conv(x,
                             Multiply(w, Reshape(Squeeze(s, Shape{0, 2, 3}),
                                                 {1, 1, 1, 1, 4, 1})),
@@ -308,7 +311,7 @@ TEST(ForwardFoldScaleAxisTest, BlocksMustFollowTheirAxis) {
   const Var x = TensorVar("x", {1, 2, 5, 5, 2});
   const Var w = TensorVar("w", {2, 2, 3, 3, 2, 2});
   const Constant s = Positive({1, 2, 1, 1, 2});
-  ExpectUnchanged(FoldScalesForward,
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
                   Function({x, w}, Conv(Multiply(x, s), w, 4, odd)));
 }
 
@@ -323,30 +326,30 @@ TEST(ForwardFoldScaleAxisTest, AllUsersMustTakeTheScale) {
   const auto scaled = [&] { return Multiply(w, s); };
   // Two depthwise convolutions do.
   ExpectRewrites(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w, b}, Add(Conv(y, w, 3, nhwc), Conv(y, w, 3, nhwc))),
       Function({x, w, b},
                Add(Conv(z, scaled(), 3, nhwc), Conv(z, scaled(), 3, nhwc))));
   // An addition of the data itself does not.
   const Expr scaled_data = Multiply(x, s);
   ExpectUnchanged(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w}, Add(Conv(nn::LeakyRelu(scaled_data, 0.1), w, 3, nhwc),
                            scaled_data)));
   // Nor do a variable, a tuple, a reference or a branch.
   const Var v("v");
-  ExpectUnchanged(FoldScalesForward,
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
                   Function({x, w}, Let(v, scaled_data,
                                        Add(Conv(v, w, 3, nhwc), scaled_data))));
   ExpectUnchanged(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w}, Tuple({Conv(scaled_data, w, 3, nhwc), scaled_data})));
-  ExpectUnchanged(FoldScalesForward,
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
                   Function({x, w}, Tuple({Conv(scaled_data, w, 3, nhwc),
                                           RefCreate(scaled_data)})));
   const Var c = TensorVar("c", {}, DType::Bool());
   ExpectUnchanged(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({c, x, w}, If(c, Conv(scaled_data, w, 3, nhwc), scaled_data)));
 }
 
@@ -355,7 +358,7 @@ TEST(ForwardFoldScaleAxisTest, UsersMustAskForTheSameAxes) {
   const Var w = TensorVar("w", {4, 4, 3, 3});
   const Expr y = Multiply(x, Const(2.0f));
   ExpectUnchanged(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w}, Add(Conv(y, w, 4), Conv(y, w, 4, {.data = "NHWC"}))));
 }
 
@@ -366,10 +369,11 @@ TEST(ForwardFoldScaleAxisTest, NegativeScalesDoNotPassRelu) {
   const Constant s = Negative({4, 1, 1});
   for (const Expr& scale : {Expr(s), Expr(v)}) {
     ExpectUnchanged(
-        FoldScalesForward,
+        ForwardFoldScaleAxisInExpr,
         Function({x, w, v}, Conv(nn::Relu(Multiply(x, scale)), w, 4)));
     ExpectRewrites(
-        FoldScalesForward, Function({x, w, v}, Conv(Multiply(x, scale), w, 4)),
+        ForwardFoldScaleAxisInExpr,
+        Function({x, w, v}, Conv(Multiply(x, scale), w, 4)),
         Function(
             {x, w, v},
             Conv(x, Multiply(w, ExpandDims(Squeeze(scale, Shape{1, 2}), 1, 2)),
@@ -383,7 +387,7 @@ TEST(ForwardFoldScaleAxisTest, Dense) {
   const Var b = TensorVar("b", {4});
   const Constant s = Positive({4});
   ExpectRewrites(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w, b}, nn::Dense(Add(nn::Relu(Multiply(x, s)), b), w)),
       Function({x, w, b},
                nn::Dense(Add(nn::Relu(x), Divide(b, s)), Multiply(w, s))));
@@ -429,9 +433,9 @@ TEST(ForwardFoldScaleAxisTest, IntegersAreNotDivided) {
   const Var w = TensorVar("w", {3, 4}, int32);
   const Var b = TensorVar("b", {4}, int32);
   const Var s = TensorVar("s", {4}, int32);
-  ExpectUnchanged(FoldScalesForward,
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
                   Function({x, w, b, s}, nn::Dense(Add(Multiply(x, s), b), w)));
-  ExpectRewrites(FoldScalesForward,
+  ExpectRewrites(ForwardFoldScaleAxisInExpr,
                  Function({x, w, s}, nn::Dense(Multiply(x, s), w)),
                  Function({x, w, s}, nn::Dense(x, Multiply(w, s))));
 }
@@ -441,7 +445,7 @@ TEST(ForwardFoldScaleAxisTest, FieldsOfTuplesAreTakenOut) {
   const Var w = TensorVar("w", {3, 4});
   const Expr dense = nn::Dense(x, w);
   const Expr tuple = Tuple({dense, w});
-  ExpectRewrites(FoldScalesForward,
+  ExpectRewrites(ForwardFoldScaleAxisInExpr,
                  Function({x, w}, nn::Relu(TupleGetItem(tuple, 0))),
                  Function({x, w}, nn::Relu(dense)));
 }
@@ -452,14 +456,14 @@ TEST(FoldScaleAxisTest, UnknownExtents) {
   const Constant s = Negative({4, 1, 1});
   const Expr squeezed = Squeeze(s, Shape{1, 2});
   ExpectRewrites(
-      FoldScalesBackward, Function({x, w}, Multiply(Conv(x, w, 4), s)),
+      BackwardFoldScaleAxisInExpr, Function({x, w}, Multiply(Conv(x, w, 4), s)),
       Function({x, w}, Conv(x, Multiply(w, ExpandDims(squeezed, 1, 3)), 4)));
   // Scales of two axes are reshaped, which takes numbers.
   const Layouts blocked = {.data = "NCHW4c", .kernel = "OIHW4i4o"};
   const Var blocked_x("x", {1, Dim::Any(), 5, 5, 4});
   const Var blocked_w("w", {3, Dim::Any(), 3, 3, 4, 4});
   ExpectUnchanged(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({blocked_x, blocked_w},
                Conv(Multiply(blocked_x, Const(2.0f)), blocked_w, 12, blocked)));
 }
@@ -517,11 +521,11 @@ TEST(FoldScaleAxisTest, RulesCanBeAdded) {
   const Var s = TensorVar("s", {4});
   const Var t = TensorVar("t", {3});
   ExpectRewrites(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, w, s}, nn::Dense(CallToy("toy.linear", Multiply(x, s)), w)),
       Function({x, w, s}, nn::Dense(CallToy("toy.linear", x), Multiply(w, s))));
   ExpectRewrites(
-      FoldScalesBackward,
+      BackwardFoldScaleAxisInExpr,
       Function({x, w, t}, Multiply(CallToy("toy.linear", nn::Dense(x, w)), t)),
       Function(
           {x, w, t},
@@ -532,7 +536,7 @@ TEST(FoldScaleAxisTest, ARefusedScaleIsMultipliedIn) {
   const Var x = TensorVar("x", {2, 4});
   const Var s = TensorVar("s", {4});
   ExpectRewrites(
-      FoldScalesForward,
+      ForwardFoldScaleAxisInExpr,
       Function({x, s},
                CallToy("toy.refuses", CallToy("toy.linear", Multiply(x, s)))),
       Function({x, s},
@@ -548,11 +552,12 @@ TEST(FoldScaleAxisTest, LongChains) {
     for (int i = 0; i < kLength; ++i) expr = nn::Relu(expr);
     return expr;
   };
-  ExpectRewrites(FoldScalesForward,
+  ExpectRewrites(ForwardFoldScaleAxisInExpr,
                  Function({x, w}, nn::Dense(relus(Multiply(x, s)), w)),
                  Function({x, w}, nn::Dense(relus(x), Multiply(w, s))));
   ExpectRewrites(
-      FoldScalesBackward, Function({x, w}, Multiply(relus(nn::Dense(x, w)), s)),
+      BackwardFoldScaleAxisInExpr,
+      Function({x, w}, Multiply(relus(nn::Dense(x, w)), s)),
       Function({x, w}, relus(nn::Dense(x, Multiply(w, ExpandDims(s, 1))))));
 }
 

@@ -1,8 +1,11 @@
 #include "baton/relay/transform/fuse_ops.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -94,20 +97,43 @@ bool IsClosed(const FunctionNode& function) {
          function.attrs().Find(attr::kCompiler) != nullptr;
 }
 
+// `p0`, `p1`, ...
+std::string ParamName(size_t i) {
+  return i < 10 ? std::string({'p', static_cast<char>('0' + i)})
+                : absl::StrCat("p", i);
+}
+
+struct FusionLimits {
+  bool fuse;               // if false, each call gets a function of its own
+  int64_t max_group_size;  // in nodes
+  bool link_params;        // whether all constants go into the functions
+};
+
+FusionLimits LimitsOf(const FuseOpsOptions& options,
+                      const PassContext& context) {
+  const int64_t level = options.fuse_opt_level == -1 ? context.opt_level()
+                                                     : options.fuse_opt_level;
+  const int64_t max_depth = context.Get(kMaxDepth);
+  return {.fuse = level != 0,
+          .max_group_size =
+              max_depth < 0 ? std::numeric_limits<int64_t>::max() : max_depth,
+          .link_params = context.Get(kLinkParams)};
+}
+
 class OperatorFuser {
  public:
-  OperatorFuser(const IndexedGraph& graph, bool link_params)
-      : link_params_(link_params),
+  OperatorFuser(const IndexedGraph& graph, const FusionLimits& limits)
+      : limits_(limits),
         graph_(graph),
         rewriter_(graph_),
         nodes_(graph_.size()) {}
 
-  Expr Run(bool fuse, int64_t max_group_size) {
+  Expr Run() {
     if (!FindCalls()) return rewriter_.Result();
     for (int i = 0; i < graph_.size(); ++i) nodes_[i].same_as = i;
-    if (fuse) {
+    if (limits_.fuse) {
       const std::vector<int> groups =
-          FindFusionGroups(BuildDataflow(), max_group_size);
+          FindFusionGroups(BuildDataflow(), limits_.max_group_size);
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = groups[i];
     } else {
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = i;
@@ -297,12 +323,15 @@ class OperatorFuser {
         std::all_of(params_.begin(), params_.end(), [](const Var& param) {
           return param->annotation().Is<TensorTypeNode>();
         });
-    Function function({params_.begin(), params_.end()}, std::move(body),
-                      graph_.node(group)->type(), {},
+    Function function({std::make_move_iterator(params_.begin()),
+                       std::make_move_iterator(params_.end())},
+                      std::move(body), graph_.node(group)->type(), {},
                       !has_call       ? kTakesField
                       : reshapes_only ? kReshapes
                                       : kComputes);
-    rewriter_.Replace(group, Call(std::move(function), arguments_));
+    rewriter_.Replace(
+        group, Call::Taking(std::move(function), absl::MakeSpan(arguments_), {},
+                            {}, {}, {}));
   }
 
   // Node `i`, a member of the group being made, with parameters in the place
@@ -318,9 +347,10 @@ class OperatorFuser {
         for (int k = 0; k < call->num_args(); ++k) {
           scratch_.push_back(Input(group, children[k + 1], call->arg(k)));
         }
-        return Call(call->op(), scratch_, call->attrs(),
-                    {call->type_args().begin(), call->type_args().end()}, {},
-                    call->span());
+        return Call::Taking(
+            call->op(), absl::MakeSpan(scratch_), call->attrs(),
+            {call->type_args().begin(), call->type_args().end()}, {},
+            call->span());
       }
       case ExprKind::kTuple: {
         const auto* tuple = static_cast<const TupleNode*>(node);
@@ -346,20 +376,20 @@ class OperatorFuser {
   Expr Input(int group, int index, const Expr& child) {
     if (graph_.kind(index) == ExprKind::kOp) return child;
     if (nodes_[index].group == group ||
-        (link_params_ && rewriter_.Get(index).Is<ConstantNode>())) {
+        (limits_.link_params && rewriter_.Get(index).Is<ConstantNode>())) {
       return rewriter_.Get(index);
     }
     NodeInfo& input = nodes_[nodes_[index].same_as];
     if (input.param_group != group) {
       input.param_group = group;
       input.param = static_cast<int>(params_.size());
-      params_.push_back(Var(absl::StrCat("p", params_.size()), child->type()));
+      params_.push_back(Var(ParamName(params_.size()), child->type()));
       arguments_.push_back(rewriter_.Get(index));
     }
     return params_[input.param];
   }
 
-  const bool link_params_;
+  const FusionLimits limits_;
   const IndexedGraph& graph_;
   GraphRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
@@ -371,26 +401,19 @@ class OperatorFuser {
 
 }  // namespace
 
-Expr FuseOperators(const Expr& expr, bool fuse, int64_t max_group_size,
-                   bool link_params) {
-  return OperatorFuser(IndexedGraph(expr), link_params)
-      .Run(fuse, max_group_size);
+absl::StatusOr<Expr> FuseOpsInExpr(const Expr& expr,
+                                   const FuseOpsOptions& options,
+                                   const PassContext& context) {
+  return OperatorFuser(IndexedGraph(expr), LimitsOf(options, context)).Run();
 }
 
 Pass FuseOps(FuseOpsOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& context) -> absl::StatusOr<Function> {
-        const int64_t level = options.fuse_opt_level == -1
-                                  ? context.opt_level()
-                                  : options.fuse_opt_level;
-        int64_t max_group_size = context.Get(kMaxDepth);
-        if (max_group_size < 0) {
-          max_group_size = std::numeric_limits<int64_t>::max();
-        }
         const auto graph = context.Analyze<IndexedGraph>(function);
-        return Function(OperatorFuser(*graph, context.Get(kLinkParams))
-                            .Run(level != 0, max_group_size)
+        return Function(OperatorFuser(*graph, LimitsOf(options, context))
+                            .Run()
                             .As<FunctionNode>());
       },
       {.name = "FuseOps",

@@ -24,8 +24,10 @@
 
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 
 namespace baton::relay {
 
@@ -45,10 +47,11 @@ struct FuseOpsOptions {
 // the functions.
 Pass FuseOps(FuseOpsOptions options = {});
 
-// The same for one expression, which must have types. Without `fuse` each call
-// gets a function of its own.
-Expr FuseOperators(const Expr& expr, bool fuse = true,
-                   int64_t max_group_size = 256, bool link_params = false);
+// The same for one expression, which must have types; `context` has the level
+// and the settings.
+absl::StatusOr<Expr> FuseOpsInExpr(
+    const Expr& expr, const FuseOpsOptions& options = {},
+    const PassContext& context = PassContext::Current());
 
 }  // namespace baton::relay
 

@@ -105,7 +105,9 @@ void ExpectRewrites(Rewrite rewrite, const Function& before,
                     const Function& after) {
   const Function input = Typed(before);
   const std::string text = ToText(input);
-  const Function output = Typed(Function(rewrite(input).As<FunctionNode>()));
+  const absl::StatusOr<Expr> rewritten = rewrite(input);
+  ASSERT_THAT(rewritten, IsOk());
+  const Function output = Typed(Function(rewritten->As<FunctionNode>()));
   EXPECT_EQ(FirstDifference(output, Typed(after)), std::nullopt)
       << ToText(output);
   EXPECT_EQ(ToText(input), text);
@@ -119,8 +121,9 @@ void ExpectRewrites(Rewrite rewrite, const Function& before,
 
 void ExpectUnchanged(Rewrite rewrite, const Function& function) {
   const Function input = Typed(function);
-  const Expr output = rewrite(input);
-  EXPECT_EQ(output, input) << ToText(output);
+  const absl::StatusOr<Expr> output = rewrite(input);
+  ASSERT_THAT(output, IsOk());
+  EXPECT_EQ(*output, input) << ToText(*output);
 }
 
 }  // namespace baton::relay

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 
-using Rewrite = Expr (*)(const Expr& expr);
+using Rewrite = absl::StatusOr<Expr> (*)(const Expr& expr);
 
 Var TensorVar(std::string name, const std::vector<int64_t>& shape,
               DType dtype = DType::Float(32));

@@ -244,7 +244,7 @@ class InferenceSimplifier {
 
 }  // namespace
 
-Expr SimplifyForInference(const Expr& expr) {
+absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr) {
   return InferenceSimplifier(IndexedGraph(expr)).Run();
 }
 

@@ -8,6 +8,7 @@
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_INFERENCE_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_INFERENCE_H_
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
@@ -29,7 +30,7 @@ OpAttrMap<InferenceRule>& InferenceRules();
 Pass SimplifyInference();
 
 // The same for one expression, which must have types.
-Expr SimplifyForInference(const Expr& expr);
+absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

@@ -23,8 +23,8 @@ using Axes = std::vector<int64_t>;
 
 // Checks what becomes of `before`, and that nothing is left to do then.
 void ExpectBecomes(const Function& before, const Function& after) {
-  ExpectRewrites(SimplifyForInference, before, after);
-  ExpectUnchanged(SimplifyForInference, after);
+  ExpectRewrites(SimplifyInferenceInExpr, before, after);
+  ExpectUnchanged(SimplifyInferenceInExpr, after);
 }
 
 // Parameters of batch norms of ten channels.
@@ -188,14 +188,14 @@ TEST(SimplifyInferenceTest, UnknownExtents) {
               ExpandDims(Add(Multiply(Negative(p.mean), scale), p.beta), 1))));
   // Groups are formed by a reshape, which takes numbers.
   ExpectUnchanged(
-      SimplifyForInference,
+      SimplifyInferenceInExpr,
       Function({x, p.gamma, p.beta},
                nn::GroupNorm(x, p.gamma, p.beta, {.num_groups = 5})));
 }
 
 TEST(SimplifyInferenceTest, NothingToDo) {
   const Var x = TensorVar("x", {10, 10});
-  ExpectUnchanged(SimplifyForInference, Function({x}, nn::Relu(Add(x, x))));
+  ExpectUnchanged(SimplifyInferenceInExpr, Function({x}, nn::Relu(Add(x, x))));
 }
 
 TEST(SimplifyInferenceTest, LongChains) {
@@ -206,9 +206,9 @@ TEST(SimplifyInferenceTest, LongChains) {
     expr = nn::Dropout(TupleGetItem(p.BatchNorm(expr), 0));
   }
   const Function input = Typed(Function(p.With(x), expr));
-  const Function output(SimplifyForInference(input).As<FunctionNode>());
+  const Function output(SimplifyInferenceInExpr(input)->As<FunctionNode>());
   EXPECT_NE(output, input);
-  EXPECT_EQ(SimplifyForInference(output), output);
+  EXPECT_EQ(*SimplifyInferenceInExpr(output), output);
 }
 
 TEST(SimplifyInferenceTest, Info) {

@@ -11,7 +11,7 @@
 
 namespace baton::relay {
 
-absl::StatusOr<Function> InANormalForm(const Function& function) {
+absl::StatusOr<Function> ToANormalFormInFunction(const Function& function) {
   return InsertLets(function, LetInsertion::kEverything);
 }
 

@@ -28,7 +28,7 @@ namespace baton::relay {
 Pass ToANormalForm();
 
 // The same for one function. An error if it has free variables.
-absl::StatusOr<Function> InANormalForm(const Function& function);
+absl::StatusOr<Function> ToANormalFormInFunction(const Function& function);
 
 }  // namespace baton::relay
 

@@ -17,7 +17,8 @@
 
 namespace baton::relay {
 
-absl::StatusOr<Function> InBasicBlockNormalForm(const Function& function) {
+absl::StatusOr<Function> ToBasicBlockNormalFormInFunction(
+    const Function& function) {
   return InsertLets(function, LetInsertion::kLifted);
 }
 

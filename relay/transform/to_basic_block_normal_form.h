@@ -29,7 +29,8 @@ namespace baton::relay {
 Pass ToBasicBlockNormalForm();
 
 // The same for one function. An error if it has free variables.
-absl::StatusOr<Function> InBasicBlockNormalForm(const Function& function);
+absl::StatusOr<Function> ToBasicBlockNormalFormInFunction(
+    const Function& function);
 
 // OK if `expr` is in basic block normal form; else InvalidArgument, which names
 // the expressions that are not bound where they have to be.

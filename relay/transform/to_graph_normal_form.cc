@@ -96,7 +96,7 @@ class LetRemover {
 
 }  // namespace
 
-Expr InGraphNormalForm(const Expr& expr) {
+absl::StatusOr<Expr> ToGraphNormalFormInExpr(const Expr& expr) {
   if (!ContainsKind(expr, ExprKind::kLet)) return expr;
   return LetRemover(IndexedGraph(expr)).Run();
 }

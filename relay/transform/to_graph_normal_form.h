@@ -15,6 +15,7 @@
 #ifndef BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
 #define BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
 
+#include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
@@ -23,7 +24,7 @@ namespace baton::relay {
 Pass ToGraphNormalForm();
 
 // The same for one expression.
-Expr InGraphNormalForm(const Expr& expr);
+absl::StatusOr<Expr> ToGraphNormalFormInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 
