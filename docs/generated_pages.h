@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "absl/status/statusor.h"
+#include "baton/docs/builders.h"
 
 namespace baton::docs {
 
@@ -15,9 +16,13 @@ struct GeneratedPage {
   std::string text;
 };
 
-// All of them, as they should be. `rules` is the text of
-// build_defs/baton.bzl; the rest is in this binary.
-std::vector<GeneratedPage> GeneratedPages(absl::string_view rules);
+// All of them, as they should be. Reads the sources below `root`, the folder
+// of this repository; the rest is in this binary.
+absl::StatusOr<std::vector<GeneratedPage>> GeneratedPages(
+    const std::string& root);
+
+// The sources of operators below `root`.
+absl::StatusOr<std::vector<OpSource>> ReadOpSources(const std::string& root);
 
 }  // namespace baton::docs
 

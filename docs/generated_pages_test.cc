@@ -4,14 +4,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/docs/builders.h"
 #include "baton/docs/reference.h"
 #include "baton/instrument/print_ir.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
+#include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -19,14 +22,16 @@ namespace baton::docs {
 namespace {
 
 using ::testing::Contains;
+using ::testing::HasSubstr;
 
 std::string Read(const std::string& path) {
   return testing::ReadFileOrFail(testing::RunfilePath(path));
 }
 
 TEST(GeneratedPagesTest, AreUpToDate) {
-  for (const GeneratedPage& page :
-       GeneratedPages(Read("build_defs/baton.bzl"))) {
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<GeneratedPage> pages,
+                             GeneratedPages(testing::RunfilePath("")));
+  for (const GeneratedPage& page : pages) {
     const std::string path = absl::StrCat("docs/", page.name);
     const std::string old = Read(path);
     if (old == page.text) continue;
@@ -47,6 +52,49 @@ std::vector<std::string> Names(absl::string_view text,
     if (!name.empty()) names.push_back(std::move(name));
   }
   return names;
+}
+
+// What a reader needs to call a builder is there: the header declares it, and
+// the target has the header.
+TEST(GeneratedPagesTest, BuildersAreWhereTheReferenceSays) {
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<OpSource> sources,
+                             ReadOpSources(testing::RunfilePath("")));
+  const auto builders = FindBuilders(sources);
+  const std::vector<std::string> operators = Names(OperatorReference(), "## ");
+  for (const auto& [op, list] : builders) {
+    EXPECT_THAT(operators, Contains(op));
+    for (const OpBuilder& builder : list) {
+      const std::vector<std::string> label =
+          absl::StrSplit(builder.target.substr(2), ':');
+      EXPECT_EQ(builder.header,
+                absl::StrCat("baton/", label[0], "/", label[1], ".h"));
+      const std::string build = Read(absl::StrCat(label[0], "/BUILD"));
+      EXPECT_THAT(build, HasSubstr(absl::StrCat("name = \"", label[1], "\"")));
+      EXPECT_THAT(build, HasSubstr(absl::StrCat("\"", label[1], ".h\"")));
+    }
+  }
+  // As a new user would look for it.
+  ASSERT_EQ(builders.count("sigmoid"), 1);
+  EXPECT_EQ(builders.at("sigmoid")[0].name, "Sigmoid");
+  EXPECT_EQ(builders.at("sigmoid")[0].target, "//relay/op/tensor:elementwise");
+  ASSERT_EQ(builders.count("nn.conv2d"), 1);
+  EXPECT_EQ(builders.at("nn.conv2d")[0].name, "nn::Conv2D");
+  // Both ways to split, which share a function.
+  ASSERT_EQ(builders.count("split"), 1);
+  EXPECT_EQ(builders.at("split").size(), 2);
+  // Every function that a header declares as a builder is found, but those that
+  // call several operators.
+  int declared = 0;
+  for (const OpSource& source : sources) {
+    for (absl::string_view line : absl::StrSplit(source.header, '\n')) {
+      if (absl::StartsWith(line, "Expr ")) ++declared;
+    }
+  }
+  int found = 0;
+  for (const auto& [op, list] : builders) found += list.size();
+  // Std, OnDeviceLike, and the second overloads of Variance and
+  // LayoutTransform.
+  EXPECT_EQ(found, declared - 4);
 }
 
 // However it is linked.

@@ -1,6 +1,7 @@
 #include "baton/docs/reference.h"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,11 +15,13 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/docs/builders.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
+#include "baton/relay/transform/canonicalize_ops.h"
 #include "baton/relay/transform/fold_scale_axis.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/runtime/kernel.h"
@@ -189,10 +192,32 @@ std::string Properties(const OpNode& op) {
   if (relay::ReshapeOps().Get(op) != nullptr) {
     properties.emplace_back("a reshape");
   }
+  if (relay::QuantizedOps().Get(op) != nullptr) {
+    properties.emplace_back("quantized");
+  }
+  if (relay::DataDependentShapeOps().Get(op) != nullptr) {
+    properties.emplace_back("its shape may depend on values");
+  }
+  if (relay::ShapeQueries().Get(op) != nullptr) {
+    properties.emplace_back("follows from the shape of its argument");
+  }
+  if (relay::CanonicalForms().Get(op) != nullptr) {
+    properties.emplace_back("replaced by CanonicalizeOps");
+  }
   return absl::StrCat("Properties: ", absl::StrJoin(properties, "; "), ".\n");
 }
 
-std::string OperatorSection(const OpNode& op) {
+// `Builder: ...`, with what to include and to depend on.
+std::string BuilderLine(const std::vector<OpBuilder>& builders) {
+  std::vector<std::string> names;
+  for (const OpBuilder& builder : builders) names.push_back(builder.name);
+  return absl::StrCat(
+      "\n", names.size() == 1 ? "Builder: " : "Builders: ", List(names, Code),
+      " in ", Code(builders[0].header), " (", Code(builders[0].target), ").\n");
+}
+
+std::string OperatorSection(const OpNode& op,
+                            const std::vector<OpBuilder>* builders) {
   std::vector<std::string> arguments;
   std::string table;
   for (const OpArgument& argument : op.arguments()) {
@@ -201,9 +226,10 @@ std::string OperatorSection(const OpNode& op) {
                     Cell(argument.doc), " |\n");
   }
   if (op.arity() < 0) arguments.emplace_back("...");
-  std::string section = absl::StrCat(
-      "\n## ", op.name(), "\n\n", op.doc(), "\n\n    ", op.name(), "(",
-      absl::StrJoin(arguments, ", "), ")\n\n", Properties(op));
+  std::string section =
+      absl::StrCat("\n## ", op.name(), "\n\n", op.doc(), "\n\n    ", op.name(),
+                   "(", absl::StrJoin(arguments, ", "), ")\n\n", Properties(op),
+                   builders == nullptr ? "" : BuilderLine(*builders));
   if (!table.empty()) {
     absl::StrAppend(&section, "\n| argument | is |\n|---|---|\n", table);
   }
@@ -236,7 +262,8 @@ std::string PassReference(const PassRegistry& registry) {
   return page;
 }
 
-std::string OperatorReference() {
+std::string OperatorReference(
+    const std::map<std::string, std::vector<OpBuilder>>& builders) {
   const std::vector<const OpNode*> ops = OpRegistry::Global().List();
   int without_kernel = 0;
   for (const OpNode* op : ops) {
@@ -249,7 +276,10 @@ std::string OperatorReference() {
       "evaluated.\n[add_an_operator.md](add_an_operator.md) says what the "
       "properties are.",
       kUpdate);
-  for (const OpNode* op : ops) page += OperatorSection(*op);
+  for (const OpNode* op : ops) {
+    const auto it = builders.find(op->name());
+    page += OperatorSection(*op, it == builders.end() ? nullptr : &it->second);
+  }
   return page;
 }
 

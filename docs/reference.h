@@ -5,8 +5,11 @@
 #ifndef BATON_DOCS_REFERENCE_H_
 #define BATON_DOCS_REFERENCE_H_
 
+#include <map>
 #include <string>
+#include <vector>
 
+#include "baton/docs/builders.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::docs {
@@ -15,8 +18,10 @@ namespace baton::docs {
 std::string PassReference(
     const PassRegistry& registry = PassRegistry::Global());
 
-// Operators: arguments, attributes, and what passes know of them.
-std::string OperatorReference();
+// Operators: arguments, attributes, what passes know of them, and the C++
+// functions that build calls of them.
+std::string OperatorReference(
+    const std::map<std::string, std::vector<OpBuilder>>& builders = {});
 
 // What else has options: settings of a PassContext, lists of passes in a
 // pipeline's text, workloads.

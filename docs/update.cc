@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,9 +16,9 @@ namespace baton {
 namespace {
 
 absl::Status Update(const std::string& root) {
-  BATON_ASSIGN_OR_RETURN(const FileContent rules,
-                         MapFile(absl::StrCat(root, "/build_defs/baton.bzl")));
-  for (const docs::GeneratedPage& page : docs::GeneratedPages(rules.bytes)) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<docs::GeneratedPage> pages,
+                         docs::GeneratedPages(root));
+  for (const docs::GeneratedPage& page : pages) {
     const std::string path = absl::StrCat(root, "/docs/", page.name);
     const absl::StatusOr<FileContent> old = MapFile(path);
     if (old.ok() && old->bytes == page.text) continue;

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -16,7 +17,6 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
-#include "baton/relay/op/layout.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/runtime/kernel.h"
@@ -99,8 +99,7 @@ BATON_REGISTER_OP("example.roll")
 
 // [builder]
 Expr Roll(Expr data, int64_t shift, int axis) {
-  static const Op& kOp = *new Op(Op::Find("example.roll"));
-  return Call(kOp, {std::move(data)},
+  return Call(BATON_OP("example.roll"), {std::move(data)},
               Attrs::Make(RollAttrs{.shift = shift, .axis = axis}));
 }
 // [/builder]

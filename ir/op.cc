@@ -102,6 +102,13 @@ Op Op::Find(absl::string_view name) {
   return Op(OpRegistry::Global().Find(name));
 }
 
+Op Op::FindOrStandIn(absl::string_view name) {
+  if (const OpNode* op = OpRegistry::Global().Find(name)) return Op(op);
+  auto* stand_in = new OpNode(std::string(name), /*index=*/-1);
+  internal::NodeAccess::MakeImmortal(stand_in);
+  return Op(stand_in);
+}
+
 absl::StatusOr<Op> Op::Get(absl::string_view name) {
   absl::StatusOr<const OpNode*> op = OpRegistry::Global().Get(name);
   if (!op.ok()) return op.status();

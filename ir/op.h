@@ -74,7 +74,8 @@ class OpNode final : public ExprNode {
   // Null if the operator takes no attributes.
   const AttrsType* attrs_type() const { return attrs_type_; }
   TypeRelationFn type_relation() const { return type_relation_; }
-  // Unique, small: for arrays that have an element for each operator.
+  // Unique, small: for arrays that have an element for each operator; -1 for a
+  // stand-in (see Op::FindOrStandIn).
   int index() const { return index_; }
 
   static constexpr auto Fields() {
@@ -89,6 +90,7 @@ class OpNode final : public ExprNode {
   static constexpr auto BaseFields() { return FixedTypeFields(); }
 
  private:
+  friend class Op;
   friend class OpRegistry;
   friend class OpRegistration;
   OpNode(std::string name, int index)
@@ -112,7 +114,25 @@ class Op : public Expr {
   // The same; an error names the nearest known operators, or the places where
   // several were registered.
   static absl::StatusOr<Op> Get(absl::string_view name);
+  // The same. If there is none, a stand-in of that name that is not in the
+  // registry: it has index -1, no property and no type relation, and type
+  // inference of a call of it reports that its library is not linked in.
+  static Op FindOrStandIn(absl::string_view name);
 };
+
+// The registered operator of that name, a `const Op&`. It is looked up when
+// this place of the program is first reached, which may be on any thread, and
+// kept. An operator that is not linked in: see Op::FindOrStandIn.
+//
+//   Expr Sigmoid(Expr data) {
+//     return Call(BATON_OP("sigmoid"), {std::move(data)});
+//   }
+#define BATON_OP(name)                                      \
+  ([]() -> const ::baton::Op& {                             \
+    static const ::baton::Op& baton_op =                    \
+        *new ::baton::Op(::baton::Op::FindOrStandIn(name)); \
+    return baton_op;                                        \
+  }())
 
 // A typed property of operators that some package above `ir/` defines. Look-up
 // is an array access. Written during registration only.

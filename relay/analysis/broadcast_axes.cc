@@ -15,6 +15,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor.h"
 
 namespace baton::relay {
@@ -114,18 +115,10 @@ Expr WithArgs(const CallNode& call, absl::Span<const Expr> args) {
 }
 
 bool IsNonNegativeConstant(const Expr& expr) {
-  static const auto* const rearranging = new OpAttrMap<bool>([] {
-    OpAttrMap<bool> ops;
-    for (const char* name :
-         {"expand_dims", "reshape", "transpose", "squeeze", "repeat"}) {
-      if (const Op op = Op::Find(name); op.defined()) ops.Set(*op, true);
-    }
-    return ops;
-  }());
   const ExprNode* node = expr.get();
   while (node->kind() == ExprKind::kCall) {
     const auto* call = static_cast<const CallNode*>(node);
-    if (rearranging->Get(call->op()) == nullptr) return false;
+    if (!IsRearranging(call->op())) return false;
     node = call->arg(0).get();
   }
   if (node->kind() != ExprKind::kConstant) return false;

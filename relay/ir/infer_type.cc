@@ -613,7 +613,10 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
     return make(NewHole());
   }
   if (op->type_relation() == nullptr) {
-    Error(call, absl::StrCat("operator ", op->name(), " has no type relation"));
+    Error(call, absl::StrCat("operator ", op->name(),
+                             op->index() < 0
+                                 ? " is not linked into this program"
+                                 : " has no type relation"));
     return make(NewHole());
   }
   absl::InlinedVector<Type, 6> arg_types;

@@ -25,8 +25,6 @@
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/builders.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/nn_attrs.h"
-#include "baton/relay/op/tensor_attrs.h"
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/kernel.h"
 #include "baton/runtime/value.h"

@@ -17,6 +17,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/window_math.h"
 #include "baton/runtime/kernel.h"
 #include "baton/runtime/value.h"
 
@@ -103,10 +104,7 @@ template <size_t N>
 absl::Status CopyPadding(absl::Span<const Dim> padding,
                          std::array<int64_t, 2 * N>& numbers) {
   Dims all(padding.begin(), padding.end());
-  if (all.size() == 1) all.assign(2 * N, Dim(padding[0]));
-  if (all.size() == N) {
-    all.insert(all.end(), padding.begin(), padding.end());
-  }
+  SpellOutPadding(N, all);
   return CopyDims(all, numbers);
 }
 

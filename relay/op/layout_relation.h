@@ -11,7 +11,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/type_relation.h"
-#include "baton/relay/op/layout.h"
+#include "baton/base/layout.h"
 
 namespace baton::relay {
 

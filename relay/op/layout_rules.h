@@ -10,23 +10,39 @@
 // which the inputs arrive to those in which the operator takes its inputs and
 // leaves its outputs. A conversion rule makes an operator work in the layouts
 // that the user of ConvertLayout asks for.
+//
+// The rules of common kinds of operators are templates, or functions, of this
+// header; a template works with any attributes that have the fields that it
+// names. Namespace `layouts` has what rules are made of. The rule of one
+// operator alone is beside its registration.
 
 #ifndef BATON_RELAY_OP_LAYOUT_RULES_H_
 #define BATON_RELAY_OP_LAYOUT_RULES_H_
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/fields.h"
+#include "baton/base/layout.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/op/layout.h"
+#include "baton/relay/op/window_math.h"
 
 namespace baton::relay {
+
+using ::baton::Layout;
 
 // Inputs are the arguments of a call; the fields of a tuple that is built in
 // the argument list count one by one.
@@ -86,103 +102,336 @@ struct ConvertLayoutRule {
 
 OpAttrMap<ConvertLayoutRule>& ConvertLayoutRules();
 
-// Inference rules, by operator.
+// What rules are made of.
+namespace layouts {
+
+using Axes = absl::InlinedVector<Layout::Axis, 8>;
+
+// The attributes as a T; T's defaults if there are none.
+template <typename T>
+const T& AttrsOf(const Attrs& attrs) {
+  const T* found = attrs.As<T>();
+  return found != nullptr
+             ? *found
+             : *static_cast<const T*>(FieldsOf<T>().default_object());
+}
+
+// Undefined if `text` is not a layout. What an operator's attributes say has
+// passed its type relation.
+Layout LayoutOf(absl::string_view text);
+
+// The layout of a vector along the channels: C.
+const Layout& ChannelLayout();
+
+// The shape of argument `i` in the unchanged call; empty if it is no tensor.
+absl::Span<const Dim> ShapeOfArg(const LayoutQuery& query, int i);
+
+// The extent of axis `letter` of argument `arg`, a tensor in `layout`, in the
+// unchanged call; nullopt if it is not known.
+std::optional<int64_t> ExtentOf(const CallNode& call, int arg,
+                                absl::string_view layout, char letter);
+
+// `inferred`; nullopt if one of its layouts is undefined.
+std::optional<InferredLayouts> IfDefined(InferredLayouts inferred);
+
+// One input, one output, both in `layout`; nullopt if that is undefined.
+std::optional<InferredLayouts> Same(const Layout& layout, const Attrs& attrs);
+
+// True if an axis of `layout` is split.
+bool HasSubAxes(const Layout& layout);
+
+// The letter of axis `axis`, which counts from the end if it is negative.
+// Nullopt if it is out of range.
+std::optional<char> LetterAt(const Layout& layout, int64_t axis);
+
+// Where axis `axis` of layout `from` is in layout `to`; nullopt if it is not
+// there in one piece.
+std::optional<int> FollowAxis(const Layout& from, int64_t axis,
+                              const Layout& to);
+// The same for several axes; nullopt if one of them is lost.
+std::optional<std::vector<int64_t>> FollowAxes(const Layout& from,
+                                               absl::Span<const int64_t> axes,
+                                               const Layout& to);
+
+// Sets `inputs` to its first `n` elements and then `filler` for each of the
+// other inputs of the query.
+void FillInputs(const LayoutQuery& query, size_t n, const Layout& filler,
+                Layouts& inputs);
+
+// Copies the attributes only if the field really changes.
+template <typename T, typename F, typename V>
+Attrs WithField(const Attrs& attrs, F T::*field, V value) {
+  const T& old = AttrsOf<T>(attrs);
+  if (attrs.defined() && old.*field == F(value)) return attrs;
+  T changed = old;
+  changed.*field = std::move(value);
+  return Attrs::Make(std::move(changed));
+}
+
+struct Followed {
+  Layout layout;
+  Attrs attrs;
+};
+
+// The layout of the first input, and attributes whose `axis` fits it: the
+// layout that arrives, if the axis survives in it, or else the old one.
+template <typename T>
+Followed FollowWithAxis(const LayoutQuery& query) {
+  const Layout& old = query.old_inputs[0];
+  if (query.changed) {
+    const int axis = AttrsOf<T>(query.attrs).axis;
+    const std::optional<int> new_axis =
+        FollowAxis(old, axis, query.new_inputs[0]);
+    if (new_axis.has_value()) {
+      return {query.new_inputs[0], WithField(query.attrs, &T::axis, *new_axis)};
+    }
+  }
+  return {old, query.attrs};
+}
+
+// The axes that a reduction of a tensor of `rank` removes, not negative and in
+// order. `axes` may count from the end; none of them, or an empty list, is all.
+std::vector<int64_t> ReducedAxes(
+    const std::optional<std::vector<int64_t>>& axes, bool exclude, int rank);
+
+// The kernel layout that goes with a data layout.
+struct DefaultKernel {
+  absl::string_view data;
+  absl::string_view kernel;
+};
+
+// The text of `kernel`, or of what goes with `data` if `default` is asked for.
+absl::StatusOr<std::string> KernelFor(const Layout& data, const Layout& kernel,
+                                      absl::Span<const DefaultKernel> defaults);
+
+// The attributes of an operator with one layout, the attribute `layout`, for
+// the layout that is asked for.
+template <typename T>
+absl::StatusOr<T> WithLayout(const ConvertLayoutQuery& query) {
+  if (!query.desired[0].defined()) {
+    return absl::InvalidArgumentError("the data layout cannot be `default`");
+  }
+  T attrs = AttrsOf<T>(query.attrs);
+  attrs.layout = query.desired[0].ToString();
+  return attrs;
+}
+
+}  // namespace layouts
+
+// Rules that operators share.
 
 // Any operator whose inputs and output share one layout, whatever it is.
 std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query);
 // Two inputs that are broadcast.
 std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query);
 
-// Convolutions take what their attributes say. T: Conv1DAttrs, Conv2DAttrs,
-// Conv3DAttrs, Conv2DTransposeAttrs, Conv3DTransposeAttrs, ...
+// Convolutions take data and weight in the layouts that their attributes say.
+// T has data_layout, kernel_layout and out_layout: Conv2DAttrs, ...
 template <typename T>
-std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferDeformableConv2DLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferBinaryConv2DLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferDilation2DLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferCorrelationLayouts(
-    const LayoutQuery& query);
+std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
+  const T& attrs = layouts::AttrsOf<T>(query.attrs);
+  Layout data = layouts::LayoutOf(attrs.data_layout);
+  Layout output =
+      attrs.out_layout.empty() ? data : layouts::LayoutOf(attrs.out_layout);
+  return layouts::IfDefined(
+      {{std::move(data), layouts::LayoutOf(attrs.kernel_layout)},
+       {std::move(output)},
+       query.attrs});
+}
 
-// Pooling follows its input. T: MaxPool2DAttrs, GlobalPool2DAttrs, ...
+// A window that slides over the first input follows its layout.
+// T has layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
 template <typename T>
-std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query);
-// T: UpSamplingAttrs, UpSampling3DAttrs.
-template <typename T>
-std::optional<InferredLayouts> InferUpSamplingLayouts(const LayoutQuery& query);
-// T: Resize1DAttrs, Resize2DAttrs.
-template <typename T>
-std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query);
+std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
+  const T& attrs = layouts::AttrsOf<T>(query.attrs);
+  const Layout layout = layouts::LayoutOf(attrs.layout);
+  if (!attrs.out_layout.empty()) {
+    // Stated by the user, who is followed.
+    return layouts::IfDefined(
+        {{layout}, {layouts::LayoutOf(attrs.out_layout)}, query.attrs});
+  }
+  Layouts inputs;
+  if (query.changed) {
+    // A window cannot slide along an axis that is split.
+    const Layout& arrived = query.new_inputs[0];
+    const bool usable = std::all_of(
+        layout.axes().begin(), layout.axes().end(),
+        [&](const Layout::Axis& axis) {
+          return axis.letter == 'N' || Layout::ToPrimal(axis.letter) == 'C' ||
+                 (arrived.Contains(axis.letter) &&
+                  arrived.FactorOf(axis.letter) < 0);
+        });
+    if (usable) {
+      layouts::FillInputs(query, 0, Layout(), inputs);
+      inputs[0] = arrived;
+      return InferredLayouts{
+          std::move(inputs),
+          {arrived},
+          layouts::WithField(query.attrs, &T::layout, arrived.ToString())};
+    }
+  }
+  if (!layout.defined()) return std::nullopt;
+  layouts::FillInputs(query, 0, Layout(), inputs);
+  inputs[0] = layout;
+  return InferredLayouts{std::move(inputs), {layout}, query.attrs};
+}
 
-// T: ROIAlignAttrs, ROIPoolAttrs.
+// Spatial axes are scaled. T has layout: UpSamplingAttrs, UpSampling3DAttrs.
 template <typename T>
-std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query);
+std::optional<InferredLayouts> InferUpSamplingLayouts(
+    const LayoutQuery& query) {
+  const Layout layout =
+      layouts::LayoutOf(layouts::AttrsOf<T>(query.attrs).layout);
+  if (query.changed) {
+    // Spatial axes stay where they are, whole.
+    const Layout& arrived = query.new_inputs[0];
+    const auto stays = [&](char letter) {
+      return arrived.IndexOf(letter) == layout.IndexOf(letter) &&
+             arrived.FactorOf(letter) < 0;
+    };
+    if (stays('W') && stays('H') && (!arrived.Contains('D') || stays('D'))) {
+      return layouts::Same(arrived, layouts::WithField(query.attrs, &T::layout,
+                                                       arrived.ToString()));
+    }
+  }
+  return layouts::Same(layout, query.attrs);
+}
 
-// T: ReduceAttrs, ArgReduceAttrs, VarianceAttrs.
+// The same for operators that work in any order of axes. T has layout:
+// Resize1DAttrs, Resize2DAttrs.
 template <typename T>
-std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query);
-// T: InstanceNormAttrs, LayerNormAttrs.
-template <typename T>
-std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferBatchNormLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferL2NormalizeLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferPReluLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferDenseLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferDensePackLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferPadLayouts(const LayoutQuery& query);
+std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query) {
+  const Layout layout =
+      layouts::LayoutOf(layouts::AttrsOf<T>(query.attrs).layout);
+  if (query.changed) {
+    const Layout& arrived = query.new_inputs[0];
+    const Layout& old = query.old_inputs[0];
+    if (arrived != old && layout == old && arrived.ndim() == old.ndim()) {
+      return layouts::Same(arrived, layouts::WithField(query.attrs, &T::layout,
+                                                       arrived.ToString()));
+    }
+  }
+  return layouts::Same(layout, query.attrs);
+}
 
-std::optional<InferredLayouts> InferConcatenateLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferTransposeLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferSqueezeLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferStridedSliceLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferSliceLikeLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferSplitLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferTopKLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
-    const LayoutQuery& query);
+// Regions (second input) of data. T has layout: ROIAlignAttrs, ROIPoolAttrs.
+template <typename T>
+std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query) {
+  // The regions are one row each, in no layout that could change.
+  static const Layout& kRows = *new Layout(layouts::LayoutOf("NX"));
+  const Layout layout =
+      layouts::LayoutOf(layouts::AttrsOf<T>(query.attrs).layout);
+  return layouts::IfDefined({{layout, kRows}, {layout}, query.attrs});
+}
 
-// The quantized forms. T: Conv2DAttrs, Conv2DTransposeAttrs.
+// T has axis (optional<vector<int64_t>>), keepdims and exclude: ReduceAttrs,
+// ArgReduceAttrs, VarianceAttrs.
 template <typename T>
-std::optional<InferredLayouts> InferQnnConvLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferQnnBroadcastLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferQnnDenseLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferQnnDensePackLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferQnnConcatenateLayouts(
-    const LayoutQuery& query);
-std::optional<InferredLayouts> InferRequantizeLayouts(const LayoutQuery& query);
-std::optional<InferredLayouts> InferAnnotateQuantizeLayouts(
-    const LayoutQuery& query);
+std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
+  const T& attrs = layouts::AttrsOf<T>(query.attrs);
+  const Layout& old = query.old_inputs[0];
+  if (!old.defined()) return std::nullopt;
+  const std::vector<int64_t> reduced =
+      layouts::ReducedAxes(attrs.axis, attrs.exclude, old.ndim());
+  const bool follow = query.changed && !reduced.empty() &&
+                      (query.new_inputs[0] == old || !layouts::HasSubAxes(old));
+  const Layout& layout = follow ? query.new_inputs[0] : old;
+  // A sub-axis is reduced with its primal axis: of axis C of NCHW come the
+  // axes C and c of NCHW8c.
+  const auto is_reduced = [&](int i) {
+    const int old_axis =
+        layout == old ? i
+                      : old.IndexOf(Layout::ToPrimal(layout.axis(i).letter));
+    return std::find(reduced.begin(), reduced.end(), old_axis) != reduced.end();
+  };
+  std::vector<int64_t> axes;
+  layouts::Axes output;
+  for (int i = 0; i < layout.ndim(); ++i) {
+    Layout::Axis axis = layout.axis(i);
+    const bool gone = is_reduced(i);
+    if (gone != attrs.exclude) axes.push_back(i);
+    if (gone && !attrs.keepdims) continue;
+    if (gone && axis.factor > 0) axis.factor = 1;
+    output.push_back(axis);
+  }
+  Layout output_layout = Layout::FromAxes(output);
+  if (!output_layout.defined()) return std::nullopt;
+  InferredLayouts result{{}, {std::move(output_layout)}, query.attrs};
+  // The mean that goes into a variance has the layout of the data.
+  result.inputs.resize(query.old_inputs.size(), layout);
+  if (follow)
+    result.attrs = layouts::WithField(query.attrs, &T::axis, std::move(axes));
+  return result;
+}
 
-// Conversion rules, by operator.
+// Data, and scale and offset along axis `axis` of it. T has axis:
+// InstanceNormAttrs, LayerNormAttrs.
+template <typename T>
+std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
+  layouts::Followed data = layouts::FollowWithAxis<T>(query);
+  return layouts::IfDefined(
+      {{data.layout, layouts::ChannelLayout(), layouts::ChannelLayout()},
+       {data.layout},
+       std::move(data.attrs)});
+}
 
-// nn.conv2d. A desired NCHW<n>c makes it a nn.contrib_conv2d_NCHWc.
-absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query);
-absl::StatusOr<ConvertedCall> ConvertQnnConv2D(const ConvertLayoutQuery& query);
-// Also qnn.conv2d_transpose.
-absl::StatusOr<ConvertedCall> ConvertConv2DTranspose(
-    const ConvertLayoutQuery& query);
-absl::StatusOr<ConvertedCall> ConvertConv3D(const ConvertLayoutQuery& query);
-absl::StatusOr<ConvertedCall> ConvertConv3DTranspose(
-    const ConvertLayoutQuery& query);
-absl::StatusOr<ConvertedCall> ConvertDeformableConv2D(
-    const ConvertLayoutQuery& query);
-absl::StatusOr<ConvertedCall> ConvertConv2DBackwardWeight(
-    const ConvertLayoutQuery& query);
-// T: MaxPool2DAttrs, AvgPool2DAttrs, GlobalPool2DAttrs.
+// A convolution by its new layouts. T has data_layout, kernel_layout and
+// padding: Conv2DAttrs, ...
 template <typename T>
-absl::StatusOr<ConvertedCall> ConvertPool(const ConvertLayoutQuery& query);
-// T: Resize1DAttrs, Resize2DAttrs.
+absl::StatusOr<ConvertedCall> ConvertConv(
+    const ConvertLayoutQuery& query, size_t num_spatial_axes,
+    absl::Span<const layouts::DefaultKernel> defaults) {
+  absl::StatusOr<std::string> kernel =
+      layouts::KernelFor(query.desired[0], query.desired[1], defaults);
+  if (!kernel.ok()) return kernel.status();
+  T attrs = layouts::AttrsOf<T>(query.attrs);
+  attrs.data_layout = query.desired[0].ToString();
+  attrs.kernel_layout = *std::move(kernel);
+  SpellOutPadding(num_spatial_axes, attrs.padding);
+  return ConvertedCall{Op(query.call.op_node()), Attrs::Make(std::move(attrs))};
+}
+
+// T has layout, out_layout and perhaps padding and pool_size: MaxPool2DAttrs,
+// AvgPool2DAttrs, GlobalPool2DAttrs.
 template <typename T>
-absl::StatusOr<ConvertedCall> ConvertResize(const ConvertLayoutQuery& query);
-// T: ROIAlignAttrs, ROIPoolAttrs.
+absl::StatusOr<ConvertedCall> ConvertPool(const ConvertLayoutQuery& query) {
+  absl::StatusOr<T> attrs = layouts::WithLayout<T>(query);
+  if (!attrs.ok()) return attrs.status();
+  attrs->out_layout = attrs->layout;
+  if constexpr (requires { attrs->padding; }) {
+    SpellOutPadding(attrs->pool_size.size(), attrs->padding);
+  }
+  return ConvertedCall{Op(query.call.op_node()),
+                       Attrs::Make(*std::move(attrs))};
+}
+
+// T has layout: Resize1DAttrs, Resize2DAttrs.
 template <typename T>
-absl::StatusOr<ConvertedCall> ConvertRoi(const ConvertLayoutQuery& query);
+absl::StatusOr<ConvertedCall> ConvertResize(const ConvertLayoutQuery& query) {
+  absl::StatusOr<T> attrs = layouts::WithLayout<T>(query);
+  if (!attrs.ok()) return attrs.status();
+  return ConvertedCall{Op(query.call.op_node()),
+                       Attrs::Make(*std::move(attrs))};
+}
+
+// T has layout: ROIAlignAttrs, ROIPoolAttrs. Of the slots `data` and `rois`,
+// the second must be `default`.
+template <typename T>
+absl::StatusOr<ConvertedCall> ConvertRoi(const ConvertLayoutQuery& query) {
+  if (query.desired[1].defined()) {
+    return absl::InvalidArgumentError(
+        "the layout of the regions must be `default`");
+  }
+  absl::StatusOr<T> attrs = layouts::WithLayout<T>(query);
+  if (!attrs.ok()) return attrs.status();
+  if (attrs->layout != "NCHW" && attrs->layout != "NHWC") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the data layout ", attrs->layout,
+                     " is not supported, only NCHW and NHWC"));
+  }
+  return ConvertedCall{Op(query.call.op_node()),
+                       Attrs::Make(*std::move(attrs))};
+}
 
 }  // namespace baton::relay
 

@@ -1,5 +1,6 @@
 #include "baton/relay/op/layout_rules.h"
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -11,13 +12,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
+#include "baton/base/layout.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/op/layout.h"
-#include "baton/relay/op/nn_attrs.h"
-#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/normalize.h"
+#include "baton/relay/op/nn/pool.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/shape.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -331,6 +338,146 @@ TEST(ConvertConv2DTest, ErrorsNameWhatIsPossible) {
               HasSubstr("only for NCHW, NHWC, HWNC"));
   EXPECT_THAT(Convert("nn.conv2d", args, {}, {"", "OIHW"}).status().message(),
               HasSubstr("data layout cannot be `default`"));
+}
+
+// Attributes and operators of another repository, for which the shared rules
+// are as good as for Baton's own.
+
+struct StencilAttrs {
+  Dims padding = {1, 1};
+  std::string data_layout = "NCHW";
+  std::string kernel_layout = "OIHW";
+  std::string out_layout;
+
+  static constexpr char kTypeKey[] = "test.attrs.StencilAttrs";
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("padding", &StencilAttrs::padding, "As of nn.conv2d.");
+    v("data_layout", &StencilAttrs::data_layout, "Layout of the data.");
+    v("kernel_layout", &StencilAttrs::kernel_layout, "Layout of the weight.");
+    v("out_layout", &StencilAttrs::out_layout, "Layout of the result.");
+  }
+};
+
+struct WindowAttrs {
+  Dims pool_size = {2, 2};
+  Dims padding = {1, 1};
+  std::string layout = "NCHW";
+  std::string out_layout;
+
+  static constexpr char kTypeKey[] = "test.attrs.WindowAttrs";
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("pool_size", &WindowAttrs::pool_size, "Size of the window.");
+    v("padding", &WindowAttrs::padding, "As of nn.max_pool2d.");
+    v("layout", &WindowAttrs::layout, "Layout of the data.");
+    v("out_layout", &WindowAttrs::out_layout, "Layout of the result.");
+  }
+};
+
+struct CollapseAttrs {
+  std::optional<std::vector<int64_t>> axis;
+  bool keepdims = false;
+  bool exclude = false;
+
+  static constexpr char kTypeKey[] = "test.attrs.CollapseAttrs";
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("axis", &CollapseAttrs::axis, "The axes that go.");
+    v("keepdims", &CollapseAttrs::keepdims, "Whether they stay, as 1.");
+    v("exclude", &CollapseAttrs::exclude, "Whether it is the others that go.");
+  }
+};
+
+struct ScaleAttrs {
+  int axis = 1;
+
+  static constexpr char kTypeKey[] = "test.attrs.ScaleAttrs";
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("axis", &ScaleAttrs::axis, "The axis of the channels.");
+  }
+};
+
+absl::StatusOr<ConvertedCall> ConvertStencil(const ConvertLayoutQuery& query) {
+  static constexpr layouts::DefaultKernel kKernels[] = {{"NCHW", "OIHW"},
+                                                        {"NHWC", "HWIO"}};
+  return ConvertConv<StencilAttrs>(query, /*num_spatial_axes=*/2, kKernels);
+}
+
+BATON_REGISTER_OP("test.stencil")
+    .Describe("A convolution of another repository.")
+    .TakesAttrs<StencilAttrs>()
+    .Set(LayoutInferenceRules(), InferConvLayouts<StencilAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "kernel"}, ConvertStencil});
+BATON_REGISTER_OP("test.window")
+    .Describe("Pooling of another repository.")
+    .TakesAttrs<WindowAttrs>()
+    .Set(LayoutInferenceRules(), InferPoolLayouts<WindowAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<WindowAttrs>});
+BATON_REGISTER_OP("test.scale_up")
+    .Describe("Scaling of another repository.")
+    .TakesAttrs<WindowAttrs>()
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<WindowAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertResize<WindowAttrs>});
+BATON_REGISTER_OP("test.resize")
+    .Describe("Scaling in any layout, of another repository.")
+    .TakesAttrs<WindowAttrs>()
+    .Set(LayoutInferenceRules(), InferResizeLayouts<WindowAttrs>);
+BATON_REGISTER_OP("test.regions")
+    .Describe("Regions, of another repository.")
+    .TakesAttrs<WindowAttrs>()
+    .Set(LayoutInferenceRules(), InferRoiLayouts<WindowAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<WindowAttrs>});
+BATON_REGISTER_OP("test.collapse")
+    .Describe("A reduction of another repository.")
+    .TakesAttrs<CollapseAttrs>()
+    .Set(LayoutInferenceRules(), InferReduceLayouts<CollapseAttrs>);
+BATON_REGISTER_OP("test.scale")
+    .Describe("A normalization of another repository.")
+    .TakesAttrs<ScaleAttrs>()
+    .Set(LayoutInferenceRules(), InferNormLayouts<ScaleAttrs>);
+
+TEST(RulesOfOtherRepositoriesTest, Infer) {
+  const Expr x = Float({1, 8, 4, 4});
+  const Expr w = Float({8, 8, 3, 3});
+  const Expr c = Float({8});
+  EXPECT_EQ(Infer("test.stencil", {x, w}, {}, {"", ""}), "NCHW OIHW -> NCHW");
+  EXPECT_EQ(Infer("test.window", {x}, {}, {"NCHW"}, {"NHWC"}),
+            "NHWC -> NHWC {layout: NHWC}");
+  EXPECT_EQ(Infer("test.scale_up", {x}, {}, {"NCHW"}, {"NCHW4c"}),
+            "NCHW4c -> NCHW4c {layout: NCHW4c}");
+  EXPECT_EQ(Infer("test.resize", {x}, {}, {"NCHW"}, {"NHWC"}),
+            "NHWC -> NHWC {layout: NHWC}");
+  EXPECT_EQ(Infer("test.regions", {x, Float({5, 5})}, {}, {"", ""}),
+            "NCHW NX -> NCHW");
+  EXPECT_EQ(
+      Infer("test.collapse", {x},
+            Attrs::Make(CollapseAttrs{.axis = std::vector<int64_t>{2, 3}}),
+            {"NCHW"}, {"NHWC"}),
+      "NHWC -> NC {axis: [1, 2]}");
+  EXPECT_EQ(Infer("test.scale", {x, c, c}, {}, {"NCHW", "C", "C"},
+                  {"NHWC", "C", "C"}),
+            "NHWC C C -> NHWC {axis: 3}");
+}
+
+TEST(RulesOfOtherRepositoriesTest, Convert) {
+  const Expr x = Float({1, 8, 4, 4});
+  const Expr w = Float({8, 8, 3, 3});
+  EXPECT_EQ(*Convert("test.stencil", {x, w}, {}, {"NHWC", ""}),
+            "test.stencil {padding: [1, 1, 1, 1], data_layout: NHWC, "
+            "kernel_layout: HWIO}");
+  EXPECT_EQ(*Convert("test.window", {x}, {}, {"NHWC"}),
+            "test.window {padding: [1, 1, 1, 1], layout: NHWC, "
+            "out_layout: NHWC}");
+  EXPECT_EQ(*Convert("test.scale_up", {x}, {}, {"NHWC"}),
+            "test.scale_up {layout: NHWC}");
+  EXPECT_EQ(*Convert("test.regions", {x, w}, {}, {"NHWC", ""}),
+            "test.regions {layout: NHWC}");
 }
 
 }  // namespace

@@ -17,4 +17,34 @@ OpAttrMap<bool>& ReshapeOps() {
   return *kOps;
 }
 
+OpAttrMap<bool>& RearrangingOps() {
+  static auto* const kOps = new OpAttrMap<bool>;
+  return *kOps;
+}
+
+OpAttrMap<bool>& StopFusionOps() {
+  static auto* const kOps = new OpAttrMap<bool>;
+  return *kOps;
+}
+
+OpAttrMap<bool>& DeviceCopyOps() {
+  static auto* const kOps = new OpAttrMap<bool>;
+  return *kOps;
+}
+
+OpAttrMap<bool>& QuantizedOps() {
+  static auto* const kOps = new OpAttrMap<bool>;
+  return *kOps;
+}
+
+OpAttrMap<bool>& DataDependentShapeOps() {
+  static auto* const kOps = new OpAttrMap<bool>;
+  return *kOps;
+}
+
+OpAttrMap<ShapeQuery>& ShapeQueries() {
+  static auto* const kQueries = new OpAttrMap<ShapeQuery>;
+  return *kQueries;
+}
+
 }  // namespace baton::relay

@@ -1,4 +1,5 @@
-// Yes-or-no properties of operators that passes ask for.
+// Properties of operators that several passes ask for. They are set where the
+// operator is registered.
 
 #ifndef BATON_RELAY_OP_OP_FLAGS_H_
 #define BATON_RELAY_OP_OP_FLAGS_H_
@@ -19,6 +20,33 @@ OpAttrMap<bool>& StatefulOps();
 // Changes the shape and leaves the elements in their row-major order.
 OpAttrMap<bool>& ReshapeOps();
 
+// The result has the elements of the first argument, each at least once, and no
+// others: they are moved or repeated, and none is computed.
+OpAttrMap<bool>& RearrangingOps();
+
+// The result is the argument. Annotation that ends a group of fused operators.
+OpAttrMap<bool>& StopFusionOps();
+
+// The result is the argument, on another device. Such calls are not folded: a
+// constant does not say where it is.
+OpAttrMap<bool>& DeviceCopyOps();
+
+// Works on quantized tensors, and is lowered to other operators before it is
+// compiled.
+OpAttrMap<bool>& QuantizedOps();
+
+// The shape of the result may depend on the values of arguments. Where it does
+// (the type has an unknown dimension), the call is not fused.
+OpAttrMap<bool>& DataDependentShapeOps();
+
+// The result follows from the shape of the argument, so that it is known where
+// the type is.
+enum class ShapeQuery {
+  kShape,        // a vector of the extents
+  kNumElements,  // a scalar
+};
+OpAttrMap<ShapeQuery>& ShapeQueries();
+
 // Each is false for an operator without an entry, and for anything that is not
 // an operator.
 inline bool IsNonComputational(const Expr& op) {
@@ -29,6 +57,21 @@ inline bool IsStateful(const Expr& op) {
 }
 inline bool IsReshape(const Expr& op) {
   return ReshapeOps().Get(op) != nullptr;
+}
+inline bool IsRearranging(const Expr& op) {
+  return RearrangingOps().Get(op) != nullptr;
+}
+inline bool StopsFusion(const Expr& op) {
+  return StopFusionOps().Get(op) != nullptr;
+}
+inline bool IsDeviceCopy(const Expr& op) {
+  return DeviceCopyOps().Get(op) != nullptr;
+}
+inline bool IsQuantized(const Expr& op) {
+  return QuantizedOps().Get(op) != nullptr;
+}
+inline bool MayHaveDataDependentShape(const Expr& op) {
+  return DataDependentShapeOps().Get(op) != nullptr;
 }
 
 }  // namespace baton::relay

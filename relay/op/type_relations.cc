@@ -9,6 +9,7 @@
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/layout_shape.h"
 
 namespace baton::relay {
 namespace {
@@ -163,7 +164,7 @@ absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
   if (&from == &to && type.rank() == from.ndim()) {
     return Dims(type.shape().begin(), type.shape().end());
   }
-  absl::StatusOr<Dims> shape = from.ConvertShape(type.shape(), to);
+  absl::StatusOr<Dims> shape = ConvertShape(type.shape(), from, to);
   if (!shape.ok()) {
     return context.Error(ArgName(context, i), ": ", shape.status().message());
   }
@@ -173,7 +174,7 @@ absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
 absl::StatusOr<Dims> ToLayout(const TypeRelationContext& context, Dims shape,
                               const Layout& from, const Layout& to) {
   if (&from == &to) return shape;
-  absl::StatusOr<Dims> converted = from.ConvertShape(shape, to);
+  absl::StatusOr<Dims> converted = ConvertShape(shape, from, to);
   if (!converted.ok()) return context.Error(converted.status().message());
   return converted;
 }
@@ -202,18 +203,6 @@ absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(
     tensors.push_back(tensor);
   }
   return tensors;
-}
-
-std::optional<std::vector<int64_t>> ConstantInts(
-    const TypeRelationContext& context, int i) {
-  const ConstantNode* constant = context.call().arg(i).As<ConstantNode>();
-  if (constant == nullptr || constant->value().rank() > 1) return std::nullopt;
-  const Tensor& value = constant->value();
-  std::vector<int64_t> ints(value.num_elements());
-  for (int64_t k = 0; k < value.num_elements(); ++k) {
-    ints[k] = value.AtAsInt64(k);
-  }
-  return ints;
 }
 
 }  // namespace baton::relay

@@ -14,7 +14,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/type_relation.h"
-#include "baton/relay/op/layout.h"
+#include "baton/base/layout.h"
 
 namespace baton::relay {
 
@@ -74,11 +74,6 @@ absl::StatusOr<Dims> ToLayout(const TypeRelationContext& context, Dims shape,
 // one of them is not known yet.
 absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(
     TypeRelationContext& context, int i);
-
-// A constant's integers, if argument `i` of the call is a constant of rank 0
-// or 1.
-std::optional<std::vector<int64_t>> ConstantInts(
-    const TypeRelationContext& context, int i);
 
 }  // namespace baton::relay
 

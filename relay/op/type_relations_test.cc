@@ -21,11 +21,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/op/builders.h"
-#include "baton/relay/op/image_attrs.h"
-#include "baton/relay/op/nn_attrs.h"
-#include "baton/relay/op/qnn_attrs.h"
-#include "baton/relay/op/tensor_attrs.h"
-#include "baton/relay/op/vision_attrs.h"
+#include "baton/relay/op/nn/conv.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
@@ -20,28 +21,33 @@ namespace {
 
 // The addition that `call`, a nn.bias_add, is; null if the rank of its data is
 // not known.
-Expr AddOf(const CallNode& call, const Expr& data, const Expr& bias) {
+Expr AddOf(const CallNode& call, absl::Span<const Expr> args) {
   const TensorTypeNode* type = call.arg(0)->tensor_type();
   if (type == nullptr) return {};
   const auto* attrs = call.attrs_as<BiasAddAttrs>();
   int axis = attrs != nullptr ? attrs->axis : BiasAddAttrs().axis;
   if (axis < 0) axis += type->rank();
-  return Add(data, ExpandBiasToMatchAxis(bias, type->rank(), {axis}));
+  return Add(args[0], ExpandBiasToMatchAxis(args[1], type->rank(), {axis}));
 }
 
+BATON_EXTEND_OP("nn.bias_add").Set(CanonicalForms(), AddOf);
+
 Function Canonicalize(const IndexedGraph& graph) {
-  static const Op& kBiasAdd = *new Op(Op::Find("nn.bias_add"));
   GraphRewriter rewriter(graph);
   const Expr result =
       rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
-        if (call.op() != kBiasAdd) return {};
-        const absl::Span<const Expr> args = rewriter.Args(i);
-        return AddOf(call, args[0], args[1]);
+        const CanonicalForm* form = CanonicalForms().Get(call.op());
+        return form == nullptr ? Expr() : (*form)(call, rewriter.Args(i));
       });
   return Function(result.As<FunctionNode>());
 }
 
 }  // namespace
+
+OpAttrMap<CanonicalForm>& CanonicalForms() {
+  static auto* const kForms = new OpAttrMap<CanonicalForm>;
+  return *kForms;
+}
 
 Pass CanonicalizeOps() {
   return CreateFunctionPass(

@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -23,10 +24,9 @@
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/relay/op/layout.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor.h"
-#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
@@ -118,8 +118,7 @@ class Transformer {
             absl::StrCat("there is no way from layout \"", from.ToString(),
                          "\" to layout \"", to.ToString(), "\""));
       }
-      static const Op& kLayoutTransform = *new Op(Op::Find("layout_transform"));
-      result = Call(kLayoutTransform, {result}, AttrsFor(expanded, to));
+      result = LayoutTransform(std::move(result), AttrsFor(expanded, to));
     }
     // `result` holds `expr`, so that the key stays taken.
     entries.push_back({from, to, result});

@@ -8,14 +8,14 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
+#include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/relay/op/on_device.h"
+#include "baton/relay/op/device/on_device.h"
 #include "baton/relay/op/op_flags.h"
-#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/runtime/evaluator.h"
 #include "baton/runtime/kernel.h"
@@ -74,14 +74,6 @@ bool IsPrimitive(const ExprNode* node) {
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
-// Operators whose results follow from the type of their argument.
-bool IsShapeOp(const OpNode& op) {
-  static const OpNode* const kShapeOf = Op::Find("shape_of").get();
-  static const OpNode* const kVmShapeOf = Op::Find("vm.shape_of").get();
-  static const OpNode* const kNdarraySize = Op::Find("ndarray_size").get();
-  return &op == kShapeOf || &op == kVmShapeOf || &op == kNdarraySize;
-}
-
 // False only if ConstantFolder leaves `node` as it is, unless it changes
 // something below.
 bool MayFold(const ExprNode* node) {
@@ -98,7 +90,7 @@ bool MayFold(const ExprNode* node) {
       const auto* call = static_cast<const CallNode*>(node);
       const OpNode* op = call->op_node();
       if (op == nullptr || call->num_args() == 0) return false;
-      return IsShapeOp(*op) ||
+      return ShapeQueries().Get(*op) != nullptr ||
              std::all_of(call->args().begin(), call->args().end(),
                          IsConstantOrTuple);
     }
@@ -139,10 +131,10 @@ class ConstantFolder : public ExprMutator {
   }
 
   Expr VisitIf(const IfNode* /*original*/, If branch) override {
-    const auto* cond = IgnoringOnDevice(branch->cond()).As<ConstantNode>();
-    if (cond == nullptr || cond->value().num_elements() != 1) return branch;
-    return cond->value().AtAsDouble(0) != 0 ? branch->true_branch()
-                                            : branch->false_branch();
+    const std::optional<double> cond =
+        ConstantScalar(IgnoringOnDevice(branch->cond()));
+    if (!cond.has_value()) return branch;
+    return *cond != 0 ? branch->true_branch() : branch->false_branch();
   }
 
   Expr VisitTupleGetItem(const TupleGetItemNode* /*original*/,
@@ -164,14 +156,12 @@ class ConstantFolder : public ExprMutator {
     for (const Expr& arg : call->args()) {
       if (!IsConstantOrTuple(arg)) return call;
     }
-    // A copy says where its result is.
-    static const OpNode* const kDeviceCopy = Op::Find("device_copy").get();
-    if (IsStateful(call->op()) || op == kDeviceCopy ||
+    if (IsStateful(call->op()) || IsDeviceCopy(call->op()) ||
         Kernels().Get(*op) == nullptr) {
       return call;
     }
-    const bool quantized = absl::StartsWith(op->name(), "qnn.");
-    if (quantized ? !options_.fold_qnn : IsNonComputational(call->op())) {
+    if (IsQuantized(call->op()) ? !options_.fold_qnn
+                                : IsNonComputational(call->op())) {
       return call;
     }
     absl::InlinedVector<Value, 4> args;
@@ -191,11 +181,10 @@ class ConstantFolder : public ExprMutator {
   }
 
  private:
-  // shape_of, vm.shape_of and ndarray_size of a tensor whose shape is known;
-  // null else.
+  // What a shape query gives for a tensor whose shape is known; null else.
   static Expr FoldShape(const CallNode* call, const OpNode& op) {
-    if (!IsShapeOp(op)) return {};
-    static const OpNode* const kNdarraySize = Op::Find("ndarray_size").get();
+    const ShapeQuery* query = ShapeQueries().Get(op);
+    if (query == nullptr) return {};
     TensorShape shape;
     if (const auto* constant =
             IgnoringOnDevice(call->arg(0)).As<ConstantNode>()) {
@@ -211,7 +200,7 @@ class ConstantFolder : public ExprMutator {
     DType dtype = DType::Int(32);
     std::vector<int64_t> values(shape.begin(), shape.end());
     TensorShape result_shape = {static_cast<int64_t>(shape.size())};
-    if (&op != kNdarraySize) {
+    if (*query == ShapeQuery::kShape) {
       if (const auto* attrs = call->attrs_as<ShapeOfAttrs>()) {
         dtype = attrs->dtype;
       }

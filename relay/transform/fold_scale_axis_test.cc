@@ -19,7 +19,6 @@
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/nn.h"
-#include "baton/relay/op/nn_attrs.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/rewrite_test_util.h"
 #include "baton/testing/status_matchers.h"

@@ -11,7 +11,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -60,17 +59,12 @@ bool IsDynamic(const Type& type) {
                      });
 }
 
-// Whether the shape of the result depends on the values of arguments.
-bool HasDataDependentShape(const OpNode& op) {
-  return absl::StartsWith(op.name(), "dyn.") || op.name() == "broadcast_to";
-}
-
 FusionPattern PatternOf(const CallNode& call) {
   const OpNode* op = call.op_node();
   const FusionPattern* pattern =
       op == nullptr ? nullptr : FusionPatterns().Get(*op);
   if (pattern == nullptr ||
-      (IsDynamic(call.type()) && HasDataDependentShape(*op))) {
+      (IsDynamic(call.type()) && MayHaveDataDependentShape(call.op()))) {
     return FusionPattern::kOpaque;
   }
   return *pattern;
@@ -257,18 +251,15 @@ class OperatorFuser {
     if (group != i) return;  // its group is made when all members are there
     if (node->kind() == ExprKind::kCall) {
       const auto* call = static_cast<const CallNode*>(node);
-      static const OpNode* const kStopFusion =
-          Op::Find("annotation.stop_fusion").get();
-      if (const OpNode* op = call->op_node()) {
-        if (op == kStopFusion && call->num_args() == 1) {
+      if (call->op_node() != nullptr) {
+        if (StopsFusion(call->op()) && call->num_args() == 1) {
           const int arg = graph_.args(i)[0];
           rewriter_.Replace(i, rewriter_.Get(arg));
           nodes_[i].same_as = nodes_[arg].same_as;
           return;
         }
         // Quantized operators are computed, once they are lowered.
-        if (!IsNonComputational(call->op()) ||
-            absl::StartsWith(op->name(), "qnn.")) {
+        if (!IsNonComputational(call->op()) || IsQuantized(call->op())) {
           MakeFunction(i);
           return;
         }

@@ -17,20 +17,16 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/relay/op/device_attrs.h"
+#include "baton/relay/op/device/device.h"
+#include "baton/relay/op/device/on_device.h"
 
 namespace baton::relay {
 namespace {
 
 constexpr char kVirtualDevice[] = "virtual_device";
 
-const Op& OnDeviceOp() {
-  static const Op& kOp = *new Op(Op::Find("on_device"));
-  return kOp;
-}
-
 // The attributes of `expr` if it is an on_device; else null.
-const OnDeviceAttrs* AsOnDevice(const ExprNode* expr) {
+const OnDeviceAttrs* OnDeviceAttrsOf(const ExprNode* expr) {
   if (expr->kind() != ExprKind::kCall) return nullptr;
   const auto* call = static_cast<const CallNode*>(expr);
   if (call->op() != OnDeviceOp() || call->num_args() != 1) return nullptr;
@@ -38,13 +34,13 @@ const OnDeviceAttrs* AsOnDevice(const ExprNode* expr) {
 }
 
 bool IsFixedOnDevice(const ExprNode* expr) {
-  const OnDeviceAttrs* attrs = AsOnDevice(expr);
+  const OnDeviceAttrs* attrs = OnDeviceAttrsOf(expr);
   return attrs != nullptr && attrs->constrain_body && attrs->constrain_result;
 }
 
 // `expr` or the argument of the on_device that it is, if that is a let.
 const LetNode* AsLet(const Expr& expr) {
-  return AsOnDevice(expr.get()) != nullptr
+  return OnDeviceAttrsOf(expr.get()) != nullptr
              ? expr.As<CallNode>()->arg(0).As<LetNode>()
              : expr.As<LetNode>();
 }
@@ -394,7 +390,7 @@ Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
       return let->value();
     }
   }
-  if (const OnDeviceAttrs* inner = AsOnDevice(expr.get())) {
+  if (const OnDeviceAttrs* inner = OnDeviceAttrsOf(expr.get())) {
     const auto* device = outer.As<OnDeviceAttrs>();
     // One on_device says it all, unless they name different devices.
     if (!inner->constrain_body ||

@@ -15,9 +15,9 @@
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/nn/normalize.h"
 #include "baton/relay/op/tensor.h"
-#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -79,11 +79,8 @@ Expr RewriteDropout(const CallNode& /*call*/, absl::Span<const Expr> args) {
 // (data - mean) / sqrt(variance + epsilon) over `axes`.
 Expr Normalize(const Expr& data, const std::vector<int64_t>& axes,
                const Expr& epsilon) {
-  static const Op& variance_op = *new Op(Op::Find("variance"));
   const Expr mean = Mean(data, {.axis = axes, .keepdims = true});
-  const Call variance(
-      variance_op, {data, mean},
-      Attrs::Make(VarianceAttrs{.axis = axes, .keepdims = true}));
+  const Expr variance = Variance(data, mean, {.axis = axes, .keepdims = true});
   return Divide(Subtract(data, mean), Sqrt(Add(variance, epsilon)));
 }
 

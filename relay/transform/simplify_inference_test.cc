@@ -10,9 +10,9 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn.h"
-#include "baton/relay/op/nn_attrs.h"
+#include "baton/relay/op/nn/normalize.h"
 #include "baton/relay/op/tensor.h"
-#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/transform/rewrite_test_util.h"
 #include "gtest/gtest.h"
 

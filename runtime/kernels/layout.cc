@@ -10,9 +10,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
@@ -22,66 +22,36 @@ namespace baton::kernels {
 namespace {
 
 constexpr char kLayoutTransform[] = "layout_transform";
-// Bounds the arithmetic on block sizes.
-constexpr int64_t kMaxBlock = int64_t{1} << 20;
 
-// A dimension of a layout: an axis, as a capital, and how many elements of the
-// axis one step along the dimension moves by. `extent` is 0 for the dimension
-// of the capital itself, the size of the block otherwise.
+// One dimension of a tensor: the axis that it is of, as a capital, how many
+// elements it has if it is a block (0 for what is left of the axis outside of
+// its blocks), and by how many elements of the axis one step along it moves.
 struct LayoutDim {
   char axis;
   int64_t extent;
   int64_t step;
 };
-using Layout = absl::InlinedVector<LayoutDim, 8>;
+using LayoutDims = absl::InlinedVector<LayoutDim, 8>;
 
-absl::StatusOr<Layout> ParseLayout(absl::string_view text) {
-  const auto malformed = [text](absl::string_view why) {
-    return internal::Error(kLayoutTransform, "layout \"", text, "\" ", why);
-  };
-  Layout layout;
-  int64_t number = 0;
-  for (const char c : text) {
-    if (absl::ascii_isdigit(static_cast<unsigned char>(c))) {
-      number = number * 10 + (c - '0');
-      if (number > kMaxBlock) return malformed("has too large a block");
-    } else if (absl::ascii_isupper(static_cast<unsigned char>(c))) {
-      if (number != 0) return malformed("has a number before a capital");
-      for (const LayoutDim& d : layout) {
-        if (d.axis == c && d.extent == 0) return malformed("repeats an axis");
-      }
-      layout.push_back({c, 0, 1});
-    } else if (absl::ascii_islower(static_cast<unsigned char>(c))) {
-      if (number == 0) return malformed("has a block without a size");
-      layout.push_back(
-          {absl::ascii_toupper(static_cast<unsigned char>(c)), number, 1});
-      number = 0;
-    } else {
-      return malformed("has a character that is neither letter nor digit");
-    }
+// Blocks of one axis nest, the last one innermost.
+LayoutDims DimsOf(const Layout& layout) {
+  LayoutDims dims;
+  for (const Layout::Axis& axis : layout.axes()) {
+    dims.push_back({Layout::ToPrimal(axis.letter), axis.factor, 1});
   }
-  if (number != 0) return malformed("ends in a number");
-  // Steps: blocks of an axis nest, the last one innermost.
-  for (size_t i = 0; i < layout.size(); ++i) {
-    bool has_capital = false;
-    for (size_t j = 0; j < layout.size(); ++j) {
-      if (layout[j].axis != layout[i].axis) continue;
-      if (layout[j].extent == 0) {
-        has_capital = true;
-      } else if (j != i && (layout[i].extent == 0 || j > i)) {
-        layout[i].step *= layout[j].extent;
-        if (layout[i].step > kMaxBlock) {
-          return malformed("has too large a block");
-        }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    for (size_t j = 0; j < dims.size(); ++j) {
+      if (dims[j].axis == dims[i].axis && dims[j].extent != 0 && j != i &&
+          (dims[i].extent == 0 || j > i)) {
+        dims[i].step *= dims[j].extent;
       }
     }
-    if (!has_capital) return malformed("has a block of an axis it lacks");
   }
-  return layout;
+  return dims;
 }
 
 // The total extent of blocks of `axis`: what its extent must be a multiple of.
-int64_t BlockOf(const Layout& layout, char axis) {
+int64_t BlockOf(const LayoutDims& layout, char axis) {
   for (const LayoutDim& d : layout) {
     if (d.axis == axis && d.extent == 0) return d.step;
   }
@@ -89,8 +59,8 @@ int64_t BlockOf(const Layout& layout, char axis) {
 }
 
 // A plain layout (capitals only) with the axes of `layout`, in its order.
-Layout PlainOf(const Layout& layout) {
-  Layout plain;
+LayoutDims PlainOf(const LayoutDims& layout) {
+  LayoutDims plain;
   for (const LayoutDim& d : layout) {
     if (d.extent == 0) plain.push_back({d.axis, 0, 1});
   }
@@ -106,7 +76,7 @@ struct Piece {
 // Splits the axis of `total` elements at the steps `cuts` (descending, the
 // last is 1) and gives each piece its stride under `layout` with `strides`.
 // False if a cut does not fall on a boundary that divides evenly.
-bool SplitAxis(const Layout& layout, const TensorShape& strides, char axis,
+bool SplitAxis(const LayoutDims& layout, const TensorShape& strides, char axis,
                int64_t total, absl::Span<const int64_t> cuts,
                absl::InlinedVector<Piece, 4>& pieces) {
   for (size_t c = 0; c < cuts.size(); ++c) {
@@ -131,9 +101,9 @@ bool SplitAxis(const Layout& layout, const TensorShape& strides, char axis,
 
 // Copies between two layouts under which each axis has the same extent. False
 // if their blocks do not nest into each other; nothing is written then.
-bool CopyBetween(int element_size, const Layout& from, const TensorShape& src,
-                 const void* src_data, const Layout& to, const TensorShape& dst,
-                 void* dst_data) {
+bool CopyBetween(int element_size, const LayoutDims& from,
+                 const TensorShape& src, const void* src_data,
+                 const LayoutDims& to, const TensorShape& dst, void* dst_data) {
   const TensorShape src_strides = internal::RowMajorStrides(src);
   const TensorShape dst_strides = internal::RowMajorStrides(dst);
   absl::InlinedVector<Piece, 4> src_pieces;
@@ -142,7 +112,7 @@ bool CopyBetween(int element_size, const Layout& from, const TensorShape& src,
     if (from[i].extent != 0) continue;
     const int64_t total = src[i] * from[i].step;
     absl::InlinedVector<int64_t, 4> cuts;
-    for (const Layout* layout : {&from, &to}) {
+    for (const LayoutDims* layout : {&from, &to}) {
       for (const LayoutDim& d : *layout) {
         if (d.axis == from[i].axis && d.extent != 1) cuts.push_back(d.step);
       }
@@ -167,9 +137,9 @@ bool CopyBetween(int element_size, const Layout& from, const TensorShape& src,
 
 // The shape of a tensor under `layout` whose axes have the extents that `x`
 // has under `from`, rounded up to whole blocks.
-absl::StatusOr<TensorShape> ShapeUnder(const Layout& from,
+absl::StatusOr<TensorShape> ShapeUnder(const LayoutDims& from,
                                        absl::Span<const int64_t> x,
-                                       const Layout& to) {
+                                       const LayoutDims& to) {
   TensorShape shape;
   for (const LayoutDim& d : to) {
     if (d.extent != 0) {
@@ -200,8 +170,8 @@ absl::StatusOr<Tensor> FillUp(const Tensor& x,
 }
 
 // LayoutTransform where no filling up is needed.
-absl::StatusOr<Tensor> Rearrange(const Tensor& x, const Layout& from,
-                                 const Layout& to) {
+absl::StatusOr<Tensor> Rearrange(const Tensor& x, const LayoutDims& from,
+                                 const LayoutDims& to) {
   BATON_ASSIGN_OR_RETURN(const TensorShape shape,
                          ShapeUnder(from, x.shape(), to));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
@@ -211,7 +181,7 @@ absl::StatusOr<Tensor> Rearrange(const Tensor& x, const Layout& from,
     return std::move(result).Freeze();
   }
   // Blocks that do not nest, such as 6c and 4c: by way of the plain layout.
-  const Layout plain = PlainOf(from);
+  const LayoutDims plain = PlainOf(from);
   BATON_ASSIGN_OR_RETURN(const TensorShape plain_shape,
                          ShapeUnder(from, x.shape(), plain));
   BATON_ASSIGN_OR_RETURN(MutableTensor unpacked,
@@ -270,25 +240,38 @@ absl::StatusOr<Tensor> Transpose(const Tensor& x,
 
 absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, absl::string_view from,
                                        absl::string_view to) {
-  BATON_ASSIGN_OR_RETURN(const Layout source, ParseLayout(from));
-  BATON_ASSIGN_OR_RETURN(const Layout target, ParseLayout(to));
-  const Layout source_plain = PlainOf(source);
+  absl::StatusOr<Layout> source = Layout::Parse(from);
+  absl::StatusOr<Layout> target = Layout::Parse(to);
+  for (const auto* layout : {&source, &target}) {
+    if (!layout->ok()) {
+      return internal::Error(kLayoutTransform, layout->status().message());
+    }
+  }
+  return LayoutTransform(x, *source, *target);
+}
+
+absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, const Layout& from,
+                                       const Layout& to) {
+  const LayoutDims source = DimsOf(from);
+  const LayoutDims target = DimsOf(to);
+  const LayoutDims source_plain = PlainOf(source);
   if (source_plain.size() != PlainOf(target).size() ||
       absl::c_any_of(source_plain, [&target](const LayoutDim& d) {
         return BlockOf(target, d.axis) == 0;
       })) {
-    return internal::Error(kLayoutTransform, "layouts \"", from, "\" and \"",
-                           to, "\" have different axes");
+    return internal::Error(kLayoutTransform, "layouts \"", from.ToString(),
+                           "\" and \"", to.ToString(),
+                           "\" have different axes");
   }
   if (x.shape().size() != source.size()) {
     return internal::Error(kLayoutTransform, x.TypeToString(),
-                           " cannot have layout \"", from, "\"");
+                           " cannot have layout \"", from.ToString(), "\"");
   }
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i].extent != 0 && x.shape()[i] != source[i].extent) {
-      return internal::Error(kLayoutTransform, x.TypeToString(),
-                             " cannot have layout \"", from, "\": dimension ",
-                             i, " must be ", source[i].extent);
+      return internal::Error(
+          kLayoutTransform, x.TypeToString(), " cannot have layout \"",
+          from.ToString(), "\": dimension ", i, " must be ", source[i].extent);
     }
   }
   if (from == to) return x;

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/layout.h"
 #include "baton/base/tensor.h"
 
 namespace baton::kernels {
@@ -19,14 +20,15 @@ namespace baton::kernels {
 absl::StatusOr<Tensor> Transpose(const Tensor& x,
                                  absl::Span<const int64_t> axes);
 
-// `x`, of layout `from`, rearranged to layout `to`. Any dtype.
+// `x`, of layout `from`, rearranged to layout `to` (base/layout.h). Any dtype.
 //
-// A layout names the dimensions by letters, as in NCHW, HWIO, NCHW16c or
-// OIHW4i2o. A capital is a whole axis; a lower-case letter after a number is a
-// block of that many elements split off the axis (several blocks of one axis
-// are nested, the first outermost). Both layouts must have the same axes. An
-// axis that is not a multiple of its blocks in `to` is filled up with zeros.
-// Shares the buffer if the layouts are the same.
+// Several sub-axes of one axis are nested, the first outermost. Both layouts
+// must have the same primal axes. An axis that is not a multiple of its
+// sub-axes in `to` is filled up with zeros. Shares the buffer if the layouts
+// are the same.
+absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, const Layout& from,
+                                       const Layout& to);
+// The same, by the text of the layouts.
 absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, absl::string_view from,
                                        absl::string_view to);
 

@@ -179,17 +179,17 @@ TEST(LayoutTransformTest, Errors) {
   EXPECT_TRUE(fails("NCHW", "NCH", "different axes"));
   EXPECT_TRUE(fails("NCHW", "NCHD", "different axes"));
   EXPECT_TRUE(fails("NCHW16c", "NCHW", "cannot have layout"));
-  EXPECT_TRUE(fails("NHW4c", "NHWC", "axis it lacks"));
+  EXPECT_TRUE(fails("NHW4c", "NHWC", "is missing"));
   EXPECT_TRUE(fails("NCH4c", "NHC", "dimension 3 must be 4"));
-  EXPECT_TRUE(fails("NCHW", "NCHW4d", "axis it lacks"));
-  EXPECT_TRUE(fails("NCHW", "NCHWc", "without a size"));
-  EXPECT_TRUE(fails("NCHW", "NCHW0c", "without a size"));
-  EXPECT_TRUE(fails("NCHW", "NCHW4", "ends in a number"));
-  EXPECT_TRUE(fails("NCHW", "NC4HW", "number before a capital"));
-  EXPECT_TRUE(fails("NCHW", "NCHWN", "repeats"));
-  EXPECT_TRUE(fails("NCHW", "NC H W", "neither letter nor digit"));
-  EXPECT_TRUE(fails("NCHW", "NCHW99999999999999999999c", "too large"));
-  EXPECT_TRUE(fails("NCHW", "NCHW1000000c1000000c1000000c", "too large"));
+  EXPECT_TRUE(fails("NCHW", "NCHW4d", "is missing"));
+  EXPECT_TRUE(fails("NCHW", "NCHWc", "has no size"));
+  EXPECT_TRUE(fails("NCHW", "NCHW0c", "has no size"));
+  EXPECT_TRUE(fails("NCHW", "NCHW4", "size 4 at the end"));
+  EXPECT_TRUE(fails("NCHW", "NC4HW", "before the primal axis H"));
+  EXPECT_TRUE(fails("NCHW", "NCHWN", "given twice"));
+  EXPECT_TRUE(fails("NCHW", "NC H W", "neither a letter nor a digit"));
+  EXPECT_TRUE(fails("NCHW", "NCHW99999999999999999999c", "out of range"));
+  EXPECT_TRUE(fails("NCHW", "NCHW1000000c1000000c1000000c", "out of range"));
 }
 
 }  // namespace

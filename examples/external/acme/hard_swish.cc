@@ -60,9 +60,7 @@ BATON_REGISTER_OP("acme.hard_swish")
 }  // namespace
 
 baton::Expr HardSwish(baton::Expr data) {
-  static const baton::Op& kOp =
-      *new baton::Op(baton::Op::Find("acme.hard_swish"));
-  return baton::Call(kOp, {std::move(data)});
+  return baton::Call(BATON_OP("acme.hard_swish"), {std::move(data)});
 }
 
 }  // namespace acme

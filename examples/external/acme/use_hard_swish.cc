@@ -12,7 +12,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/relay/op/tensor_attrs.h"
+#include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

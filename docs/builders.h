@@ -1,0 +1,36 @@
+// Which C++ functions build calls of which operators, read from the sources.
+
+#ifndef BATON_DOCS_BUILDERS_H_
+#define BATON_DOCS_BUILDERS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace baton::docs {
+
+// A file of a folder of operators.
+struct OpSource {
+  std::string path;  // relay/op/tensor/elementwise.cc
+  std::string text;
+  std::string header;  // the text of the header of the same name
+};
+
+struct OpBuilder {
+  std::string name;    // nn::Conv2D, in namespace baton::relay
+  std::string header;  // baton/relay/op/nn/conv.h
+  std::string target;  // //relay/op/nn:conv
+};
+
+// The builders of each operator, by its name: the functions that return an
+// Expr, that the header declares, and that name the operator with BATON_OP,
+// themselves or in a function of the file that the header does not declare.
+std::map<std::string, std::vector<OpBuilder>> FindBuilders(
+    absl::Span<const OpSource> sources);
+
+}  // namespace baton::docs
+
+#endif  // BATON_DOCS_BUILDERS_H_

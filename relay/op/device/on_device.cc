@@ -1,0 +1,56 @@
+#include "baton/relay/op/device/on_device.h"
+
+#include <utility>
+
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/device/device.h"
+
+namespace baton::relay {
+
+const Op& OnDeviceOp() { return BATON_OP("on_device"); }
+
+const CallNode* AsOnDevice(const Expr& expr) {
+  const auto* call = expr.As<CallNode>();
+  return call != nullptr && call->op() == OnDeviceOp() && call->num_args() == 1
+             ? call
+             : nullptr;
+}
+
+const Expr& IgnoringOnDevice(const Expr& expr) {
+  const CallNode* call = AsOnDevice(expr);
+  return call == nullptr ? expr : call->arg(0);
+}
+
+Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
+  const auto* outer = on_device->attrs_as<OnDeviceAttrs>();
+  if (outer == nullptr ||
+      (!outer->constrain_result && !outer->constrain_body)) {
+    return expr;
+  }
+  switch (ExprKindOf(expr)) {
+    case ExprKind::kOp:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kVar:
+    case ExprKind::kFunction:
+      return expr;
+    default:
+      break;
+  }
+  OnDeviceAttrs attrs = *outer;
+  const CallNode* call = AsOnDevice(expr);
+  const auto* inner =
+      call == nullptr ? nullptr : call->attrs_as<OnDeviceAttrs>();
+  if (inner != nullptr) {
+    // What is between the two no longer counts.
+    if (!outer->constrain_result && !inner->constrain_body) {
+      return call->arg(0);
+    }
+    attrs.constrain_body = inner->constrain_body;
+  }
+  return Call(on_device->op(), {inner != nullptr ? call->arg(0) : expr},
+              Attrs::Make(std::move(attrs)), {}, {}, expr->span());
+}
+
+}  // namespace baton::relay

@@ -1,0 +1,275 @@
+#include "baton/relay/op/nn/normalize.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/layout.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/type_relation.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
+#include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/type_relations.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/normalize.h"
+#include "baton/runtime/value.h"
+
+namespace baton::relay {
+namespace {
+
+template <typename A>
+kernels::NormParams NormParamsOf(const A& attrs) {
+  kernels::NormParams params;
+  params.axis = attrs.axis;
+  params.epsilon = attrs.epsilon;
+  params.center = attrs.center;
+  params.scale = attrs.scale;
+  return params;
+}
+
+absl::StatusOr<Type> BatchNormRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  int axis = context.attrs<BatchNormAttrs>().axis;
+  if (axis < -1 || axis >= data->rank() || data->rank() == 0) {
+    return context.Error("axis=", axis, " is out of range for the shape ",
+                         ShapeToString(data->shape()));
+  }
+  if (axis == -1) axis = data->rank() - 1;
+  const Dim& channels = data->dim(axis);
+  Type statistics;
+  for (int i = 1; i < 5; ++i) {
+    BATON_RETURN_IF_ERROR(ExpectArg(context, i, {channels}, data->dtype()));
+    const auto* known = context.arg(i).As<TensorTypeNode>();
+    if (!statistics.defined() && known != nullptr &&
+        known->dim(0) == channels) {
+      statistics = context.arg(i);
+    }
+  }
+  if (!statistics.defined()) {
+    statistics = TensorType({channels}, data->dtype());
+  }
+  std::vector<Type> fields;
+  fields.reserve(3);
+  fields.push_back(context.arg(0));
+  fields.push_back(statistics);
+  fields.push_back(std::move(statistics));
+  return Type(TupleType(std::move(fields)));
+}
+
+// At run time the statistics are given; they are returned as they are.
+absl::StatusOr<Value> ComputeBatchNorm(const CallNode& call,
+                                       absl::Span<const Value> args) {
+  const auto* attrs = call.attrs_as<BatchNormAttrs>();
+  BATON_ASSIGN_OR_RETURN(
+      Tensor result,
+      kernels::BatchNorm(
+          args[0].tensor(), args[1].tensor(), args[2].tensor(),
+          args[3].tensor(), args[4].tensor(),
+          NormParamsOf(attrs == nullptr ? BatchNormAttrs() : *attrs)));
+  return Value::MakeTuple({std::move(result), args[3], args[4]});
+}
+
+// Layout rules.
+
+std::optional<InferredLayouts> InferBatchNormLayouts(const LayoutQuery& query) {
+  if (!query.old_inputs[0].defined()) return std::nullopt;
+  layouts::Followed data = layouts::FollowWithAxis<BatchNormAttrs>(query);
+  const Layout& c = layouts::ChannelLayout();
+  return InferredLayouts{
+      {data.layout, c, c, c, c}, {data.layout, c, c}, std::move(data.attrs)};
+}
+
+std::optional<InferredLayouts> InferL2NormalizeLayouts(
+    const LayoutQuery& query) {
+  const Layout& old = query.old_inputs[0];
+  if (query.changed) {
+    std::optional<std::vector<int64_t>> axes = layouts::FollowAxes(
+        old, layouts::AttrsOf<L2NormalizeAttrs>(query.attrs).axis,
+        query.new_inputs[0]);
+    if (axes.has_value()) {
+      return layouts::Same(
+          query.new_inputs[0],
+          layouts::WithField(query.attrs, &L2NormalizeAttrs::axis,
+                             *std::move(axes)));
+    }
+  }
+  return layouts::Same(old, query.attrs);
+}
+
+BATON_REGISTER_OP("nn.batch_norm")
+    .Describe("Normalizes each channel with given mean and variance.")
+    .Arguments({{"data", "The input."},
+                {"gamma", "The scale of each channel."},
+                {"beta", "The offset of each channel."},
+                {"moving_mean", "The mean of each channel."},
+                {"moving_var", "The variance of each channel."}})
+    .TakesAttrs<BatchNormAttrs>()
+    .TypeRelation(BatchNormRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferBatchNormLayouts)
+    .Set(Kernels(), ComputeBatchNorm);
+
+// Gamma and beta lie along the axis; the result is like the data.
+template <typename A>
+absl::StatusOr<Type> NormRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  BATON_ASSIGN_OR_RETURN(
+      const int axis,
+      NormalizeAxis(context, context.attrs<A>().axis, data->rank()));
+  for (int i = 1; i < 3; ++i) {
+    BATON_RETURN_IF_ERROR(
+        ExpectArg(context, i, {data->dim(axis)}, data->dtype()));
+  }
+  return context.arg(0);
+}
+
+absl::StatusOr<Type> InstanceNormRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data != nullptr && data->rank() <= 2) {
+    return context.Error(
+        "the data must have more than 2 dimensions, but its "
+        "shape is ",
+        ShapeToString(data->shape()));
+  }
+  return NormRel<InstanceNormAttrs>(context);
+}
+
+absl::StatusOr<Tensor> ComputeInstanceNorm(const InstanceNormAttrs& attrs,
+                                           absl::Span<const Value> args) {
+  return kernels::InstanceNorm(args[0].tensor(), args[1].tensor(),
+                               args[2].tensor(), NormParamsOf(attrs));
+}
+
+absl::StatusOr<Tensor> ComputeLayerNorm(const LayerNormAttrs& attrs,
+                                        absl::Span<const Value> args) {
+  return kernels::LayerNorm(args[0].tensor(), args[1].tensor(),
+                            args[2].tensor(), NormParamsOf(attrs));
+}
+
+absl::StatusOr<Tensor> ComputeGroupNorm(const GroupNormAttrs& attrs,
+                                        absl::Span<const Value> args) {
+  return kernels::GroupNorm(args[0].tensor(), args[1].tensor(),
+                            args[2].tensor(), attrs.num_groups,
+                            NormParamsOf(attrs));
+}
+
+BATON_REGISTER_OP("nn.instance_norm")
+    .Describe("Normalizes each channel of each instance.")
+    .Arguments({{"data", "The input."},
+                {"gamma", "The scale of each channel."},
+                {"beta", "The offset of each channel."}})
+    .TakesAttrs<InstanceNormAttrs>()
+    .TypeRelation(InstanceNormRel)
+    .Set(Kernels(), KernelWith<InstanceNormAttrs, ComputeInstanceNorm>)
+    .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>);
+
+BATON_REGISTER_OP("nn.layer_norm")
+    .Describe("Normalizes along an axis.")
+    .Arguments({{"data", "The input."},
+                {"gamma", "The scale along the axis."},
+                {"beta", "The offset along the axis."}})
+    .TakesAttrs<LayerNormAttrs>()
+    .TypeRelation(NormRel<LayerNormAttrs>)
+    .Set(Kernels(), KernelWith<LayerNormAttrs, ComputeLayerNorm>)
+    .Set(LayoutInferenceRules(), InferNormLayouts<LayerNormAttrs>);
+
+BATON_REGISTER_OP("nn.group_norm")
+    .Describe("Normalizes each group of channels of each instance.")
+    .Arguments({{"data", "The input."},
+                {"gamma", "The scale of each channel."},
+                {"beta", "The offset of each channel."}})
+    .TakesAttrs<GroupNormAttrs>()
+    .TypeRelation(NormRel<GroupNormAttrs>)
+    .Set(Kernels(), KernelWith<GroupNormAttrs, ComputeGroupNorm>);
+
+absl::StatusOr<Tensor> ComputeLrn(const LRNAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  kernels::LrnParams params;
+  params.size = attrs.size;
+  params.axis = attrs.axis;
+  params.bias = attrs.bias;
+  params.alpha = attrs.alpha;
+  params.beta = attrs.beta;
+  return kernels::Lrn(args[0].tensor(), params);
+}
+
+BATON_REGISTER_OP("nn.lrn")
+    .Describe("Normalizes each element by those of the nearest channels.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<LRNAttrs>()
+    .TypeRelation(TensorIdentityRel)
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<LRNAttrs, ComputeLrn>);
+
+absl::StatusOr<Tensor> ComputeL2Normalize(const L2NormalizeAttrs& attrs,
+                                          absl::Span<const Value> args) {
+  return kernels::L2Normalize(
+      args[0].tensor(), attrs.eps,
+      absl::InlinedVector<int64_t, 6>(attrs.axis.begin(), attrs.axis.end()));
+}
+
+BATON_REGISTER_OP("nn.l2_normalize")
+    .Describe("Divides by the Euclidean norm over some axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<L2NormalizeAttrs>()
+    .TypeRelation(TensorIdentityRel)
+    .Set(Kernels(), KernelWith<L2NormalizeAttrs, ComputeL2Normalize>)
+    .Set(LayoutInferenceRules(), InferL2NormalizeLayouts);
+
+}  // namespace
+
+}  // namespace baton::relay
+
+namespace baton::relay::nn {
+
+Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean,
+               Expr moving_var, BatchNormAttrs attrs) {
+  return Call(BATON_OP("nn.batch_norm"),
+              {std::move(data), std::move(gamma), std::move(beta),
+               std::move(moving_mean), std::move(moving_var)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr InstanceNorm(Expr data, Expr gamma, Expr beta, InstanceNormAttrs attrs) {
+  return Call(BATON_OP("nn.instance_norm"),
+              {std::move(data), std::move(gamma), std::move(beta)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr LayerNorm(Expr data, Expr gamma, Expr beta, LayerNormAttrs attrs) {
+  return Call(BATON_OP("nn.layer_norm"),
+              {std::move(data), std::move(gamma), std::move(beta)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr GroupNorm(Expr data, Expr gamma, Expr beta, GroupNormAttrs attrs) {
+  return Call(BATON_OP("nn.group_norm"),
+              {std::move(data), std::move(gamma), std::move(beta)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr Lrn(Expr data, LRNAttrs attrs) {
+  return Call(BATON_OP("nn.lrn"), {std::move(data)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr L2Normalize(Expr data, double eps, std::vector<int64_t> axis) {
+  return Call(
+      BATON_OP("nn.l2_normalize"), {std::move(data)},
+      Attrs::Make(L2NormalizeAttrs{.eps = eps, .axis = std::move(axis)}));
+}
+
+}  // namespace baton::relay::nn

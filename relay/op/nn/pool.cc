@@ -1,0 +1,404 @@
+#include "baton/relay/op/nn/pool.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/layout.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/type_relation.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
+#include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/type_relations.h"
+#include "baton/relay/op/window_math.h"
+#include "baton/runtime/kernel.h"
+#include "baton/runtime/kernels/pool.h"
+#include "baton/runtime/value.h"
+
+namespace baton::relay {
+namespace {
+
+// The letters of the spatial axes: W, HW or DHW.
+constexpr absl::string_view SpatialLetters(int num_spatial) {
+  return absl::string_view("DHW").substr(3 - num_spatial);
+}
+
+// The positions of the spatial axes of `data`, which must not be split.
+absl::StatusOr<absl::InlinedVector<int, 3>> SpatialAxes(
+    const TypeRelationContext& context, const TensorTypeNode& data,
+    absl::string_view layout_text, int num_spatial) {
+  absl::StatusOr<Layout> layout = Layout::Parse(layout_text);
+  if (!layout.ok()) return context.Error(layout.status().message());
+  absl::InlinedVector<int, 3> axes;
+  for (const char letter : SpatialLetters(num_spatial)) {
+    const int axis = layout->IndexOf(letter);
+    if (axis < 0 || layout->FactorOf(letter) > 0) {
+      return context.Error("layout=\"", layout_text, "\" must have an axis ",
+                           absl::string_view(&letter, 1), " that is not split");
+    }
+    if (axis >= data.rank()) {
+      return context.Error("the data has shape ", ShapeToString(data.shape()),
+                           ", which does not fit layout=\"", layout_text, "\"");
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+// Maximum and average pooling.
+template <typename A, int kNumSpatial>
+absl::StatusOr<Type> PoolRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const A& attrs = context.attrs<A>();
+  BATON_ASSIGN_OR_RETURN(
+      const auto axes, SpatialAxes(context, *data, attrs.layout, kNumSpatial));
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "pool_size", attrs.pool_size, kNumSpatial));
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "strides", attrs.strides, kNumSpatial));
+  BATON_RETURN_IF_ERROR(
+      ExpectPositive(context, "dilation", attrs.dilation, kNumSpatial));
+  BATON_ASSIGN_OR_RETURN(const Dims pad,
+                         TotalPadding(context, attrs.padding, kNumSpatial));
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (int i = 0; i < kNumSpatial; ++i) {
+    Dim& extent = shape[axes[i]];
+    extent = WindowCount(extent, pad[i],
+                         DilatedExtent(attrs.pool_size[i], attrs.dilation[i]),
+                         attrs.strides[i], attrs.ceil_mode);
+    BATON_RETURN_IF_ERROR(ExpectNotNegative(context, extent, i));
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+absl::StatusOr<Type> GlobalPool2DRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  BATON_ASSIGN_OR_RETURN(
+      const auto axes,
+      SpatialAxes(context, *data, context.attrs<GlobalPool2DAttrs>().layout,
+                  2));
+  Dims shape(data->shape().begin(), data->shape().end());
+  for (const int axis : axes) shape[axis] = 1;
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+template <typename A, int kNumSpatial>
+absl::StatusOr<Type> AdaptivePoolRel(TypeRelationContext& context) {
+  const TensorTypeNode* data = context.Tensor(0);
+  if (data == nullptr) return Type();
+  const A& attrs = context.attrs<A>();
+  BATON_ASSIGN_OR_RETURN(
+      const auto axes, SpatialAxes(context, *data, attrs.layout, kNumSpatial));
+  Dims shape(data->shape().begin(), data->shape().end());
+  const size_t size = attrs.output_size.size();
+  if (size != 0 && size != 1 && size != kNumSpatial) {
+    return context.Error("output_size must have 1 or ", kNumSpatial,
+                         " elements, but has ", size);
+  }
+  for (int i = 0; i < kNumSpatial && size != 0; ++i) {
+    shape[axes[i]] = attrs.output_size[size == 1 ? 0 : i];
+  }
+  return TensorLike(context, 0, shape, data->dtype());
+}
+
+// Gradients have the shape of the data, the second argument.
+absl::StatusOr<Type> PoolGradRel(TypeRelationContext& context) {
+  if (context.Tensor(1) == nullptr) return Type();
+  return context.arg(1);
+}
+
+}  // namespace
+
+absl::StatusOr<Type> AvgPool2DRel(TypeRelationContext& context) {
+  return PoolRel<AvgPool2DAttrs, 2>(context);
+}
+
+namespace {
+
+// The attributes as the kernels take them.
+template <size_t N, typename A, auto kFunction>
+absl::StatusOr<Tensor> Pool(const A& attrs, absl::Span<const Value> args) {
+  kernels::PoolParams<N> params;
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.pool_size, params.pool_size));
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.dilation, params.dilation));
+  BATON_RETURN_IF_ERROR(CopyPadding<N>(attrs.padding, params.padding));
+  params.ceil_mode = attrs.ceil_mode;
+  if constexpr (requires { attrs.count_include_pad; }) {
+    params.count_include_pad = attrs.count_include_pad;
+  }
+  params.layout = attrs.layout;
+  return kFunction(args[0].tensor(), params);
+}
+
+template <auto kFunction>
+absl::StatusOr<Tensor> GlobalPool(const GlobalPool2DAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  return kFunction(args[0].tensor(), attrs.layout);
+}
+
+template <typename A, auto kFunction>
+absl::StatusOr<Tensor> AdaptivePool(const A& attrs,
+                                    absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const auto size, ConcreteDims(attrs.output_size));
+  return kFunction(args[0].tensor(), size, attrs.layout);
+}
+
+BATON_REGISTER_OP("nn.max_pool1d")
+    .Describe("Maximum over a window that slides along one axis.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MaxPool1DAttrs>()
+    .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>)
+    .Set(Kernels(), KernelWith<MaxPool1DAttrs,
+                               Pool<1, MaxPool1DAttrs, kernels::MaxPool1d>>);
+
+BATON_REGISTER_OP("nn.max_pool2d")
+    .Describe("Maximum over a window that slides along two axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MaxPool2DAttrs>()
+    .TypeRelation(PoolRel<MaxPool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>})
+    .Set(Kernels(), KernelWith<MaxPool2DAttrs,
+                               Pool<2, MaxPool2DAttrs, kernels::MaxPool2d>>);
+
+BATON_REGISTER_OP("nn.max_pool3d")
+    .Describe("Maximum over a window that slides along three axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<MaxPool3DAttrs>()
+    .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>)
+    .Set(Kernels(), KernelWith<MaxPool3DAttrs,
+                               Pool<3, MaxPool3DAttrs, kernels::MaxPool3d>>);
+
+BATON_REGISTER_OP("nn.avg_pool1d")
+    .Describe("Mean over a window that slides along one axis.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AvgPool1DAttrs>()
+    .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>)
+    .Set(Kernels(), KernelWith<AvgPool1DAttrs,
+                               Pool<1, AvgPool1DAttrs, kernels::AvgPool1d>>);
+
+BATON_REGISTER_OP("nn.avg_pool2d")
+    .Describe("Mean over a window that slides along two axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AvgPool2DAttrs>()
+    .TypeRelation(AvgPool2DRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>})
+    .Set(Kernels(), KernelWith<AvgPool2DAttrs,
+                               Pool<2, AvgPool2DAttrs, kernels::AvgPool2d>>);
+
+BATON_REGISTER_OP("nn.avg_pool3d")
+    .Describe("Mean over a window that slides along three axes.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AvgPool3DAttrs>()
+    .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>)
+    .Set(Kernels(), KernelWith<AvgPool3DAttrs,
+                               Pool<3, AvgPool3DAttrs, kernels::AvgPool3d>>);
+
+BATON_REGISTER_OP("nn.global_max_pool2d")
+    .Describe("Maximum over height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<GlobalPool2DAttrs>()
+    .TypeRelation(GlobalPool2DRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
+    .Set(Kernels(),
+         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalMaxPool2d>>);
+
+BATON_REGISTER_OP("nn.global_avg_pool2d")
+    .Describe("Mean over height and width.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<GlobalPool2DAttrs>()
+    .TypeRelation(GlobalPool2DRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
+    .Set(Kernels(),
+         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalAvgPool2d>>);
+
+BATON_REGISTER_OP("nn.adaptive_max_pool1d")
+    .Describe("Maximum over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool1DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool1DAttrs,
+             AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveMaxPool>>);
+
+BATON_REGISTER_OP("nn.adaptive_max_pool2d")
+    .Describe("Maximum over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool2DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool2DAttrs,
+             AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveMaxPool>>);
+
+BATON_REGISTER_OP("nn.adaptive_max_pool3d")
+    .Describe("Maximum over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool3DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool3DAttrs,
+             AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveMaxPool>>);
+
+BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
+    .Describe("Mean over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool1DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool1DAttrs,
+             AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveAvgPool>>);
+
+BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
+    .Describe("Mean over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool2DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool2DAttrs,
+             AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveAvgPool>>);
+
+BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
+    .Describe("Mean over windows chosen to give a result of a size.")
+    .Arguments({{"data", "The input."}})
+    .TakesAttrs<AdaptivePool3DAttrs>()
+    .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
+    .Set(Kernels(),
+         KernelWith<
+             AdaptivePool3DAttrs,
+             AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveAvgPool>>);
+
+BATON_REGISTER_OP("nn.max_pool2d_grad")
+    .Describe("The gradient of nn.max_pool2d.")
+    .Arguments({{"grad", "The gradient of the output."},
+                {"data", "The input."}})
+    .TakesAttrs<MaxPool2DAttrs>()
+    .TypeRelation(PoolGradRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+BATON_REGISTER_OP("nn.avg_pool2d_grad")
+    .Describe("The gradient of nn.avg_pool2d.")
+    .Arguments({{"grad", "The gradient of the output."},
+                {"data", "The input."}})
+    .TakesAttrs<AvgPool2DAttrs>()
+    .TypeRelation(PoolGradRel)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+
+}  // namespace
+
+}  // namespace baton::relay
+
+namespace baton::relay::nn {
+
+namespace {
+
+template <typename A>
+Attrs PoolAttrs(int num_spatial, A attrs) {
+  SpellOutAxes(num_spatial, attrs.pool_size);
+  SpellOutAxes(num_spatial, attrs.strides);
+  SpellOutAxes(num_spatial, attrs.dilation);
+  SpellOutPadding(num_spatial, attrs.padding);
+  return Attrs::Make(std::move(attrs));
+}
+
+}  // namespace
+
+Expr MaxPool1D(Expr data, MaxPool1DAttrs attrs) {
+  return Call(BATON_OP("nn.max_pool1d"), {std::move(data)},
+              PoolAttrs(1, std::move(attrs)));
+}
+
+Expr MaxPool2D(Expr data, MaxPool2DAttrs attrs) {
+  return Call(BATON_OP("nn.max_pool2d"), {std::move(data)},
+              PoolAttrs(2, std::move(attrs)));
+}
+
+Expr MaxPool3D(Expr data, MaxPool3DAttrs attrs) {
+  return Call(BATON_OP("nn.max_pool3d"), {std::move(data)},
+              PoolAttrs(3, std::move(attrs)));
+}
+
+Expr AvgPool1D(Expr data, AvgPool1DAttrs attrs) {
+  return Call(BATON_OP("nn.avg_pool1d"), {std::move(data)},
+              PoolAttrs(1, std::move(attrs)));
+}
+
+Expr AvgPool2D(Expr data, AvgPool2DAttrs attrs) {
+  return Call(BATON_OP("nn.avg_pool2d"), {std::move(data)},
+              PoolAttrs(2, std::move(attrs)));
+}
+
+Expr AvgPool3D(Expr data, AvgPool3DAttrs attrs) {
+  return Call(BATON_OP("nn.avg_pool3d"), {std::move(data)},
+              PoolAttrs(3, std::move(attrs)));
+}
+
+Expr GlobalMaxPool2D(Expr data, GlobalPool2DAttrs attrs) {
+  return Call(BATON_OP("nn.global_max_pool2d"), {std::move(data)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr GlobalAvgPool2D(Expr data, GlobalPool2DAttrs attrs) {
+  return Call(BATON_OP("nn.global_avg_pool2d"), {std::move(data)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr AdaptiveMaxPool2D(Expr data, AdaptivePool2DAttrs attrs) {
+  return Call(BATON_OP("nn.adaptive_max_pool2d"), {std::move(data)},
+              Attrs::Make(std::move(attrs)));
+}
+
+Expr AdaptiveAvgPool2D(Expr data, AdaptivePool2DAttrs attrs) {
+  return Call(BATON_OP("nn.adaptive_avg_pool2d"), {std::move(data)},
+              Attrs::Make(std::move(attrs)));
+}
+
+}  // namespace baton::relay::nn

@@ -1,0 +1,28 @@
+// What topk and its dynamic form share.
+
+#ifndef BATON_RELAY_OP_TENSOR_TOPK_H_
+#define BATON_RELAY_OP_TENSOR_TOPK_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/type_relation.h"
+#include "baton/relay/op/tensor/sequence.h"
+#include "baton/runtime/value.h"
+
+namespace baton::relay {
+
+// The type of the result: `k` elements along the axis, all if it is not given.
+absl::StatusOr<Type> TopKResult(const TypeRelationContext& context,
+                                const TensorTypeNode& data,
+                                const TopKAttrs& attrs,
+                                const std::optional<Dim>& k);
+
+// Values, indices, or both, as the attributes say; `k` must be given.
+absl::StatusOr<Value> TopKOf(const Tensor& data, const TopKAttrs& attrs);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_TENSOR_TOPK_H_

@@ -1,0 +1,49 @@
+// Arithmetic of windows that slide over spatial axes, for the type relations
+// of convolutions and pooling.
+
+#ifndef BATON_RELAY_OP_WINDOW_MATH_H_
+#define BATON_RELAY_OP_WINDOW_MATH_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/type_relation.h"
+
+namespace baton::relay {
+
+// Padding of each of `num_spatial` axes, begin and end together. `padding` is
+// one number for all, one an axis, or all begins and then all ends.
+absl::StatusOr<Dims> TotalPadding(const TypeRelationContext& context,
+                                  absl::Span<const Dim> padding,
+                                  int num_spatial);
+
+// Makes of one value one for each of `num_axes` axes.
+void SpellOutAxes(size_t num_axes, Dims& values);
+// Makes of padding as above that for all begins and then all ends.
+void SpellOutPadding(size_t num_axes, Dims& padding);
+
+// The extent of a kernel whose elements are `dilation` apart.
+Dim DilatedExtent(const Dim& kernel, const Dim& dilation);
+
+// How often a window fits into the padded extent.
+Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
+                const Dim& stride, bool ceil);
+
+// An error unless `values` (attribute `what`) are `count` and none is zero or
+// a negative number.
+absl::Status ExpectPositive(const TypeRelationContext& context,
+                            absl::string_view what,
+                            absl::Span<const Dim> values, int count);
+
+// An error if spatial axis `axis` of the result would have fewer than no
+// elements.
+absl::Status ExpectNotNegative(const TypeRelationContext& context,
+                               const Dim& extent, int axis);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_WINDOW_MATH_H_
