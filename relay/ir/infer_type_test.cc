@@ -137,6 +137,16 @@ TEST(InferTypeTest, ProjectionOfATupleKnownLater) {
   EXPECT_TRUE(TypeEqual(Main(*solved)->params()[0]->type(), F32({4})));
 }
 
+TEST(InferTypeTest, AnOperatorThatIsNotLinkedIsNamed) {
+  const Op& missing = BATON_OP("test.not_linked");
+  EXPECT_EQ(missing->name(), "test.not_linked");
+  EXPECT_FALSE(Op::Find("test.not_linked").defined());
+  EXPECT_THAT(
+      std::string(
+          InferTypeOf(Call(missing, {Var("x", {2})})).status().message()),
+      HasSubstr("operator test.not_linked is not linked into this program"));
+}
+
 TEST(InferTypeTest, LetAndIfAndRefs) {
   const Var x("x", {2});
   const Var c("c", TensorType::Scalar(DType::Bool()));

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -96,7 +95,7 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
   // Multiplier and shifts have the axes that the attribute names, and are
   // split where those are split.
   std::vector<int64_t> axes;
-  std::string text;
+  layouts::Axes shared;
   for (int i = 0; i < layout.ndim(); ++i) {
     const Layout::Axis& axis = layout.axis(i);
     if (std::find(letters.begin(), letters.end(),
@@ -104,10 +103,9 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
       continue;
     }
     axes.push_back(i);
-    if (axis.factor > 0) absl::StrAppend(&text, axis.factor);
-    text.push_back(axis.letter);
+    shared.push_back(axis);
   }
-  const Layout channels = layouts::LayoutOf(text);
+  const Layout channels = Layout::FromAxes(shared);
   InferredLayouts result{
       {layout, channels, channels, channels}, {layout}, query.attrs};
   if (query.changed) {

@@ -12,7 +12,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/layout.h"
@@ -632,16 +631,15 @@ std::optional<InferredLayouts> InferTransposeLayouts(const LayoutQuery& query) {
       layout = &query.new_inputs[0];
     }
   }
-  std::string output;
+  layouts::Axes output;
   for (const int64_t axis : axes) {
     if (axis < 0 || axis >= layout->ndim()) return std::nullopt;
     const Layout::Axis& from = layout->axis(static_cast<int>(axis));
-    if (from.factor > 0) absl::StrAppend(&output, from.factor);
-    output.push_back(from.letter);
+    output.push_back(from);
   }
   return layouts::IfDefined(
       {{*layout},
-       {layouts::LayoutOf(output)},
+       {Layout::FromAxes(output)},
        layouts::WithField(query.attrs, &TransposeAttrs::axes,
                           std::move(axes))});
 }
@@ -669,7 +667,7 @@ std::optional<InferredLayouts> InferSqueezeLayouts(const LayoutQuery& query) {
       attrs = layouts::WithField(query.attrs, &SqueezeAttrs::axis, axes);
     }
   }
-  std::string output;
+  layouts::Axes output;
   for (int i = 0; i < layout->ndim(); ++i) {
     const bool dropped =
         std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
@@ -677,11 +675,10 @@ std::optional<InferredLayouts> InferSqueezeLayouts(const LayoutQuery& query) {
         });
     if (dropped) continue;
     const Layout::Axis& axis = layout->axis(i);
-    if (axis.factor > 0) absl::StrAppend(&output, axis.factor);
-    output.push_back(axis.letter);
+    output.push_back(axis);
   }
   // Nothing is left of a tensor with one element: a scalar has no layout.
-  Layout output_layout = layouts::LayoutOf(output);
+  Layout output_layout = Layout::FromAxes(output);
   if (!output_layout.defined() && !output.empty()) return std::nullopt;
   return InferredLayouts{
       {*layout}, {std::move(output_layout)}, std::move(attrs)};
