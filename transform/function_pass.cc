@@ -13,12 +13,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/transform/analysis_cache.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/parallel.h"
@@ -35,16 +33,6 @@ using internal::Turn;
 
 using Definition = IRModule::Definition;
 
-// `status` with the function to which it happened, in a frame that the pass
-// manager completes.
-absl::Status InFunction(const absl::Status& status, const Definition& def) {
-  PassError error = GetPassError(status).value_or(
-      PassError{.message = std::string(status.message())});
-  error.frames.insert(error.frames.begin(),
-                      PassError::Frame{.function = def.var->name()});
-  return WithPassError(status, error);
-}
-
 // One application of a pass to the functions of a module.
 struct Job {
   absl::FunctionRef<absl::Status(const BaseFunc&, const IRModule&, BaseFunc&)>
@@ -57,39 +45,10 @@ struct Job {
   // Puts what function i becomes into `result`, which is null before; it is
   // left so if the function stays as it is.
   absl::Status Apply(int i, BaseFunc& result) const {
-    absl::Status status = internal::CatchExceptions(
+    return internal::CatchExceptions(
         pass, [&] { return transform(functions[i].function, module, result); });
-    if (result.defined()) context.analyses().Drop(functions[i].function.get());
-    return status;
-  }
-
-  // The module in which function i has become results[i] where that is not
-  // null.
-  IRModule Replace(std::vector<BaseFunc> results) const {
-    if (std::none_of(results.begin(), results.end(),
-                     [](const BaseFunc& f) { return f.defined(); })) {
-      return module;
-    }
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].defined()) results[i] = functions[i].function;
-    }
-    return module.WithFunctions(results);
   }
 };
-
-absl::StatusOr<IRModule> RunInOrder(const Job& job) {
-  const int num_functions = static_cast<int>(job.functions.size());
-  std::vector<BaseFunc> results;  // empty as long as nothing changes
-  for (int i = 0; i < num_functions; ++i) {
-    BaseFunc result;
-    const absl::Status status = job.Apply(i, result);
-    if (!status.ok()) return InFunction(status, job.functions[i]);
-    if (!result.defined()) continue;
-    if (results.empty()) results.resize(num_functions);
-    results[i] = std::move(result);
-  }
-  return job.Replace(std::move(results));
-}
 
 // Runs a job on several threads. They take the functions in chunks, in order,
 // so that a body which waits for those before it waits for bodies that are
@@ -242,7 +201,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     if (failed_chunk_ == kNone) {
       submitter_.AddExecutions(executions_before_.back());
       // Helpers that come late must not keep the functions alive.
-      return job_.Replace(std::move(results_));
+      return internal::ReplaceFunctions(job_.module, std::move(results_));
     }
     // All chunks before the failed one have ended. Numbers that were given
     // before those chunks' counts were known are put right.
@@ -257,7 +216,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       error_ = WithPassError(error_, *error);
     }
     submitter_.AddExecutions(before + error_executions_);
-    return InFunction(error_, job_.functions[failed_index_]);
+    return internal::InFunction(error_, job_.functions[failed_index_]);
   }
 
   static constexpr int kNone = 0x7fffffff;
@@ -289,13 +248,34 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
 }  // namespace
 
-absl::StatusOr<IRModule> internal::TransformFunctions(
-    IRModule module, const PassContext& context, const std::string& pass,
+absl::Status internal::InFunction(const absl::Status& status,
+                                  const IRModule::Definition& definition) {
+  // In a frame that the pass manager completes.
+  PassError error = GetPassError(status).value_or(
+      PassError{.message = std::string(status.message())});
+  error.frames.insert(error.frames.begin(),
+                      PassError::Frame{.function = definition.var->name()});
+  return WithPassError(status, error);
+}
+
+IRModule internal::ReplaceFunctions(const IRModule& module,
+                                    std::vector<BaseFunc> results) {
+  if (std::none_of(results.begin(), results.end(),
+                   [](const BaseFunc& f) { return f.defined(); })) {
+    return module;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) results[i] = module.functions()[i].function;
+  }
+  return module.WithFunctions(results);
+}
+
+absl::StatusOr<IRModule> internal::TransformFunctionsInParallel(
+    IRModule module, const PassContext& context, int num_threads,
+    const std::string& pass,
     absl::FunctionRef<absl::Status(const BaseFunc&, const IRModule&, BaseFunc&)>
         transform) {
   const Job job{transform, pass, module, context, module.functions()};
-  const int num_threads = NumThreads(context, module.size());
-  if (num_threads == 1) return RunInOrder(job);
   BATON_ASSIGN_OR_RETURN(
       IRModule result,
       std::make_shared<ParallelRun>(job, num_threads, ThreadState::Get())

@@ -7,11 +7,13 @@
 #ifndef BATON_TRANSFORM_FUNCTION_PASS_H_
 #define BATON_TRANSFORM_FUNCTION_PASS_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -20,6 +22,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -90,13 +93,23 @@ Pass CreateFunctionPass(const FunctionKind<F>& kind,
 namespace internal {
 
 // `module` with each function replaced by what `transform` puts into `result`,
-// which is null before; it is left so where the function stays as it is. Runs
-// on the threads of `context`. `pass` is whom an exception is blamed on.
-absl::StatusOr<IRModule> TransformFunctions(
-    IRModule module, const PassContext& context, const std::string& pass,
+// which is null before; it is left so where the function stays as it is. On
+// `num_threads` threads, which must be more than one. `pass` is whom an
+// exception is blamed on.
+absl::StatusOr<IRModule> TransformFunctionsInParallel(
+    IRModule module, const PassContext& context, int num_threads,
+    const std::string& pass,
     absl::FunctionRef<absl::Status(const BaseFunc& function,
                                    const IRModule& module, BaseFunc& result)>
         transform);
+
+// The module in which function i has become results[i] where that is not null.
+IRModule ReplaceFunctions(const IRModule& module,
+                          std::vector<BaseFunc> results);
+
+// `status` with the function to which it happened.
+absl::Status InFunction(const absl::Status& status,
+                        const IRModule::Definition& definition);
 
 template <typename F>
 class FunctionPass final : public PassImpl {
@@ -113,16 +126,44 @@ class FunctionPass final : public PassImpl {
   absl::StatusOr<IRModule> RunImpl(IRModule module,
                                    const PassContext& context) const override {
     if (body_ == nullptr) return absl::InternalError("the pass has no body");
-    BATON_ASSIGN_OR_RETURN(
-        IRModule result,
-        TransformFunctions(std::move(module), context, info().name,
-                           [&](const BaseFunc& function, const IRModule& all,
-                               BaseFunc& changed) {
-                             return Transform(function, all, context, changed);
-                           }));
+    absl::StatusOr<IRModule> result;
+    if (const int num_threads = NumThreads(context, module.size());
+        num_threads == 1) {
+      result = TransformInOrder(module, context);
+      module = IRModule();
+    } else {
+      result = TransformFunctionsInParallel(
+          std::move(module), context, num_threads, info().name,
+          [&](const BaseFunc& function, const IRModule& all,
+              BaseFunc& changed) {
+            return Transform(function, all, context, changed);
+          });
+    }
+    if (!result.ok()) return result;
     const Pass finish = kind_.FinishingPass();
     if (!finish.defined()) return result;
-    return finish.Run(std::move(result));
+    return finish.Run(*std::move(result));
+  }
+
+  absl::StatusOr<IRModule> TransformInOrder(const IRModule& module,
+                                            const PassContext& context) const {
+    const auto definitions = module.functions();
+    std::vector<BaseFunc> results;  // empty as long as nothing changes
+    size_t i = 0;
+    const absl::Status status = CatchExceptions(info().name, [&] {
+      for (; i < definitions.size(); ++i) {
+        BaseFunc result;
+        absl::Status status =
+            Transform(definitions[i].function, module, context, result);
+        if (!status.ok()) return status;
+        if (!result.defined()) continue;
+        if (results.empty()) results.resize(definitions.size());
+        results[i] = std::move(result);
+      }
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return InFunction(status, definitions[i]);
+    return ReplaceFunctions(module, std::move(results));
   }
 
   absl::Status Transform(const BaseFunc& function, const IRModule& module,
@@ -138,6 +179,7 @@ class FunctionPass final : public PassImpl {
       return absl::InternalError(info().name +
                                  " returned no function (a null handle)");
     }
+    context.analyses().Drop(function.get());
     result = *std::move(after);
     return absl::OkStatus();
   }
