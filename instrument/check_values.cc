@@ -192,7 +192,7 @@ absl::Status CheckValuesInstrument::ExitPassContext() {
 absl::StatusOr<Value> CheckValuesInstrument::EvaluateFirst(
     const IRModule& module) {
   BATON_ASSIGN_OR_RETURN(const Function function,
-                         module.Lookup(options_.function));
+                         module.Lookup<Function>(options_.function));
   absl::StatusOr<Value> value;
   for (const RandomRange range : {RandomRange::kPlain, RandomRange::kMild}) {
     BATON_ASSIGN_OR_RETURN(args_, RandomInputs(function, options_.seed, range));
