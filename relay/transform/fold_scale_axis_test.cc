@@ -405,23 +405,27 @@ TEST(ForwardFoldScaleAxisTest, ScalesThatCannotDivideDoNotPassAdditions) {
     return Function({x, w, b, any},
                     nn::Dense(Add(Multiply(x, scale), bias), w));
   };
-  ExpectUnchanged(FoldScalesForward, program(vector({1, -1, 0, 2}), b));
-  ExpectUnchanged(FoldScalesForward, program(vector({1, -1, -0.0f, 2}), b));
-  ExpectUnchanged(FoldScalesForward, program(vector({1, 1e-30f, 3, 2}), b));
-  ExpectUnchanged(FoldScalesForward, program(any, b));
-  ExpectUnchanged(FoldScalesForward, program(Multiply(Rsqrt(any), any), b));
-  ExpectUnchanged(FoldScalesForward,
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
+                  program(vector({1, -1, 0, 2}), b));
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
+                  program(vector({1, -1, -0.0f, 2}), b));
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
+                  program(vector({1, 1e-30f, 3, 2}), b));
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr, program(any, b));
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
+                  program(Multiply(Rsqrt(any), any), b));
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
                   program(vector({1e-10f, 1, 1, 1}), vector({1e30f, 1, 1, 1})));
   // These can.
   for (const Expr& scale :
        {Expr(vector({1, -1, 1e-10f, 2})), Expr(Rsqrt(any))}) {
-    ExpectRewrites(FoldScalesForward, program(scale, b),
+    ExpectRewrites(ForwardFoldScaleAxisInExpr, program(scale, b),
                    Function({x, w, b, any}, nn::Dense(Add(x, Divide(b, scale)),
                                                       Multiply(w, scale))));
   }
   const Constant tiny = vector({1e-30f, 1, 1, 1});
   const Constant small = vector({1e-5f, 1, 1, 1});
-  ExpectRewrites(FoldScalesForward, program(tiny, small),
+  ExpectRewrites(ForwardFoldScaleAxisInExpr, program(tiny, small),
                  Function({x, w, b, any}, nn::Dense(Add(x, Divide(small, tiny)),
                                                     Multiply(w, tiny))));
 }
