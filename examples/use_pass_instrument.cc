@@ -39,6 +39,7 @@
 
 namespace {
 
+using baton::Function;
 using baton::IRModule;
 using baton::PassContext;
 using baton::PassExecution;
