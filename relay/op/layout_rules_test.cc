@@ -448,36 +448,36 @@ TEST(RulesOfOtherRepositoriesTest, Infer) {
   const Expr c = Float({8});
   EXPECT_EQ(Infer("test.stencil", {x, w}, {}, {"", ""}), "NCHW OIHW -> NCHW");
   EXPECT_EQ(Infer("test.window", {x}, {}, {"NCHW"}, {"NHWC"}),
-            "NHWC -> NHWC {layout: NHWC}");
+            "NHWC -> NHWC {layout:NHWC}");
   EXPECT_EQ(Infer("test.scale_up", {x}, {}, {"NCHW"}, {"NCHW4c"}),
-            "NCHW4c -> NCHW4c {layout: NCHW4c}");
+            "NCHW4c -> NCHW4c {layout:NCHW4c}");
   EXPECT_EQ(Infer("test.resize", {x}, {}, {"NCHW"}, {"NHWC"}),
-            "NHWC -> NHWC {layout: NHWC}");
+            "NHWC -> NHWC {layout:NHWC}");
   EXPECT_EQ(Infer("test.regions", {x, Float({5, 5})}, {}, {"", ""}),
             "NCHW NX -> NCHW");
   EXPECT_EQ(
       Infer("test.collapse", {x},
             Attrs::Make(CollapseAttrs{.axis = std::vector<int64_t>{2, 3}}),
             {"NCHW"}, {"NHWC"}),
-      "NHWC -> NC {axis: [1, 2]}");
+      "NHWC -> NC {axis:[1,2]}");
   EXPECT_EQ(Infer("test.scale", {x, c, c}, {}, {"NCHW", "C", "C"},
                   {"NHWC", "C", "C"}),
-            "NHWC C C -> NHWC {axis: 3}");
+            "NHWC C C -> NHWC {axis:3}");
 }
 
 TEST(RulesOfOtherRepositoriesTest, Convert) {
   const Expr x = Float({1, 8, 4, 4});
   const Expr w = Float({8, 8, 3, 3});
   EXPECT_EQ(*Convert("test.stencil", {x, w}, {}, {"NHWC", ""}),
-            "test.stencil {padding: [1, 1, 1, 1], data_layout: NHWC, "
-            "kernel_layout: HWIO}");
+            "test.stencil {padding:[1,1,1,1],data_layout:NHWC,"
+            "kernel_layout:HWIO}");
   EXPECT_EQ(*Convert("test.window", {x}, {}, {"NHWC"}),
-            "test.window {padding: [1, 1, 1, 1], layout: NHWC, "
-            "out_layout: NHWC}");
+            "test.window {padding:[1,1,1,1],layout:NHWC,"
+            "out_layout:NHWC}");
   EXPECT_EQ(*Convert("test.scale_up", {x}, {}, {"NHWC"}),
-            "test.scale_up {layout: NHWC}");
+            "test.scale_up {layout:NHWC}");
   EXPECT_EQ(*Convert("test.regions", {x, w}, {}, {"NHWC", ""}),
-            "test.regions {layout: NHWC}");
+            "test.regions {layout:NHWC}");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "baton/relay/transform/fold_scale_axis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,6 +105,8 @@ class ForwardFolder {
       // Part of the axes is of no use to a user that asked for more.
       if (request.sink.axes != sink.axes) request.sink.axes = AxisSet();
       request.sink.positive_only |= sink.positive_only;
+      request.sink.min_scale_log2 =
+          std::max(request.sink.min_scale_log2, sink.min_scale_log2);
     }
   }
 
@@ -312,7 +316,8 @@ class BackwardFolder {
 
 void RequestThroughRelu(const CallNode& /*call*/, const ScaleSink& out,
                         absl::Span<ScaleSink> args) {
-  args[0] = {out.axes, /*positive_only=*/true};
+  args[0] = out;
+  args[0].positive_only = true;
 }
 
 ScaledExpr MoveForwardThroughRelu(const CallNode& call,
@@ -335,6 +340,18 @@ Expr MoveBackwardThroughRelu(const CallNode& call, absl::Span<const Expr> args,
 
 // add, subtract: x * s + y = (x + y / s) * s, and (x + y) * s = x * s + y * s.
 
+// The smallest scale, as ScaleSink::min_scale_log2, by which `value` may be
+// divided. Every quotient by such a scale is less than half the largest number
+// of `dtype`.
+double SmallestDivisor(const Expr& value, DType dtype) {
+  const double limit = MaxExponent(dtype);
+  const MagnitudeBounds bounds = BoundMagnitude(value);
+  if (bounds.unbounded()) return -limit / 2;
+  // Zero is no divisor, however small the value.
+  return std::max(bounds.max_log2 + 1 - limit,
+                  std::numeric_limits<double>::lowest());
+}
+
 void RequestThroughAdd(const CallNode& call, const ScaleSink& out,
                        absl::Span<ScaleSink> args) {
   const TensorTypeNode* lhs = call.arg(0)->tensor_type();
@@ -342,23 +359,17 @@ void RequestThroughAdd(const CallNode& call, const ScaleSink& out,
   if (out.empty() || lhs == nullptr || rhs == nullptr) return;
   // Integers cannot be divided without loss.
   if (!lhs->dtype().is_float()) return;
+  int k;  // the operand that is scaled; the other is divided by the scale
   if (MatchBroadcastToLeftAxes(*lhs, *rhs, out.axes)) {
-    args[0] = out;
+    k = 0;
   } else if (MatchBroadcastToLeftAxes(*rhs, *lhs, out.axes)) {
-    args[1] = out;
+    k = 1;
+  } else {
+    return;
   }
-}
-
-// Whether every quotient `value / scale` is a number, as far as can be said. Of
-// a value that is not constant nothing is known: it counts as small enough if
-// the scale is not smaller than the reciprocal of any square root.
-bool CanDivide(const Expr& value, const Expr& scale, DType dtype) {
-  const MagnitudeBounds divisor = BoundMagnitude(scale);
-  if (divisor.may_be_zero()) return false;
-  const double limit = MaxExponent(dtype);
-  const MagnitudeBounds dividend = BoundMagnitude(value);
-  return dividend.unbounded() ? divisor.min_log2 >= -limit / 2
-                              : dividend.max_log2 - divisor.min_log2 < limit;
+  args[k] = out;
+  args[k].min_scale_log2 = std::max(
+      out.min_scale_log2, SmallestDivisor(call.arg(1 - k), lhs->dtype()));
 }
 
 ScaledExpr MoveForwardThroughAdd(const CallNode& call,
@@ -368,11 +379,6 @@ ScaledExpr MoveForwardThroughAdd(const CallNode& call,
   const ScaledExpr& scaled = args[k];
   const ScaledExpr& other = args[1 - k];
   if (!scaled.scale.defined() || other.scale.defined()) return {};
-  // The scale is multiplied in before the addition instead.
-  if (!CanDivide(other.value, scaled.scale,
-                 call.arg(k)->tensor_type()->dtype())) {
-    return {};
-  }
   const Expr divisor =
       Broadcastable(scaled.scale, *call.arg(k)->tensor_type(), scaled.axes);
   Expr new_args[2];
@@ -447,6 +453,10 @@ Expr ScaleFor(const ScaleSink& sink, const Expr& value, const Expr& scale,
   const TensorTypeNode* scale_type = scale->tensor_type();
   if (value_type == nullptr || scale_type == nullptr) return {};
   if (sink.positive_only && !IsNonNegativeConstant(new_scale)) return {};
+  if (std::isfinite(sink.min_scale_log2) &&
+      BoundMagnitude(new_scale).min_log2 < sink.min_scale_log2) {
+    return {};
+  }
   return SqueezeToLeftAxes(*value_type, *scale_type, sink.axes, new_scale);
 }
 

@@ -11,9 +11,13 @@
 //
 // Between the two there may be operators that a scale can move past: nn.relu
 // if the scale is not negative, an addition if its other operand is scaled
-// too. Which operators take a scale or let it pass is said by rules, one for
-// an operator and direction; any library can add rules, to operators of its own
-// where it registers them, or to others:
+// too. Forward, that operand is divided by the scale: only a scale that is
+// known to have no zero, and no element so small that the quotient overflows,
+// moves past an addition. Of an operand that is not constant, nothing is known:
+// it is taken for small enough if the scale is at least the reciprocal of the
+// largest square root (2^-64 for float32). Which operators take a scale or let
+// it pass is said by rules, one for an operator and direction; any library can
+// add rules, to operators of its own where it registers them, or to others:
 //
 //   BATON_EXTEND_OP("my.conv")
 //       .Set(BackwardScaleRules(), {.accept = ..., .apply = ...});
@@ -22,6 +26,7 @@
 #define BATON_RELAY_TRANSFORM_FOLD_SCALE_AXIS_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -38,6 +43,10 @@ namespace baton::relay {
 struct ScaleSink {
   AxisSet axes;
   bool positive_only = false;  // holds for scales that are not negative
+  // Holds for scales without an element smaller than 2^min_scale_log2 in
+  // magnitude: something is divided by the scale on the way to the sink.
+  // -infinity: for scales with zeros as well.
+  double min_scale_log2 = -std::numeric_limits<double>::infinity();
 
   bool empty() const { return axes.empty(); }
 };

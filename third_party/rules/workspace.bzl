@@ -5,11 +5,10 @@ repository. One repository says which, so that no other file has to know:
 
     load("@baton_rules//:cc.bzl", "cc_binary", "cc_library", "cc_test")
     load("@baton_rules//:proto.bzl", "cc_proto_library", "proto_library")
-    load("@baton_rules//:python.bzl", "py_test")
     load("@baton_rules//:shell.bzl", "sh_test")
 
 With WORKSPACE they are the built-in ones; with MODULE.bazel, those of rules_cc,
-protobuf, rules_python and rules_shell.
+protobuf and rules_shell.
 """
 
 # File -> rule -> the file that has it, for a Bazel without it.
@@ -22,9 +21,6 @@ _RULES = {
     "proto.bzl": {
         "cc_proto_library": "@com_google_protobuf//bazel:cc_proto_library.bzl",
         "proto_library": "@com_google_protobuf//bazel:proto_library.bzl",
-    },
-    "python.bzl": {
-        "py_test": "@rules_python//python:py_test.bzl",
     },
     "shell.bzl": {
         "sh_test": "@rules_shell//shell:sh_test.bzl",
