@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Tests of the checks themselves, on small trees of sources."""
 
 import pathlib
