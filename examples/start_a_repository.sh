@@ -13,7 +13,7 @@ cat >BUILD <<'END'
 load("@baton//build_defs:baton.bzl", "baton_ir_test", "baton_opt_binary")
 cc_library(
     name = "one_relu", srcs = ["one_relu.cc"],
-    deps = ["@baton//ir", "@baton//relay/transform:function_pass", "@baton//transform:pass_registry"],
+    deps = ["@baton//relay/ir", "@baton//relay/transform:function_pass", "@baton//transform:pass_registry"],
     alwayslink = True,
 )
 baton_opt_binary(name = "our-opt", passes = [":one_relu"])

@@ -190,15 +190,18 @@ using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
 #define BATON_NODE(Name, Base, kind) \
   using Handle = class Name;         \
   BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)
-#define BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)                   \
-  static constexpr NodeKind kKind = kind;                             \
-  static constexpr absl::string_view kName = #Name;                   \
-  static constexpr bool ClassOf(NodeKind k) { return k == kKind; }    \
-                                                                      \
- private:                                                             \
-  friend class internal::NodeAccess;                                  \
-  explicit Name##Node(internal::BlankNode /*blank*/) : Base(kKind) {} \
-                                                                      \
+#define BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)                       \
+  static constexpr NodeKind kKind = kind;                                 \
+  static constexpr absl::string_view kName = #Name;                       \
+  static constexpr bool ClassOf(NodeKind k) { return k == kKind; }        \
+                                                                          \
+ private:                                                                 \
+  friend class internal::NodeAccess;                                      \
+  /* A template, so that it may stand before members' types are known. */ \
+  template <typename Blank>                                               \
+  requires std::is_same_v<Blank, internal::BlankNode>                     \
+  explicit Name##Node(Blank /*blank*/) : Base(kKind) {}                   \
+                                                                          \
  public:
 
 // Calls `fn(field)` for each field of N, those of its base class first.
