@@ -19,6 +19,7 @@
 #include "baton/base/tensor.h"
 #include "baton/instrument/op_differ.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/runtime/evaluator.h"
@@ -52,7 +53,7 @@ absl::Status Optimize(const std::string& path, const std::string& pipeline) {
 
   BATON_ASSIGN_OR_RETURN(
       const std::vector<Value> inputs,
-      baton::RandomInputs(module.Find<Function>("main"), /*seed=*/1));
+      baton::RandomInputs(module.Find<baton::Function>("main"), /*seed=*/1));
   BATON_ASSIGN_OR_RETURN(const Value before,
                          baton::EvaluateFunction(module, "main", inputs));
   BATON_ASSIGN_OR_RETURN(const Value after,
