@@ -13,6 +13,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/op_flags.h"
 
 namespace baton::relay {
 
@@ -106,12 +107,19 @@ MagnitudeBounds OfReciprocalSquareRoot(const CallNode& call,
                  -args[0].min_log2 / 2);
 }
 
+// The rule for `call`; null if there is none.
+MagnitudeRule RuleFor(const CallNode& call) {
+  if (IsRearranging(call.op())) return OfFirstArgument;
+  const MagnitudeRule* rule = MagnitudeRules().Get(call.op());
+  return rule == nullptr ? nullptr : *rule;
+}
+
 }  // namespace
 
 MagnitudeBounds BoundMagnitude(const Expr& expr) {
   struct Frame {
     const CallNode* call;
-    const MagnitudeRule* rule;
+    MagnitudeRule rule;
     int next_arg;
   };
   absl::InlinedVector<Frame, 8> frames;
@@ -120,7 +128,7 @@ MagnitudeBounds BoundMagnitude(const Expr& expr) {
   const auto arrive = [&](const ExprNode* node) {
     if (node->kind() == ExprKind::kCall && num_calls < kMaxCalls) {
       const auto* call = static_cast<const CallNode*>(node);
-      if (const MagnitudeRule* rule = MagnitudeRules().Get(call->op())) {
+      if (const MagnitudeRule rule = RuleFor(*call)) {
         ++num_calls;
         frames.push_back({call, rule, 0});
         return;
@@ -143,7 +151,7 @@ MagnitudeBounds BoundMagnitude(const Expr& expr) {
     const size_t num_args = static_cast<size_t>(done.call->num_args());
     const size_t first = results.size() - num_args;
     const MagnitudeBounds bounds =
-        (*done.rule)(*done.call, absl::MakeConstSpan(results).subspan(first));
+        done.rule(*done.call, absl::MakeConstSpan(results).subspan(first));
     results.resize(first);
     results.push_back(bounds);
   }
@@ -152,11 +160,6 @@ MagnitudeBounds BoundMagnitude(const Expr& expr) {
 
 namespace {
 
-BATON_EXTEND_OP("reshape").Set(MagnitudeRules(), OfFirstArgument);
-BATON_EXTEND_OP("expand_dims").Set(MagnitudeRules(), OfFirstArgument);
-BATON_EXTEND_OP("squeeze").Set(MagnitudeRules(), OfFirstArgument);
-BATON_EXTEND_OP("transpose").Set(MagnitudeRules(), OfFirstArgument);
-BATON_EXTEND_OP("repeat").Set(MagnitudeRules(), OfFirstArgument);
 BATON_EXTEND_OP("broadcast_to").Set(MagnitudeRules(), OfFirstArgument);
 BATON_EXTEND_OP("negative").Set(MagnitudeRules(), OfFirstArgument);
 BATON_EXTEND_OP("abs").Set(MagnitudeRules(), OfFirstArgument);

@@ -43,7 +43,8 @@ MagnitudeBounds BoundMagnitude(const Expr& expr);
 // floating-point `dtype`: 128 for float32. Infinity for other dtypes.
 double MaxExponent(DType dtype);
 
-// The bounds of a call from those of its arguments.
+// The bounds of a call from those of its arguments. Operators that only
+// rearrange elements (IsRearranging) need no rule.
 using MagnitudeRule = MagnitudeBounds (*)(
     const CallNode& call, absl::Span<const MagnitudeBounds> args);
 OpAttrMap<MagnitudeRule>& MagnitudeRules();
