@@ -12,6 +12,26 @@
 
 namespace baton::relay {
 
+// The fields of the attributes A of image.resize1d, 2d and 3d.
+template <typename A, typename V>
+void VisitResizeFields(V& v) {
+  v("size", &A::size, "Spatial size of the result.");
+  v("roi", &A::roi, "The region of interest.");
+  v("layout", &A::layout, "Layout of the data.");
+  v("method", &A::method, "nearest_neighbor, linear or cubic.");
+  v("coordinate_transformation_mode", &A::coordinate_transformation_mode,
+    "How coordinates are mapped: half_pixel, align_corners or asymmetric.");
+  v("rounding_method", &A::rounding_method,
+    "How nearest_neighbor rounds: round, floor, ceil or round_prefer_ceil.");
+  v("cubic_alpha", &A::cubic_alpha, "Coefficient of the cubic spline.");
+  v("cubic_exclude", &A::cubic_exclude,
+    "Whether weights outside of the image are dropped.");
+  v("extrapolation_value", &A::extrapolation_value,
+    "What is taken outside of the image.");
+  v("out_dtype", &A::out_dtype,
+    "Element type of the result; that of the data if unset.");
+}
+
 struct Resize1DAttrs {
   Dims size;
   std::vector<double> roi;
@@ -27,23 +47,7 @@ struct Resize1DAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.Resize1DAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("size", &Resize1DAttrs::size, "Spatial size of the result.");
-    v("roi", &Resize1DAttrs::roi, "The region of interest.");
-    v("layout", &Resize1DAttrs::layout, "Layout of the data.");
-    v("method", &Resize1DAttrs::method, "nearest_neighbor, linear or cubic.");
-    v("coordinate_transformation_mode",
-      &Resize1DAttrs::coordinate_transformation_mode,
-      "How coordinates are mapped: half_pixel, align_corners or asymmetric.");
-    v("rounding_method", &Resize1DAttrs::rounding_method,
-      "How nearest_neighbor rounds: round, floor, ceil or round_prefer_ceil.");
-    v("cubic_alpha", &Resize1DAttrs::cubic_alpha,
-      "Coefficient of the cubic spline.");
-    v("cubic_exclude", &Resize1DAttrs::cubic_exclude,
-      "Whether weights outside of the image are dropped.");
-    v("extrapolation_value", &Resize1DAttrs::extrapolation_value,
-      "What is taken outside of the image.");
-    v("out_dtype", &Resize1DAttrs::out_dtype,
-      "Element type of the result; that of the data if unset.");
+    VisitResizeFields<Resize1DAttrs>(v);
   }
 };
 
@@ -62,23 +66,7 @@ struct Resize2DAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.Resize2DAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("size", &Resize2DAttrs::size, "Spatial size of the result.");
-    v("roi", &Resize2DAttrs::roi, "The region of interest.");
-    v("layout", &Resize2DAttrs::layout, "Layout of the data.");
-    v("method", &Resize2DAttrs::method, "nearest_neighbor, linear or cubic.");
-    v("coordinate_transformation_mode",
-      &Resize2DAttrs::coordinate_transformation_mode,
-      "How coordinates are mapped: half_pixel, align_corners or asymmetric.");
-    v("rounding_method", &Resize2DAttrs::rounding_method,
-      "How nearest_neighbor rounds: round, floor, ceil or round_prefer_ceil.");
-    v("cubic_alpha", &Resize2DAttrs::cubic_alpha,
-      "Coefficient of the cubic spline.");
-    v("cubic_exclude", &Resize2DAttrs::cubic_exclude,
-      "Whether weights outside of the image are dropped.");
-    v("extrapolation_value", &Resize2DAttrs::extrapolation_value,
-      "What is taken outside of the image.");
-    v("out_dtype", &Resize2DAttrs::out_dtype,
-      "Element type of the result; that of the data if unset.");
+    VisitResizeFields<Resize2DAttrs>(v);
   }
 };
 
@@ -97,23 +85,7 @@ struct Resize3DAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.Resize3DAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("size", &Resize3DAttrs::size, "Spatial size of the result.");
-    v("roi", &Resize3DAttrs::roi, "The region of interest.");
-    v("layout", &Resize3DAttrs::layout, "Layout of the data.");
-    v("method", &Resize3DAttrs::method, "nearest_neighbor, linear or cubic.");
-    v("coordinate_transformation_mode",
-      &Resize3DAttrs::coordinate_transformation_mode,
-      "How coordinates are mapped: half_pixel, align_corners or asymmetric.");
-    v("rounding_method", &Resize3DAttrs::rounding_method,
-      "How nearest_neighbor rounds: round, floor, ceil or round_prefer_ceil.");
-    v("cubic_alpha", &Resize3DAttrs::cubic_alpha,
-      "Coefficient of the cubic spline.");
-    v("cubic_exclude", &Resize3DAttrs::cubic_exclude,
-      "Whether weights outside of the image are dropped.");
-    v("extrapolation_value", &Resize3DAttrs::extrapolation_value,
-      "What is taken outside of the image.");
-    v("out_dtype", &Resize3DAttrs::out_dtype,
-      "Element type of the result; that of the data if unset.");
+    VisitResizeFields<Resize3DAttrs>(v);
   }
 };
 
