@@ -19,8 +19,8 @@
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/runtime/kernel.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton::examples {
 namespace {

@@ -20,9 +20,9 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/runtime/evaluator.h"
-#include "baton/runtime/random_inputs.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 

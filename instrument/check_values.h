@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 

@@ -14,7 +14,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

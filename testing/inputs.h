@@ -8,11 +8,11 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
-#include "baton/runtime/random_inputs.h"
+#include "baton/relay/runtime/random_inputs.h"
 
 namespace baton::testing {
 
-// See runtime/random_inputs.h.
+// See relay/runtime/random_inputs.h.
 using baton::RandomInputs;
 using baton::RandomTensor;
 

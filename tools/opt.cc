@@ -41,7 +41,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_printer.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flags.h"

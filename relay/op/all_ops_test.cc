@@ -25,9 +25,9 @@
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/builders.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/runtime/evaluator.h"
-#include "baton/runtime/kernel.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {

@@ -18,8 +18,8 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/window_math.h"
-#include "baton/runtime/kernel.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 

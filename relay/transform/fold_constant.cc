@@ -16,9 +16,9 @@
 #include "baton/relay/op/device/on_device.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/create.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/kernel.h"
 #include "baton/relay/transform/function_pass.h"
-#include "baton/runtime/evaluator.h"
-#include "baton/runtime/kernel.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/testing/random_program.h"
 #include "baton/transform/pass.h"
 

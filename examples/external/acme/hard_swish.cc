@@ -15,7 +15,7 @@
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
 
 namespace acme {
 namespace {

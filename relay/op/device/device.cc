@@ -22,7 +22,7 @@
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
 
 namespace baton::relay {
 namespace {

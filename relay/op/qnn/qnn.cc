@@ -31,10 +31,10 @@
 #include "baton/relay/op/qnn/qnn_kernels.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/quantize.h"
-#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {

@@ -22,11 +22,11 @@
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/shape.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/quantize.h"
 #include "baton/runtime/kernels/shape.h"
-#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {

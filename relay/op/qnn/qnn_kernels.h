@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 

@@ -24,9 +24,9 @@
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/shape.h"
-#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {

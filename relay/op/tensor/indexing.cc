@@ -28,12 +28,12 @@
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/rearrange.h"
 #include "baton/runtime/kernels/scatter.h"
 #include "baton/runtime/kernels/shape.h"
-#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {

@@ -26,9 +26,9 @@
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/topk.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/sort.h"
-#include "baton/runtime/value.h"
 
 namespace baton::relay {
 namespace {

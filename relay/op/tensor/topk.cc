@@ -12,8 +12,8 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/sort.h"
-#include "baton/runtime/value.h"
 
 namespace baton::relay {
 

@@ -10,7 +10,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/tensor/sequence.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 

@@ -1,13 +1,13 @@
 // Kernels: how operators compute.
 
-#ifndef BATON_RUNTIME_KERNEL_H_
-#define BATON_RUNTIME_KERNEL_H_
+#ifndef BATON_RELAY_RUNTIME_KERNEL_H_
+#define BATON_RELAY_RUNTIME_KERNEL_H_
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton {
 
@@ -22,4 +22,4 @@ OpAttrMap<KernelFn>& Kernels();
 
 }  // namespace baton
 
-#endif  // BATON_RUNTIME_KERNEL_H_
+#endif  // BATON_RELAY_RUNTIME_KERNEL_H_

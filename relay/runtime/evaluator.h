@@ -5,8 +5,8 @@
 // several times is computed once in each activation of the function around it.
 // Neither deep graphs nor deep recursion of the program use the C++ stack.
 
-#ifndef BATON_RUNTIME_EVALUATOR_H_
-#define BATON_RUNTIME_EVALUATOR_H_
+#ifndef BATON_RELAY_RUNTIME_EVALUATOR_H_
+#define BATON_RELAY_RUNTIME_EVALUATOR_H_
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton {
 
@@ -48,4 +48,4 @@ bool HasKernels(const Expr& expr, std::string* missing = nullptr);
 
 }  // namespace baton
 
-#endif  // BATON_RUNTIME_EVALUATOR_H_
+#endif  // BATON_RELAY_RUNTIME_EVALUATOR_H_

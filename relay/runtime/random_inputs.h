@@ -1,7 +1,7 @@
 // Random arguments for functions.
 
-#ifndef BATON_RUNTIME_RANDOM_INPUTS_H_
-#define BATON_RUNTIME_RANDOM_INPUTS_H_
+#ifndef BATON_RELAY_RUNTIME_RANDOM_INPUTS_H_
+#define BATON_RELAY_RUNTIME_RANDOM_INPUTS_H_
 
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton {
 
@@ -39,4 +39,4 @@ absl::StatusOr<std::vector<Value>> RandomInputs(
 
 }  // namespace baton
 
-#endif  // BATON_RUNTIME_RANDOM_INPUTS_H_
+#endif  // BATON_RELAY_RUNTIME_RANDOM_INPUTS_H_

@@ -1,7 +1,7 @@
 // Values: what Relay expressions evaluate to.
 
-#ifndef BATON_RUNTIME_VALUE_H_
-#define BATON_RUNTIME_VALUE_H_
+#ifndef BATON_RELAY_RUNTIME_VALUE_H_
+#define BATON_RELAY_RUNTIME_VALUE_H_
 
 #include <memory>
 #include <utility>
@@ -94,4 +94,4 @@ struct Value::Data {
 
 }  // namespace baton
 
-#endif  // BATON_RUNTIME_VALUE_H_
+#endif  // BATON_RELAY_RUNTIME_VALUE_H_

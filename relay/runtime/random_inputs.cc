@@ -1,4 +1,4 @@
-#include "baton/runtime/random_inputs.h"
+#include "baton/relay/runtime/random_inputs.h"
 
 #include <algorithm>
 #include <cmath>

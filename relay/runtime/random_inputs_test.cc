@@ -1,4 +1,4 @@
-#include "baton/runtime/random_inputs.h"
+#include "baton/relay/runtime/random_inputs.h"
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "baton/runtime/evaluator.h"
+#include "baton/relay/runtime/evaluator.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
 
 namespace baton {
 

@@ -1,4 +1,4 @@
-#include "baton/runtime/value.h"
+#include "baton/relay/runtime/value.h"
 
 #include <iterator>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
 
 namespace baton {
 

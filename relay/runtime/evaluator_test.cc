@@ -1,4 +1,4 @@
-#include "baton/runtime/evaluator.h"
+#include "baton/relay/runtime/evaluator.h"
 
 #include <stdexcept>
 #include <string>
@@ -12,7 +12,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/runtime/kernel.h"
+#include "baton/relay/runtime/kernel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
