@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_instrument.h"
@@ -19,8 +18,9 @@ struct VerifyOptions {
   bool types = true;
 };
 
-// Checks what each pass returns; an error names the pass. The module that the
-// outermost pass is given is checked first, so that no pass is blamed for it.
+// Checks what each pass returns (ir/verify.h); an error names the pass. The
+// module that the outermost pass is given is checked first, so that no pass is
+// blamed for it.
 //
 // A function is checked once: it is not checked again as long as it stays the
 // same node of the same name, the module keeps its other functions, the types
@@ -47,16 +47,6 @@ class VerifyInstrument final : public PassInstrument {
   // By depth of passes: the last module that was found to be good.
   std::vector<IRModule> good_;
 };
-
-// OK if the types recorded in `module` are those that inference finds anew.
-// Expressions without a type are not compared.
-absl::Status CheckTypes(const IRModule& module);
-
-// The same for those functions only whose index among those of the module is
-// one for which `which` is true. The others must have types, which are taken
-// to be right.
-absl::Status CheckTypes(const IRModule& module,
-                        absl::FunctionRef<bool(int)> which);
 
 }  // namespace baton
 

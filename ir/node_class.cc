@@ -93,6 +93,12 @@ absl::string_view NodeKindName(NodeKind kind) {
   return found == nullptr ? "unknown" : found->name;
 }
 
+std::string QualifiedNodeKindName(NodeKind kind) {
+  const NodeClass* found = FindNodeClass(kind);
+  return found == nullptr ? "unknown"
+                          : absl::StrCat(found->level, ".", found->name);
+}
+
 void ForEachReference(const Node* node,
                       absl::FunctionRef<void(const Node*)> fn) {
   classes[node->kind().id()]->for_each_reference(node, fn);

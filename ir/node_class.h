@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <tuple>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -62,6 +63,10 @@ const NodeClass* FindNodeClass(NodeKind kind);
 
 // All registered classes, in the order of NodeKind::id().
 std::vector<const NodeClass*> NodeClasses();
+
+// `relay.Call`: the level and the name of a kind; `unknown` if no class of that
+// kind is registered.
+std::string QualifiedNodeKindName(NodeKind kind);
 
 // Calls `fn` for each node that `node` refers to: see ForEachReferenceOf.
 void ForEachReference(const Node* node,

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -367,36 +366,13 @@ class Checker {
   absl::flat_hash_set<std::string> unknown_globals_;
 };
 
-void CheckDefinition(const IRModule& module, const GlobalVar& var,
-                     const Function& function, Diagnostics& diagnostics) {
-  Checker(&module, absl::StrCat("in @", var->name(), ": "), diagnostics)
-      .Check(function);
-}
-
 }  // namespace
 
-void CheckWellFormed(const IRModule& module, Diagnostics& diagnostics) {
-  for (const auto& definition : module.functions<Function>()) {
-    CheckDefinition(module, definition.var, definition.function, diagnostics);
-  }
-}
-
-absl::Status CheckWellFormed(const IRModule& module) {
-  Diagnostics diagnostics;
-  CheckWellFormed(module, diagnostics);
-  return diagnostics.ToStatus();
-}
-
-absl::Status CheckWellFormed(const IRModule& module,
-                             absl::FunctionRef<bool(int)> which) {
-  Diagnostics diagnostics;
-  for (int i = 0; i < module.size(); ++i) {
-    const auto& [var, function] = module.functions()[i];
-    const auto* node = function.As<FunctionNode>();
-    if (node == nullptr || !which(i)) continue;
-    CheckDefinition(module, var, Function(node), diagnostics);
-  }
-  return diagnostics.ToStatus();
+void CheckFunctionWellFormed(const IRModule& module, const GlobalVar& var,
+                             const Function& function,
+                             Diagnostics& diagnostics) {
+  Checker(&module, absl::StrCat("in @", var->name(), ": "), diagnostics)
+      .Check(function);
 }
 
 absl::Status CheckWellFormed(const Expr& expr) {

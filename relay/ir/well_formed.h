@@ -1,4 +1,4 @@
-// The rules that every program keeps, typed or not:
+// The rules that every Relay program keeps, typed or not:
 //
 // - every variable is bound once, by one parameter or one let;
 // - a variable is used in the scope of its binder only: a function's body, a
@@ -11,26 +11,26 @@
 #ifndef BATON_RELAY_IR_WELL_FORMED_H_
 #define BATON_RELAY_IR_WELL_FORMED_H_
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/verify.h"  // IWYU pragma: export
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
 
-// OK, or InvalidArgument with all that is wrong.
-absl::Status CheckWellFormed(const IRModule& module);
-// The same for those functions only whose index among those of the module is
-// one for which `which` is true.
-absl::Status CheckWellFormed(const IRModule& module,
-                             absl::FunctionRef<bool(int)> which);
-// The same for an expression; it may have free variables and use any global
-// function.
+// Whether `expr` keeps them; it may have free variables and use any global
+// function. OK, or InvalidArgument with all that is wrong. CheckWellFormed of
+// modules, and CheckTypes, are in ir/verify.h; this library registers Relay's
+// verifier with them.
 absl::Status CheckWellFormed(const Expr& expr);
 
-// Adds what is wrong to `diagnostics`.
-void CheckWellFormed(const IRModule& module, Diagnostics& diagnostics);
+// Adds what is wrong with a function that `module` has under the name of `var`
+// to `diagnostics`.
+void CheckFunctionWellFormed(const IRModule& module, const GlobalVar& var,
+                             const Function& function,
+                             Diagnostics& diagnostics);
 
 }  // namespace baton
 

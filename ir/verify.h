@@ -1,0 +1,82 @@
+// Whether a module keeps the rules of the IR: by kind of function, as each
+// level says.
+//
+// A level says it by a FunctionVerifier, registered for its node class:
+//
+//   class LoopVerifier final : public FunctionVerifier { ... };
+//   BATON_REGISTER_FUNCTION_VERIFIER(LoopFunctionNode, LoopVerifier);
+//
+// Relay's is in the target //relay/ir:well_formed.
+
+#ifndef BATON_IR_VERIFY_H_
+#define BATON_IR_VERIFY_H_
+
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "baton/base/registry.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node_kind.h"
+
+namespace baton {
+
+// Which functions to check: true for the index of one among those of the
+// module.
+using WhichFunctions = absl::FunctionRef<bool(int)>;
+
+// The rules of one kind of function. Stateless.
+class FunctionVerifier {
+ public:
+  virtual ~FunctionVerifier() = default;
+
+  // Adds to `diagnostics` what is wrong with `function`, which `module` has
+  // under the name of `var`: rules that hold whether or not there are types.
+  virtual void CheckWellFormed(const IRModule& module, const GlobalVar& var,
+                               const BaseFunc& function,
+                               Diagnostics& diagnostics) const = 0;
+
+  // OK if the types that functions of this kind have are right; other kinds
+  // are none of its business. Functions for which `which` is false may be taken
+  // to be right. Without types there is nothing to check.
+  virtual absl::Status CheckTypes(const IRModule& /*module*/,
+                                  WhichFunctions /*which*/) const {
+    return absl::OkStatus();
+  }
+};
+
+// The rules that hold whether or not there are types. OK, or InvalidArgument
+// with all that is wrong; a function of a kind without a verifier is wrong.
+absl::Status CheckWellFormed(const IRModule& module);
+// The same for some functions.
+absl::Status CheckWellFormed(const IRModule& module, WhichFunctions which);
+// Adds what is wrong to `diagnostics`.
+void CheckWellFormed(const IRModule& module, Diagnostics& diagnostics);
+
+// OK if the types recorded in `module` are the right ones. For a module that is
+// well-formed.
+absl::Status CheckTypes(const IRModule& module);
+// The same for some functions; the types of the others are taken to be right.
+absl::Status CheckTypes(const IRModule& module, WhichFunctions which);
+
+// The verifiers, by the names of their node classes: `relay.Function`.
+Registry<std::shared_ptr<const FunctionVerifier>>& FunctionVerifiers();
+
+// Registers V for the functions whose node class is N, in the library that
+// defines V, which needs `alwayslink = True`.
+#define BATON_REGISTER_FUNCTION_VERIFIER(N, V)                                \
+  [[maybe_unused]] static const bool baton_function_verifier_registered_##N = \
+      ::baton::internal::RegisterFunctionVerifier(N::kKind,                   \
+                                                  std::make_shared<const V>())
+
+namespace internal {
+bool RegisterFunctionVerifier(NodeKind kind,
+                              std::shared_ptr<const FunctionVerifier> verifier,
+                              CodeLocation location = CodeLocation::Current());
+}  // namespace internal
+
+}  // namespace baton
+
+#endif  // BATON_IR_VERIFY_H_

@@ -1,0 +1,56 @@
+// Relay's rules, as ir/verify.h asks for them.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/base/dtype.h"
+#include "baton/ir/module.h"
+#include "baton/ir/type.h"
+#include "baton/ir/verify.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/visit.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+// `module` with another type at the body of @f.
+IRModule WithBodyType(IRModule module, Type type) {
+  const Function f = module.Find<Function>("f");
+  module.Set("f", Function({f->params().begin(), f->params().end()},
+                           WithType(f->body(), std::move(type)),
+                           f->result_type(), {}, {}, f->type()));
+  return module;
+}
+
+TEST(RelayVerifierTest, FindsAWrongTypeOfAnyKindOfExpression) {
+  for (const char* body :
+       {"(%x, %x)", "(%x, %x).1", "let %y = %x; %y",
+        "if (%c) { %x } else { %x }", "ref(%x)", "ref_read(ref(%x))",
+        "match (%x) { %z => %z }", "fn (%z: int32) { %z }", "1"}) {
+    const std::string text =
+        std::string(
+            "#[version = \"0.0.5\"]\ndef @f(%x: float32, %c: bool) { ") +
+        body + " }";
+    absl::StatusOr<IRModule> module = ParseModule(text, "test");
+    ASSERT_TRUE(module.ok()) << body << module.status();
+    module = InferTypes(*module);
+    ASSERT_TRUE(module.ok()) << body << module.status();
+    EXPECT_TRUE(CheckWellFormed(*module).ok()) << body;
+    EXPECT_TRUE(CheckTypes(*module).ok()) << body << CheckTypes(*module);
+    const Type wrong = TensorType({7}, DType::Int(8));
+    EXPECT_THAT(std::string(CheckTypes(WithBodyType(*module, wrong)).message()),
+                HasSubstr("is recorded to have type Tensor[(7), int8]"))
+        << body;
+  }
+}
+
+}  // namespace
+}  // namespace baton
