@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/text_printer.h"
+#include "baton/ir/module_text.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {

@@ -17,8 +17,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/text_printer.h"
+#include "baton/ir/module_text.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 #include "re2/re2.h"
@@ -133,7 +134,7 @@ std::string Range(size_t begin, size_t end) {
 // The text of one function of `module`; empty if it has none of that name.
 std::string FunctionText(const IRModule& module, const GlobalVar& var,
                          const TextOptions& options) {
-  const Function function = module.Find<Function>(var->name());
+  const BaseFunc function = module.Find(var->name());
   if (!function.defined()) return "";
   IRModule alone;
   alone.Set(var, function);
@@ -152,8 +153,9 @@ std::string DiffModules(const IRModule& before, const IRModule& after,
                     diff);
   };
   for (const IRModule::Definition& definition : before.functions()) {
-    const Function now = after.Find<Function>(definition.var->name());
-    if (now.get() != definition.function.get()) add(definition.var);
+    if (after.Find(definition.var->name()) != definition.function) {
+      add(definition.var);
+    }
   }
   for (const IRModule::Definition& definition : after.functions()) {
     if (!before.Find(definition.var->name()).defined()) add(definition.var);

@@ -17,9 +17,9 @@
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
 #include "baton/ir/verify.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/well_formed.h"
 #include "baton/tools/files.h"
 

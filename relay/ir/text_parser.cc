@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
-#include "baton/ir/module.h"
+#include "baton/ir/function_text.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser_impl.h"
@@ -22,31 +22,17 @@ std::shared_ptr<const Source> MakeSource(absl::string_view text,
   return std::make_shared<Source>(std::string(source_name), std::string(text));
 }
 
+using internal::TextParser;
+BATON_REGISTER_TEXT_READER(TextParser, "def", "extern", "type", kBareText,
+                           kMetadataText);
+
 }  // namespace
-
-IRModule ParseModule(absl::string_view text, absl::string_view source_name,
-                     Diagnostics& diagnostics) {
-  return ParseModule(MakeSource(text, source_name), diagnostics);
-}
-
-IRModule ParseModule(std::shared_ptr<const Source> source,
-                     Diagnostics& diagnostics) {
-  return internal::TextParser(std::move(source), &diagnostics).ParseModule();
-}
-
-absl::StatusOr<IRModule> ParseModule(absl::string_view text,
-                                     absl::string_view source_name) {
-  Diagnostics diagnostics;
-  IRModule module = ParseModule(text, source_name, diagnostics);
-  if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
-  return module;
-}
 
 absl::StatusOr<Expr> ParseExpr(absl::string_view text,
                                absl::string_view source_name) {
   Diagnostics diagnostics;
-  Expr expr = internal::TextParser(MakeSource(text, source_name), &diagnostics)
-                  .ParseExpr();
+  TextInput input(MakeSource(text, source_name), &diagnostics);
+  Expr expr = TextParser(&input).ParseExpr();
   if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
   return expr;
 }
@@ -54,8 +40,8 @@ absl::StatusOr<Expr> ParseExpr(absl::string_view text,
 absl::StatusOr<Type> ParseType(absl::string_view text,
                                absl::string_view source_name) {
   Diagnostics diagnostics;
-  Type type = internal::TextParser(MakeSource(text, source_name), &diagnostics)
-                  .ParseType();
+  TextInput input(MakeSource(text, source_name), &diagnostics);
+  Type type = TextParser(&input).ParseType();
   if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
   return type;
 }

@@ -23,31 +23,16 @@
 #ifndef BATON_RELAY_IR_TEXT_PARSER_H_
 #define BATON_RELAY_IR_TEXT_PARSER_H_
 
-#include <memory>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/base/source.h"
-#include "baton/ir/diagnostics.h"
-#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"  // IWYU pragma: export
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
 
-// A module. An expression by itself becomes its `main`: see
-// IRModule::FromExpr. `source_name` is for messages.
-absl::StatusOr<IRModule> ParseModule(absl::string_view text,
-                                     absl::string_view source_name = "input");
-
-// The same; errors and warnings go to `diagnostics`. The module has the
-// definitions in which there were no errors.
-IRModule ParseModule(absl::string_view text, absl::string_view source_name,
-                     Diagnostics& diagnostics);
-
-// The same for a text that may be a part of something longer.
-IRModule ParseModule(std::shared_ptr<const Source> source,
-                     Diagnostics& diagnostics);
+// ParseModule() is declared in ir/module_text.h. Linking this library lets it
+// read Relay's functions and data types.
 
 // An expression, with `free_var` declarations perhaps.
 absl::StatusOr<Expr> ParseExpr(absl::string_view text,

@@ -22,9 +22,9 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"
 #include "baton/ir/op.h"
+#include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
 namespace baton {

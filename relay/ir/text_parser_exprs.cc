@@ -21,10 +21,10 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
 namespace baton {
@@ -202,14 +202,11 @@ bool TextParser::Recover() {
   }
   int64_t depth = 0;
   while (true) {
+    if (input_.AtTextEnd() || input_.AtDefinition()) {
+      while (!frames_.empty()) Unwind();
+      return false;
+    }
     switch (lexer_.kind()) {
-      case TokenKind::kEnd:
-      case TokenKind::kMetadata:
-      case TokenKind::kDef:
-      case TokenKind::kType:
-      case TokenKind::kExtern:
-        while (!frames_.empty()) Unwind();
-        return false;
       case TokenKind::kOpenCurly:
         ++depth;
         break;
@@ -528,12 +525,7 @@ bool TextParser::Operand() {
     case TokenKind::kGraph:
       return ParseGraph();
     case TokenKind::kGlobal: {
-      GlobalVar& var = globals_[lexer_.Name()];
-      if (!var.defined()) {
-        var = GlobalVar(std::string(lexer_.Name()), {},
-                        Span(source_, begin, lexer_.token().end));
-      }
-      values_.push_back(var);
+      values_.push_back(input_.Global(lexer_.token()));
       lexer_.Next();
       return true;
     }
@@ -669,6 +661,8 @@ bool TextParser::ParseName() {
     if (op != nullptr) ops_.Push(op);
   }
   if (op == nullptr) {
+    // A definition of another level: this one is not closed.
+    if (input_.AtDefinition()) return Expected("an expression");
     std::vector<std::string> known;
     for (const auto& entry : constructors_) known.emplace_back(entry.first);
     for (const OpNode* each : OpRegistry::Global().List()) {

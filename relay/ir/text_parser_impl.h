@@ -26,26 +26,30 @@
 #include "baton/base/source.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/function_text.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
+#include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_metadata_reader.h"
 #include "baton/relay/ir/text_name_table.h"
 
 namespace baton {
 namespace internal {
 
-class TextParser {
+class TextParser final : public FunctionTextReader {
  public:
-  TextParser(std::shared_ptr<const Source> source, Diagnostics* diagnostics);
+  explicit TextParser(TextInput* input);
 
-  // Each parses the whole text, once. The result is empty or null, or lacks
-  // what could not be read, if there are errors.
-  IRModule ParseModule();
+  // `def`, `type` or `extern`, a text that is an expression, or the metadata.
+  bool ParseDefinition(absl::string_view keyword, IRModule* module) override;
+  void Finish(IRModule* module) override;
+
+  // Each parses the whole text, once. Null if there are errors.
   Expr ParseExpr();
   Type ParseType();
 
@@ -124,38 +128,32 @@ class TextParser {
     Scope scope = {};
   };
 
-  // Errors. Each returns false.
-  bool Error(int64_t begin, int64_t end, std::string message);
-  bool ErrorHere(std::string message);
-  // `expected WHAT, found ...` at the current token.
-  bool Expected(absl::string_view what);
-  bool Expect(TokenKind kind);
-  bool TooManyErrors() const {
-    return diagnostics_->num_errors() >= Diagnostics::kMaxErrors;
+  // As those of TextInput.
+  bool Error(int64_t begin, int64_t end, std::string message) {
+    return input_.Error(begin, end, std::move(message));
   }
+  bool ErrorHere(std::string message) {
+    return input_.ErrorHere(std::move(message));
+  }
+  bool Expected(absl::string_view what) { return input_.Expected(what); }
+  bool Expect(TokenKind kind) {
+    return lexer_.Accept(kind) || Expected(TokenKindName(kind));
+  }
+  bool TooManyErrors() const { return input_.TooManyErrors(); }
   Span SpanFrom(int64_t begin) const {
     return Span(source_, begin, lexer_.last_end());
   }
 
   // Definitions: text_parser_module.cc.
-  bool ParseVersion();
-  void ParseDefinitions(IRModule* module);
-  void ParseDefinition(IRModule* module);
-  void ParseTypeDefinition(IRModule* module);
+  bool ParseFunction(IRModule* module);
+  bool ParseTypeDefinition(IRModule* module);
   bool ParseTypeBody(const GlobalTypeVar& name, bool is_extern, TypeData* type);
   bool ParseConstructor(const GlobalTypeVar& name,
                         const std::vector<TypeVar>& params,
                         std::vector<Constructor>* constructors);
   bool ParseTypes(TokenKind close, std::vector<Type>* types);
-  // `name` stands at the current token: false, with an error, if it is taken.
-  bool Define(absl::string_view name, absl::string_view mark);
   void CheckTypeNames();
-  void SkipToDefinition();
   void EndDefinition();
-  bool AtTextEnd() const {
-    return lexer_.kind() == TokenKind::kEnd ||
-           lexer_.kind() == TokenKind::kMetadata;
-  }
   void FinishText();
   Expr ParseWholeExpr();
   MetadataReader* Metadata();
@@ -248,10 +246,12 @@ class TextParser {
   bool ParsePattern(int depth, Pattern* pattern);
   bool ParsePatternParts(int depth, std::vector<Pattern>* parts);
 
-  const std::shared_ptr<const Source> source_;
+  TextInput& input_;
+  Lexer& lexer_;
+  const std::shared_ptr<const Source>& source_;
   Diagnostics* const diagnostics_;
-  Lexer lexer_;
   const Expr placeholder_;
+  bool has_definitions_ = false;
 
   bool metadata_sought_ = false;
   int64_t metadata_offset_ = -1;
@@ -261,10 +261,7 @@ class TextParser {
   NameTable<VarNode> vars_;
   NameTable<TypeVarNode> type_vars_;
   absl::flat_hash_map<absl::string_view, Var> free_vars_;
-  absl::flat_hash_map<absl::string_view, GlobalVar> globals_;
   absl::flat_hash_map<absl::string_view, Constructor> constructors_;
-  // Functions with their `@`, data types and constructors as they are.
-  absl::flat_hash_map<std::string, Span> defined_;
   absl::flat_hash_map<absl::string_view, TypeName> type_names_;
   // `%0`, `%1`, ... of the definition; numbers out of the order elsewhere.
   std::vector<Expr> graph_;

@@ -16,19 +16,17 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/span.h"
+#include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/module.h"
-#include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_metadata_reader.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
 namespace baton {
 namespace internal {
 namespace {
-
-constexpr absl::string_view kVersion = "\"0.0.5\"";
 
 // Where the line `#[metadata]` stands, from `pos` on; -1 if there is none.
 int64_t FindMetadata(absl::string_view text, size_t pos) {
@@ -50,34 +48,12 @@ int64_t FindMetadata(absl::string_view text, size_t pos) {
 
 }  // namespace
 
-TextParser::TextParser(std::shared_ptr<const Source> source,
-                       Diagnostics* diagnostics)
-    : source_(std::move(source)),
-      diagnostics_(diagnostics),
-      lexer_(source_->text()),
+TextParser::TextParser(TextInput* input)
+    : input_(*input),
+      lexer_(input->lexer()),
+      source_(input->source()),
+      diagnostics_(&input->diagnostics()),
       placeholder_(Var("error")) {}
-
-// ---------------------------------------------------------------------------
-// Errors.
-
-bool TextParser::Error(int64_t begin, int64_t end, std::string message) {
-  diagnostics_->Error(Span(source_, begin, end), std::move(message));
-  return false;
-}
-
-bool TextParser::ErrorHere(std::string message) {
-  return Error(lexer_.token().begin, lexer_.token().end, std::move(message));
-}
-
-bool TextParser::Expected(absl::string_view what) {
-  if (lexer_.kind() == TokenKind::kBad) return ErrorHere(lexer_.error());
-  return ErrorHere(absl::StrCat("expected ", what, ", found ",
-                                TokenKindName(lexer_.kind())));
-}
-
-bool TextParser::Expect(TokenKind kind) {
-  return lexer_.Accept(kind) || Expected(TokenKindName(kind));
-}
 
 // ---------------------------------------------------------------------------
 // Names.
@@ -150,17 +126,6 @@ MetaItem TextParser::ParseMeta() {
 // ---------------------------------------------------------------------------
 // Whole texts.
 
-bool TextParser::ParseVersion() {
-  lexer_.Next();
-  if (lexer_.kind() != TokenKind::kVersion) return false;
-  if (lexer_.Name() != kVersion) {
-    ErrorHere(absl::StrCat("unknown version ", lexer_.Name(), ", known is ",
-                           kVersion));
-  }
-  lexer_.Next();
-  return true;
-}
-
 // Sees that nothing but the metadata section is left, and that it is sound.
 void TextParser::FinishText() {
   if (lexer_.kind() == TokenKind::kEnd) return;
@@ -174,29 +139,26 @@ void TextParser::FinishText() {
   }
 }
 
-IRModule TextParser::ParseModule() {
-  const bool versioned = ParseVersion();
-  IRModule module;
-  switch (lexer_.kind()) {
-    case TokenKind::kDef:
-    case TokenKind::kType:
-    case TokenKind::kExtern:
-      ParseDefinitions(&module);
-      CheckTypeNames();
-      break;
-    case TokenKind::kEnd:
-    case TokenKind::kMetadata:
-      if (!versioned) Expected("a definition or an expression");
-      break;
-    default:
-      if (Expr expr = ParseWholeExpr()) module = ModuleFromExpr(expr);
+bool TextParser::ParseDefinition(absl::string_view keyword, IRModule* module) {
+  if (keyword == kBareText) {
+    if (Expr expr = ParseWholeExpr()) *module = ModuleFromExpr(expr);
+    return true;
   }
-  if (!TooManyErrors()) FinishText();
-  return module;
+  if (keyword == kMetadataText) {
+    FinishText();
+    return true;
+  }
+  has_definitions_ = true;
+  return lexer_.kind() == TokenKind::kDef ? ParseFunction(module)
+                                          : ParseTypeDefinition(module);
+}
+
+void TextParser::Finish(IRModule* /*module*/) {
+  if (has_definitions_) CheckTypeNames();
 }
 
 Expr TextParser::ParseExpr() {
-  ParseVersion();
+  input_.ParseVersion();
   Expr result = ParseWholeExpr();
   if (!TooManyErrors()) FinishText();
   return diagnostics_->has_errors() ? Expr() : result;
@@ -219,50 +181,22 @@ Expr TextParser::ParseWholeExpr() {
     values_.pop_back();
   }
   EndDefinition();
-  if (!AtTextEnd() && diagnostics_->num_errors() == errors) {
+  if (!input_.AtTextEnd() && diagnostics_->num_errors() == errors) {
     Expected("`;` or the end of the text");
   }
   if (diagnostics_->num_errors() == errors) return result;
-  while (!AtTextEnd()) lexer_.Next();
+  while (!input_.AtTextEnd()) lexer_.Next();
   return {};
 }
 
-void TextParser::ParseDefinitions(IRModule* module) {
-  while (!AtTextEnd() && !TooManyErrors()) {
-    if (lexer_.kind() == TokenKind::kDef) {
-      ParseDefinition(module);
-    } else if (lexer_.kind() == TokenKind::kType ||
-               lexer_.kind() == TokenKind::kExtern) {
-      ParseTypeDefinition(module);
-    } else {
-      Expected("a definition");
-      lexer_.Next();
-      SkipToDefinition();
-    }
-  }
-}
-
-void TextParser::SkipToDefinition() {
-  while (!AtTextEnd() && lexer_.kind() != TokenKind::kDef &&
-         lexer_.kind() != TokenKind::kType &&
-         lexer_.kind() != TokenKind::kExtern) {
-    lexer_.Next();
-  }
-}
-
 // `def @name(...) {...}`.
-void TextParser::ParseDefinition(IRModule* module) {
+bool TextParser::ParseFunction(IRModule* module) {
   const int errors = diagnostics_->num_errors();
   const int64_t begin = lexer_.token().begin;
   lexer_.Next();
-  if (lexer_.kind() != TokenKind::kGlobal) {
-    Expected("a global name");
-    SkipToDefinition();
-    return;
-  }
-  const absl::string_view name = lexer_.Name();
-  const Span span(source_, lexer_.token().begin, lexer_.token().end);
-  Define(name, "@");
+  const Token name = lexer_.token();
+  if (name.kind != TokenKind::kGlobal) return Expected("a global name");
+  input_.Define(lexer_.Name(), "@");
   lexer_.Next();
   Function function;
   bool good = BeginFunction(begin);
@@ -272,27 +206,13 @@ void TextParser::ParseDefinition(IRModule* module) {
   }
   values_.clear();
   EndDefinition();
-  if (diagnostics_->num_errors() != errors) {
-    SkipToDefinition();
-    return;
-  }
-  GlobalVar& var = globals_[name];
-  if (!var.defined()) var = GlobalVar(std::string(name), {}, span);
-  module->Set(var, std::move(function));
-}
-
-bool TextParser::Define(absl::string_view name, absl::string_view mark) {
-  const Span span(source_, lexer_.token().begin, lexer_.token().end);
-  const auto [earlier, is_new] =
-      defined_.try_emplace(absl::StrCat(mark, name), span);
-  if (is_new) return true;
-  diagnostics_->Error(span, absl::StrCat(mark, name, " is defined twice"));
-  diagnostics_->Note(earlier->second, "it is defined here before");
-  return false;
+  if (diagnostics_->num_errors() != errors) return false;
+  module->Set(input_.Global(name), std::move(function));
+  return true;
 }
 
 // `type List[A] { Cons(A, List[A]), Nil, }` or `extern type T[A]`.
-void TextParser::ParseTypeDefinition(IRModule* module) {
+bool TextParser::ParseTypeDefinition(IRModule* module) {
   const bool is_extern = lexer_.Accept(TokenKind::kExtern);
   const Scope scope = CurrentScope();
   TypeData type;
@@ -303,13 +223,13 @@ void TextParser::ParseTypeDefinition(IRModule* module) {
   if (good) {
     const absl::string_view name = lexer_.Name();
     const GlobalTypeVar header = NoteTypeName(name);
-    const bool is_new = Define(name, "type ");
+    const bool is_new = input_.Define(name, "type ");
     lexer_.Next();
     good = ParseTypeBody(header, is_extern, &type);
     if (good && is_new) module->SetType(std::move(type));
   }
   EndScope(scope);
-  if (!good) SkipToDefinition();
+  return good;
 }
 
 // `[A] { Cons(A, List[A]), Nil, }`.
@@ -342,7 +262,7 @@ bool TextParser::ParseConstructor(const GlobalTypeVar& name,
     return Expected("the name of a constructor");
   }
   const Token token = lexer_.token();
-  const bool is_new = Define(lexer_.Name(), "constructor ");
+  const bool is_new = input_.Define(lexer_.Name(), "constructor ");
   lexer_.Next();
   std::vector<Type> inputs;
   if (lexer_.Accept(TokenKind::kOpenParen) &&
@@ -372,7 +292,7 @@ void TextParser::CheckTypeNames() {
   std::vector<TypeName> missing;
   std::vector<std::string> known;
   for (const auto& [name, entry] : type_names_) {
-    if (defined_.contains(absl::StrCat("type ", name))) {
+    if (input_.IsDefined(name, "type ")) {
       known.emplace_back(name);
     } else {
       missing.push_back(entry);

@@ -16,8 +16,8 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/near_names.h"
+#include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/text_lexer.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
 namespace baton {

@@ -20,7 +20,8 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/module.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/function_text.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -174,22 +175,20 @@ struct Rope {
 //
 // A visited node waits for its line as an Item; its text is on the stack
 // `text_`, in a Rope if it holds scopes, or in an Entry if it has many users.
-class Printer {
+class Printer final : public FunctionTextWriter {
  public:
-  Printer(const TextOptions& options, std::ostream* os)
-      : options_(options), os_(os) {
+  explicit Printer(TextOutput* output)
+      : options_(output->options()), output_(*output), out_(&output->text()) {
     sinks_.emplace_back();
     sinks_.back().buffer = 0;
-    out_ = &sinks_.back().tail;
-    if (options.version) out_->append("#[version = \"0.0.5\"]\n");
   }
 
-  void PrintModule(const IRModule& module);
-  void PrintTypeData(const TypeDataNode* type);
-  void PrintRoot(const Expr& expr);
+  void WriteFunction(const GlobalVar& var, const BaseFunc& function) override;
+  void WriteType(const TypeDefinition& type) override;
   // The section or note after the program.
-  void PrintMetadata();
-  std::string Finish();
+  void Finish() override;
+
+  void PrintRoot(const Expr& expr);
 
  private:
   // A visited operand.
@@ -316,15 +315,7 @@ class Printer {
   void NewLine() {
     out_->push_back('\n');
     out_->append(static_cast<size_t>(indent_), ' ');
-    if (os_ != nullptr && sinks_.size() == 1) FlushSome(out_);
-  }
-  void FlushSome(std::string* text) {
-    constexpr size_t kFlush = size_t{1} << 16;
-    if (text->size() >= kFlush) Flush(text);
-  }
-  void Flush(std::string* text) {
-    os_->write(text->data(), static_cast<std::streamsize>(text->size()));
-    text->clear();
+    if (sinks_.size() == 1) output_.FlushSome();
   }
 
   void AppendItem(const Item& item, std::string* out);
@@ -358,7 +349,7 @@ class Printer {
   void CountUsers();
 
   const TextOptions options_;
-  std::ostream* const os_;
+  TextOutput& output_;
   internal::MetadataTable metadata_;
   absl::flat_hash_map<std::string, int64_t> names_;
   size_t next_temp_ = 0;
@@ -380,6 +371,8 @@ class Printer {
   std::string scratch_;
   std::vector<Rope> ropes_;
   std::vector<size_t> free_ropes_;
+  // Where text goes: to the output, by way of those begun inside of it. The
+  // first stands for the output.
   std::list<Rope> sinks_;
   std::string* out_;
 };
@@ -387,35 +380,14 @@ class Printer {
 // ---------------------------------------------------------------------------
 // Definitions.
 
-void Printer::PrintModule(const IRModule& module) {
-  auto definitions = module.functions<Function>();
-  std::sort(definitions.begin(), definitions.end(),
-            [](const auto& a, const auto& b) {
-              return a.var->name() < b.var->name();
-            });
-  std::vector<const TypeDataNode*> types;
-  for (const TypeData& type : module.types<TypeData>())
-    types.push_back(type.get());
-  std::sort(types.begin(), types.end(),
-            [](const auto* a, const auto* b) { return a->name() < b->name(); });
-  bool first = true;
-  for (const TypeDataNode* type : types) {
-    if (!first) NewLine();
-    first = false;
-    PrintTypeData(type);
-    NewLine();
-  }
-  for (const auto& definition : definitions) {
-    if (!first) NewLine();
-    first = false;
-    definition_name_ = &definition.var->name();
-    PrintRoot(definition.function);
-    definition_name_ = nullptr;
-    NewLine();
-  }
+void Printer::WriteFunction(const GlobalVar& var, const BaseFunc& function) {
+  definition_name_ = &var->name();
+  PrintRoot(function);
+  definition_name_ = nullptr;
 }
 
-void Printer::PrintTypeData(const TypeDataNode* type) {
+void Printer::WriteType(const TypeDefinition& definition) {
+  const auto* const type = definition.As<TypeDataNode>();
   out_->append("type ");
   out_->append(type->name());
   AppendTypeParams(type->type_params(), out_);
@@ -459,14 +431,13 @@ void Printer::PrintRoot(const Expr& expr) {
   Run();
 }
 
-void Printer::PrintMetadata() {
+void Printer::Finish() {
   if (metadata_.empty()) return;
   NewLine();
   if (options_.metadata) {
     out_->append("#[metadata]\n");
-    metadata_.AppendJson(out_, [this](std::string* text) {
-      if (os_ != nullptr) FlushSome(text);
-    });
+    metadata_.AppendJson(
+        out_, [this](std::string* /*text*/) { output_.FlushSome(); });
   } else if (options_.note_omitted_metadata) {
     out_->append(
         "/* For debugging purposes the metadata section has been omitted.\n"
@@ -475,11 +446,6 @@ void Printer::PrintMetadata() {
         " * option to `True` when invoking `astext`. \n"
         " */");
   }
-}
-
-std::string Printer::Finish() {
-  if (os_ != nullptr) Flush(out_);
-  return std::move(*out_);
 }
 
 // ---------------------------------------------------------------------------
@@ -1078,7 +1044,7 @@ Rope Printer::EndSink() {
   Rope rope = std::move(sinks_.back());
   for (int need : buffers_[rope.buffer].needs) --buffers_[need].open_users;
   sinks_.pop_back();
-  out_ = &sinks_.back().tail;
+  out_ = sinks_.size() == 1 ? &output_.text() : &sinks_.back().tail;
   return rope;
 }
 
@@ -1483,47 +1449,29 @@ void Printer::CountUsers() {
   }
 }
 
-constexpr TextOptions kForPeople = {
-    .version = false, .metadata = false, .note_omitted_metadata = false};
-
-template <typename Root>
-std::string Print(const Root& root, const TextOptions& options,
+std::string Print(const Expr& expr, const TextOptions& options,
                   std::ostream* os) {
-  Printer printer(options, os);
-  if constexpr (std::is_same_v<Root, IRModule>) {
-    printer.PrintModule(root);
-  } else {
-    printer.PrintRoot(root);
-  }
-  printer.PrintMetadata();
-  return printer.Finish();
+  TextOutput output(options, os);
+  Printer printer(&output);
+  printer.PrintRoot(expr);
+  printer.Finish();
+  return std::move(output).Finish();
 }
+
+BATON_REGISTER_TEXT_WRITER(Printer, FunctionNode::kKind, TypeDataNode::kKind);
 
 }  // namespace
 
-std::string AsText(const IRModule& module, const TextOptions& options) {
-  return Print(module, options, nullptr);
-}
-
 std::string AsText(const Expr& expr, const TextOptions& options) {
   return Print(expr, options, nullptr);
-}
-
-void AsText(const IRModule& module, std::ostream& os,
-            const TextOptions& options) {
-  Print(module, options, &os);
 }
 
 void AsText(const Expr& expr, std::ostream& os, const TextOptions& options) {
   Print(expr, options, &os);
 }
 
-std::string ToText(const IRModule& module) {
-  return Print(module, kForPeople, nullptr);
-}
-
 std::string ToText(const Expr& expr) {
-  return Print(expr, kForPeople, nullptr);
+  return Print(expr, kTextForPeople, nullptr);
 }
 
 }  // namespace baton

@@ -23,35 +23,23 @@
 #include <ostream>
 #include <string>
 
-#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"  // IWYU pragma: export
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
 
-struct TextOptions {
-  // The first line, `#[version = "0.0.5"]`.
-  bool version = true;
-  // The `#[metadata]` section, if there is anything to put there.
-  bool metadata = true;
-  // Where there is, but `metadata` is false: a comment that says so.
-  bool note_omitted_metadata = true;
-  // The types found by inference, as `/* ty=... */`.
-  bool types = true;
-};
+// Those for modules are declared in ir/module_text.h. Linking this library lets
+// them write Relay's functions and data types.
 
 // The whole text, which can be parsed again if `metadata` is on.
-std::string AsText(const IRModule& module, const TextOptions& options = {});
 std::string AsText(const Expr& expr, const TextOptions& options = {});
 
 // The same to a stream. Text is held back only for what is nested: functions,
 // branches and lets inside other expressions.
-void AsText(const IRModule& module, std::ostream& os,
-            const TextOptions& options = {});
 void AsText(const Expr& expr, std::ostream& os,
             const TextOptions& options = {});
 
-// For people: neither version line nor metadata.
-std::string ToText(const IRModule& module);
+// AsText() with kTextForPeople.
 std::string ToText(const Expr& expr);
 
 }  // namespace baton

@@ -1,11 +1,14 @@
-// The tokens of Relay text.
+// The tokens of the text of modules, whatever the kinds of their functions.
 //
 // The lexer walks over the text once and allocates nothing: a token is a kind
 // and a place. White space and comments are skipped; `/* ... */` nests. A
 // mistake is a token of kind kBad, and error() says what is wrong with it.
+//
+// Relay's keywords are tokens of their own in every text. Another level's
+// keywords are identifiers to the lexer: see Lexer::AtWord().
 
-#ifndef BATON_RELAY_IR_TEXT_LEXER_H_
-#define BATON_RELAY_IR_TEXT_LEXER_H_
+#ifndef BATON_IR_TEXT_LEXER_H_
+#define BATON_IR_TEXT_LEXER_H_
 
 #include <cstdint>
 #include <string>
@@ -13,7 +16,6 @@
 #include "absl/strings/string_view.h"
 
 namespace baton {
-namespace internal {
 
 enum class TokenKind : uint8_t {
   kEnd,
@@ -78,6 +80,12 @@ enum class TokenKind : uint8_t {
 // As in messages: "`;`", "a name", "the end of the text".
 absl::string_view TokenKindName(TokenKind kind);
 
+// True for identifiers and Relay's keywords: Lexer::Name() is the word.
+constexpr bool IsWord(TokenKind kind) {
+  return kind == TokenKind::kIdentifier ||
+         (kind >= TokenKind::kTrue && kind <= TokenKind::kType);
+}
+
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   // Of a number: 0 without a suffix, else 16, 32 or 64.
@@ -114,6 +122,10 @@ class Lexer {
     return Text(token.name_begin, token.name_end);
   }
 
+  // True if this token is that word.
+  bool AtWord(absl::string_view word) const {
+    return IsWord(token_.kind) && Name() == word;
+  }
   // Moves to the next token.
   void Next() {
     last_end_ = token_.end;
@@ -141,6 +153,8 @@ class Lexer {
   // The character after this token, comments and white space aside; NUL at
   // the end.
   char PeekChar();
+  // True if a global name or a word follows this token.
+  bool BeforeNameOrWord();
   // True if `=` follows this token.
   bool AtAssign();
   // True if this token is a word, a keyword perhaps, and `=` follows. Widens
@@ -184,7 +198,6 @@ class Lexer {
   std::string error_;
 };
 
-}  // namespace internal
 }  // namespace baton
 
-#endif  // BATON_RELAY_IR_TEXT_LEXER_H_
+#endif  // BATON_IR_TEXT_LEXER_H_

@@ -1,4 +1,4 @@
-#include "baton/relay/ir/text_lexer.h"
+#include "baton/ir/text_lexer.h"
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "absl/strings/string_view.h"
 
 namespace baton {
-namespace internal {
 namespace {
 
 // Classes of characters. Bytes above 0x7f are parts of UTF-8 sequences, which
@@ -570,6 +569,11 @@ char Lexer::PeekChar() {
   return *pos_;
 }
 
+bool Lexer::BeforeNameOrWord() {
+  const char c = PeekChar();
+  return c == '@' || IsLetter(c);
+}
+
 bool Lexer::AtAssign() {
   SkipBlank();
   return *pos_ == '=' && pos_[1] != '=' && pos_[1] != '>';
@@ -611,5 +615,4 @@ bool Lexer::AtKey() {
   return true;
 }
 
-}  // namespace internal
 }  // namespace baton

@@ -1,0 +1,139 @@
+#include "baton/ir/function_text.h"
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/registry.h"
+#include "baton/base/source.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/node_class.h"
+#include "baton/ir/node_kind.h"
+#include "baton/ir/span.h"
+#include "baton/ir/text_lexer.h"
+
+namespace baton {
+namespace {
+
+constexpr absl::string_view kVersion = "\"0.0.5\"";
+
+}  // namespace
+
+Registry<TextReaderFactory>& TextReaders() {
+  static auto& registry = *Registry<TextReaderFactory>::NewGlobal("keyword");
+  return registry;
+}
+
+Registry<TextWriterFactory>& TextWriters() {
+  static auto& registry =
+      *Registry<TextWriterFactory>::NewGlobal("text of a kind");
+  return registry;
+}
+
+std::string TextWriterKey(NodeKind kind) {
+  const NodeClass* const node_class = FindNodeClass(kind);
+  return node_class == nullptr
+             ? absl::StrCat("unknown.", kind.id())
+             : absl::StrCat(node_class->level, ".", node_class->name);
+}
+
+// ---------------------------------------------------------------------------
+// TextInput.
+
+TextInput::TextInput(std::shared_ptr<const Source> source,
+                     Diagnostics* diagnostics)
+    : source_(std::move(source)),
+      diagnostics_(diagnostics),
+      lexer_(source_->text()) {}
+
+bool TextInput::Error(int64_t begin, int64_t end, std::string message) {
+  diagnostics_->Error(Span(source_, begin, end), std::move(message));
+  return false;
+}
+
+bool TextInput::ErrorHere(std::string message) {
+  return Error(lexer_.token().begin, lexer_.token().end, std::move(message));
+}
+
+bool TextInput::Expected(absl::string_view what) {
+  if (lexer_.kind() == TokenKind::kBad) return ErrorHere(lexer_.error());
+  return ErrorHere(absl::StrCat("expected ", what, ", found ",
+                                TokenKindName(lexer_.kind())));
+}
+
+GlobalVar TextInput::Global(const Token& name) {
+  const absl::string_view text = lexer_.Name(name);
+  GlobalVar& var = globals_[text];
+  if (!var.defined()) var = GlobalVar(std::string(text), {}, SpanOf(name));
+  return var;
+}
+
+bool TextInput::Define(absl::string_view name, absl::string_view mark) {
+  const Span span = SpanOf(lexer_.token());
+  const auto [earlier, is_new] =
+      defined_.try_emplace(absl::StrCat(mark, name), span);
+  if (is_new) return true;
+  diagnostics_->Error(span, absl::StrCat(mark, name, " is defined twice"));
+  diagnostics_->Note(earlier->second, "it is defined here before");
+  return false;
+}
+
+bool TextInput::IsDefined(absl::string_view name,
+                          absl::string_view mark) const {
+  return defined_.contains(absl::StrCat(mark, name));
+}
+
+bool TextInput::AtDefinition() {
+  switch (lexer_.kind()) {
+    case TokenKind::kDef:
+    case TokenKind::kType:
+    case TokenKind::kExtern:
+      return true;
+    case TokenKind::kIdentifier:
+      return lexer_.BeforeNameOrWord() && TextReaders().Contains(lexer_.Name());
+    default:
+      return false;
+  }
+}
+
+void TextInput::SkipToDefinition() {
+  while (!AtTextEnd() && !AtDefinition()) lexer_.Next();
+}
+
+bool TextInput::ParseVersion() {
+  lexer_.Next();
+  if (lexer_.kind() != TokenKind::kVersion) return false;
+  if (lexer_.Name() != kVersion) {
+    ErrorHere(absl::StrCat("unknown version ", lexer_.Name(), ", known is ",
+                           kVersion));
+  }
+  lexer_.Next();
+  return true;
+}
+
+// ---------------------------------------------------------------------------
+// TextOutput.
+
+TextOutput::TextOutput(const TextOptions& options, std::ostream* os)
+    : options_(options), os_(os) {
+  if (options.version) absl::StrAppend(&text_, "#[version = ", kVersion, "]\n");
+}
+
+void TextOutput::Flush() {
+  os_->write(text_.data(), static_cast<std::streamsize>(text_.size()));
+  text_.clear();
+}
+
+std::string TextOutput::Finish() && {
+  if (os_ != nullptr) Flush();
+  return std::move(text_);
+}
+
+}  // namespace baton

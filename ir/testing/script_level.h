@@ -1,0 +1,107 @@
+// A small level of the IR for tests: functions that call others one by one, and
+// records of names. Their text:
+//
+//   record Point {
+//     x,
+//     y,
+//   }
+//
+//   script @run {
+//     @relu;
+//     @run;
+//   }
+
+#ifndef BATON_IR_TESTING_SCRIPT_LEVEL_H_
+#define BATON_IR_TESTING_SCRIPT_LEVEL_H_
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/node_fields.h"
+#include "baton/ir/node_kind.h"
+#include "baton/ir/span.h"
+#include "baton/ir/type.h"
+
+namespace baton {
+namespace script {
+
+inline constexpr int kScriptLevel = 14;
+
+#define BATON_SCRIPT_NODES(X) \
+  X(0, Script, kFunction)     \
+  X(1, Record, kTypeDefinition)
+
+enum class ScriptKind : uint16_t {
+#define BATON_SCRIPT_ENUMERATOR(index, Name, sort) \
+  k##Name = NodeKind::Id(kScriptLevel, index),
+  BATON_SCRIPT_NODES(BATON_SCRIPT_ENUMERATOR)
+#undef BATON_SCRIPT_ENUMERATOR
+};
+
+constexpr NodeSort SortOf(ScriptKind kind) {
+  switch (kind) {
+#define BATON_SCRIPT_SORT(index, Name, sort) \
+  case ScriptKind::k##Name:                  \
+    return NodeSort::sort;
+    BATON_SCRIPT_NODES(BATON_SCRIPT_SORT)
+#undef BATON_SCRIPT_SORT
+  }
+  return NodeSort::kOther;
+}
+
+class ScriptNode final : public BaseFuncNode {
+ public:
+  BATON_NODE(Script, BaseFuncNode, ScriptKind::kScript)
+  ScriptNode(std::vector<GlobalVar> calls, Span span)
+      : BaseFuncNode(kKind, {}, {}, std::move(span)),
+        calls_(std::move(calls)) {}
+  absl::Span<const GlobalVar> calls() const { return calls_; }
+
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &ScriptNode::calls_>("calls"),
+                      field::Attrs<2, &ScriptNode::attrs_>("attrs"));
+  }
+
+ private:
+  std::vector<GlobalVar> calls_;
+};
+
+class Script : public BaseFunc {
+ public:
+  BATON_HANDLE(Script, BaseFunc, ScriptNode)
+  explicit Script(std::vector<GlobalVar> calls, Span span = {})
+      : BaseFunc(new ScriptNode(std::move(calls), std::move(span))) {}
+};
+
+class RecordNode final : public TypeDefinitionNode {
+ public:
+  BATON_NODE(Record, TypeDefinitionNode, ScriptKind::kRecord)
+  RecordNode(GlobalTypeVar header, std::vector<std::string> fields)
+      : TypeDefinitionNode(kKind, std::move(header)),
+        fields_(std::move(fields)) {}
+  absl::Span<const std::string> fields() const { return fields_; }
+
+  static constexpr auto Fields() {
+    return std::tuple(field::Data<2, &RecordNode::fields_>("fields"));
+  }
+
+ private:
+  std::vector<std::string> fields_;
+};
+
+class Record : public TypeDefinition {
+ public:
+  BATON_HANDLE(Record, TypeDefinition, RecordNode)
+  Record(GlobalTypeVar header, std::vector<std::string> fields)
+      : TypeDefinition(new RecordNode(std::move(header), std::move(fields))) {}
+};
+
+}  // namespace script
+}  // namespace baton
+
+#endif  // BATON_IR_TESTING_SCRIPT_LEVEL_H_
