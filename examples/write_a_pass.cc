@@ -1,6 +1,5 @@
 #include "baton/examples/write_a_pass.h"
 
-#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -44,38 +43,24 @@ Function RemoveRelus(const IndexedGraph& graph,
 }
 // [/rewriter]
 
-// [analysis]
-// The operators that a program calls or refers to.
-class CalledOperators {
- public:
-  explicit CalledOperators(const Expr& root) {
-    PostOrderVisit(root, [this](const ExprNode* node) {
-      if (const auto* op = Expr(node).As<OpNode>()) operators_.insert(op);
-    });
-  }
-  bool Contains(const Op& op) const { return operators_.contains(op.get()); }
-
-  // The memory that this holds, about.
-  size_t bytes() const { return operators_.capacity() * sizeof(OpNode*); }
-
- private:
-  absl::flat_hash_set<const OpNode*> operators_;
-};
-// [/analysis]
-
 // [body]
-absl::StatusOr<Function> RemoveRelus(const Function& function,
-                                     const RemoveRedundantReluOptions& options,
-                                     const PassContext& context) {
+// Whether `root` calls or mentions `op`.
+bool Mentions(const Expr& root, const Op& op) {
+  bool found = false;
+  PostOrderVisit(root,
+                 [&](const ExprNode* node) { found |= node == op.get(); });
+  return found;
+}
+
+absl::StatusOr<Function> RemoveRelus(
+    const Function& function, const RemoveRedundantReluOptions& options) {
   absl::flat_hash_set<Expr> non_negative;
   for (const std::string& name : options.non_negative) {
     BATON_ASSIGN_OR_RETURN(Expr op, Op::Get(name));
     non_negative.insert(std::move(op));
   }
-  const auto called = context.Analyze<CalledOperators>(function);
-  if (!called->Contains(Op::Find("nn.relu"))) return function;
-  const auto graph = context.Analyze<IndexedGraph>(function);
-  return RemoveRelus(*graph, non_negative);
+  if (!Mentions(function, Op::Find("nn.relu"))) return function;
+  return RemoveRelus(IndexedGraph(function), non_negative);
 }
 // [/body]
 
@@ -85,8 +70,8 @@ absl::StatusOr<Function> RemoveRelus(const Function& function,
 Pass RemoveRedundantRelu(RemoveRedundantReluOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
-                const PassContext& context) {
-        return RemoveRelus(function, options, context);
+                const PassContext& /*context*/) {
+        return RemoveRelus(function, options);
       },
       {.name = "RemoveRedundantRelu",
        .opt_level = 1,

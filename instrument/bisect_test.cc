@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gtest/gtest.h"
 
 namespace baton {

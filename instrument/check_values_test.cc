@@ -16,12 +16,12 @@
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -8,10 +8,10 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -14,11 +14,11 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

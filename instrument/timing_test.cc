@@ -11,12 +11,12 @@
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

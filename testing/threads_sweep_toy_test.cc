@@ -17,11 +17,11 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/testing/threads_sweep.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gtest/gtest.h"
 
 namespace baton {

@@ -179,7 +179,6 @@ class FunctionPass final : public PassImpl {
       return absl::InternalError(info().name +
                                  " returned no function (a null handle)");
     }
-    context.analyses().Drop(function.get());
     result = *std::move(after);
     return absl::OkStatus();
   }

@@ -18,9 +18,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/text_printer.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
@@ -28,7 +26,6 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,6 +34,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using toy::Function;
 
 // The name of `function` in `module`.
 std::string NameOf(const Function& function, const IRModule& module) {
@@ -382,7 +380,7 @@ TEST_P(ParallelTest, TextIsTheSame) {
       PassContext().Run([&] { return pass(module); });
   const absl::StatusOr<IRModule> result = Run(pass, module);
   ASSERT_TRUE(expected.ok() && result.ok());
-  EXPECT_EQ(AsText(*result), AsText(*expected));
+  EXPECT_EQ(toy::Text(*result), toy::Text(*expected));
 }
 
 TEST(ParallelismTest, BodiesDoRunAtTheSameTime) {

@@ -13,7 +13,6 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
 #include "baton/ir/module.h"
-#include "baton/transform/analysis_cache.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
@@ -36,34 +35,12 @@ absl::StatusOr<AttrMap> PassOptions::Values() const {
   return fields_->NonDefault(object_.get());
 }
 
-namespace {
-
-// The use of a context's analyses by an outermost pass.
-class AnalysesInUse {
- public:
-  AnalysesInUse(const PassContext& context, const PassExecution& execution)
-      : cache_(execution.parent() == nullptr ? &context.analyses() : nullptr) {
-    if (cache_ != nullptr) cache_->BeginUse();
-  }
-  AnalysesInUse(const AnalysesInUse&) = delete;
-  AnalysesInUse& operator=(const AnalysesInUse&) = delete;
-  ~AnalysesInUse() {
-    if (cache_ != nullptr) cache_->EndUse();
-  }
-
- private:
-  AnalysisCache* cache_;
-};
-
-}  // namespace
-
 absl::StatusOr<IRModule> Pass::Run(IRModule module) const {
   if (!defined()) return absl::InvalidArgumentError("a null pass cannot run");
   ThreadState& state = ThreadState::Get();
   const PassContext context = state.context();
   PassExecution execution(*this, info(), state.running());
   execution.context_ = &context;
-  const AnalysesInUse analyses(context, execution);
   if (!context.instruments().empty()) {
     return RunInstrumented(std::move(module), context, execution, state);
   }

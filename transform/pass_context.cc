@@ -19,39 +19,14 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
-#include "baton/transform/analysis_cache.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass_error.h"
 
 namespace baton {
 
-namespace {
-
-// The value of a setting among `config`; null if it is not given.
-const AttrValue* FindIn(const AttrMap& config, absl::string_view name) {
-  // The last one counts, as on a command line.
-  for (auto it = config.rbegin(); it != config.rend(); ++it) {
-    if (it->first == name) return &it->second;
-  }
-  return nullptr;
-}
-
-int64_t AnalysisCacheBytes(const AttrMap& config) {
-  const ConfigKey<int64_t>& key = AnalysisCacheBytesConfig();
-  int64_t bytes = key.default_value();
-  if (const AttrValue* given = FindIn(config, key.name())) {
-    AttrTraits<int64_t>::FromValue(*given, &bytes).IgnoreError();
-  }
-  return bytes;
-}
-
-}  // namespace
-
 struct PassContext::State {
-  explicit State(PassContextOptions given)
-      : options(std::move(given)),
-        analyses(AnalysisCacheBytes(options.config)) {
+  explicit State(PassContextOptions given) : options(std::move(given)) {
     for (const auto& [name, value] : options.config) {
       status = CheckConfig(name, value);
       if (!status.ok()) return;
@@ -66,7 +41,6 @@ struct PassContext::State {
 
   PassContextOptions options;
   absl::Status status;
-  AnalysisCache analyses;
 
   // Where a context with instruments is entered, and how often.
   std::mutex mutex;
@@ -159,10 +133,13 @@ const PassRegistry* PassContext::registry() const {
 }
 
 const AttrValue* PassContext::FindConfig(absl::string_view name) const {
-  return FindIn(state_->options.config, name);
+  // The last one counts, as on a command line.
+  const AttrMap& config = state_->options.config;
+  for (auto it = config.rbegin(); it != config.rend(); ++it) {
+    if (it->first == name) return &it->second;
+  }
+  return nullptr;
 }
-
-AnalysisCache& PassContext::analyses() const { return state_->analyses; }
 
 bool PassContext::PassEnabled(const PassInfo& info) const {
   if (Contains(disabled_pass(), info.name)) return false;
@@ -219,7 +196,6 @@ absl::StatusOr<PassContext::Scope> PassContext::Enter() const {
   }
   const uint64_t id = next_id.fetch_add(1, std::memory_order_relaxed);
   thread.PushScope(*this, id);
-  state_->analyses.BeginUse();
   return Scope(*this, &thread, id, counted);
 }
 
@@ -265,7 +241,6 @@ absl::Status PassContext::Scope::Exit() {
         "a pass context must be left on the thread that entered it");
   }
   thread_ = nullptr;
-  context_.state_->analyses.EndUse();
   if (counted_) {
     const std::lock_guard<std::mutex> lock(context_.state_->mutex);
     --context_.state_->times_entered;

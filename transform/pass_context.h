@@ -33,8 +33,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/transform/analysis_cache.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
@@ -82,15 +80,6 @@ class PassContext {
   // The value of a setting, or its default.
   template <typename T>
   T Get(const ConfigKey<T>& key) const;
-
-  // What the analysis `A` says of `root`: computed now, or by a pass before,
-  // if the context still has it. See analysis_cache.h.
-  template <Analysis A>
-  std::shared_ptr<const A> Analyze(const Expr& root) const {
-    return analyses().Get<A>(root);
-  }
-  // Keeps things as long as the context is entered or a pass runs in it.
-  AnalysisCache& analyses() const;
 
   // Whether a Sequential runs the pass: it is not disabled, and it is required
   // or its level is reached.

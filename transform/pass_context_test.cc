@@ -16,11 +16,11 @@
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_error.h"
 #include "baton/transform/pass_instrument.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -13,12 +13,12 @@
 #include "baton/base/fields.h"
 #include "baton/base/registry.h"
 #include "baton/ir/module.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/sequential.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

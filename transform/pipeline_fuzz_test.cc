@@ -11,12 +11,12 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/value_text.h"
 #include "baton/ir/module.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
-#include "baton/transform/testing/toy_passes.h"
 
 namespace baton {
 namespace {

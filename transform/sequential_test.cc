@@ -9,12 +9,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/ir/module.h"
+#include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
-#include "baton/transform/testing/toy_passes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

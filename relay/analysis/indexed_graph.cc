@@ -91,7 +91,7 @@ IndexedGraph::IndexedGraph(const Expr& root,
   };
 
   if (!root.defined()) return;
-  nodes_.reserve(kFewNodes);
+  nodes_.reserve(32);
   if (const auto* function = root.As<FunctionNode>()) {
     shared_nodes.Reserve(2 * function->params().size());
   }

@@ -81,17 +81,7 @@ class IndexedGraph {
   // walk enters them.
   int first_edge(int i) const { return nodes_[i].first_edge; }
 
-  // The memory that this holds; 0 for a graph so small that indexing it again
-  // costs less than looking it up (transform/analysis_cache.h).
-  size_t bytes() const {
-    if (size() < kFewNodes) return 0;
-    return nodes_.capacity() * sizeof(Entry) +
-           children_.capacity() * sizeof(int);
-  }
-
  private:
-  static constexpr int kFewNodes = 32;
-
   struct Entry {
     const ExprNode* node;
     int first_edge;

@@ -9,11 +9,13 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/transform/pass_test_util.h"
+#include "baton/testing/parse_typed.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
 namespace {
+
+using testing::ParseTyped;
 
 // Bounds of the body of `fn (%x: Tensor[(2), float32]) { BODY }`.
 MagnitudeBounds BoundsOf(absl::string_view body) {

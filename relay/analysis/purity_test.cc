@@ -8,7 +8,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/transform/pass_test_util.h"
+#include "baton/testing/parse_typed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::ParseTyped;
 
 // The variables of lets whose values may have an effect.
 std::vector<std::string> Effects(absl::string_view text) {

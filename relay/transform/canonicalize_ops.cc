@@ -52,8 +52,8 @@ OpAttrMap<CanonicalForm>& CanonicalForms() {
 Pass CanonicalizeOps() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
-         const PassContext& context) -> absl::StatusOr<Function> {
-        return Canonicalize(*context.Analyze<IndexedGraph>(function));
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Canonicalize(IndexedGraph(function));
       },
       {.name = "CanonicalizeOps",
        .opt_level = 3,

@@ -578,10 +578,10 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
       std::move(desired));
   return CreateFunctionPass(
       [shared](Function function, const IRModule& /*module*/,
-               const PassContext& context) -> absl::StatusOr<Function> {
+               const PassContext& /*context*/) -> absl::StatusOr<Function> {
         if (!shared->ok()) return shared->status();
-        const auto graph = context.Analyze<IndexedGraph>(function);
-        return LayoutConverter(*graph, **shared).Run();
+        const IndexedGraph graph(function);
+        return LayoutConverter(graph, **shared).Run();
       },
       {.name = "ConvertLayout",
        .opt_level = 3,

@@ -276,9 +276,9 @@ absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
-                const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<IndexedGraph>(function);
-        return Function(Eliminator(*graph, options).Run().As<FunctionNode>());
+                const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const IndexedGraph graph(function);
+        return Function(Eliminator(graph, options).Run().As<FunctionNode>());
       },
       {.name = "EliminateCommonSubexpr",
        .opt_level = 3,

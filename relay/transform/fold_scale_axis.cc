@@ -699,9 +699,9 @@ template <typename Folder>
 Pass CreateFoldPass(PassInfo info) {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
-         const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<IndexedGraph>(function);
-        return Function(Folder(*graph).Run().template As<FunctionNode>());
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const IndexedGraph graph(function);
+        return Function(Folder(graph).Run().template As<FunctionNode>());
       },
       std::move(info));
 }

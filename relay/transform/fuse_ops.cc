@@ -402,8 +402,8 @@ Pass FuseOps(FuseOpsOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<IndexedGraph>(function);
-        return Function(OperatorFuser(*graph, LimitsOf(options, context))
+        const IndexedGraph graph(function);
+        return Function(OperatorFuser(graph, LimitsOf(options, context))
                             .Run()
                             .As<FunctionNode>());
       },

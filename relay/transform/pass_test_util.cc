@@ -12,12 +12,12 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/well_formed.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/inputs.h"
+#include "baton/testing/parse_typed.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
@@ -37,12 +37,6 @@ IRModule TypedOrFail(const IRModule& module) {
 }
 
 }  // namespace
-
-IRModule ParseTyped(absl::string_view text) {
-  const absl::StatusOr<IRModule> module = ParseModule(text);
-  EXPECT_THAT(module, IsOk()) << text;
-  return module.ok() ? TypedOrFail(*module) : IRModule();
-}
 
 bool SameValue(const Value& a, const Value& b) {
   if (a.is_tensor()) return b.is_tensor() && a.tensor() == b.tensor();

@@ -8,13 +8,13 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/testing/parse_typed.h"
 #include "baton/testing/random_program.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
 
-// The module of a text, with types; the test fails if it has none.
-IRModule ParseTyped(absl::string_view text);
+using testing::ParseTyped;
 
 // Runs `pass` on `module`. Checks that the input is as before, that the result
 // is well-formed and can be typed, and that `main`, if it can be run on random

@@ -248,9 +248,9 @@ absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr) {
 Pass SimplifyInference() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
-         const PassContext& context) -> absl::StatusOr<Function> {
-        const auto graph = context.Analyze<IndexedGraph>(function);
-        return Function(InferenceSimplifier(*graph).Run().As<FunctionNode>());
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const IndexedGraph graph(function);
+        return Function(InferenceSimplifier(graph).Run().As<FunctionNode>());
       },
       {.name = "SimplifyInference",
        .required = {"InferType"},

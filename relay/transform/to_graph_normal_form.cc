@@ -104,10 +104,10 @@ absl::StatusOr<Expr> ToGraphNormalFormInExpr(const Expr& expr) {
 Pass ToGraphNormalForm() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
-         const PassContext& context) -> absl::StatusOr<Function> {
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
         if (!ContainsKind(function, ExprKind::kLet)) return function;
-        const auto graph = context.Analyze<IndexedGraph>(function);
-        return Function(LetRemover(*graph).Run().As<FunctionNode>());
+        const IndexedGraph graph(function);
+        return Function(LetRemover(graph).Run().As<FunctionNode>());
       },
       {.name = "ToGraphNormalForm",
        .opt_level = 1,

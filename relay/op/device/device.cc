@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -28,8 +29,9 @@ namespace baton::relay {
 namespace {
 
 // Its argument, with a note.
-OpRegistration Annotation(absl::string_view name, absl::string_view doc) {
-  return OpRegistration(name)
+OpRegistration Annotation(absl::string_view name, absl::string_view doc,
+                          CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"data", "The input."}})
       .TypeRelation(IdentityRel)

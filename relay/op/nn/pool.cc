@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/layout.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -244,77 +245,38 @@ BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Set(Kernels(),
          KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalAvgPool2d>>);
 
-BATON_REGISTER_OP("nn.adaptive_max_pool1d")
-    .Describe("Maximum over windows chosen to give a result of a size.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AdaptivePool1DAttrs>()
-    .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
-    .Set(Kernels(),
-         KernelWith<
-             AdaptivePool1DAttrs,
-             AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveMaxPool>>);
+template <typename A, int kSpatialRank, auto kKernel>
+OpRegistration AdaptivePoolOp(absl::string_view name, absl::string_view doc,
+                              CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
+      .Describe(doc)
+      .Arguments({{"data", "The input."}})
+      .TakesAttrs<A>()
+      .TypeRelation(AdaptivePoolRel<A, kSpatialRank>)
+      .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+      .Set(LayoutInferenceRules(), InferPoolLayouts<A>)
+      .Set(Kernels(), KernelWith<A, AdaptivePool<A, kKernel>>);
+}
 
-BATON_REGISTER_OP("nn.adaptive_max_pool2d")
-    .Describe("Maximum over windows chosen to give a result of a size.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AdaptivePool2DAttrs>()
-    .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
-    .Set(Kernels(),
-         KernelWith<
-             AdaptivePool2DAttrs,
-             AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveMaxPool>>);
+constexpr char kAdaptiveMax[] =
+    "Maximum over windows chosen to give a result of a size.";
+constexpr char kAdaptiveAvg[] =
+    "Mean over windows chosen to give a result of a size.";
 
-BATON_REGISTER_OP("nn.adaptive_max_pool3d")
-    .Describe("Maximum over windows chosen to give a result of a size.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AdaptivePool3DAttrs>()
-    .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
-    .Set(Kernels(),
-         KernelWith<
-             AdaptivePool3DAttrs,
-             AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveMaxPool>>);
-
-BATON_REGISTER_OP("nn.adaptive_avg_pool1d")
-    .Describe("Mean over windows chosen to give a result of a size.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AdaptivePool1DAttrs>()
-    .TypeRelation(AdaptivePoolRel<AdaptivePool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool1DAttrs>)
-    .Set(Kernels(),
-         KernelWith<
-             AdaptivePool1DAttrs,
-             AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveAvgPool>>);
-
-BATON_REGISTER_OP("nn.adaptive_avg_pool2d")
-    .Describe("Mean over windows chosen to give a result of a size.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AdaptivePool2DAttrs>()
-    .TypeRelation(AdaptivePoolRel<AdaptivePool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool2DAttrs>)
-    .Set(Kernels(),
-         KernelWith<
-             AdaptivePool2DAttrs,
-             AdaptivePool<AdaptivePool2DAttrs, kernels::AdaptiveAvgPool>>);
-
-BATON_REGISTER_OP("nn.adaptive_avg_pool3d")
-    .Describe("Mean over windows chosen to give a result of a size.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AdaptivePool3DAttrs>()
-    .TypeRelation(AdaptivePoolRel<AdaptivePool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AdaptivePool3DAttrs>)
-    .Set(Kernels(),
-         KernelWith<
-             AdaptivePool3DAttrs,
-             AdaptivePool<AdaptivePool3DAttrs, kernels::AdaptiveAvgPool>>);
+[[maybe_unused]] const OpRegistration kAdaptivePools[] = {
+    AdaptivePoolOp<AdaptivePool1DAttrs, 1, kernels::AdaptiveMaxPool>(
+        "nn.adaptive_max_pool1d", kAdaptiveMax),
+    AdaptivePoolOp<AdaptivePool2DAttrs, 2, kernels::AdaptiveMaxPool>(
+        "nn.adaptive_max_pool2d", kAdaptiveMax),
+    AdaptivePoolOp<AdaptivePool3DAttrs, 3, kernels::AdaptiveMaxPool>(
+        "nn.adaptive_max_pool3d", kAdaptiveMax),
+    AdaptivePoolOp<AdaptivePool1DAttrs, 1, kernels::AdaptiveAvgPool>(
+        "nn.adaptive_avg_pool1d", kAdaptiveAvg),
+    AdaptivePoolOp<AdaptivePool2DAttrs, 2, kernels::AdaptiveAvgPool>(
+        "nn.adaptive_avg_pool2d", kAdaptiveAvg),
+    AdaptivePoolOp<AdaptivePool3DAttrs, 3, kernels::AdaptiveAvgPool>(
+        "nn.adaptive_avg_pool3d", kAdaptiveAvg),
+};
 
 BATON_REGISTER_OP("nn.max_pool2d_grad")
     .Describe("The gradient of nn.max_pool2d.")

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -47,8 +48,9 @@ absl::StatusOr<Type> SparseDenseRel(TypeRelationContext& context) {
   return Type(TensorType({dense->dim(0), rows}, dense->dtype()));
 }
 
-OpRegistration SparseDense(absl::string_view name, absl::string_view doc) {
-  return OpRegistration(name)
+OpRegistration SparseDense(absl::string_view name, absl::string_view doc,
+                           CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"dense_data", "The dense operand."},
                   {"sparse_data", "The values of the sparse operand."},

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -697,8 +698,9 @@ BATON_REGISTER_OP("qnn.concatenate")
     .Set(QuantizedOps(), true);
 
 OpRegistration QnnBinary(absl::string_view name, absl::string_view doc,
-                         KernelFn kernel) {
-  return OpRegistration(name)
+                         KernelFn kernel,
+                         CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"lhs", "The left operand."},
                   {"rhs", "The right operand."},
@@ -723,8 +725,9 @@ OpRegistration QnnBinary(absl::string_view name, absl::string_view doc,
     QnnBinary("qnn.subtract", "subtract of quantized tensors.", QnnSubtract),
 };
 
-OpRegistration QnnUnary(absl::string_view name, absl::string_view doc) {
-  return OpRegistration(name)
+OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
+                        CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"data", "The input."},
                   {"scale", "The scale of the input."},

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -35,8 +36,9 @@ namespace baton::relay {
 namespace {
 
 OpRegistration Unary(absl::string_view name, absl::string_view doc,
-                     KernelFn kernel) {
-  return OpRegistration(name)
+                     KernelFn kernel,
+                     CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"data", "The input."}})
       .TypeRelation(TensorIdentityRel)
@@ -46,13 +48,15 @@ OpRegistration Unary(absl::string_view name, absl::string_view doc,
 }
 
 OpRegistration Predicate(absl::string_view name, absl::string_view doc,
-                         KernelFn kernel) {
-  return Unary(name, doc, kernel).TypeRelation(PredicateRel);
+                         KernelFn kernel,
+                         CodeLocation location = CodeLocation::Current()) {
+  return Unary(name, doc, kernel, location).TypeRelation(PredicateRel);
 }
 
 OpRegistration Binary(absl::string_view name, absl::string_view doc,
-                      KernelFn kernel) {
-  return OpRegistration(name)
+                      KernelFn kernel,
+                      CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"lhs", "The left operand."}, {"rhs", "The right operand."}})
       .TypeRelation(BroadcastRel)
@@ -62,8 +66,9 @@ OpRegistration Binary(absl::string_view name, absl::string_view doc,
 }
 
 OpRegistration Comparison(absl::string_view name, absl::string_view doc,
-                          KernelFn kernel) {
-  return Binary(name, doc, kernel).TypeRelation(BroadcastCompareRel);
+                          KernelFn kernel,
+                          CodeLocation location = CodeLocation::Current()) {
+  return Binary(name, doc, kernel, location).TypeRelation(BroadcastCompareRel);
 }
 
 absl::StatusOr<Tensor> ComputeTruncDivide(const Tensor& a, const Tensor& b) {

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -139,8 +140,9 @@ absl::StatusOr<Tensor> ComputeVariance(const VarianceAttrs& attrs,
 }
 
 OpRegistration Reduction(absl::string_view name, absl::string_view doc,
-                         KernelFn kernel) {
-  return OpRegistration(name)
+                         KernelFn kernel,
+                         CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"data", "The input."}})
       .TakesAttrs<ReduceAttrs>()
@@ -168,8 +170,9 @@ OpRegistration Reduction(absl::string_view name, absl::string_view doc,
 };
 
 OpRegistration ArgReduction(absl::string_view name, absl::string_view doc,
-                            KernelFn kernel) {
-  return OpRegistration(name)
+                            KernelFn kernel,
+                            CodeLocation location = CodeLocation::Current()) {
+  return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"data", "The input."}})
       .TakesAttrs<ArgReduceAttrs>()

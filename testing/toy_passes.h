@@ -2,8 +2,8 @@
 // them needs real operators. Linking this registers a pass InferType, and the
 // operators toy.a to toy.d of one argument.
 
-#ifndef BATON_TRANSFORM_TESTING_TOY_PASSES_H_
-#define BATON_TRANSFORM_TESTING_TOY_PASSES_H_
+#ifndef BATON_TESTING_TOY_PASSES_H_
+#define BATON_TESTING_TOY_PASSES_H_
 
 #include <string>
 #include <utility>
@@ -21,6 +21,9 @@
 
 namespace baton::toy {
 
+// The functions that toy passes are over: Relay's.
+using baton::Function;
+
 // `main`, `f1`, `f2` ... : each `fn (%x) { toy.a(%x) }`, typed.
 IRModule Module(int num_functions = 1);
 
@@ -28,6 +31,8 @@ IRModule Module(int num_functions = 1);
 std::string Ops(const Function& function);
 // The same for `main`, or for each function: `main: a; f1: b`.
 std::string Ops(const IRModule& module);
+// All that there is to know about the module.
+std::string Text(const IRModule& module);
 
 Pass InferType();
 
@@ -106,4 +111,4 @@ class Tree final : public PassInstrument {
 
 }  // namespace baton::toy
 
-#endif  // BATON_TRANSFORM_TESTING_TOY_PASSES_H_
+#endif  // BATON_TESTING_TOY_PASSES_H_

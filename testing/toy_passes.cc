@@ -1,4 +1,4 @@
-#include "baton/transform/testing/toy_passes.h"
+#include "baton/testing/toy_passes.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,6 +19,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/transform/function_pass.h"
@@ -85,6 +86,8 @@ std::string Ops(const IRModule& module) {
   }
   return absl::StrJoin(all, "; ");
 }
+
+std::string Text(const IRModule& module) { return AsText(module); }
 
 Pass InferType() {
   return CreateModulePass(

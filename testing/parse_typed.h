@@ -1,0 +1,16 @@
+// Programs for tests, given as text.
+
+#ifndef BATON_TESTING_PARSE_TYPED_H_
+#define BATON_TESTING_PARSE_TYPED_H_
+
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+
+namespace baton::testing {
+
+// The module of a text, with types; the test fails if it has none.
+IRModule ParseTyped(absl::string_view text);
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_PARSE_TYPED_H_
