@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
@@ -86,7 +86,7 @@ std::string Describe(const ExprNode* node) {
 // Compares the types of two graphs that are the same but for types.
 absl::Status CompareTypes(const Expr& recorded, const Expr& inferred,
                           absl::string_view function) {
-  absl::flat_hash_set<const ExprNode*> seen;
+  FlatHashSet<const ExprNode*> seen;
   std::vector<std::pair<const ExprNode*, const ExprNode*>> stack = {
       {recorded.get(), inferred.get()}};
   std::vector<const ExprNode*> children;
@@ -116,7 +116,7 @@ absl::Status CompareTypes(const Expr& recorded, const Expr& inferred,
 
 // Whether `function` uses one of the global functions `names`.
 bool UsesAny(const BaseFunc& function,
-             const absl::flat_hash_set<absl::string_view>& names) {
+             const FlatHashSet<absl::string_view>& names) {
   if (!function.Is<FunctionNode>()) return false;
   bool uses = false;
   PostOrderVisit(
@@ -151,7 +151,7 @@ Pending WhatDiffers(const IRModule& module, const IRModule& good) {
   }
   Pending pending{std::vector<bool>(definitions.size()), 0};
   size_t num_kept = 0;
-  absl::flat_hash_set<absl::string_view> retyped;
+  FlatHashSet<absl::string_view> retyped;
   for (size_t i = 0; i < definitions.size(); ++i) {
     const auto& [var, function] = definitions[i];
     const BaseFunc old = i < known.size() && known[i].var->name() == var->name()

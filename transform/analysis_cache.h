@@ -32,8 +32,8 @@
 #include <memory>
 #include <mutex>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "baton/base/hash_table.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/config.h"
 
@@ -125,7 +125,7 @@ class AnalysisCache {
   mutable std::mutex mutex_;
   std::condition_variable computed_;
   Roots roots_;
-  absl::flat_hash_map<const ExprNode*, Roots::iterator> index_;
+  FlatHashMap<const ExprNode*, Roots::iterator> index_;
   size_t bytes_ = 0;
 };
 

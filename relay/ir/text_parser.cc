@@ -1,15 +1,18 @@
 #include "baton/relay/ir/text_parser.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser_impl.h"
@@ -22,16 +25,42 @@ std::shared_ptr<const Source> MakeSource(absl::string_view text,
   return std::make_shared<Source>(std::string(source_name), std::string(text));
 }
 
+// What `parse` makes of the text; nothing, with an error, without memory.
+template <typename MakeSourceFn, typename Parse>
+auto WithParser(const MakeSourceFn& make_source, Diagnostics& diagnostics,
+                const Parse& parse) {
+  std::optional<internal::TextParser> parser;
+  using Result = decltype(parse(*parser));
+  return IfOutOfMemory(
+      [&] { return parse(parser.emplace(make_source(), &diagnostics)); },
+      [&] {
+        diagnostics.OutOfMemory(parser.has_value() ? parser->Place() : Span(),
+                                "what the text says");
+        return Result();
+      });
+}
+
+template <typename Parse>
+auto ParseText(absl::string_view text, absl::string_view source_name,
+               Diagnostics& diagnostics, const Parse& parse) {
+  return WithParser([&] { return MakeSource(text, source_name); }, diagnostics,
+                    parse);
+}
+
 }  // namespace
 
 IRModule ParseModule(absl::string_view text, absl::string_view source_name,
                      Diagnostics& diagnostics) {
-  return ParseModule(MakeSource(text, source_name), diagnostics);
+  return ParseText(
+      text, source_name, diagnostics,
+      [](internal::TextParser& parser) { return parser.ParseModule(); });
 }
 
 IRModule ParseModule(std::shared_ptr<const Source> source,
                      Diagnostics& diagnostics) {
-  return internal::TextParser(std::move(source), &diagnostics).ParseModule();
+  return WithParser(
+      [&] { return std::move(source); }, diagnostics,
+      [](internal::TextParser& parser) { return parser.ParseModule(); });
 }
 
 absl::StatusOr<IRModule> ParseModule(absl::string_view text,
@@ -45,8 +74,9 @@ absl::StatusOr<IRModule> ParseModule(absl::string_view text,
 absl::StatusOr<Expr> ParseExpr(absl::string_view text,
                                absl::string_view source_name) {
   Diagnostics diagnostics;
-  Expr expr = internal::TextParser(MakeSource(text, source_name), &diagnostics)
-                  .ParseExpr();
+  Expr expr = ParseText(
+      text, source_name, diagnostics,
+      [](internal::TextParser& parser) { return parser.ParseExpr(); });
   if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
   return expr;
 }
@@ -54,8 +84,9 @@ absl::StatusOr<Expr> ParseExpr(absl::string_view text,
 absl::StatusOr<Type> ParseType(absl::string_view text,
                                absl::string_view source_name) {
   Diagnostics diagnostics;
-  Type type = internal::TextParser(MakeSource(text, source_name), &diagnostics)
-                  .ParseType();
+  Type type = ParseText(
+      text, source_name, diagnostics,
+      [](internal::TextParser& parser) { return parser.ParseType(); });
   if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
   return type;
 }

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/source.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
@@ -48,6 +48,9 @@ class TextParser {
   IRModule ParseModule();
   Expr ParseExpr();
   Type ParseType();
+
+  // Where it is in the text; null without memory.
+  Span Place() const noexcept;
 
  private:
   // The numbers of bindings at the beginning of a scope.
@@ -149,6 +152,9 @@ class TextParser {
   bool ParseTypes(TokenKind close, std::vector<Type>* types);
   // `name` stands at the current token: false, with an error, if it is taken.
   bool Define(absl::string_view name, absl::string_view mark);
+  // An error, at the current token, if `name` is defined as `other` too.
+  void ExpectNot(absl::string_view name, absl::string_view mark,
+                 absl::string_view other);
   void CheckTypeNames();
   void SkipToDefinition();
   void EndDefinition();
@@ -260,20 +266,20 @@ class TextParser {
   // What is bound, held by what is under way on the stacks below.
   NameTable<VarNode> vars_;
   NameTable<TypeVarNode> type_vars_;
-  absl::flat_hash_map<absl::string_view, Var> free_vars_;
-  absl::flat_hash_map<absl::string_view, GlobalVar> globals_;
-  absl::flat_hash_map<absl::string_view, Constructor> constructors_;
+  FlatHashMap<absl::string_view, Var> free_vars_;
+  FlatHashMap<absl::string_view, GlobalVar> globals_;
+  FlatHashMap<absl::string_view, Constructor> constructors_;
   // Functions with their `@`, data types and constructors as they are.
-  absl::flat_hash_map<std::string, Span> defined_;
-  absl::flat_hash_map<absl::string_view, TypeName> type_names_;
+  FlatHashMap<std::string, Span> defined_;
+  FlatHashMap<absl::string_view, TypeName> type_names_;
   // `%0`, `%1`, ... of the definition; numbers out of the order elsewhere.
   std::vector<Expr> graph_;
-  absl::flat_hash_map<int64_t, Expr> sparse_graph_;
+  FlatHashMap<int64_t, Expr> sparse_graph_;
 
   // What the same text stood for before.
   NameTable<OpNode> ops_;
-  absl::flat_hash_map<absl::string_view, Type> types_by_text_;
-  absl::flat_hash_map<std::pair<const AttrsType*, absl::string_view>, Attrs>
+  FlatHashMap<absl::string_view, Type> types_by_text_;
+  FlatHashMap<std::pair<const AttrsType*, absl::string_view>, Attrs>
       attrs_by_text_;
   std::vector<Expr> binary_ops_;
 

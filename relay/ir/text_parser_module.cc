@@ -11,7 +11,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "baton/base/near_names.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -56,6 +58,14 @@ TextParser::TextParser(std::shared_ptr<const Source> source,
       diagnostics_(diagnostics),
       lexer_(source_->text()),
       placeholder_(Var("error")) {}
+
+Span TextParser::Place() const noexcept {
+  return IfOutOfMemory(
+      [this] {
+        return Span(source_, lexer_.token().begin, lexer_.token().end);
+      },
+      [] { return Span(); });
+}
 
 // ---------------------------------------------------------------------------
 // Errors.
@@ -291,6 +301,18 @@ bool TextParser::Define(absl::string_view name, absl::string_view mark) {
   return false;
 }
 
+// A data type and a constructor of another one have two names: in a pattern or
+// a call it could not be told which of them is meant.
+void TextParser::ExpectNot(absl::string_view name, absl::string_view mark,
+                           absl::string_view other) {
+  const auto it = defined_.find(absl::StrCat(other, name));
+  if (it == defined_.end()) return;
+  const Span span(source_, lexer_.token().begin, lexer_.token().end);
+  diagnostics_->Error(span, absl::StrCat(mark, name, " has the name of a ",
+                                         absl::StripSuffix(other, " ")));
+  diagnostics_->Note(it->second, "which is defined here");
+}
+
 // `type List[A] { Cons(A, List[A]), Nil, }` or `extern type T[A]`.
 void TextParser::ParseTypeDefinition(IRModule* module) {
   const bool is_extern = lexer_.Accept(TokenKind::kExtern);
@@ -304,6 +326,7 @@ void TextParser::ParseTypeDefinition(IRModule* module) {
     const absl::string_view name = lexer_.Name();
     const GlobalTypeVar header = NoteTypeName(name);
     const bool is_new = Define(name, "type ");
+    ExpectNot(name, "type ", "constructor ");
     lexer_.Next();
     good = ParseTypeBody(header, is_extern, &type);
     if (good && is_new) module->SetType(std::move(type));
@@ -343,6 +366,9 @@ bool TextParser::ParseConstructor(const GlobalTypeVar& name,
   }
   const Token token = lexer_.token();
   const bool is_new = Define(lexer_.Name(), "constructor ");
+  if (lexer_.Name() != name->name()) {
+    ExpectNot(lexer_.Name(), "constructor ", "type ");
+  }
   lexer_.Next();
   std::vector<Type> inputs;
   if (lexer_.Accept(TokenKind::kOpenParen) &&

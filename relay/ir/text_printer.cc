@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -360,7 +360,7 @@ class Printer {
   const TextOptions options_;
   std::ostream* const os_;
   internal::MetadataTable metadata_;
-  absl::flat_hash_map<std::string, int64_t> names_;
+  FlatHashMap<std::string, int64_t> names_;
   size_t next_temp_ = 0;
   int indent_ = 0;
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -364,7 +364,7 @@ class Checker {
   std::vector<const VarNode*> free_;
   NodeMap<int> needs_;  // of shared nodes
   NodeSet escaped_;
-  absl::flat_hash_set<std::string> unknown_globals_;
+  FlatHashSet<std::string> unknown_globals_;
 };
 
 void CheckDefinition(const IRModule& module, const GlobalVar& var,
