@@ -46,6 +46,7 @@ class AttrsType {
 class AttrsNode : public Node {
  public:
   BATON_NODE(Attrs, Node, IrKind::kAttrs)
+  static constexpr int kNodeField = 11;
   const AttrsType& type() const { return *type_; }
   const FieldList& fields() const { return type_->fields(); }
   // The struct itself, for use with the fields of type().
@@ -98,6 +99,7 @@ bool AttrsEqual(const Attrs& a, const Attrs& b);
 class DictAttrsNode final : public Node {
  public:
   BATON_NODE(DictAttrs, Node, IrKind::kDictAttrs)
+  static constexpr int kNodeField = 14;
   explicit DictAttrsNode(AttrMap entries)
       : Node(kKind), entries_(std::move(entries)) {}
   const AttrMap& entries() const { return entries_; }

@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "baton/ir/node.h"
-#include "baton/relay/ir/node_kind.h"
-#include "google/protobuf/arena.h"
+#include "baton/ir/node_kind.h"
 
 namespace baton::internal {
 
@@ -18,7 +16,10 @@ static_assert(std::endian::native == std::endian::little);
 
 inline constexpr char kBinaryMagic[8] = {'\x89', 'B', 'A',  'T',
                                          'O',    'N', '\r', '\n'};
-inline constexpr uint32_t kBinaryVersion = 1;
+// The newest version. A file has the oldest one that can hold it: 2 if there
+// are nodes whose class has no message in module.proto.
+inline constexpr uint32_t kBinaryVersion = 2;
+inline constexpr uint32_t kBinaryVersionWithoutClasses = 1;
 
 // The file's first bytes, in every version.
 struct BinaryHeader {
@@ -43,29 +44,16 @@ inline uint64_t AlignBinary(uint64_t offset) {
 inline constexpr uint64_t kMaxInlineBuffer = 64;
 // Of a node or another part of the message, in bytes.
 inline constexpr uint64_t kMaxBinaryRecord = uint64_t{64} << 20;
-// Values in values: they are destroyed and compared by recursion.
-inline constexpr int kMaxBinaryAttrDepth = 64;
 // Of a type, a dimension or a pattern: nodes, each counted as often as it
 // occurs. All three are printed and compared as trees, and a few nodes could
 // stand for more than there is time for.
 inline constexpr uint64_t kMaxBinaryTree = uint64_t{1} << 22;
 
-// True of the kinds to which kMaxBinaryTree applies.
+// True of the kinds to which kMaxBinaryTree applies: all but expressions,
+// definitions and attributes.
 inline bool IsBinaryTree(NodeKind kind) {
-  return kind.Is(NodeSort::kType) || kind == IrKind::kDimExpr ||
-         kind == RelayKind::kPattern;
-}
-
-// Messages of nodes are made in an arena. It begins with a block that stays in
-// a near cache and serves most nodes, and is emptied every so many of them.
-inline constexpr size_t kBinaryArenaBlock = size_t{1} << 15;
-inline constexpr uint64_t kBinaryNodesPerArena = 64;
-
-inline google::protobuf::ArenaOptions BinaryArenaOptions(char* block) {
-  google::protobuf::ArenaOptions options;
-  options.initial_block = block;
-  options.initial_block_size = kBinaryArenaBlock;
-  return options;
+  return !kind.Is(NodeSort::kExpr) && !kind.Is(NodeSort::kTypeDefinition) &&
+         kind != IrKind::kAttrs && kind != IrKind::kDictAttrs;
 }
 
 // Fields of binary.Module.
@@ -76,7 +64,15 @@ enum BinaryField : uint32_t {
   kNodesField = 4,
   kFunctionsField = 5,
   kTypesField = 6,
+  kNodeClassesField = 7,
 };
+
+// Fields of binary.Node.
+inline constexpr int kNodeTypeField = 1;
+inline constexpr int kOtherNodeField = 31;
+// And of binary.OtherNode.
+inline constexpr int kNodeClassField = 1;
+inline constexpr int kNodeFieldsField = 2;
 
 }  // namespace baton::internal
 

@@ -51,6 +51,10 @@ class ExprNode : public Node {
     return std::tuple(field::Derived<&ExprNode::type_>("type"),
                       field::Span<&ExprNode::span_>("span"));
   }
+  // For Derive() of these.
+  static void SetFixedType(ExprNode& node, Type type) {
+    node.type_ = std::move(type);
+  }
 
  private:
   friend class TypedAccess;
@@ -68,10 +72,12 @@ class Expr : public NodeRef {
 class GlobalVarNode final : public ExprNode {
  public:
   BATON_NODE(GlobalVar, ExprNode, IrKind::kGlobalVar)
+  static constexpr int kNodeField = 12;
   GlobalVarNode(std::string name, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         name_(std::move(name)) {}
   const std::string& name() const { return name_; }  // without the `@`
+  std::string Describe() const { return "@" + name_; }
 
   static constexpr auto Fields() {
     return std::tuple(field::Data<1, &GlobalVarNode::name_>("name"));

@@ -19,12 +19,20 @@
 #include "baton/ir/type.h"
 
 namespace baton {
+
+// Filled in as those below.
+constinit std::array<const NodeClass*, NodeKind::kNumIds>
+    internal::node_classes = {};
+
 namespace {
 
-// Constant-initialized: filled in while other static objects are made, before
-// the process has a second thread.
-constinit std::array<const NodeClass*, NodeKind::kNumIds> classes = {};
-// The same for what every dying node needs.
+using internal::node_classes;
+
+// The classes by node_field. This and what follows is filled in while other
+// static objects are made, before the process has a second thread.
+constexpr int kNumNodeFields = 64;
+constinit std::array<const NodeClass*, kNumNodeFields> classes_of_fields = {};
+// What every dying node needs, by NodeKind::id().
 constinit std::array<void (*)(Node*, internal::ChildSink&), NodeKind::kNumIds>
     destroyers = {};
 
@@ -76,13 +84,24 @@ absl::string_view FieldRoleName(FieldRole role) {
 }
 
 const NodeClass* FindNodeClass(NodeKind kind) {
-  const NodeClass* found = classes[kind.id()];
+  const NodeClass* found = node_classes[kind.id()];
   return found != nullptr && found->kind == kind ? found : nullptr;
+}
+
+const NodeClass* FindNodeClass(absl::string_view level,
+                               absl::string_view name) {
+  for (const NodeClass* node_class : node_classes) {
+    if (node_class != nullptr && node_class->level == level &&
+        node_class->name == name) {
+      return node_class;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<const NodeClass*> NodeClasses() {
   std::vector<const NodeClass*> result;
-  for (const NodeClass* node_class : classes) {
+  for (const NodeClass* node_class : node_classes) {
     if (node_class != nullptr) result.push_back(node_class);
   }
   return result;
@@ -101,7 +120,7 @@ std::string QualifiedNodeKindName(NodeKind kind) {
 
 void ForEachReference(const Node* node,
                       absl::FunctionRef<void(const Node*)> fn) {
-  classes[node->kind().id()]->for_each_reference(node, fn);
+  internal::ClassOf(node).for_each_reference(node, fn);
 }
 
 absl::Status RegisterNodeLevel(absl::string_view level, int number,
@@ -123,6 +142,13 @@ absl::Status RegisterNodeLevel(absl::string_view level, int number,
   }
   for (size_t i = 0; i < new_classes.size(); ++i) {
     const NodeClass& node_class = new_classes[i];
+    const int field = node_class.node_field;
+    if (field < 0 || field >= kNumNodeFields ||
+        (field > 0 && classes_of_fields[field] != nullptr)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the node class ", node_class.name, " (", place, ") has the field ",
+          field, " of the binary format, which is not free"));
+    }
     if (node_class.kind.level() != number) {
       return absl::InvalidArgumentError(
           absl::StrCat("the node class ", node_class.name, " (", place,
@@ -130,10 +156,13 @@ absl::Status RegisterNodeLevel(absl::string_view level, int number,
                        ", not of \"", level, "\", which is level ", number));
     }
     for (size_t j = 0; j < i; ++j) {
-      if (new_classes[j].kind.id() != node_class.kind.id()) continue;
-      return absl::AlreadyExistsError(
-          absl::StrCat("the node classes ", new_classes[j].name, " and ",
-                       node_class.name, " (", place, ") have one kind"));
+      const bool one_kind = new_classes[j].kind.id() == node_class.kind.id();
+      if (!one_kind && (field == 0 || new_classes[j].node_field != field)) {
+        continue;
+      }
+      return absl::AlreadyExistsError(absl::StrCat(
+          "the node classes ", new_classes[j].name, " and ", node_class.name,
+          " (", place, ") have one ", one_kind ? "kind" : "field"));
     }
   }
   for (NodeClass& node_class : new_classes) {
@@ -141,13 +170,20 @@ absl::Status RegisterNodeLevel(absl::string_view level, int number,
     registered->level = *new std::string(level);
     registered->file = file;
     registered->line = line;
-    classes[registered->kind.id()] = registered;
+    node_classes[registered->kind.id()] = registered;
+    if (registered->node_field > 0) {
+      classes_of_fields[registered->node_field] = registered;
+    }
     destroyers[registered->kind.id()] = registered->destroy;
   }
   return absl::OkStatus();
 }
 
 namespace internal {
+
+const NodeClass* FindNodeClassOfField(uint64_t node_field) {
+  return node_field < kNumNodeFields ? classes_of_fields[node_field] : nullptr;
+}
 
 NodeLevelRegistration::NodeLevelRegistration(
     absl::string_view level, int number,

@@ -9,9 +9,11 @@
 #ifndef BATON_IR_NODE_CLASS_H_
 #define BATON_IR_NODE_CLASS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <tuple>
 #include <string>
 #include <vector>
@@ -19,7 +21,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/stable_hash.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_binary.h"
+#include "baton/ir/node_compare.h"
 #include "baton/ir/node_fields.h"
 
 namespace baton {
@@ -52,6 +57,32 @@ struct NodeClass {
   // Implementation: destroys a node that nobody holds any more.
   void (*destroy)(Node* node, internal::ChildSink& sink);
 
+  // What makes two nodes the same, and how they are compared and hashed
+  // (node_compare.h): as a node of a graph, as a tree, as a name.
+  NodeIdentity identity = NodeIdentity::kGraph;
+  bool (*compare)(const Node* a, const Node* b, internal::NodeComparator& c,
+                  int step) = nullptr;
+  bool (*compare_tree)(const Node* a, const Node* b,
+                       internal::NodeComparator& c, bool map) = nullptr;
+  bool (*compare_name)(const Node* a, const Node* b,
+                       internal::NodeComparator& c) = nullptr;
+  void (*hash)(const Node* node, StableHash& hash,
+               internal::NodeHasher& h) = nullptr;
+  void (*hash_tree)(const Node* node, StableHash& hash,
+                    internal::NodeHasher& h) = nullptr;
+  void (*hash_name)(const Node* node, StableHash& hash,
+                    internal::NodeHasher& h) = nullptr;
+  // The node in messages: `%x`, `a call of nn.dense`.
+  std::string (*describe)(const Node* node) = nullptr;
+
+  // The binary format (node_binary.h). The field of the message Node that
+  // holds such nodes; 0 for classes that are written under their names.
+  int node_field = 0;
+  void (*push)(const Node* node, internal::NodeWriter& writer) = nullptr;
+  void (*write)(const Node* node, internal::NodeWriter& writer) = nullptr;
+  NodeRef (*read)(internal::NodeReader& reader,
+                  absl::string_view message) = nullptr;
+
   // Where the class was registered; set by registration.
   absl::string_view level;
   const char* file = nullptr;
@@ -60,6 +91,9 @@ struct NodeClass {
 
 // The record of a kind; null if no class of that kind is registered.
 const NodeClass* FindNodeClass(NodeKind kind);
+
+// The class of that name of that level; null if no such class is registered.
+const NodeClass* FindNodeClass(absl::string_view level, absl::string_view name);
 
 // All registered classes, in the order of NodeKind::id().
 std::vector<const NodeClass*> NodeClasses();
@@ -98,6 +132,16 @@ NodeClass MakeNodeClass();
 // Implementation details below.
 
 namespace internal {
+
+// The class with that node_field; null if there is none.
+const NodeClass* FindNodeClassOfField(uint64_t node_field);
+
+// By NodeKind::id().
+extern constinit std::array<const NodeClass*, NodeKind::kNumIds> node_classes;
+// The class of a node, which must be registered.
+inline const NodeClass& ClassOf(const Node* node) {
+  return *node_classes[node->kind().id()];
+}
 
 class NodeLevelRegistration {
  public:
@@ -157,6 +201,20 @@ NodeClass MakeNodeClass() {
     ForEachReferenceOf(*static_cast<const N*>(node), fn);
   };
   result.destroy = &internal::DestroyNode<N>;
+  result.identity = internal::IdentityOf<N>();
+  result.compare = &internal::CompareFields<N>;
+  if constexpr (!internal::HasRecords<N>()) {
+    result.compare_tree = &internal::CompareTree<N>;
+  }
+  result.compare_name = &internal::CompareName<N>;
+  result.hash = &internal::HashFields<N, false>;
+  result.hash_tree = &internal::HashFields<N, true>;
+  result.hash_name = &internal::HashNameOf<N>;
+  result.describe = &internal::DescribeAs<N>;
+  if constexpr (requires { N::kNodeField; }) result.node_field = N::kNodeField;
+  result.push = internal::NodeBinary<N>::Push;
+  result.write = internal::NodeBinary<N>::Write;
+  result.read = internal::NodeBinary<N>::Read;
   return result;
 }
 

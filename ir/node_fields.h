@@ -16,8 +16,9 @@
 // compile (NodeFieldsCover).
 //
 // The order is that in which children are visited. The number is that of the
-// field in the class's message of the binary format (ir/module.proto): it is
-// never used again for another field. Fields without number are not written.
+// field in the class's message of the binary format: it is never used again for
+// another field. Fields without number are not written. A tensor takes its
+// number and the next two: docs/binary_format.md says how values are written.
 //
 // Roles (FieldRole) are given by the name of the alias in namespace `field`;
 // there is no default. Forms are found from the member's type:
@@ -29,6 +30,23 @@
 //                              format has one list for each field of it.
 //   anything else              a value
 // and trailing arrays, which stand behind the object in the same allocation.
+//
+// A reference is null only if its role says so (inferred types, annotations,
+// attributes) or the field is Optional; the elements of lists never are.
+//
+// An enum in a field has a function, found by its type, that counts its
+// values, which go from 0: `constexpr int NumValuesOf(Color) { return 3; }`.
+//
+// A class that has derived fields, or fields that must fit together, says so
+// in a static member, which is asked when a node was read from a file:
+//
+//   // Computes what is derived. An error, `field: reason`, if the fields do
+//   // not fit together. May also return nothing.
+//   static absl::Status Derive(LetNode& node);
+//
+// Other static members that a class may have: kIdentity (NodeIdentity below);
+// ImpliedAttrs (node_compare.h). And a member Describe(), which gives a node as
+// messages about differences should: `%x`, `a call of nn.dense`.
 
 #ifndef BATON_IR_NODE_FIELDS_H_
 #define BATON_IR_NODE_FIELDS_H_
@@ -70,8 +88,7 @@ enum class FieldRole : uint8_t {
   kAttrs,
   // A dimension. Compared as an expression.
   kDim,
-  // A definition that stands elsewhere and is named here. Compared by name,
-  // not visited.
+  // A definition that is named here. Compared by name, not visited.
   kReference,
   // A list of records, each field of which has a role of its own.
   kRecords,
@@ -89,8 +106,28 @@ enum class FieldRole : uint8_t {
   kHint,
 };
 
+// What makes two nodes one and the same where programs are compared.
+enum class NodeIdentity : uint8_t {
+  // What they consist of; of expressions that have children, also how they are
+  // shared: one that is used twice is not two that are used once.
+  kGraph,
+  // What they consist of, shared or not.
+  kValue,
+  // They are variables: matched one to one, where they are bound or first used.
+  kVariable,
+  // They are definitions that stand elsewhere: their kData and kReference
+  // fields.
+  kName,
+};
+
 // The name of a role: `child`, `inferred type`, ...
 absl::string_view FieldRoleName(FieldRole role);
+
+// True if a reference of this role may be null.
+constexpr bool MayBeNull(FieldRole role) {
+  return role == FieldRole::kInferredType || role == FieldRole::kAnnotation ||
+         role == FieldRole::kAttrs || role == FieldRole::kSpan;
+}
 
 namespace field {
 
@@ -103,6 +140,7 @@ class Member<role, number, member> {
   using Value = T;
   static constexpr FieldRole kRole = role;
   static constexpr int kNumber = number;  // 0: not written
+  static constexpr bool kMayBeNull = MayBeNull(role);
   static constexpr bool kIsTrailing = false;
   static constexpr size_t kBytes = sizeof(T);  // within the object
 
@@ -128,6 +166,7 @@ class TrailingArray<role, number, T, count> {
   using Value = T;
   static constexpr FieldRole kRole = role;
   static constexpr int kNumber = number;
+  static constexpr bool kMayBeNull = false;
   static constexpr bool kIsTrailing = true;
   static constexpr size_t kBytes = sizeof(uint32_t);
 
@@ -147,6 +186,13 @@ class TrailingArray<role, number, T, count> {
 
  private:
   const char* name_;
+};
+
+// A field whose reference may be null although its role does not say so.
+template <typename Field>
+struct Optional : Field {
+  static constexpr bool kMayBeNull = true;
+  using Field::Field;
 };
 
 template <int number, auto member>
@@ -187,6 +233,12 @@ using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
 }  // namespace field
 
 // Declares what every node class has: its handle class, kind and name.
+//
+// Classes of `ir/` and Relay have messages of their own in ir/module.proto:
+//
+//   static constexpr int kNodeField = 7;  // of the message Node
+//
+// Nodes of classes without are written under the names of level and class.
 #define BATON_NODE(Name, Base, kind) \
   using Handle = class Name;         \
   BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)
@@ -212,6 +264,15 @@ constexpr void ForEachField(Fn&& fn) {
 }
 
 namespace internal {
+
+// Calls `fn` with each field of a tuple of them, the last first.
+template <typename Tuple, typename Fn>
+constexpr void ForEachReversed(const Tuple& fields, Fn&& fn) {
+  [&]<size_t... i>(std::index_sequence<i...>) {
+    (fn(std::get<sizeof...(i) - 1 - i>(fields)), ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<Tuple>>());
+}
 
 template <typename T>
 inline constexpr bool kIsVector = false;

@@ -65,8 +65,10 @@ struct OpArgument {
 class OpNode final : public ExprNode {
  public:
   BATON_NODE(Op, ExprNode, IrKind::kOp)
+  static constexpr int kNodeField = 13;
 
   const std::string& name() const { return name_; }
+  std::string Describe() const { return "operator " + name_; }
   const std::string& doc() const { return doc_; }
   absl::Span<const OpArgument> arguments() const { return arguments_; }
   // Number of arguments; -1 if any number is accepted.

@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
 
 namespace baton {
 

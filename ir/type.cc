@@ -97,33 +97,29 @@ TensorType TensorType::Of(absl::Span<const int64_t> shape, DType dtype) {
   return TensorType(dims, dtype);
 }
 
-namespace {
-
-bool AllComplete(absl::Span<const Type> types) {
-  return std::all_of(types.begin(), types.end(), [](const Type& type) {
-    return !type.defined() || type->complete();
-  });
+TupleTypeNode::TupleTypeNode(std::vector<Type> fields)
+    : TypeNode(kKind), fields_(std::move(fields)) {
+  Derive(*this);
 }
 
-}  // namespace
-
-TupleTypeNode::TupleTypeNode(std::vector<Type> fields)
-    : TypeNode(kKind, AllComplete(fields)), fields_(std::move(fields)) {}
-
 TypeCallNode::TypeCallNode(Type func, std::vector<Type> args)
-    : TypeNode(kKind, func->complete() && AllComplete(args)),
-      func_(std::move(func)),
-      args_(std::move(args)) {}
+    : TypeNode(kKind), func_(std::move(func)), args_(std::move(args)) {
+  Derive(*this);
+}
 
 FuncTypeNode::FuncTypeNode(std::vector<Type> args, Type result,
                            std::vector<TypeVar> type_params)
-    : TypeNode(kKind, AllComplete(args) && AllComplete({&result, 1})),
+    : TypeNode(kKind),
       args_(std::move(args)),
       result_(std::move(result)),
-      type_params_(std::move(type_params)) {}
+      type_params_(std::move(type_params)) {
+  Derive(*this);
+}
 
 RefTypeNode::RefTypeNode(Type value)
-    : TypeNode(kKind, value->complete()), value_(std::move(value)) {}
+    : TypeNode(kKind), value_(std::move(value)) {
+  Derive(*this);
+}
 
 namespace {
 

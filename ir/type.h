@@ -156,7 +156,9 @@ std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(
 class DimExprNode : public Node {
  public:
   enum class Op : uint8_t { kVar, kSizeVar, kAdd, kSub, kMul, kFloorDiv };
+  friend constexpr int NumValuesOf(Op /*op*/) { return 6; }
   BATON_NODE_WITHOUT_HANDLE(DimExpr, Node, IrKind::kDimExpr)
+  static constexpr int kNodeField = 30;
   DimExprNode(Op op, std::string name, DType dtype, Dim lhs, Dim rhs)
       : Node(kKind),
         op_(op),
@@ -204,6 +206,9 @@ class TypeNode : public Node {
   }
   // False if an IncompleteType occurs in this type.
   bool complete() const { return complete_; }
+  // Computes that from the parts of `node`.
+  template <typename N>
+  static void Derive(N& node);
 
  protected:
   explicit TypeNode(NodeKind kind, bool complete = true)
@@ -221,6 +226,15 @@ class Type : public NodeRef {
   std::string ToString() const;
 };
 
+template <typename N>
+void TypeNode::Derive(N& node) {
+  bool complete = N::kKind != NodeKind(IrKind::kIncompleteType);
+  ForEachChildOf(node, [&complete](const Type& part) {
+    complete = complete && (!part.defined() || part->complete());
+  });
+  static_cast<TypeNode&>(node).complete_ = complete;
+}
+
 // The kind of a type, for switches.
 inline TypeKind TypeKindOf(const TypeNode* type) {
   return type->kind().To<TypeKind>();
@@ -236,6 +250,7 @@ bool TypeEqual(const Type& a, const Type& b);
 class TensorTypeNode final : public TypeNode {
  public:
   BATON_NODE(TensorType, TypeNode, IrKind::kTensorType)
+  static constexpr int kNodeField = 10;
   DType dtype() const { return dtype_; }
   int rank() const { return static_cast<int>(rank_); }
   absl::Span<const Dim> shape() const { return {dims(), rank_}; }
@@ -274,6 +289,7 @@ class TensorType : public Type {
 class TupleTypeNode final : public TypeNode {
  public:
   BATON_NODE(TupleType, TypeNode, IrKind::kTupleType)
+  static constexpr int kNodeField = 23;
   explicit TupleTypeNode(std::vector<Type> fields);
   absl::Span<const Type> fields() const { return fields_; }
 
@@ -298,10 +314,13 @@ class TupleType : public Type {
 
 // What a type variable stands for.
 enum class TypeVarKind : uint8_t { kType, kShape, kBaseType, kAdtHandle };
+constexpr int NumValuesOf(TypeVarKind /*kind*/) { return 4; }
 
 class TypeVarNode final : public TypeNode {
  public:
   BATON_NODE(TypeVar, TypeNode, IrKind::kTypeVar)
+  static constexpr int kNodeField = 25;
+  static constexpr NodeIdentity kIdentity = NodeIdentity::kVariable;
   TypeVarNode(std::string name, TypeVarKind var_kind)
       : TypeNode(kKind, true), var_kind_(var_kind), name_(std::move(name)) {}
   const std::string& name() const { return name_; }
@@ -328,6 +347,7 @@ class TypeVar : public Type {
 class GlobalTypeVarNode final : public TypeNode {
  public:
   BATON_NODE(GlobalTypeVar, TypeNode, IrKind::kGlobalTypeVar)
+  static constexpr int kNodeField = 26;
   explicit GlobalTypeVarNode(std::string name)
       : TypeNode(kKind, true), name_(std::move(name)) {}
   const std::string& name() const { return name_; }
@@ -357,7 +377,7 @@ class TypeDefinitionNode : public Node {
   }
   static constexpr auto BaseFields() {
     return std::tuple(
-        field::Annotation<1, &TypeDefinitionNode::header_>("header"));
+        field::Reference<1, &TypeDefinitionNode::header_>("header"));
   }
   const std::string& name() const { return header_->name(); }
   const GlobalTypeVar& header() const { return header_; }
@@ -379,6 +399,7 @@ class TypeDefinition : public NodeRef {
 class TypeCallNode final : public TypeNode {
  public:
   BATON_NODE(TypeCall, TypeNode, IrKind::kTypeCall)
+  static constexpr int kNodeField = 27;
   TypeCallNode(Type func, std::vector<Type> args);
   const Type& func() const { return func_; }
   absl::Span<const Type> args() const { return args_; }
@@ -403,6 +424,7 @@ class TypeCall : public Type {
 class FuncTypeNode final : public TypeNode {
  public:
   BATON_NODE(FuncType, TypeNode, IrKind::kFuncType)
+  static constexpr int kNodeField = 24;
   FuncTypeNode(std::vector<Type> args, Type result,
                std::vector<TypeVar> type_params);
   absl::Span<const Type> args() const { return args_; }
@@ -435,6 +457,7 @@ class FuncType : public Type {
 class RefTypeNode final : public TypeNode {
  public:
   BATON_NODE(RefType, TypeNode, IrKind::kRefType)
+  static constexpr int kNodeField = 28;
   explicit RefTypeNode(Type value);
   const Type& value() const { return value_; }
 
@@ -456,6 +479,8 @@ class RefType : public Type {
 class IncompleteTypeNode final : public TypeNode {
  public:
   BATON_NODE(IncompleteType, TypeNode, IrKind::kIncompleteType)
+  static constexpr int kNodeField = 29;
+  static constexpr NodeIdentity kIdentity = NodeIdentity::kVariable;
   explicit IncompleteTypeNode(TypeVarKind var_kind, uint32_t hint = 0)
       : TypeNode(kKind, false), var_kind_(var_kind), hint_(hint) {}
   TypeVarKind var_kind() const { return var_kind_; }

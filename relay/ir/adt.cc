@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
@@ -31,6 +32,11 @@ Constructor::Constructor(std::string name, std::vector<Type> inputs,
       std::move(type_params), std::move(type), std::move(span)));
 }
 
+void ConstructorNode::Derive(ConstructorNode& node) {
+  SetFixedType(
+      node, ConstructorType(node.inputs_, node.belongs_to_, node.type_params_));
+}
+
 bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b) {
   return &a == &b || (a.name() == b.name() &&
                       a.belongs_to()->name() == b.belongs_to()->name());
@@ -44,6 +50,22 @@ PatternNode::PatternNode(Form form, Var var, Constructor constructor,
       constructor_(std::move(constructor)),
       patterns_(std::move(patterns)),
       span_(std::move(span)) {}
+
+std::string PatternNode::Describe() const { return Handle(this).ToString(); }
+
+absl::Status PatternNode::Derive(const PatternNode& node) {
+  const bool is_var = node.form_ == Form::kVar;
+  const bool is_constructor = node.form_ == Form::kConstructor;
+  const bool may_have_parts = is_constructor || node.form_ == Form::kTuple;
+  if (node.var_.defined() == is_var &&
+      node.constructor_.defined() == is_constructor &&
+      (may_have_parts || node.patterns_.empty())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("form: a pattern of form ", static_cast<int>(node.form_),
+                   " does not consist of these parts"));
+}
 
 Pattern Pattern::Wildcard(Span span) {
   return Pattern(new PatternNode(PatternNode::Form::kWildcard, {}, {}, {},

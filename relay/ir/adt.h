@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_fields.h"
@@ -26,6 +27,8 @@ namespace baton {
 class ConstructorNode final : public ExprNode {
  public:
   BATON_NODE(Constructor, ExprNode, RelayKind::kConstructor)
+  static constexpr int kNodeField = 20;
+  static constexpr NodeIdentity kIdentity = NodeIdentity::kName;
   ConstructorNode(std::string name, std::vector<Type> inputs,
                   GlobalTypeVar belongs_to, std::vector<TypeVar> type_params,
                   Type type, Span span)
@@ -35,6 +38,7 @@ class ConstructorNode final : public ExprNode {
         belongs_to_(std::move(belongs_to)),
         type_params_(std::move(type_params)) {}
   const std::string& name() const { return name_; }
+  std::string Describe() const { return "constructor " + name_; }
   absl::Span<const Type> inputs() const { return inputs_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   // The name of its data type, and the parameters of that.
@@ -45,10 +49,12 @@ class ConstructorNode final : public ExprNode {
     return std::tuple(
         field::Data<1, &ConstructorNode::name_>("name"),
         field::Annotation<2, &ConstructorNode::inputs_>("inputs"),
-        field::Annotation<3, &ConstructorNode::belongs_to_>("belongs_to"),
+        field::Reference<3, &ConstructorNode::belongs_to_>("belongs_to"),
         field::TypeParam<4, &ConstructorNode::type_params_>("type_params"));
   }
   static constexpr auto BaseFields() { return FixedTypeFields(); }
+  // Computes the type.
+  static void Derive(ConstructorNode& node);
 
  private:
   std::string name_;
@@ -73,6 +79,7 @@ bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b);
 class TypeDataNode final : public TypeDefinitionNode {
  public:
   BATON_NODE(TypeData, TypeDefinitionNode, RelayKind::kTypeData)
+  static constexpr int kNodeField = 22;
   TypeDataNode(GlobalTypeVar header, std::vector<TypeVar> type_params,
                std::vector<Constructor> constructors)
       : TypeDefinitionNode(kKind, std::move(header)),
@@ -111,7 +118,9 @@ inline constexpr int kMaxPatternDepth = 1000;
 class PatternNode final : public Node {
  public:
   enum class Form : uint8_t { kWildcard, kVar, kConstructor, kTuple };
+  friend constexpr int NumValuesOf(Form /*form*/) { return 4; }
   BATON_NODE(Pattern, Node, RelayKind::kPattern)
+  static constexpr int kNodeField = 21;
   PatternNode(Form form, Var var, Constructor constructor,
               std::vector<Pattern> patterns, Span span);
   Form form() const { return form_; }
@@ -126,11 +135,15 @@ class PatternNode final : public Node {
   static constexpr auto Fields() {
     return std::tuple(
         field::Data<1, &PatternNode::form_>("form"),
-        field::Binder<2, &PatternNode::var_>("var"),
-        field::Reference<3, &PatternNode::constructor_>("constructor"),
+        field::Optional<field::Binder<2, &PatternNode::var_>>("var"),
+        field::Optional<field::Reference<3, &PatternNode::constructor_>>(
+            "constructor"),
         field::Child<4, &PatternNode::patterns_>("patterns"),
         field::Span<&PatternNode::span_>("span"));
   }
+  std::string Describe() const;
+  // Each form has parts of its own.
+  static absl::Status Derive(const PatternNode& node);
 
  private:
   Form form_ = Form::kWildcard;
@@ -202,6 +215,7 @@ struct Clause {
 class MatchNode final : public ExprNode {
  public:
   BATON_NODE(Match, ExprNode, RelayKind::kMatch)
+  static constexpr int kNodeField = 19;
   MatchNode(Expr data, std::vector<Clause> clauses, bool complete, Type type,
             Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),

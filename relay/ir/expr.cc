@@ -7,10 +7,36 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/ir/node_memory.h"
 
 namespace baton {
+
+std::string ConstantNode::Describe() const {
+  std::string result = absl::StrCat("constant ", value_.TypeToString());
+  if (value_.num_elements() == 1) {
+    absl::StrAppend(&result, " ", value_.AtAsDouble(0));
+  }
+  return result;
+}
+
+std::string CallNode::Describe() const {
+  if (op_node() == nullptr) return "a call";
+  return absl::StrCat("a call of ", op_node()->name());
+}
+
+absl::Status CallNode::Derive(const CallNode& node) {
+  const OpNode* op = node.op_node();
+  if (op == nullptr || op->attrs_type() == nullptr || !node.attrs().defined() ||
+      op->attrs_type() == &node.attrs()->type()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("attrs: ", node.attrs()->type().type_key(),
+                   " are not those of ", op->name()));
+}
 
 CallNode* Call::Allocate(Expr op, size_t num_args, Attrs attrs,
                          std::vector<Type> type_args, Type type, Span span) {

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
@@ -43,11 +44,14 @@ inline ExprKind ExprKindOf(const Expr& expr) { return ExprKindOf(expr.get()); }
 class VarNode final : public ExprNode {
  public:
   BATON_NODE(Var, ExprNode, RelayKind::kVar)
+  static constexpr int kNodeField = 3;
+  static constexpr NodeIdentity kIdentity = NodeIdentity::kVariable;
   VarNode(std::string name, Type annotation, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         annotation_(std::move(annotation)),
         name_(std::move(name)) {}
   const std::string& name() const { return name_; }  // without the `%`
+  std::string Describe() const { return "%" + name_; }
   // The declared type; null if none was written.
   const Type& annotation() const { return annotation_; }
 
@@ -78,11 +82,13 @@ class Var : public Expr {
 class ConstantNode final : public ExprNode {
  public:
   BATON_NODE(Constant, ExprNode, RelayKind::kConstant)
+  static constexpr int kNodeField = 4;
   ConstantNode(Tensor value, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         value_(std::move(value)) {}
   const Tensor& value() const { return value_; }
   bool is_scalar() const { return value_.rank() == 0; }
+  std::string Describe() const;
   // The type that the tensor itself has.
   TensorType ValueType() const {
     return TensorType::Of(value_.shape(), value_.dtype());
@@ -109,6 +115,7 @@ class Constant : public Expr {
 class CallNode final : public ExprNode {
  public:
   BATON_NODE(Call, ExprNode, RelayKind::kCall)
+  static constexpr int kNodeField = 2;
   const Expr& op() const { return op_; }
   // The operator called; null if it is not an operator.
   const OpNode* op_node() const { return op_.As<OpNode>(); }
@@ -125,6 +132,15 @@ class CallNode final : public ExprNode {
   absl::Span<const Type> type_args() const {
     return type_args_ == nullptr ? absl::Span<const Type>() : *type_args_;
   }
+
+  // Attributes are those of the operator, if it is one that says which.
+  static absl::Status Derive(const CallNode& node);
+  // No attributes are those of the operator with all defaults.
+  static const AttrsType* ImpliedAttrs(const CallNode& node) {
+    const OpNode* op = node.op_node();
+    return op == nullptr ? nullptr : op->attrs_type();
+  }
+  std::string Describe() const;
 
   static constexpr auto Fields() {
     return std::tuple(
@@ -180,6 +196,7 @@ inline bool IsCallTo(const Expr& expr, const Op& op) {
 class TupleNode final : public ExprNode {
  public:
   BATON_NODE(Tuple, ExprNode, RelayKind::kTuple)
+  static constexpr int kNodeField = 5;
   TupleNode(std::vector<Expr> fields, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         fields_(std::move(fields)) {}
@@ -208,6 +225,8 @@ class Tuple : public Expr {
 class TupleGetItemNode final : public ExprNode {
  public:
   BATON_NODE(TupleGetItem, ExprNode, RelayKind::kTupleGetItem)
+  static constexpr int kNodeField = 6;
+  static constexpr NodeIdentity kIdentity = NodeIdentity::kValue;
   TupleGetItemNode(Expr tuple, int index, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         tuple_(std::move(tuple)),
@@ -247,6 +266,7 @@ inline constexpr char kGlobalSymbol[] = "global_symbol";
 class FunctionNode final : public BaseFuncNode {
  public:
   BATON_NODE(Function, BaseFuncNode, RelayKind::kFunction)
+  static constexpr int kNodeField = 8;
   FunctionNode(std::vector<Var> params, Expr body, Type result_type,
                std::vector<TypeVar> type_params, DictAttrs attrs, Type type,
                Span span)
@@ -296,6 +316,7 @@ class Function : public BaseFunc {
 class LetNode final : public ExprNode {
  public:
   BATON_NODE(Let, ExprNode, RelayKind::kLet)
+  static constexpr int kNodeField = 7;
   LetNode(Var var, Expr value, Expr body, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         var_(std::move(var)),
@@ -329,6 +350,7 @@ class Let : public Expr {
 class IfNode final : public ExprNode {
  public:
   BATON_NODE(If, ExprNode, RelayKind::kIf)
+  static constexpr int kNodeField = 9;
   IfNode(Expr cond, Expr true_branch, Expr false_branch, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         cond_(std::move(cond)),
@@ -364,6 +386,7 @@ class If : public Expr {
 class RefCreateNode final : public ExprNode {
  public:
   BATON_NODE(RefCreate, ExprNode, RelayKind::kRefCreate)
+  static constexpr int kNodeField = 16;
   RefCreateNode(Expr value, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         value_(std::move(value)) {}
@@ -389,6 +412,7 @@ class RefCreate : public Expr {
 class RefReadNode final : public ExprNode {
  public:
   BATON_NODE(RefRead, ExprNode, RelayKind::kRefRead)
+  static constexpr int kNodeField = 17;
   RefReadNode(Expr ref, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         ref_(std::move(ref)) {}
@@ -414,6 +438,7 @@ class RefRead : public Expr {
 class RefWriteNode final : public ExprNode {
  public:
   BATON_NODE(RefWrite, ExprNode, RelayKind::kRefWrite)
+  static constexpr int kNodeField = 18;
   RefWriteNode(Expr ref, Expr value, Type type, Span span)
       : ExprNode(kKind, std::move(type), std::move(span)),
         ref_(std::move(ref)),
