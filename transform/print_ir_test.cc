@@ -3,9 +3,9 @@
 #include <sstream>
 #include <string>
 
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/module.h"
+#include "baton/ir/testing/script_level.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -15,16 +15,16 @@ namespace baton {
 namespace {
 
 TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
-  const Var x("x", {1, 2});
-  const IRModule module = ModuleFromExpr(Function({x}, Tuple({x, x})));
+  IRModule module;
+  module.Set("main", script::Script({GlobalVar("f")}));
   std::ostringstream out;
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
                              PrintIR({.header = "here", .out = &out})(module));
   EXPECT_TRUE(after.SameAs(module));
   EXPECT_EQ(out.str(),
             "PrintIR(here):\n"
-            "def @main(%x: Tensor[(1, 2), float32]) {\n"
-            "  (%x, %x)\n"
+            "script @main {\n"
+            "  @f;\n"
             "}\n"
             "\n");
 }

@@ -17,6 +17,63 @@
 namespace baton {
 namespace internal {
 
+template <typename Word>
+uint64_t LoadWord(const char* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof(word));
+  return word;
+}
+
+inline uint32_t MixedHashOfName(absl::string_view name) {
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ull;
+  const size_t size = name.size();
+  const char* const p = name.data();
+  const char* const end = p + size;
+  uint64_t h = size;
+  const auto add = [&h](uint64_t word) {
+    h = (h ^ word) * kOdd;
+    h ^= h >> 32;
+  };
+  if (size >= 8) {
+    for (const char* q = p; q + 8 < end; q += 8) add(LoadWord<uint64_t>(q));
+    add(LoadWord<uint64_t>(end - 8));
+  } else if (size >= 4) {
+    add(LoadWord<uint32_t>(p) << 32 | LoadWord<uint32_t>(end - 4));
+  } else if (size > 0) {
+    add(LoadWord<uint8_t>(p) << 16 | LoadWord<uint8_t>(p + size / 2) << 8 |
+        LoadWord<uint8_t>(end - 1));
+  }
+  h *= kOdd;
+  return static_cast<uint32_t>(h >> 32);
+}
+
+// Names that differ in their last character alone, as `v_120` and `v_121`,
+// have buckets side by side: most texts number their names, and a line of
+// memory that is not in the cache costs more than the rest of the search.
+inline uint32_t HashOfName(absl::string_view name) {
+  if (name.empty()) return 0;
+  const auto last = static_cast<uint8_t>(name.back());
+  return MixedHashOfName(name.substr(0, name.size() - 1)) * 16 + last % 16;
+}
+
+// Without a call for short names.
+inline bool IsSameName(absl::string_view a, absl::string_view b) {
+  const size_t size = a.size();
+  if (size != b.size()) return false;
+  const char* const p = a.data();
+  const char* const q = b.data();
+  if (size >= 8) {
+    for (size_t i = 0; i + 8 < size; i += 8) {
+      if (LoadWord<uint64_t>(p + i) != LoadWord<uint64_t>(q + i)) return false;
+    }
+    return LoadWord<uint64_t>(p + size - 8) == LoadWord<uint64_t>(q + size - 8);
+  }
+  for (size_t i = 0; i < size; ++i) {
+    if (p[i] != q[i]) return false;
+  }
+  return true;
+}
+
 // `N` has `name()`. The nodes are held elsewhere as long as they are bound.
 template <typename N>
 class NameTable {
@@ -31,10 +88,10 @@ class NameTable {
     const size_t bound = bindings_.size();
     for (size_t back = 1; back <= 2 && back <= bound; ++back) {
       const N* const node = bindings_[bound - back].node;
-      if (Same(node->name(), name)) return node;
+      if (IsSameName(node->name(), name)) return node;
     }
     if (bound == 0) return nullptr;
-    const uint32_t index = buckets_[BucketOf(name, HashOf(name))];
+    const uint32_t index = buckets_[BucketOf(name, HashOfName(name))];
     return index == kNone ? nullptr : bindings_[index].node;
   }
 
@@ -42,7 +99,7 @@ class NameTable {
   void Push(const N* node) {
     if (2 * bindings_.size() >= buckets_.size()) Grow();
     const absl::string_view name = node->name();
-    const uint32_t hash = HashOf(name);
+    const uint32_t hash = HashOfName(name);
     uint32_t& bucket = buckets_[BucketOf(name, hash)];
     const uint32_t hidden = bucket;
     bucket = size();
@@ -68,70 +125,13 @@ class NameTable {
     uint32_t hidden;  // the binding that this one hides; kNone if there is none
   };
 
-  template <typename Word>
-  static uint64_t Load(const char* p) {
-    Word word;
-    std::memcpy(&word, p, sizeof(word));
-    return word;
-  }
-
-  // Names that differ in their last character alone, as `v_120` and `v_121`,
-  // have buckets side by side: most texts number their names, and a line of
-  // memory that is not in the cache costs more than the rest of the search.
-  static uint32_t HashOf(absl::string_view name) {
-    if (name.empty()) return 0;
-    const auto last = static_cast<uint8_t>(name.back());
-    return MixedHashOf(name.substr(0, name.size() - 1)) * 16 + last % 16;
-  }
-
-  static uint32_t MixedHashOf(absl::string_view name) {
-    constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ull;
-    const size_t size = name.size();
-    const char* const p = name.data();
-    const char* const end = p + size;
-    uint64_t h = size;
-    const auto add = [&h](uint64_t word) {
-      h = (h ^ word) * kOdd;
-      h ^= h >> 32;
-    };
-    if (size >= 8) {
-      for (const char* q = p; q + 8 < end; q += 8) add(Load<uint64_t>(q));
-      add(Load<uint64_t>(end - 8));
-    } else if (size >= 4) {
-      add(Load<uint32_t>(p) << 32 | Load<uint32_t>(end - 4));
-    } else if (size > 0) {
-      add(Load<uint8_t>(p) << 16 | Load<uint8_t>(p + size / 2) << 8 |
-          Load<uint8_t>(end - 1));
-    }
-    h *= kOdd;
-    return static_cast<uint32_t>(h >> 32);
-  }
-
-  // Without a call for short names.
-  static bool Same(absl::string_view a, absl::string_view b) {
-    const size_t size = a.size();
-    if (size != b.size()) return false;
-    const char* const p = a.data();
-    const char* const q = b.data();
-    if (size >= 8) {
-      for (size_t i = 0; i + 8 < size; i += 8) {
-        if (Load<uint64_t>(p + i) != Load<uint64_t>(q + i)) return false;
-      }
-      return Load<uint64_t>(p + size - 8) == Load<uint64_t>(q + size - 8);
-    }
-    for (size_t i = 0; i < size; ++i) {
-      if (p[i] != q[i]) return false;
-    }
-    return true;
-  }
-
   // Of `name`, or the empty one where it belongs.
   size_t BucketOf(absl::string_view name, uint32_t hash) const {
     const size_t mask = buckets_.size() - 1;
     size_t i = hash & mask;
     while (buckets_[i] != kNone) {
       const Binding& binding = bindings_[buckets_[i]];
-      if (binding.hash == hash && Same(binding.node->name(), name)) break;
+      if (binding.hash == hash && IsSameName(binding.node->name(), name)) break;
       i = (i + 1) & mask;
     }
     return i;

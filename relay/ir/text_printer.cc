@@ -1,6 +1,7 @@
 #include "baton/relay/ir/text_printer.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -17,7 +18,6 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -29,6 +29,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_metadata.h"
+#include "baton/relay/ir/text_unique_names.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton {
@@ -41,6 +42,21 @@ bool IsAtomic(const ExprNode* node) {
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+
+// The characters that the name of a variable may have in a text.
+constexpr std::array<bool, 256> MakeInName() {
+  std::array<bool, 256> in_name{};
+  for (int c = 0; c < 128; ++c) {
+    in_name[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                 (c >= '0' && c <= '9') || c == '_' || c == '/';
+  }
+  return in_name;
+}
+constexpr std::array<bool, 256> kInName = MakeInName();
+
+// What ends a statement, and spaces to indent the next line by.
+constexpr absl::string_view kLineBreak =
+    ";\n                                                              ";
 
 void AppendQuoted(absl::string_view text, std::string* out) {
   static constexpr char kHex[] = "0123456789ABCDEF";
@@ -210,12 +226,18 @@ class Printer final : public FunctionTextWriter {
 
   // A variable, or a constant or expression that may have several users.
   struct Entry {
-    enum Kind : uint8_t { kAtom, kFreeVar, kPending, kRope, kTemp };
+    enum Kind : uint8_t {
+      kVar,      // names_[number]
+      kFreeVar,  // the same, without its declaration yet
+      kText,     // texts_[number]: a constant
+      kPending,  // texts_[number]: waits for its line
+      kRope,     // ropes_[number]: waits for its line
+      kTemp,     // `%number`
+    };
     Kind kind = kPending;
+    int buffer = 0;  // where a temporary is defined
     const ExprNode* node = nullptr;
-    std::string text;   // of an atom, or waiting for its line
-    size_t number = 0;  // of a rope or a temporary
-    int buffer = 0;     // where a temporary is defined
+    size_t number = 0;
   };
 
   // A stretch of output. It is open while it is written, then held until the
@@ -313,8 +335,23 @@ class Printer final : public FunctionTextWriter {
   Rope EndSink();
   void AppendRope(size_t rope);
   void NewLine() {
-    out_->push_back('\n');
-    out_->append(static_cast<size_t>(indent_), ' ');
+    const auto indent = static_cast<size_t>(indent_);
+    if (indent <= kLineBreak.size() - 2) {
+      out_->append(kLineBreak.data() + 1, 1 + indent);
+    } else {
+      out_->push_back('\n');
+      out_->append(indent, ' ');
+    }
+    if (sinks_.size() == 1) output_.FlushSome();
+  }
+  // `;` and NewLine().
+  void EndStatement() {
+    const auto indent = static_cast<size_t>(indent_);
+    if (indent > kLineBreak.size() - 2) {
+      out_->push_back(';');
+      return NewLine();
+    }
+    out_->append(kLineBreak.data(), 2 + indent);
     if (sinks_.size() == 1) output_.FlushSome();
   }
 
@@ -336,11 +373,15 @@ class Printer final : public FunctionTextWriter {
   }
   void EndLine(const ExprNode* node) {
     AppendNote(node, out_);
-    out_->push_back(';');
-    NewLine();
+    EndStatement();
   }
 
-  std::string UniqueName(const std::string& name);
+  // The number in names_ of a name for a variable.
+  size_t UniqueName(const std::string& name);
+  size_t AddText(std::string text) {
+    texts_.push_back(std::move(text));
+    return texts_.size() - 1;
+  }
   // Declares a bound variable and appends `%x: type`.
   void AppendBinder(const VarNode* var, std::string* out);
   void AppendDeclaration(const VarNode* var, absl::string_view name,
@@ -351,7 +392,7 @@ class Printer final : public FunctionTextWriter {
   const TextOptions options_;
   TextOutput& output_;
   internal::MetadataTable metadata_;
-  FlatHashMap<std::string, int64_t> names_;
+  internal::UniqueNames names_;
   size_t next_temp_ = 0;
   int indent_ = 0;
 
@@ -360,6 +401,7 @@ class Printer final : public FunctionTextWriter {
   const std::string* definition_name_ = nullptr;
   NodeMap<size_t> entry_of_;
   std::vector<Entry> entries_;
+  std::vector<std::string> texts_;
   bool users_counted_ = false;
   NodeMap<int> users_;
   std::vector<Buffer> buffers_;
@@ -414,6 +456,7 @@ void Printer::PrintRoot(const Expr& expr) {
   root_ = &expr;
   entry_of_.Clear();
   entries_.clear();
+  texts_.clear();
   users_.Clear();
   users_counted_ = false;
   ropes_.clear();
@@ -725,8 +768,7 @@ void Printer::StepLet() {
     }
     if (frames_.back().stage == 1) {
       if (!frames_.back().inline_child) FinishInline();
-      out_->push_back(';');
-      NewLine();
+      EndStatement();
       if (let->body().Is<LetNode>() && HasOneUser(let->body().get())) {
         frames_.back().stage = 0;
         frames_.back().node = let->body().get();
@@ -780,12 +822,13 @@ bool Printer::Arrive(const Expr& child) {
   if (kind == ExprKind::kVar) {
     // No binder was met: a free variable.
     entry.kind = Entry::kFreeVar;
-    entry.text = UniqueName(static_cast<const VarNode*>(node)->name());
+    entry.number = UniqueName(static_cast<const VarNode*>(node)->name());
   } else if (kind == ExprKind::kConstant) {
-    entry.kind = Entry::kAtom;
-    AppendConstant(static_cast<const ConstantNode*>(node), &entry.text);
+    entry.kind = Entry::kText;
+    entry.number = AddText({});
+    AppendConstant(static_cast<const ConstantNode*>(node), &texts_.back());
   }
-  entries_.push_back(std::move(entry));
+  entries_.push_back(entry);
   if (IsAtomic(node)) {
     items_.push_back({Item::kEntry, node, index});
     return true;
@@ -835,15 +878,15 @@ void Printer::Settle(size_t index) {
 void Printer::SettleEntry(size_t index) {
   Entry& entry = entries_[index];
   switch (entry.kind) {
-    case Entry::kAtom:
+    case Entry::kVar:
+    case Entry::kText:
       return;
     case Entry::kFreeVar:
       out_->append("free_var ");
-      AppendDeclaration(static_cast<const VarNode*>(entry.node), entry.text,
-                        out_);
-      out_->push_back(';');
-      NewLine();
-      entry.kind = Entry::kAtom;
+      AppendDeclaration(static_cast<const VarNode*>(entry.node),
+                        names_[entry.number], out_);
+      EndStatement();
+      entry.kind = Entry::kVar;
       return;
     case Entry::kTemp: {
       const int buffer = ResolveBuffer(entry.buffer);
@@ -852,9 +895,9 @@ void Printer::SettleEntry(size_t index) {
     }
     case Entry::kPending:
       BeginLine(next_temp_);
-      out_->append(entry.text);
+      out_->append(texts_[entry.number]);
       EndLine(entry.node);
-      entry.text = std::string();
+      texts_[entry.number] = std::string();
       entry.number = next_temp_++;
       entry.buffer = sinks_.back().buffer;
       break;
@@ -988,7 +1031,7 @@ void Printer::FinishDataflow(absl::string_view text) {
   const ExprNode* node = frames_.back().node;
   PopFrame();
   if (index >= 0) {
-    entries_[index].text.assign(text.data(), text.size());
+    entries_[index].number = AddText(std::string(text));
     items_.push_back({Item::kEntry, node, static_cast<size_t>(index)});
     return;
   }
@@ -1114,11 +1157,23 @@ void Printer::AppendItem(const Item& item, std::string* out) {
       return;
     case Item::kEntry: {
       const Entry& entry = entries_[item.index];
-      if (entry.kind == Entry::kTemp) {
-        out->push_back('%');
-        AppendInt(static_cast<int64_t>(entry.number), out);
-      } else {
-        out->append(entry.text);
+      switch (entry.kind) {
+        case Entry::kVar:
+        case Entry::kFreeVar: {
+          const absl::string_view name = names_[entry.number];
+          out->append(name.data(), name.size());
+          return;
+        }
+        case Entry::kText:
+        case Entry::kPending:
+          out->append(texts_[entry.number]);
+          return;
+        case Entry::kTemp:
+          out->push_back('%');
+          AppendInt(static_cast<int64_t>(entry.number), out);
+          return;
+        case Entry::kRope:
+          return;  // settled before
       }
       return;
     }
@@ -1371,23 +1426,16 @@ void Printer::AppendNote(const ExprNode* node, std::string* out) {
 // ---------------------------------------------------------------------------
 // Names and users.
 
-std::string Printer::UniqueName(const std::string& name) {
-  std::string result = "%";
-  if (name.empty() || !IsLetter(name[0])) result.push_back('v');
-  for (char c : name) {
-    const bool allowed =
-        IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '/';
-    result.push_back(allowed ? c : '_');
+size_t Printer::UniqueName(const std::string& name) {
+  std::string& text = names_.Begin();
+  text.push_back('%');
+  if (name.empty() || !IsLetter(name[0])) text.push_back('v');
+  const size_t begin = text.size();
+  text.append(name);
+  for (size_t i = begin; i < text.size(); ++i) {
+    if (!kInName[static_cast<unsigned char>(text[i])]) text[i] = '_';
   }
-  const auto [it, inserted] = names_.try_emplace(result, 0);
-  if (inserted) return result;
-  // The first of %x1, %x2, ... that is free.
-  const size_t length = result.size();
-  do {
-    result.resize(length);
-    AppendInt(++it->second, &result);
-  } while (!names_.try_emplace(result, 0).second);
-  return result;
+  return names_.Finish();
 }
 
 void Printer::AppendBinder(const VarNode* var, std::string* out) {
@@ -1397,23 +1445,24 @@ void Printer::AppendBinder(const VarNode* var, std::string* out) {
   }
   // A variable that only its binder holds is not used.
   if (var->unique()) {
-    AppendDeclaration(var, UniqueName(var->name()), out);
+    AppendDeclaration(var, names_[UniqueName(var->name())], out);
     return;
   }
   const auto [index, is_new] = entry_of_.TryEmplace(var);
   if (!is_new) {
     // Bound twice, or used before it is bound.
-    out->append(entries_[*index].text);
+    const absl::string_view name = names_[entries_[*index].number];
+    out->append(name.data(), name.size());
     out->append("-malformed-ir");
     return;
   }
   *index = entries_.size();
   Entry entry;
-  entry.kind = Entry::kAtom;
+  entry.kind = Entry::kVar;
   entry.node = var;
-  entry.text = UniqueName(var->name());
-  AppendDeclaration(var, entry.text, out);
-  entries_.push_back(std::move(entry));
+  entry.number = UniqueName(var->name());
+  AppendDeclaration(var, names_[entry.number], out);
+  entries_.push_back(entry);
 }
 
 void Printer::AppendDeclaration(const VarNode* var, absl::string_view name,
