@@ -4,8 +4,8 @@
 #include <string>
 
 #include "baton/ir/module.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/testing/script_level.h"  // IWYU pragma: keep
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -15,16 +15,16 @@ namespace baton {
 namespace {
 
 TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
-  const Var x("x", {1, 2});
-  const IRModule module = ModuleFromExpr(Function({x}, Tuple({x, x})));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             ParseModule("script @main { @main; }"));
   std::ostringstream out;
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
                              PrintIR({.header = "here", .out = &out})(module));
   EXPECT_TRUE(after.SameAs(module));
   EXPECT_EQ(out.str(),
             "PrintIR(here):\n"
-            "def @main(%x: Tensor[(1, 2), float32]) {\n"
-            "  (%x, %x)\n"
+            "script @main {\n"
+            "  @main;\n"
             "}\n"
             "\n");
 }
