@@ -265,6 +265,9 @@ struct AttrTraits<
     if (list == nullptr) {
       T item{};
       absl::Status status = AttrTraits<T>::FromValue(value, &item);
+      // None is no list, even where it could be in one.
+      if (status.ok() && value.is_none())
+        status = ExpectedError("a list", value);
       if (status.ok()) out->assign(1, std::move(item));
       return status;
     }

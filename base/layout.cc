@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 
 namespace baton {
 namespace {
@@ -45,7 +45,7 @@ absl::StatusOr<Layout> Layout::Parse(absl::string_view text) {
   if (text.empty() || text == "__undef__") return Layout();
   // Those that programs name over and over are parsed once.
   static const auto* const kCommon = [] {
-    auto* common = new absl::flat_hash_map<absl::string_view, Layout>;
+    auto* common = new FlatHashMap<absl::string_view, Layout>;
     for (const absl::string_view name :
          {"NCHW",  "NHWC",   "OIHW",   "HWIO",    "HWOI",  "OHWI",  "IOHW",
           "NCW",   "NWC",    "OIW",    "WIO",     "NCDHW", "NDHWC", "OIDHW",

@@ -27,10 +27,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 
 namespace baton {
 
@@ -112,7 +112,7 @@ class RegistryBase {
   absl::StatusOr<std::vector<const void*>> Values() const;
 
  private:
-  using Index = absl::flat_hash_map<std::string, EntryPtr>;
+  using Index = FlatHashMap<std::string, EntryPtr>;
 
   void ForgetIndex();
   std::string DuplicateError(absl::string_view name, const Entry& entry) const;

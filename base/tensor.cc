@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 
 namespace baton {
@@ -76,6 +77,7 @@ absl::StatusOr<MutableTensor> MutableTensor::Create(
   }
   BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
   const int64_t bytes = elements * dtype.bytes();
+  BATON_RETURN_IF_ERROR(CheckTensorBytes(bytes));
   // calloc leaves large fresh blocks as untouched zero pages.
   char* block = nullptr;
   if (bytes <= std::numeric_limits<int64_t>::max() - kAlignment) {

@@ -14,10 +14,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -29,61 +31,46 @@
 namespace baton {
 namespace {
 
-// Calls `visit(path, a, b)` for the parts of `before` that are no tuples, each
-// with the corresponding part of `after`, until it returns an error. The path
-// is as in `result.1.0`.
-template <typename Visit>
-absl::Status VisitLeaves(const Value& before, const Value& after,
-                         const Visit& visit) {
-  struct Part {
-    std::string path;
-    const Value* a;
-    const Value* b;
-  };
-  std::vector<Part> parts = {{"result", &before, &after}};
-  while (!parts.empty()) {
-    const Part part = std::move(parts.back());
-    parts.pop_back();
-    const Value* a = part.a;
-    const Value* b = part.b;
-    if (a->is_cell() && b->is_cell()) {
-      parts.push_back({part.path, &a->cell().content, &b->cell().content});
-    } else if (a->is_tuple() && b->is_tuple() &&
-               a->fields().size() == b->fields().size()) {
-      for (size_t i = a->fields().size(); i-- > 0;) {
-        parts.push_back({absl::StrCat(part.path, ".", i), &a->fields()[i],
-                         &b->fields()[i]});
-      }
-    } else {
-      BATON_RETURN_IF_ERROR(visit(part.path, *a, *b));
-    }
-  }
-  return absl::OkStatus();
-}
-
 std::string Describe(const Value& value) {
   if (value.is_tensor()) return value.tensor().TypeToString();
   if (value.is_tuple()) {
     return absl::StrCat("a tuple of ", value.fields().size());
   }
+  if (value.is_data()) {
+    return absl::StrCat("a value of the constructor ",
+                        value.data().constructor->name());
+  }
   return value.is_cell() ? "a reference" : "a function";
 }
 
+// The fields of a tuple or of a value of a data type.
+absl::Span<const Value> FieldsOf(const Value& value) {
+  return value.is_data() ? absl::MakeConstSpan(value.data().fields)
+                         : value.fields();
+}
+
+// References that hold each other, and long lists, are compared as far as this
+// many parts.
+constexpr int64_t kMaxParts = 1'000'000;
+
 bool AllFinite(const Value& value) {
-  bool finite = true;
-  VisitLeaves(value, value,
-              [&](const std::string& /*path*/, const Value& a, const Value&) {
-                if (!a.is_tensor() || !a.tensor().dtype().is_float()) {
-                  return absl::OkStatus();
-                }
-                const Tensor& tensor = a.tensor();
-                for (int64_t i = 0; finite && i < tensor.num_elements(); ++i) {
-                  finite = std::isfinite(tensor.AtAsDouble(i));
-                }
-                return absl::OkStatus();
-              })
-      .IgnoreError();
-  return finite;
+  std::vector<const Value*> parts = {&value};
+  for (int64_t n = 0; !parts.empty() && n < kMaxParts; ++n) {
+    const Value& part = *parts.back();
+    parts.pop_back();
+    if (part.is_tensor()) {
+      const Tensor& tensor = part.tensor();
+      if (!tensor.dtype().is_float()) continue;
+      for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+        if (!std::isfinite(tensor.AtAsDouble(i))) return false;
+      }
+    } else if (part.is_cell()) {
+      parts.push_back(&part.cell().content);
+    } else if (part.is_tuple() || part.is_data()) {
+      for (const Value& field : FieldsOf(part)) parts.push_back(&field);
+    }
+  }
+  return true;
 }
 
 // `[1, 0, 3]` of element `index`.
@@ -155,28 +142,171 @@ absl::Status CompareTensors(const std::string& path, const Tensor& a,
                                 " of the largest element, ", largest, ")")));
 }
 
+// The constructor that a closure is; null if it is another function.
+const ConstructorNode* ConstructorOf(const Value::Closure& closure) {
+  const auto* call = closure.function.defined()
+                         ? closure.function->body().As<CallNode>()
+                         : nullptr;
+  if (call == nullptr) return nullptr;
+  const absl::Span<const Var> params = closure.function->params();
+  const bool forwards =
+      std::equal(call->args().begin(), call->args().end(), params.begin(),
+                 params.end(), [](const Expr& arg, const Var& param) {
+                   return arg.get() == param.get();
+                 });
+  return forwards ? call->op().As<ConstructorNode>() : nullptr;
+}
+
+// Compares two results, part by part; functions last, since calls may write
+// into references.
+class Comparison {
+ public:
+  Comparison(const PassInfo& info, const CompareValuesOptions& options)
+      : info_(info), options_(options) {}
+
+  absl::Status Run(const Value& before, const Value& after) {
+    parts_.push_back({"result", before, after, 0});
+    std::vector<Part> functions;
+    int64_t num_parts = 0;
+    while (!parts_.empty() || !functions.empty()) {
+      if (parts_.empty()) std::swap(parts_, functions);
+      const Part part = std::move(parts_.back());
+      parts_.pop_back();
+      if (++num_parts > kMaxParts) {
+        NotCompared(part.path, "the result has too many parts");
+        break;
+      }
+      if (part.a.is_closure() && part.b.is_closure()) {
+        if (!part.last) {
+          functions.push_back(part);
+          functions.back().last = true;
+        } else {
+          BATON_RETURN_IF_ERROR(CompareFunctions(part));
+        }
+      } else {
+        BATON_RETURN_IF_ERROR(ComparePart(part));
+      }
+    }
+    if (not_compared_.empty()) return absl::OkStatus();
+    if (options_.not_compared == nullptr) {
+      return absl::UnimplementedError(not_compared_[0]);
+    }
+    *options_.not_compared = std::move(not_compared_);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Functions that functions return are called so many times in a row.
+  static constexpr int kMaxCalls = 4;
+
+  struct Part {
+    std::string path;  // as in `result.1.0`
+    Value a;
+    Value b;
+    int calls;          // of functions, before there was this part
+    bool last = false;  // a function, all other parts have been compared
+  };
+
+  void NotCompared(absl::string_view path, absl::string_view why) {
+    not_compared_.push_back(absl::StrCat(path, " is not compared: ", why));
+  }
+
+  absl::Status ComparePart(const Part& part) {
+    const Value& a = part.a;
+    const Value& b = part.b;
+    if (a.is_cell() && b.is_cell()) {
+      parts_.push_back(
+          {part.path, a.cell().content, b.cell().content, part.calls});
+      return absl::OkStatus();
+    }
+    const bool tuples = a.is_tuple() && b.is_tuple();
+    const bool data =
+        a.is_data() && b.is_data() &&
+        SameConstructor(*a.data().constructor, *b.data().constructor);
+    if ((tuples || data) && FieldsOf(a).size() == FieldsOf(b).size()) {
+      for (size_t i = FieldsOf(a).size(); i-- > 0;) {
+        parts_.push_back({absl::StrCat(part.path, ".", i), FieldsOf(a)[i],
+                          FieldsOf(b)[i], part.calls});
+      }
+      return absl::OkStatus();
+    }
+    if (!a.is_tensor() || !b.is_tensor() ||
+        a.tensor().dtype() != b.tensor().dtype() ||
+        a.tensor().shape() != b.tensor().shape()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          part.path, " is ", Describe(b), " and was ", Describe(a)));
+    }
+    return CompareTensors(part.path, a.tensor(), b.tensor(), info_);
+  }
+
+  absl::Status CompareFunctions(const Part& part) {
+    const Value::Closure& a = part.a.closure();
+    const Value::Closure& b = part.b.closure();
+    const ConstructorNode* const constructor_a = ConstructorOf(a);
+    const ConstructorNode* const constructor_b = ConstructorOf(b);
+    if (constructor_a != nullptr && constructor_b != nullptr) {
+      if (SameConstructor(*constructor_a, *constructor_b)) {
+        return absl::OkStatus();
+      }
+      return absl::InvalidArgumentError(
+          absl::StrCat(part.path, " is the constructor ", constructor_b->name(),
+                       " and was the constructor ", constructor_a->name()));
+    }
+    if (options_.before == nullptr || options_.after == nullptr ||
+        !a.function.defined() || !b.function.defined()) {
+      NotCompared(part.path, "it is a function");
+      return absl::OkStatus();
+    }
+    if (part.calls >= kMaxCalls) {
+      NotCompared(part.path, "functions return functions");
+      return absl::OkStatus();
+    }
+    if (!a.function->type_params().empty()) {
+      NotCompared(part.path, "it is a function of type parameters");
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<std::vector<Value>> args =
+        RandomInputs(a.function, options_.seed, RandomRange::kPlain);
+    if (!args.ok()) {
+      NotCompared(part.path,
+                  absl::StrCat("it is a function: ", args.status().message()));
+      return absl::OkStatus();
+    }
+    const EvaluateOptions evaluate = {.max_call_depth = 1000};
+    absl::StatusOr<Value> was =
+        CallFunction(*options_.before, part.a, *args, evaluate);
+    if (!was.ok()) {
+      NotCompared(part.path,
+                  absl::StrCat("it is a function: ", was.status().message()));
+      return absl::OkStatus();
+    }
+    absl::StatusOr<Value> is =
+        CallFunction(*options_.after, part.b, *args, evaluate);
+    if (!is.ok()) {
+      return absl::Status(
+          is.status().code(),
+          absl::StrCat(part.path,
+                       " is a function that cannot be called any "
+                       "more: ",
+                       is.status().message()));
+    }
+    parts_.push_back({absl::StrCat(part.path, "(...)"), *std::move(was),
+                      *std::move(is), part.calls + 1});
+    return absl::OkStatus();
+  }
+
+  const PassInfo& info_;
+  const CompareValuesOptions& options_;
+  std::vector<Part> parts_;
+  std::vector<std::string> not_compared_;
+};
+
 }  // namespace
 
 absl::Status CompareValues(const Value& before, const Value& after,
-                           const PassInfo& info) {
-  return VisitLeaves(
-      before, after,
-      [&](const std::string& path, const Value& a,
-          const Value& b) -> absl::Status {
-        if (a.is_closure() && b.is_closure()) {
-          return absl::UnimplementedError(
-              absl::StrCat(path,
-                           " is a function: functions have no values "
-                           "that can be compared"));
-        }
-        if (!a.is_tensor() || !b.is_tensor() ||
-            a.tensor().dtype() != b.tensor().dtype() ||
-            a.tensor().shape() != b.tensor().shape()) {
-          return absl::InvalidArgumentError(absl::StrCat(
-              path, " is ", Describe(b), " and was ", Describe(a)));
-        }
-        return CompareTensors(path, a.tensor(), b.tensor(), info);
-      });
+                           const PassInfo& info,
+                           const CompareValuesOptions& options) {
+  return Comparison(info, options).Run(before, after);
 }
 
 CheckValuesInstrument::CheckValuesInstrument(CheckValuesOptions options)
@@ -185,6 +315,7 @@ CheckValuesInstrument::CheckValuesInstrument(CheckValuesOptions options)
 absl::Status CheckValuesInstrument::ExitPassContext() {
   args_.reset();
   evaluated_ = IRModule();
+  typed_ = IRModule();
   value_ = Value();
   return absl::OkStatus();
 }
@@ -210,6 +341,7 @@ absl::StatusOr<Value> CheckValuesInstrument::Evaluate(const IRModule& module) {
                         : EvaluateFirst(typed);
   if (value.ok()) {
     evaluated_ = module;
+    typed_ = typed;
     value_ = *value;
   }
   return value;
@@ -237,6 +369,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
     }
   }
   const Value value_before = value_;
+  const IRModule typed_before = typed_;
   const absl::StatusOr<Value> value_after = Evaluate(module);
   if (!value_after.ok()) {
     return absl::Status(
@@ -246,7 +379,17 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
                      "after pass ",
                      info.name, ": ", value_after.status().message()));
   }
-  const absl::Status status = CompareValues(value_before, *value_after, info);
+  std::vector<std::string> not_compared;
+  const absl::Status status = CompareValues(value_before, *value_after, info,
+                                            {.before = &typed_before,
+                                             .after = &typed_,
+                                             .seed = options_.seed,
+                                             .not_compared = &not_compared});
+  if (options_.not_compared != nullptr) {
+    for (const std::string& line : not_compared) {
+      options_.not_compared(absl::StrCat("after pass ", info.name, ", ", line));
+    }
+  }
   if (status.ok()) return status;
   return absl::Status(
       status.code(),

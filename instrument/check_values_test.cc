@@ -28,7 +28,9 @@
 namespace baton {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::StatusIs;
 
@@ -136,6 +138,75 @@ TEST(CheckValuesTest, WhatCannotBeEvaluated) {
   EXPECT_THAT(Check("def @main(%x: Tensor[(?), float32]) { toy.a(%x) }",
                     Sequential({toy::InferType(), toy::Nothing()})),
               IsOk());
+}
+
+// `body` becomes `let %v = body; %v`.
+Pass BindResult() {
+  return toy::CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const Var v("v");
+        return Function({function->params().begin(), function->params().end()},
+                        Let(v, function->body(), v));
+      },
+      {.name = "BindResult"});
+}
+
+// The lines that say what is not compared.
+absl::StatusOr<std::vector<std::string>> NotCompared(absl::string_view program,
+                                                     const Pass& pass) {
+  std::vector<std::string> lines;
+  absl::StatusOr<IRModule> module = ParseModule(program);
+  if (!module.ok()) return module.status();
+  const auto check = std::make_shared<CheckValuesInstrument>(
+      CheckValuesOptions{.not_compared = [&](absl::string_view line) {
+        lines.emplace_back(line);
+      }});
+  const absl::Status status = PassContext({.instruments = {check}})
+                                  .Run([&] { return pass(*module); })
+                                  .status();
+  if (!status.ok()) return status;
+  return lines;
+}
+
+TEST(CheckValuesTest, DataAndConstructors) {
+  constexpr char kProgram[] =
+      "type box[tv] { constructor(tv), other(tv), }\n"
+      "def @main(%x: Tensor[(2), float32]) {\n"
+      "  (constructor(()), constructor(tanh(%x)), constructor, other)\n"
+      "}\n";
+  EXPECT_THAT(Check(kProgram, BindResult()), IsOk());
+  EXPECT_THAT(*NotCompared(kProgram, BindResult()), IsEmpty());
+  EXPECT_THAT(Check(kProgram, TanhTo("sigmoid")),
+              StatusIs(absl::StatusCode::kInvalidArgument, "result.1.0["));
+}
+
+TEST(CheckValuesTest, FunctionsAreCalled) {
+  constexpr char kProgram[] =
+      "def @f(%z: Tensor[(2), float32]) { tanh(%z) }\n"
+      "def @main(%x: Tensor[(2), float32]) {\n"
+      "  (fn (%y: Tensor[(2), float32]) { add(%y, @f(%x)) }, @f,\n"
+      "   fn (%y: float32) { fn (%z: float32) { (%z, tanh(%y)) } })\n"
+      "}\n";
+  EXPECT_THAT(*NotCompared(kProgram, BindResult()), IsEmpty());
+  EXPECT_THAT(Check(kProgram, TanhTo("sigmoid")),
+              StatusIs(absl::StatusCode::kInvalidArgument, "(...)"));
+}
+
+TEST(CheckValuesTest, SaysWhatIsNotCompared) {
+  constexpr char kProgram[] =
+      "def @main(%x: Tensor[(2), float32]) {\n"
+      "  (%x, fn (%y: Tensor[(?), float32]) { %y }, fn [A](%a: A) { %a })\n"
+      "}\n";
+  EXPECT_THAT(
+      *NotCompared(kProgram, BindResult()),
+      ElementsAre(
+          HasSubstr("after pass BindResult, result.2 is not compared: it is a "
+                    "function of type parameters"),
+          HasSubstr("result.1 is not compared: it is a function: parameter %y: "
+                    "no random value can be made for the type "
+                    "Tensor[(?), float32]")));
+  EXPECT_THAT(Check(kProgram, BindResult()), IsOk());
 }
 
 Value Floats(const std::vector<float>& values) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "baton/base/hash_table.h"
 #include "baton/instrument/json.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -32,7 +32,7 @@ class OpCounter final : public ExprVisitor {
   }
 
  private:
-  absl::flat_hash_map<const OpNode*, int64_t> counts_;
+  FlatHashMap<const OpNode*, int64_t> counts_;
 };
 
 }  // namespace

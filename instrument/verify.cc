@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -27,7 +27,7 @@ namespace {
 
 // Whether `function`, of any kind, uses one of the global functions `names`.
 bool UsesAny(const BaseFunc& function,
-             const absl::flat_hash_set<absl::string_view>& names) {
+             const FlatHashSet<absl::string_view>& names) {
   NodeSet seen;
   std::vector<const Node*> stack = {function.get()};
   while (!stack.empty()) {
@@ -65,7 +65,7 @@ Pending WhatDiffers(const IRModule& module, const IRModule& good) {
   }
   Pending pending{std::vector<bool>(definitions.size()), 0};
   size_t num_kept = 0;
-  absl::flat_hash_set<absl::string_view> retyped;
+  FlatHashSet<absl::string_view> retyped;
   for (size_t i = 0; i < definitions.size(); ++i) {
     const auto& [var, function] = definitions[i];
     const BaseFunc old = i < known.size() && known[i].var->name() == var->name()

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -20,6 +19,8 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/checksum.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -189,7 +190,7 @@ class BinaryReader {
   DType known_dtype_ = DType::Float(32);      // a valid one
 
   BinaryContent content_;
-  absl::flat_hash_set<std::string> type_names_;
+  FlatHashSet<std::string> type_names_;
 };
 
 absl::Status BinaryReader::ReadHeader() {
@@ -556,7 +557,7 @@ AttrMap BinaryReader::ReadAttrMap(const Values& values, int* next,
                                   uint64_t size, int depth) {
   AttrMap map;
   map.reserve(size);
-  absl::flat_hash_set<absl::string_view> keys;
+  FlatHashSet<absl::string_view> keys;
   for (uint64_t i = 0; i < size && !failed(); ++i) {
     if (*next >= values.size()) {
       Fail("values: there are too few");
@@ -603,7 +604,7 @@ NodeRef BinaryReader::MakeAttrs(const binary::Attrs& message) {
 NodeRef BinaryReader::MakeDictAttrs(const binary::DictAttrs& message) {
   // How many there are is known when they are read.
   AttrMap entries;
-  absl::flat_hash_set<absl::string_view> keys;
+  FlatHashSet<absl::string_view> keys;
   for (int next = 0; next < message.values_size() && !failed();) {
     const std::string& key = message.values(next).key();
     if (!keys.insert(key).second) {
@@ -1043,7 +1044,9 @@ absl::StatusOr<BinaryContent> ReadBinary(absl::string_view bytes,
                                          std::shared_ptr<const void> owner,
                                          absl::string_view name,
                                          const BinaryReadOptions& options) {
-  return BinaryReader(bytes, std::move(owner), name, options).Read();
+  return CatchOutOfMemory(name, [&] {
+    return BinaryReader(bytes, std::move(owner), name, options).Read();
+  });
 }
 
 }  // namespace baton

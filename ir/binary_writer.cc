@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -17,6 +16,8 @@
 #include "baton/base/checksum.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/binary_layout.h"
@@ -162,10 +163,9 @@ class BinaryWriter {
   std::vector<uint32_t> tree_sizes_ = {0};  // by number; see kMaxBinaryTree
 
   std::string attrs_types_;
-  absl::flat_hash_map<const AttrsType*, uint64_t> attrs_type_indices_;
+  FlatHashMap<const AttrsType*, uint64_t> attrs_type_indices_;
   std::string buffers_;
-  absl::flat_hash_map<std::pair<const void*, int64_t>, uint64_t>
-      buffer_indices_;
+  FlatHashMap<std::pair<const void*, int64_t>, uint64_t> buffer_indices_;
   std::vector<Tensor> tensors_;  // after the message
 };
 
@@ -794,7 +794,9 @@ std::string BinaryModule::ToString() const {
 
 absl::StatusOr<BinaryModule> WriteBinary(const IRModule& module,
                                          const BinaryWriteOptions& options) {
-  return BinaryWriter().Write(module, options);
+  return CatchOutOfMemory("writing a module", [&] {
+    return BinaryWriter().Write(module, options);
+  });
 }
 
 }  // namespace baton

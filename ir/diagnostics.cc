@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/source.h"
 #include "baton/ir/span.h"
 
@@ -38,6 +39,7 @@ std::string Diagnostic::ToString() const {
 }
 
 void Diagnostics::Add(Diagnostic diagnostic) {
+  // Counted first: without the memory to keep it, it is an error all the same.
   if (diagnostic.severity == Severity::kError) ++num_errors_;
   if (num_errors_ > kMaxErrors) return;
   list_.push_back(std::move(diagnostic));
@@ -56,9 +58,24 @@ std::string Diagnostics::ToString() const {
   return result;
 }
 
+void Diagnostics::OutOfMemory(Span span, absl::string_view what) noexcept {
+  const int before = num_errors_;
+  try {
+    Error(std::move(span), absl::StrCat("out of memory for ", what));
+  } catch (...) {
+    // There is not even memory to say so: it counts all the same.
+    num_errors_ = before + 1;
+  }
+  out_of_memory_ = true;
+}
+
 absl::Status Diagnostics::ToStatus() const {
-  return has_errors() ? absl::InvalidArgumentError(ToString())
-                      : absl::OkStatus();
+  if (!has_errors()) return absl::OkStatus();
+  return CatchOutOfMemory("diagnostics", [this] {
+    return absl::Status(out_of_memory_ ? absl::StatusCode::kResourceExhausted
+                                       : absl::StatusCode::kInvalidArgument,
+                        ToString());
+  });
 }
 
 }  // namespace baton

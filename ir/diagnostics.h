@@ -43,6 +43,9 @@ class Diagnostics {
     Add({Severity::kNote, std::move(span), std::move(message)});
   }
   void Add(Diagnostic diagnostic);
+  // The error that there is no memory for `what`, such as "the types".
+  // ToStatus() is ResourceExhausted from then on.
+  void OutOfMemory(Span span, absl::string_view what) noexcept;
 
   // Past this many, errors are counted but not kept.
   static constexpr int kMaxErrors = 100;
@@ -54,13 +57,14 @@ class Diagnostics {
   // All diagnostics, rendered.
   std::string ToString() const;
 
-  // OK if there are no errors; else InvalidArgument with the rendering as its
-  // message.
+  // OK if there are no errors; else InvalidArgument, or ResourceExhausted, with
+  // the rendering as its message.
   absl::Status ToStatus() const;
 
  private:
   std::vector<Diagnostic> list_;
   int num_errors_ = 0;
+  bool out_of_memory_ = false;
 };
 
 }  // namespace baton

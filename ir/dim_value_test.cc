@@ -31,7 +31,6 @@ TEST(DimValueTest, Unknown) {
   EXPECT_EQ(any, AttrValue(Dim::Any()));
   EXPECT_EQ(Read(any), Dim::Any());
   EXPECT_EQ(Read("?"), Dim::Any());
-  EXPECT_EQ(Read({}), Dim::Any());
 }
 
 TEST(DimValueTest, SymbolicOnesAreEqualByIdentity) {
@@ -51,6 +50,16 @@ TEST(DimValueTest, SymbolicOnesAreEqualByIdentity) {
 
 TEST(DimValueTest, Refusals) {
   Dim dim;
+  // None is no dimension, not one that is unknown.
+  EXPECT_EQ(AttrTraits<Dim>::FromValue({}, &dim).message(),
+            "expected a dimension, found none");
+  Dims dims;
+  EXPECT_EQ(AttrTraits<Dims>::FromValue({}, &dims).message(),
+            "expected a dimension, found none");
+  EXPECT_EQ(AttrTraits<Dims>::FromValue(AttrList{1, {}}, &dims).message(),
+            "expected a dimension, found none");
+  EXPECT_EQ(AttrTraits<Dim>::FromValue(INT64_MAX, &dim).message(),
+            "the dimension 9223372036854775807 is out of range");
   EXPECT_EQ(AttrTraits<Dim>::FromValue("x", &dim).message(),
             "expected a dimension, found x");
   EXPECT_EQ(AttrTraits<Dims>::Name(), "[dim]");

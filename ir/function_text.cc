@@ -9,6 +9,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/registry.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
@@ -88,6 +90,21 @@ bool TextInput::Define(absl::string_view name, absl::string_view mark) {
 bool TextInput::IsDefined(absl::string_view name,
                           absl::string_view mark) const {
   return defined_.contains(absl::StrCat(mark, name));
+}
+
+void TextInput::ExpectNotDefined(absl::string_view name, absl::string_view mark,
+                                 absl::string_view other) {
+  const auto it = defined_.find(absl::StrCat(other, name));
+  if (it == defined_.end()) return;
+  diagnostics_->Error(SpanOf(lexer_.token()),
+                      absl::StrCat(mark, name, " has the name of a ",
+                                   absl::StripSuffix(other, " ")));
+  diagnostics_->Note(it->second, "which is defined here");
+}
+
+Span TextInput::Place() const noexcept {
+  return IfOutOfMemory([this] { return SpanOf(lexer_.token()); },
+                       [] { return Span(); });
 }
 
 bool TextInput::AtDefinition() {

@@ -39,12 +39,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/registry.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
@@ -102,6 +104,13 @@ class TextInput {
   // `type ` for data types.
   bool Define(absl::string_view name, absl::string_view mark);
   bool IsDefined(absl::string_view name, absl::string_view mark) const;
+  // At a name that is being defined: an error if something else, of the mark
+  // `other`, has it.
+  void ExpectNotDefined(absl::string_view name, absl::string_view mark,
+                        absl::string_view other);
+
+  // This token; null if there is no memory for a span.
+  Span Place() const noexcept;
 
   // True at the end of the definitions: of the text, or where the metadata
   // section begins.
@@ -123,9 +132,25 @@ class TextInput {
   const std::shared_ptr<const Source> source_;
   Diagnostics* const diagnostics_;
   Lexer lexer_;
-  absl::flat_hash_map<absl::string_view, GlobalVar> globals_;
-  absl::flat_hash_map<std::string, Span> defined_;
+  FlatHashMap<absl::string_view, GlobalVar> globals_;
+  FlatHashMap<std::string, Span> defined_;
 };
+
+// What `read(TextInput&)` makes of the text of `make_source()`; a default
+// value, with an error, if there is no memory for it.
+template <typename MakeSource, typename Read>
+auto ReadText(const MakeSource& make_source, Diagnostics& diagnostics,
+              const Read& read) {
+  using Result = decltype(read(std::declval<TextInput&>()));
+  std::optional<TextInput> input;
+  return IfOutOfMemory(
+      [&] { return read(input.emplace(make_source(), &diagnostics)); },
+      [&] {
+        diagnostics.OutOfMemory(input.has_value() ? input->Place() : Span(),
+                                "what the text says");
+        return Result();
+      });
+}
 
 // Reads definitions of one level. Made for one module, when its first
 // definition that the level reads is met, from a TextInput* that outlives it.

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 
 namespace baton {
 namespace {
 
-using Index = absl::flat_hash_map<std::string, int>;
+using Index = FlatHashMap<std::string, int>;
 
 }  // namespace
 

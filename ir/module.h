@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/type.h"
 
@@ -89,7 +89,7 @@ class IRModule {
     std::vector<Definition> functions;
     std::vector<TypeDefinition> types;
     // Shared by versions of a module that differ in bodies only.
-    std::shared_ptr<const absl::flat_hash_map<std::string, int>> index;
+    std::shared_ptr<const FlatHashMap<std::string, int>> index;
   };
   explicit IRModule(std::shared_ptr<Data> data) : data_(std::move(data)) {}
   IRModule WithAllFunctions(absl::Span<const BaseFunc> functions) const;

@@ -247,6 +247,12 @@ FunctionTextWriter* ModuleWriter::WriterOf(NodeKind kind) {
   return result;
 }
 
+template <typename MakeSource>
+IRModule ReadModule(const MakeSource& make_source, Diagnostics& diagnostics) {
+  return ReadText(make_source, diagnostics,
+                  [](TextInput& input) { return ModuleReader(&input).Read(); });
+}
+
 std::string Print(const IRModule& module, const TextOptions& options,
                   std::ostream* os) {
   TextOutput output(options, os);
@@ -258,14 +264,16 @@ std::string Print(const IRModule& module, const TextOptions& options,
 
 IRModule ParseModule(std::shared_ptr<const Source> source,
                      Diagnostics& diagnostics) {
-  TextInput input(std::move(source), &diagnostics);
-  return ModuleReader(&input).Read();
+  return ReadModule([&] { return std::move(source); }, diagnostics);
 }
 
 IRModule ParseModule(absl::string_view text, absl::string_view source_name,
                      Diagnostics& diagnostics) {
-  return ParseModule(
-      std::make_shared<Source>(std::string(source_name), std::string(text)),
+  return ReadModule(
+      [&] {
+        return std::make_shared<Source>(std::string(source_name),
+                                        std::string(text));
+      },
       diagnostics);
 }
 

@@ -94,10 +94,11 @@ class NodeMap {
   }
 
   void Rehash(size_t capacity) {
-    std::unique_ptr<Slot[]> old = std::move(allocated_);
+    auto fresh = std::make_unique<Slot[]>(capacity);
+    const std::unique_ptr<Slot[]> old =
+        std::exchange(allocated_, std::move(fresh));
     Slot* const old_slots = slots_;
     const size_t old_capacity = capacity_;
-    allocated_ = std::make_unique<Slot[]>(capacity);
     slots_ = allocated_.get();
     for (; capacity_ < capacity; capacity_ *= 2) --shift_;
     for (size_t i = 0; i < old_capacity; ++i) {

@@ -20,10 +20,10 @@ class NodeMemory::Store {
     return *kStore;
   }
 
-  // The cache of a thread that has ended, or a new one.
+  // The cache of a thread that has ended, or a new one; null without memory.
   Cache* Adopt() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_ == nullptr) return new Cache;
+    if (idle_ == nullptr) return new (std::nothrow) Cache;
     return std::exchange(idle_, idle_->next_idle);
   }
 
@@ -85,17 +85,21 @@ constinit NodeMemory::Cache NodeMemory::none_ = [] {
 thread_local constinit NodeMemory::Cache* NodeMemory::cache_ =
     &NodeMemory::none_;
 
-NodeMemory::Cache& NodeMemory::ThisThread() {
+NodeMemory::Cache* NodeMemory::ThisThread() {
   if (cache_ == &none_) {
     Store& store = Store::Global();
-    store.Assign(store.Adopt());
+    Cache* const cache = store.Adopt();
+    if (cache == nullptr) return nullptr;
+    store.Assign(cache);
   }
-  return *cache_;
+  return cache_;
 }
 
 // The list is empty.
 void* NodeMemory::AllocateSlow(size_t size_class) {
-  Cache& cache = ThisThread();
+  Cache* const this_thread = ThisThread();
+  if (this_thread == nullptr) throw std::bad_alloc();
+  Cache& cache = *this_thread;
   List& list = cache.lists[size_class];
   if (list.head == nullptr) {
     list.head = list.full != nullptr ? std::exchange(list.full, nullptr)
@@ -115,8 +119,9 @@ void* NodeMemory::AllocateSlow(size_t size_class) {
            cache.chunk_bytes / kStep * kStep);
     }
     constexpr size_t kMaxChunkBytes = size_t{1} << 20;
+    cache.chunk_bytes = 0;  // if there is no memory
+    cache.chunk = static_cast<char*>(::operator new(cache.next_chunk_bytes));
     cache.chunk_bytes = cache.next_chunk_bytes;
-    cache.chunk = static_cast<char*>(::operator new(cache.chunk_bytes));
     Store::Global().AddReserved(cache.chunk_bytes);
     cache.next_chunk_bytes =
         std::min(2 * cache.next_chunk_bytes, kMaxChunkBytes);
@@ -137,7 +142,10 @@ void* NodeMemory::AllocateSlow(size_t size_class) {
 
 // The list has kBatch blocks.
 void NodeMemory::FreeSlow(Block* block, size_t size_class) {
-  List& list = ThisThread().lists[size_class];
+  Cache* const cache = ThisThread();
+  // A block that no list can be had for is lost.
+  if (cache == nullptr) return;
+  List& list = cache->lists[size_class];
   if (list.count == kBatch) {
     if (list.full != nullptr) Store::Global().PutBatch(size_class, list.full);
     list.full = list.head;

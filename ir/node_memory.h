@@ -40,9 +40,10 @@ namespace baton::internal {
 
 class NodeMemory {
  public:
-  // A block of at least `bytes`, aligned to 16 bytes; never null.
+  // A block of at least `bytes`, aligned to 16 bytes; never null: without
+  // memory it throws std::bad_alloc, as `operator new` does.
   static void* Allocate(size_t bytes);
-  // Takes back a block that was allocated with the same `bytes`.
+  // Takes back a block that was allocated with the same `bytes`. Never throws.
   static void Free(void* block, size_t bytes);
 
   // Bytes taken from the system for blocks so far, in all threads.
@@ -76,7 +77,7 @@ class NodeMemory {
   static size_t ClassOf(size_t bytes) { return (bytes - 1) / kStep; }
   static void* AllocateSlow(size_t size_class);
   static void FreeSlow(Block* block, size_t size_class);
-  static Cache& ThisThread();
+  static Cache* ThisThread();  // null without memory
 
   // A cache without blocks that takes none: before the thread's first slow
   // call, and after its last.

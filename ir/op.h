@@ -34,10 +34,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"
@@ -204,9 +204,9 @@ class OpRegistry {
 
   Registry<const OpNode*> registered_;
   mutable std::mutex mutex_;
-  absl::flat_hash_map<std::string, Declared> declared_;
+  FlatHashMap<std::string, Declared> declared_;
   // Where properties were set, by map and operator.
-  absl::flat_hash_map<std::pair<const void*, const OpNode*>, CodeLocation> set_;
+  FlatHashMap<std::pair<const void*, const OpNode*>, CodeLocation> set_;
   std::vector<std::string> set_twice_;  // messages
 };
 

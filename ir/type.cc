@@ -7,11 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_memory.h"
 
@@ -35,6 +38,10 @@ void internal::ChildSink::Take(Dim& dim) {
 absl::Status AttrTraits<Dim>::FromValue(const AttrValue& value, Dim* out) {
   if (const int64_t* i = value.As<int64_t>()) {
     *out = Dim(*i);
+    if (out->value() != *i) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the dimension ", *i, " is out of range"));
+    }
     return absl::OkStatus();
   }
   if (const Dim* dim = value.As<Dim>()) {
@@ -42,11 +49,22 @@ absl::Status AttrTraits<Dim>::FromValue(const AttrValue& value, Dim* out) {
     return absl::OkStatus();
   }
   const std::string* s = value.As<std::string>();
-  if (value.is_none() || (s != nullptr && *s == "?")) {
+  if (s != nullptr && *s == "?") {
     *out = Dim::Any();
     return absl::OkStatus();
   }
   return ExpectedError("a dimension", value);
+}
+
+absl::Status CheckShape(absl::Span<const Dim> shape) {
+  BATON_RETURN_IF_ERROR(CheckRank(static_cast<int64_t>(shape.size())));
+  for (const Dim& dim : shape) {
+    if (!dim.is_const()) continue;
+    if (dim.value() == Dim::kOutOfRange) {
+      return absl::InvalidArgumentError("a dimension is out of range");
+    }
+  }
+  return absl::OkStatus();
 }
 
 std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(
@@ -136,7 +154,7 @@ bool TypeEqual(const Type& a, const Type& b) {
   work.push_back({a.get(), b.get()});
   // Type parameters of the function types compared so far, by position. Names
   // bound by different function types never clash: variables are identities.
-  absl::flat_hash_map<const TypeNode*, const TypeNode*> bound;
+  FlatHashMap<const TypeNode*, const TypeNode*> bound;
   const auto push_all = [&work](auto xs, auto ys) {
     if (xs.size() != ys.size()) return false;
     for (size_t i = 0; i < xs.size(); ++i) {

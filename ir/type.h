@@ -30,11 +30,19 @@ class DimExprNode;
 // Eight bytes; only the symbolic form is counted.
 class Dim {
  public:
+  // The largest number that it holds. Larger ones, and those below -kMax,
+  // become kOutOfRange, which no type may have.
+  static constexpr int64_t kMax = INT64_MAX / 2;
+  static constexpr int64_t kOutOfRange = -kMax - 1;
+
   Dim() = default;    // unknown
   Dim(int64_t value)  // NOLINT(google-explicit-constructor)
-      : bits_((static_cast<uint64_t>(value) << 1) | 1u) {}
-  Dim(int value)
-      : Dim(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
+      : bits_((static_cast<uint64_t>(value > kMax || value < -kMax ? kOutOfRange
+                                                                   : value)
+               << 1) |
+              1u) {}
+  Dim(int value)  // NOLINT(google-explicit-constructor)
+      : bits_((static_cast<uint64_t>(int64_t{value}) << 1) | 1u) {}
   explicit Dim(const DimExprNode* expr);
   static Dim Any() { return {}; }
 
@@ -103,6 +111,42 @@ struct AttrTraits<Dim> {
   }
   static absl::Status FromValue(const AttrValue& value, Dim* out);
 };
+
+// Dims that a program may give as None. That means the same as no dimensions,
+// but is another value: it stays None where the program is printed.
+class OptionalDims : public Dims {
+ public:
+  using Dims::Dims;
+  OptionalDims() = default;
+  explicit OptionalDims(std::nullopt_t) : is_none_(true) {}
+
+  bool is_none() const { return is_none_; }
+
+  friend bool operator==(const OptionalDims& a, const OptionalDims& b) {
+    return a.is_none_ == b.is_none_ &&
+           static_cast<const Dims&>(a) == static_cast<const Dims&>(b);
+  }
+
+ private:
+  bool is_none_ = false;
+};
+
+template <>
+struct AttrTraits<OptionalDims> {
+  static std::string Name() { return AttrTraits<Dims>::Name() + "?"; }
+  static AttrValue ToValue(const OptionalDims& value) {
+    return value.is_none() ? AttrValue() : AttrTraits<Dims>::ToValue(value);
+  }
+  static absl::Status FromValue(const AttrValue& value, OptionalDims* out) {
+    *out = value.is_none() ? OptionalDims(std::nullopt) : OptionalDims();
+    return value.is_none() ? absl::OkStatus()
+                           : AttrTraits<Dims>::FromValue(value, out);
+  }
+};
+
+// OK if a type may have these dimensions: as many as the limits allow
+// (base/limits.h), and none out of range.
+absl::Status CheckShape(absl::Span<const Dim> shape);
 
 // The dimensions of `dims` as numbers; nullopt if one is not a number.
 std::optional<absl::InlinedVector<int64_t, 6>> ConstDims(

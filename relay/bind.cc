@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/relay/ir/visit.h"
@@ -35,12 +36,12 @@ absl::Status CheckFits(const VarNode* param, const Tensor& value) {
 
 absl::StatusOr<Function> BindParamsByName(const Function& function,
                                           const NamedTensors& params) {
-  absl::flat_hash_map<std::string, const VarNode*> by_name;
+  FlatHashMap<std::string, const VarNode*> by_name;
   for (const Var& param : function->params()) {
     auto [it, inserted] = by_name.emplace(param->name(), param.get());
     if (!inserted) it->second = nullptr;  // ambiguous
   }
-  absl::flat_hash_map<const VarNode*, Expr> values;
+  FlatHashMap<const VarNode*, Expr> values;
   for (const auto& [name, tensor] : params) {
     const auto it = by_name.find(name);
     if (it == by_name.end()) {

@@ -173,7 +173,7 @@ TEST(MixedModuleTest, InstrumentsWatchBothLevels) {
                        std::make_shared<PassTimingInstrument>(),
                        std::make_shared<OpDiffer>(),
                        std::make_shared<DumpInstrument>(absl::StrCat(
-                           ::testing::TempDir(), "/toy_level_dump")),
+                           ::testing::TempDir(), "/mixed_module_dump")),
                        std::make_shared<CheckValuesInstrument>(),
                        std::make_shared<BisectInstrument>(100),
                        std::make_shared<ProgressInstrument>(

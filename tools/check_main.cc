@@ -19,6 +19,7 @@
 #include "baton/base/source.h"
 #include "baton/base/text_file.h"
 #include "baton/tools/check.h"
+#include "baton/tools/run_main.h"
 
 ABSL_FLAG(std::vector<std::string>, check_prefix, {"CHECK"},
           "What directives begin with; several are separated by commas.");
@@ -93,4 +94,7 @@ int CheckMain(int argc, char** argv) {
 }  // namespace
 }  // namespace baton
 
-int main(int argc, char** argv) { return baton::CheckMain(argc, argv); }
+int main(int argc, char** argv) {
+  return baton::RunMain("baton-check",
+                        [argc, argv] { return baton::CheckMain(argc, argv); });
+}

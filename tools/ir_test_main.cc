@@ -22,6 +22,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/text_file.h"
 #include "baton/tools/run_lines.h"
+#include "baton/tools/run_main.h"
 
 ABSL_FLAG(std::vector<std::string>, programs, {},
           "Programs that the lines call by the last part of their paths.");
@@ -56,10 +57,7 @@ absl::StatusOr<int> RunFile(const std::string& path) {
   return code;
 }
 
-}  // namespace
-}  // namespace baton
-
-int main(int argc, char** argv) {
+int Main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "runs the RUN lines of a file\n  baton-ir-test FILE "
       "--programs=PATH,PATH");
@@ -68,10 +66,18 @@ int main(int argc, char** argv) {
     std::cerr << "usage: baton-ir-test FILE --programs=PATH,PATH\n";
     return 2;
   }
-  const absl::StatusOr<int> code = baton::RunFile(positional[1]);
+  const absl::StatusOr<int> code = RunFile(positional[1]);
   if (!code.ok()) {
     std::cerr << code.status().message() << "\n";
     return 2;
   }
   return *code;
+}
+
+}  // namespace
+}  // namespace baton
+
+int main(int argc, char** argv) {
+  return baton::RunMain("baton-ir-test",
+                        [argc, argv] { return baton::Main(argc, argv); });
 }

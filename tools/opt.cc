@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/limits.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
@@ -49,6 +50,7 @@
 #include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
+#include "baton/transform/limits_config.h"
 #include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -320,8 +322,11 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   // Those that may find fault come last: the others have seen the culprit.
   if (run.verify_each) add(std::make_shared<VerifyInstrument>());
   if (run.check_values) {
-    add(std::make_shared<CheckValuesInstrument>(
-        CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed)}));
+    add(std::make_shared<CheckValuesInstrument>(CheckValuesOptions{
+        .seed = static_cast<uint32_t>(run.seed),
+        .not_compared = [&console](absl::string_view line) {
+          console.Report(absl::StrCat("--check_values: ", line, "\n"));
+        }}));
   }
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {
@@ -430,6 +435,10 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
   BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
   BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
+  // Those of the passes are those of what reads their input, too.
+  BATON_ASSIGN_OR_RETURN(const AttrMap config, Config(options.run));
+  const Limits limits = LimitsOf(config);
+  const ScopedLimits scoped_limits(limits);
 
   BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, CheckRunOptions(job.run));

@@ -31,6 +31,7 @@
 #include "baton/tools/flags.h"
 #include "baton/tools/instruments.h"
 #include "baton/tools/opt.h"
+#include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
 
 namespace baton {
@@ -284,14 +285,18 @@ absl::StatusOr<int> Main(const std::string& program,
 }  // namespace
 
 int OptMain(int argc, char** argv) {
-  const std::vector<absl::string_view> args(argv, argv + argc);
-  const std::string program =
-      ProgramName(args.empty() ? "baton-opt" : args.front());
-  const absl::StatusOr<int> code =
-      Main(program, absl::MakeConstSpan(args).subspan(args.empty() ? 0 : 1));
-  if (code.ok()) return *code;
-  std::cerr << program << ": " << code.status().message() << "\n";
-  return 1;
+  return RunMain("baton-opt", [argc, argv] {
+    const std::vector<absl::string_view> args(argv, argv + argc);
+    const std::string program =
+        ProgramName(args.empty() ? "baton-opt" : args.front());
+    const absl::StatusOr<int> code =
+        Main(program, absl::MakeConstSpan(args).subspan(args.empty() ? 0 : 1));
+    if (code.ok()) return *code;
+    const absl::string_view message = code.status().message();
+    std::cerr << program << ": "
+              << (message.empty() ? "out of memory" : message) << "\n";
+    return 1;
+  });
 }
 
 std::string OptHelp() {

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -58,12 +59,15 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   ParallelRun(const Job& job, int num_threads, ThreadState& submitter)
       : job_(job),
         submitter_(submitter),
+        limits_(CurrentLimits()),
         num_functions_(static_cast<int>(job.functions.size())),
         chunk_size_(ChunkSize(num_functions_, num_threads)),
         num_chunks_((num_functions_ + chunk_size_ - 1) / chunk_size_),
         first_number_(submitter.executions()),
         results_(job.functions.size()),
-        chunks_(num_chunks_) {}
+        chunks_(num_chunks_) {
+    executions_before_.reserve(num_chunks_ + 1);  // helpers take no memory
+  }
 
   absl::StatusOr<IRModule> Run(int num_threads) {
     const std::shared_ptr<ParallelRun> self = shared_from_this();
@@ -138,6 +142,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     {
       ThreadState state(job_.context, submitter_.running());
       const ThreadState::Adopt adopt(&state);
+      const ScopedLimits limits(limits_);
       BodyTurn turn(this);
       while (true) {
         ThreadPool::Shared().LetOthersPass();
@@ -223,6 +228,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   const Job& job_;          // not for helpers that come late
   ThreadState& submitter_;  // neither is this
+  const Limits& limits_;
   const int num_functions_;
   const int chunk_size_;
   const int num_chunks_;

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
 #include "baton/ir/module.h"
@@ -37,6 +38,10 @@ absl::StatusOr<AttrMap> PassOptions::Values() const {
 
 absl::StatusOr<IRModule> Pass::Run(IRModule module) const {
   if (!defined()) return absl::InvalidArgumentError("a null pass cannot run");
+  return CatchOutOfMemory(name(), [&] { return RunHere(std::move(module)); });
+}
+
+absl::StatusOr<IRModule> Pass::RunHere(IRModule module) const {
   ThreadState& state = ThreadState::Get();
   const PassContext context = state.context();
   PassExecution execution(*this, info(), state.running());
@@ -44,10 +49,9 @@ absl::StatusOr<IRModule> Pass::Run(IRModule module) const {
   if (!context.instruments().empty()) {
     return RunInstrumented(std::move(module), context, execution, state);
   }
-  state.Begin(execution);
+  const ThreadState::Running running(state, execution);
   state.Count();
   absl::StatusOr<IRModule> result = RunBody(std::move(module), context);
-  state.End(execution);
   if (!result.ok()) return AddExecution(result.status(), execution, state);
   return result;
 }
@@ -66,7 +70,7 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
   const PassInstruments& instruments = context.instruments();
   const IRModule before = module;
   execution.before_ = &before;
-  state.Begin(execution);
+  const ThreadState::Running running(state, execution);
 
   // Hooks from `first_failed` to `last_failed` are still to hear of a failure.
   const auto fail = [&](const absl::Status& error, size_t first_failed,
@@ -85,7 +89,6 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
       status =
           internal::CombineBodyAndExit(std::move(status), std::move(failed));
     }
-    state.End(execution);
     return status;
   };
 
@@ -102,10 +105,7 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
       should_run = should_run && *answer;
     }
   }
-  if (!should_run) {
-    state.End(execution);
-    return module;
-  }
+  if (!should_run) return module;
 
   state.Count();
   for (size_t i = 0; i < instruments.size(); ++i) {
@@ -134,7 +134,6 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
                   "RunAfterPass");
     }
   }
-  state.End(execution);
   return result;
 }
 

@@ -110,6 +110,7 @@ class Pass {
   absl::StatusOr<std::string> ToString() const;
 
  private:
+  absl::StatusOr<IRModule> RunHere(IRModule module) const;
   absl::StatusOr<IRModule> RunBody(IRModule module,
                                    const PassContext& context) const;
   absl::StatusOr<IRModule> RunInstrumented(IRModule module,

@@ -18,15 +18,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/limits.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_state.h"
+#include "baton/transform/limits_config.h"
 #include "baton/transform/pass_error.h"
 
 namespace baton {
 
 struct PassContext::State {
-  explicit State(PassContextOptions given) : options(std::move(given)) {
+  explicit State(PassContextOptions given)
+      : options(std::move(given)), limits(LimitsOf(options.config)) {
     for (const auto& [name, value] : options.config) {
       status = CheckConfig(name, value);
       if (!status.ok()) return;
@@ -40,6 +44,7 @@ struct PassContext::State {
   }
 
   PassContextOptions options;
+  const Limits limits;
   absl::Status status;
 
   // Where a context with instruments is entered, and how often.
@@ -88,7 +93,9 @@ absl::Status ExceptionToStatus(absl::string_view who, std::exception_ptr e) {
   try {
     std::rethrow_exception(std::move(e));
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(absl::StrCat(who, ": out of memory"));
+    return OutOfMemoryError(who);
+  } catch (const std::length_error&) {
+    return OutOfMemoryError(who);
   } catch (const std::exception& exception) {
     return absl::InternalError(
         absl::StrCat(who, " threw an exception: ", exception.what()));
@@ -111,6 +118,8 @@ absl::Status CombineBodyAndExit(absl::Status body, absl::Status exit) {
 
 PassContext::PassContext(PassContextOptions options)
     : state_(std::make_shared<State>(std::move(options))) {}
+
+const Limits& PassContext::limits() const { return state_->limits; }
 
 PassContext PassContext::Current() {
   return internal::ThreadState::Get().context();
@@ -177,6 +186,7 @@ absl::StatusOr<PassContext::Scope> PassContext::Enter() const {
   static std::atomic<uint64_t> next_id{1};
   BATON_RETURN_IF_ERROR(state_->status);
   internal::ThreadState& thread = internal::ThreadState::Get();
+  thread.ReserveScope();
   if (!instruments().empty()) {
     BATON_RETURN_IF_ERROR(thread.TakeTurn());
     const std::lock_guard<std::mutex> lock(state_->mutex);
@@ -188,7 +198,8 @@ absl::StatusOr<PassContext::Scope> PassContext::Enter() const {
     ++state_->times_entered;
   }
   const bool counted = !instruments().empty();
-  absl::Status status = EnterInstruments();
+  absl::Status status = internal::CatchExceptions(
+      "a pass context", [&] { return EnterInstruments(); });
   if (!status.ok()) {
     const std::lock_guard<std::mutex> lock(state_->mutex);
     if (counted) --state_->times_entered;
@@ -245,7 +256,8 @@ absl::Status PassContext::Scope::Exit() {
     const std::lock_guard<std::mutex> lock(context_.state_->mutex);
     --context_.state_->times_entered;
   }
-  absl::Status status = context_.ExitInstruments();
+  absl::Status status = internal::CatchExceptions(
+      "a pass context", [&] { return context_.ExitInstruments(); });
   if (!was_innermost) {
     status = internal::CombineBodyAndExit(
         absl::FailedPreconditionError("a pass context was left before one that "

@@ -33,6 +33,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/limits.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
@@ -76,6 +78,8 @@ class PassContext {
   const AttrMap& config() const;
   const PassInstruments& instruments() const;
   const PassRegistry* registry() const;  // null for the global one
+  // The settings limits.*, in force on a thread that has entered the context.
+  const Limits& limits() const;
 
   // The value of a setting, or its default.
   template <typename T>
@@ -190,14 +194,17 @@ T PassContext::Get(const ConfigKey<T>& key) const {
 
 template <typename Fn>
 std::invoke_result_t<Fn&> PassContext::Run(Fn&& fn) const {
-  absl::StatusOr<Scope> scope = Enter();
-  if (!scope.ok()) return scope.status();
-  std::invoke_result_t<Fn&> result =
-      internal::CatchExceptions("a function run in a pass context", fn);
-  absl::Status status =
-      internal::CombineBodyAndExit(internal::StatusOf(result), scope->Exit());
-  if (!status.ok()) return status;
-  return result;
+  using Result = std::invoke_result_t<Fn&>;
+  return CatchOutOfMemory("a pass context", [&]() -> Result {
+    absl::StatusOr<Scope> scope = Enter();
+    if (!scope.ok()) return scope.status();
+    Result result =
+        internal::CatchExceptions("a function run in a pass context", fn);
+    absl::Status status =
+        internal::CombineBodyAndExit(internal::StatusOf(result), scope->Exit());
+    if (!status.ok()) return status;
+    return result;
+  });
 }
 
 }  // namespace baton

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -14,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 
@@ -197,7 +197,7 @@ absl::StatusOr<AttrValue> ValueTextParser::ReadValue(int depth) {
   if (Consume('{')) {
     AttrMap map;
     if (Consume('}')) return AttrValue(std::move(map));
-    absl::flat_hash_set<std::string> seen;
+    FlatHashSet<std::string> seen;
     do {
       BATON_RETURN_IF_ERROR(ReadPair(":=", depth + 1, nullptr, &seen, &map));
     } while (Consume(','));
@@ -222,7 +222,7 @@ absl::StatusOr<std::string> ValueTextParser::ReadKey(Range* range) {
 
 absl::Status ValueTextParser::ReadPair(absl::string_view separators, int depth,
                                        OptionRanges* ranges,
-                                       absl::flat_hash_set<std::string>* seen,
+                                       FlatHashSet<std::string>* seen,
                                        AttrMap* out) {
   Range key_range;
   BATON_ASSIGN_OR_RETURN(std::string key, ReadKey(&key_range));
@@ -249,7 +249,7 @@ absl::StatusOr<AttrMap> ValueTextParser::ReadOptions(int depth,
                                                      OptionRanges* ranges) {
   AttrMap options;
   if (!Consume('{') || Consume('}')) return options;
-  absl::flat_hash_set<std::string> seen;
+  FlatHashSet<std::string> seen;
   do {
     BATON_RETURN_IF_ERROR(ReadPair("=", depth + 1, ranges, &seen, &options));
   } while (Consume(','));
@@ -260,7 +260,7 @@ absl::StatusOr<AttrMap> ValueTextParser::ReadOptions(int depth,
 absl::StatusOr<AttrMap> ValueTextParser::ReadKeyValues() {
   AttrMap result;
   if (AtEnd()) return result;
-  absl::flat_hash_set<std::string> seen;
+  FlatHashSet<std::string> seen;
   do {
     BATON_RETURN_IF_ERROR(ReadPair("=", 1, nullptr, &seen, &result));
   } while (Consume(','));

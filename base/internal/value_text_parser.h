@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/source.h"
 
 namespace baton::internal {
@@ -70,8 +70,8 @@ class ValueTextParser {
   // One `KEY SEPARATOR VALUE`, the separator being one of `separators`.
   // Names met before are in `seen`.
   absl::Status ReadPair(absl::string_view separators, int depth,
-                        OptionRanges* ranges,
-                        absl::flat_hash_set<std::string>* seen, AttrMap* out);
+                        OptionRanges* ranges, FlatHashSet<std::string>* seen,
+                        AttrMap* out);
 
   std::shared_ptr<const Source> source_;
   size_t pos_ = 0;

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -150,7 +150,7 @@ class Rules {
   std::vector<Function> functions_;
   const absl::Span<const IndexedGraph> graphs_;
   const std::vector<size_t>& first_node_;
-  absl::flat_hash_map<absl::string_view, size_t> by_name_;
+  FlatHashMap<absl::string_view, size_t> by_name_;
 };
 
 }  // namespace

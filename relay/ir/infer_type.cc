@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
@@ -72,20 +72,33 @@ bool HasAny(const Dim& dim) {
   return false;
 }
 
-// Whether `type`, a tensor or a tuple of tensors, has a negative dimension.
-bool HasNegativeDim(const Type& type) {
-  if (const auto* tensor = type.As<TensorTypeNode>()) {
-    return std::any_of(
-        tensor->shape().begin(), tensor->shape().end(),
-        [](const Dim& dim) { return dim.is_const() && dim.value() < 0; });
-  }
+// Whether values of `type`, what a relation returned, can be: no dimension is
+// negative or out of range, and there are as few of them as the limits allow.
+absl::Status CheckResult(const TypeRelationContext& context, const Type& type) {
+  const auto check = [&](const TensorTypeNode& tensor) {
+    const absl::Status status = CheckShape(tensor.shape());
+    if (!status.ok()) {
+      return context.Error("the result would not do: ", status.message());
+    }
+    for (const Dim& dim : tensor.shape()) {
+      if (dim.is_const() && dim.value() < 0) {
+        return context.Error("the result would have the type ",
+                             type.ToString());
+      }
+    }
+    return absl::OkStatus();
+  };
+  if (const auto* tensor = type.As<TensorTypeNode>()) return check(*tensor);
   const auto* tuple = type.As<TupleTypeNode>();
-  return tuple != nullptr &&
-         std::any_of(tuple->fields().begin(), tuple->fields().end(),
-                     [](const Type& field) {
-                       return field.Is<TensorTypeNode>() &&
-                              HasNegativeDim(field);
-                     });
+  if (tuple == nullptr) return absl::OkStatus();
+  const TypeNode* checked = nullptr;  // the fields of one tuple are often one
+  for (const Type& field : tuple->fields()) {
+    const auto* tensor = field.As<TensorTypeNode>();
+    if (tensor == nullptr || tensor == checked) continue;
+    BATON_RETURN_IF_ERROR(check(*tensor));
+    checked = tensor;
+  }
+  return absl::OkStatus();
 }
 
 // What to say of a node whose type was not found.
@@ -127,13 +140,16 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // cannot be inferred.
   void Finish();
 
+  // The place of the node whose children are done; null if there is none.
+  Span Place() const { return current_ == nullptr ? Span() : current_->span(); }
+
  private:
   enum class Step : uint8_t { kEnter, kLeave, kBindLet, kBindPatterns };
   struct Work {
     const ExprNode* node;
     Step step;
   };
-  using TypeVarMap = absl::flat_hash_map<const TypeNode*, Type>;
+  using TypeVarMap = FlatHashMap<const TypeNode*, Type>;
 
   void Enter(const ExprNode* node);
   void EnterVar(const VarNode* var);
@@ -240,18 +256,18 @@ class Inferencer final : private TypeRelationContext::Unifier {
   NodeMap<Var> vars_;
 
   // Functions of the module, by name; those not inferred yet have holes.
-  absl::node_hash_map<std::string, Type> globals_;
+  FlatHashMap<std::string, std::unique_ptr<const Type>> globals_;
   absl::string_view current_name_;
   const FunctionNode* current_function_ = nullptr;
   const ExprNode* current_ = nullptr;  // the node whose children are done
 
   std::deque<Hole> holes_;  // those made here have hints: 1 + their index
-  absl::flat_hash_map<const TypeNode*, size_t> foreign_holes_;
+  FlatHashMap<const TypeNode*, size_t> foreign_holes_;
   // Symbolic dimensions that were found to be numbers.
-  absl::flat_hash_map<Dim, Dim> dim_values_;
+  FlatHashMap<Dim, Dim> dim_values_;
   std::vector<Expr> incomplete_;
   std::vector<Expr> suspended_;
-  absl::flat_hash_map<const TypeNode*, std::vector<size_t>> waiting_;
+  FlatHashMap<const TypeNode*, std::vector<size_t>> waiting_;
   std::deque<size_t> ready_;
 };
 
@@ -342,7 +358,7 @@ void Inferencer::Enter(const ExprNode* node) {
       const FuncTypeNode* known = nullptr;
       if (node == current_function_) {
         const auto it = globals_.find(current_name_);
-        if (it != globals_.end()) known = it->second.As<FuncTypeNode>();
+        if (it != globals_.end()) known = it->second->As<FuncTypeNode>();
       }
       if (function->params().size() > 8) {
         vars_.Reserve(vars_.size() + function->params().size());
@@ -449,7 +465,7 @@ const Type& Inferencer::TypeOfReference(const Expr& expr) {
 
 const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
   const auto it = globals_.find(var->name());
-  if (it != globals_.end()) return it->second;
+  if (it != globals_.end()) return *it->second;
   const BaseFunc known =
       module_ == nullptr ? BaseFunc() : module_->Find(var->name());
   const Function function(known.As<FunctionNode>());
@@ -486,7 +502,10 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
         function->result_type().defined() ? function->result_type() : NewHole(),
         {function->type_params().begin(), function->type_params().end()});
   }
-  return globals_.emplace(var->name(), std::move(type)).first->second;
+  return *globals_
+              .emplace(var->name(),
+                       std::make_unique<const Type>(std::move(type)))
+              .first->second;
 }
 
 void Inferencer::Leave(const ExprNode* node) {
@@ -668,9 +687,7 @@ absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
   TypeRelationContext context(call, args, this);
   absl::StatusOr<Type> type = call->op_node()->type_relation()(context);
   if (!context.status().ok()) return context.status();
-  if (type.ok() && HasNegativeDim(*type)) {
-    return context.Error("the result would have the type ", type->ToString());
-  }
+  if (type.ok()) BATON_RETURN_IF_ERROR(CheckResult(context, *type));
   return type;
 }
 
@@ -947,7 +964,7 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
   if (function == current_function_) {
     const auto it = globals_.find(current_name_);
     if (it != globals_.end()) {
-      if (const auto* known = it->second.As<FuncTypeNode>()) {
+      if (const auto* known = it->second->As<FuncTypeNode>()) {
         result = Require(known->result(), result, function,
                          "the calls of this function expect another result");
       }
@@ -967,7 +984,7 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
       {function->type_params().begin(), function->type_params().end()}));
   if (function == current_function_ && !current_name_.empty()) {
     // For the calls in the functions that come after this one.
-    globals_.emplace(current_name_, type);
+    globals_.emplace(current_name_, std::make_unique<const Type>(type));
   }
   return Made(Function(
       std::move(params), std::move(body),
@@ -998,7 +1015,7 @@ void Inferencer::Resume() {
       Require(node->type(), *type, node.get(), "conflicting types");
     } else {
       // Wait for each hole in the arguments.
-      absl::flat_hash_set<const TypeNode*> seen;
+      FlatHashSet<const TypeNode*> seen;
       std::vector<Type> types;
       ForEachChild(node.get(), [&](const Expr& child) {
         if (child.Is<OpNode>()) return;
@@ -1045,7 +1062,7 @@ absl::StatusOr<Type> Inferencer::Retry(const Expr& node) {
 
 void Inferencer::Finish() {
   Resume();
-  absl::flat_hash_set<const TypeNode*> reported;
+  FlatHashSet<const TypeNode*> reported;
   for (const Expr& node : incomplete_) {
     Type type = Resolve(node->type());
     if (!type->complete() && !diagnostics_.has_errors() &&
@@ -1347,6 +1364,21 @@ Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
   return a;
 }
 
+// What `infer` returns; nothing, with an error, without memory.
+template <typename Infer>
+auto WithInferencer(const IRModule* module, Diagnostics& diagnostics,
+                    const Infer& infer) {
+  std::optional<Inferencer> inferencer;
+  using Result = decltype(infer(*inferencer));
+  return IfOutOfMemory(
+      [&] { return infer(inferencer.emplace(module, diagnostics)); },
+      [&] {
+        diagnostics.OutOfMemory(
+            inferencer.has_value() ? inferencer->Place() : Span(), "types");
+        return Result();
+      });
+}
+
 }  // namespace
 
 IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
@@ -1358,16 +1390,17 @@ IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
     return module;
   }
   const auto definitions = module.functions<Function>();
-  Inferencer inferencer(&module, diagnostics);
-  std::vector<Function> functions;
-  functions.reserve(definitions.size());
-  for (const auto& d : definitions) {
-    const Expr result = inferencer.Infer(d.function, d.var->name());
-    functions.push_back(Function(result.As<FunctionNode>()));
-  }
-  inferencer.Finish();
-  if (diagnostics.has_errors()) return module;
-  return module.WithFunctions(functions);
+  return WithInferencer(&module, diagnostics, [&](Inferencer& inferencer) {
+    std::vector<Function> functions;
+    functions.reserve(definitions.size());
+    for (const auto& d : definitions) {
+      const Expr result = inferencer.Infer(d.function, d.var->name());
+      functions.push_back(Function(result.As<FunctionNode>()));
+    }
+    inferencer.Finish();
+    if (diagnostics.has_errors()) return module;
+    return module.WithFunctions(functions);
+  });
 }
 
 absl::StatusOr<IRModule> InferTypes(const IRModule& module) {
@@ -1380,9 +1413,12 @@ absl::StatusOr<IRModule> InferTypes(const IRModule& module) {
 absl::StatusOr<Expr> InferTypeOf(const Expr& expr, const IRModule* module) {
   if (expr->type().defined()) return expr;
   Diagnostics diagnostics;
-  Inferencer inferencer(module, diagnostics);
-  Expr result = inferencer.Infer(expr, "");
-  inferencer.Finish();
+  Expr result =
+      WithInferencer(module, diagnostics, [&expr](Inferencer& inferencer) {
+        Expr typed = inferencer.Infer(expr, "");
+        inferencer.Finish();
+        return typed;
+      });
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
   return result;
 }

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/node.h"
@@ -314,7 +314,7 @@ class JsonGraph {
 
   std::vector<JsonNode> nodes_;
   std::vector<Tensor> tensors_;
-  absl::flat_hash_map<const DimExprNode*, size_t> dims_;
+  FlatHashMap<const DimExprNode*, size_t> dims_;
   size_t virtual_device_ = 0;
 };
 

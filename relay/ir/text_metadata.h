@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
 
@@ -44,7 +44,7 @@ class MetadataTable {
 
  private:
   std::vector<std::pair<std::string, std::vector<const Node*>>> kinds_;
-  absl::flat_hash_map<const Node*, std::pair<size_t, size_t>> numbers_;
+  FlatHashMap<const Node*, std::pair<size_t, size_t>> numbers_;
 };
 
 }  // namespace internal

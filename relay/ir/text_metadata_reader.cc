@@ -12,8 +12,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
@@ -22,6 +20,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/base/tensor.h"
@@ -651,7 +650,7 @@ std::optional<AttrValue> MetadataReader::ConvertDevice(size_t i, int depth) {
 // which is made when what it refers to is.
 std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
   std::vector<size_t> stack = {root};
-  absl::flat_hash_set<size_t> under_way;
+  FlatHashSet<size_t> under_way;
   while (!stack.empty()) {
     const size_t i = stack.back();
     if (dims_.contains(i)) {

@@ -17,9 +17,9 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/source.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -94,8 +94,8 @@ class MetadataReader {
   std::vector<JsonNode> nodes_;
   std::vector<absl::string_view> tensors_;
   // What was made already, by node.
-  absl::flat_hash_map<size_t, MetaItem> items_;
-  absl::flat_hash_map<size_t, Dim> dims_;
+  FlatHashMap<size_t, MetaItem> items_;
+  FlatHashMap<size_t, Dim> dims_;
   // A node may be used many times: how many values may still be made of all.
   int64_t budget_ = 0;
 };

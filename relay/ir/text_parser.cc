@@ -10,6 +10,7 @@
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/function_text.h"
+#include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser_impl.h"
@@ -26,13 +27,24 @@ using internal::TextParser;
 BATON_REGISTER_TEXT_READER(TextParser, "def", "extern", "type", kBareText,
                            kMetadataText);
 
+// What `parse` makes of a text that is one expression or one type.
+template <typename Parse>
+auto ParseText(absl::string_view text, absl::string_view source_name,
+               Diagnostics& diagnostics, const Parse& parse) {
+  return ReadText([&] { return MakeSource(text, source_name); }, diagnostics,
+                  [&](TextInput& input) {
+                    TextParser parser(&input);
+                    return parse(parser);
+                  });
+}
+
 }  // namespace
 
 absl::StatusOr<Expr> ParseExpr(absl::string_view text,
                                absl::string_view source_name) {
   Diagnostics diagnostics;
-  TextInput input(MakeSource(text, source_name), &diagnostics);
-  Expr expr = TextParser(&input).ParseExpr();
+  Expr expr = ParseText(text, source_name, diagnostics,
+                        [](TextParser& parser) { return parser.ParseExpr(); });
   if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
   return expr;
 }
@@ -40,8 +52,8 @@ absl::StatusOr<Expr> ParseExpr(absl::string_view text,
 absl::StatusOr<Type> ParseType(absl::string_view text,
                                absl::string_view source_name) {
   Diagnostics diagnostics;
-  TextInput input(MakeSource(text, source_name), &diagnostics);
-  Type type = TextParser(&input).ParseType();
+  Type type = ParseText(text, source_name, diagnostics,
+                        [](TextParser& parser) { return parser.ParseType(); });
   if (absl::Status status = diagnostics.ToStatus(); !status.ok()) return status;
   return type;
 }

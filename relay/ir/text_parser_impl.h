@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/source.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
@@ -260,17 +260,17 @@ class TextParser final : public FunctionTextReader {
   // What is bound, held by what is under way on the stacks below.
   NameTable<VarNode> vars_;
   NameTable<TypeVarNode> type_vars_;
-  absl::flat_hash_map<absl::string_view, Var> free_vars_;
-  absl::flat_hash_map<absl::string_view, Constructor> constructors_;
-  absl::flat_hash_map<absl::string_view, TypeName> type_names_;
+  FlatHashMap<absl::string_view, Var> free_vars_;
+  FlatHashMap<absl::string_view, Constructor> constructors_;
+  FlatHashMap<absl::string_view, TypeName> type_names_;
   // `%0`, `%1`, ... of the definition; numbers out of the order elsewhere.
   std::vector<Expr> graph_;
-  absl::flat_hash_map<int64_t, Expr> sparse_graph_;
+  FlatHashMap<int64_t, Expr> sparse_graph_;
 
   // What the same text stood for before.
   NameTable<OpNode> ops_;
-  absl::flat_hash_map<absl::string_view, Type> types_by_text_;
-  absl::flat_hash_map<std::pair<const AttrsType*, absl::string_view>, Attrs>
+  FlatHashMap<absl::string_view, Type> types_by_text_;
+  FlatHashMap<std::pair<const AttrsType*, absl::string_view>, Attrs>
       attrs_by_text_;
   std::vector<Expr> binary_ops_;
 

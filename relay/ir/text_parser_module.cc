@@ -224,6 +224,7 @@ bool TextParser::ParseTypeDefinition(IRModule* module) {
     const absl::string_view name = lexer_.Name();
     const GlobalTypeVar header = NoteTypeName(name);
     const bool is_new = input_.Define(name, "type ");
+    input_.ExpectNotDefined(name, "type ", "constructor ");
     lexer_.Next();
     good = ParseTypeBody(header, is_extern, &type);
     if (good && is_new) module->SetType(std::move(type));
@@ -263,6 +264,9 @@ bool TextParser::ParseConstructor(const GlobalTypeVar& name,
   }
   const Token token = lexer_.token();
   const bool is_new = input_.Define(lexer_.Name(), "constructor ");
+  if (lexer_.Name() != name->name()) {
+    input_.ExpectNotDefined(lexer_.Name(), "constructor ", "type ");
+  }
   lexer_.Next();
   std::vector<Type> inputs;
   if (lexer_.Accept(TokenKind::kOpenParen) &&

@@ -300,6 +300,33 @@ TEST(TextParserTest, Types) {
   EXPECT_FALSE(ParseType("int32 int32").ok());
 }
 
+TEST(TextParserTest, RanksHaveALimit) {
+  const auto type = [](int rank) {
+    std::string text = "Tensor[(1";
+    for (int i = 1; i < rank; ++i) text += ", 1";
+    return text + "), bool]";
+  };
+  EXPECT_TRUE(ParseType(type(1024)).ok());
+  EXPECT_THAT(std::string(ParseType(type(1025)).status().message()),
+              HasSubstr("input:1:8: error: a tensor of 1025 dimensions is over "
+                        "the limit (limits.max_rank=1024)"));
+}
+
+TEST(TextParserTest, TypesAndConstructorsHaveNamesOfTheirOwn) {
+  EXPECT_THAT(ErrorOf("type Ayy { Lmao }\n"
+                      "type Lmao { Ayy }\n"),
+              HasSubstr("t:2:6: error: type Lmao has the name of a "
+                        "constructor"));
+  const std::string error = ErrorOf(
+      "type Lmao { Nil }\n"
+      "type Ayy { Lmao }\n");
+  EXPECT_THAT(error, HasSubstr("t:2:12: error: constructor Lmao has the name "
+                               "of a type"));
+  EXPECT_THAT(error, HasSubstr("t:1:6: note: which is defined here"));
+  // One of its own may have it.
+  EXPECT_TRUE(ParseModule("type box[a] { box(a), }").ok());
+}
+
 TEST(TextParserTest, EqualTypesAreOneNode) {
   const Expr expr =
       Parsed("fn (%a: Tensor[(1, 2), bool], %b: Tensor[(1, 2), bool]) { %a }");
@@ -362,6 +389,15 @@ TEST(TextParserTest, ErrorsInAttributes) {
   EXPECT_THAT(ErrorOf("nn.toy(1, axis=1, padding=\"x\")"),
               HasSubstr("t:1:19: error: attribute `padding` of nn.toy: "));
   EXPECT_THAT(ErrorOf("nn.toy(1, axis=1, axis=2)"), HasSubstr("given twice"));
+  // None is no list, and no dimension.
+  EXPECT_THAT(
+      ErrorOf("nn.toy(1, padding=None)"),
+      HasSubstr("t:1:11: error: attribute `padding` of nn.toy: expected "
+                "an integer, found none"));
+  EXPECT_THAT(ErrorOf("nn.toy(1, channels=None)"),
+              HasSubstr("attribute `channels` of nn.toy: expected a dimension, "
+                        "found none"));
+  EXPECT_THAT(ErrorOf("nn.toy(1, layout=None)"), HasSubstr("found none"));
   EXPECT_THAT(ErrorOf("nn.relu(1, axis=1)"), HasSubstr("takes no attributes"));
   EXPECT_THAT(ErrorOf("nn.needy(1)"), HasSubstr("\"shape\" is missing"));
   EXPECT_THAT(ErrorOf("nn.toy(1, layout=NHWC)"),

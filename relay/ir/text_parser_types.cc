@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/limits.h"
 #include "baton/base/near_names.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
@@ -26,8 +27,6 @@ namespace {
 
 // Types nested more deeply than this are refused.
 constexpr size_t kMaxTypeFrames = size_t{1} << 20;
-// The largest number that a Dim holds.
-constexpr int64_t kMaxDim = (int64_t{1} << 62) - 1;
 
 // True for what cannot be the name of a data type because it begins like an
 // element type.
@@ -74,9 +73,8 @@ Type TextParser::ParseTypeText() {
   }
   type_values_.resize(values);
   // What was met first in a type that cannot be read may be no name of a type.
-  absl::erase_if(type_names_, [begin](const auto& entry) {
-    return entry.second.begin >= begin;
-  });
+  type_names_.EraseIf(
+      [begin](const auto& entry) { return entry.second.begin >= begin; });
   return {};
 }
 
@@ -243,13 +241,14 @@ bool TextParser::ParseTensorType() {
 }
 
 bool TextParser::ParseShape(Dims* shape) {
+  const int64_t begin = lexer_.token().begin;
   if (!Expect(TokenKind::kOpenParen)) return false;
   while (lexer_.kind() != TokenKind::kCloseParen) {
     const Token token = lexer_.token();
     switch (token.kind) {
       case TokenKind::kInteger: {
         int64_t value = 0;
-        if (!absl::SimpleAtoi(lexer_.Name(), &value) || value > kMaxDim) {
+        if (!absl::SimpleAtoi(lexer_.Name(), &value) || value > Dim::kMax) {
           ErrorHere("this dimension is too large");
           value = 0;
         }
@@ -279,6 +278,9 @@ bool TextParser::ParseShape(Dims* shape) {
     }
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }
+  const absl::Status rank = CheckRank(static_cast<int64_t>(shape->size()));
+  if (!rank.ok())
+    return Error(begin, lexer_.last_end(), std::string(rank.message()));
   return Expect(TokenKind::kCloseParen);
 }
 

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -351,7 +351,7 @@ class Printer final : public FunctionTextWriter {
   const TextOptions options_;
   TextOutput& output_;
   internal::MetadataTable metadata_;
-  absl::flat_hash_map<std::string, int64_t> names_;
+  FlatHashMap<std::string, int64_t> names_;
   size_t next_temp_ = 0;
   int indent_ = 0;
 

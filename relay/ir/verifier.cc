@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -69,7 +69,7 @@ std::string Describe(const ExprNode* node) {
 // Compares the types of two graphs that are the same but for types.
 absl::Status CompareTypes(const Expr& recorded, const Expr& inferred,
                           absl::string_view function) {
-  absl::flat_hash_set<const ExprNode*> seen;
+  FlatHashSet<const ExprNode*> seen;
   std::vector<std::pair<const ExprNode*, const ExprNode*>> stack = {
       {recorded.get(), inferred.get()}};
   std::vector<const ExprNode*> children;

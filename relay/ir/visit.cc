@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/node_fields.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/node_rebuild.h"
@@ -194,7 +194,7 @@ std::vector<Var> FreeVars(const Expr& expr) {
     }
   });
   const std::vector<Var> bound = BoundVars(expr);
-  const absl::flat_hash_set<Var> is_bound(bound.begin(), bound.end());
+  const FlatHashSet<Var> is_bound(bound.begin(), bound.end());
   used.erase(
       std::remove_if(used.begin(), used.end(),
                      [&](const Var& var) { return is_bound.contains(var); }),

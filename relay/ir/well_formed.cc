@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -383,7 +383,7 @@ class Checker {
   std::vector<const VarNode*> free_;
   NodeMap<int> needs_;  // of shared nodes
   NodeSet escaped_;
-  absl::flat_hash_set<std::string> unknown_globals_;
+  FlatHashSet<std::string> unknown_globals_;
 };
 
 }  // namespace

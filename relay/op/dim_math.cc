@@ -15,7 +15,7 @@ namespace {
 using DimOp = DimExprNode::Op;
 
 // What a Dim can hold as a number.
-constexpr int64_t kMaxDim = INT64_MAX / 2;
+constexpr int64_t kMaxDim = Dim::kMax;
 
 Dim Number(int64_t value, bool overflow) {
   if (overflow || value > kMaxDim || value < -kMaxDim) return Dim::Any();

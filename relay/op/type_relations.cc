@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
@@ -130,6 +131,18 @@ absl::StatusOr<int> NormalizeAxis(const TypeRelationContext& context,
                          rank, ")");
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+absl::Status ExpectRankInLimit(const TypeRelationContext& context,
+                               int64_t rank) {
+  const absl::Status status = CheckRank(rank);
+  return status.ok() ? status : context.Error(status.message());
+}
+
+absl::Status ExpectFieldsInLimit(const TypeRelationContext& context,
+                                 int64_t fields) {
+  const absl::Status status = CheckFields(fields);
+  return status.ok() ? status : context.Error(status.message());
 }
 
 absl::Status ExpectRank(const TypeRelationContext& context, int i,

@@ -12,9 +12,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/layout.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/type_relation.h"
-#include "baton/base/layout.h"
 
 namespace baton::relay {
 
@@ -48,6 +48,14 @@ absl::Status ExpectArg(TypeRelationContext& context, int i,
 absl::StatusOr<int> NormalizeAxis(const TypeRelationContext& context,
                                   int64_t axis, int rank,
                                   absl::string_view what = "axis");
+
+// Errors if a result would have more axes, or a tuple more fields, than the
+// limits allow (base/limits.h). A relation that takes a count from a number
+// asks before it makes as many of anything.
+absl::Status ExpectRankInLimit(const TypeRelationContext& context,
+                               int64_t rank);
+absl::Status ExpectFieldsInLimit(const TypeRelationContext& context,
+                                 int64_t fields);
 
 // An error unless `rank` is the rank of argument `i`.
 absl::Status ExpectRank(const TypeRelationContext& context, int i,

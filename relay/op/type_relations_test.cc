@@ -3,6 +3,7 @@
 
 #include "baton/relay/op/type_relations.h"
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/limits.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -20,6 +22,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/op/builders.h"
 #include "baton/relay/op/nn/conv.h"
 #include "gmock/gmock.h"
@@ -362,6 +365,101 @@ TEST(IndexingTest, InfersAndRefuses) {
   EXPECT_THAT(TypeOf(Take(x, T({2}))), HasSubstr("must hold integers"));
   EXPECT_THAT(TypeOf(Take(x, i, {.axis = 5})), HasSubstr("axis=5"));
   EXPECT_THAT(TypeOf(SliceLike(x, T({9}))), HasSubstr("9 are wanted"));
+}
+
+// What numbers in a program ask for is compared with the limits before there is
+// memory for it.
+TEST(LimitsTest, OfRanks) {
+  const Expr x = T({2, 3});
+  constexpr char kOver[] =
+      "dimensions is over the limit (limits.max_rank=1024)";
+  EXPECT_THAT(
+      TypeOf(ExpandDims(x, 0, 2147483647)),
+      HasSubstr("expand_dims: a tensor of 2147483649 dimensions is over "
+                "the limit (limits.max_rank=1024)"));
+  EXPECT_THAT(TypeOf(ExpandDims(x, 0, 1023)), HasSubstr(kOver));
+  EXPECT_THAT(TypeOf(ExpandDims(x, 0, 1022)), HasSubstr("Tensor[(1, 1, "));
+  const Expr shape =
+      Constant(*Tensor::Zeros(DType::Int(64), {int64_t{1} << 20}));
+  EXPECT_THAT(TypeOf(CallOf("collapse_sum_to", {x, shape})), HasSubstr(kOver));
+  EXPECT_THAT(TypeOf(CallOf("collapse_sum_to",
+                            {x, Var("s", {int64_t{1} << 61}, DType::Int(64))})),
+              HasSubstr(kOver));
+  // A list that is there already may be too long for a shape.
+  EXPECT_THAT(TypeOf(Tile(x, std::vector<int64_t>(1000000, 1))),
+              HasSubstr("tile: the result would not do: a tensor of 1000000 "
+                        "dimensions is over the limit"));
+  EXPECT_THAT(TypeOf(Zeros(std::vector<int64_t>(1000000, 1), DType::Bool())),
+              HasSubstr(kOver));
+  EXPECT_THAT(TypeOf(Stack({T(std::initializer_list<Dim>{})}, 0)),
+              HasSubstr("Tensor[(1), float32]"));
+
+  const Limits few = {.max_rank = 3};
+  const ScopedLimits scope(few);
+  EXPECT_THAT(TypeOf(ExpandDims(x, 0, 1)), HasSubstr("Tensor[(1, 2, 3)"));
+  EXPECT_THAT(TypeOf(ExpandDims(x, 0, 2)), HasSubstr("limits.max_rank=3"));
+}
+
+TEST(LimitsTest, OfFields) {
+  const std::string over =
+      "split: a tuple of 4611686018427387904 fields is over the limit "
+      "(limits.max_fields=1048576)";
+  EXPECT_THAT(TypeOf(Split(T({kAny}), int64_t{1} << 62, 0)), HasSubstr(over));
+  EXPECT_THAT(TypeOf(Split(T({int64_t{1} << 40}), int64_t{1} << 40, 0)),
+              HasSubstr("fields is over the limit"));
+}
+
+TEST(LimitsTest, OfDimensions) {
+  for (const int64_t extent : {INT64_MAX, INT64_MAX / 2 + 1, INT64_MIN}) {
+    EXPECT_THAT(TypeOf(Zeros({extent}, DType::Bool())),
+                extent < 0 ? HasSubstr("is negative")
+                           : HasSubstr("a dimension is out of range"))
+        << extent;
+  }
+  EXPECT_EQ(TypeOf(Zeros({INT64_MAX / 2}, DType::Bool())),
+            "Tensor[(4611686018427387903), bool]");
+  EXPECT_THAT(
+      TypeOf(CallOf("nn.correlation", {T({1, 1, 9, 9}), T({1, 1, 9, 9})},
+                    {{"kernel_size", 1},
+                     {"max_displacement", 2147483647},
+                     {"stride1", 1},
+                     {"stride2", 1},
+                     {"padding", AttrList{0}},
+                     {"is_multiply", true},
+                     {"layout", "NCHW"}})),
+      HasSubstr("nn.correlation: the result would have the type "
+                "Tensor[(1, ?, -4294967285, -4294967285), float32]"));
+}
+
+TEST(LimitsTest, AxesAreCheckedBeforeTheyAreUsed) {
+  for (const int axis : {2147483647, 2147483646, 3, -1, -2147483647 - 1}) {
+    EXPECT_THAT(TypeOf(CallOf("sliding_window", {T({2, 3})},
+                              {{"axis", axis},
+                               {"window_shape", AttrList{3}},
+                               {"strides", AttrList{2}}})),
+                HasSubstr("do not fit the shape (2, 3)"))
+        << axis;
+  }
+  EXPECT_EQ(TypeOf(CallOf("sliding_window", {T({2, 3})},
+                          {{"axis", 1},
+                           {"window_shape", AttrList{3}},
+                           {"strides", AttrList{2}}})),
+            "Tensor[(2, 1, 3), float32]");
+}
+
+// None is the size of the data, as if no size were given.
+TEST(PoolTest, NoOutputSize) {
+  const AttrMap none = {{"output_size", AttrValue()}};
+  EXPECT_EQ(TypeOf(CallOf("nn.adaptive_avg_pool1d", {T({1, 2, 7})}, none)),
+            "Tensor[(1, 2, 7), float32]");
+  EXPECT_EQ(TypeOf(CallOf("nn.adaptive_max_pool2d", {T({1, 2, 7, 8})}, none)),
+            "Tensor[(1, 2, 7, 8), float32]");
+  // As the reference prints it; no elements are the default.
+  EXPECT_THAT(ToText(CallOf("nn.adaptive_avg_pool1d", {T({1, 2, 7})}, none)),
+              HasSubstr("(%x, output_size=None)"));
+  EXPECT_THAT(ToText(CallOf("nn.adaptive_avg_pool1d", {T({1, 2, 7})},
+                            {{"output_size", AttrList()}})),
+              HasSubstr("(%x)"));
 }
 
 TEST(FamiliesTest, InferAsTheReferenceDoes) {

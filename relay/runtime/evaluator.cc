@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
@@ -37,6 +40,10 @@ absl::StatusOr<Value> RunKernel(const CallNode& call,
     return absl::Status(result.status().code(),
                         absl::StrCat("evaluating ", op->name(), ": ",
                                      result.status().message()));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemoryError(op->name());
+  } catch (const std::length_error&) {
+    return OutOfMemoryError(op->name());
   } catch (const std::exception& e) {
     return absl::InternalError(absl::StrCat("the kernel of ", op->name(),
                                             " threw an exception: ", e.what()));
@@ -79,6 +86,22 @@ absl::Status CheckArgument(const Value& value, const Type& type,
       value.is_tensor() ? value.tensor().TypeToString() : "another value"));
 }
 
+absl::Status CheckArguments(absl::Span<const Var> params,
+                            absl::string_view callee,
+                            absl::Span<const Value> args) {
+  if (params.size() != args.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        callee, " takes ", params.size(), " arguments, found ", args.size()));
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Var& param = params[i];
+    BATON_RETURN_IF_ERROR(CheckArgument(
+        args[i], param->type().defined() ? param->type() : param->annotation(),
+        param->name()));
+  }
+  return absl::OkStatus();
+}
+
 // True for a callee that needs no value.
 bool IsApplied(const Expr& callee) {
   return callee.Is<OpNode>() || callee.Is<ConstructorNode>();
@@ -87,8 +110,8 @@ bool IsApplied(const Expr& callee) {
 // One call of a function: its variables and the nodes computed so far.
 struct Activation {
   Value callee;  // keeps the function alive
-  absl::flat_hash_map<const VarNode*, Value> vars;
-  absl::flat_hash_map<const ExprNode*, Value> computed;  // shared nodes
+  FlatHashMap<const VarNode*, Value> vars;
+  FlatHashMap<const ExprNode*, Value> computed;  // shared nodes
 };
 
 // What closures capture: the variables that functions use and do not bind. Each
@@ -171,7 +194,7 @@ class CapturedVars {
     known_.emplace(open.function, std::move(captured));
   }
 
-  absl::flat_hash_map<const FunctionNode*, std::vector<Var>> known_;
+  FlatHashMap<const FunctionNode*, std::vector<Var>> known_;
 };
 
 class Evaluator {
@@ -183,6 +206,8 @@ class Evaluator {
 
   absl::StatusOr<Value> Run(const Expr& root);
   absl::StatusOr<Value> Apply(const Function& function,
+                              absl::Span<const Value> args);
+  absl::StatusOr<Value> Apply(const Value& closure,
                               absl::Span<const Value> args);
 
  private:
@@ -237,7 +262,11 @@ absl::StatusOr<Value> Evaluator::Run(const Expr& root) {
 
 absl::StatusOr<Value> Evaluator::Apply(const Function& function,
                                        absl::Span<const Value> args) {
-  const Value closure = MakeClosure(function.get(), Var());
+  return Apply(MakeClosure(function.get(), Var()), args);
+}
+
+absl::StatusOr<Value> Evaluator::Apply(const Value& closure,
+                                       absl::Span<const Value> args) {
   Push(nullptr, Step::kReturn);
   BATON_RETURN_IF_ERROR(Activate(closure, args));
   BATON_RETURN_IF_ERROR(Loop());
@@ -591,7 +620,8 @@ absl::StatusOr<Value> Evaluator::Global(const GlobalVarNode* var) {
 
 absl::StatusOr<Value> Evaluate(const Expr& expr, const IRModule* module,
                                const EvaluateOptions& options) {
-  return Evaluator(module, options).Run(expr);
+  return CatchOutOfMemory("evaluating an expression",
+                          [&] { return Evaluator(module, options).Run(expr); });
 }
 
 absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
@@ -600,18 +630,25 @@ absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
                                        const EvaluateOptions& options) {
   BATON_ASSIGN_OR_RETURN(const Function function,
                          module.Lookup<Function>(name));
-  if (function->params().size() != args.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("@", name, " takes ", function->params().size(),
-                     " arguments, found ", args.size()));
-  }
-  for (size_t i = 0; i < args.size(); ++i) {
-    const Var& param = function->params()[i];
-    BATON_RETURN_IF_ERROR(CheckArgument(
-        args[i], param->type().defined() ? param->type() : param->annotation(),
-        param->name()));
-  }
-  return Evaluator(&module, options).Apply(function, args);
+  return CatchOutOfMemory(name, [&]() -> absl::StatusOr<Value> {
+    BATON_RETURN_IF_ERROR(
+        CheckArguments(function->params(), absl::StrCat("@", name), args));
+    return Evaluator(&module, options).Apply(function, args);
+  });
+}
+
+absl::StatusOr<Value> CallFunction(const IRModule& module,
+                                   const Value& function,
+                                   absl::Span<const Value> args,
+                                   const EvaluateOptions& options) {
+  return CatchOutOfMemory("calling a function", [&]() -> absl::StatusOr<Value> {
+    if (!function.is_closure()) {
+      return absl::InvalidArgumentError("only a function can be called");
+    }
+    BATON_RETURN_IF_ERROR(CheckArguments(function.closure().function->params(),
+                                         "a function", args));
+    return Evaluator(&module, options).Apply(function, args);
+  });
 }
 
 }  // namespace baton

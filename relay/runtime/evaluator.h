@@ -38,6 +38,13 @@ absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
                                        absl::Span<const Value> args,
                                        const EvaluateOptions& options = {});
 
+// Calls `function`, a closure that an evaluation in `module` gave, with
+// arguments as EvaluateFunction takes them.
+absl::StatusOr<Value> CallFunction(const IRModule& module,
+                                   const Value& function,
+                                   absl::Span<const Value> args,
+                                   const EvaluateOptions& options = {});
+
 // Runs the kernel of one call of an operator on given arguments.
 absl::StatusOr<Value> RunKernel(const CallNode& call,
                                 absl::Span<const Value> args);

@@ -1,6 +1,6 @@
 #include "baton/relay/runtime/value.h"
 
-#include <iterator>
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -15,56 +15,99 @@ struct Value::TupleContent {
 
   explicit TupleContent(std::vector<Value> fields)
       : fields(std::move(fields)) {}
-  ~TupleContent() {
-    if (!fields.empty()) Dismantle(std::move(fields));
-  }
+  ~TupleContent() { DismantleAll(fields); }
 };
 
 Value::Closure::~Closure() {
-  if (captured.empty()) return;
-  std::vector<Value> values;
-  values.reserve(captured.size());
-  for (auto& [var, value] : captured) values.push_back(std::move(value));
-  Dismantle(std::move(values));
+  for (; !captured.empty(); captured.pop_back()) {
+    Dismantle(std::move(captured.back().second));
+  }
 }
 
-Value::Cell::~Cell() {
-  if (content.is_tensor()) return;
-  std::vector<Value> values;
-  values.push_back(std::move(content));
-  Dismantle(std::move(values));
+Value::Cell::~Cell() { Dismantle(std::move(content)); }
+
+Value::Data::~Data() { DismantleAll(fields); }
+
+void Value::DismantleAll(std::vector<Value>& values) {
+  for (; !values.empty(); values.pop_back()) {
+    Dismantle(std::move(values.back()));
+  }
 }
 
-Value::Data::~Data() {
-  if (!fields.empty()) Dismantle(std::move(fields));
-}
-
-void Value::Dismantle(std::vector<Value> values) {
-  const auto take_all = [&values](std::vector<Value>& from) {
-    values.insert(values.end(), std::make_move_iterator(from.begin()),
-                  std::make_move_iterator(from.end()));
-    from.clear();
+Value* Value::LastPlace(const Value& value, size_t* size) {
+  const auto last = [size](std::vector<Value>& values) {
+    *size = values.size();
+    return values.empty() ? nullptr : &values.back();
   };
-  while (!values.empty()) {
-    const Value value = std::move(values.back());
-    values.pop_back();
-    // What nobody else holds is about to be destroyed: it may be emptied.
-    if (const auto* tuple = std::get_if<TuplePtr>(&value.value_)) {
-      if (tuple->use_count() == 1) {
-        take_all(const_cast<TupleContent&>(**tuple).fields);
+  *size = 0;
+  // What nobody else holds is about to be destroyed: it may be changed.
+  if (const auto* tuple = std::get_if<TuplePtr>(&value.value_)) {
+    if (tuple->use_count() == 1) {
+      return last(const_cast<TupleContent&>(**tuple).fields);
+    }
+  } else if (const auto* data = std::get_if<DataPtr>(&value.value_)) {
+    if (data->use_count() == 1) return last(const_cast<Data&>(**data).fields);
+  } else if (const auto* cell = std::get_if<CellPtr>(&value.value_)) {
+    if (cell->use_count() == 1) {
+      *size = 1;
+      return &(*cell)->content;
+    }
+  } else if (const auto* closure = std::get_if<ClosurePtr>(&value.value_)) {
+    auto* captured = closure->use_count() == 1
+                         ? &const_cast<Closure&>(**closure).captured
+                         : nullptr;
+    if (captured != nullptr && !captured->empty()) {
+      *size = captured->size();
+      return &captured->back().second;
+    }
+  }
+  return nullptr;
+}
+
+void Value::DropLastPlace(const Value& value) {
+  if (const auto* tuple = std::get_if<TuplePtr>(&value.value_)) {
+    const_cast<TupleContent&>(**tuple).fields.pop_back();
+  } else if (const auto* data = std::get_if<DataPtr>(&value.value_)) {
+    const_cast<Data&>(**data).fields.pop_back();
+  } else if (const auto* cell = std::get_if<CellPtr>(&value.value_)) {
+    (*cell)->content = Value();
+  } else if (const auto* closure = std::get_if<ClosurePtr>(&value.value_)) {
+    const_cast<Closure&>(**closure).captured.pop_back();
+  }
+}
+
+// Walks down through what each value alone holds and up again. The way up is in
+// the last place of each value on it, which what was there has left (Schorr and
+// Waite, CACM 1967).
+void Value::Dismantle(Value root) {
+  Value current = std::move(root);
+  Value parent;
+  size_t depth = 0;
+  while (true) {
+    size_t size = 0;
+    if (Value* const place = LastPlace(current, &size)) {
+      Value child = std::move(*place);
+      *place = std::move(parent);
+      parent = std::move(current);
+      current = std::move(child);
+      ++depth;
+      continue;
+    }
+    current = Value();
+    // Up to one that holds something else.
+    while (true) {
+      if (depth == 0) return;
+      Value* const place = LastPlace(parent, &size);
+      Value up = std::move(*place);
+      DropLastPlace(parent);
+      if (size > 1) {
+        Value* const next = LastPlace(parent, &size);
+        current = std::move(*next);
+        *next = std::move(up);
+        break;
       }
-    } else if (const auto* data = std::get_if<DataPtr>(&value.value_)) {
-      if (data->use_count() == 1) take_all(const_cast<Data&>(**data).fields);
-    } else if (const auto* cell = std::get_if<CellPtr>(&value.value_)) {
-      if (cell->use_count() == 1) {
-        values.push_back(std::exchange((*cell)->content, Value()));
-      }
-    } else if (const auto* closure = std::get_if<ClosurePtr>(&value.value_)) {
-      if (closure->use_count() == 1) {
-        auto& captured = const_cast<Closure&>(**closure).captured;
-        for (auto& entry : captured) values.push_back(std::move(entry.second));
-        captured.clear();
-      }
+      parent = std::move(up);  // and it is destroyed, empty
+      --depth;
     }
   }
 }

@@ -3,6 +3,7 @@
 #ifndef BATON_RELAY_RUNTIME_VALUE_H_
 #define BATON_RELAY_RUNTIME_VALUE_H_
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -50,8 +51,14 @@ class Value {
 
  private:
   struct TupleContent;
-  // Destroys values one after the other, each after what it alone holds.
-  static void Dismantle(std::vector<Value> values);
+  // Destroys values, one after the other, each after what it alone holds.
+  // Takes no memory.
+  static void Dismantle(Value root);
+  static void DismantleAll(std::vector<Value>& values);
+  // What a value that nobody else holds has in its last place, and how many
+  // places it has; null and 0 if others hold it, or if it has none.
+  static Value* LastPlace(const Value& value, size_t* size);
+  static void DropLastPlace(const Value& value);
   absl::Span<const Value> TupleFields() const;
 
   using TuplePtr = std::shared_ptr<const TupleContent>;

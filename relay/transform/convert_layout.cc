@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
@@ -36,7 +36,7 @@ namespace {
 
 // Parsed options: one layout for each slot of the operator's rule, undefined
 // for `default`.
-using DesiredLayouts = absl::flat_hash_map<const OpNode*, Layouts>;
+using DesiredLayouts = FlatHashMap<const OpNode*, Layouts>;
 
 // The names of the operators that can be asked for.
 std::string ConvertibleOps() {
@@ -148,7 +148,7 @@ class Transformer {
     return attrs;
   }
 
-  absl::flat_hash_map<const ExprNode*, Entries> memo_;
+  FlatHashMap<const ExprNode*, Entries> memo_;
   std::vector<std::pair<std::pair<Layout, Layout>, Attrs>> attrs_;
 };
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
@@ -90,16 +89,16 @@ class CallsToReplace {
     if (binds) binds_.insert(node);
   }
 
-  absl::flat_hash_set<const CallNode*> calls_;
+  FlatHashSet<const CallNode*> calls_;
   // Of function literals: edges that lead to them.
-  absl::flat_hash_map<const Node*, int> uses_;
+  FlatHashMap<const Node*, int> uses_;
   // Expressions in which something that stays binds a variable.
-  absl::flat_hash_set<const Node*> binds_;
+  FlatHashSet<const Node*> binds_;
 };
 
-using Bindings = absl::flat_hash_map<const VarNode*, Expr>;
+using Bindings = FlatHashMap<const VarNode*, Expr>;
 
-using Variables = absl::flat_hash_set<const VarNode*>;
+using Variables = FlatHashSet<const VarNode*>;
 
 // Puts the values of lets of `parameters` in the place of these.
 class ParameterReplacer : public ExprMutator {
@@ -139,7 +138,7 @@ class OperatorDefuser : public ExprMutator {
     const Function function(call->op().As<FunctionNode>());
     const int num_args = call->num_args();
     if (!calls_.IsOnlyUse(original)) {
-      absl::flat_hash_map<const VarNode*, Expr> values;
+      FlatHashMap<const VarNode*, Expr> values;
       for (int i = 0; i < num_args; ++i) {
         values.emplace(function->params()[i].get(), call->arg(i));
       }
@@ -168,8 +167,8 @@ class OperatorDefuser : public ExprMutator {
   }
 
   const CallsToReplace calls_;
-  Variables replaced_;                          // have become variables of lets
-  absl::flat_hash_map<Function, Expr> bodies_;  // without such lets
+  Variables replaced_;                  // have become variables of lets
+  FlatHashMap<Function, Expr> bodies_;  // without such lets
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -261,7 +261,7 @@ class Eliminator {
   std::vector<bool> gained_users_;
   bool any_merged_ = false;
   // The first of the nodes with a hash, and for each node the next one.
-  absl::flat_hash_map<uint64_t, int> chains_;
+  FlatHashMap<uint64_t, int> chains_;
   std::vector<int> next_;
   std::vector<int> users_;
 };

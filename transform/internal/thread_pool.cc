@@ -4,14 +4,17 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "baton/base/limits.h"
 
 namespace baton::internal {
 
@@ -31,8 +34,12 @@ void ThreadPool::Ask(int helpers, const std::function<void()>& task) {
     }
     ++num_threads_;
   }
-  for (int i = 0; i < std::min(helpers, num_threads_); ++i) {
-    tasks_.push_back(task);
+  try {
+    for (int i = 0; i < std::min(helpers, num_threads_); ++i) {
+      tasks_.push_back(task);
+    }
+  } catch (const std::bad_alloc&) {
+    // Nor may those that have the task find the asker gone.
   }
   wake_.notify_all();
 }
@@ -42,12 +49,14 @@ void ThreadPool::ForEachPart(int n, int num_threads,
   struct Loop {
     // Not for helpers that find nothing left.
     const absl::FunctionRef<void(int begin, int end)> body;
+    const Limits& limits;  // neither are these
     const int n;
     const int part;
     std::mutex mutex;
     std::condition_variable done;
     int next = 0;
     int num_active = 0;
+    std::exception_ptr error;  // the first one
 
     void Help() {
       std::unique_lock<std::mutex> lock(mutex);
@@ -58,20 +67,31 @@ void ThreadPool::ForEachPart(int n, int num_threads,
         const int end = next;
         lock.unlock();
         Shared().LetOthersPass();
-        body(begin, end);
+        std::exception_ptr thrown;
+        try {
+          const ScopedLimits scope(limits);
+          body(begin, end);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
         lock.lock();
+        if (thrown != nullptr) {
+          if (error == nullptr) error = std::move(thrown);
+          next = n;
+        }
       }
       if (--num_active == 0) done.notify_all();
     }
   };
   const int part = std::max(n / (num_threads * 8), 1);
   const std::shared_ptr<Loop> loop(
-      new Loop{.body = body, .n = n, .part = part});
+      new Loop{.body = body, .limits = CurrentLimits(), .n = n, .part = part});
   Ask(std::min(num_threads, (n + part - 1) / part) - 1,
       [loop] { loop->Help(); });
   loop->Help();
   std::unique_lock<std::mutex> lock(loop->mutex);
   loop->done.wait(lock, [&loop] { return loop->num_active == 0; });
+  if (loop->error != nullptr) std::rethrow_exception(loop->error);
 }
 
 void ThreadPool::Work() {

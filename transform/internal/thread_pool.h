@@ -25,11 +25,13 @@ class ThreadPool {
   static constexpr int kMaxThreads = 256;
 
   // Has `task` called up to `helpers` times, on other threads, perhaps much
-  // later.
+  // later. Without memory for that, fewer times.
   void Ask(int helpers, const std::function<void()>& task);
 
   // Calls `body(begin, end)` for parts that make up 0 to n, on up to
-  // `num_threads` threads; returns when all are done. `body` must not throw.
+  // `num_threads` threads, which have the caller's limits (base/limits.h);
+  // returns when all are done. If `body` throws, so does this, once the parts
+  // that are under way are done.
   void ForEachPart(int n, int num_threads,
                    absl::FunctionRef<void(int begin, int end)> body);
 

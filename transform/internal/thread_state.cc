@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/limits.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
 #include "baton/transform/pass_instrument.h"
@@ -31,10 +32,19 @@ ThreadState::Adopt::Adopt(ThreadState* state)
     : previous_(std::exchange(adopted_state, state)) {}
 ThreadState::Adopt::~Adopt() { adopted_state = previous_; }
 
+void ThreadState::ReserveScope() {
+  // One more at a time would copy all of them each time.
+  if (scopes_.size() == scopes_.capacity()) {
+    scopes_.reserve(2 * scopes_.size() + 1);
+  }
+}
+
 void ThreadState::PushScope(const PassContext& context, uint64_t id) {
   const bool restarts = running_ == nullptr;
   scopes_.push_back({context, id, restarts, executions_});
   if (restarts) executions_ = 0;
+  const Limits* const before = SetCurrentLimits(&context.limits());
+  if (scopes_.size() == 1) outer_limits_ = before;
 }
 
 bool ThreadState::PopScope(uint64_t id, bool* was_innermost) {
@@ -43,6 +53,8 @@ bool ThreadState::PopScope(uint64_t id, bool* was_innermost) {
     *was_innermost = i + 1 == scopes_.size();
     if (scopes_[i].restarted) executions_ = scopes_[i].saved_executions;
     scopes_.erase(scopes_.begin() + static_cast<std::ptrdiff_t>(i));
+    SetCurrentLimits(scopes_.empty() ? outer_limits_
+                                     : &scopes_.back().context.limits());
     return true;
   }
   return false;

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/limits.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -53,6 +54,8 @@ class ThreadState {
   const PassContext& context() const {
     return scopes_.empty() ? base_ : scopes_.back().context;
   }
+  // So that the next PushScope takes no memory.
+  void ReserveScope();
   void PushScope(const PassContext& context, uint64_t id);
   // False if the scope is not there. `was_innermost` tells whether it was last.
   bool PopScope(uint64_t id, bool* was_innermost);
@@ -63,6 +66,20 @@ class ThreadState {
   bool IsRunningIn(const PassContext& context) const;
 
   // Around the hooks and the body of an execution.
+  class Running {
+   public:
+    Running(ThreadState& state, PassExecution& execution)
+        : state_(state), execution_(execution) {
+      state_.Begin(execution_);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() { state_.End(execution_); }
+
+   private:
+    ThreadState& state_;
+    PassExecution& execution_;
+  };
   void Begin(PassExecution& execution) {
     if (running_ == nullptr && scopes_.empty()) executions_ = 0;
     execution.number_base_ = number_base_;
@@ -107,6 +124,7 @@ class ThreadState {
 
   PassContext base_;
   std::vector<ScopeEntry> scopes_;
+  const Limits* outer_limits_ = nullptr;  // those before the outermost scope
   const PassExecution* running_;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;

@@ -427,7 +427,7 @@ absl::StatusOr<Type> WinogradWeight2DRel(TypeRelationContext& context) {
   if (weight == nullptr) return Type();
   BATON_RETURN_IF_ERROR(ExpectRank(context, 0, *weight, 4));
   const Dim tile =
-      context.attrs<ConvWinogradWeightTransformAttrs>().tile_size - 1;
+      Dim(context.attrs<ConvWinogradWeightTransformAttrs>().tile_size) - Dim(1);
   return Type(TensorType({weight->dim(2) + tile, weight->dim(3) + tile,
                           weight->dim(0), weight->dim(1)},
                          weight->dtype()));
@@ -444,7 +444,7 @@ absl::StatusOr<Type> WinogradWeight3DRel(TypeRelationContext& context) {
   }
   const int64_t depth = weight->dim(2).value();
   const Dim tile =
-      context.attrs<ConvWinogradWeightTransformAttrs>().tile_size - 1;
+      Dim(context.attrs<ConvWinogradWeightTransformAttrs>().tile_size) - Dim(1);
   const Dim height = weight->dim(3) + tile;
   const Dim width = weight->dim(4) + tile;
   if (depth > 2 && depth < 8) {

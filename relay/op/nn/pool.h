@@ -41,7 +41,7 @@ void VisitAvgPoolFields(V& v) {
 template <typename A, typename V>
 void VisitAdaptivePoolFields(V& v) {
   v("output_size", &A::output_size,
-    "Spatial size of the result; that of the data if empty.");
+    "Spatial size of the result; that of the data if empty or None.");
   v("layout", &A::layout, "Layout of the data.");
   v("out_layout", &A::out_layout,
     "Layout of the result; that of the data if empty.");
@@ -161,7 +161,7 @@ struct GlobalPool2DAttrs {
 };
 
 struct AdaptivePool1DAttrs {
-  Dims output_size;
+  OptionalDims output_size;
   std::string layout = "NCW";
   std::string out_layout;
 
@@ -173,7 +173,7 @@ struct AdaptivePool1DAttrs {
 };
 
 struct AdaptivePool2DAttrs {
-  Dims output_size;
+  OptionalDims output_size;
   std::string layout = "NCHW";
   std::string out_layout;
 
@@ -185,7 +185,7 @@ struct AdaptivePool2DAttrs {
 };
 
 struct AdaptivePool3DAttrs {
-  Dims output_size;
+  OptionalDims output_size;
   std::string layout = "NCDHW";
   std::string out_layout;
 

@@ -235,11 +235,12 @@ absl::StatusOr<Type> CorrelationRel(TypeRelationContext& context) {
   }
   BATON_ASSIGN_OR_RETURN(const Dims pad,
                          TotalPadding(context, attrs.padding, 2));
-  const Dim border = 2 * (attrs.max_displacement + (attrs.kernel_size - 1) / 2);
-  const int64_t displacements =
-      2 * (attrs.max_displacement / attrs.stride2) + 1;
+  const Dim border = Dim(2) * (Dim(attrs.max_displacement) +
+                               FloorDiv(Dim(attrs.kernel_size) - Dim(1), 2));
+  const Dim displacements =
+      Dim(2) * FloorDiv(attrs.max_displacement, attrs.stride2) + Dim(1);
   return Type(
-      TensorType({data1->dim(0), Dim(displacements * displacements),
+      TensorType({data1->dim(0), displacements * displacements,
                   CeilDiv(data1->dim(2) + pad[0] - border, attrs.stride1),
                   CeilDiv(data2->dim(3) + pad[1] - border, attrs.stride1)},
                  data1->dtype()));

@@ -768,3 +768,172 @@ OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
 }  // namespace
 
 }  // namespace baton::relay
+
+namespace baton::relay::qnn {
+namespace {
+
+Expr Product(const Op& op, Expr lhs, Expr rhs, Quantization lhs_from,
+             Quantization rhs_from, Attrs attrs) {
+  return Call(op,
+              {std::move(lhs), std::move(rhs), std::move(lhs_from.zero_point),
+               std::move(rhs_from.zero_point), std::move(lhs_from.scale),
+               std::move(rhs_from.scale)},
+              std::move(attrs));
+}
+
+Expr Binary(const Op& op, Expr lhs, Expr rhs, Quantization lhs_from,
+            Quantization rhs_from, Quantization to, BroadcastAttrs attrs) {
+  return Call(op,
+              {std::move(lhs), std::move(rhs), std::move(lhs_from.scale),
+               std::move(lhs_from.zero_point), std::move(rhs_from.scale),
+               std::move(rhs_from.zero_point), std::move(to.scale),
+               std::move(to.zero_point)},
+              Attrs::Make(attrs));
+}
+
+Expr Unary(const Op& op, Expr data, Quantization from, Quantization to,
+           Attrs attrs = {}) {
+  return Call(
+      op,
+      {std::move(data), std::move(from.scale), std::move(from.zero_point),
+       std::move(to.scale), std::move(to.zero_point)},
+      std::move(attrs));
+}
+
+}  // namespace
+
+Expr Quantize(Expr data, Quantization to, QuantizeAttrs attrs) {
+  return Call(BATON_OP("qnn.quantize"),
+              {std::move(data), std::move(to.scale), std::move(to.zero_point)},
+              Attrs::Make(attrs));
+}
+
+Expr Dequantize(Expr data, Quantization from, DequantizeAttrs attrs) {
+  return Call(
+      BATON_OP("qnn.dequantize"),
+      {std::move(data), std::move(from.scale), std::move(from.zero_point)},
+      Attrs::Make(attrs));
+}
+
+Expr Requantize(Expr data, Quantization from, Quantization to,
+                RequantizeAttrs attrs) {
+  return Unary(BATON_OP("qnn.requantize"), std::move(data), std::move(from),
+               std::move(to), Attrs::Make(std::move(attrs)));
+}
+
+Expr Conv2D(Expr data, Expr weight, Quantization data_from,
+            Quantization weight_from, Conv2DAttrs attrs) {
+  return Product(BATON_OP("qnn.conv2d"), std::move(data), std::move(weight),
+                 std::move(data_from), std::move(weight_from),
+                 Attrs::Make(std::move(attrs)));
+}
+
+Expr Conv2DTranspose(Expr data, Expr weight, Quantization data_from,
+                     Quantization weight_from, Conv2DTransposeAttrs attrs) {
+  return Product(BATON_OP("qnn.conv2d_transpose"), std::move(data),
+                 std::move(weight), std::move(data_from),
+                 std::move(weight_from), Attrs::Make(std::move(attrs)));
+}
+
+Expr Dense(Expr data, Expr weight, Quantization data_from,
+           Quantization weight_from, DenseAttrs attrs) {
+  return Product(BATON_OP("qnn.dense"), std::move(data), std::move(weight),
+                 std::move(data_from), std::move(weight_from),
+                 Attrs::Make(std::move(attrs)));
+}
+
+Expr BatchMatmul(Expr x, Expr y, Quantization x_from, Quantization y_from,
+                 DType out_dtype) {
+  return Product(BATON_OP("qnn.batch_matmul"), std::move(x), std::move(y),
+                 std::move(x_from), std::move(y_from),
+                 Attrs::Make(BatchMatmulAttrs{.out_dtype = out_dtype,
+                                              .transpose_b = true}));
+}
+
+Expr AvgPool2D(Expr data, Quantization from, Quantization to,
+               AvgPool2DAttrs attrs) {
+  return Unary(BATON_OP("qnn.avg_pool2d"), std::move(data), std::move(from),
+               std::move(to), Attrs::Make(std::move(attrs)));
+}
+
+Expr Concatenate(Expr data, Expr scales, Expr zero_points, Quantization to,
+                 int axis) {
+  return Unary(BATON_OP("qnn.concatenate"), std::move(data),
+               {std::move(scales), std::move(zero_points)}, std::move(to),
+               Attrs::Make(ConcatenateAttrs{.axis = axis}));
+}
+
+Expr Add(Expr lhs, Expr rhs, Quantization lhs_from, Quantization rhs_from,
+         Quantization to, BroadcastAttrs attrs) {
+  return Binary(BATON_OP("qnn.add"), std::move(lhs), std::move(rhs),
+                std::move(lhs_from), std::move(rhs_from), std::move(to), attrs);
+}
+
+Expr Multiply(Expr lhs, Expr rhs, Quantization lhs_from, Quantization rhs_from,
+              Quantization to, BroadcastAttrs attrs) {
+  return Binary(BATON_OP("qnn.mul"), std::move(lhs), std::move(rhs),
+                std::move(lhs_from), std::move(rhs_from), std::move(to), attrs);
+}
+
+Expr Subtract(Expr lhs, Expr rhs, Quantization lhs_from, Quantization rhs_from,
+              Quantization to, BroadcastAttrs attrs) {
+  return Binary(BATON_OP("qnn.subtract"), std::move(lhs), std::move(rhs),
+                std::move(lhs_from), std::move(rhs_from), std::move(to), attrs);
+}
+
+Expr Abs(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.abs"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr Erf(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.erf"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr Exp(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.exp"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr HardSwish(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.hardswish"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr LeakyRelu(Expr data, double alpha, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.leaky_relu"), std::move(data), std::move(from),
+               std::move(to), Attrs::Make(LeakyReluAttrs{.alpha = alpha}));
+}
+
+Expr Log(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.log"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr Rsqrt(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.rsqrt"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr Sigmoid(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.sigmoid"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr Softmax(Expr data, int axis, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.softmax"), std::move(data), std::move(from),
+               std::move(to), Attrs::Make(SoftmaxAttrs{.axis = axis}));
+}
+
+Expr Sqrt(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.sqrt"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+Expr Tanh(Expr data, Quantization from, Quantization to) {
+  return Unary(BATON_OP("qnn.tanh"), std::move(data), std::move(from),
+               std::move(to));
+}
+
+}  // namespace baton::relay::qnn

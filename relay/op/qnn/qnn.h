@@ -7,6 +7,10 @@
 
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/nn/pool.h"
 
 namespace baton::relay {
 
@@ -99,5 +103,61 @@ struct BroadcastAttrs {
 };
 
 }  // namespace baton::relay
+
+namespace baton::relay::qnn {
+
+// A quantized element q stands for the number scale * (q - zero_point). The
+// scale is a float32 and the zero point an int32; either is a scalar or, where
+// an operator allows it, has an element for each channel.
+struct Quantization {
+  Expr scale;
+  Expr zero_point;
+};
+
+// Builders of calls.
+
+Expr Quantize(Expr data, Quantization to, QuantizeAttrs attrs);
+Expr Dequantize(Expr data, Quantization from,
+                DequantizeAttrs attrs = {.out_dtype = DType::Float(32)});
+Expr Requantize(Expr data, Quantization from, Quantization to,
+                RequantizeAttrs attrs);
+
+// Products. The result has the product of both scales, and zero point 0.
+Expr Conv2D(Expr data, Expr weight, Quantization data_from,
+            Quantization weight_from, Conv2DAttrs attrs);
+Expr Conv2DTranspose(Expr data, Expr weight, Quantization data_from,
+                     Quantization weight_from, Conv2DTransposeAttrs attrs);
+Expr Dense(Expr data, Expr weight, Quantization data_from,
+           Quantization weight_from, DenseAttrs attrs);
+// The right operands are given transposed.
+Expr BatchMatmul(Expr x, Expr y, Quantization x_from, Quantization y_from,
+                 DType out_dtype = DType::Int(32));
+
+Expr AvgPool2D(Expr data, Quantization from, Quantization to,
+               AvgPool2DAttrs attrs);
+// `data`, `scales` and `zero_points` are tuples of as many fields.
+Expr Concatenate(Expr data, Expr scales, Expr zero_points, Quantization to,
+                 int axis);
+
+Expr Add(Expr lhs, Expr rhs, Quantization lhs_from, Quantization rhs_from,
+         Quantization to, BroadcastAttrs attrs = {});
+Expr Multiply(Expr lhs, Expr rhs, Quantization lhs_from, Quantization rhs_from,
+              Quantization to, BroadcastAttrs attrs = {});
+Expr Subtract(Expr lhs, Expr rhs, Quantization lhs_from, Quantization rhs_from,
+              Quantization to, BroadcastAttrs attrs = {});
+
+Expr Abs(Expr data, Quantization from, Quantization to);
+Expr Erf(Expr data, Quantization from, Quantization to);
+Expr Exp(Expr data, Quantization from, Quantization to);
+Expr HardSwish(Expr data, Quantization from, Quantization to);
+Expr LeakyRelu(Expr data, double alpha, Quantization from, Quantization to);
+Expr Log(Expr data, Quantization from, Quantization to);
+Expr Rsqrt(Expr data, Quantization from, Quantization to);
+Expr Sigmoid(Expr data, Quantization from, Quantization to);
+Expr Softmax(Expr data, int axis, Quantization from, Quantization to);
+Expr Sqrt(Expr data, Quantization from, Quantization to);
+Expr Tanh(Expr data, Quantization from, Quantization to);
+
+}  // namespace baton::relay::qnn
 
 #endif  // BATON_RELAY_OP_QNN_QNN_H_

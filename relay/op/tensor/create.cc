@@ -134,6 +134,7 @@ absl::StatusOr<Type> CollapseSumToRel(TypeRelationContext& context) {
   const TensorTypeNode* target = context.Tensor(1);
   if (data == nullptr || target == nullptr) return Type();
   BATON_ASSIGN_OR_RETURN(const int64_t rank, StaticLength(context, *target));
+  BATON_RETURN_IF_ERROR(ExpectRankInLimit(context, rank));
   const auto& given = context.attrs<InitOpAttrs>().shape;
   const Dims shape = given.has_value() ? Dims(given->begin(), given->end())
                                        : Dims(rank, Dim::Any());

@@ -51,6 +51,8 @@ absl::StatusOr<Type> ExpandDimsRel(TypeRelationContext& context) {
   }
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalizeAxis(context, attrs.axis, data->rank() + 1));
+  BATON_RETURN_IF_ERROR(
+      ExpectRankInLimit(context, int64_t{data->rank()} + attrs.num_newaxis));
   Dims shape(data->shape().begin(), data->shape().end());
   shape.insert(shape.begin() + axis, attrs.num_newaxis, Dim(1));
   return TensorLike(context, 0, shape, data->dtype());
@@ -338,6 +340,7 @@ absl::StatusOr<Type> SplitRel(TypeRelationContext& context) {
                            attrs.axis, " cannot be divided into ", *sections,
                            " equal parts");
     }
+    BATON_RETURN_IF_ERROR(ExpectFieldsInLimit(context, *sections));
     shape[axis] = FloorDiv(extent, *sections);
     const Type part = *sections == 1 ? context.arg(0)
                                      : Type(TensorType(shape, data->dtype()));
@@ -442,16 +445,16 @@ absl::StatusOr<Type> SlidingWindowRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();
   const auto& attrs = context.attrs<SlidingWindowAttrs>();
-  const int count = static_cast<int>(attrs.window_shape.size());
-  if (attrs.axis < 0 || attrs.axis + count > data->rank() ||
-      static_cast<int>(attrs.strides.size()) != count) {
+  const auto count = static_cast<int64_t>(attrs.window_shape.size());
+  if (attrs.axis < 0 || attrs.axis > data->rank() - count ||
+      static_cast<int64_t>(attrs.strides.size()) != count) {
     return context.Error("axis=", attrs.axis, ", ", count,
                          " extents of the window and ", attrs.strides.size(),
                          " strides do not fit the shape ",
                          ShapeToString(data->shape()));
   }
   Dims shape(data->shape().begin(), data->shape().begin() + attrs.axis);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < static_cast<int>(count); ++i) {
     const int64_t window = attrs.window_shape[i];
     const int64_t stride = attrs.strides[i];
     if (window <= 0 || stride <= 0) {

@@ -1,0 +1,59 @@
+// What a program may ask for at most, whatever its attributes say.
+//
+// A few characters of text can ask for more memory than any machine has:
+// `zeros(shape=[1000000, 1000000, 1000000])`, `expand_dims(%x, axis=0,
+// num_newaxis=2147483647)`. What is made from numbers in a program is compared
+// with these limits before memory is asked for.
+
+#ifndef BATON_BASE_LIMITS_H_
+#define BATON_BASE_LIMITS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+struct Limits {
+  int64_t max_rank = 1024;                       // axes of a tensor
+  int64_t max_fields = int64_t{1} << 20;         // of a tuple of parts
+  int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
+
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+// The limits of this thread: those of the innermost ScopedLimits, or the
+// defaults. The pass manager sets them to those of the innermost PassContext
+// (its settings limits.*).
+const Limits& CurrentLimits();
+
+// Sets the limits of this thread for as long as it lives. Scopes nest. `limits`
+// must outlive it.
+class ScopedLimits {
+ public:
+  explicit ScopedLimits(const Limits& limits);
+  ScopedLimits(const ScopedLimits&) = delete;
+  ScopedLimits& operator=(const ScopedLimits&) = delete;
+  ~ScopedLimits();
+
+ private:
+  const Limits* const previous_;
+};
+
+namespace internal {
+// Null for the defaults. Returns what was set before.
+const Limits* SetCurrentLimits(const Limits* limits);
+}  // namespace internal
+
+// Errors if a tensor would have that many axes, or a tuple that many fields:
+// `num_newaxis=2147483647 would make a tensor of ...`.
+absl::Status CheckRank(int64_t rank);
+absl::Status CheckFields(int64_t fields);
+
+// A ResourceExhausted error if `bytes` are more than a tensor may have.
+absl::Status CheckTensorBytes(int64_t bytes);
+
+}  // namespace baton
+
+#endif  // BATON_BASE_LIMITS_H_

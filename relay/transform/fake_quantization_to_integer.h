@@ -1,0 +1,144 @@
+// FakeQuantizationToInteger: computes in integers what stands between
+// qnn.dequantize and qnn.quantize.
+//
+//   quantize(conv2d(dequantize(x), dequantize(w)))
+//     -> requantize(qnn.conv2d(x, w))
+//
+// A function pass of level 0. The region of a qnn.quantize is what its data is
+// made of, down to the qnn.dequantize and the constants. It is rewritten if it
+// holds calls of operators, tuples and fields only, and if every operator has a
+// rule that can follow it; else it stays as it is.
+
+#ifndef BATON_RELAY_TRANSFORM_FAKE_QUANTIZATION_TO_INTEGER_H_
+#define BATON_RELAY_TRANSFORM_FAKE_QUANTIZATION_TO_INTEGER_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/fields.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct FakeQuantizationToIntegerOptions {
+  bool hard_fail = false;
+  bool use_qat = false;
+  std::vector<std::string> optional_qnn_ops;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("hard_fail", &FakeQuantizationToIntegerOptions::hard_fail,
+      "Whether a region that cannot be rewritten is an error.");
+    v("use_qat", &FakeQuantizationToIntegerOptions::use_qat,
+      "Whether to rewrite also single calls whose arguments are dequantized, "
+      "with a qnn.dequantize after them.");
+    v("optional_qnn_ops", &FakeQuantizationToIntegerOptions::optional_qnn_ops,
+      "Operators whose rules apply only if they are named here: their "
+      "quantized forms are less accurate.");
+  }
+};
+
+Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options = {});
+
+// How the integers of a tensor stand for real numbers: an element q for
+// scale * (q - zero_point).
+struct AffineType {
+  Expr scale;       // a scalar, or an element for each channel
+  Expr zero_point;  // the same
+  DType dtype;      // of the integers
+  int axis = -1;    // of the channels
+};
+
+// An expression of a region, in integers.
+struct AffineValue {
+  // Null for what a rule could not follow.
+  Expr expr;
+  // One for a tensor, one a field for a tuple; none for a constant, which still
+  // holds real numbers.
+  std::vector<AffineType> types;
+};
+
+// A call that a rule rewrites.
+class FakeQuantizedCall {
+ public:
+  FakeQuantizedCall(const CallNode& original, Call call,
+                    absl::Span<const AffineValue* const> args,
+                    const AffineType* output,
+                    absl::FunctionRef<bool()> on_main_path)
+      : original_(original),
+        call_(std::move(call)),
+        args_(args),
+        output_(output),
+        on_main_path_(on_main_path) {}
+
+  // The call before any change: its types are those of real numbers.
+  const CallNode& original() const { return original_; }
+  // The call with the arguments that it has now.
+  const Call& call() const { return call_; }
+  template <typename T>
+  const T& attrs() const;
+
+  const Expr& arg(int i) const { return call_->arg(i); }
+  // The quantization of argument `i`; an error if it is a constant of real
+  // numbers, or a tuple.
+  absl::StatusOr<AffineType> arg_type(int i) const;
+  // Whether argument `i` is a constant that still holds real numbers.
+  bool is_real(int i) const { return args_[i]->types.empty(); }
+  // Those of the fields of argument `i`, a tuple.
+  absl::Span<const AffineType> field_types(int i) const {
+    return args_[i]->types;
+  }
+
+  // The quantization that the qnn.quantize at the end of the region asks for;
+  // an error if there is none (`use_qat`).
+  absl::StatusOr<AffineType> output() const;
+  // Whether other calls, of which each takes the one before as its first
+  // argument, lead from this one to the qnn.quantize.
+  bool on_main_path() const {
+    depends_on_output_ = true;
+    return on_main_path_();
+  }
+  // Whether one of the two was asked for.
+  bool depends_on_output() const { return depends_on_output_; }
+
+ private:
+  const CallNode& original_;
+  const Call call_;
+  const absl::Span<const AffineValue* const> args_;
+  const AffineType* const output_;  // null if there is none
+  const absl::FunctionRef<bool()> on_main_path_;
+  mutable bool depends_on_output_ = false;
+};
+
+// How to compute with integers what an operator computes with real numbers. An
+// error says why a call cannot be followed.
+struct FakeQuantizationRule {
+  absl::StatusOr<AffineValue> (*rewrite)(const FakeQuantizedCall& call) =
+      nullptr;
+  // Used only if the option `optional_qnn_ops` names the operator.
+  bool optional = false;
+  // Also for single calls, with `use_qat`.
+  bool single = false;
+};
+OpAttrMap<FakeQuantizationRule>& FakeQuantizationRules();
+
+// Implementation details below.
+
+template <typename T>
+const T& FakeQuantizedCall::attrs() const {
+  const T* attrs = original_.attrs_as<T>();
+  return attrs != nullptr
+             ? *attrs
+             : *static_cast<const T*>(FieldsOf<T>().default_object());
+}
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_FAKE_QUANTIZATION_TO_INTEGER_H_

@@ -1,0 +1,38 @@
+#include "baton/tools/run_main.h"
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+int Caught(absl::FunctionRef<int()> body, std::string* error) {
+  ::testing::internal::CaptureStderr();
+  const int code = RunMain("tool", body);
+  *error = ::testing::internal::GetCapturedStderr();
+  return code;
+}
+
+TEST(RunMainTest, SaysWhatIsThrownInOneLine) {
+  std::string error;
+  EXPECT_EQ(Caught([] { return 7; }, &error), 7);
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(Caught([]() -> int { throw std::bad_alloc(); }, &error), 1);
+  EXPECT_EQ(error, "tool: out of memory\n");
+  EXPECT_EQ(
+      Caught([] { return std::vector<int>().reserve(SIZE_MAX), 0; }, &error),
+      1);
+  EXPECT_EQ(error, "tool: out of memory\n");
+  EXPECT_EQ(Caught([]() -> int { throw std::runtime_error("oh"); }, &error), 1);
+  EXPECT_EQ(error, "tool: oh\n");
+  EXPECT_EQ(Caught([]() -> int { throw 5; }, &error), 1);
+}
+
+}  // namespace
+}  // namespace baton
