@@ -171,14 +171,14 @@ bool TypeEqual(const Type& a, const Type& b) {
         for (int i = 0; i < p->rank(); ++i) {
           if (!DimEqual(p->dim(i), q->dim(i))) return false;
         }
-        break;
+        continue;
       }
       case TypeKind::kTupleType:
         if (!push_all(static_cast<const TupleTypeNode*>(x)->fields(),
                       static_cast<const TupleTypeNode*>(y)->fields())) {
           return false;
         }
-        break;
+        continue;
       case TypeKind::kFuncType: {
         const auto* p = static_cast<const FuncTypeNode*>(x);
         const auto* q = static_cast<const FuncTypeNode*>(y);
@@ -188,33 +188,34 @@ bool TypeEqual(const Type& a, const Type& b) {
         }
         if (!push_all(p->args(), q->args())) return false;
         work.push_back({p->result().get(), q->result().get()});
-        break;
+        continue;
       }
       case TypeKind::kTypeVar: {
         const auto it = bound.find(x);
         if (it == bound.end() || it->second != y) return false;
-        break;
+        continue;
       }
       case TypeKind::kGlobalTypeVar:
         if (static_cast<const GlobalTypeVarNode*>(x)->name() !=
             static_cast<const GlobalTypeVarNode*>(y)->name()) {
           return false;
         }
-        break;
+        continue;
       case TypeKind::kTypeCall: {
         const auto* p = static_cast<const TypeCallNode*>(x);
         const auto* q = static_cast<const TypeCallNode*>(y);
         work.push_back({p->func().get(), q->func().get()});
         if (!push_all(p->args(), q->args())) return false;
-        break;
+        continue;
       }
       case TypeKind::kRefType:
         work.push_back({static_cast<const RefTypeNode*>(x)->value().get(),
                         static_cast<const RefTypeNode*>(y)->value().get()});
-        break;
-      default:
+        continue;
+      case TypeKind::kIncompleteType:
         return false;
     }
+    return false;  // of a level unknown here
   }
   return true;
 }

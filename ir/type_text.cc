@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/ir/node.h"
 #include "baton/ir/type.h"
 
 namespace baton {
@@ -71,10 +73,14 @@ const TypeNode* Part(const TypeNode* type, size_t i, size_t* count) {
       *count = 1;
       return i == 0 ? static_cast<const RefTypeNode*>(type)->value().get()
                     : nullptr;
-    default:
-      *count = 0;
-      return nullptr;
+    case TypeKind::kTensorType:
+    case TypeKind::kTypeVar:
+    case TypeKind::kGlobalTypeVar:
+    case TypeKind::kIncompleteType:
+      break;
   }
+  *count = 0;
+  return nullptr;
 }
 
 // What stands before part `i` of `count`; with i == count, after the last.
@@ -114,7 +120,10 @@ void AppendJoint(const TypeNode* type, size_t i, size_t count,
     case TypeKind::kRefType:
       out->append(i == 0 ? "ref(" : ")");
       break;
-    default:
+    case TypeKind::kTensorType:
+    case TypeKind::kTypeVar:
+    case TypeKind::kGlobalTypeVar:
+    case TypeKind::kIncompleteType:
       break;
   }
 }
@@ -138,9 +147,14 @@ bool AppendLeaf(const TypeNode* type, DimTextFn dim_text, std::string* out) {
     case TypeKind::kIncompleteType:
       out->push_back('_');
       return true;
-    default:
+    case TypeKind::kTupleType:
+    case TypeKind::kFuncType:
+    case TypeKind::kTypeCall:
+    case TypeKind::kRefType:
       return false;
   }
+  absl::StrAppend(out, NodeKindName(type->kind()));  // of a level unknown here
+  return true;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
@@ -642,13 +643,13 @@ class Shrinker {
     std::reverse(nodes.begin(), nodes.end());
     // Any part for the whole, whatever its type.
     for (size_t i = 1; i < nodes.size(); ++i) {
-      if (IsAtom(nodes[i]) || nodes[i]->kind() == ExprKind::kFunction) {
+      if (IsLeaf(nodes[i]->kind()) || nodes[i]->kind() == ExprKind::kFunction) {
         continue;
       }
       if (Try(with(params, Expr(nodes[i])))) return true;
     }
     for (const ExprNode* node : nodes) {
-      if (IsAtom(node) || !node->type().defined()) continue;
+      if (IsLeaf(node->kind()) || !node->type().defined()) continue;
       for (const Expr& by : Smaller(node, params)) {
         if (Try(with(params, *ReplaceOne(node, by).Mutate(function->body())))) {
           return true;
@@ -656,19 +657,6 @@ class Shrinker {
       }
     }
     return false;
-  }
-
-  static bool IsAtom(const ExprNode* node) {
-    switch (ExprKindOf(node)) {
-      case ExprKind::kVar:
-      case ExprKind::kGlobalVar:
-      case ExprKind::kConstant:
-      case ExprKind::kOp:
-      case ExprKind::kConstructor:
-        return true;
-      default:
-        return false;
-    }
   }
 
   // Expressions of the type of `node` to put in its place.
@@ -722,7 +710,7 @@ class Shrinker {
       PostOrderVisit(d.function, [&](const ExprNode* node) {
         // A projection costs more than what a variable does; all that is
         // computed costs more than a constant.
-        size += IsAtom(node) ? 1 : 2;
+        size += IsLeaf(node->kind()) ? 1 : 2;
       });
     }
     return size;

@@ -3,9 +3,9 @@
 #include <sstream>
 #include <string>
 
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/ir/testing/script_level.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/testing/script_level.h"  // IWYU pragma: keep
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -15,8 +15,8 @@ namespace baton {
 namespace {
 
 TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
-  IRModule module;
-  module.Set("main", script::Script({GlobalVar("f")}));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             ParseModule("script @main { @main; }"));
   std::ostringstream out;
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
                              PrintIR({.header = "here", .out = &out})(module));
@@ -24,7 +24,7 @@ TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
   EXPECT_EQ(out.str(),
             "PrintIR(here):\n"
             "script @main {\n"
-            "  @f;\n"
+            "  @main;\n"
             "}\n"
             "\n");
 }

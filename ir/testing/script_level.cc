@@ -7,12 +7,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/function_text.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
+#include "baton/ir/verify.h"
 
 namespace baton {
 namespace script {
@@ -61,7 +63,7 @@ class ScriptReader final : public FunctionTextReader {
     if (!input_.Expect(TokenKind::kCloseCurly)) return false;
     if (is_new) {
       module->Set(input_.Global(name),
-                  Script(std::move(calls), input_.SpanFrom(begin)));
+                  Script(std::move(calls), Type(), input_.SpanFrom(begin)));
     }
     return true;
   }
@@ -116,6 +118,22 @@ class ScriptWriter final : public FunctionTextWriter {
   TextOutput& output_;
 };
 BATON_REGISTER_TEXT_WRITER(ScriptWriter, ScriptNode::kKind, RecordNode::kKind);
+
+class ScriptVerifier final : public FunctionVerifier {
+ public:
+  void CheckWellFormed(const IRModule& module, const GlobalVar& var,
+                       const BaseFunc& function,
+                       Diagnostics& diagnostics) const override {
+    for (const GlobalVar& call : function.As<ScriptNode>()->calls()) {
+      if (module.Find(call->name()).defined()) continue;
+      diagnostics.Error(
+          call->span(),
+          absl::StrCat("in @", var->name(), ": the module has no function @",
+                       call->name()));
+    }
+  }
+};
+BATON_REGISTER_FUNCTION_VERIFIER(ScriptNode, ScriptVerifier);
 
 }  // namespace
 }  // namespace script

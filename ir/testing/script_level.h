@@ -1,5 +1,6 @@
-// A small level of the IR for tests: functions that call others one by one, and
-// records of names. Their text:
+// A small level of the IR for tests: functions that call others one by one,
+// which the module must have, and records of names. Scripts have no type
+// unless they are given one. Their text:
 //
 //   record Point {
 //     x,
@@ -57,8 +58,8 @@ constexpr NodeSort SortOf(ScriptKind kind) {
 class ScriptNode final : public BaseFuncNode {
  public:
   BATON_NODE(Script, BaseFuncNode, ScriptKind::kScript)
-  ScriptNode(std::vector<GlobalVar> calls, Span span)
-      : BaseFuncNode(kKind, {}, {}, std::move(span)),
+  ScriptNode(std::vector<GlobalVar> calls, Type type, Span span)
+      : BaseFuncNode(kKind, {}, std::move(type), std::move(span)),
         calls_(std::move(calls)) {}
   absl::Span<const GlobalVar> calls() const { return calls_; }
 
@@ -74,8 +75,9 @@ class ScriptNode final : public BaseFuncNode {
 class Script : public BaseFunc {
  public:
   BATON_HANDLE(Script, BaseFunc, ScriptNode)
-  explicit Script(std::vector<GlobalVar> calls, Span span = {})
-      : BaseFunc(new ScriptNode(std::move(calls), std::move(span))) {}
+  explicit Script(std::vector<GlobalVar> calls, Type type = {}, Span span = {})
+      : BaseFunc(new ScriptNode(std::move(calls), std::move(type),
+                                std::move(span))) {}
 };
 
 class RecordNode final : public TypeDefinitionNode {

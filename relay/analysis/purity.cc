@@ -76,7 +76,7 @@ class Rules {
         } else if (IsStateful(call->op())) {
           effect(Eval(f, i));
         }
-        break;
+        return;
       }
       case ExprKind::kFunction: {
         const int body = children.back();
@@ -85,18 +85,18 @@ class Rules {
         for (const int param : children.first(children.size() - 1)) {
           if (MayBeFunction(graph.node(param))) effect(Call(f, param));
         }
-        break;
+        return;
       }
       case ExprKind::kLet:
         evaluates(children.subspan(1));
         results_in(children[2]);
         implies(Call(f, children[1]), Call(f, children[0]));
-        break;
+        return;
       case ExprKind::kIf:
         evaluates(children);
         results_in(children[1]);
         results_in(children[2]);
-        break;
+        return;
       case ExprKind::kMatch: {
         const auto* match = static_cast<const MatchNode*>(node);
         evaluates(children);
@@ -108,23 +108,23 @@ class Rules {
           });
           results_in(children[k++]);
         }
-        break;
+        return;
       }
       case ExprKind::kTuple:
       case ExprKind::kRefCreate:
         evaluates(children);
-        break;
+        return;
       case ExprKind::kTupleGetItem:
         evaluates(children);
         if (MayBeFunction(node)) effect(Call(f, i));
-        break;
+        return;
       case ExprKind::kRefRead:
         effect(Eval(f, i));
         if (MayBeFunction(node)) effect(Call(f, i));
-        break;
+        return;
       case ExprKind::kRefWrite:
         effect(Eval(f, i));
-        break;
+        return;
       case ExprKind::kGlobalVar: {
         const auto it =
             by_name_.find(static_cast<const GlobalVarNode*>(node)->name());
@@ -134,11 +134,17 @@ class Rules {
         } else {
           implies(Call(it->second, graphs_[it->second].size() - 1), Call(f, i));
         }
-        break;
+        return;
       }
-      default:
-        break;
+      case ExprKind::kVar:
+      case ExprKind::kConstant:
+      case ExprKind::kOp:
+      case ExprKind::kConstructor:
+        return;
     }
+    // Nothing is known of other levels.
+    effect(Eval(f, i));
+    effect(Call(f, i));
   }
 
   std::vector<Function> functions_;

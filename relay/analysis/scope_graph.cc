@@ -141,7 +141,13 @@ void ScopeGraph::AssignScopes() {
       case ExprKind::kConstructor:
       case ExprKind::kOp:
         continue;
-      default:
+      case ExprKind::kConstant:
+      case ExprKind::kCall:
+      case ExprKind::kTuple:
+      case ExprKind::kTupleGetItem:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite:
         for (size_t k = 0; k < used.size(); ++k) {
           Use(used[k], first + static_cast<int>(k), scope);
         }

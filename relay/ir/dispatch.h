@@ -6,7 +6,12 @@
 //       ...});
 //
 // The function must take every class of BATON_RELAY_EXPRS: one that lacks a
-// class does not compile. See also ExprKindOf, for switches.
+// class does not compile. See also ExprKindOf, for switches. Expressions of
+// other levels, which a module may hold beside Relay's, are told apart by the
+// form with a second function:
+//
+//   DispatchExpr(node, [&](const auto* relay) { ... },
+//                [&](const ExprNode* other) { ... });
 
 #ifndef BATON_RELAY_IR_DISPATCH_H_
 #define BATON_RELAY_IR_DISPATCH_H_
@@ -30,10 +35,10 @@ struct Overloaded : Fns... {
 template <typename... Fns>
 Overloaded(Fns...) -> Overloaded<Fns...>;
 
-// Returns `fn(node)` with the node as a pointer to its class. The node must be
-// one of Relay's expressions.
-template <typename Fn>
-decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn) {
+// Returns `fn(node)` with the node as a pointer to its class, and `other(node)`
+// if it is none of Relay's expressions.
+template <typename Fn, typename OtherFn>
+decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn, OtherFn&& other) {
   switch (ExprKindOf(node)) {
 #define BATON_DISPATCH(index, Name, sort) \
   case ExprKind::k##Name:                 \
@@ -41,7 +46,16 @@ decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn) {
     BATON_RELAY_EXPRS(BATON_DISPATCH)
 #undef BATON_DISPATCH
   }
-  internal::UnknownKind(node);
+  return other(node);
+}
+
+// The same; the node must be one of Relay's expressions.
+template <typename Fn>
+decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn) {
+  using Result = decltype(fn(static_cast<const VarNode*>(nullptr)));
+  return DispatchExpr(node, fn, [](const ExprNode* other) -> Result {
+    internal::UnknownKind(other);
+  });
 }
 
 }  // namespace baton

@@ -337,7 +337,7 @@ void Inferencer::Enter(const ExprNode* node) {
           Constant(constant->value(), constant->ValueType(), node->span());
       if (!node->unique()) memo_[node] = typed;
       results_.push_back(std::move(typed));
-      break;
+      return;
     }
     case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
@@ -350,7 +350,7 @@ void Inferencer::Enter(const ExprNode* node) {
       Push(let->body().get(), Step::kEnter);
       Push(node, Step::kBindLet);
       Push(let->value().get(), Step::kEnter);
-      break;
+      return;
     }
     case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
@@ -375,7 +375,7 @@ void Inferencer::Enter(const ExprNode* node) {
       if (function->result_type().defined()) {
         CheckDataTypes(function->result_type(), function);
       }
-      break;
+      return;
     }
     case ExprKind::kMatch: {
       const auto* match = static_cast<const MatchNode*>(node);
@@ -386,7 +386,7 @@ void Inferencer::Enter(const ExprNode* node) {
       }
       Push(node, Step::kBindPatterns);
       Push(match->data().get(), Step::kEnter);
-      break;
+      return;
     }
     case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
@@ -397,16 +397,29 @@ void Inferencer::Enter(const ExprNode* node) {
       }
       // An operator is as it is.
       if (call->op_node() == nullptr) Push(call->op().get(), Step::kEnter);
-      break;
+      return;
     }
-    default: {
+    case ExprKind::kVar:
+    case ExprKind::kOp:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstructor:
+      results_.push_back(Expr(node));  // done above, or has a fixed type
+      return;
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite: {
       Push(node, Step::kLeave);
       const size_t first = work_.size();
       ForEachChild(
           node, [this](const Expr& child) { Push(child.get(), Step::kEnter); });
       std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
+      return;
     }
   }
+  results_.push_back(Rebuild(node, {}));  // of another level: an error
 }
 
 const Var& Inferencer::Bind(const VarNode* var, const Type& type) {
@@ -453,12 +466,18 @@ const Type& Inferencer::TypeOfReference(const Expr& expr) {
 const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
   const auto it = globals_.find(var->name());
   if (it != globals_.end()) return *it->second;
-  const Function function =
-      module_ == nullptr ? Function() : module_->Find<Function>(var->name());
+  const BaseFunc known =
+      module_ == nullptr ? BaseFunc() : module_->Find(var->name());
+  const Function function(known.As<FunctionNode>());
   Type type;
-  if (!function.defined()) {
+  if (known.defined() && known->type().defined()) {
+    type = known->type();
+  } else if (!function.defined()) {
     if (var->type().defined()) return var->type();
-    if (!may_lack_definitions_) {
+    if (known.defined()) {
+      Error(var, absl::StrCat("@", var->name(), " has no type: it is a ",
+                              NodeKindName(known->kind())));
+    } else if (!may_lack_definitions_) {
       std::vector<std::string> names;
       if (module_ != nullptr) {
         for (const auto& d : module_->functions()) {
@@ -469,8 +488,6 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
                               DidYouMean(var->name(), names)));
     }
     type = NewHole();
-  } else if (function->type().defined()) {
-    type = function->type();
   } else {
     std::vector<Type> args;
     for (const Var& param : function->params()) {
@@ -513,8 +530,17 @@ void Inferencer::Leave(const ExprNode* node) {
     case ExprKind::kMatch:
       n = static_cast<const MatchNode*>(node)->clauses().size() + 1;
       break;
-    default:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kFunction:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
       n = 1;
+      break;
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
+    case ExprKind::kConstructor:
       break;
   }
   const size_t first = results_.size() - n;
@@ -606,11 +632,16 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       return Made(RefWrite(std::move(children[0]), std::move(children[1]),
                            Unit(), node->span()));
     }
-    default:
-      Error(node, absl::StrCat("cannot infer the type of a ",
-                               NodeKindName(node->kind())));
-      return Expr(node);
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
+    case ExprKind::kConstructor:
+      break;
   }
+  Error(node, absl::StrCat("cannot infer the type of a ",
+                           NodeKindName(node->kind())));
+  return Expr(node);
 }
 
 Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
@@ -915,7 +946,10 @@ void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
         }
         break;
       }
-      default:
+      case TypeKind::kTensorType:
+      case TypeKind::kTypeVar:
+      case TypeKind::kGlobalTypeVar:
+      case TypeKind::kIncompleteType:
         break;
     }
   }
@@ -1077,9 +1111,12 @@ Type Inferencer::ResolveDeep(const Type& type, int depth) {
     }
     case TypeKind::kRefType:
       return RefType(ResolveDeep(type.As<RefTypeNode>()->value(), depth + 1));
-    default:
-      return type;
+    case TypeKind::kTensorType:
+    case TypeKind::kTypeVar:
+    case TypeKind::kGlobalTypeVar:
+      break;
   }
+  return type;
 }
 
 Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
@@ -1118,9 +1155,11 @@ Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
       const Type& top = ResolveTop(type);
       return top == type ? type : Instantiate(top, values, depth + 1);
     }
-    default:
-      return type;
+    case TypeKind::kTensorType:
+    case TypeKind::kGlobalTypeVar:
+      break;
   }
+  return type;
 }
 
 absl::StatusOr<Type> Inferencer::Mismatch(const Type& a, const Type& b) {
@@ -1307,9 +1346,12 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
           Type value, UnifyTypes(x, b.As<RefTypeNode>()->value(), depth + 1));
       return value == x ? a : Type(RefType(std::move(value)));
     }
-    default:
-      return TypeEqual(a, b) ? absl::StatusOr<Type>(a) : Mismatch(a, b);
+    case TypeKind::kTypeVar:
+    case TypeKind::kGlobalTypeVar:
+    case TypeKind::kIncompleteType:
+      break;
   }
+  return TypeEqual(a, b) ? absl::StatusOr<Type>(a) : Mismatch(a, b);
 }
 
 template <typename... Context>
@@ -1340,12 +1382,14 @@ auto WithInferencer(const IRModule* module, Diagnostics& diagnostics,
 }  // namespace
 
 IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
-  const auto definitions = module.functions<Function>();
-  bool typed = true;
-  for (const auto& d : definitions) {
-    typed = typed && d.function->type().defined();
+  const auto is_typed = [](const IRModule::Definition& d) {
+    return d.function->type().defined() || !d.function.Is<FunctionNode>();
+  };
+  if (std::all_of(module.functions().begin(), module.functions().end(),
+                  is_typed)) {
+    return module;
   }
-  if (typed) return module;
+  const auto definitions = module.functions<Function>();
   return WithInferencer(&module, diagnostics, [&](Inferencer& inferencer) {
     std::vector<Function> functions;
     functions.reserve(definitions.size());

@@ -42,9 +42,12 @@ Function WithoutTypes(const Function& function) {
     results[node] =
         IsLeaf(node->kind())
             ? WithType(Expr(node), {})
-            : DispatchExpr(node, [&children](const auto* n) {
-                return Expr(CopyWithChildren(*n, children, /*type=*/{}));
-              });
+            : DispatchExpr(
+                  node,
+                  [&children](const auto* n) {
+                    return Expr(CopyWithChildren(*n, children, /*type=*/{}));
+                  },
+                  [](const ExprNode* other) { return Expr(other); });
   });
   return Function(results.Find(function.get())->As<FunctionNode>());
 }

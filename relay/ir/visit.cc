@@ -131,7 +131,9 @@ void Walk(const Expr& root, FirstTime&& first_time, EnterFn&& enter,
 }
 
 size_t NumChildren(const ExprNode* node) {
-  return DispatchExpr(node, [](const auto* n) { return NumChildrenOf(*n); });
+  return DispatchExpr(
+      node, [](const auto* n) { return NumChildrenOf(*n); },
+      [](const ExprNode*) { return size_t{0}; });
 }
 
 bool SameType(const ExprNode* a, const ExprNode* b) {
@@ -351,14 +353,18 @@ Expr WithChildrenOf(const N* node, absl::Span<const Expr> children) {
 
 Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children) {
   return DispatchExpr(
-      node, [children](const auto* n) { return WithChildrenOf(n, children); });
+      node, [children](const auto* n) { return WithChildrenOf(n, children); },
+      [](const ExprNode* other) { return Expr(other); });
 }
 
 Expr WithType(const Expr& expr, Type type) {
   if (expr->type() == type) return expr;
-  return DispatchExpr(expr.get(), [&type](const auto* node) -> Expr {
-    return CopyWithType(*node, std::move(type));
-  });
+  return DispatchExpr(
+      expr.get(),
+      [&type](const auto* node) -> Expr {
+        return CopyWithType(*node, std::move(type));
+      },
+      [](const ExprNode* other) { return Expr(other); });
 }
 
 namespace {

@@ -5,7 +5,9 @@
 // of a node, in order: a call's operator and arguments; a tuple's fields; a
 // function's parameters and body; a let's variable, value and body; an if's
 // condition and branches; a match's data and, clause by clause, the variables
-// of the pattern and the right side.
+// of the pattern and the right side. What is not an expression of Relay, such
+// as a function of another level of the module, counts as having no children:
+// it is visited, without a hook, and stays as it is.
 
 #ifndef BATON_RELAY_IR_VISIT_H_
 #define BATON_RELAY_IR_VISIT_H_
@@ -194,7 +196,7 @@ class ExprMutator {
 Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children);
 
 // The same node with another type; a handle to `expr` itself if it has that
-// type already.
+// type already, or is not an expression of Relay.
 Expr WithType(const Expr& expr, Type type);
 
 // Substitutes variables by expressions. Binders are left as they are.
@@ -205,7 +207,9 @@ Expr Substitute(const Expr& expr,
 
 template <typename Fn>
 void ForEachChild(const ExprNode* node, Fn&& fn) {
-  DispatchExpr(node, [&fn](const auto* n) { ForEachChildOf(*n, fn); });
+  DispatchExpr(
+      node, [&fn](const auto* n) { ForEachChildOf(*n, fn); },
+      [](const ExprNode*) {});
 }
 
 }  // namespace baton

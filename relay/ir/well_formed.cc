@@ -188,9 +188,25 @@ class Checker {
       case ExprKind::kGlobalVar:
         UseGlobal(static_cast<const GlobalVarNode*>(node));
         return;
-      default:
-        break;
+      case ExprKind::kCall:
+      case ExprKind::kTuple:
+      case ExprKind::kTupleGetItem:
+      case ExprKind::kFunction:
+      case ExprKind::kLet:
+      case ExprKind::kIf:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite:
+      case ExprKind::kMatch:
+        Open(node);
+        return;
     }
+    Error(node->span(), "a ", NodeKindName(node->kind()),
+          " is not an expression of Relay");
+  }
+
+  // Has the children of `node` come next, if they have not been before.
+  void Open(const ExprNode* node) {
     if (!node->unique()) {
       if (const int* scope = needs_.Find(node); scope != nullptr) {
         UseShared(node, *scope);
@@ -204,7 +220,7 @@ class Checker {
     if (module_ == nullptr || module_->Find(var->name()).defined()) return;
     if (!unknown_globals_.insert(var->name()).second) return;
     std::vector<std::string> known;
-    for (const auto& definition : module_->functions<Function>()) {
+    for (const auto& definition : module_->functions()) {
       known.push_back(definition.var->name());
     }
     Error(var->span(), "the module has no function @", var->name(),
@@ -339,8 +355,12 @@ class Checker {
         }
         break;
       }
-      default:
-        break;
+      case ExprKind::kVar:
+      case ExprKind::kConstant:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kOp:
+      case ExprKind::kConstructor:
+        break;  // never opened
     }
     if (!node->unique()) {
       const int64_t depth =

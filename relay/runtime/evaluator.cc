@@ -326,7 +326,16 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       return absl::InvalidArgumentError(
           absl::StrCat("operator ", static_cast<const OpNode*>(node)->name(),
                        " can only be called, not used as a value"));
-    default:
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kFunction:
+    case ExprKind::kLet:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kMatch:
       break;
   }
   if (!node->unique()) {
@@ -361,19 +370,29 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
       Push(node, Step::kLeave);
       Push(static_cast<const MatchNode*>(node)->data().get(), Step::kEnter);
       return absl::OkStatus();
-    default: {
-      Push(node, Step::kLeave);
-      const size_t first = work_.size();
-      ForEachChild(node, [&](const Expr& child) {
-        // The operator or constructor of a call is not a value.
-        if (node->kind() != ExprKind::kCall || !IsApplied(child)) {
-          Push(child.get(), Step::kEnter);
-        }
-      });
-      std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
-      return absl::OkStatus();
-    }
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
+    case ExprKind::kConstructor:
+      break;
   }
+  Push(node, Step::kLeave);
+  const size_t first = work_.size();
+  ForEachChild(node, [&](const Expr& child) {
+    // The operator or constructor of a call is not a value.
+    if (node->kind() != ExprKind::kCall || !IsApplied(child)) {
+      Push(child.get(), Step::kEnter);
+    }
+  });
+  std::reverse(work_.begin() + static_cast<ptrdiff_t>(first), work_.end());
+  return absl::OkStatus();
 }
 
 absl::Status Evaluator::Leave(const ExprNode* node) {
@@ -452,10 +471,16 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       Yield(node, Value());
       return absl::OkStatus();
     }
-    default:
-      return absl::InternalError(
-          absl::StrCat("cannot evaluate a ", NodeKindName(node->kind())));
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
+    case ExprKind::kConstructor:
+    case ExprKind::kFunction:
+      break;
   }
+  return absl::InternalError(
+      absl::StrCat("cannot evaluate a ", NodeKindName(node->kind())));
 }
 
 absl::Status Evaluator::LeaveCall(const CallNode* call) {

@@ -124,13 +124,27 @@ void LetEliminator::CountUses() {
         if (!IsPure(i)) push(children[1], level);
         break;
       }
-      default: {
-        const bool is_function = graph_.node(i)->kind() == ExprKind::kFunction;
+      case ExprKind::kFunction:
         for (size_t k = children.size(); k > 0; --k) {
-          push(children[k - 1], level + (is_function ? 1 : 0));
+          push(children[k - 1], level + 1);
         }
         break;
-      }
+      case ExprKind::kConstant:
+      case ExprKind::kCall:
+      case ExprKind::kTuple:
+      case ExprKind::kTupleGetItem:
+      case ExprKind::kIf:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite:
+      case ExprKind::kMatch:
+      case ExprKind::kConstructor:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kOp:
+        for (size_t k = children.size(); k > 0; --k) {
+          push(children[k - 1], level);
+        }
+        break;
     }
   }
 }

@@ -38,9 +38,21 @@ bool BindsVariables(const ExprNode* node) {
       }
       return result;
     }
-    default:
-      return false;
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kConstructor:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
+      break;
   }
+  return false;
 }
 
 // Which calls are replaced, found in one walk.

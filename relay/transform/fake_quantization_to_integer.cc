@@ -500,12 +500,11 @@ class SingleCallRewriter {
 
 absl::StatusOr<Function> RewriteFunction(
     const Function& function, const IRModule& module,
-    const PassContext& context,
     const FakeQuantizationToIntegerOptions& options) {
   BATON_ASSIGN_OR_RETURN(const EnabledRules rules, EnabledRules::For(options));
-  const auto graph = context.Analyze<IndexedGraph>(function);
-  BATON_ASSIGN_OR_RETURN(
-      Expr result, RegionRewriter(*graph, rules, options.hard_fail).Run());
+  const IndexedGraph graph(function);
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         RegionRewriter(graph, rules, options.hard_fail).Run());
   if (options.use_qat) {
     if (result != function) {
       BATON_ASSIGN_OR_RETURN(result, InferTypeOf(result, &module));
@@ -522,8 +521,8 @@ absl::StatusOr<Function> RewriteFunction(
 Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& module,
-                const PassContext& context) {
-        return RewriteFunction(function, module, context, options);
+                const PassContext& /*context*/) {
+        return RewriteFunction(function, module, options);
       },
       {.name = "FakeQuantizationToInteger",
        .required = {"InferType"},

@@ -92,9 +92,22 @@ class ForwardFolder {
         return children.subspan(children.size() - 1);
       case ExprKind::kLet:
         return children.subspan(1);
-      default:
-        return children;
+      case ExprKind::kVar:
+      case ExprKind::kConstant:
+      case ExprKind::kCall:
+      case ExprKind::kTuple:
+      case ExprKind::kTupleGetItem:
+      case ExprKind::kIf:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite:
+      case ExprKind::kMatch:
+      case ExprKind::kConstructor:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kOp:
+        break;
     }
+    return children;
   }
 
   void Meet(int i, const ScaleSink& sink) {

@@ -77,7 +77,8 @@ absl::StatusOr<IRModule> InferTypesInGroups(IRModule module,
                                             const PassContext& context) {
   const auto definitions = module.functions();
   const auto is_typed = [](const IRModule::Definition& definition) {
-    return definition.function->type().defined();
+    return definition.function->type().defined() ||
+           !definition.function.Is<FunctionNode>();
   };
   if (std::all_of(definitions.begin(), definitions.end(), is_typed)) {
     return module;
@@ -87,10 +88,7 @@ absl::StatusOr<IRModule> InferTypesInGroups(IRModule module,
   std::vector<int> untyped;
   for (int i = 0; i < module.size(); ++i) {
     functions.push_back(definitions[i].function);
-    if (!is_typed(definitions[i]) &&
-        functions[i].As<FunctionNode>() != nullptr) {
-      untyped.push_back(i);
-    }
+    if (!is_typed(definitions[i])) untyped.push_back(i);
   }
   if (untyped.size() < 2) return InferTypes(module);
   const int num_untyped = static_cast<int>(untyped.size());

@@ -190,7 +190,15 @@ void LetInserter::Enter(int i, int let) {
         return;
       }
       break;
-    default:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kLet:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kMatch:
+    case ExprKind::kOp:
       break;
   }
   Push(i, /*leave=*/true, let);
@@ -236,7 +244,15 @@ void LetInserter::PushChildren(int i) {
     case ExprKind::kRefWrite:
       for (const int child : children) Push(child, /*leave=*/false);
       break;
-    default:
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kConstructor:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
       for (size_t k = children.size(); k > 0; --k) {
         Push(children[k - 1], /*leave=*/false);
       }
@@ -269,7 +285,18 @@ void LetInserter::Leave(int i, int let) {
         return;
       }
       break;
-    default:
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kMatch:
+    case ExprKind::kConstructor:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
       break;
   }
   results_[i] = Bind(i, Rebuild(i), LetAt(let));
@@ -323,7 +350,18 @@ Expr LetInserter::Rebuild(int i) {
             Close(graph_.opened_scope(i, k - 1), std::move(scratch_[k]));
       }
       break;
-    default:
+    case ExprKind::kVar:
+    case ExprKind::kConstant:
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kLet:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kConstructor:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
       break;
   }
   Expr rebuilt = WithChildren(node, scratch_);
@@ -379,7 +417,16 @@ Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
     case ExprKind::kOp:
     case ExprKind::kConstructor:
       return expr;  // has its device from elsewhere, or fits any
-    default:
+    case ExprKind::kConstant:
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kLet:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kMatch:
       break;
   }
   const Attrs& outer = devices_.back();

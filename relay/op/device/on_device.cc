@@ -35,7 +35,17 @@ Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
     case ExprKind::kVar:
     case ExprKind::kFunction:
       return expr;
-    default:
+    case ExprKind::kConstant:
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kLet:
+    case ExprKind::kIf:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite:
+    case ExprKind::kMatch:
+    case ExprKind::kConstructor:
       break;
   }
   OnDeviceAttrs attrs = *outer;
