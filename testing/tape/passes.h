@@ -1,0 +1,29 @@
+// Function passes over tapes.
+
+#ifndef BATON_TESTING_TAPE_PASSES_H_
+#define BATON_TESTING_TAPE_PASSES_H_
+
+#include "absl/strings/string_view.h"
+#include "baton/testing/tape/tape.h"
+#include "baton/transform/function_pass.h"
+#include "baton/transform/pass.h"
+
+namespace baton {
+namespace tape {
+
+// Passes leave tapes with this attribute alone.
+inline constexpr absl::string_view kFrozen = "Frozen";
+
+// The tapes of a module. CheckTapes runs after every pass over them.
+const FunctionKind<Tape>& Tapes();
+
+// Removes steps whose results nobody reads. Steps have no effects.
+Pass RemoveDeadSteps();
+
+// An error if a function of the module is not well-formed.
+Pass CheckTapes();
+
+}  // namespace tape
+}  // namespace baton
+
+#endif  // BATON_TESTING_TAPE_PASSES_H_

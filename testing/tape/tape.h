@@ -1,0 +1,162 @@
+// A second level of the IR, beside Relay: tapes, straight lists of steps on
+// registers. It is defined here alone: `ir/` and `transform/` do not know it.
+// It shows what a level consists of (docs/add_a_kind_of_node.md), and its test
+// that all of Baton's machinery serves it.
+//
+//   tape @scaled(%x, %y) {
+//     %t = multiply(%x, %y);
+//     %t = @main(%t);
+//     return %t;
+//   }
+//
+// A step calls an operator or a function of the module, of any kind, with what
+// registers hold, and puts the result into a register, which may be written
+// again.
+
+#ifndef BATON_TESTING_TAPE_TAPE_H_
+#define BATON_TESTING_TAPE_TAPE_H_
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_fields.h"
+#include "baton/ir/node_kind.h"
+#include "baton/ir/span.h"
+
+namespace baton {
+namespace tape {
+
+inline constexpr int kTapeLevel = 12;
+
+#define BATON_TAPE_NODES(X) \
+  X(0, Register, kLeafExpr) \
+  X(1, Step, kExpr)         \
+  X(2, Tape, kFunction)
+
+enum class TapeKind : uint16_t {
+#define BATON_TAPE_ENUMERATOR(index, Name, sort) \
+  k##Name = NodeKind::Id(kTapeLevel, index),
+  BATON_TAPE_NODES(BATON_TAPE_ENUMERATOR)
+#undef BATON_TAPE_ENUMERATOR
+};
+
+constexpr NodeSort SortOf(TapeKind kind) {
+  switch (kind) {
+#define BATON_TAPE_SORT(index, Name, sort) \
+  case TapeKind::k##Name:                  \
+    return NodeSort::sort;
+    BATON_TAPE_NODES(BATON_TAPE_SORT)
+#undef BATON_TAPE_SORT
+  }
+  return NodeSort::kOther;
+}
+
+// A place for a value. Its identity is the node, not the name.
+class RegisterNode final : public ExprNode {
+ public:
+  BATON_NODE(Register, ExprNode, TapeKind::kRegister)
+  explicit RegisterNode(std::string name)
+      : ExprNode(kKind), name_(std::move(name)) {}
+  const std::string& name() const { return name_; }  // without the `%`
+
+  static constexpr NodeIdentity kIdentity = NodeIdentity::kVariable;
+  static constexpr auto Fields() {
+    return std::tuple(field::Name<1, &RegisterNode::name_>("name"));
+  }
+
+ private:
+  std::string name_;
+};
+
+class Register : public Expr {
+ public:
+  BATON_HANDLE(Register, Expr, RegisterNode)
+  explicit Register(std::string name)
+      : Expr(new RegisterNode(std::move(name))) {}
+};
+
+// `result = callee(args...)`.
+class StepNode final : public ExprNode {
+ public:
+  BATON_NODE(Step, ExprNode, TapeKind::kStep)
+  StepNode(Register result, Expr callee, std::vector<Register> args, Span span)
+      : ExprNode(kKind, {}, std::move(span)),
+        result_(std::move(result)),
+        callee_(std::move(callee)),
+        args_(std::move(args)) {}
+  const Register& result() const { return result_; }
+  const Expr& callee() const { return callee_; }  // an Op or a GlobalVar
+  absl::Span<const Register> args() const { return args_; }
+
+  static constexpr auto Fields() {
+    return std::tuple(field::Child<1, &StepNode::callee_>("callee"),
+                      field::Child<2, &StepNode::args_>("args"),
+                      field::Child<3, &StepNode::result_>("result"));
+  }
+
+ private:
+  Register result_;
+  Expr callee_;
+  std::vector<Register> args_;
+};
+
+class Step : public Expr {
+ public:
+  BATON_HANDLE(Step, Expr, StepNode)
+  Step(Register result, Expr callee, std::vector<Register> args, Span span = {})
+      : Expr(new StepNode(std::move(result), std::move(callee), std::move(args),
+                          std::move(span))) {}
+};
+
+// A function: its parameters hold the arguments, the other registers nothing
+// before a step writes them.
+class TapeNode final : public BaseFuncNode {
+ public:
+  BATON_NODE(Tape, BaseFuncNode, TapeKind::kTape)
+  TapeNode(std::vector<Register> params, std::vector<Register> locals,
+           std::vector<Step> steps, Register result, DictAttrs attrs, Span span)
+      : BaseFuncNode(kKind, std::move(attrs), {}, std::move(span)),
+        params_(std::move(params)),
+        locals_(std::move(locals)),
+        steps_(std::move(steps)),
+        result_(std::move(result)) {}
+  absl::Span<const Register> params() const { return params_; }
+  // The other registers, in the order of their first steps.
+  absl::Span<const Register> locals() const { return locals_; }
+  absl::Span<const Step> steps() const { return steps_; }
+  const Register& result() const { return result_; }
+
+  static constexpr auto Fields() {
+    return std::tuple(field::Binder<1, &TapeNode::params_>("params"),
+                      field::Binder<2, &TapeNode::locals_>("locals"),
+                      field::Child<3, &TapeNode::steps_>("steps"),
+                      field::Child<4, &TapeNode::result_>("result"),
+                      field::Attrs<5, &TapeNode::attrs_>("attrs"));
+  }
+
+ private:
+  std::vector<Register> params_;
+  std::vector<Register> locals_;
+  std::vector<Step> steps_;
+  Register result_;
+};
+
+class Tape : public BaseFunc {
+ public:
+  BATON_HANDLE(Tape, BaseFunc, TapeNode)
+  // The registers that are not parameters are found from the steps.
+  Tape(std::vector<Register> params, std::vector<Step> steps, Register result,
+       DictAttrs attrs = {}, Span span = {});
+};
+
+}  // namespace tape
+}  // namespace baton
+
+#endif  // BATON_TESTING_TAPE_TAPE_H_
