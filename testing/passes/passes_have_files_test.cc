@@ -14,7 +14,7 @@
 namespace baton {
 namespace {
 
-// `to_a_normal_form` for `ToANormalForm`.
+// `to_a_normal_form` for `ToANormalForm`, `qnn_legalize` for `qnn.Legalize`.
 std::string FileName(absl::string_view pass) {
   const auto is_upper = [&](size_t i) {
     return i < pass.size() &&
@@ -23,10 +23,12 @@ std::string FileName(absl::string_view pass) {
   std::string name;
   for (size_t i = 0; i < pass.size(); ++i) {
     const bool begins_word =
-        is_upper(i) && i > 0 &&
+        is_upper(i) && i > 0 && pass[i - 1] != '.' &&
         (!is_upper(i - 1) || (i + 1 < pass.size() && !is_upper(i + 1)));
     if (begins_word) name += '_';
-    name += absl::ascii_tolower(static_cast<unsigned char>(pass[i]));
+    name += pass[i] == '.'
+                ? '_'
+                : absl::ascii_tolower(static_cast<unsigned char>(pass[i]));
   }
   return name;
 }
@@ -34,6 +36,7 @@ std::string FileName(absl::string_view pass) {
 TEST(FileNameTest, HasWords) {
   EXPECT_EQ(FileName("ToANormalForm"), "to_a_normal_form");
   EXPECT_EQ(FileName("PrintIR"), "print_ir");
+  EXPECT_EQ(FileName("qnn.CanonicalizeOps"), "qnn_canonicalize_ops");
   EXPECT_EQ(FileName("CombineParallelConv2d"), "combine_parallel_conv2d");
 }
 

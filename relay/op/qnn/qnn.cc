@@ -19,6 +19,8 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
@@ -30,6 +32,7 @@
 #include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/qnn/qnn_kernels.h"
+#include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
@@ -802,6 +805,16 @@ Expr Unary(const Op& op, Expr data, Quantization from, Quantization to,
 
 }  // namespace
 
+std::optional<Range> RangeOf(DType dtype) {
+  if (!dtype.is_integral() || dtype.bits() > 32) return std::nullopt;
+  const int64_t one = 1;
+  if (dtype.is_uint()) {
+    return Range{0, static_cast<double>((one << dtype.bits()) - 1)};
+  }
+  const int64_t half = one << (dtype.bits() - 1);
+  return Range{static_cast<double>(-half), static_cast<double>(half - 1)};
+}
+
 Expr Quantize(Expr data, Quantization to, QuantizeAttrs attrs) {
   return Call(BATON_OP("qnn.quantize"),
               {std::move(data), std::move(to.scale), std::move(to.zero_point)},
@@ -899,6 +912,12 @@ Expr Exp(Expr data, Quantization from, Quantization to) {
 Expr HardSwish(Expr data, Quantization from, Quantization to) {
   return Unary(BATON_OP("qnn.hardswish"), std::move(data), std::move(from),
                std::move(to));
+}
+
+Expr RealHardSwish(Expr data) {
+  Expr factor = Clip(relay::Add(data, Const(3.0f)), 0, 6);
+  return Divide(relay::Multiply(std::move(data), std::move(factor)),
+                Const(6.0f));
 }
 
 Expr LeakyRelu(Expr data, double alpha, Quantization from, Quantization to) {

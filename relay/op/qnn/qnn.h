@@ -3,6 +3,7 @@
 #ifndef BATON_RELAY_OP_QNN_QNN_H_
 #define BATON_RELAY_OP_QNN_QNN_H_
 
+#include <optional>
 #include <string>
 
 #include "baton/base/dtype.h"
@@ -114,6 +115,14 @@ struct Quantization {
   Expr zero_point;
 };
 
+// The numbers that quantized elements can be.
+struct Range {
+  double low;
+  double high;
+};
+// Nullopt if `dtype` is no type of integers of at most 32 bits.
+std::optional<Range> RangeOf(DType dtype);
+
 // Builders of calls.
 
 Expr Quantize(Expr data, Quantization to, QuantizeAttrs attrs);
@@ -150,6 +159,8 @@ Expr Abs(Expr data, Quantization from, Quantization to);
 Expr Erf(Expr data, Quantization from, Quantization to);
 Expr Exp(Expr data, Quantization from, Quantization to);
 Expr HardSwish(Expr data, Quantization from, Quantization to);
+// What qnn.hardswish computes, of real numbers in float32.
+Expr RealHardSwish(Expr data);
 Expr LeakyRelu(Expr data, double alpha, Quantization from, Quantization to);
 Expr Log(Expr data, Quantization from, Quantization to);
 Expr Rsqrt(Expr data, Quantization from, Quantization to);

@@ -1,0 +1,66 @@
+// ToMixedPrecision: computes in a shorter floating-point type where that is
+// faster and accurate enough.
+//
+// Operators are of three categories. Those that gain always compute in the
+// shorter type; those that follow do so if their arguments are in it already;
+// the others compute in float32. Casts are put where arguments differ.
+//
+// What crosses other boundaries keeps its type: arguments of functions and
+// constructors, values in references, results of branches that would differ,
+// results of functions that are called by name, are recursive, or are values
+// themselves. The result of @main becomes what it is computed in, if nothing
+// calls @main.
+
+#ifndef BATON_RELAY_TRANSFORM_TO_MIXED_PRECISION_H_
+#define BATON_RELAY_TRANSFORM_TO_MIXED_PRECISION_H_
+
+#include <cstdint>
+
+#include "baton/base/dtype.h"
+#include "baton/base/fields.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct ToMixedPrecisionOptions {
+  DType mixed_precision_type = DType::Float(16);
+  int64_t missing_op_mode = 1;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("mixed_precision_type", &ToMixedPrecisionOptions::mixed_precision_type,
+      "The floating-point type to compute in.");
+    v("missing_op_mode", &ToMixedPrecisionOptions::missing_op_mode,
+      "What to do with operators without a category: 0 is an error; with 1 "
+      "and 2 they follow their arguments.");
+  }
+};
+
+// A function pass of level 0. The setting
+// `relay.ToMixedPrecision.keep_orig_output_dtype` keeps the result of @main.
+Pass ToMixedPrecision(ToMixedPrecisionOptions options = {});
+
+enum class PrecisionCategory {
+  kAlways,  // gains from the shorter type
+  kFollow,  // does not, but can be computed in it
+  kNever,   // loses too much accuracy
+};
+
+struct PrecisionConversion {
+  PrecisionCategory category;
+  // What the operator computes in, for those that say it in their attributes.
+  DType accumulation_dtype;
+  // What the result is cast to.
+  DType output_dtype;
+};
+
+// How a call of an operator is converted; `dtype` is the shorter type.
+using PrecisionRule = PrecisionConversion (*)(const CallNode& call,
+                                              DType dtype);
+OpAttrMap<PrecisionRule>& PrecisionRules();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_TO_MIXED_PRECISION_H_
