@@ -153,8 +153,8 @@ Pass CreateLegalizationPass(absl::string_view kind, absl::string_view target,
   return CreateFunctionPass(
       [maps = std::move(maps)](
           const Function& function, const IRModule& /*module*/,
-          const PassContext& context) -> absl::StatusOr<Function> {
-        return LegalizeFunction(*context.Analyze<IndexedGraph>(function), maps);
+          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return LegalizeFunction(IndexedGraph(function), maps);
       },
       std::move(info), std::move(options));
 }

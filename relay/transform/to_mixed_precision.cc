@@ -531,8 +531,8 @@ absl::StatusOr<Function> ConvertFunction(
   if (!function->type().defined()) {
     BATON_ASSIGN_OR_RETURN(typed, InferTypeOf(function, &module));
   }
-  const auto graph = context.Analyze<IndexedGraph>(typed);
-  Converter converter(*graph, module, options.mixed_precision_type,
+  const IndexedGraph graph(typed);
+  Converter converter(graph, module, options.mixed_precision_type,
                       KeepsResult(function, module, context));
   BATON_ASSIGN_OR_RETURN(const Expr result, converter.Run());
   if (options.missing_op_mode == 0 && !converter.missing().empty()) {
