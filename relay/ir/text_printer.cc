@@ -389,10 +389,18 @@ class Printer final : public FunctionTextWriter {
   bool HasOneUser(const ExprNode* node);
   void CountUsers();
 
+  // The text of a type of the program that was written lately.
+  struct TypeText {
+    const TypeNode* type = nullptr;
+    std::string text;
+  };
+  static constexpr size_t kTypeTexts = 16;
+
   const TextOptions options_;
   TextOutput& output_;
   internal::MetadataTable metadata_;
   internal::UniqueNames names_;
+  TypeText type_texts_[kTypeTexts];
   size_t next_temp_ = 0;
   int indent_ = 0;
 
@@ -1397,12 +1405,19 @@ void Printer::AppendFunctionHead(const FunctionNode* function,
 }
 
 void Printer::AppendTypeText(const Type& type, std::string* out) {
-  AppendType(
-      type.get(),
-      [this](const DimExprNode* dim, std::string* text) {
-        metadata_.AppendRef(dim, text);
-      },
-      out);
+  TypeText& known =
+      type_texts_[reinterpret_cast<uintptr_t>(type.get()) / 64 % kTypeTexts];
+  if (known.type != type.get()) {
+    known.type = type.get();
+    known.text.clear();
+    AppendType(
+        type.get(),
+        [this](const DimExprNode* dim, std::string* text) {
+          metadata_.AppendRef(dim, text);
+        },
+        &known.text);
+  }
+  out->append(known.text);
 }
 
 void Printer::AppendNote(const ExprNode* node, std::string* out) {
