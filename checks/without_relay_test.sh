@@ -22,7 +22,7 @@ fi
 symbols="$(nm --demangle "${program}")"
 grep -q 'baton::IRModule::Set(' <<<"${symbols}" || fail "no symbols to look at"
 # Relay's node classes are in namespace baton.
-if grep -E 'baton::(relay::|CallNode|FunctionNode|LetNode|InferTypes|ParseModule)' \
+if grep -E 'baton::(relay::|CallNode|FunctionNode|LetNode|InferTypes|ParseExpr)' \
     <<<"${symbols}"; then
   fail "the program holds these symbols of Relay"
 fi
