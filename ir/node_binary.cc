@@ -84,11 +84,15 @@ int64_t UnZigZag(uint64_t value) {
 }  // namespace
 
 bool Varints::NextLong(uint64_t* value) {
+  const char* next = next_;
   *value = 0;
-  for (int shift = 0; shift < 64 && next_ != end_; shift += 7) {
-    const auto byte = static_cast<uint8_t>(*next_++);
+  for (int shift = 0; shift < 64 && next != end_; shift += 7) {
+    const auto byte = static_cast<uint8_t>(*next++);
     *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
+    if (byte < 0x80) {
+      next_ = next;
+      return true;
+    }
   }
   return false;
 }
@@ -385,6 +389,7 @@ Dim NodeReader::SymbolicDim(uint64_t number, const char* field, int index) {
 }
 
 DType NodeReader::NewDType(absl::string_view bytes, const char* field) {
+  if (failed()) return {};
   WireField raw[std::size(kDTypeForms)];
   if (!Parse(bytes, kDTypeForms, "DType", raw)) {
     error_ = absl::StrCat(field, ": ", error_);

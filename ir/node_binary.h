@@ -70,8 +70,8 @@ inline char* PutTag(int field, WireType type, char* out) {
       static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type), out);
 }
 
-// Numbers in a row. Next() is false at the end, and at a number that is cut off
-// or too long.
+// Numbers in a row. Next() is false at the end, and before a number that is cut
+// off or too long.
 class Varints {
  public:
   explicit Varints(absl::string_view bytes)
@@ -671,6 +671,7 @@ void ReadRecords(const WireField* raw, std::vector<R>& to, NodeReader& reader) {
       P::Of(to[i]) = ReadElement<typename P::Value>(
           number, part.name(), static_cast<int>(i), P::kMayBeNull, reader);
     }
+    if (!reader.failed() && !numbers.at_end()) reader.FailToParse();
   };
   std::apply([&](auto... part) { (read(part), ...); }, R::Fields());
 }
@@ -707,6 +708,7 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
         new (to + i) typename F::Value(ReadElement<typename F::Value>(
             number, field.name(), static_cast<int>(i), false, reader));
       }
+      if (!numbers.at_end()) reader.FailToParse();
     } else if constexpr (F::kNumber != 0) {
       ReadField(field, body, raw[F::kNumber], F::Of(*node), reader);
     }

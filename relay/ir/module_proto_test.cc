@@ -1,0 +1,58 @@
+// ir/module.proto says what the descriptions of node classes say.
+
+#include <map>
+#include <string>
+
+#include "baton/ir/module.pb.h"
+#include "baton/ir/node_class.h"
+#include "baton/ir/node_fields.h"
+#include "baton/relay/ir/expr.h"
+#include "google/protobuf/descriptor.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+// Numbers of the fields of a class, with their names.
+std::map<int, std::string> DescribedFields(const NodeClass& node_class) {
+  std::map<int, std::string> fields;
+  for (const NodeFieldInfo& field : node_class.fields) {
+    if (field.number != 0) fields[field.number] = std::string(field.name);
+  }
+  // A tensor takes three; attributes are a type and values.
+  if (node_class.name == "Constant") {
+    fields[2] = "shape";
+    fields[3] = "buffer";
+  }
+  if (node_class.name == "Attrs") fields[2] = "values";
+  return fields;
+}
+
+TEST(ModuleProtoTest, HasTheMessagesOfAllClassesWithoutNames) {
+  const Descriptor* node = binary::Node::descriptor();
+  int messages = 0;
+  for (const NodeClass* node_class : NodeClasses()) {
+    if (node_class->node_field == 0) continue;
+    SCOPED_TRACE(std::string(node_class->name));
+    ++messages;
+    const FieldDescriptor* field =
+        node->FindFieldByNumber(node_class->node_field);
+    ASSERT_NE(field, nullptr);
+    const Descriptor* message = field->message_type();
+    ASSERT_NE(message, nullptr);
+    EXPECT_EQ(message->name(), std::string(node_class->name));
+    const std::map<int, std::string> fields = DescribedFields(*node_class);
+    EXPECT_EQ(message->field_count(), static_cast<int>(fields.size()));
+    for (const auto& [number, name] : fields) {
+      EXPECT_NE(message->FindFieldByNumber(number), nullptr) << name;
+    }
+  }
+  // And `other`.
+  EXPECT_EQ(node->oneof_decl(0)->field_count(), messages + 1);
+}
+
+}  // namespace
+}  // namespace baton
