@@ -247,11 +247,10 @@ std::string ReadError(const std::string& bytes) {
 }
 
 TEST(LevelsTest, ClassesThatAreNotLinkedAreNamed) {
-  EXPECT_EQ(ReadError(absl::StrReplaceAll(Written(Everything()),
-                                          {{"Kernel", "Karnel"}})),
-            "file: byte 71: node_classes[0]: this program has no node class "
-            "Karnel of a level \"loop\": the library that registers it is not "
-            "linked in");
+  EXPECT_EQ(
+      ReadError(absl::StrReplaceAll(Written(Everything()), {{"loop", "leap"}})),
+      "file: byte 64: node_classes[0]: this program has no node class Index of "
+      "a level \"leap\": the library that registers it is not linked in");
 }
 
 TEST(LevelsTest, DamageIsFound) {

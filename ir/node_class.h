@@ -15,7 +15,6 @@
 #include <initializer_list>
 #include <string>
 #include <tuple>
-#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -70,8 +69,8 @@ struct NodeClass {
                internal::NodeHasher& h) = nullptr;
   void (*hash_tree)(const Node* node, StableHash& hash,
                     internal::NodeHasher& h) = nullptr;
-  void (*hash_name)(const Node* node, StableHash& hash,
-                    internal::NodeHasher& h) = nullptr;
+  void (*hash_name)(const Node* node, StableHash& hash, internal::NodeHasher& h,
+                    bool with_references) = nullptr;
   // The node in messages: `%x`, `a call of nn.dense`.
   std::string (*describe)(const Node* node) = nullptr;
 

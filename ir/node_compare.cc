@@ -386,10 +386,10 @@ uint64_t NodeHasher::HashVariable(const Node* variable, bool binds) {
   return hash.value();
 }
 
-uint64_t NodeHasher::HashName(const Node* node) {
+uint64_t NodeHasher::HashName(const Node* node, bool with_references) {
   if (node == nullptr) return 0;
   StableHash hash(static_cast<uint64_t>(node->kind().id()));
-  ClassOf(node).hash_name(node, hash, *this);
+  ClassOf(node).hash_name(node, hash, *this, with_references);
   return hash.value();
 }
 

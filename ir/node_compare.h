@@ -207,7 +207,7 @@ class NodeHasher {
   uint64_t HashAttrs(const DictAttrs& attrs, const AttrsType* /*implied*/) {
     return HashMap(attrs.entries());
   }
-  uint64_t HashName(const Node* node);
+  uint64_t HashName(const Node* node, bool with_references = true);
 
  private:
   struct Frame {
@@ -650,12 +650,21 @@ void HashFields(const Node* node, StableHash& hash, NodeHasher& h) {
   });
 }
 
+// With the names that it refers to, but not those that these refer to.
 template <typename N>
-void HashNameOf(const Node* node, StableHash& hash, NodeHasher& h) {
+void HashNameOf(const Node* node, StableHash& hash, NodeHasher& h,
+                bool with_references) {
   const N& n = *static_cast<const N*>(node);
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
-    if constexpr (F::kRole == FieldRole::kData) HashData(F::Of(n), hash, h);
+    if constexpr (F::kRole == FieldRole::kData) {
+      HashData(F::Of(n), hash, h);
+    } else if constexpr (F::kRole == FieldRole::kReference) {
+      if (!with_references) return;
+      for (const auto& reference : ReferencesIn(F::Of(n))) {
+        hash.Add(h.HashName(reference.get(), false));
+      }
+    }
   });
 }
 
