@@ -179,7 +179,7 @@ bool NodeComparator::BindersEqual(const Node* a, const Node* b) {
 bool NodeComparator::PartsEqual(const Node* a, const Node* b, int step,
                                 DifferencePlace place) {
   if (a != nullptr && ClassOf(a).identity != NodeIdentity::kName) {
-    Push(a, b, step, place);
+    Push(a, b, step, place.field, place.index, place.part);
     return true;
   }
   return TreesEqual(a, b, map_free_) || DifferInNode(step, place, a, b);

@@ -91,8 +91,9 @@ class NodeComparator {
   // equal so far; `step` is the place of the nodes compared.
   bool map_free() const { return map_free_; }
   // Compares two children later, before what was pushed before them.
-  void Push(const Node* a, const Node* b, int step, DifferencePlace place) {
-    if (trace_) step = AddStep(step, place);
+  void Push(const Node* a, const Node* b, int step, const char* field,
+            int index, const char* part) {
+    if (trace_) step = AddStep(step, {field, index, part});
     stack_.push_back({a, b, step});
   }
   // The same for parts of trees, and, by name, for references. With `map`,
@@ -107,8 +108,12 @@ class NodeComparator {
   bool TreesEqual(const Node* a, const Node* b, bool map) {
     if (a == nullptr || b == nullptr) return a == b;
     const size_t base = trees_.size();
-    PushTree(a, b, map);
-    return DrainTrees(base);
+    // Most trees are one node.
+    if (!TreeEqual({a, b, map, false})) {
+      trees_.resize(base);
+      return false;
+    }
+    return trees_.size() == base || DrainTrees(base);
   }
   bool NamesEqual(const Node* a, const Node* b) {
     if (a == b) return true;
@@ -409,11 +414,12 @@ bool CompareParts(const char* name, int record, const char* part, const N& node,
 template <FieldRole kRole, typename N, typename T>
 bool PushChildren(const char* name, const T& a, const T& b, NodeComparator& c,
                   int step) {
-  const auto push = [&](const Node* x, const Node* y, DifferencePlace place) {
+  const auto push = [&](const Node* x, const Node* y, int index,
+                        const char* part) {
     if constexpr (N::kKind.Is(NodeSort::kTypeDefinition)) {
-      return c.PartsEqual(x, y, step, place);
+      return c.PartsEqual(x, y, step, {name, index, part});
     } else {
-      if (x != y || !IsOp(x)) c.Push(x, y, step, place);
+      if (x != y || !IsOp(x)) c.Push(x, y, step, name, index, part);
       return true;
     }
   };
@@ -423,7 +429,7 @@ bool PushChildren(const char* name, const T& a, const T& b, NodeComparator& c,
       using P = decltype(part);
       if constexpr (P::kRole == FieldRole::kChild) {
         equal = equal && push(P::Of(a[i]).get(), P::Of(b[i]).get(),
-                              {name, static_cast<int>(i), part.name()});
+                              static_cast<int>(i), part.name());
       }
     };
     for (size_t i = a.size(); i-- > 0;) {
@@ -435,7 +441,7 @@ bool PushChildren(const char* name, const T& a, const T& b, NodeComparator& c,
     const auto y = ReferencesIn(b);
     for (size_t i = x.size(); i-- > 0 && equal;) {
       equal = push(x[i].get(), y[i].get(),
-                   {name, kIsList<T> ? static_cast<int>(i) : -1});
+                   kIsList<T> ? static_cast<int>(i) : -1, nullptr);
     }
   }
   return equal;
