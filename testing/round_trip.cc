@@ -21,6 +21,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
+#include "re2/re2.h"
 
 namespace baton::testing {
 
@@ -41,6 +42,17 @@ absl::Status SameText(const std::string& text, const std::string& text_again) {
                    line < lines.size() ? lines[line] : ""));
 }
 
+// The text, without the numbers of computed dimensions. Inference computes such
+// a dimension anew for each type; equal ones then are two in the metadata.
+std::string WithoutDimNumbers(const IRModule& module) {
+  static const RE2& number = *new RE2(
+      R"((meta\[tir\.(?:Add|Sub|Mul|Div|Mod|FloorDiv|FloorMod|Min|Max|Cast)\])\[\d+\])");
+  std::string text =
+      AsText(module, {.metadata = false, .note_omitted_metadata = false});
+  RE2::GlobalReplace(&text, number, "\\1");
+  return text;
+}
+
 }  // namespace
 
 absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
@@ -54,7 +66,13 @@ absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
   if (typed) {
     BATON_ASSIGN_OR_RETURN(again, InferTypes(again));
   }
-  BATON_RETURN_IF_ERROR(SameText(text, AsText(again)));
+  const std::string text_again = AsText(again);
+  if (!typed || text_again == text) {
+    BATON_RETURN_IF_ERROR(SameText(text, text_again));
+  } else {
+    BATON_RETURN_IF_ERROR(
+        SameText(WithoutDimNumbers(module), WithoutDimNumbers(again)));
+  }
   return CheckBinaryRoundTrip(module);
 }
 

@@ -10,7 +10,8 @@ namespace baton::testing {
 
 // OK if the text of `module` reads back as a structurally equal module that
 // prints the same text again; if `module` is typed, it is inferred in between,
-// since parsing does not infer. The same for the binary format, see
+// since parsing does not infer; the numbers of computed dimensions
+// in the metadata may differ then. The same for the binary format, see
 // CheckBinaryRoundTrip. An error tells the first difference.
 absl::Status CheckRoundTrip(const IRModule& module, bool typed);
 

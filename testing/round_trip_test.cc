@@ -65,6 +65,20 @@ TEST(RoundTripTest, Goldens) {
   }
 }
 
+// Inference makes each of them anew; ToANormalForm's lets share theirs.
+TEST(RoundTripTest, ComputedDimensions) {
+  const absl::StatusOr<IRModule> untyped = ParseModule(
+      ReadFileOrFail(RunfilePath("testing/conformance/InferType/"
+                                 "521e343bad.relay")),
+      "test");
+  ASSERT_THAT(untyped, IsOk());
+  absl::StatusOr<IRModule> module = InferTypes(*untyped);
+  ASSERT_THAT(module, IsOk());
+  module = PassRegistry::Global().Get("ToANormalForm")->Run(*module);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_THAT(CheckRoundTrip(*module, /*typed=*/true), IsOk());
+}
+
 TEST(RoundTripTest, Workloads) {
   for (const char* spec :
        {"resnet{num_layers=18}", "resnet{num_layers=34}",
