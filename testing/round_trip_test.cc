@@ -17,6 +17,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
+#include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workloads/workload.h"
@@ -67,10 +68,13 @@ TEST(RoundTripTest, Goldens) {
 
 // Inference makes each of them anew; ToANormalForm's lets share theirs.
 TEST(RoundTripTest, ComputedDimensions) {
-  const absl::StatusOr<IRModule> untyped = ParseModule(
-      ReadFileOrFail(RunfilePath("testing/conformance/InferType/"
-                                 "521e343bad.relay")),
-      "test");
+  // A program whose types have products of a symbolic dimension.
+  const absl::StatusOr<ConformanceCase> recorded = ParseConformanceCase(
+      "InferType", "521e343bad",
+      ReadFileOrFail(
+          RunfilePath("testing/conformance/InferType/521e343bad.relay")));
+  ASSERT_THAT(recorded, IsOk());
+  const absl::StatusOr<IRModule> untyped = ParseModule(recorded->before);
   ASSERT_THAT(untyped, IsOk());
   absl::StatusOr<IRModule> module = InferTypes(*untyped);
   ASSERT_THAT(module, IsOk());

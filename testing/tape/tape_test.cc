@@ -61,9 +61,9 @@ using ::testing::Not;
 
 constexpr absl::string_view kText = R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 3), float32]) {
-  %0 = multiply(1f, 2f);
-  %1 = nn.relu(%x);
-  add(%1, %0)
+  %0 = nn.relu(%x);
+  %1 = multiply(1f, 2f);
+  add(%0, %1)
 }
 
 tape @scaled(%x, %y) {
