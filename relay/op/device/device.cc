@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/registry.h"
@@ -24,6 +25,7 @@
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 namespace {
@@ -106,6 +108,12 @@ absl::StatusOr<Type> KillRel(TypeRelationContext& /*context*/) {
   return Type(TupleType(std::vector<Type>()));
 }
 
+// Nothing that the evaluator holds ends before it is dropped.
+absl::StatusOr<Value> KillKernel(const CallNode& /*call*/,
+                                 absl::Span<const Value> /*args*/) {
+  return Value::MakeTuple({});
+}
+
 BATON_REGISTER_OP("memory.alloc_storage")
     .Describe("A region of memory.")
     .Arguments({{"size", "Bytes."},
@@ -130,6 +138,7 @@ BATON_REGISTER_OP("memory.kill")
     .Describe("Ends the life of a tensor or region.")
     .Arguments({{"to_free", "What is no longer used."}})
     .TypeRelation(KillRel)
+    .Set(Kernels(), KillKernel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(StatefulOps(), true)
     .Set(NonComputationalOps(), true);
