@@ -21,6 +21,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/ir/unmatched_cases.h"
 #include "baton/relay/ir/visit.h"
@@ -125,9 +126,12 @@ std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
 
 class Inferencer final : private TypeRelationContext::Unifier {
  public:
-  Inferencer(const IRModule* module, Diagnostics& diagnostics)
+  // `default_span`: of nodes that have none.
+  Inferencer(const IRModule* module, Diagnostics& diagnostics,
+             const Span& default_span)
       : module_(module),
         diagnostics_(diagnostics),
+        default_span_(default_span),
         may_lack_definitions_(diagnostics.has_errors()) {
     results_.reserve(32);
   }
@@ -240,12 +244,16 @@ class Inferencer final : private TypeRelationContext::Unifier {
   template <typename... Context>
   Type Require(const Type& a, const Type& b, const ExprNode* node,
                const Context&... context);
+  const Span& SpanOf(const ExprNode* node) const {
+    return node->span().defined() ? node->span() : default_span_;
+  }
   void Error(const ExprNode* node, std::string message) {
-    diagnostics_.Error(node->span(), std::move(message));
+    diagnostics_.Error(SpanOf(node), std::move(message));
   }
 
   const IRModule* module_;
   Diagnostics& diagnostics_;
+  const Span default_span_;
   // Earlier errors may have kept definitions out of the module: that they are
   // not there is not reported.
   const bool may_lack_definitions_;
@@ -334,7 +342,7 @@ void Inferencer::Enter(const ExprNode* node) {
     case ExprKind::kConstant: {
       const auto* constant = static_cast<const ConstantNode*>(node);
       Expr typed =
-          Constant(constant->value(), constant->ValueType(), node->span());
+          Constant(constant->value(), constant->ValueType(), SpanOf(node));
       if (!node->unique()) memo_[node] = typed;
       results_.push_back(std::move(typed));
       return;
@@ -565,20 +573,20 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       std::vector<Expr> fields(std::make_move_iterator(children.begin()),
                                std::make_move_iterator(children.end()));
       return Made(
-          Tuple(std::move(fields), TupleType(std::move(types)), node->span()));
+          Tuple(std::move(fields), TupleType(std::move(types)), SpanOf(node)));
     }
     case ExprKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
       const Type& tuple = ResolveTop(TypeOf(children[0]));
       if (tuple.Is<IncompleteTypeNode>()) {
         const TupleGetItem result = Made(TupleGetItem(
-            std::move(children[0]), item->index(), NewHole(), node->span()));
+            std::move(children[0]), item->index(), NewHole(), SpanOf(node)));
         Suspend(result);
         return result;
       }
       Type type = TypeOfProjection(item, tuple);
       return Made(TupleGetItem(std::move(children[0]), item->index(),
-                               std::move(type), node->span()));
+                               std::move(type), SpanOf(node)));
     }
     case ExprKind::kFunction:
       return LeaveFunction(static_cast<const FunctionNode*>(node),
@@ -589,7 +597,7 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       const Type& type = TypeOf(children[1]);
       return Made(Let(bound == nullptr ? let->var() : *bound,
                       std::move(children[0]), std::move(children[1]), type,
-                      node->span()));
+                      SpanOf(node)));
     }
     case ExprKind::kIf: {
       // The place of a variable is that of its binding.
@@ -600,7 +608,7 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       Type type = Require(TypeOf(children[1]), TypeOf(children[2]), node,
                           "the branches of an if must have one type");
       return Made(If(std::move(children[0]), std::move(children[1]),
-                     std::move(children[2]), std::move(type), node->span()));
+                     std::move(children[2]), std::move(type), SpanOf(node)));
     }
     case ExprKind::kRefCreate: {
       RefType type(TypeOf(children[0]));
@@ -651,7 +659,7 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
     return Made(
         Call::Taking(std::move(callee), args, call->attrs(),
                      {call->type_args().begin(), call->type_args().end()},
-                     std::move(type), call->span()));
+                     std::move(type), SpanOf(call)));
   };
   if (op == nullptr) {
     return make(TypeOfGeneralCall(call, TypeOf(callee), args));
@@ -990,7 +998,7 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
       std::move(params), std::move(body),
       function->result_type().defined() ? function->result_type() : result,
       {function->type_params().begin(), function->type_params().end()},
-      function->attrs(), type, function->span()));
+      function->attrs(), type, SpanOf(function)));
 }
 
 void Inferencer::Suspend(const Expr& node) {
@@ -1367,11 +1375,13 @@ Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
 // What `infer` returns; nothing, with an error, without memory.
 template <typename Infer>
 auto WithInferencer(const IRModule* module, Diagnostics& diagnostics,
-                    const Infer& infer) {
+                    const Span& default_span, const Infer& infer) {
   std::optional<Inferencer> inferencer;
   using Result = decltype(infer(*inferencer));
   return IfOutOfMemory(
-      [&] { return infer(inferencer.emplace(module, diagnostics)); },
+      [&] {
+        return infer(inferencer.emplace(module, diagnostics, default_span));
+      },
       [&] {
         diagnostics.OutOfMemory(
             inferencer.has_value() ? inferencer->Place() : Span(), "types");
@@ -1390,7 +1400,7 @@ IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
     return module;
   }
   const auto definitions = module.functions<Function>();
-  return WithInferencer(&module, diagnostics, [&](Inferencer& inferencer) {
+  return WithInferencer(&module, diagnostics, {}, [&](Inferencer& inferencer) {
     std::vector<Function> functions;
     functions.reserve(definitions.size());
     for (const auto& d : definitions) {
@@ -1411,14 +1421,19 @@ absl::StatusOr<IRModule> InferTypes(const IRModule& module) {
 }
 
 absl::StatusOr<Expr> InferTypeOf(const Expr& expr, const IRModule* module) {
+  return InferTypeAt(expr, {}, module);
+}
+
+absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
+                                 const IRModule* module) {
   if (expr->type().defined()) return expr;
   Diagnostics diagnostics;
-  Expr result =
-      WithInferencer(module, diagnostics, [&expr](Inferencer& inferencer) {
-        Expr typed = inferencer.Infer(expr, "");
-        inferencer.Finish();
-        return typed;
-      });
+  Expr result = WithInferencer(module, diagnostics, span,
+                               [&expr](Inferencer& inferencer) {
+                                 Expr typed = inferencer.Infer(expr, "");
+                                 inferencer.Finish();
+                                 return typed;
+                               });
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
   return result;
 }

@@ -1,0 +1,20 @@
+// Type inference of expressions that come from one place of a source.
+
+#ifndef BATON_RELAY_IR_INFER_TYPE_AT_H_
+#define BATON_RELAY_IR_INFER_TYPE_AT_H_
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/span.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+// InferTypeOf(expr, module), for importers: nodes without a type and without a
+// place of their own get the place `span`, and errors show it.
+absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
+                                 const IRModule* module = nullptr);
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_INFER_TYPE_AT_H_
