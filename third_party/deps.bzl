@@ -5,6 +5,7 @@ load("@baton//third_party/benchmark:workspace.bzl", benchmark = "repo")
 load("@baton//third_party/eigen:workspace.bzl", eigen = "repo")
 load("@baton//third_party/googletest:workspace.bzl", googletest = "repo")
 load("@baton//third_party/onednn:workspace.bzl", onednn = "repo")
+load("@baton//third_party/onnx:workspace.bzl", onnx = "repo")
 load("@baton//third_party/protobuf:workspace.bzl", protobuf = "repo")
 load("@baton//third_party/re2:workspace.bzl", re2 = "repo")
 load("@baton//third_party/rules:workspace.bzl", rules = "repo")
@@ -12,6 +13,7 @@ load("@baton//third_party/rules:workspace.bzl", rules = "repo")
 _REPOSITORIES = {
     "baton_rules": rules,
     "com_github_google_benchmark": benchmark,
+    "com_github_onnx_onnx": onnx,
     "com_google_absl": absl,
     "com_google_googletest": googletest,
     "com_google_protobuf": protobuf,

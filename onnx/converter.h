@@ -1,0 +1,174 @@
+// Converters: what an ONNX operator is in Relay.
+//
+// One function an operator, and a range of opset versions that it serves:
+//
+//   absl::StatusOr<Outputs> ConvertElu(NodeContext& node) {
+//     const Expr& x = node.Input(0);
+//     ...
+//     return One(relay::Where(...));
+//   }
+//   BATON_ONNX_CONVERTERS({{.op = "Elu", .convert = ConvertElu}});
+//
+// Other repositories add operators of their own domains, or of versions that
+// are not served here, in the same way.
+
+#ifndef BATON_ONNX_CONVERTER_H_
+#define BATON_ONNX_CONVERTER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/registry.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/span.h"
+#include "baton/onnx/model.h"
+#include "baton/onnx/tensor.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::onnx {
+
+// The values of a node's outputs, as many as it has or more. Null: a value that
+// is not there (an optional). A sequence is a tuple: its length is known.
+using Outputs = std::vector<Expr>;
+
+inline Outputs One(Expr value) { return {std::move(value)}; }
+
+// What converts graphs inside of nodes.
+class GraphConverter {
+ public:
+  virtual ~GraphConverter() = default;
+  // The outputs of a GraphProto whose inputs have these values. It sees the
+  // values around the node.
+  virtual absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
+                                               absl::Span<const Expr> inputs,
+                                               absl::string_view what) = 0;
+  virtual TensorSource& tensors() = 0;
+};
+
+// A node with the values of its inputs, while it is converted.
+class NodeContext {
+ public:
+  // `inputs`: typed; null where an optional one is not given.
+  NodeContext(const NodeProto& node, int64_t opset, std::vector<Expr> inputs,
+              Span span, GraphConverter& graphs)
+      : node_(node),
+        opset_(opset),
+        inputs_(std::move(inputs)),
+        span_(std::move(span)),
+        graphs_(graphs) {}
+
+  const NodeProto& node() const { return node_; }
+  // The version of the node's domain.
+  int64_t opset() const { return opset_; }
+  const Span& span() const { return span_; }
+  GraphConverter& graphs() { return graphs_; }
+
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(node_.outputs.size()); }
+  bool HasInput(int i) const {
+    return i < num_inputs() && inputs_[i].defined();
+  }
+  bool HasOutput(int i) const {
+    return i < num_outputs() && !node_.outputs[i].empty();
+  }
+  // A typed expression. If the input is not given, status() is an error from
+  // now on, and the result a scalar.
+  const Expr& Input(int i);
+  absl::Span<const Expr> inputs() const { return inputs_; }
+
+  // The value of an input that must be known, since the shape of a result or
+  // the operator depends on it. The error says how to make it known.
+  absl::StatusOr<Tensor> Constant(int i);
+  absl::StatusOr<std::vector<int64_t>> ConstantInts(int i);
+  absl::StatusOr<std::vector<double>> ConstantFloats(int i);
+  bool IsConstant(int i) const;
+
+  // Attributes, or what they are if not given. One of another type is an error
+  // of status().
+  bool HasAttr(absl::string_view name) const {
+    return node_.Find(name) != nullptr;
+  }
+  int64_t Int(absl::string_view name, int64_t otherwise);
+  double Float(absl::string_view name, double otherwise);
+  std::string String(absl::string_view name, absl::string_view otherwise);
+  std::optional<std::vector<int64_t>> Ints(absl::string_view name);
+  std::vector<double> Floats(absl::string_view name);
+  std::vector<std::string> Strings(absl::string_view name);
+  absl::StatusOr<Tensor> TensorAttr(absl::string_view name);
+  // The message of a subgraph.
+  absl::StatusOr<absl::string_view> Graph(absl::string_view name);
+
+  // `expr` with types; errors show the place of the node.
+  absl::StatusOr<Expr> Typed(Expr expr);
+
+  // The first error of Input() and of attributes.
+  const absl::Status& status() const { return status_; }
+  // Whether Typed() failed: its error has a place already.
+  bool has_located_error() const { return has_located_error_; }
+
+ private:
+  const AttributeProto* Attr(absl::string_view name, AttributeProto::Type type);
+  void Fail(absl::Status status);
+
+  const NodeProto& node_;
+  int64_t opset_;
+  std::vector<Expr> inputs_;
+  Span span_;
+  GraphConverter& graphs_;
+  absl::Status status_;
+  bool has_located_error_ = false;
+};
+
+// Of typed expressions. Errors are Unimplemented.
+absl::StatusOr<const TensorTypeNode*> TensorTypeOf(const Expr& expr);
+absl::StatusOr<int> RankOf(const Expr& expr);
+absl::StatusOr<DType> ElementTypeOf(const Expr& expr);
+// All dimensions; an error if one is not known.
+absl::StatusOr<std::vector<int64_t>> ShapeOf(const Expr& expr);
+// `axis` in [0, rank), from one in [-rank, rank).
+absl::StatusOr<int> NormalAxis(int64_t axis, int rank);
+absl::StatusOr<std::vector<int64_t>> NormalAxes(std::vector<int64_t> axes,
+                                                int rank);
+// A scalar constant of the element type of `like`, which is typed.
+Expr ScalarLike(double value, const Expr& like);
+// A constant of rank 1.
+Expr VectorConstant(absl::Span<const int64_t> values,
+                    DType dtype = DType::Int(64));
+
+using ConvertFn = absl::StatusOr<Outputs> (*)(NodeContext& node);
+
+struct OpConverter {
+  static constexpr int kNewest = 1 << 30;
+
+  absl::string_view op;
+  ConvertFn convert = nullptr;
+  int first_opset = 1;
+  int last_opset = kNewest;
+  absl::string_view domain = "";
+};
+
+// Under `DOMAIN:OP@FIRST_OPSET`.
+Registry<OpConverter>& OpConverters();
+bool RegisterOpConverters(std::initializer_list<OpConverter> converters,
+                          CodeLocation location = CodeLocation::Current());
+
+// Null if there is none for that version.
+const OpConverter* FindOpConverter(absl::string_view domain,
+                                   absl::string_view op, int64_t opset);
+
+#define BATON_ONNX_CONVERTERS(...)                            \
+  [[maybe_unused]] static const bool baton_onnx_converters_ = \
+      ::baton::onnx::RegisterOpConverters(__VA_ARGS__)
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_CONVERTER_H_

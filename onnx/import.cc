@@ -1,0 +1,662 @@
+#include "baton/onnx/import.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/source.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
+#include "baton/ir/span.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
+#include "baton/onnx/tensor.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/infer_type_at.h"
+#include "baton/relay/ir/module.h"
+#include "baton/relay/transform/fold_constant.h"
+
+namespace baton {
+namespace onnx {
+namespace {
+
+// Graphs inside of graphs, and functions inside of functions, beyond which a
+// model is refused.
+constexpr int kMaxDepth = 50;
+
+// Results of constants that are computed at once, in elements: shapes, axes,
+// and what is made of them. Larger ones are left to passes.
+constexpr int64_t kMaxFoldedElements = 4096;
+
+// How many nodes an error names for each operator.
+constexpr size_t kMaxNamedNodes = 5;
+
+using Opsets = absl::flat_hash_map<absl::string_view, int64_t>;
+
+// Values by name, in a graph and in those around it.
+struct Scope {
+  const Scope* parent = nullptr;
+  absl::flat_hash_map<absl::string_view, Expr> values;
+
+  const Expr* Find(absl::string_view name) const {
+    for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
+      const auto found = scope->values.find(name);
+      if (found != scope->values.end()) return &found->second;
+    }
+    return nullptr;
+  }
+};
+
+absl::string_view NodeName(const NodeProto& node) {
+  if (!node.name.empty()) return node.name;
+  for (absl::string_view output : node.outputs) {
+    if (!output.empty()) return output;
+  }
+  return node.op_type;
+}
+
+// The name of a parameter, as the reference makes it: what is no part of a
+// name is `_`, and none begins with a digit.
+std::string ParameterName(absl::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  if (result.empty() ||
+      absl::ascii_isdigit(static_cast<unsigned char>(result[0]))) {
+    result.insert(0, "input_");
+  }
+  return result;
+}
+
+// A listing of nodes and where the name of each is in it.
+struct Listing {
+  std::shared_ptr<const Source> source;
+  std::vector<std::pair<int64_t, int64_t>> names;
+};
+
+absl::StatusOr<Listing> List(absl::Span<const absl::string_view> nodes,
+                             std::string source_name) {
+  Listing result;
+  result.names.reserve(nodes.size());
+  std::string text;
+  const auto append_names = [&text](absl::Span<const absl::string_view> names) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : ", ",
+                      absl::Utf8SafeCEscape(names[i]));
+    }
+  };
+  for (absl::string_view message : nodes) {
+    BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
+    const size_t begin = text.size();
+    absl::StrAppend(&text, absl::Utf8SafeCEscape(NodeName(node)));
+    result.names.emplace_back(begin, text.size());
+    absl::StrAppend(&text, ": ", absl::Utf8SafeCEscape(node.domain),
+                    node.domain.empty() ? "" : ".",
+                    absl::Utf8SafeCEscape(node.op_type), "(");
+    append_names(node.inputs);
+    absl::StrAppend(&text, ") -> ");
+    append_names(node.outputs);
+    text.push_back('\n');
+  }
+  result.source =
+      std::make_shared<const Source>(std::move(source_name), std::move(text));
+  return result;
+}
+
+class Importer final : public GraphConverter {
+ public:
+  Importer(const ModelProto& model, std::shared_ptr<const void> owner,
+           const OnnxImportOptions& options)
+      : model_(model), options_(options) {
+    tensors_.owner = std::move(owner);
+    tensors_.folder = options.folder;
+    for (const FunctionProto& function : model.functions) {
+      functions_.emplace(std::pair(function.domain, function.name), &function);
+    }
+  }
+
+  absl::StatusOr<IRModule> Import();
+
+  absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
+                                       absl::Span<const Expr> inputs,
+                                       absl::string_view what) override;
+  TensorSource& tensors() override { return tensors_; }
+
+ private:
+  struct Unsupported {
+    size_t count = 0;
+    std::vector<std::string> nodes;
+  };
+
+  const FunctionProto* FindFunction(const NodeProto& node) const {
+    const auto found = functions_.find(std::pair(node.domain, node.op_type));
+    return found == functions_.end() ? nullptr : found->second;
+  }
+  absl::StatusOr<Opsets> ReadOpsets(
+      absl::Span<const std::pair<absl::string_view, int64_t>> list) const;
+  // Unimplemented with all operators of the model that have no converter.
+  absl::Status CheckOperators(absl::string_view graph) const;
+  absl::StatusOr<Expr> Parameter(const ValueInfo& info);
+  absl::StatusOr<Type> InputType(const ValueInfo& info);
+
+  absl::Status AddInitializers(const GraphProto& graph, Scope& scope);
+  absl::Status ConvertNodes(absl::Span<const absl::string_view> nodes,
+                            const std::string& what, Scope& scope,
+                            const Opsets& opsets,
+                            absl::Span<const AttributeProto> attributes);
+  absl::StatusOr<Outputs> ConvertNode(const NodeProto& node, const Span& span,
+                                      const Scope& scope, const Opsets& opsets);
+  absl::StatusOr<Outputs> ConvertCall(const FunctionProto& function,
+                                      const NodeProto& node,
+                                      std::vector<Expr> inputs);
+  absl::StatusOr<Outputs> GraphOutputs(
+      absl::Span<const absl::string_view> names, const Scope& scope) const;
+
+  const ModelProto& model_;
+  const OnnxImportOptions& options_;
+  TensorSource tensors_;
+  absl::flat_hash_map<std::pair<absl::string_view, absl::string_view>,
+                      const FunctionProto*>
+      functions_;
+  // Of what is being converted.
+  const Scope* scope_ = nullptr;
+  const Opsets* opsets_ = nullptr;
+  absl::Span<const AttributeProto> attributes_;
+  std::string what_;
+  int depth_ = 0;
+  // One dimension a name.
+  absl::flat_hash_map<std::string, Dim> dims_;
+  bool is_located_ = false;
+};
+
+absl::StatusOr<Opsets> Importer::ReadOpsets(
+    absl::Span<const std::pair<absl::string_view, int64_t>> list) const {
+  Opsets result;
+  for (const auto& [domain, version] : list) {
+    if (version < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("opset ", version, " of the domain '", domain, "'"));
+    }
+    int64_t& known = result[domain];
+    known = std::max(known, version);
+  }
+  // Files of IR versions 1 and 2 say nothing.
+  if (model_.ir_version < 3) result.try_emplace("", 1);
+  return result;
+}
+
+absl::Status Importer::CheckOperators(absl::string_view graph) const {
+  std::map<std::string, Unsupported> unsupported;
+  struct Work {
+    std::vector<absl::string_view> nodes;
+    const Opsets* opsets;
+    int depth;
+  };
+  BATON_ASSIGN_OR_RETURN(const Opsets opsets, ReadOpsets(model_.opsets));
+  std::vector<Opsets> function_opsets;
+  function_opsets.reserve(model_.functions.size());
+  std::vector<Work> work;
+  BATON_ASSIGN_OR_RETURN(GraphProto main, ReadGraph(graph));
+  work.push_back({std::move(main.nodes), &opsets, 0});
+  for (const FunctionProto& function : model_.functions) {
+    BATON_ASSIGN_OR_RETURN(Opsets own, ReadOpsets(function.opsets));
+    function_opsets.push_back(std::move(own));
+    work.push_back({function.nodes, &function_opsets.back(), 0});
+  }
+  while (!work.empty()) {
+    const Work current = std::move(work.back());
+    work.pop_back();
+    if (current.depth > kMaxDepth) {
+      return absl::InvalidArgumentError("graphs are nested too deeply");
+    }
+    for (absl::string_view message : current.nodes) {
+      BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
+      for (const AttributeProto& attribute : node.attributes) {
+        std::vector<absl::string_view> graphs = attribute.graphs;
+        if (attribute.type == AttributeProto::Type::kGraph) {
+          graphs.push_back(attribute.g);
+        }
+        for (absl::string_view inner : graphs) {
+          BATON_ASSIGN_OR_RETURN(GraphProto read, ReadGraph(inner));
+          work.push_back(
+              {std::move(read.nodes), current.opsets, current.depth + 1});
+        }
+      }
+      if (FindFunction(node) != nullptr) continue;
+      const auto opset = current.opsets->find(node.domain);
+      const int64_t version =
+          opset == current.opsets->end() ? 0 : opset->second;
+      if (version > 0 &&
+          FindOpConverter(node.domain, node.op_type, version) != nullptr) {
+        continue;
+      }
+      std::string name(absl::Utf8SafeCEscape(node.op_type));
+      if (!node.domain.empty()) {
+        absl::StrAppend(&name, " of ", absl::Utf8SafeCEscape(node.domain));
+      }
+      absl::StrAppend(&name, version == 0
+                                 ? std::string(" (no opset imported)")
+                                 : absl::StrCat(" (opset ", version, ")"));
+      Unsupported& entry = unsupported[name];
+      if (++entry.count <= kMaxNamedNodes) {
+        entry.nodes.push_back(absl::Utf8SafeCEscape(NodeName(node)));
+      }
+    }
+  }
+  if (unsupported.empty()) return absl::OkStatus();
+  std::string message =
+      absl::StrCat(unsupported.size(),
+                   unsupported.size() == 1 ? " operator is" : " operators are",
+                   " not supported:");
+  for (const auto& [name, entry] : unsupported) {
+    absl::StrAppend(&message, "\n  ", name, ": ",
+                    absl::StrJoin(entry.nodes, ", "));
+    if (entry.count > entry.nodes.size()) {
+      absl::StrAppend(&message, " and ", entry.count - entry.nodes.size(),
+                      " more");
+    }
+  }
+  return absl::UnimplementedError(message);
+}
+
+absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
+  if (info.kind != ValueInfo::Kind::kTensor) {
+    return absl::UnimplementedError(
+        absl::StrCat("input '", info.name,
+                     "' is no tensor; sequences and optionals as inputs are not"
+                     " supported"));
+  }
+  const absl::StatusOr<DType> dtype = DTypeOf(info.element_type);
+  if (!dtype.ok()) {
+    return absl::Status(
+        dtype.status().code(),
+        absl::StrCat("input '", info.name, "': ", dtype.status().message()));
+  }
+  Dims dims;
+  const auto given = options_.input_shapes.find(std::string(info.name));
+  if (given != options_.input_shapes.end()) {
+    for (int64_t dim : given->second) {
+      dims.push_back(dim < 0 ? Dim::Any() : Dim(dim));
+    }
+    if (info.shape.has_value() && info.shape->size() != dims.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input '", info.name, "' has rank ", info.shape->size(),
+          ", but the shape that was given for it has ", dims.size()));
+    }
+    return Type(TensorType(std::move(dims), *dtype));
+  }
+  if (!info.shape.has_value()) {
+    return absl::UnimplementedError(
+        absl::StrCat("the rank of input '", info.name,
+                     "' is not known; give its shape (input_shapes)"));
+  }
+  for (const ValueInfo::Dimension& dimension : *info.shape) {
+    if (dimension.value.has_value() && *dimension.value >= 0) {
+      if (*dimension.value > int64_t{1} << 60) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "input '", info.name, "' has a dimension of ", *dimension.value));
+      }
+      dims.push_back(*dimension.value);
+    } else if (!dimension.param.empty() && !dimension.value.has_value()) {
+      std::string name(dimension.param);
+      const auto [entry, is_new] = dims_.try_emplace(name);
+      if (is_new) {
+        entry->second =
+            Dim(new DimExprNode(DimExprNode::Op::kVar, std::move(name),
+                                DType::Int(64), Dim(), Dim()));
+      }
+      dims.push_back(entry->second);
+    } else {
+      dims.push_back(Dim::Any());
+    }
+  }
+  return Type(TensorType(std::move(dims), *dtype));
+}
+
+absl::StatusOr<Expr> Importer::Parameter(const ValueInfo& info) {
+  BATON_ASSIGN_OR_RETURN(Type type, InputType(info));
+  return Expr(new VarNode(ParameterName(info.name), type, type, {}));
+}
+
+absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
+  if (graph.has_sparse_initializers) {
+    return absl::UnimplementedError("sparse tensors are not supported");
+  }
+  for (const TensorProto& initializer : graph.initializers) {
+    BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                           ReadTensor(initializer.message, tensors_));
+    Type type = TensorType::Of(tensor.shape(), tensor.dtype());
+    if (!scope.values
+             .emplace(initializer.name,
+                      Constant(std::move(tensor), std::move(type)))
+             .second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "there are two initializers of the name '", initializer.name, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Outputs> Importer::GraphOutputs(
+    absl::Span<const absl::string_view> names, const Scope& scope) const {
+  Outputs result;
+  for (absl::string_view name : names) {
+    const Expr* value = name.empty() ? nullptr : scope.Find(name);
+    if (value == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no node gives the output '", name, "'"));
+    }
+    result.push_back(*value);
+  }
+  return result;
+}
+
+// Whether the value is a tensor of few elements, whose shape is known.
+bool IsSmall(const Expr& expr) {
+  const TensorTypeNode* type = expr->tensor_type();
+  if (type == nullptr) return false;
+  const auto dims = ConstDims(type->shape());
+  if (!dims.has_value()) return false;
+  const absl::StatusOr<int64_t> elements = NumElements(type->dtype(), *dims);
+  return elements.ok() && *elements <= kMaxFoldedElements;
+}
+
+absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
+                                              const Span& span,
+                                              const Scope& scope,
+                                              const Opsets& opsets) {
+  std::vector<Expr> inputs;
+  inputs.reserve(node.inputs.size());
+  bool all_constant = !node.inputs.empty();
+  for (absl::string_view name : node.inputs) {
+    if (name.empty()) {
+      inputs.emplace_back();
+      continue;
+    }
+    const Expr* value = scope.Find(name);
+    if (value == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("uses '", absl::Utf8SafeCEscape(name),
+                       "', which no input, initializer or earlier node gives"));
+    }
+    all_constant = all_constant && value->defined() &&
+                   relay::ConstantTensor(*value) != nullptr && IsSmall(*value);
+    inputs.push_back(*value);
+  }
+  if (const FunctionProto* function = FindFunction(node)) {
+    return ConvertCall(*function, node, std::move(inputs));
+  }
+  const int64_t opset = opsets.at(node.domain);
+  const OpConverter* converter =
+      FindOpConverter(node.domain, node.op_type, opset);
+  NodeContext context(node, opset, std::move(inputs), span, *this);
+  absl::StatusOr<Outputs> outputs = converter->convert(context);
+  is_located_ = is_located_ || context.has_located_error();
+  BATON_RETURN_IF_ERROR(context.status());
+  BATON_RETURN_IF_ERROR(outputs.status());
+  for (Expr& output : *outputs) {
+    if (!output.defined()) continue;
+    if (!output->type().defined()) {
+      absl::StatusOr<Expr> typed = context.Typed(std::move(output));
+      is_located_ = is_located_ || !typed.ok();
+      BATON_ASSIGN_OR_RETURN(output, std::move(typed));
+    }
+    if (all_constant && IsSmall(output) &&
+        relay::ConstantTensor(output) == nullptr) {
+      const absl::StatusOr<Expr> folded =
+          relay::FoldConstantInExpr(output, {.fold_qnn = true});
+      if (folded.ok() && relay::ConstantTensor(*folded) != nullptr) {
+        BATON_ASSIGN_OR_RETURN(output, InferTypeAt(*folded, span));
+      }
+    }
+  }
+  return outputs;
+}
+
+absl::Status Importer::ConvertNodes(
+    absl::Span<const absl::string_view> nodes, const std::string& what,
+    Scope& scope, const Opsets& opsets,
+    absl::Span<const AttributeProto> attributes) {
+  BATON_ASSIGN_OR_RETURN(
+      const Listing listing,
+      List(nodes, what.empty() ? options_.name
+                               : absl::StrCat(options_.name, " (", what, ")")));
+  const Scope* const outer_scope = std::exchange(scope_, &scope);
+  const Opsets* const outer_opsets = std::exchange(opsets_, &opsets);
+  const absl::Span<const AttributeProto> outer_attributes =
+      std::exchange(attributes_, attributes);
+  std::string outer_what = std::exchange(what_, what);
+  absl::Status status;
+  for (size_t i = 0; i < nodes.size() && status.ok(); ++i) {
+    absl::StatusOr<NodeProto> read = ReadNode(nodes[i]);
+    if (!read.ok()) {
+      status = read.status();
+      break;
+    }
+    NodeProto& node = *read;
+    // What a node of a function takes over from the call.
+    std::vector<AttributeProto> given;
+    for (AttributeProto& attribute : node.attributes) {
+      if (!attribute.ref_name.empty()) {
+        const auto* value =
+            std::find_if(attributes.begin(), attributes.end(),
+                         [&attribute](const AttributeProto& candidate) {
+                           return candidate.name == attribute.ref_name;
+                         });
+        if (value == attributes.end()) continue;  // as if it were not there
+        const absl::string_view name = attribute.name;
+        attribute = *value;
+        attribute.name = name;
+      }
+      given.push_back(std::move(attribute));
+    }
+    node.attributes = std::move(given);
+
+    const Span span(listing.source, listing.names[i].first,
+                    listing.names[i].second);
+    absl::StatusOr<Outputs> outputs = ConvertNode(node, span, scope, opsets);
+    status = outputs.status();
+    if (status.ok() && outputs->size() < node.outputs.size() &&
+        std::any_of(node.outputs.begin() + outputs->size(), node.outputs.end(),
+                    [](absl::string_view name) { return !name.empty(); })) {
+      status = absl::UnimplementedError(
+          absl::StrCat("of its ", node.outputs.size(), " outputs only ",
+                       outputs->size(), " are supported"));
+    }
+    for (size_t k = 0; status.ok() && k < node.outputs.size(); ++k) {
+      if (node.outputs[k].empty()) continue;
+      if (!scope.values.emplace(node.outputs[k], std::move((*outputs)[k]))
+               .second) {
+        status = absl::InvalidArgumentError(
+            absl::StrCat("gives '", absl::Utf8SafeCEscape(node.outputs[k]),
+                         "', which there is already"));
+      }
+    }
+    if (!status.ok() && !is_located_) {
+      is_located_ = true;
+      Diagnostics diagnostics;
+      diagnostics.Error(span, absl::StrCat(absl::Utf8SafeCEscape(node.op_type),
+                                           ": ", status.message()));
+      status = absl::Status(status.code(), diagnostics.ToString());
+    }
+  }
+  scope_ = outer_scope;
+  opsets_ = outer_opsets;
+  attributes_ = outer_attributes;
+  what_ = std::move(outer_what);
+  return status;
+}
+
+absl::StatusOr<Outputs> Importer::ConvertGraph(absl::string_view graph,
+                                               absl::Span<const Expr> inputs,
+                                               absl::string_view what) {
+  if (depth_ >= kMaxDepth) {
+    return absl::InvalidArgumentError("graphs are nested too deeply");
+  }
+  BATON_ASSIGN_OR_RETURN(const GraphProto read, ReadGraph(graph));
+  Scope scope;
+  scope.parent = scope_;
+  if (read.inputs.size() != inputs.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "its graph has ", read.inputs.size(), " inputs, not ", inputs.size()));
+  }
+  BATON_RETURN_IF_ERROR(AddInitializers(read, scope));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    scope.values[read.inputs[i].name] = inputs[i];
+  }
+  ++depth_;
+  const absl::Status status = ConvertNodes(
+      read.nodes, absl::StrCat(what_, what_.empty() ? "" : ", ", what), scope,
+      *opsets_, attributes_);
+  --depth_;
+  BATON_RETURN_IF_ERROR(status);
+  std::vector<absl::string_view> names;
+  for (const ValueInfo& output : read.outputs) names.push_back(output.name);
+  return GraphOutputs(names, scope);
+}
+
+absl::StatusOr<Outputs> Importer::ConvertCall(const FunctionProto& function,
+                                              const NodeProto& node,
+                                              std::vector<Expr> inputs) {
+  if (depth_ >= kMaxDepth) {
+    return absl::InvalidArgumentError("functions are nested too deeply");
+  }
+  if (inputs.size() > function.inputs.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the function has ", function.inputs.size(),
+                     " inputs, not ", inputs.size()));
+  }
+  inputs.resize(function.inputs.size());
+  Scope scope;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    scope.values[function.inputs[i]] = std::move(inputs[i]);
+  }
+  std::vector<AttributeProto> attributes = node.attributes;
+  for (const AttributeProto& otherwise : function.attributes) {
+    if (node.Find(otherwise.name) == nullptr) attributes.push_back(otherwise);
+  }
+  BATON_ASSIGN_OR_RETURN(const Opsets opsets, ReadOpsets(function.opsets));
+  ++depth_;
+  const absl::Status status = ConvertNodes(
+      function.nodes,
+      absl::StrCat("function ", absl::Utf8SafeCEscape(function.name)), scope,
+      opsets, attributes);
+  --depth_;
+  BATON_RETURN_IF_ERROR(status);
+  Outputs result;
+  for (absl::string_view name : function.outputs) {
+    const Expr* value = scope.Find(name);
+    if (value == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no node of the function gives '", name, "'"));
+    }
+    result.push_back(*value);
+  }
+  return result;
+}
+
+absl::StatusOr<IRModule> Importer::Import() {
+  BATON_RETURN_IF_ERROR(CheckOperators(model_.graph));
+  BATON_ASSIGN_OR_RETURN(const Opsets opsets, ReadOpsets(model_.opsets));
+  BATON_ASSIGN_OR_RETURN(const GraphProto graph, ReadGraph(model_.graph));
+  Scope scope;
+  BATON_RETURN_IF_ERROR(AddInitializers(graph, scope));
+  std::vector<Var> params;
+  AttrList input_names;
+  for (const ValueInfo& info : graph.inputs) {
+    if (scope.values.contains(info.name)) continue;  // an initializer
+    const auto value = options_.input_values.find(std::string(info.name));
+    if (value != options_.input_values.end()) {
+      scope.values[info.name] = Constant(
+          value->second,
+          TensorType::Of(value->second.shape(), value->second.dtype()));
+      continue;
+    }
+    BATON_ASSIGN_OR_RETURN(Expr param, Parameter(info));
+    params.push_back(Var(param.As<VarNode>()));
+    input_names.emplace_back(info.name);
+    scope.values[info.name] = std::move(param);
+  }
+  for (const auto& [name, shape] : options_.input_shapes) {
+    const bool is_input = std::any_of(
+        graph.inputs.begin(), graph.inputs.end(),
+        [&name = name](const ValueInfo& info) { return info.name == name; });
+    if (!is_input) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a shape was given for '", name,
+                       "', but the model has no such input"));
+    }
+  }
+  BATON_RETURN_IF_ERROR(ConvertNodes(graph.nodes, "", scope, opsets, {}));
+  std::vector<absl::string_view> names;
+  AttrList output_names;
+  for (const ValueInfo& output : graph.outputs) {
+    names.push_back(output.name);
+    output_names.emplace_back(output.name);
+  }
+  if (names.empty()) {
+    return absl::InvalidArgumentError("the graph has no outputs");
+  }
+  BATON_ASSIGN_OR_RETURN(Outputs outputs, GraphOutputs(names, scope));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined()) {
+      return absl::UnimplementedError(
+          absl::StrCat("the output '", names[i], "' is an empty optional"));
+    }
+  }
+  Expr body = outputs.size() == 1 ? outputs[0] : Tuple(std::move(outputs));
+  DictAttrs attrs =
+      DictAttrs()
+          .With(attr::kInputTensorNames, std::move(input_names))
+          .With(attr::kOutputTensorNames, std::move(output_names));
+  const Function main(std::move(params), std::move(body), {}, {},
+                      std::move(attrs));
+  return InferTypes(ModuleFromExpr(main));
+}
+
+}  // namespace
+}  // namespace onnx
+
+absl::StatusOr<IRModule> ImportOnnx(absl::string_view bytes,
+                                    std::shared_ptr<const void> owner,
+                                    const OnnxImportOptions& options) {
+  absl::StatusOr<IRModule> result = [&]() -> absl::StatusOr<IRModule> {
+    BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
+                           onnx::ReadModel(bytes));
+    return onnx::Importer(model, std::move(owner), options).Import();
+  }();
+  if (result.ok() ||
+      absl::StartsWith(result.status().message(), options.name)) {
+    return result;
+  }
+  return absl::Status(
+      result.status().code(),
+      absl::StrCat(options.name, ": ", result.status().message()));
+}
+
+}  // namespace baton

@@ -1,0 +1,57 @@
+// ONNX in.
+
+#ifndef BATON_ONNX_IMPORT_H_
+#define BATON_ONNX_IMPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+
+namespace baton {
+
+// Attributes of an imported `main`: lists of the names that the model gives its
+// inputs and outputs.
+namespace attr {
+inline constexpr char kInputTensorNames[] = "input_tensor_names";
+inline constexpr char kOutputTensorNames[] = "output_tensor_names";
+}  // namespace attr
+
+struct OnnxImportOptions {
+  // What messages call the model.
+  std::string name = "model.onnx";
+  // The model's folder: its external data is there. Empty: there is none.
+  std::string folder;
+  // Shapes of inputs, by name, in place of those that the model says; a number
+  // below zero leaves a dimension unknown.
+  absl::flat_hash_map<std::string, std::vector<int64_t>> input_shapes;
+  // Inputs that become constants, by name: those on which shapes depend.
+  absl::flat_hash_map<std::string, Tensor> input_values;
+};
+
+// The model in `bytes`, which `owner` keeps alive; where the constants' data is
+// aligned, it is used in place.
+//
+// `main` has a parameter for each input that is no initializer, in order, and
+// returns the output, or a tuple of several. It is typed. Every expression has
+// the place of its ONNX node: the node's name in a listing of the graph, one
+// node a line. A dimension with a name is a symbolic one, a dimension
+// without anything is unknown. Shapes that are computed from known shapes are
+// constants.
+//
+// Errors: InvalidArgument for what is no valid model, with a place where there
+// is one; Unimplemented for operators that have no converter, all of them in
+// one message, and for what a converter does not support.
+absl::StatusOr<IRModule> ImportOnnx(absl::string_view bytes,
+                                    std::shared_ptr<const void> owner,
+                                    const OnnxImportOptions& options = {});
+
+}  // namespace baton
+
+#endif  // BATON_ONNX_IMPORT_H_

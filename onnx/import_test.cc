@@ -1,0 +1,444 @@
+#include "baton/onnx/import.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/onnx/converter.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/testing/small_stack.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "onnx/onnx.pb.h"
+
+namespace baton {
+namespace {
+
+using ::baton::testing::IsOk;
+using ::baton::testing::RunWithStack;
+using ::baton::testing::SmallStackBytesOfThisBuild;
+using ::baton::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A model of opset 17 whose graph is `graph`, as text.
+::onnx::ModelProto ModelOf(const std::string& graph, int opset = 17) {
+  ::onnx::ModelProto model;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      absl::StrCat("ir_version: 8 opset_import { version: ", opset,
+                   " } graph { name: 'g' ", graph, " }"),
+      &model));
+  return model;
+}
+
+absl::StatusOr<IRModule> Import(const ::onnx::ModelProto& model,
+                                const OnnxImportOptions& options = {}) {
+  auto bytes = std::make_shared<const std::string>(model.SerializeAsString());
+  return ImportOnnx(*bytes, bytes, options);
+}
+
+absl::StatusOr<IRModule> Import(const std::string& graph,
+                                const OnnxImportOptions& options = {}) {
+  return Import(ModelOf(graph), options);
+}
+
+// An input or output: `input { name: ... }` of floats.
+std::string Value(absl::string_view role, absl::string_view name,
+                  const std::vector<std::string>& dims) {
+  std::string shape;
+  for (const std::string& dim : dims) {
+    absl::StrAppend(&shape, "dim { ", dim, " } ");
+  }
+  return absl::StrCat(role, " { name: '", name,
+                      "' type { tensor_type { elem_type: 1 shape { ", shape,
+                      "} } } } ");
+}
+
+std::string InOut(const std::vector<std::string>& dims) {
+  return Value("input", "x", dims) + "output { name: 'y' } ";
+}
+
+constexpr char kOne[] = "dim_value: 1";
+constexpr char kTwo[] = "dim_value: 2";
+constexpr char kThree[] = "dim_value: 3";
+
+TEST(ImportOnnxTest, NodesBecomeCalls) {
+  const auto module = Import(
+      "node { op_type: 'Relu' input: 'x' output: 'r' }"
+      "node { op_type: 'Add' input: 'r' input: 'x' output: 'y' }" +
+      InOut({kTwo, kThree}));
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(AsText(module->Find("main")),
+            "#[version = \"0.0.5\"]\n"
+            "fn (%x: Tensor[(2, 3), float32] /* ty=Tensor[(2, 3), float32] */,"
+            " input_tensor_names=[\"x\"], output_tensor_names=[\"y\"])"
+            " -> Tensor[(2, 3), float32] {\n"
+            "  %0 = nn.relu(%x) /* ty=Tensor[(2, 3), float32] */;\n"
+            "  add(%0, %x) /* ty=Tensor[(2, 3), float32] */\n"
+            "} /* ty=fn (Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32]"
+            " */");
+}
+
+TEST(ImportOnnxTest, EveryExpressionHasThePlaceOfItsNode) {
+  const auto module = Import(
+      "node { op_type: 'Relu' input: 'x' output: 'r' name: 'first' }"
+      "node { op_type: 'Softplus' input: 'r' output: 'y' }" +
+      InOut({kTwo}));
+  ASSERT_THAT(module, IsOk());
+  const auto main = module->Find<Function>("main");
+  const Span& span = main->body()->span();
+  ASSERT_TRUE(span.defined());
+  EXPECT_EQ(
+      span->source().text().substr(span->begin(), span->end() - span->begin()),
+      "y");
+  EXPECT_EQ(span->source().Line(1), "first: Relu(x) -> r");
+}
+
+TEST(ImportOnnxTest, TypeErrorsShowTheNode) {
+  EXPECT_THAT(
+      Import("node { op_type: 'Relu' input: 'x' output: 'r' }"
+             "node { op_type: 'Add' input: 'r' input: 'c' output: 'y' }"
+             "initializer { name: 'c' dims: 5 data_type: 1"
+             "  float_data: [1, 2, 3, 4, 5] }" +
+             InOut({kTwo, kThree}))
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "model.onnx:2:1: error: "));
+}
+
+TEST(ImportOnnxTest, AllUnsupportedOperatorsAreInOneError) {
+  const absl::Status status =
+      Import(
+          "node { op_type: 'Foo' input: 'x' output: 'a' name: 'n1' }"
+          "node { op_type: 'Bar' domain: 'com.acme' input: 'a' output: 'b' }"
+          "node { op_type: 'If' input: 'x' output: 'y' attribute {"
+          "  name: 'then_branch' type: GRAPH g {"
+          "    node { op_type: 'Foo' input: 'b' output: 'c' name: 'n2' } } } "
+          "}" +
+          InOut({kTwo}))
+          .status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented,
+                               "2 operators are not supported:"));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("Foo (opset 17): n1, n2"),
+                    HasSubstr("Bar of com.acme (no opset imported): b")));
+}
+
+TEST(ImportOnnxTest, DimensionsWithNamesStaySymbolic) {
+  const std::string graph = "node { op_type: 'Relu' input: 'x' output: 'y' }" +
+                            InOut({"dim_param: 'batch'", kThree});
+  const auto module = Import(graph);
+  ASSERT_THAT(module, IsOk());
+  const auto* type = module->Find<Function>("main")->params()[0]->tensor_type();
+  ASSERT_NE(type, nullptr);
+  ASSERT_TRUE(type->dim(0).is_symbolic());
+  EXPECT_EQ(type->dim(0).expr()->name(), "batch");
+
+  OnnxImportOptions options;
+  options.input_shapes["x"] = {4, 3};
+  const auto bound = Import(graph, options);
+  ASSERT_THAT(bound, IsOk());
+  EXPECT_TRUE(
+      bound->Find<Function>("main")->body()->tensor_type()->dim(0).is_const(4));
+
+  options.input_shapes["z"] = {1};
+  EXPECT_THAT(Import(graph, options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "'z'"));
+}
+
+// x.view(x.size(0), -1), as PyTorch exports it.
+TEST(ImportOnnxTest, ArithmeticOnKnownShapesFolds) {
+  const auto module = Import(
+      "node { op_type: 'Shape' input: 'x' output: 's' }"
+      "node { op_type: 'Gather' input: 's' input: 'i' output: 'n' }"
+      "node { op_type: 'Unsqueeze' input: 'n' input: 'axes' output: 'n1' }"
+      "node { op_type: 'Concat' input: 'n1' input: 'rest' output: 'shape'"
+      "  attribute { name: 'axis' type: INT i: 0 } }"
+      "node { op_type: 'Reshape' input: 'x' input: 'shape' output: 'y' }"
+      "initializer { name: 'i' data_type: 7 int64_data: 0 }"
+      "initializer { name: 'axes' dims: 1 data_type: 7 int64_data: 0 }"
+      "initializer { name: 'rest' dims: 1 data_type: 7 int64_data: -1 }" +
+      InOut({kTwo, kThree, kTwo}));
+  ASSERT_THAT(module, IsOk());
+  EXPECT_THAT(AsText(module->Find("main")),
+              HasSubstr("  reshape(%x, newshape=[2, -1])"));
+}
+
+TEST(ImportOnnxTest, OneKnownDimensionOfAShapeFolds) {
+  const auto module = Import(
+      "node { op_type: 'Shape' input: 'x' output: 's' }"
+      "node { op_type: 'Gather' input: 's' input: 'i' output: 'n' }"
+      "node { op_type: 'ConstantOfShape' input: 'n' output: 'y' }"
+      "initializer { name: 'i' dims: 1 data_type: 7 int64_data: 1 }" +
+      InOut({"dim_param: 'batch'", kThree}));
+  ASSERT_THAT(module, IsOk());
+  const auto* type = module->Find<Function>("main")->body()->tensor_type();
+  ASSERT_NE(type, nullptr);
+  EXPECT_TRUE(type->dim(0).is_const(3));
+}
+
+std::string RawFloats(const std::vector<float>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(float));
+}
+
+// The constant that is the right operand of the body.
+const Tensor* Operand(const IRModule& module) {
+  const auto* call = module.Find<Function>("main")->body().As<CallNode>();
+  return call == nullptr ? nullptr : relay::ConstantTensor(call->arg(1));
+}
+
+TEST(ImportOnnxTest, AlignedInitializersShareTheFile) {
+  ::onnx::ModelProto model = ModelOf(
+      "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+      "initializer { name: 'w' dims: 4 data_type: 1 }" +
+      InOut({"dim_value: 4"}));
+  model.mutable_graph()->mutable_initializer(0)->set_raw_data(
+      RawFloats({1, 2, 3, 4}));
+  // Padded, until the data begins where a float can.
+  int shared = 0;
+  for (int padding = 0; padding < 4; ++padding) {
+    model.set_producer_name(std::string(padding, 'p'));
+    auto bytes = std::make_shared<const std::string>(model.SerializeAsString());
+    const auto module = ImportOnnx(*bytes, bytes);
+    ASSERT_THAT(module, IsOk());
+    const Tensor* tensor = Operand(*module);
+    ASSERT_NE(tensor, nullptr);
+    EXPECT_EQ(tensor->span<float>()[3], 4);
+    const auto* data = static_cast<const char*>(tensor->data());
+    if (data >= bytes->data() && data < bytes->data() + bytes->size()) {
+      ++shared;
+    }
+  }
+  EXPECT_EQ(shared, 1);
+}
+
+class ExternalDataTest : public ::testing::Test {
+ protected:
+  ExternalDataTest()
+      : folder_(std::filesystem::path(::testing::TempDir()) / "external") {
+    std::filesystem::create_directories(folder_ / "model");
+    std::ofstream(folder_ / "model" / "w.bin") << RawFloats({0, 1, 2, 3, 4});
+    std::ofstream(folder_ / "secret.bin") << RawFloats({1, 2, 3, 4});
+  }
+
+  absl::StatusOr<IRModule> Import(absl::string_view location,
+                                  absl::string_view offset,
+                                  absl::string_view length) {
+    OnnxImportOptions options;
+    options.folder = (folder_ / "model").string();
+    return baton::Import(
+        absl::StrCat(
+            "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+            "initializer { name: 'w' dims: 4 data_type: 1 data_location: "
+            "EXTERNAL"
+            "  external_data { key: 'location' value: '",
+            location, "' } external_data { key: 'offset' value: '", offset,
+            "' } external_data { key: 'length' value: '", length, "' } }") +
+            InOut({"dim_value: 4"}),
+        options);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ExternalDataTest, IsRead) {
+  const auto module = Import("w.bin", "4", "16");
+  ASSERT_THAT(module, IsOk());
+  ASSERT_NE(Operand(*module), nullptr);
+  EXPECT_EQ(Operand(*module)->span<float>()[0], 1);
+  EXPECT_EQ(Operand(*module)->span<float>()[3], 4);
+}
+
+TEST_F(ExternalDataTest, StaysInTheFolderOfTheModel) {
+  std::filesystem::create_symlink(folder_ / "secret.bin",
+                                  folder_ / "model" / "link.bin");
+  for (const std::string& location : std::vector<std::string>{
+           "../secret.bin", (folder_ / "secret.bin").string(), "link.bin",
+           "a/../../secret.bin", "", ".."}) {
+    EXPECT_THAT(Import(location, "0", "16").status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "must be in the model's folder"))
+        << location;
+  }
+  std::filesystem::remove(folder_ / "model" / "link.bin");
+}
+
+TEST_F(ExternalDataTest, SizesAreThoseOfTheFile) {
+  EXPECT_THAT(Import("w.bin", "8", "16").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "which has 20"));
+  EXPECT_THAT(Import("w.bin", "18446744073709551615", "16").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "which has 20"));
+  EXPECT_THAT(Import("w.bin", "0", "12").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "16 bytes"));
+  EXPECT_THAT(Import("absent.bin", "0", "16").status(),
+              StatusIs(absl::StatusCode::kNotFound, "absent.bin"));
+}
+
+TEST(ImportOnnxTest, ShapesAreCheckedBeforeMemoryIsAskedFor) {
+  EXPECT_THAT(Import("node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+                     "initializer { name: 'w' dims: 1000000000000 data_type: 1"
+                     "  raw_data: 'abcd' }" +
+                     InOut({kOne}))
+                  .status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "its shape takes 4000000000000 bytes, but it has 4"));
+}
+
+TEST(ImportOnnxTest, BytesThatAreCutOffAreErrors) {
+  const std::string bytes =
+      ModelOf(
+          "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+          "initializer { name: 'w' dims: 2 data_type: 1"
+          "  float_data: [1, 2] }" +
+          InOut({kTwo}))
+          .SerializeAsString();
+  ASSERT_THAT(ImportOnnx(bytes, nullptr), IsOk());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ImportOnnx(bytes.substr(0, size), nullptr).ok()) << size;
+  }
+}
+
+TEST(ImportOnnxTest, ValuesMustBeThereBeforeTheyAreUsed) {
+  EXPECT_THAT(
+      Import("node { op_type: 'Relu' input: 'y' output: 'z' }"
+             "node { op_type: 'Relu' input: 'z' output: 'y' }" +
+             InOut({kTwo}))
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "model.onnx:1:1: error: Relu: uses 'y', which no input"));
+  EXPECT_THAT(Import("node { op_type: 'Relu' input: 'x' output: 'y' }"
+                     "node { op_type: 'Relu' input: 'x' output: 'y' }" +
+                     InOut({kTwo}))
+                  .status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "gives 'y', which there is already"));
+}
+
+TEST(ImportOnnxTest, LocalFunctionsAreInlined) {
+  ::onnx::ModelProto model = ModelOf(
+      "node { op_type: 'Leaky' domain: 'local' input: 'x' output: 'y'"
+      "  attribute { name: 'slope' type: FLOAT f: 0.5 } }" +
+      InOut({kTwo}));
+  ASSERT_TRUE(google::protobuf::TextFormat::MergeFromString(
+      "opset_import { domain: 'local' version: 1 }"
+      "functions { name: 'Leaky' domain: 'local' input: 'a' output: 'b'"
+      "  attribute: 'slope' opset_import { version: 17 }"
+      "  node { op_type: 'LeakyRelu' input: 'a' output: 'b'"
+      "    attribute { name: 'alpha' type: FLOAT ref_attr_name: 'slope' } } }",
+      &model));
+  const auto module = Import(model);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_THAT(AsText(module->Find("main")),
+              HasSubstr("nn.leaky_relu(%x, alpha=0.5"));
+}
+
+TEST(ImportOnnxTest, FunctionsThatCallThemselvesAreRefused) {
+  ::onnx::ModelProto model =
+      ModelOf("node { op_type: 'F' domain: 'local' input: 'x' output: 'y' }" +
+              InOut({kTwo}));
+  ASSERT_TRUE(google::protobuf::TextFormat::MergeFromString(
+      "opset_import { domain: 'local' version: 1 }"
+      "functions { name: 'F' domain: 'local' input: 'a' output: 'b'"
+      "  opset_import { domain: 'local' version: 1 }"
+      "  node { op_type: 'F' domain: 'local' input: 'a' output: 'b' } }",
+      &model));
+  RunWithStack(SmallStackBytesOfThisBuild(), [&] {
+    EXPECT_THAT(Import(model).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, "too deeply"));
+  });
+}
+
+TEST(ImportOnnxTest, GraphsInGraphsAreRefusedFromSomeDepthOn) {
+  ::onnx::GraphProto graph;
+  for (int depth = 0; depth < 90; ++depth) {
+    ::onnx::GraphProto outer;
+    ::onnx::NodeProto* node = outer.add_node();
+    node->set_op_type("If");
+    node->add_input("x");
+    node->add_output("y");
+    ::onnx::AttributeProto* branch = node->add_attribute();
+    branch->set_name("then_branch");
+    branch->set_type(::onnx::AttributeProto::GRAPH);
+    *branch->mutable_g() = std::move(graph);
+    graph = std::move(outer);
+  }
+  ::onnx::ModelProto model = ModelOf("");
+  *model.mutable_graph() = std::move(graph);
+  RunWithStack(SmallStackBytesOfThisBuild(), [&] {
+    EXPECT_THAT(Import(model).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, "too deeply"));
+  });
+}
+
+TEST(ImportOnnxTest, LongChainsNeedLittleStack) {
+  constexpr int kNodes = 100'000;
+  ::onnx::ModelProto model = ModelOf(InOut({kTwo}));
+  for (int i = 0; i < kNodes; ++i) {
+    ::onnx::NodeProto* node = model.mutable_graph()->add_node();
+    node->set_op_type("Relu");
+    node->add_input(i == 0 ? "x" : absl::StrCat("v", i));
+    node->add_output(i + 1 == kNodes ? "y" : absl::StrCat("v", i + 1));
+  }
+  RunWithStack(SmallStackBytesOfThisBuild(),
+               [&] { EXPECT_THAT(Import(model), IsOk()); });
+}
+
+absl::StatusOr<onnx::Outputs> Twice(onnx::NodeContext& node) {
+  return onnx::One(relay::Add(node.Input(0), node.Input(0)));
+}
+
+BATON_ONNX_CONVERTERS({{.op = "Twice",
+                        .convert = Twice,
+                        .first_opset = 2,
+                        .last_opset = 3,
+                        .domain = "com.acme"}});
+
+TEST(ImportOnnxTest, OtherDomainsCanBeAdded) {
+  ::onnx::ModelProto model = ModelOf(
+      "node { op_type: 'Twice' domain: 'com.acme' input: 'x' output: 'y' }" +
+      InOut({kTwo}));
+  ::onnx::OperatorSetIdProto* opset = model.add_opset_import();
+  opset->set_domain("com.acme");
+  for (const auto& [version, is_served] :
+       std::vector<std::pair<int, bool>>{{1, false}, {2, true}, {4, false}}) {
+    opset->set_version(version);
+    EXPECT_EQ(Import(model).ok(), is_served) << version;
+  }
+}
+
+TEST(ImportOnnxTest, InputsCanBecomeConstants) {
+  const std::string graph =
+      "node { op_type: 'Reshape' input: 'x' input: 's' output: 'y' }"
+      "input { name: 's' type { tensor_type { elem_type: 7"
+      "  shape { dim { dim_value: 1 } } } } }" +
+      InOut({kTwo, kThree});
+  const auto dynamic = Import(graph);
+  ASSERT_THAT(dynamic, IsOk());
+  EXPECT_THAT(AsText(dynamic->Find("main")), HasSubstr("dyn.reshape(%x, %s"));
+  OnnxImportOptions options;
+  options.input_values.emplace("s",
+                               *Tensor::FromValues<int64_t>({1}, {int64_t{6}}));
+  const auto known = Import(graph, options);
+  ASSERT_THAT(known, IsOk());
+  EXPECT_THAT(AsText(known->Find("main")),
+              HasSubstr("reshape(%x, newshape=[6])"));
+  EXPECT_EQ(known->Find<Function>("main")->params().size(), 1u);
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,374 @@
+#include "baton/onnx/model.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/onnx/wire.h"
+
+namespace baton::onnx {
+namespace {
+
+using Kind = ValueInfo::Kind;
+
+absl::StatusOr<std::pair<absl::string_view, int64_t>> ReadOpset(
+    absl::string_view message) {
+  std::pair<absl::string_view, int64_t> result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    if (reader.field() == 1) result.first = CanonicalDomain(reader.Bytes());
+    if (reader.field() == 2) result.second = reader.Int();
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
+  using Type = AttributeProto::Type;
+  AttributeProto result;
+  Type implied = Type::kUndefined;  // by the field that is there
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        result.name = reader.Bytes();
+        break;
+      case 2:
+        result.f = reader.Float();
+        implied = Type::kFloat;
+        break;
+      case 3:
+        result.i = reader.Int();
+        implied = Type::kInt;
+        break;
+      case 4:
+        result.s = reader.Bytes();
+        implied = Type::kString;
+        break;
+      case 5:
+        result.t = reader.Bytes();
+        implied = Type::kTensor;
+        break;
+      case 6:
+        result.g = reader.Bytes();
+        implied = Type::kGraph;
+        break;
+      case 7:
+        reader.AppendFloats(result.floats);
+        implied = Type::kFloats;
+        break;
+      case 8:
+        reader.AppendInts(result.ints);
+        implied = Type::kInts;
+        break;
+      case 9:
+        result.strings.push_back(reader.Bytes());
+        implied = Type::kStrings;
+        break;
+      case 10:
+        result.tensors.push_back(reader.Bytes());
+        implied = Type::kTensors;
+        break;
+      case 11:
+        result.graphs.push_back(reader.Bytes());
+        implied = Type::kGraphs;
+        break;
+      case 20:
+        result.type = static_cast<Type>(reader.Int());
+        break;
+      case 21:
+        result.ref_name = reader.Bytes();
+        break;
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  // Files of IR version 1 have no `type`.
+  if (result.type == Type::kUndefined) result.type = implied;
+  return result;
+}
+
+absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
+  WireReader reader(message);
+  while (reader.Next()) {
+    if (reader.field() == 1) info.element_type = reader.Int();
+    if (reader.field() != 2) continue;
+    info.shape.emplace();
+    WireReader shape(reader.Bytes());
+    while (shape.Next()) {
+      if (shape.field() != 1) continue;
+      ValueInfo::Dimension dimension;
+      WireReader dim(shape.Bytes());
+      while (dim.Next()) {
+        if (dim.field() == 1) dimension.value = dim.Int();
+        if (dim.field() == 2) dimension.param = dim.Bytes();
+      }
+      BATON_RETURN_IF_ERROR(dim.status());
+      info.shape->push_back(dimension);
+    }
+    BATON_RETURN_IF_ERROR(shape.status());
+  }
+  return reader.status();
+}
+
+absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
+  ValueInfo result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    if (reader.field() == 1) result.name = reader.Bytes();
+    if (reader.field() != 2) continue;
+    WireReader type(reader.Bytes());
+    while (type.Next()) {
+      switch (type.field()) {
+        case 1:
+          result.kind = Kind::kTensor;
+          BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
+          break;
+        case 4:
+          result.kind = Kind::kSequence;
+          break;
+        case 9:
+          result.kind = Kind::kOptional;
+          break;
+        case 5:
+        case 8:
+          result.kind = Kind::kOther;
+          break;
+        default:
+          break;
+      }
+    }
+    BATON_RETURN_IF_ERROR(type.status());
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
+  FunctionProto result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        result.name = reader.Bytes();
+        break;
+      case 4:
+        result.inputs.push_back(reader.Bytes());
+        break;
+      case 5:
+        result.outputs.push_back(reader.Bytes());
+        break;
+      case 7:
+        result.nodes.push_back(reader.Bytes());
+        break;
+      case 9: {
+        BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
+        result.opsets.push_back(opset);
+        break;
+      }
+      case 10:
+        result.domain = CanonicalDomain(reader.Bytes());
+        break;
+      case 11: {
+        BATON_ASSIGN_OR_RETURN(AttributeProto attribute,
+                               ReadAttribute(reader.Bytes()));
+        result.attributes.push_back(std::move(attribute));
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+const char* ElementTypeName(int64_t type) {
+  static constexpr const char* kNames[] = {
+      "undefined",      "float",      "uint8",
+      "int8",           "uint16",     "int16",
+      "int32",          "int64",      "string",
+      "bool",           "float16",    "double",
+      "uint32",         "uint64",     "complex64",
+      "complex128",     "bfloat16",   "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",          "int4",       "float4e2m1",
+      "float8e8m0",     "uint2",      "int2"};
+  return type >= 0 && type < static_cast<int64_t>(std::size(kNames))
+             ? kNames[type]
+             : "of an unknown type";
+}
+
+}  // namespace
+
+absl::StatusOr<DType> DTypeOf(int64_t element_type) {
+  switch (static_cast<ElementType>(element_type)) {
+    case ElementType::kFloat:
+      return DType::Float(32);
+    case ElementType::kUint8:
+      return DType::UInt(8);
+    case ElementType::kInt8:
+      return DType::Int(8);
+    case ElementType::kUint16:
+      return DType::UInt(16);
+    case ElementType::kInt16:
+      return DType::Int(16);
+    case ElementType::kInt32:
+      return DType::Int(32);
+    case ElementType::kInt64:
+      return DType::Int(64);
+    case ElementType::kBool:
+      return DType::Bool();
+    case ElementType::kFloat16:
+      return DType::Float(16);
+    case ElementType::kDouble:
+      return DType::Float(64);
+    case ElementType::kUint32:
+      return DType::UInt(32);
+    case ElementType::kUint64:
+      return DType::UInt(64);
+    case ElementType::kBfloat16:
+      return DType::BFloat(16);
+    case ElementType::kUndefined:
+    case ElementType::kString:
+      break;
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("elements that are ", ElementTypeName(element_type),
+                   " (element type ", element_type, ") are not supported"));
+}
+
+ElementType ElementTypeOf(DType dtype) {
+  for (int64_t type = 1; type <= 16; ++type) {
+    const absl::StatusOr<DType> known = DTypeOf(type);
+    if (known.ok() && *known == dtype) return static_cast<ElementType>(type);
+  }
+  return ElementType::kUndefined;
+}
+
+absl::string_view CanonicalDomain(absl::string_view domain) {
+  return domain == "ai.onnx" ? absl::string_view() : domain;
+}
+
+const AttributeProto* NodeProto::Find(absl::string_view attribute) const {
+  for (const AttributeProto& candidate : attributes) {
+    if (candidate.name == attribute) return &candidate;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
+  NodeProto result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        result.inputs.push_back(reader.Bytes());
+        break;
+      case 2:
+        result.outputs.push_back(reader.Bytes());
+        break;
+      case 3:
+        result.name = reader.Bytes();
+        break;
+      case 4:
+        result.op_type = reader.Bytes();
+        break;
+      case 5: {
+        BATON_ASSIGN_OR_RETURN(AttributeProto attribute,
+                               ReadAttribute(reader.Bytes()));
+        result.attributes.push_back(std::move(attribute));
+        break;
+      }
+      case 7:
+        result.domain = CanonicalDomain(reader.Bytes());
+        break;
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
+  GraphProto result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        result.nodes.push_back(reader.Bytes());
+        break;
+      case 2:
+        result.name = reader.Bytes();
+        break;
+      case 5: {
+        TensorProto tensor;
+        tensor.message = reader.Bytes();
+        WireReader fields(tensor.message);
+        while (fields.Next()) {
+          if (fields.field() == 8) tensor.name = fields.Bytes();
+        }
+        BATON_RETURN_IF_ERROR(fields.status());
+        result.initializers.push_back(tensor);
+        break;
+      }
+      case 11:
+      case 12: {
+        BATON_ASSIGN_OR_RETURN(ValueInfo info, ReadValueInfo(reader.Bytes()));
+        (reader.field() == 11 ? result.inputs : result.outputs)
+            .push_back(std::move(info));
+        break;
+      }
+      case 15:
+        result.has_sparse_initializers = true;
+        break;
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::StatusOr<ModelProto> ReadModel(absl::string_view message) {
+  ModelProto result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        result.ir_version = reader.Int();
+        break;
+      case 7:
+        result.graph = reader.Bytes();
+        break;
+      case 8: {
+        BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
+        result.opsets.push_back(opset);
+        break;
+      }
+      case 25: {
+        BATON_ASSIGN_OR_RETURN(FunctionProto function,
+                               ReadFunction(reader.Bytes()));
+        result.functions.push_back(std::move(function));
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  if (result.graph.data() == nullptr) {
+    return absl::InvalidArgumentError("no ONNX file: it has no graph");
+  }
+  return result;
+}
+
+}  // namespace baton::onnx

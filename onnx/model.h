@@ -1,0 +1,144 @@
+// What an ONNX file says, as views of its bytes.
+//
+// The messages of onnx.proto as far as an importer needs them. Nodes, tensors
+// and subgraphs are read one at a time, when they are asked for: a model of a
+// million nodes takes one string_view a node. All views are valid as long as
+// the bytes of the file. Fields that are not known here are skipped.
+
+#ifndef BATON_ONNX_MODEL_H_
+#define BATON_ONNX_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+
+namespace baton::onnx {
+
+// TensorProto.DataType.
+enum class ElementType : int64_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16,
+};
+
+// The element type of that number. Unimplemented, with its name, if tensors
+// cannot have it: strings, complex numbers, types of fewer than 8 bits.
+absl::StatusOr<DType> DTypeOf(int64_t element_type);
+// The number of `dtype`, which is storable.
+ElementType ElementTypeOf(DType dtype);
+
+struct TensorProto {
+  absl::string_view name;
+  absl::string_view message;  // for ReadTensor of onnx/tensor.h
+};
+
+struct AttributeProto {
+  // AttributeProto.AttributeType.
+  enum class Type : int64_t {
+    kUndefined = 0,
+    kFloat = 1,
+    kInt = 2,
+    kString = 3,
+    kTensor = 4,
+    kGraph = 5,
+    kFloats = 6,
+    kInts = 7,
+    kStrings = 8,
+    kTensors = 9,
+    kGraphs = 10,
+  };
+  absl::string_view name;
+  // In the body of a function: the function's attribute that this one is.
+  absl::string_view ref_name;
+  Type type = Type::kUndefined;
+  float f = 0;
+  int64_t i = 0;
+  absl::string_view s;
+  absl::string_view t;  // a TensorProto
+  absl::string_view g;  // a GraphProto
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<absl::string_view> strings;
+  std::vector<absl::string_view> tensors;
+  std::vector<absl::string_view> graphs;
+};
+
+struct NodeProto {
+  std::vector<absl::string_view> inputs;  // empty names: not given
+  std::vector<absl::string_view> outputs;
+  absl::string_view name;
+  absl::string_view op_type;
+  absl::string_view domain;  // "" for ONNX's own, "ai.onnx" too
+  std::vector<AttributeProto> attributes;
+
+  // Null if there is none of that name.
+  const AttributeProto* Find(absl::string_view attribute) const;
+};
+
+struct ValueInfo {
+  enum class Kind : uint8_t { kNone, kTensor, kSequence, kOptional, kOther };
+  struct Dimension {
+    std::optional<int64_t> value;
+    absl::string_view param;  // the name of an unknown one; often empty
+  };
+  absl::string_view name;
+  Kind kind = Kind::kNone;
+  int64_t element_type = 0;  // of a tensor
+  // Nothing if the rank is not known.
+  std::optional<std::vector<Dimension>> shape;
+};
+
+struct GraphProto {
+  absl::string_view name;
+  std::vector<absl::string_view> nodes;  // messages, for ReadNode
+  std::vector<TensorProto> initializers;
+  std::vector<ValueInfo> inputs;
+  std::vector<ValueInfo> outputs;
+  bool has_sparse_initializers = false;
+};
+
+struct FunctionProto {
+  absl::string_view name;
+  absl::string_view domain;
+  std::vector<absl::string_view> inputs;
+  std::vector<absl::string_view> outputs;
+  std::vector<absl::string_view> nodes;    // messages, for ReadNode
+  std::vector<AttributeProto> attributes;  // those that have a default
+  std::vector<std::pair<absl::string_view, int64_t>> opsets;
+};
+
+struct ModelProto {
+  int64_t ir_version = 0;
+  std::vector<std::pair<absl::string_view, int64_t>> opsets;  // domain, version
+  absl::string_view graph;  // a message, for ReadGraph
+  std::vector<FunctionProto> functions;
+};
+
+// The domain under which ONNX's own operators are known here: "".
+absl::string_view CanonicalDomain(absl::string_view domain);
+
+// Errors are InvalidArgument: bytes that are no such message.
+absl::StatusOr<ModelProto> ReadModel(absl::string_view message);
+absl::StatusOr<GraphProto> ReadGraph(absl::string_view message);
+absl::StatusOr<NodeProto> ReadNode(absl::string_view message);
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_MODEL_H_

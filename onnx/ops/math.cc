@@ -1,0 +1,491 @@
+// Operators on elements: arithmetic, comparison, activation, casts.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using relay::Add;
+using relay::Cast;
+using relay::Clip;
+using relay::Divide;
+using relay::Exp;
+using relay::Log;
+using relay::Maximum;
+using relay::Minimum;
+using relay::Multiply;
+using relay::Subtract;
+using relay::Where;
+using relay::nn::Relu;
+
+template <Expr (*kBuild)(Expr)>
+absl::StatusOr<Outputs> Unary(NodeContext& node) {
+  return One(kBuild(node.Input(0)));
+}
+
+// Both operands of a binary operator. Before opset 7 the right one is extended
+// only if the attributes say so, and may stand in the middle of the left one.
+absl::StatusOr<std::pair<Expr, Expr>> Operands(NodeContext& node) {
+  Expr lhs = node.Input(0);
+  Expr rhs = node.Input(1);
+  if (node.opset() < 7 && node.Int("broadcast", 0) != 0 &&
+      node.HasAttr("axis")) {
+    BATON_ASSIGN_OR_RETURN(const int lhs_rank, RankOf(lhs));
+    BATON_ASSIGN_OR_RETURN(const int rhs_rank, RankOf(rhs));
+    BATON_ASSIGN_OR_RETURN(const int axis,
+                           NormalAxis(node.Int("axis", 0), lhs_rank));
+    const int trailing = lhs_rank - axis - rhs_rank;
+    if (trailing < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a tensor of rank ", rhs_rank, " does not fit at axis ",
+                       axis, " of a tensor of rank ", lhs_rank));
+    }
+    if (trailing > 0) {
+      rhs = relay::ExpandDims(std::move(rhs), rhs_rank, trailing);
+    }
+  }
+  return std::pair(std::move(lhs), std::move(rhs));
+}
+
+template <Expr (*kBuild)(Expr, Expr)>
+absl::StatusOr<Outputs> Binary(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(auto operands, Operands(node));
+  return One(kBuild(std::move(operands.first), std::move(operands.second)));
+}
+
+template <Expr (*kBuild)(Expr, Expr)>
+absl::StatusOr<Outputs> Variadic(NodeContext& node) {
+  Expr result = node.Input(0);
+  for (int i = 1; i < node.num_inputs(); ++i) {
+    result = kBuild(std::move(result), node.Input(i));
+  }
+  return One(std::move(result));
+}
+
+absl::StatusOr<Outputs> Identity(NodeContext& node) {
+  if (node.num_inputs() == 0) node.Input(0);
+  return node.num_inputs() == 0 ? Outputs() : One(node.inputs()[0]);
+}
+
+absl::StatusOr<Outputs> Mean(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Outputs sum, Variadic<Add>(node));
+  if (node.num_inputs() < 2) return sum;
+  return One(Divide(sum[0], ScalarLike(node.num_inputs(), node.Input(0))));
+}
+
+absl::StatusOr<Outputs> Pow(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(auto operands, Operands(node));
+  auto& [base, exponent] = operands;
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(base));
+  BATON_ASSIGN_OR_RETURN(const DType exponent_dtype, ElementTypeOf(exponent));
+  if (dtype.is_float()) {
+    if (exponent_dtype != dtype) exponent = Cast(exponent, dtype);
+    return One(relay::Power(base, exponent));
+  }
+  // As NumPy: in the wider type, then converted back.
+  const DType wide = DType::Float(64);
+  return One(Cast(relay::Power(Cast(base, wide), Cast(exponent, wide)), dtype));
+}
+
+absl::StatusOr<Outputs> Mod(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(auto operands, Operands(node));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(operands.first));
+  if (node.Int("fmod", 0) != 0) {
+    return One(relay::Mod(operands.first, operands.second));
+  }
+  if (dtype.is_float()) {
+    return absl::InvalidArgumentError("floats need fmod=1");
+  }
+  return One(relay::FloorMod(operands.first, operands.second));
+}
+
+absl::StatusOr<Outputs> BitShift(NodeContext& node) {
+  const std::string direction = node.String("direction", "");
+  if (direction == "LEFT") {
+    return One(relay::LeftShift(node.Input(0), node.Input(1)));
+  }
+  if (direction == "RIGHT") {
+    return One(relay::RightShift(node.Input(0), node.Input(1)));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the direction '", direction, "'"));
+}
+
+absl::StatusOr<Outputs> Reciprocal(NodeContext& node) {
+  return One(Divide(ScalarLike(1, node.Input(0)), node.Input(0)));
+}
+
+absl::StatusOr<Outputs> ClipByAttributes(NodeContext& node) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return One(
+      Clip(node.Input(0), node.Float("min", -kMax), node.Float("max", kMax)));
+}
+
+absl::StatusOr<Outputs> ClipByInputs(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  if (dtype.is_float() && node.IsConstant(1) && node.IsConstant(2)) {
+    BATON_ASSIGN_OR_RETURN(const Tensor min, node.Constant(1));
+    BATON_ASSIGN_OR_RETURN(const Tensor max, node.Constant(2));
+    if (min.num_elements() == 1 && max.num_elements() == 1 &&
+        min.AtAsDouble(0) <= max.AtAsDouble(0)) {
+      return One(Clip(x, min.AtAsDouble(0), max.AtAsDouble(0)));
+    }
+  }
+  Expr result = x;
+  if (node.HasInput(1)) result = Maximum(result, node.Input(1));
+  if (node.HasInput(2)) result = Minimum(result, node.Input(2));
+  return One(std::move(result));
+}
+
+// alpha (exp(x) - 1) where x is negative, x elsewhere; times gamma.
+Expr ExponentialUnit(const Expr& x, double alpha, double gamma) {
+  const Expr one = ScalarLike(1, x);
+  Expr result = Add(
+      Multiply(ScalarLike(-alpha, x), Relu(Subtract(one, Exp(x)))), Relu(x));
+  return gamma == 1 ? result : Multiply(ScalarLike(gamma, x), result);
+}
+
+absl::StatusOr<Outputs> Elu(NodeContext& node) {
+  return One(ExponentialUnit(node.Input(0), node.Float("alpha", 1), 1));
+}
+
+absl::StatusOr<Outputs> Selu(NodeContext& node) {
+  const bool is_old = node.opset() < 6;
+  return One(ExponentialUnit(
+      node.Input(0),
+      node.Float("alpha", is_old ? 1.6732 : 1.67326319217681884765625),
+      node.Float("gamma", is_old ? 1.0507 : 1.05070102214813232421875)));
+}
+
+absl::StatusOr<Outputs> Celu(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const double alpha = node.Float("alpha", 1);
+  const Expr zero = ScalarLike(0, x);
+  const Expr scale = ScalarLike(alpha, x);
+  return One(Add(Maximum(zero, x),
+                 Minimum(zero, Multiply(scale, Subtract(Exp(Divide(x, scale)),
+                                                        ScalarLike(1, x))))));
+}
+
+absl::StatusOr<Outputs> HardSigmoid(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  return One(Clip(Add(Multiply(x, ScalarLike(node.Float("alpha", 0.2), x)),
+                      ScalarLike(node.Float("beta", 0.5), x)),
+                  0, 1));
+}
+
+absl::StatusOr<Outputs> HardSwish(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  return One(Multiply(
+      x, Clip(Add(Multiply(x, ScalarLike(1.0 / 6, x)), ScalarLike(0.5, x)), 0,
+              1)));
+}
+
+absl::StatusOr<Outputs> LeakyRelu(NodeContext& node) {
+  return One(relay::nn::LeakyRelu(node.Input(0), node.Float("alpha", 0.01)));
+}
+
+absl::StatusOr<Outputs> PRelu(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  Expr slope = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* slope_type, TensorTypeOf(slope));
+  // One slope a channel: before opset 7 as a vector, since then with an axis
+  // of one for each that follows.
+  const auto slopes = ConstDims(slope_type->shape());
+  if (slopes.has_value() && type->rank() >= 2 && type->dim(1).is_const() &&
+      (slopes->size() == static_cast<size_t>(type->rank() - 1) ||
+       (node.opset() < 7 && slopes->size() == 1))) {
+    bool is_per_channel = (*slopes)[0] == type->dim(1).value();
+    for (size_t i = 1; i < slopes->size(); ++i) {
+      is_per_channel = is_per_channel && (*slopes)[i] == 1;
+    }
+    if (is_per_channel) {
+      if (slopes->size() > 1) slope = relay::Reshape(slope, {(*slopes)[0]});
+      return One(relay::nn::PRelu(x, slope, 1));
+    }
+  }
+  return One(Where(relay::Less(x, ScalarLike(0, x)), Multiply(x, slope), x));
+}
+
+// log(1 + exp(x)), in a form that does not overflow.
+Expr SoftplusOf(const Expr& x) {
+  return Add(Relu(x),
+             Log(Add(ScalarLike(1, x), Exp(relay::Negative(relay::Abs(x))))));
+}
+
+absl::StatusOr<Outputs> Softplus(NodeContext& node) {
+  return One(SoftplusOf(node.Input(0)));
+}
+
+absl::StatusOr<Outputs> Mish(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  return One(Multiply(x, relay::Tanh(SoftplusOf(x))));
+}
+
+absl::StatusOr<Outputs> Swish(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  return One(Multiply(
+      x, relay::Sigmoid(Multiply(x, ScalarLike(node.Float("alpha", 1), x)))));
+}
+
+absl::StatusOr<Outputs> Gelu(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const Expr half = ScalarLike(0.5, x);
+  const Expr one = ScalarLike(1, x);
+  if (node.String("approximate", "none") == "tanh") {
+    const Expr cube = Multiply(x, Multiply(x, x));
+    const Expr inner =
+        Multiply(ScalarLike(std::sqrt(2 / M_PI), x),
+                 Add(x, Multiply(ScalarLike(0.044715, x), cube)));
+    return One(Multiply(Multiply(half, x), Add(one, relay::Tanh(inner))));
+  }
+  return One(Multiply(
+      Multiply(half, x),
+      Add(one, relay::Erf(Multiply(x, ScalarLike(std::sqrt(0.5), x))))));
+}
+
+absl::StatusOr<Outputs> Softsign(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  return One(Divide(x, Add(ScalarLike(1, x), relay::Abs(x))));
+}
+
+absl::StatusOr<Outputs> ThresholdedRelu(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  return One(Where(relay::Greater(x, ScalarLike(node.Float("alpha", 1), x)), x,
+                   ScalarLike(0, x)));
+}
+
+absl::StatusOr<Outputs> Shrink(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const double lambda = node.Float("lambd", 0.5);
+  const Expr bias = ScalarLike(node.Float("bias", 0), x);
+  const Expr zero = ScalarLike(0, x);
+  return One(Where(relay::Less(x, ScalarLike(-lambda, x)), Add(x, bias),
+                   Where(relay::Greater(x, ScalarLike(lambda, x)),
+                         Subtract(x, bias), zero)));
+}
+
+absl::StatusOr<Outputs> IsInf(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const bool negative = node.Int("detect_negative", 1) != 0;
+  const bool positive = node.Int("detect_positive", 1) != 0;
+  Expr is_inf = relay::IsInf(x);
+  if (negative && positive) return One(std::move(is_inf));
+  const Expr zero = ScalarLike(0, x);
+  if (negative) {
+    return One(relay::LogicalAnd(std::move(is_inf), relay::Less(x, zero)));
+  }
+  if (positive) {
+    return One(relay::LogicalAnd(std::move(is_inf), relay::Greater(x, zero)));
+  }
+  return One(relay::LogicalAnd(std::move(is_inf),
+                               relay::Const(Tensor::Scalar<bool>(false))));
+}
+
+// The axes that softmax and its like sum over: before opset 13, all from
+// `axis` on.
+absl::StatusOr<std::vector<int64_t>> SoftmaxAxes(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  const bool is_old = node.opset() < 13;
+  const int64_t given = node.Int("axis", is_old ? 1 : -1);
+  if (is_old && given == rank) return std::vector<int64_t>();
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(given, rank));
+  std::vector<int64_t> axes = {axis};
+  if (is_old) {
+    for (int i = axis + 1; i < rank; ++i) axes.push_back(i);
+  }
+  return axes;
+}
+
+absl::StatusOr<Outputs> Softmax(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, SoftmaxAxes(node));
+  if (axes.size() == 1) {
+    return One(relay::nn::Softmax(x, static_cast<int>(axes[0])));
+  }
+  const relay::ReduceAttrs over = {.axis = axes, .keepdims = true};
+  const Expr e = Exp(Subtract(x, relay::Max(x, over)));
+  return One(Divide(e, relay::Sum(e, over)));
+}
+
+absl::StatusOr<Outputs> LogSoftmax(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, SoftmaxAxes(node));
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (axes.size() == 1 && axes[0] == rank - 1) {
+    return One(relay::nn::LogSoftmax(x, static_cast<int>(axes[0])));
+  }
+  const relay::ReduceAttrs over = {.axis = axes, .keepdims = true};
+  const Expr shifted = Subtract(x, relay::Max(x, over));
+  return One(Subtract(shifted, Log(relay::Sum(Exp(shifted), over))));
+}
+
+absl::StatusOr<Outputs> Hardmax(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, SoftmaxAxes(node));
+  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  Expr data = x;
+  int64_t axis = axes.empty() ? 0 : axes[0];
+  int64_t depth = axes.empty() ? 1 : shape[axis];
+  if (axes.size() != 1) {
+    depth = 1;
+    for (int64_t a : axes) depth *= shape[a];
+    data = relay::Reshape(data, {-1, depth});
+    axis = 1;
+  }
+  Expr result =
+      relay::OneHot(relay::ArgMax(data, {.axis = std::vector<int64_t>{axis}}),
+                    relay::Const(1, dtype), relay::Const(0, dtype),
+                    {.depth = static_cast<int>(depth),
+                     .axis = static_cast<int>(axis),
+                     .dtype = dtype});
+  if (axes.size() != 1) result = relay::Reshape(result, shape);
+  return One(std::move(result));
+}
+
+absl::StatusOr<Outputs> CastTo(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const DType to, DTypeOf(node.Int("to", 0)));
+  BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(node.Input(0)));
+  if (from == to) return One(node.Input(0));
+  return One(Cast(node.Input(0), to));
+}
+
+absl::StatusOr<Outputs> CastLike(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const DType to, ElementTypeOf(node.Input(1)));
+  return One(Cast(node.Input(0), to));
+}
+
+absl::StatusOr<Outputs> SelectWhere(NodeContext& node) {
+  return One(Where(node.Input(0), node.Input(1), node.Input(2)));
+}
+
+absl::StatusOr<Outputs> Dropout(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  if (node.opset() >= 12 && node.HasInput(2)) {
+    BATON_ASSIGN_OR_RETURN(const Tensor training, node.Constant(2));
+    double ratio = 0.5;
+    if (node.HasInput(1)) {
+      BATON_ASSIGN_OR_RETURN(const Tensor given, node.Constant(1));
+      if (given.num_elements() == 1) ratio = given.AtAsDouble(0);
+    }
+    if (training.num_elements() == 1 && training.AtAsInt64(0) != 0 &&
+        ratio != 0) {
+      return absl::UnimplementedError("training is not supported");
+    }
+  }
+  Outputs result = One(x);
+  if (node.HasOutput(1)) {
+    const bool is_bool = node.opset() >= 10;
+    result.push_back(is_bool ? Cast(relay::OnesLike(x), DType::Bool())
+                             : relay::OnesLike(x));
+  }
+  return result;
+}
+
+BATON_ONNX_CONVERTERS({
+    {"Abs", Unary<relay::Abs>},
+    {"Acos", Unary<relay::Acos>},
+    {"Acosh", Unary<relay::Acosh>},
+    {"Add", Binary<Add>},
+    {"And", Binary<relay::LogicalAnd>},
+    {"Asin", Unary<relay::Asin>},
+    {"Asinh", Unary<relay::Asinh>},
+    {"Atan", Unary<relay::Atan>},
+    {"Atanh", Unary<relay::Atanh>},
+    {"BitShift", BitShift, 11},
+    {"BitwiseAnd", Binary<relay::BitwiseAnd>, 18},
+    {"BitwiseNot", Unary<relay::BitwiseNot>, 18},
+    {"BitwiseOr", Binary<relay::BitwiseOr>, 18},
+    {"BitwiseXor", Binary<relay::BitwiseXor>, 18},
+    {"Cast", CastTo, 6},
+    {"CastLike", CastLike, 15},
+    {"Ceil", Unary<relay::Ceil>},
+    {"Celu", Celu, 12},
+    {"Clip", ClipByAttributes, 1, 10},
+    {"Clip", ClipByInputs, 11},
+    {"Cos", Unary<relay::Cos>},
+    {"Cosh", Unary<relay::Cosh>},
+    {"Div", Binary<Divide>},
+    {"Dropout", Dropout},
+    {"Elu", Elu},
+    {"Equal", Binary<relay::Equal>},
+    {"Erf", Unary<relay::Erf>, 9},
+    {"Exp", Unary<Exp>},
+    {"Floor", Unary<relay::Floor>},
+    {"Gelu", Gelu, 20},
+    {"Greater", Binary<relay::Greater>},
+    {"GreaterOrEqual", Binary<relay::GreaterEqual>, 12},
+    {"HardSigmoid", HardSigmoid},
+    {"HardSwish", HardSwish, 14},
+    {"Hardmax", Hardmax},
+    {"Identity", Identity},
+    {"IsInf", IsInf, 10},
+    {"IsNaN", Unary<relay::IsNan>, 9},
+    {"LeakyRelu", LeakyRelu},
+    {"Less", Binary<relay::Less>},
+    {"LessOrEqual", Binary<relay::LessEqual>, 12},
+    {"Log", Unary<Log>},
+    {"LogSoftmax", LogSoftmax},
+    {"Max", Variadic<Maximum>},
+    {"Mean", Mean},
+    {"Min", Variadic<Minimum>},
+    {"Mish", Mish, 18},
+    {"Mod", Mod, 10},
+    {"Mul", Binary<Multiply>},
+    {"Neg", Unary<relay::Negative>},
+    {"Not", Unary<relay::LogicalNot>},
+    {"Or", Binary<relay::LogicalOr>},
+    {"PRelu", PRelu},
+    {"Pow", Pow},
+    {"Reciprocal", Reciprocal},
+    {"Relu", Unary<Relu>},
+    {"Round", Unary<relay::Round>, 11},
+    {"Selu", Selu},
+    {"Shrink", Shrink, 9},
+    {"Sigmoid", Unary<relay::Sigmoid>},
+    {"Sign", Unary<relay::Sign>, 9},
+    {"Sin", Unary<relay::Sin>},
+    {"Sinh", Unary<relay::Sinh>},
+    {"Softmax", Softmax},
+    {"Softplus", Softplus},
+    {"Softsign", Softsign},
+    {"Sqrt", Unary<relay::Sqrt>},
+    {"Sub", Binary<Subtract>},
+    {"Sum", Variadic<Add>},
+    {"Swish", Swish, 24},
+    {"Tan", Unary<relay::Tan>},
+    {"Tanh", Unary<relay::Tanh>},
+    {"ThresholdedRelu", ThresholdedRelu},
+    {"Where", SelectWhere, 9},
+    {"Xor", Binary<relay::LogicalXor>},
+});
+
+}  // namespace
+}  // namespace baton::onnx

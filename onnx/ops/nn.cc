@@ -1,0 +1,526 @@
+// Convolution, pooling, normalization, products of matrices.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/ops/products.h"
+#include "baton/onnx/ops/windows.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/nn/normalize.h"
+#include "baton/relay/op/nn/pool.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using relay::Add;
+using relay::Divide;
+using relay::Multiply;
+using relay::Subtract;
+using Ints = std::vector<int64_t>;
+
+Dims ToDims(const Ints& values) { return Dims(values.begin(), values.end()); }
+
+// --- Convolution -----------------------------------------------------------
+
+absl::StatusOr<Outputs> Conv(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(
+      Expr result, Convolution(node, node.Input(0), node.Input(1), DType()));
+  if (node.HasInput(2)) {
+    result = relay::nn::BiasAdd(std::move(result), node.Input(2));
+  }
+  return One(std::move(result));
+}
+
+template <typename Attrs>
+Attrs TransposeAttrs(const Window& window, const Ints& output_padding,
+                     const TensorTypeNode* weight, int64_t groups) {
+  Attrs attrs;
+  attrs.channels = Dim(weight->dim(1).value() * groups);
+  attrs.kernel_size = ToDims(window.kernel);
+  attrs.strides = ToDims(window.strides);
+  attrs.output_padding = ToDims(output_padding);
+  attrs.padding = ToDims(window.pads);
+  attrs.dilation = ToDims(window.dilations);
+  attrs.groups = static_cast<int>(groups);
+  return attrs;
+}
+
+absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const Expr& w = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* weight, TensorTypeOf(w));
+  const int spatial = type->rank() - 2;
+  if (spatial < 1 || spatial > 3 || weight->rank() != type->rank() ||
+      !weight->dim(1).is_const()) {
+    return absl::UnimplementedError("a kernel or data of this shape");
+  }
+  // Pads are worked out below: SAME means another thing than for Conv.
+  BATON_ASSIGN_OR_RETURN(Window window, ReadWindow(node, x, w, true));
+  const Ints given = node.Ints("output_padding").value_or(Ints());
+  Ints output_padding(spatial, 0);
+  // Some exporters write one number too few for each side.
+  if (static_cast<int>(given.size()) == spatial) output_padding = given;
+  const std::string auto_pad = node.String("auto_pad", "NOTSET");
+  std::optional<Ints> output_shape = node.Ints("output_shape");
+  const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  if (output_shape.has_value() || is_same) {
+    for (int i = 0; i < spatial; ++i) {
+      if (!type->dim(i + 2).is_const()) {
+        return absl::UnimplementedError(
+            "the extents of the data must be known");
+      }
+      const int64_t extent = type->dim(i + 2).value();
+      const size_t skip =
+          output_shape.has_value() &&
+                  output_shape->size() > static_cast<size_t>(spatial)
+              ? output_shape->size() - spatial
+              : 0;
+      if (output_shape.has_value() && output_shape->size() < skip + i + 1) {
+        return absl::InvalidArgumentError("output_shape is too short");
+      }
+      const int64_t wanted = output_shape.has_value()
+                                 ? (*output_shape)[skip + i]
+                                 : extent * window.strides[i];
+      int64_t total = window.strides[i] * (extent - 1) + output_padding[i] +
+                      (window.kernel[i] - 1) * window.dilations[i] + 1 - wanted;
+      if (total < 0) {
+        output_padding[i] -= total;
+        total = 0;
+      }
+      const int64_t half = total / 2;
+      const bool upper = auto_pad == "SAME_UPPER";
+      window.pads[i] = upper ? half : total - half;
+      window.pads[i + spatial] = upper ? total - half : half;
+    }
+  }
+  const int64_t groups = node.Int("group", 1);
+  if (groups < 1 || groups > 1 << 30) {
+    return absl::InvalidArgumentError("the number of groups");
+  }
+  Expr result;
+  if (spatial == 1) {
+    result =
+        relay::nn::Conv1DTranspose(x, w,
+                                   TransposeAttrs<relay::Conv1DTransposeAttrs>(
+                                       window, output_padding, weight, groups));
+  } else if (spatial == 2) {
+    result =
+        relay::nn::Conv2DTranspose(x, w,
+                                   TransposeAttrs<relay::Conv2DTransposeAttrs>(
+                                       window, output_padding, weight, groups));
+  } else {
+    result =
+        relay::nn::Conv3DTranspose(x, w,
+                                   TransposeAttrs<relay::Conv3DTransposeAttrs>(
+                                       window, output_padding, weight, groups));
+  }
+  if (node.HasInput(2)) {
+    result = relay::nn::BiasAdd(std::move(result), node.Input(2));
+  }
+  return One(std::move(result));
+}
+
+// --- Pooling ---------------------------------------------------------------
+
+template <typename Attrs>
+Attrs PoolAttrs(const Window& window, bool ceil_mode) {
+  Attrs attrs;
+  attrs.pool_size = ToDims(window.kernel);
+  attrs.strides = ToDims(window.strides);
+  attrs.dilation = ToDims(window.dilations);
+  attrs.padding = ToDims(window.pads);
+  attrs.ceil_mode = ceil_mode;
+  return attrs;
+}
+
+template <typename Attrs>
+Attrs AvgPoolAttrs(const Window& window, bool ceil_mode,
+                   bool count_include_pad) {
+  Attrs attrs = PoolAttrs<Attrs>(window, ceil_mode);
+  attrs.count_include_pad = count_include_pad;
+  return attrs;
+}
+
+Expr MaxPoolOf(const Expr& x, const Window& window, bool ceil_mode) {
+  switch (window.kernel.size()) {
+    case 1:
+      return relay::nn::MaxPool1D(
+          x, PoolAttrs<relay::MaxPool1DAttrs>(window, ceil_mode));
+    case 2:
+      return relay::nn::MaxPool2D(
+          x, PoolAttrs<relay::MaxPool2DAttrs>(window, ceil_mode));
+    default:
+      return relay::nn::MaxPool3D(
+          x, PoolAttrs<relay::MaxPool3DAttrs>(window, ceil_mode));
+  }
+}
+
+// The positions of the maxima in the data as a whole: of the windows, gathered
+// one axis after the other, those that arg-max finds.
+absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
+                                    const Ints& result_shape) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  const int axes = static_cast<int>(window.kernel.size());
+  const bool column_major = node.Int("storage_order", 0) != 0;
+  // Steps between neighbours along each spatial axis.
+  Ints steps(axes, 1);
+  for (int i = 0; i < axes; ++i) {
+    const int first = column_major ? 0 : i + 1;
+    const int last = column_major ? i : axes;
+    for (int k = first; k < last; ++k) steps[i] *= shape[k + 2];
+  }
+  int64_t plane = 1;
+  for (int i = 0; i < axes; ++i) plane *= shape[i + 2];
+  // The data and the position of each element, taken along; where a window
+  // reaches over an edge it sees the edge again, which changes no maximum.
+  BATON_ASSIGN_OR_RETURN(MutableTensor positions,
+                         MutableTensor::Create(DType::Int(64), shape));
+  const int64_t count = positions.num_elements();
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i % plane;
+    int64_t at = i / plane * plane;
+    for (int k = axes; k-- > 0;) {
+      at += rest % shape[k + 2] * steps[k];
+      rest /= shape[k + 2];
+    }
+    positions.span<int64_t>()[i] = at;
+  }
+  Expr data = x;
+  Expr place = relay::Const(std::move(positions).Freeze());
+  for (int i = 0; i < axes; ++i) {
+    Ints taken;
+    for (int64_t o = 0; o < result_shape[i + 2]; ++o) {
+      for (int64_t k = 0; k < window.kernel[i]; ++k) {
+        int64_t at =
+            o * window.strides[i] - window.pads[i] + k * window.dilations[i];
+        // The nearest element of the window that is inside.
+        while (at < 0) at += window.dilations[i];
+        while (at >= shape[i + 2]) at -= window.dilations[i];
+        taken.push_back(std::clamp<int64_t>(at, 0, shape[i + 2] - 1));
+      }
+    }
+    const Expr indices = VectorConstant(taken);
+    data = relay::Take(std::move(data), indices, {.axis = i + 2});
+    place = relay::Take(std::move(place), indices, {.axis = i + 2});
+  }
+  // (N, C, o0, k0, o1, k1 ...) to (N, C, o0, o1 ..., k0 k1 ...).
+  Ints split = {shape[0], shape[1]};
+  Ints order = {0, 1};
+  Ints joined = {shape[0], shape[1]};
+  int64_t elements = 1;
+  for (int i = 0; i < axes; ++i) {
+    split.push_back(result_shape[i + 2]);
+    split.push_back(window.kernel[i]);
+    order.push_back(2 + 2 * i);
+    joined.push_back(result_shape[i + 2]);
+    elements *= window.kernel[i];
+  }
+  for (int i = 0; i < axes; ++i) order.push_back(3 + 2 * i);
+  joined.push_back(elements);
+  const auto windows = [&](Expr value) {
+    return relay::Reshape(
+        relay::Transpose(relay::Reshape(std::move(value), split), order),
+        joined);
+  };
+  const Expr chosen = relay::ExpandDims(
+      relay::ArgMax(windows(std::move(data)), {.axis = Ints{axes + 2}}),
+      axes + 2);
+  return relay::Squeeze(
+      relay::Gather(windows(std::move(place)), axes + 2, chosen),
+      Ints{axes + 2});
+}
+
+absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr result,
+      node.Typed(MaxPoolOf(x, window, node.Int("ceil_mode", 0) != 0)));
+  if (!node.HasOutput(1)) return One(result);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(result));
+  BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, shape));
+  return Outputs{result, std::move(indices)};
+}
+
+absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
+                                   bool count_include_pad) {
+  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
+  const bool ceil_mode = node.Int("ceil_mode", 0) != 0;
+  switch (window.kernel.size()) {
+    case 1:
+      return relay::nn::AvgPool1D(x, AvgPoolAttrs<relay::AvgPool1DAttrs>(
+                                         window, ceil_mode, count_include_pad));
+    case 2:
+      return relay::nn::AvgPool2D(x, AvgPoolAttrs<relay::AvgPool2DAttrs>(
+                                         window, ceil_mode, count_include_pad));
+    default:
+      return relay::nn::AvgPool3D(x, AvgPoolAttrs<relay::AvgPool3DAttrs>(
+                                         window, ceil_mode, count_include_pad));
+  }
+}
+
+absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         AveragePoolOf(node, node.Input(0),
+                                       node.Int("count_include_pad", 0) != 0));
+  return One(std::move(result));
+}
+
+absl::StatusOr<Outputs> LpPool(NodeContext& node) {
+  const double p = static_cast<double>(node.Int("p", 2));
+  BATON_ASSIGN_OR_RETURN(const Window window,
+                         ReadWindow(node, node.Input(0), {}, false));
+  int64_t count = 1;
+  for (int64_t k : window.kernel) count *= k;
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(
+      Expr powers, node.Typed(relay::Power(relay::Abs(x), ScalarLike(p, x))));
+  BATON_ASSIGN_OR_RETURN(Expr mean, AveragePoolOf(node, powers, true));
+  return One(relay::Power(
+      Multiply(std::move(mean), ScalarLike(static_cast<double>(count), x)),
+      ScalarLike(1 / p, x)));
+}
+
+absl::StatusOr<Ints> SpatialAxes(const Expr& x) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (rank < 3) return absl::InvalidArgumentError("data without spatial axes");
+  Ints axes(rank - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+absl::StatusOr<Outputs> GlobalAveragePool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(Ints axes, SpatialAxes(x));
+  if (axes.size() == 2) return One(relay::nn::GlobalAvgPool2D(x));
+  return One(relay::Mean(x, {.axis = std::move(axes), .keepdims = true}));
+}
+
+absl::StatusOr<Outputs> GlobalMaxPool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(Ints axes, SpatialAxes(x));
+  if (axes.size() == 2) return One(relay::nn::GlobalMaxPool2D(x));
+  return One(relay::Max(x, {.axis = std::move(axes), .keepdims = true}));
+}
+
+// (sum of |x|^p over the axes)^(1/p).
+Expr LpNorm(const Expr& x, double p, Ints axes) {
+  const relay::ReduceAttrs over = {.axis = std::move(axes), .keepdims = true};
+  if (p == 1) return relay::Sum(relay::Abs(x), over);
+  if (p == 2) return relay::Sqrt(relay::Sum(Multiply(x, x), over));
+  return relay::Power(
+      relay::Sum(relay::Power(relay::Abs(x), ScalarLike(p, x)), over),
+      ScalarLike(1 / p, x));
+}
+
+absl::StatusOr<Outputs> GlobalLpPool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(Ints axes, SpatialAxes(x));
+  const double p = node.opset() < 2 ? node.Float("p", 2)
+                                    : static_cast<double>(node.Int("p", 2));
+  return One(LpNorm(x, p, std::move(axes)));
+}
+
+// --- Normalization ---------------------------------------------------------
+
+absl::StatusOr<Outputs> LpNormalization(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -1), rank));
+  return One(
+      Divide(x, LpNorm(x, static_cast<double>(node.Int("p", 2)), {axis})));
+}
+
+absl::StatusOr<Outputs> BatchNormalization(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const double epsilon = node.Float("epsilon", 1e-5);
+  if (node.opset() < 9 && node.Int("spatial", 1) == 0) {
+    return absl::UnimplementedError("spatial=0 is not supported");
+  }
+  Expr mean = node.Input(3);
+  Expr variance = node.Input(4);
+  Outputs result(1);
+  if (node.opset() >= 14 && node.Int("training_mode", 0) != 0) {
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+    Ints axes;
+    for (int i = 0; i < rank; ++i) {
+      if (i != 1) axes.push_back(i);
+    }
+    const Expr batch_mean = relay::Mean(x, {.axis = axes});
+    const Expr batch_variance = relay::Variance(x, {.axis = axes});
+    const double momentum = node.Float("momentum", 0.9);
+    const auto running = [&](const Expr& old, const Expr& current) {
+      return Add(Multiply(old, ScalarLike(momentum, x)),
+                 Multiply(current, ScalarLike(1 - momentum, x)));
+    };
+    result.push_back(running(mean, batch_mean));
+    result.push_back(running(variance, batch_variance));
+    mean = batch_mean;
+    variance = batch_variance;
+  }
+  result[0] = TupleGetItem(
+      relay::nn::BatchNorm(x, node.Input(1), node.Input(2), mean, variance,
+                           {.axis = 1, .epsilon = epsilon}),
+      0);
+  return result;
+}
+
+absl::StatusOr<Outputs> InstanceNormalization(NodeContext& node) {
+  return One(relay::nn::InstanceNorm(
+      node.Input(0), node.Input(1), node.Input(2),
+      {.axis = 1, .epsilon = node.Float("epsilon", 1e-5)}));
+}
+
+absl::StatusOr<Outputs> LayerNormalization(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -1), rank));
+  const double epsilon = node.Float("epsilon", 1e-5);
+  if (axis == rank - 1 && node.HasInput(2) && !node.HasOutput(1) &&
+      !node.HasOutput(2)) {
+    return One(relay::nn::LayerNorm(x, node.Input(1), node.Input(2),
+                                    {.axis = -1, .epsilon = epsilon}));
+  }
+  relay::ReduceAttrs over = {.axis = Ints(), .keepdims = true};
+  for (int i = axis; i < rank; ++i) over.axis->push_back(i);
+  const Expr mean = relay::Mean(x, over);
+  const Expr centered = Subtract(x, mean);
+  const Expr inverse = relay::Rsqrt(Add(
+      relay::Mean(Multiply(centered, centered), over), ScalarLike(epsilon, x)));
+  Expr y = Multiply(Multiply(centered, inverse), node.Input(1));
+  if (node.HasInput(2)) y = Add(std::move(y), node.Input(2));
+  return Outputs{std::move(y), mean, inverse};
+}
+
+absl::StatusOr<Outputs> RmsNormalization(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -1), rank));
+  relay::ReduceAttrs over = {.axis = Ints(), .keepdims = true};
+  for (int i = axis; i < rank; ++i) over.axis->push_back(i);
+  const Expr inverse =
+      relay::Rsqrt(Add(relay::Mean(Multiply(x, x), over),
+                       ScalarLike(node.Float("epsilon", 1e-5), x)));
+  return One(Multiply(Multiply(x, inverse), node.Input(1)));
+}
+
+absl::StatusOr<Outputs> GroupNormalization(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const int64_t groups = node.Int("num_groups", 0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  if (type->rank() < 2 || !type->dim(1).is_const() || groups < 1 ||
+      type->dim(1).value() % groups != 0) {
+    return absl::InvalidArgumentError("the channels cannot be grouped");
+  }
+  Expr scale = node.Input(1);
+  Expr bias = node.Input(2);
+  if (node.opset() < 21) {  // one a group
+    const int64_t repeats = type->dim(1).value() / groups;
+    scale = relay::Repeat(std::move(scale), repeats, 0);
+    bias = relay::Repeat(std::move(bias), repeats, 0);
+  }
+  return One(relay::nn::GroupNorm(x, std::move(scale), std::move(bias),
+                                  {.num_groups = static_cast<int>(groups),
+                                   .axis = 1,
+                                   .epsilon = node.Float("epsilon", 1e-5)}));
+}
+
+absl::StatusOr<Outputs> MeanVarianceNormalization(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(
+      Ints axes, NormalAxes(node.Ints("axes").value_or(Ints{0, 2, 3}), rank));
+  const relay::ReduceAttrs over = {.axis = std::move(axes), .keepdims = true};
+  const Expr mean = relay::Mean(x, over);
+  const Expr deviation = relay::Sqrt(
+      Subtract(relay::Mean(Multiply(x, x), over), Multiply(mean, mean)));
+  return One(Divide(Subtract(x, mean), Add(deviation, ScalarLike(1e-9, x))));
+}
+
+absl::StatusOr<Outputs> Lrn(NodeContext& node) {
+  return One(relay::nn::Lrn(node.Input(0),
+                            {.size = static_cast<int>(node.Int("size", 1)),
+                             .axis = 1,
+                             .bias = node.Float("bias", 1),
+                             .alpha = node.Float("alpha", 1e-4),
+                             .beta = node.Float("beta", 0.75)}));
+}
+
+// --- Products --------------------------------------------------------------
+
+absl::StatusOr<Outputs> Gemm(NodeContext& node) {
+  Expr a = node.Input(0);
+  Expr b = node.Input(1);
+  const Expr like = a;
+  const double alpha = node.Float("alpha", 1);
+  const double beta = node.Float("beta", 1);
+  if (node.Int("transA", 0) != 0)
+    a = relay::Transpose(std::move(a), Ints{1, 0});
+  if (node.Int("transB", 0) == 0)
+    b = relay::Transpose(std::move(b), Ints{1, 0});
+  if (alpha != 1) a = Multiply(ScalarLike(alpha, like), std::move(a));
+  Expr result = relay::nn::Dense(std::move(a), std::move(b));
+  if (node.HasInput(2)) {
+    Expr c = node.Input(2);
+    if (beta != 1) c = Multiply(ScalarLike(beta, like), std::move(c));
+    result = Add(std::move(result), std::move(c));
+  }
+  return One(std::move(result));
+}
+
+absl::StatusOr<Outputs> MatMul(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(
+      Expr result, MatrixProduct(node, node.Input(0), node.Input(1), DType()));
+  return One(std::move(result));
+}
+
+BATON_ONNX_CONVERTERS({
+    {"AveragePool", AveragePool},
+    {"BatchNormalization", BatchNormalization},
+    {"Conv", Conv},
+    {"ConvTranspose", ConvTranspose},
+    {"Gemm", Gemm},
+    {"GlobalAveragePool", GlobalAveragePool},
+    {"GlobalLpPool", GlobalLpPool},
+    {"GlobalMaxPool", GlobalMaxPool},
+    {"GroupNormalization", GroupNormalization, 18},
+    {"InstanceNormalization", InstanceNormalization, 6},
+    {"LRN", Lrn},
+    {"LayerNormalization", LayerNormalization, 17},
+    {"LpNormalization", LpNormalization},
+    {"LpPool", LpPool, 2},
+    {"MatMul", MatMul},
+    {"MaxPool", MaxPool},
+    {"MeanVarianceNormalization", MeanVarianceNormalization, 9},
+    {"RMSNormalization", RmsNormalization, 23},
+});
+
+}  // namespace
+}  // namespace baton::onnx

@@ -1,0 +1,91 @@
+#include "baton/onnx/ops/products.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+
+using Ints = std::vector<int64_t>;
+
+absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
+                                   DType out_dtype) {
+  BATON_ASSIGN_OR_RETURN(int a_rank, RankOf(a));
+  BATON_ASSIGN_OR_RETURN(int b_rank, RankOf(b));
+  if (a_rank == 0 || b_rank == 0) {
+    return absl::InvalidArgumentError("an operand is a scalar");
+  }
+  // A vector is a row on the left, a column on the right.
+  const bool drop_row = a_rank == 1;
+  const bool drop_column = b_rank == 1;
+  if (drop_row) {
+    BATON_ASSIGN_OR_RETURN(a, node.Typed(relay::ExpandDims(a, 0)));
+    a_rank = 2;
+  }
+  if (drop_column) {
+    BATON_ASSIGN_OR_RETURN(b, node.Typed(relay::ExpandDims(b, 1)));
+    b_rank = 2;
+  }
+  Expr result;
+  if (b_rank == 2) {
+    result = relay::nn::Dense(a, relay::Transpose(b, Ints{1, 0}),
+                              {.out_dtype = out_dtype});
+  } else {
+    BATON_ASSIGN_OR_RETURN(const Ints a_shape, ShapeOf(a));
+    BATON_ASSIGN_OR_RETURN(const Ints b_shape, ShapeOf(b));
+    const size_t batch_rank = static_cast<size_t>(std::max(a_rank, b_rank)) - 2;
+    const auto batch_dim = [batch_rank](const Ints& shape, size_t i) {
+      const size_t missing = batch_rank - (shape.size() - 2);
+      return i < missing ? int64_t{1} : shape[i - missing];
+    };
+    Ints batch(batch_rank);
+    for (size_t i = 0; i < batch_rank; ++i) {
+      const int64_t x = batch_dim(a_shape, i);
+      const int64_t y = batch_dim(b_shape, i);
+      if (x != y && x != 1 && y != 1) {
+        return absl::InvalidArgumentError("the batches do not match");
+      }
+      batch[i] = x == 1 ? y : x;
+    }
+    const int64_t m = a_shape[a_rank - 2];
+    const int64_t k = a_shape[a_rank - 1];
+    const int64_t n = b_shape[b_rank - 1];
+    int64_t batches = 1;
+    for (int64_t dim : batch) batches *= dim;
+    const auto with = [&batch](int64_t rows, int64_t columns) {
+      Ints shape = batch;
+      shape.push_back(rows);
+      shape.push_back(columns);
+      return shape;
+    };
+    const auto flat = [&](Expr x, const Ints& shape, int64_t rows,
+                          int64_t columns) {
+      Ints wanted = with(rows, columns);
+      if (shape != wanted) x = relay::BroadcastTo(x, wanted);
+      return batch_rank == 1 ? x : relay::Reshape(x, {batches, rows, columns});
+    };
+    result = relay::nn::BatchMatmul(
+        flat(a, a_shape, m, k), flat(b, b_shape, b_shape[b_rank - 2], n),
+        {.out_dtype = out_dtype, .transpose_b = false});
+    if (batch_rank != 1) result = relay::Reshape(result, with(m, n));
+  }
+  // The axes of the two vectors, counted from the end.
+  Ints axes;
+  if (drop_row) axes.push_back(-2);
+  if (drop_column) axes.push_back(-1);
+  return axes.empty() ? result : relay::Squeeze(result, std::move(axes));
+}
+
+}  // namespace baton::onnx

@@ -1,0 +1,215 @@
+// Quantized operators: Relay's qnn.*.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
+#include "baton/onnx/ops/products.h"
+#include "baton/onnx/ops/windows.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/qnn/qnn.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using relay::Cast;
+using relay::Subtract;
+
+constexpr DType kInt32 = DType::Int(32);
+
+// Input `i`, or a zero, as int32: a scalar if it has one element.
+absl::StatusOr<Expr> ZeroPoint(NodeContext& node, int i) {
+  if (!node.HasInput(i)) return relay::Const(Tensor::Scalar<int32_t>(0));
+  Expr result = node.Input(i);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(result));
+  if (type->rank() == 1 && type->dim(0).is_const(1)) {
+    result = relay::Reshape(std::move(result), {});
+  }
+  return Cast(std::move(result), kInt32);
+}
+
+absl::StatusOr<Expr> Scale(NodeContext& node, int i) {
+  const Expr& scale = node.Input(i);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(scale));
+  if (type->rank() == 1 && type->dim(0).is_const(1)) {
+    return relay::Reshape(scale, {});
+  }
+  return scale;
+}
+
+Expr UnitScale() { return relay::Const(Tensor::Scalar<float>(1)); }
+
+// The axis of the channels; that of a scale that is a scalar has no meaning.
+absl::StatusOr<int> QuantizedAxis(NodeContext& node, const Expr& x) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int scale_rank, RankOf(node.Input(1)));
+  if (node.Int("block_size", 0) != 0 || scale_rank > 1) {
+    return absl::UnimplementedError("scales of blocks are not supported");
+  }
+  if (scale_rank == 0 || rank == 0) return -1;
+  return NormalAxis(node.Int("axis", 1), rank);
+}
+
+absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
+  DType dtype = DType::UInt(8);
+  if (node.HasInput(2)) {
+    BATON_ASSIGN_OR_RETURN(dtype, ElementTypeOf(node.Input(2)));
+  } else if (const int64_t type = node.Int("output_dtype", 0); type != 0) {
+    BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(type));
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
+  // A vector of one scale stands for all channels.
+  BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
+  return One(Call(
+      BATON_OP("qnn.quantize"), {x, scale, zero_point},
+      Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis})));
+}
+
+absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
+  BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
+  BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(scale));
+  return One(Call(
+      BATON_OP("qnn.dequantize"), {x, scale, zero_point},
+      Attrs::Make(relay::DequantizeAttrs{.out_dtype = dtype, .axis = axis})));
+}
+
+absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const Expr zero = ScalarLike(0, x);
+  const Expr high = ScalarLike(255, x);
+  const Expr max = relay::Maximum(zero, relay::Max(x));
+  const Expr min = relay::Minimum(zero, relay::Min(x));
+  const Expr scale = relay::Divide(Subtract(max, min), high);
+  const Expr zero_point = relay::Round(
+      relay::Clip(relay::Divide(Subtract(zero, min), scale), 0, 255));
+  const Expr quantized = relay::Clip(
+      relay::Add(relay::Round(relay::Divide(x, scale)), zero_point), 0, 255);
+  const DType dtype = DType::UInt(8);
+  return Outputs{Cast(quantized, dtype), scale, Cast(zero_point, dtype)};
+}
+
+// qnn.conv2d of inputs `x`, `w` and what quantizes them.
+absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w,
+                                   Expr x_zero_point, Expr w_zero_point,
+                                   Expr x_scale, Expr w_scale) {
+  BATON_ASSIGN_OR_RETURN(
+      const relay::Conv2DAttrs attrs,
+      Conv2DAttrsOf(node, node.Input(x), node.Input(w), kInt32));
+  return Call(BATON_OP("qnn.conv2d"),
+              {node.Input(x), node.Input(w), std::move(x_zero_point),
+               std::move(w_zero_point), std::move(x_scale), std::move(w_scale)},
+              Attrs::Make(attrs));
+}
+
+absl::StatusOr<Outputs> ConvInteger(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
+  BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, 3));
+  BATON_ASSIGN_OR_RETURN(
+      Expr result,
+      QuantizedConv(node, 0, 1, std::move(x_zero_point),
+                    std::move(w_zero_point), UnitScale(), UnitScale()));
+  return One(std::move(result));
+}
+
+// `x` of int32, scaled by `scale`, to what the output's scale (input `i`) and
+// zero point (input `i` + 1) say.
+absl::StatusOr<Expr> Requantize(NodeContext& node, Expr x, Expr scale, int i,
+                                int axis) {
+  BATON_ASSIGN_OR_RETURN(const Expr out_scale, Scale(node, i));
+  BATON_ASSIGN_OR_RETURN(const Expr out_zero_point, ZeroPoint(node, i + 1));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i + 1)));
+  return Call(
+      BATON_OP("qnn.requantize"),
+      {std::move(x), std::move(scale), relay::Const(Tensor::Scalar<int32_t>(0)),
+       out_scale, out_zero_point},
+      Attrs::Make(relay::RequantizeAttrs{.axis = axis, .out_dtype = dtype}));
+}
+
+absl::StatusOr<Outputs> QLinearConv(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const Expr x_scale, Scale(node, 1));
+  BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
+  BATON_ASSIGN_OR_RETURN(const Expr w_scale, Scale(node, 4));
+  BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, 5));
+  BATON_ASSIGN_OR_RETURN(
+      Expr result, QuantizedConv(node, 0, 3, std::move(x_zero_point),
+                                 std::move(w_zero_point), x_scale, w_scale));
+  if (node.HasInput(8)) {
+    result = relay::nn::BiasAdd(std::move(result), node.Input(8));
+  }
+  BATON_ASSIGN_OR_RETURN(
+      result, Requantize(node, std::move(result),
+                         relay::Multiply(x_scale, w_scale), 6, /*axis=*/1));
+  return One(std::move(result));
+}
+
+// The product of inputs `a` and `b` less their zero points, in int32.
+absl::StatusOr<Expr> IntegerProduct(NodeContext& node, int a, int b,
+                                    int a_zero_point, int b_zero_point) {
+  const auto centered = [&node](int x, int zero_point) -> absl::StatusOr<Expr> {
+    Expr result = Cast(node.Input(x), kInt32);
+    if (!node.HasInput(zero_point)) return node.Typed(std::move(result));
+    BATON_ASSIGN_OR_RETURN(Expr zero, ZeroPoint(node, zero_point));
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(zero_point)));
+    BATON_ASSIGN_OR_RETURN(zero, node.Typed(std::move(zero)));
+    BATON_ASSIGN_OR_RETURN(const int zero_rank, RankOf(zero));
+    // One a row of the left operand.
+    if (rank == 1 && zero_rank == 1 && x == 0) {
+      zero = relay::ExpandDims(std::move(zero), 1);
+    }
+    return node.Typed(Subtract(std::move(result), std::move(zero)));
+  };
+  BATON_ASSIGN_OR_RETURN(Expr lhs, centered(a, a_zero_point));
+  BATON_ASSIGN_OR_RETURN(Expr rhs, centered(b, b_zero_point));
+  return MatrixProduct(node, std::move(lhs), std::move(rhs), kInt32);
+}
+
+absl::StatusOr<Outputs> MatMulInteger(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr result, IntegerProduct(node, 0, 1, 2, 3));
+  return One(std::move(result));
+}
+
+absl::StatusOr<Outputs> QLinearMatMul(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const Expr a_scale, Scale(node, 1));
+  BATON_ASSIGN_OR_RETURN(const Expr b_scale, Scale(node, 4));
+  BATON_ASSIGN_OR_RETURN(Expr result, IntegerProduct(node, 0, 3, 2, 5));
+  BATON_ASSIGN_OR_RETURN(
+      result, Requantize(node, std::move(result),
+                         relay::Multiply(a_scale, b_scale), 6, /*axis=*/-1));
+  return One(std::move(result));
+}
+
+BATON_ONNX_CONVERTERS({
+    {"ConvInteger", ConvInteger, 10},
+    {"DequantizeLinear", DequantizeLinear, 10},
+    {"DynamicQuantizeLinear", DynamicQuantizeLinear, 11},
+    {"MatMulInteger", MatMulInteger, 10},
+    {"QLinearConv", QLinearConv, 10},
+    {"QLinearMatMul", QLinearMatMul, 10},
+    {"QuantizeLinear", QuantizeLinear, 10},
+});
+
+}  // namespace
+}  // namespace baton::onnx

@@ -1,0 +1,392 @@
+// RNN, LSTM and GRU, unrolled over time: the number of steps must be known.
+
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/onnx/converter.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using relay::Add;
+using relay::Multiply;
+using relay::Subtract;
+using Ints = std::vector<int64_t>;
+
+constexpr int64_t kMaxSteps = 10'000;
+
+struct Activation {
+  std::string name;  // in lower case
+  double alpha;
+  double beta;
+};
+
+absl::StatusOr<Expr> Apply(const Activation& f, const Expr& x,
+                           const Expr& like) {
+  const auto scalar = [&like](double value) { return ScalarLike(value, like); };
+  if (f.name == "tanh") return relay::Tanh(x);
+  if (f.name == "sigmoid") return relay::Sigmoid(x);
+  if (f.name == "relu") return relay::nn::Relu(x);
+  if (f.name == "affine") {
+    return Add(Multiply(scalar(f.alpha), x), scalar(f.beta));
+  }
+  if (f.name == "leakyrelu") return relay::nn::LeakyRelu(x, f.alpha);
+  if (f.name == "thresholdedrelu") {
+    return relay::Where(relay::Greater(x, scalar(f.alpha)), x, scalar(0));
+  }
+  if (f.name == "scaledtanh") {
+    return Multiply(scalar(f.alpha), relay::Tanh(Multiply(scalar(f.beta), x)));
+  }
+  if (f.name == "hardsigmoid") {
+    return relay::Clip(Add(Multiply(scalar(f.alpha), x), scalar(f.beta)), 0, 1);
+  }
+  if (f.name == "elu") {
+    return Add(Multiply(scalar(-f.alpha),
+                        relay::nn::Relu(Subtract(scalar(1), relay::Exp(x)))),
+               relay::nn::Relu(x));
+  }
+  if (f.name == "softsign") {
+    return relay::Divide(x, Add(scalar(1), relay::Abs(x)));
+  }
+  if (f.name == "softplus") {
+    return Add(
+        relay::nn::Relu(x),
+        relay::Log(Add(scalar(1), relay::Exp(relay::Negative(relay::Abs(x))))));
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("the activation '", f.name, "' is not supported"));
+}
+
+// Those of the node, `defaults` for each direction if it gives none.
+absl::StatusOr<std::vector<Activation>> Activations(
+    NodeContext& node, const std::vector<std::string>& defaults,
+    int directions) {
+  std::vector<std::string> names = node.Strings("activations");
+  if (names.empty()) {
+    for (int d = 0; d < directions; ++d) {
+      names.insert(names.end(), defaults.begin(), defaults.end());
+    }
+  }
+  if (names.size() != defaults.size() * directions) {
+    return absl::InvalidArgumentError("the number of activations");
+  }
+  const std::vector<double> alphas = node.Floats("activation_alpha");
+  const std::vector<double> betas = node.Floats("activation_beta");
+  // Numbers are for those activations in turn that take one.
+  size_t alpha = 0;
+  size_t beta = 0;
+  std::vector<Activation> result;
+  for (const std::string& name : names) {
+    Activation f{absl::AsciiStrToLower(name), 0, 0};
+    const auto take = [](const std::vector<double>& values, size_t& next,
+                         double otherwise) {
+      return next < values.size() ? values[next++] : otherwise;
+    };
+    if (f.name == "affine" || f.name == "scaledtanh") {
+      f.alpha = take(alphas, alpha, 1);
+      f.beta = take(betas, beta, f.name == "affine" ? 0 : 1);
+    } else if (f.name == "leakyrelu") {
+      f.alpha = take(alphas, alpha, 0.01);
+    } else if (f.name == "thresholdedrelu" || f.name == "elu") {
+      f.alpha = take(alphas, alpha, 1);
+    } else if (f.name == "hardsigmoid") {
+      f.alpha = take(alphas, alpha, 0.2);
+      f.beta = take(betas, beta, 0.5);
+    }
+    result.push_back(std::move(f));
+  }
+  return result;
+}
+
+// Element `i` of the first axis, without that axis.
+Expr Slice(const Expr& x, int64_t i) {
+  return relay::Squeeze(relay::StridedSlice(x, {i}, {i + 1}, {.axes = Ints{0}}),
+                        Ints{0});
+}
+
+// Columns [begin, end) of the last axis.
+Expr Columns(const Expr& x, int64_t begin, int64_t end) {
+  return relay::StridedSlice(x, {begin}, {end}, {.axes = Ints{-1}});
+}
+
+struct State {
+  Expr h;
+  Expr c;  // of an LSTM
+};
+
+// What the three have in common.
+class Recurrent {
+ public:
+  Recurrent(NodeContext& node, int gates, std::vector<std::string> defaults)
+      : node_(node), gates_(gates), defaults_(std::move(defaults)) {}
+
+  absl::StatusOr<Outputs> Convert();
+
+ protected:
+  // One direction's parameters.
+  struct Weights {
+    Expr r;   // (gates * hidden, hidden)
+    Expr rb;  // (gates * hidden); null without biases
+    Expr p;   // (3 * hidden), of an LSTM with peepholes; else null
+    const Activation* f;
+  };
+  virtual ~Recurrent() = default;
+  // `x`: (batch, gates * hidden), what the input gives, with its bias.
+  virtual absl::StatusOr<State> Step(const Weights& weights, Expr x,
+                                     const State& state) = 0;
+  virtual bool has_cell() const { return false; }
+
+  Expr Gate(const Expr& x, int i) const {
+    return Columns(x, i * hidden_, (i + 1) * hidden_);
+  }
+  // Of a matrix or a vector with the gates along the first axis.
+  Expr GateRows(const Expr& x, int begin, int end) const {
+    return relay::StridedSlice(x, {begin * hidden_}, {end * hidden_},
+                               {.axes = Ints{0}});
+  }
+  absl::StatusOr<Expr> Activate(const Activation& f, Expr x) const {
+    if (clip_ > 0) x = relay::Clip(std::move(x), -clip_, clip_);
+    return Apply(f, x, like_);
+  }
+  Expr Scalar(double value) const { return ScalarLike(value, like_); }
+
+  NodeContext& node_;
+  const int gates_;
+  const std::vector<std::string> defaults_;
+  int64_t hidden_ = 0;
+  double clip_ = 0;
+  Expr like_;
+};
+
+absl::StatusOr<Outputs> Recurrent::Convert() {
+  Expr x = node_.Input(0);
+  like_ = x;
+  const bool batch_first = node_.Int("layout", 0) != 0;
+  if (batch_first) {
+    BATON_ASSIGN_OR_RETURN(x, node_.Typed(relay::Transpose(x, Ints{1, 0, 2})));
+  }
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const Ints r_shape, ShapeOf(node_.Input(2)));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  const std::string direction = node_.String("direction", "forward");
+  const int directions = direction == "bidirectional" ? 2 : 1;
+  if (shape.size() != 3 || r_shape.size() != 3 || r_shape[0] != directions ||
+      r_shape[1] != gates_ * r_shape[2]) {
+    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+  }
+  const int64_t steps = shape[0];
+  const int64_t batch = shape[1];
+  if (steps < 1 || steps > kMaxSteps) {
+    return absl::UnimplementedError(
+        absl::StrCat(steps, " steps are not supported"));
+  }
+  hidden_ = r_shape[2];
+  clip_ = node_.Float("clip", 0);
+  BATON_ASSIGN_OR_RETURN(const std::vector<Activation> activations,
+                         Activations(node_, defaults_, directions));
+  std::optional<Expr> lengths;
+  if (node_.HasInput(4)) lengths = node_.Input(4);
+
+  const auto initial = [&](int input, int d) -> Expr {
+    if (!node_.HasInput(input)) {
+      return relay::Zeros({batch, hidden_}, dtype);
+    }
+    const Expr& given = node_.Input(input);
+    return Slice(batch_first ? relay::Transpose(given, Ints{1, 0, 2}) : given,
+                 d);
+  };
+  std::vector<Expr> all;                   // (steps, batch, hidden) a direction
+  std::vector<std::vector<Expr>> last(2);  // (batch, hidden) a direction
+  for (int d = 0; d < directions; ++d) {
+    const bool reverse = direction == "reverse" || d == 1;
+    const auto reversed = [&](Expr data) {
+      if (!reverse) return data;
+      return lengths.has_value()
+                 ? Call(BATON_OP("reverse_sequence"), {data, *lengths},
+                        Attrs::Make(relay::ReverseSequenceAttrs{
+                            .seq_axis = 0, .batch_axis = 1}))
+                 : Expr(relay::Reverse(data, 0));
+    };
+    Weights weights;
+    weights.r = Slice(node_.Input(2), d);
+    weights.f = &activations[d * defaults_.size()];
+    if (has_cell() && node_.HasInput(7)) {
+      BATON_ASSIGN_OR_RETURN(weights.p, node_.Typed(Slice(node_.Input(7), d)));
+    }
+    // The input's part of all steps at once.
+    Expr from_input = relay::nn::Dense(reversed(x), Slice(node_.Input(1), d));
+    if (node_.HasInput(3)) {
+      const Expr biases = Slice(node_.Input(3), d);
+      const int64_t half = gates_ * hidden_;
+      from_input = Add(std::move(from_input), Columns(biases, 0, half));
+      BATON_ASSIGN_OR_RETURN(weights.rb,
+                             node_.Typed(Columns(biases, half, 2 * half)));
+    }
+    BATON_ASSIGN_OR_RETURN(weights.r, node_.Typed(weights.r));
+    BATON_ASSIGN_OR_RETURN(from_input, node_.Typed(from_input));
+    State state;
+    BATON_ASSIGN_OR_RETURN(state.h, node_.Typed(initial(5, d)));
+    if (has_cell()) {
+      BATON_ASSIGN_OR_RETURN(state.c, node_.Typed(initial(6, d)));
+    }
+    std::vector<Expr> outputs;
+    for (int64_t t = 0; t < steps; ++t) {
+      BATON_ASSIGN_OR_RETURN(State next,
+                             Step(weights, Slice(from_input, t), state));
+      BATON_ASSIGN_OR_RETURN(next.h, node_.Typed(std::move(next.h)));
+      if (next.c.defined()) {
+        BATON_ASSIGN_OR_RETURN(next.c, node_.Typed(std::move(next.c)));
+      }
+      Expr output = next.h;
+      if (lengths.has_value()) {
+        // A sequence that has ended keeps its state and gives zeros.
+        const Expr runs = relay::ExpandDims(
+            relay::Greater(*lengths,
+                           ScalarLike(static_cast<double>(t), *lengths)),
+            1);
+        output = relay::Where(runs, next.h, Scalar(0));
+        next.h = relay::Where(runs, next.h, state.h);
+        if (next.c.defined()) next.c = relay::Where(runs, next.c, state.c);
+        BATON_ASSIGN_OR_RETURN(next.h, node_.Typed(std::move(next.h)));
+        if (next.c.defined()) {
+          BATON_ASSIGN_OR_RETURN(next.c, node_.Typed(std::move(next.c)));
+        }
+      }
+      outputs.push_back(std::move(output));
+      state = std::move(next);
+    }
+    all.push_back(reversed(relay::Stack(std::move(outputs), 0)));
+    last[0].push_back(state.h);
+    last[1].push_back(state.c);
+  }
+  Outputs result;
+  // (steps, directions, batch, hidden), or (batch, steps, directions, hidden).
+  Expr y = relay::Stack(std::move(all), 1);
+  if (batch_first) y = relay::Transpose(std::move(y), Ints{2, 0, 1, 3});
+  result.push_back(std::move(y));
+  for (int k = 0; k < (has_cell() ? 2 : 1); ++k) {
+    result.push_back(relay::Stack(std::move(last[k]), batch_first ? 1 : 0));
+  }
+  return result;
+}
+
+class Rnn final : public Recurrent {
+ public:
+  explicit Rnn(NodeContext& node) : Recurrent(node, 1, {"Tanh"}) {}
+
+ protected:
+  absl::StatusOr<State> Step(const Weights& w, Expr x,
+                             const State& state) override {
+    Expr sum = Add(std::move(x), relay::nn::Dense(state.h, w.r));
+    if (w.rb.defined()) sum = Add(std::move(sum), w.rb);
+    BATON_ASSIGN_OR_RETURN(Expr h, Activate(w.f[0], std::move(sum)));
+    return State{std::move(h), {}};
+  }
+};
+
+// Gates in the order input, output, forget, cell.
+class Lstm final : public Recurrent {
+ public:
+  explicit Lstm(NodeContext& node)
+      : Recurrent(node, 4, {"Sigmoid", "Tanh", "Tanh"}),
+        input_forget_(node.Int("input_forget", 0) != 0) {}
+
+ protected:
+  bool has_cell() const override { return true; }
+
+  absl::StatusOr<State> Step(const Weights& w, Expr x,
+                             const State& state) override {
+    Expr sum = Add(std::move(x), relay::nn::Dense(state.h, w.r));
+    if (w.rb.defined()) sum = Add(std::move(sum), w.rb);
+    const auto peep = [&](Expr gate, int i, const Expr& cell) {
+      return w.p.defined() ? Add(std::move(gate), Multiply(Gate(w.p, i), cell))
+                           : gate;
+    };
+    BATON_ASSIGN_OR_RETURN(const Expr input,
+                           Activate(w.f[0], peep(Gate(sum, 0), 0, state.c)));
+    Expr forget = Subtract(Scalar(1), input);
+    if (!input_forget_) {
+      BATON_ASSIGN_OR_RETURN(forget,
+                             Activate(w.f[0], peep(Gate(sum, 2), 2, state.c)));
+    }
+    BATON_ASSIGN_OR_RETURN(const Expr candidate,
+                           Activate(w.f[1], Gate(sum, 3)));
+    const Expr c = Add(Multiply(forget, state.c), Multiply(input, candidate));
+    BATON_ASSIGN_OR_RETURN(const Expr output,
+                           Activate(w.f[0], peep(Gate(sum, 1), 1, c)));
+    // The state itself is not clipped.
+    BATON_ASSIGN_OR_RETURN(const Expr shown, Apply(w.f[2], c, like_));
+    return State{Multiply(output, shown), c};
+  }
+
+ private:
+  const bool input_forget_;
+};
+
+// Gates in the order update, reset, hidden.
+class Gru final : public Recurrent {
+ public:
+  explicit Gru(NodeContext& node)
+      : Recurrent(node, 3, {"Sigmoid", "Tanh"}),
+        linear_before_reset_(node.Int("linear_before_reset", 0) != 0) {}
+
+ protected:
+  absl::StatusOr<State> Step(const Weights& w, Expr x,
+                             const State& state) override {
+    Expr zr = relay::nn::Dense(state.h, GateRows(w.r, 0, 2));
+    if (w.rb.defined()) zr = Add(std::move(zr), Columns(w.rb, 0, 2 * hidden_));
+    const Expr sum = Add(Columns(x, 0, 2 * hidden_), std::move(zr));
+    BATON_ASSIGN_OR_RETURN(const Expr update, Activate(w.f[0], Gate(sum, 0)));
+    BATON_ASSIGN_OR_RETURN(const Expr reset, Activate(w.f[0], Gate(sum, 1)));
+    const Expr rows = GateRows(w.r, 2, 3);
+    const auto with_bias = [&](Expr value) {
+      return w.rb.defined() ? Add(std::move(value), Gate(w.rb, 2)) : value;
+    };
+    Expr hidden =
+        linear_before_reset_
+            ? Multiply(reset, with_bias(relay::nn::Dense(state.h, rows)))
+            : with_bias(relay::nn::Dense(Multiply(reset, state.h), rows));
+    BATON_ASSIGN_OR_RETURN(
+        const Expr candidate,
+        Activate(w.f[1], Add(Gate(x, 2), std::move(hidden))));
+    return State{Add(Multiply(Subtract(Scalar(1), update), candidate),
+                     Multiply(update, state.h)),
+                 {}};
+  }
+
+ private:
+  const bool linear_before_reset_;
+};
+
+template <typename R>
+absl::StatusOr<Outputs> Convert(NodeContext& node) {
+  return R(node).Convert();
+}
+
+BATON_ONNX_CONVERTERS({
+    {"GRU", Convert<Gru>, 7},
+    {"LSTM", Convert<Lstm>, 7},
+    {"RNN", Convert<Rnn>, 7},
+});
+
+}  // namespace
+}  // namespace baton::onnx

@@ -1,0 +1,975 @@
+// Operators that rearrange, cut, gather and make tensors.
+
+#include "baton/relay/op/tensor/shape.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/sequence.h"
+
+namespace baton::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Ints Iota(int64_t size) {
+  Ints result(size);
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+// --- Shapes ----------------------------------------------------------------
+
+absl::StatusOr<Outputs> Reshape(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const bool allowzero = node.Int("allowzero", 0) != 0;
+  Ints shape;
+  if (node.opset() < 5) {
+    shape = node.Ints("shape").value_or(Ints());
+  } else {
+    absl::StatusOr<Ints> known = node.ConstantInts(1);
+    if (!known.ok()) {
+      return One(
+          Call(BATON_OP("dyn.reshape"), {x, node.Input(1)},
+               Attrs::Make(relay::ReshapeAttrs{.allowzero = allowzero})));
+    }
+    shape = *std::move(known);
+  }
+  for (int64_t dim : shape) {
+    if (dim < -1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the shape has a dimension of ", dim));
+    }
+  }
+  return One(Call(BATON_OP("reshape"), {x},
+                  Attrs::Make(relay::ReshapeAttrs{.newshape = std::move(shape),
+                                                  .allowzero = allowzero})));
+}
+
+absl::StatusOr<Outputs> Flatten(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  const int rank = type->rank();
+  int64_t axis = node.Int("axis", 1);
+  if (axis < -rank || axis > rank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("axis ", axis, " of a tensor of rank ", rank));
+  }
+  if (axis < 0) axis += rank;
+  if (axis == 1) return One(relay::nn::BatchFlatten(x));
+  if (axis == 0) return One(relay::Reshape(x, {1, -1}));
+  // -1 stands for the side that has a dimension which is not known.
+  int64_t rows = 1;
+  bool rows_known = true;
+  for (int i = 0; i < axis; ++i) {
+    rows_known = rows_known && type->dim(i).is_const();
+    if (rows_known) rows *= type->dim(i).value();
+  }
+  if (rows_known) {
+    // Not -1 for the columns if there are no rows.
+    int64_t columns = 1;
+    bool columns_known = true;
+    for (int i = static_cast<int>(axis); i < rank; ++i) {
+      columns_known = columns_known && type->dim(i).is_const();
+      if (columns_known) columns *= type->dim(i).value();
+    }
+    return One(relay::Reshape(x, {rows, columns_known ? columns : -1}));
+  }
+  int64_t columns = 1;
+  for (int i = static_cast<int>(axis); i < rank; ++i) {
+    if (!type->dim(i).is_const()) {
+      return absl::UnimplementedError(
+          "dimensions on both sides of the axis are not known");
+    }
+    columns *= type->dim(i).value();
+  }
+  return One(relay::Reshape(x, {-1, columns}));
+}
+
+absl::StatusOr<Outputs> Transpose(NodeContext& node) {
+  return One(relay::Transpose(node.Input(0), node.Ints("perm")));
+}
+
+// The axes of Squeeze and Unsqueeze: an attribute, since opset 13 an input.
+absl::StatusOr<std::optional<Ints>> GivenAxes(NodeContext& node) {
+  if (node.opset() < 13) return node.Ints("axes");
+  if (!node.HasInput(1)) return std::optional<Ints>();
+  BATON_ASSIGN_OR_RETURN(Ints axes, node.ConstantInts(1));
+  return std::optional<Ints>(std::move(axes));
+}
+
+absl::StatusOr<Outputs> Squeeze(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(std::optional<Ints> axes, GivenAxes(node));
+  if (axes.has_value()) {
+    BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(axes), rank));
+    if (axes->empty()) return One(x);
+  }
+  return One(relay::Squeeze(x, std::move(axes)));
+}
+
+absl::StatusOr<Outputs> Unsqueeze(NodeContext& node) {
+  Expr x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const std::optional<Ints> axes, GivenAxes(node));
+  if (!axes.has_value()) return absl::InvalidArgumentError("no axes");
+  BATON_ASSIGN_OR_RETURN(
+      Ints sorted, NormalAxes(*axes, rank + static_cast<int>(axes->size())));
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size();) {
+    size_t end = i + 1;
+    while (end < sorted.size() &&
+           sorted[end] == sorted[i] + static_cast<int64_t>(end - i)) {
+      ++end;
+    }
+    if (end < sorted.size() && sorted[end] == sorted[end - 1]) {
+      return absl::InvalidArgumentError("an axis is named twice");
+    }
+    x = relay::ExpandDims(std::move(x), static_cast<int>(sorted[i]),
+                          static_cast<int>(end - i));
+    i = end;
+  }
+  return One(std::move(x));
+}
+
+absl::StatusOr<Outputs> Shape(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  const int64_t rank = type->rank();
+  const auto clamp = [rank](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank);
+  };
+  const int64_t begin = clamp(node.Int("start", 0));
+  const int64_t end = std::max(begin, clamp(node.Int("end", rank)));
+  Ints dims;
+  for (int64_t i = begin; i < end; ++i) {
+    const Dim& dim = type->dim(static_cast<int>(i));
+    if (dim.is_const()) dims.push_back(dim.value());
+  }
+  if (static_cast<int64_t>(dims.size()) == end - begin) {
+    return One(VectorConstant(dims));
+  }
+  Expr shape = relay::ShapeOf(x, DType::Int(64));
+  if (begin != 0 || end != rank) {
+    shape = relay::StridedSlice(std::move(shape), {begin}, {end});
+  }
+  return One(std::move(shape));
+}
+
+absl::StatusOr<Outputs> Size(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const absl::StatusOr<Ints> shape = ShapeOf(x);
+  if (!shape.ok()) return One(relay::NdarraySize(x, DType::Int(64)));
+  int64_t size = 1;
+  for (int64_t dim : *shape) size *= dim;
+  return One(relay::Const(Tensor::Scalar<int64_t>(size)));
+}
+
+absl::StatusOr<Outputs> Expand(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Ints wanted, node.ConstantInts(1));
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  const size_t rank = std::max(wanted.size(), shape.size());
+  Ints result(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t a =
+        i < rank - shape.size() ? 1 : shape[i - (rank - shape.size())];
+    const int64_t b =
+        i < rank - wanted.size() ? 1 : wanted[i - (rank - wanted.size())];
+    if (a != b && a != 1 && b != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a dimension of ", a, " cannot become ", b));
+    }
+    result[i] = a == 1 ? b : a;
+  }
+  if (result == shape) return One(x);
+  return One(relay::BroadcastTo(x, std::move(result)));
+}
+
+absl::StatusOr<Outputs> Tile(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  if (node.opset() < 6) {
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+    BATON_ASSIGN_OR_RETURN(const Ints tiles, node.ConstantInts(1));
+    BATON_ASSIGN_OR_RETURN(const Ints axis, node.ConstantInts(2));
+    if (tiles.size() != 1 || axis.size() != 1) {
+      return absl::InvalidArgumentError("tiles or axis is no scalar");
+    }
+    Ints reps(rank, 1);
+    BATON_ASSIGN_OR_RETURN(const int i, NormalAxis(axis[0], rank));
+    reps[i] = tiles[0];
+    return One(relay::Tile(x, std::move(reps)));
+  }
+  absl::StatusOr<Ints> reps = node.ConstantInts(1);
+  if (!reps.ok()) {
+    return One(Call(BATON_OP("dyn.tile"), {x, node.Input(1)},
+                    Attrs::Make(relay::TileAttrs{})));
+  }
+  return One(relay::Tile(x, *std::move(reps)));
+}
+
+// --- Making tensors --------------------------------------------------------
+
+absl::StatusOr<Outputs> ConstantValue(NodeContext& node) {
+  if (node.HasAttr("value")) {
+    BATON_ASSIGN_OR_RETURN(Tensor value, node.TensorAttr("value"));
+    return One(relay::Const(std::move(value)));
+  }
+  if (node.HasAttr("value_int")) {
+    return One(relay::Const(Tensor::Scalar<int64_t>(node.Int("value_int", 0))));
+  }
+  if (node.HasAttr("value_ints")) {
+    return One(VectorConstant(node.Ints("value_ints").value_or(Ints())));
+  }
+  if (node.HasAttr("value_float")) {
+    return One(relay::Const(Tensor::Scalar<float>(
+        static_cast<float>(node.Float("value_float", 0)))));
+  }
+  if (node.HasAttr("value_floats")) {
+    const std::vector<double> values = node.Floats("value_floats");
+    const std::vector<float> floats(values.begin(), values.end());
+    BATON_ASSIGN_OR_RETURN(Tensor value,
+                           Tensor::FromValues<float>(
+                               {static_cast<int64_t>(floats.size())}, floats));
+    return One(relay::Const(std::move(value)));
+  }
+  return absl::UnimplementedError(
+      "constants that are strings or sparse tensors are not supported");
+}
+
+absl::StatusOr<Outputs> ConstantOfShape(NodeContext& node) {
+  Tensor value = Tensor::Scalar<float>(0);
+  if (node.HasAttr("value")) {
+    BATON_ASSIGN_OR_RETURN(value, node.TensorAttr("value"));
+    if (value.num_elements() != 1) {
+      return absl::InvalidArgumentError("the value is not one element");
+    }
+    BATON_ASSIGN_OR_RETURN(value, value.Reshaped({}));
+  }
+  const DType dtype = value.dtype();
+  absl::StatusOr<Ints> shape = node.ConstantInts(0);
+  if (!shape.ok()) {
+    return One(Call(BATON_OP("dyn.full"), {relay::Const(value), node.Input(0)},
+                    Attrs::Make(relay::InitOpAttrs{.dtype = dtype})));
+  }
+  return One(relay::Full(relay::Const(value), *std::move(shape), dtype));
+}
+
+absl::StatusOr<Outputs> Range(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(0)));
+  std::vector<Expr> args;
+  for (int i = 0; i < 3; ++i) {
+    const absl::StatusOr<Tensor> known = node.Constant(i);
+    args.push_back(known.ok() ? relay::Const(*known) : node.Input(i));
+  }
+  return One(relay::Arange(args[0], args[1], args[2], dtype));
+}
+
+absl::StatusOr<Outputs> EyeLike(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(DType dtype, ElementTypeOf(node.Input(0)));
+  if (node.HasAttr("dtype")) {
+    BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(node.Int("dtype", 0)));
+  }
+  if (shape.size() != 2) return absl::InvalidArgumentError("the rank is not 2");
+  const int64_t k = node.Int("k", 0);
+  BATON_ASSIGN_OR_RETURN(MutableTensor eye,
+                         MutableTensor::Create(dtype, shape));
+  VisitDType(dtype, [&]<typename T>() {
+    for (int64_t i = 0; i < shape[0]; ++i) {
+      if (i + k >= 0 && i + k < shape[1]) {
+        eye.span<T>()[i * shape[1] + i + k] = static_cast<T>(1);
+      }
+    }
+  });
+  return One(relay::Const(std::move(eye).Freeze()));
+}
+
+// `indices` with `extent` added to the negative ones.
+absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
+  const Expr& indices = node.Input(i);
+  if (const Tensor* known = relay::ConstantTensor(indices)) {
+    bool any_negative = false;
+    for (int64_t k = 0; k < known->num_elements() && !any_negative; ++k) {
+      any_negative = known->AtAsInt64(k) < 0;
+    }
+    if (!any_negative) return indices;
+  }
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
+  if (!dtype.is_int()) return indices;
+  return relay::Where(relay::Less(indices, ScalarLike(0, indices)),
+                      relay::Add(indices, relay::Cast(extent, dtype)), indices);
+}
+
+// The extent of an axis, as a scalar.
+Expr Extent(const Expr& x, int axis) {
+  const Dim& dim = x->tensor_type()->dim(axis);
+  if (dim.is_const()) return relay::Const(Tensor::Scalar<int64_t>(dim.value()));
+  return relay::Take(relay::ShapeOf(x, DType::Int(64)),
+                     relay::Const(Tensor::Scalar<int64_t>(axis)), {.axis = 0});
+}
+
+absl::StatusOr<Outputs> OneHot(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> depth,
+                         node.ConstantFloats(1));
+  const Expr& values = node.Input(2);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(values));
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -1), rank + 1));
+  if (depth.size() != 1 || !(depth[0] >= 0 && depth[0] < 1e9)) {
+    return absl::InvalidArgumentError("the depth is no count");
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Expr indices, node.Typed(relay::Cast(node.Input(0), DType::Int(64))));
+  indices =
+      relay::Where(relay::Less(indices, ScalarLike(0, indices)),
+                   relay::Add(indices, ScalarLike(depth[0], indices)), indices);
+  const auto value = [&values](int64_t i) {
+    return relay::Take(values, relay::Const(Tensor::Scalar<int64_t>(i)),
+                       {.axis = 0});
+  };
+  return One(relay::OneHot(
+      std::move(indices), value(1), value(0),
+      {.depth = static_cast<int>(depth[0]), .axis = axis, .dtype = dtype}));
+}
+
+absl::StatusOr<Outputs> Trilu(NodeContext& node) {
+  Expr k = relay::Const(Tensor::Scalar<int32_t>(0));
+  if (node.HasInput(1)) {
+    BATON_ASSIGN_OR_RETURN(const Ints given, node.ConstantInts(1));
+    if (given.size() != 1) return absl::InvalidArgumentError("k is no scalar");
+    const int64_t limit = std::numeric_limits<int32_t>::max() / 2;
+    k = relay::Const(Tensor::Scalar<int32_t>(
+        static_cast<int32_t>(std::clamp(given[0], -limit, limit))));
+  }
+  return One(
+      Call(BATON_OP("trilu"), {node.Input(0), std::move(k)},
+           Attrs::Make(relay::TriluAttrs{.upper = node.Int("upper", 1) != 0})));
+}
+
+// --- Joining and cutting ---------------------------------------------------
+
+absl::StatusOr<Outputs> Concat(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  const int64_t otherwise = node.opset() < 4 ? 1 : 0;
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", otherwise), rank));
+  std::vector<Expr> parts;
+  for (int i = 0; i < node.num_inputs(); ++i) parts.push_back(node.Input(i));
+  if (parts.size() == 1) return One(std::move(parts[0]));
+  return One(relay::Concatenate(std::move(parts), axis));
+}
+
+// The parts of `x` of these sizes.
+absl::StatusOr<Outputs> SplitInto(NodeContext& node, const Expr& x, int axis,
+                                  const Ints& sizes) {
+  if (sizes.size() == 1) return One(x);
+  // Relay's split has no empty parts.
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
+    Outputs slices;
+    int64_t begin = 0;
+    for (int64_t size : sizes) {
+      if (size < 0) return absl::InvalidArgumentError("a part is negative");
+      slices.push_back(relay::StridedSlice(x, {begin}, {begin + size},
+                                           {.axes = Ints{axis}}));
+      begin += size;
+    }
+    return slices;
+  }
+  Ints indices;
+  int64_t at = 0;
+  for (size_t i = 0; i + 1 < sizes.size(); ++i) {
+    if (sizes[i] < 0) return absl::InvalidArgumentError("a part is negative");
+    indices.push_back(at += sizes[i]);
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr parts, node.Typed(relay::SplitAt(
+                                               x, std::move(indices), axis)));
+  Outputs result;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    result.push_back(TupleGetItem(parts, static_cast<int>(i)));
+  }
+  return result;
+}
+
+absl::StatusOr<Outputs> Split(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", 0), type->rank()));
+  Ints sizes;
+  if (node.opset() < 13) {
+    sizes = node.Ints("split").value_or(Ints());
+  }
+  if ((node.opset() >= 13 || node.opset() < 2) && node.HasInput(1)) {
+    BATON_ASSIGN_OR_RETURN(sizes, node.ConstantInts(1));
+  }
+  if (sizes.empty()) {
+    const int64_t parts = node.Int("num_outputs", node.num_outputs());
+    if (!type->dim(axis).is_const()) {
+      return absl::UnimplementedError("the extent of the axis must be known");
+    }
+    if (parts <= 0 || parts > 1 << 20) {
+      return absl::InvalidArgumentError("the number of parts");
+    }
+    const int64_t extent = type->dim(axis).value();
+    const int64_t size = (extent + parts - 1) / parts;
+    for (int64_t i = 0; i < parts; ++i) {
+      sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
+    }
+  }
+  return SplitInto(node, x, axis, sizes);
+}
+
+absl::StatusOr<Outputs> Slice(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  Ints begin;
+  Ints end;
+  Ints axes;
+  Ints steps;
+  if (node.opset() < 10) {
+    begin = node.Ints("starts").value_or(Ints());
+    end = node.Ints("ends").value_or(Ints());
+    axes = node.Ints("axes").value_or(Iota(begin.size()));
+  } else {
+    absl::StatusOr<Ints> starts = node.ConstantInts(1);
+    absl::StatusOr<Ints> ends = node.ConstantInts(2);
+    if ((!starts.ok() || !ends.ok()) && !node.HasInput(3)) {
+      BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
+      const Expr strides = node.HasInput(4)
+                               ? node.Input(4)
+                               : VectorConstant(Ints(type->rank(), 1), dtype);
+      return One(Call(BATON_OP("dyn.strided_slice"),
+                      {x, node.Input(1), node.Input(2), strides},
+                      Attrs::Make(relay::StridedSliceAttrs{})));
+    }
+    BATON_ASSIGN_OR_RETURN(begin, std::move(starts));
+    BATON_ASSIGN_OR_RETURN(end, std::move(ends));
+    axes = Iota(begin.size());
+    if (node.HasInput(3)) {
+      BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(3));
+    }
+    if (node.HasInput(4)) {
+      BATON_ASSIGN_OR_RETURN(steps, node.ConstantInts(4));
+    }
+  }
+  if (steps.empty()) steps.assign(begin.size(), 1);
+  if (end.size() != begin.size() || axes.size() != begin.size() ||
+      steps.size() != begin.size()) {
+    return absl::InvalidArgumentError(
+        "starts, ends, axes and steps differ in length");
+  }
+  BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), type->rank()));
+  // Inside of the data, as far as its extent is known. An end before the first
+  // element, where steps are negative, is -1 - extent.
+  for (size_t i = 0; i < begin.size(); ++i) {
+    if (steps[i] == 0) return absl::InvalidArgumentError("a step is zero");
+    const Dim& dim = type->dim(static_cast<int>(axes[i]));
+    if (!dim.is_const()) continue;
+    const int64_t extent = dim.value();
+    const auto inside = [&](int64_t at, int64_t low, int64_t high) {
+      return std::clamp(at < 0 ? at + extent : at, low, high);
+    };
+    if (steps[i] > 0) {
+      begin[i] = inside(begin[i], 0, extent);
+      end[i] = std::max(begin[i], inside(end[i], 0, extent));
+    } else {
+      begin[i] = inside(begin[i], -1, extent - 1);
+      end[i] = std::min(begin[i], inside(end[i], -1, extent - 1));
+      if (begin[i] < 0) begin[i] = -1 - extent;
+      if (end[i] < 0) end[i] = -1 - extent;
+    }
+  }
+  return One(relay::StridedSlice(
+      x, std::move(begin), std::move(end),
+      {.strides = std::move(steps), .axes = std::move(axes)}));
+}
+
+absl::StatusOr<Outputs> Pad(NodeContext& node) {
+  Expr x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  const std::string mode = node.String("mode", "constant");
+  Ints pads;
+  Expr value = ScalarLike(0, x);
+  Ints axes = Iota(rank);
+  if (node.opset() < 11) {
+    pads = node.Ints(node.opset() < 2 ? "paddings" : "pads").value_or(Ints());
+    value = ScalarLike(node.Float("value", 0), x);
+  } else {
+    BATON_ASSIGN_OR_RETURN(pads, node.ConstantInts(1));
+    if (node.HasInput(2)) {
+      value = node.Input(2);
+      BATON_ASSIGN_OR_RETURN(const int value_rank, RankOf(value));
+      if (value_rank != 0) value = relay::Reshape(value, {});
+    }
+    if (node.HasInput(3)) {
+      BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(3));
+      BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), rank));
+    }
+  }
+  if (pads.size() != 2 * axes.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        pads.size(), " numbers of padding for ", axes.size(), " axes"));
+  }
+  if (mode != "constant" && mode != "edge" && mode != "reflect") {
+    return absl::UnimplementedError(
+        absl::StrCat("the mode '", mode, "' is not supported"));
+  }
+  std::vector<Ints> widths(rank, Ints{0, 0});
+  // Negative padding cuts off.
+  Ints begin(rank, 0);
+  Ints end(rank, std::numeric_limits<int32_t>::max());
+  bool cuts = false;
+  bool adds = false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t before = pads[i];
+    const int64_t after = pads[i + axes.size()];
+    widths[axes[i]] = {std::max<int64_t>(before, 0),
+                       std::max<int64_t>(after, 0)};
+    if (before < 0) begin[axes[i]] = -before;
+    if (after < 0) end[axes[i]] = after;
+    cuts = cuts || before < 0 || after < 0;
+    adds = adds || before > 0 || after > 0;
+  }
+  if (cuts) x = relay::StridedSlice(x, std::move(begin), std::move(end));
+  if (adds) x = relay::nn::Pad(x, std::move(widths), std::move(value), mode);
+  return One(std::move(x));
+}
+
+// --- Gathering and scattering ----------------------------------------------
+
+// The dimensions that a call of shape_of stands for; null for another value.
+const TensorTypeNode* ShapeOfWhat(const Expr& expr) {
+  return IsCallTo(expr, BATON_OP("shape_of"))
+             ? expr.As<CallNode>()->arg(0)->tensor_type()
+             : nullptr;
+}
+
+absl::StatusOr<Outputs> Gather(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
+  // One dimension of a shape may be known where others are not.
+  const Tensor* known = relay::ConstantTensor(node.Input(1));
+  if (const TensorTypeNode* of = ShapeOfWhat(x);
+      of != nullptr && known != nullptr && known->num_elements() == 1) {
+    const absl::StatusOr<int> i = NormalAxis(known->AtAsInt64(0), of->rank());
+    if (i.ok() && of->dim(*i).is_const()) {
+      BATON_ASSIGN_OR_RETURN(
+          Tensor dim,
+          Tensor::FromValues<int64_t>(known->shape(), {of->dim(*i).value()}));
+      return One(relay::Const(std::move(dim)));
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, Extent(x, axis)));
+  return One(relay::Take(x, std::move(indices), {.axis = axis}));
+}
+
+absl::StatusOr<Outputs> GatherElements(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
+  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, Extent(x, axis)));
+  return One(relay::Gather(x, axis, std::move(indices)));
+}
+
+// Coordinates along the last axis, as GatherND and ScatterND take them: not
+// negative, and along the first axis, as Relay takes them. `*length`: of one.
+absl::StatusOr<Expr> Coordinates(NodeContext& node, const Expr& x,
+                                 int64_t batch_dims, int64_t* length) {
+  const Expr& indices = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(indices));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* data, TensorTypeOf(x));
+  const int rank = type->rank();
+  if (rank == 0 || !type->dim(rank - 1).is_const()) {
+    return absl::UnimplementedError(
+        "the last dimension of the indices must be known");
+  }
+  *length = type->dim(rank - 1).value();
+  if (*length + batch_dims > data->rank()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("indices of length ", *length, " into a tensor of rank ",
+                     data->rank()));
+  }
+  Ints extents;
+  for (int64_t i = 0; i < *length; ++i) {
+    const Dim& dim = data->dim(static_cast<int>(batch_dims + i));
+    if (!dim.is_const()) break;
+    extents.push_back(dim.value());
+  }
+  Expr result = indices;
+  if (static_cast<int64_t>(extents.size()) == *length) {
+    BATON_ASSIGN_OR_RETURN(result, FromStart(node, 1, VectorConstant(extents)));
+  }
+  Ints axes = {rank - 1};
+  for (int i = 0; i + 1 < rank; ++i) axes.push_back(i);
+  return relay::Transpose(std::move(result), std::move(axes));
+}
+
+absl::StatusOr<Outputs> GatherNd(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const int64_t batch_dims = node.Int("batch_dims", 0);
+  int64_t length = 0;
+  BATON_ASSIGN_OR_RETURN(Expr indices,
+                         Coordinates(node, x, batch_dims, &length));
+  return One(relay::GatherNd(x, std::move(indices),
+                             {.batch_dims = batch_dims, .index_rank = length}));
+}
+
+absl::StatusOr<std::string> Reduction(NodeContext& node) {
+  const std::string reduction = node.String("reduction", "none");
+  if (reduction == "none") return std::string("update");
+  if (reduction == "add" || reduction == "mul" || reduction == "min" ||
+      reduction == "max") {
+    return reduction;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the reduction '", reduction, "'"));
+}
+
+absl::StatusOr<Outputs> ScatterElements(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
+  BATON_ASSIGN_OR_RETURN(const std::string reduction, Reduction(node));
+  BATON_ASSIGN_OR_RETURN(const Expr indices,
+                         FromStart(node, 1, Extent(x, axis)));
+  return One(Call(BATON_OP("scatter_elements"), {x, indices, node.Input(2)},
+                  Attrs::Make(relay::ScatterElementsAttrs{
+                      .axis = axis, .reduction = reduction})));
+}
+
+absl::StatusOr<Outputs> ScatterNd(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const std::string reduction, Reduction(node));
+  int64_t length = 0;
+  BATON_ASSIGN_OR_RETURN(const Expr indices, Coordinates(node, x, 0, &length));
+  return One(Call(BATON_OP("scatter_nd"), {x, indices, node.Input(2)},
+                  Attrs::Make(relay::ScatterNDAttrs{.mode = reduction})));
+}
+
+absl::StatusOr<Outputs> NonZero(NodeContext& node) {
+  return One(
+      relay::Cast(relay::Transpose(Call(BATON_OP("argwhere"), {node.Input(0)})),
+                  DType::Int(64)));
+}
+
+absl::StatusOr<Outputs> Compress(NodeContext& node) {
+  Expr x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  int axis = 0;
+  if (node.HasAttr("axis")) {
+    BATON_ASSIGN_OR_RETURN(axis, NormalAxis(node.Int("axis", 0), rank));
+  } else {
+    x = relay::Reshape(std::move(x), {-1});
+  }
+  Expr chosen = relay::Squeeze(Call(BATON_OP("argwhere"), {node.Input(1)}),
+                               std::vector<int64_t>{1});
+  return One(relay::Take(std::move(x), std::move(chosen), {.axis = axis}));
+}
+
+absl::StatusOr<Outputs> TopK(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -1), rank));
+  relay::TopKAttrs attrs;
+  attrs.axis = axis;
+  attrs.is_ascend = node.Int("largest", 1) == 0;
+  attrs.dtype = DType::Int(64);
+  Expr result;
+  absl::StatusOr<Ints> k = node.opset() < 10
+                               ? absl::StatusOr<Ints>(Ints{node.Int("k", 1)})
+                               : node.ConstantInts(1);
+  if (k.ok()) {
+    if (k->size() != 1) return absl::InvalidArgumentError("k is no scalar");
+    attrs.k = (*k)[0];
+    result = relay::TopK(x, attrs);
+  } else {
+    result = Call(BATON_OP("dyn.topk"), {x, node.Input(1)}, Attrs::Make(attrs));
+  }
+  BATON_ASSIGN_OR_RETURN(result, node.Typed(std::move(result)));
+  return Outputs{TupleGetItem(result, 0), TupleGetItem(result, 1)};
+}
+
+absl::StatusOr<Outputs> ReverseSequence(NodeContext& node) {
+  return One(Call(BATON_OP("reverse_sequence"), {node.Input(0), node.Input(1)},
+                  Attrs::Make(relay::ReverseSequenceAttrs{
+                      .seq_axis = node.Int("time_axis", 0),
+                      .batch_axis = node.Int("batch_axis", 1)})));
+}
+
+absl::StatusOr<Outputs> DepthToSpace(NodeContext& node) {
+  const std::string mode = node.String("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
+  }
+  return One(Call(BATON_OP("nn.depth_to_space"), {node.Input(0)},
+                  Attrs::Make(relay::SubPixelAttrs{
+                      .block_size = static_cast<int>(node.Int("blocksize", 1)),
+                      // Relay's name of CRD.
+                      .mode = mode == "DCR" ? "DCR" : "CDR"})));
+}
+
+absl::StatusOr<Outputs> SpaceToDepth(NodeContext& node) {
+  return One(Call(BATON_OP("nn.space_to_depth"), {node.Input(0)},
+                  Attrs::Make(relay::SubPixelAttrs{
+                      .block_size = static_cast<int>(node.Int("blocksize", 1)),
+                      .mode = "DCR"})));
+}
+
+// --- Sequences and optionals -----------------------------------------------
+
+absl::StatusOr<std::vector<Expr>> FieldsOf(const Expr& sequence) {
+  if (const auto* tuple = sequence.As<TupleNode>()) {
+    return std::vector<Expr>(tuple->fields().begin(), tuple->fields().end());
+  }
+  const TupleTypeNode* type = sequence->tuple_type();
+  if (type == nullptr) {
+    return absl::InvalidArgumentError("an input is no sequence");
+  }
+  std::vector<Expr> result;
+  for (size_t i = 0; i < type->fields().size(); ++i) {
+    result.push_back(
+        TupleGetItem(sequence, static_cast<int>(i), type->fields()[i]));
+  }
+  return result;
+}
+
+// The position that input `i` names, in [0, limit); `otherwise` if not given.
+absl::StatusOr<int64_t> Position(NodeContext& node, int i, int64_t size,
+                                 int64_t limit, int64_t otherwise) {
+  if (!node.HasInput(i)) return otherwise;
+  BATON_ASSIGN_OR_RETURN(const Ints given, node.ConstantInts(i));
+  if (given.size() != 1) {
+    return absl::InvalidArgumentError("the position is no scalar");
+  }
+  const int64_t at = given[0] < 0 ? given[0] + size : given[0];
+  if (at < 0 || at >= limit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("position ", given[0], " in a sequence of length ", size));
+  }
+  return at;
+}
+
+absl::StatusOr<Outputs> SequenceConstruct(NodeContext& node) {
+  std::vector<Expr> fields;
+  for (int i = 0; i < node.num_inputs(); ++i) fields.push_back(node.Input(i));
+  return One(Tuple(std::move(fields)));
+}
+
+absl::StatusOr<Outputs> SequenceEmpty(NodeContext& /*node*/) {
+  return One(Tuple(std::vector<Expr>()));
+}
+
+absl::StatusOr<Outputs> SequenceInsert(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(std::vector<Expr> fields, FieldsOf(node.Input(0)));
+  const auto size = static_cast<int64_t>(fields.size());
+  BATON_ASSIGN_OR_RETURN(const int64_t at,
+                         Position(node, 2, size, size + 1, size));
+  fields.insert(fields.begin() + at, node.Input(1));
+  return One(Tuple(std::move(fields)));
+}
+
+absl::StatusOr<Outputs> SequenceErase(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(std::vector<Expr> fields, FieldsOf(node.Input(0)));
+  const auto size = static_cast<int64_t>(fields.size());
+  BATON_ASSIGN_OR_RETURN(const int64_t at,
+                         Position(node, 1, size, size, size - 1));
+  if (at < 0) return absl::InvalidArgumentError("the sequence is empty");
+  fields.erase(fields.begin() + at);
+  return One(Tuple(std::move(fields)));
+}
+
+absl::StatusOr<Outputs> SequenceAt(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<Expr> fields,
+                         FieldsOf(node.Input(0)));
+  const auto size = static_cast<int64_t>(fields.size());
+  node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const int64_t at, Position(node, 1, size, size, 0));
+  if (at >= size) return absl::InvalidArgumentError("the sequence is empty");
+  return One(fields[at]);
+}
+
+absl::StatusOr<Outputs> SequenceLength(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<Expr> fields,
+                         FieldsOf(node.Input(0)));
+  return One(relay::Const(
+      Tensor::Scalar<int64_t>(static_cast<int64_t>(fields.size()))));
+}
+
+absl::StatusOr<Outputs> ConcatFromSequence(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(std::vector<Expr> fields, FieldsOf(node.Input(0)));
+  if (fields.empty())
+    return absl::InvalidArgumentError("the sequence is empty");
+  const bool new_axis = node.Int("new_axis", 0) != 0;
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(fields[0]));
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0),
+                                                    rank + (new_axis ? 1 : 0)));
+  return One(new_axis ? relay::Stack(std::move(fields), axis)
+                      : relay::Concatenate(std::move(fields), axis));
+}
+
+absl::StatusOr<Outputs> SplitToSequence(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", 0), type->rank()));
+  if (!type->dim(axis).is_const()) {
+    return absl::UnimplementedError("the extent of the axis must be known");
+  }
+  const int64_t extent = type->dim(axis).value();
+  Ints sizes;
+  bool squeeze = false;
+  if (node.HasInput(1)) {
+    BATON_ASSIGN_OR_RETURN(const Tensor split, node.Constant(1));
+    if (split.rank() == 0) {
+      const int64_t size = split.AtAsInt64(0);
+      if (size <= 0) return absl::InvalidArgumentError("a part is empty");
+      for (int64_t at = 0; at < extent; at += size) {
+        sizes.push_back(std::min(size, extent - at));
+      }
+    } else {
+      BATON_ASSIGN_OR_RETURN(sizes, node.ConstantInts(1));
+    }
+  } else {
+    if (extent > 1 << 20) {
+      return absl::UnimplementedError("the sequence would be too long");
+    }
+    sizes.assign(extent, 1);
+    squeeze = node.Int("keepdims", 1) == 0;
+  }
+  BATON_ASSIGN_OR_RETURN(Outputs parts, SplitInto(node, x, axis, sizes));
+  if (squeeze) {
+    for (Expr& part : parts) {
+      part = relay::Squeeze(std::move(part), Ints{axis});
+    }
+  }
+  return One(Tuple(std::move(parts)));
+}
+
+absl::StatusOr<Outputs> SequenceMap(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node.Graph("body"));
+  BATON_ASSIGN_OR_RETURN(const std::vector<Expr> first,
+                         FieldsOf(node.Input(0)));
+  std::vector<std::vector<Expr>> results(node.num_outputs());
+  for (size_t i = 0; i < first.size(); ++i) {
+    std::vector<Expr> inputs;
+    for (int k = 0; k < node.num_inputs(); ++k) {
+      const Expr& input = node.Input(k);
+      if (input->tuple_type() == nullptr) {
+        inputs.push_back(input);
+        continue;
+      }
+      BATON_ASSIGN_OR_RETURN(const std::vector<Expr> fields, FieldsOf(input));
+      if (fields.size() != first.size()) {
+        return absl::InvalidArgumentError("sequences differ in length");
+      }
+      BATON_ASSIGN_OR_RETURN(Expr field, node.Typed(fields[i]));
+      inputs.push_back(std::move(field));
+    }
+    BATON_ASSIGN_OR_RETURN(
+        const Outputs outputs,
+        node.graphs().ConvertGraph(body, inputs, absl::StrCat("body ", i)));
+    if (outputs.size() < results.size()) {
+      return absl::InvalidArgumentError("the body has too few outputs");
+    }
+    for (size_t k = 0; k < results.size(); ++k) {
+      results[k].push_back(outputs[k]);
+    }
+  }
+  Outputs result;
+  for (std::vector<Expr>& fields : results) {
+    result.push_back(Tuple(std::move(fields)));
+  }
+  return result;
+}
+
+absl::StatusOr<Outputs> Optional(NodeContext& node) {
+  if (node.num_inputs() == 0) return Outputs{Expr()};
+  return One(node.inputs()[0]);
+}
+
+absl::StatusOr<Outputs> OptionalHasElement(NodeContext& node) {
+  return One(relay::Const(Tensor::Scalar<bool>(node.HasInput(0))));
+}
+
+absl::StatusOr<Outputs> OptionalGetElement(NodeContext& node) {
+  return One(node.Input(0));
+}
+
+BATON_ONNX_CONVERTERS({
+    {"Compress", Compress, 9},
+    {"Concat", Concat},
+    {"ConcatFromSequence", ConcatFromSequence, 11},
+    {"Constant", ConstantValue},
+    {"ConstantOfShape", ConstantOfShape, 9},
+    {"DepthToSpace", DepthToSpace},
+    {"Expand", Expand, 8},
+    {"EyeLike", EyeLike, 9},
+    {"Flatten", Flatten},
+    {"Gather", Gather},
+    {"GatherElements", GatherElements, 11},
+    {"GatherND", GatherNd, 11},
+    {"NonZero", NonZero, 9},
+    {"OneHot", OneHot, 9},
+    {"Optional", Optional, 15},
+    {"OptionalGetElement", OptionalGetElement, 15},
+    {"OptionalHasElement", OptionalHasElement, 15},
+    {"Pad", Pad},
+    {"Range", Range, 11},
+    {"Reshape", Reshape},
+    {"ReverseSequence", ReverseSequence, 10},
+    {"Scatter", ScatterElements, 9, 10},
+    {"ScatterElements", ScatterElements, 11},
+    {"ScatterND", ScatterNd, 11},
+    {"SequenceAt", SequenceAt, 11},
+    {"SequenceConstruct", SequenceConstruct, 11},
+    {"SequenceEmpty", SequenceEmpty, 11},
+    {"SequenceErase", SequenceErase, 11},
+    {"SequenceInsert", SequenceInsert, 11},
+    {"SequenceLength", SequenceLength, 11},
+    {"SequenceMap", SequenceMap, 17},
+    {"Shape", Shape},
+    {"Size", Size},
+    {"Slice", Slice},
+    {"SpaceToDepth", SpaceToDepth},
+    {"Split", Split},
+    {"SplitToSequence", SplitToSequence, 11},
+    {"Squeeze", Squeeze},
+    {"Tile", Tile},
+    {"TopK", TopK},
+    {"Transpose", Transpose},
+    {"Trilu", Trilu, 14},
+    {"Unsqueeze", Unsqueeze},
+});
+
+}  // namespace
+}  // namespace baton::onnx

@@ -1,0 +1,189 @@
+// The inverse of a pool, and bags of n-grams.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/ops/windows.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+absl::StatusOr<Outputs> MaxUnpool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
+  const size_t axes = window.kernel.size();
+  // Positions are those in a result of the size that the pool implies.
+  Ints pooled = shape;
+  for (size_t i = 0; i < axes; ++i) {
+    pooled[i + 2] = (shape[i + 2] - 1) * window.strides[i] + window.kernel[i] -
+                    window.pads[i] - window.pads[i + axes];
+  }
+  Ints wanted = pooled;
+  if (node.HasInput(2)) {
+    BATON_ASSIGN_OR_RETURN(wanted, node.ConstantInts(2));
+    if (wanted.size() != pooled.size()) {
+      return absl::InvalidArgumentError("the output shape has another rank");
+    }
+  }
+  std::vector<Ints> padding;
+  for (size_t i = 0; i < pooled.size(); ++i) {
+    if (wanted[i] < pooled[i] || pooled[i] < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a result of ", wanted[i], " elements along axis ", i,
+                       " where the pool implies ", pooled[i]));
+    }
+    padding.push_back({0, wanted[i] - pooled[i]});
+  }
+  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, pooled));
+  Expr result = relay::Reshape(
+      Call(BATON_OP("scatter_elements"),
+           {relay::Zeros({elements}, dtype),
+            relay::Reshape(node.Input(1), {-1}), relay::Reshape(x, {-1})},
+           Attrs::Make(relay::ScatterElementsAttrs{.axis = 0})),
+      pooled);
+  if (wanted != pooled) {
+    result =
+        relay::nn::Pad(std::move(result), std::move(padding), ScalarLike(0, x));
+  }
+  return One(std::move(result));
+}
+
+// Counts the n-grams of a pool of integers in each row.
+absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  if (node.HasAttr("pool_strings")) {
+    return absl::UnimplementedError("strings are not supported");
+  }
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  const Ints counts = node.Ints("ngram_counts").value_or(Ints());
+  const Ints indexes = node.Ints("ngram_indexes").value_or(Ints());
+  const Ints pool = node.Ints("pool_int64s").value_or(Ints());
+  const std::vector<double> weights = node.Floats("weights");
+  const int64_t min_length = node.Int("min_gram_length", 1);
+  const int64_t max_length = node.Int("max_gram_length", 1);
+  const int64_t max_skip = node.Int("max_skip_count", 0);
+  const std::string mode = node.String("mode", "TF");
+  if (shape.empty() || shape.size() > 2 || indexes.empty() ||
+      (!weights.empty() && weights.size() != indexes.size())) {
+    return absl::InvalidArgumentError("attributes or data do not fit");
+  }
+  const int64_t rows = shape.size() == 2 ? shape[0] : 1;
+  const int64_t columns = shape.back();
+  const int64_t results = *std::max_element(indexes.begin(), indexes.end()) + 1;
+  if (*std::min_element(indexes.begin(), indexes.end()) < 0 ||
+      results > 1 << 24) {
+    return absl::InvalidArgumentError("ngram_indexes");
+  }
+  const Expr data = relay::Reshape(x, {rows, columns});
+  Expr total = relay::Zeros({rows, results}, DType::Float(32));
+  size_t gram = 0;  // number of the next n-gram in the pool
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const int64_t length = static_cast<int64_t>(i) + 1;
+    const int64_t begin = counts[i];
+    const int64_t end = i + 1 < counts.size()
+                            ? counts[i + 1]
+                            : static_cast<int64_t>(pool.size());
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(pool.size()) ||
+        (end - begin) % length != 0) {
+      return absl::InvalidArgumentError("ngram_counts");
+    }
+    const int64_t grams = (end - begin) / length;
+    if (gram + grams > indexes.size()) {
+      return absl::InvalidArgumentError("ngram_indexes are too few");
+    }
+    const size_t first = gram;
+    gram += grams;
+    if (grams == 0 || length < min_length || length > max_length) continue;
+    // Where a skip of any length gives the same single elements, it counts
+    // once.
+    Ints positions;
+    for (int64_t skip = 0; skip <= (length == 1 ? 0 : max_skip); ++skip) {
+      for (int64_t at = 0; at + (length - 1) * (skip + 1) < columns; ++at) {
+        for (int64_t k = 0; k < length; ++k) {
+          positions.push_back(at + k * (skip + 1));
+        }
+      }
+    }
+    const int64_t places = static_cast<int64_t>(positions.size()) / length;
+    if (places == 0) continue;
+    BATON_ASSIGN_OR_RETURN(
+        const Tensor where,
+        Tensor::FromValues<int64_t>({places, length}, positions));
+    BATON_ASSIGN_OR_RETURN(MutableTensor grams_tensor,
+                           MutableTensor::Create(dtype, {grams, 1, length}));
+    VisitDType(dtype, [&]<typename T>() {
+      for (int64_t k = 0; k < grams * length; ++k) {
+        grams_tensor.span<T>()[k] = static_cast<T>(pool[begin + k]);
+      }
+    });
+    // (rows, 1, places, length) against (grams, 1, length).
+    const Expr windows = relay::ExpandDims(
+        relay::Take(data, relay::Const(where), {.axis = 1}), 1);
+    const Expr is_there = relay::All(
+        relay::Equal(windows, relay::Const(std::move(grams_tensor).Freeze())),
+        {.axis = Ints{-1}});
+    const Expr found =
+        relay::Sum(relay::Cast(is_there, DType::Float(32)), {.axis = Ints{-1}});
+    // (rows, grams) times a selection of columns.
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor selection,
+        MutableTensor::Create(DType::Float(32), {grams, results}));
+    for (int64_t g = 0; g < grams; ++g) {
+      selection.span<float>()[g * results + indexes[first + g]] = 1;
+    }
+    total = relay::Add(
+        std::move(total),
+        relay::Sum(relay::Multiply(relay::ExpandDims(found, 2),
+                                   relay::Const(std::move(selection).Freeze())),
+                   {.axis = Ints{1}}));
+  }
+  if (mode == "IDF" || mode == "TFIDF") {
+    std::vector<float> by_index(results, 1);
+    for (size_t g = 0; g < weights.size(); ++g) {
+      by_index[indexes[g]] = static_cast<float>(weights[g]);
+    }
+    BATON_ASSIGN_OR_RETURN(const Tensor scale,
+                           Tensor::FromValues<float>({results}, by_index));
+    if (mode == "IDF") {
+      total = relay::Minimum(std::move(total), relay::Const(1.0f));
+    }
+    total = relay::Multiply(std::move(total), relay::Const(scale));
+  } else if (mode != "TF") {
+    return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
+  }
+  if (shape.size() == 1) total = relay::Reshape(std::move(total), {results});
+  return One(std::move(total));
+}
+
+BATON_ONNX_CONVERTERS({
+    {"MaxUnpool", MaxUnpool, 9},
+    {"TfIdfVectorizer", TfIdfVectorizer, 9},
+});
+
+}  // namespace
+}  // namespace baton::onnx

@@ -1,0 +1,285 @@
+#include "baton/onnx/tensor.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/onnx/model.h"
+#include "baton/onnx/wire.h"
+
+namespace baton::onnx {
+namespace {
+
+// The fields of a TensorProto, but for lists of elements.
+struct Header {
+  absl::string_view name;
+  std::vector<int64_t> dims;
+  int64_t element_type = 0;
+  std::optional<absl::string_view> raw;
+  bool is_external = false;
+  absl::string_view location;
+  absl::string_view offset;
+  absl::string_view length;
+};
+
+absl::StatusOr<Header> ReadHeader(absl::string_view message) {
+  Header result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        reader.AppendInts(result.dims);
+        break;
+      case 2:
+        result.element_type = reader.Int();
+        break;
+      case 3:
+        return absl::UnimplementedError(
+            "tensors in several segments are not supported");
+      case 8:
+        result.name = reader.Bytes();
+        break;
+      case 9:
+        result.raw = reader.Bytes();
+        break;
+      case 13: {
+        absl::string_view key;
+        absl::string_view value;
+        WireReader entry(reader.Bytes());
+        while (entry.Next()) {
+          if (entry.field() == 1) key = entry.Bytes();
+          if (entry.field() == 2) value = entry.Bytes();
+        }
+        BATON_RETURN_IF_ERROR(entry.status());
+        if (key == "location") result.location = value;
+        if (key == "offset") result.offset = value;
+        if (key == "length") result.length = value;
+        break;
+      }
+      case 14:
+        result.is_external = reader.Int() == 1;
+        break;
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": ", std::generic_category().message(errno)));
+  }
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
+  }
+  TensorSource::Mapped result;
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size != 0) {
+    void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+      const int error = errno;
+      close(fd);
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": ", std::generic_category().message(error)));
+    }
+    result.owner = std::shared_ptr<const void>(
+        data, [size](const void* p) { munmap(const_cast<void*>(p), size); });
+    result.bytes = {static_cast<const char*>(data), size};
+  }
+  close(fd);
+  return result;
+}
+
+// The file of external data at `location`, which must be in the model's folder,
+// links followed.
+absl::StatusOr<const TensorSource::Mapped*> ExternalFile(
+    absl::string_view location, TensorSource& source) {
+  const std::string key(location);
+  if (const auto found = source.files.find(key); found != source.files.end()) {
+    return &found->second;
+  }
+  if (source.folder.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "its data is in the file '", location,
+        "', but the model was not read from a file beside which it could be"));
+  }
+  const std::filesystem::path relative(key);
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::weakly_canonical(source.folder, error);
+  const std::filesystem::path file =
+      std::filesystem::weakly_canonical(folder / relative, error);
+  const std::filesystem::path inside = file.lexically_relative(folder);
+  if (key.empty() || key.find('\0') != std::string::npos || error ||
+      relative.is_absolute() || inside.empty() || *inside.begin() == "..") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("external data must be in the model's folder, not in '",
+                     location, "'"));
+  }
+  BATON_ASSIGN_OR_RETURN(TensorSource::Mapped mapped, MapFile(file.string()));
+  return &source.files.emplace(key, std::move(mapped)).first->second;
+}
+
+absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
+                                                   int64_t size,
+                                                   TensorSource& source) {
+  uint64_t offset = 0;
+  uint64_t length = static_cast<uint64_t>(size);
+  if ((!header.offset.empty() && !absl::SimpleAtoi(header.offset, &offset)) ||
+      (!header.length.empty() && !absl::SimpleAtoi(header.length, &length))) {
+    return absl::InvalidArgumentError(
+        "the offset or the length of its external data is no number");
+  }
+  BATON_ASSIGN_OR_RETURN(const TensorSource::Mapped* file,
+                         ExternalFile(header.location, source));
+  if (offset > file->bytes.size() || length > file->bytes.size() - offset) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "its external data is bytes ", offset, " to ", offset + length, " of '",
+        header.location, "', which has ", file->bytes.size()));
+  }
+  return TensorSource::Mapped{file->bytes.substr(offset, length), file->owner};
+}
+
+absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
+                                 int64_t elements,
+                                 const TensorSource::Mapped& data) {
+  const int64_t size = elements * dtype.bytes();
+  if (static_cast<int64_t>(data.bytes.size()) != size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "its shape takes ", size, " bytes, but it has ", data.bytes.size()));
+  }
+  const bool is_aligned = reinterpret_cast<uintptr_t>(data.bytes.data()) %
+                              static_cast<uintptr_t>(dtype.bytes()) ==
+                          0;
+  if (is_aligned && data.owner != nullptr && !dtype.is_bool()) {
+    return Tensor::FromBuffer(dtype, header.dims, data.bytes, data.owner);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, header.dims));
+  if (dtype.is_bool()) {
+    // A byte other than 0 and 1 is no bool.
+    for (int64_t i = 0; i < elements; ++i) {
+      result.span<bool>()[i] = data.bytes[i] != 0;
+    }
+  } else if (size != 0) {
+    std::memcpy(result.data(), data.bytes.data(), size);
+  }
+  return std::move(result).Freeze();
+}
+
+template <typename From>
+absl::StatusOr<Tensor> FromValues(DType dtype, const Header& header,
+                                  int64_t elements,
+                                  const std::vector<From>& values) {
+  if (static_cast<int64_t>(values.size()) != elements) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "its shape has ", elements, " elements, but it has ", values.size()));
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, header.dims));
+  VisitDType(dtype, [&]<typename T>() {
+    for (size_t i = 0; i < values.size(); ++i) {
+      // int32_data holds the bits of 16-bit floats.
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+        if constexpr (std::is_integral_v<From>) {
+          result.span<T>()[i] = T::FromBits(static_cast<uint16_t>(values[i]));
+        }
+      } else {
+        result.span<T>()[i] = static_cast<T>(values[i]);
+      }
+    }
+  });
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
+                            TensorSource& source) {
+  BATON_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(header.element_type));
+  BATON_ASSIGN_OR_RETURN(const int64_t elements,
+                         NumElements(dtype, header.dims));
+  if (header.is_external) {
+    BATON_ASSIGN_OR_RETURN(
+        const TensorSource::Mapped data,
+        ExternalBytes(header, elements * dtype.bytes(), source));
+    return FromBytes(dtype, header, elements, data);
+  }
+  if (header.raw.has_value()) {
+    return FromBytes(dtype, header, elements, {*header.raw, source.owner});
+  }
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  const bool is_wide_int = dtype == DType::Int(64);
+  const bool is_wide_uint =
+      dtype == DType::UInt(64) || dtype == DType::UInt(32);
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 4:
+        if (dtype == DType::Float(32)) reader.AppendFloats(floats);
+        break;
+      case 5:
+        if (!is_wide_int && !is_wide_uint) reader.AppendInts(ints);
+        break;
+      case 7:
+        if (is_wide_int) reader.AppendInts(ints);
+        break;
+      case 10:
+        if (dtype == DType::Float(64)) reader.AppendDoubles(doubles);
+        break;
+      case 11:
+        if (is_wide_uint) reader.AppendInts(ints);
+        break;
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  if (dtype == DType::Float(32)) {
+    return FromValues(dtype, header, elements, floats);
+  }
+  if (dtype == DType::Float(64)) {
+    return FromValues(dtype, header, elements, doubles);
+  }
+  return FromValues(dtype, header, elements, ints);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
+                                  TensorSource& source) {
+  BATON_ASSIGN_OR_RETURN(const Header header, ReadHeader(message));
+  absl::StatusOr<Tensor> result = Read(header, message, source);
+  if (result.ok()) return result;
+  return absl::Status(
+      result.status().code(),
+      absl::StrCat("tensor '", header.name, "': ", result.status().message()));
+}
+
+}  // namespace baton::onnx

@@ -1,0 +1,41 @@
+// Tensors of ONNX files.
+
+#ifndef BATON_ONNX_TENSOR_H_
+#define BATON_ONNX_TENSOR_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+
+namespace baton::onnx {
+
+// Where the data of tensors is.
+struct TensorSource {
+  struct Mapped {
+    absl::string_view bytes;
+    std::shared_ptr<const void> owner;
+  };
+
+  // Keeps the bytes of the messages alive.
+  std::shared_ptr<const void> owner;
+  // The folder of the model, below which external data must be; empty if the
+  // model comes from no file, and has no external data.
+  std::string folder;
+  // Files of external data that were mapped: those of a model are often one.
+  absl::flat_hash_map<std::string, Mapped> files;
+};
+
+// The tensor of a TensorProto. Raw and external data that is aligned is used in
+// place; the rest is copied once. Memory is asked for only if the file has as
+// many elements as the shape says. Errors: InvalidArgument, Unimplemented (an
+// element type, segments), NotFound (a file of external data).
+absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
+                                  TensorSource& source);
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_TENSOR_H_

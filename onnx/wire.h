@@ -1,0 +1,74 @@
+// The wire format of Protocol Buffers, read in place.
+//
+// ONNX files are read without copying: names and tensors are views of the
+// file's bytes. Reading takes neither stack nor memory, whatever the nesting of
+// a message, and there is no limit of 2 GB.
+//
+//   WireReader reader(message);
+//   while (reader.Next()) {
+//     switch (reader.field()) {
+//       case 1: name = reader.Bytes(); break;
+//       case 2: version = reader.Int(); break;
+//     }
+//   }
+//   BATON_RETURN_IF_ERROR(reader.status());
+//
+// https://protobuf.dev/programming-guides/encoding
+
+#ifndef BATON_ONNX_WIRE_H_
+#define BATON_ONNX_WIRE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace baton::onnx {
+
+class WireReader {
+ public:
+  explicit WireReader(absl::string_view message) : rest_(message) {}
+
+  // Moves to the next field; false at the end and at an error.
+  bool Next();
+  int field() const { return field_; }
+
+  // The value of the field. One of another wire type is an error, and the
+  // result is zero or empty.
+  int64_t Int();
+  float Float();
+  absl::string_view Bytes();
+  // Adds the values of a repeated field, packed or not.
+  void AppendInts(std::vector<int64_t>& values);
+  void AppendFloats(std::vector<float>& values);
+  void AppendDoubles(std::vector<double>& values);
+
+  // InvalidArgument if the message is cut off or no message.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  enum class Type : uint8_t {
+    kVarint = 0,
+    kFixed64 = 1,
+    kBytes = 2,
+    kFixed32 = 5,
+  };
+
+  bool ReadVarint(uint64_t& value);
+  bool Expect(Type type);
+  void Fail(absl::string_view what);
+  template <typename T>
+  void AppendFixed(Type type, std::vector<T>& values);
+
+  absl::string_view rest_;
+  int field_ = 0;
+  Type type_ = Type::kVarint;
+  uint64_t number_ = 0;      // of a field that is no kBytes
+  absl::string_view bytes_;  // of a kBytes
+  absl::Status status_;
+};
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_WIRE_H_

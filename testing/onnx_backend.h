@@ -1,0 +1,41 @@
+// Cases in the layout of ONNX's backend tests: a folder with model.onnx, and in
+// test_data_set_0, test_data_set_1 ... the files input_N.pb and output_N.pb.
+
+#ifndef BATON_TESTING_ONNX_BACKEND_H_
+#define BATON_TESTING_ONNX_BACKEND_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace baton {
+
+enum class OnnxOutcome {
+  kPass,
+  kUnsupported,  // the importer says that it does not support the model
+  kWrong,        // anything else: an error, another result
+};
+
+struct OnnxCaseResult {
+  OnnxOutcome outcome = OnnxOutcome::kPass;
+  // Why, unless it passes.
+  std::string message;
+  // The inputs that had to be known when the model was imported.
+  std::vector<std::string> known_inputs;
+};
+
+struct OnnxCaseOptions {
+  double rtol = 1e-3;
+  double atol = 1e-7;
+  // A pipeline that is run at level 3 before the model is evaluated.
+  std::string passes;
+};
+
+// Imports, infers, evaluates and compares.
+OnnxCaseResult RunOnnxCase(const std::string& folder,
+                           const OnnxCaseOptions& options = {});
+
+}  // namespace baton
+
+#endif  // BATON_TESTING_ONNX_BACKEND_H_
