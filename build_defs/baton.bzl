@@ -29,6 +29,7 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = 
             Label("//relay/op:all_ops"),
             Label("//relay/transform:all_passes"),
             Label("//testing/workloads:resnet"),
+            Label("//tools:onnx_input"),
         ]
     cc_binary(
         name = name,

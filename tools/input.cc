@@ -1,6 +1,8 @@
 #include "baton/tools/input.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,8 +14,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/registry.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/value_text.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -83,12 +88,52 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
 
 InputFormat FormatOf(absl::string_view content, absl::string_view name) {
   constexpr size_t kEnough = 4096;
+  // The field 1, a number, of a protocol buffer: no text begins so.
+  constexpr char kOnnxVersion = '\x08';
+  if (content.empty()
+          ? absl::EndsWith(name, ".onnx")
+          : content[0] == kOnnxVersion ||
+                (absl::EndsWith(name, ".onnx") && content[0] != '\x89')) {
+    return InputFormat::kOnnx;
+  }
   // No text begins with the first byte of binary files.
   const bool is_binary =
       content.empty() ? absl::EndsWith(name, ".baton")
                       : content[0] == '\x89' ||
                             absl::StrContains(content.substr(0, kEnough), '\0');
   return is_binary ? InputFormat::kBinary : InputFormat::kText;
+}
+
+Registry<ModuleReader>& ModuleReaders() {
+  static auto& registry =
+      *Registry<ModuleReader>::NewGlobal("reader of a format");
+  return registry;
+}
+
+absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
+    absl::string_view text) {
+  std::map<std::string, std::vector<int64_t>> result;
+  if (text.empty()) return result;
+  BATON_ASSIGN_OR_RETURN(
+      const AttrValue value,
+      ParseAttrValue(absl::StrCat("{", text, "}"), "--input_shapes"));
+  const auto error = [](absl::string_view name) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--input_shapes: the shape of ", name, " is no list of numbers"));
+  };
+  const AttrMap* shapes = value.As<AttrMap>();
+  if (shapes == nullptr) return error("the inputs");
+  for (const auto& [name, shape] : *shapes) {
+    const AttrList* list = shape.As<AttrList>();
+    if (list == nullptr) return error(name);
+    std::vector<int64_t>& dims = result[name];
+    for (const AttrValue& dim : *list) {
+      const int64_t* number = dim.As<int64_t>();
+      if (number == nullptr) return error(name);
+      dims.push_back(*number);
+    }
+  }
+  return result;
 }
 
 absl::StatusOr<BinaryContent> ReadBinaryModule(const FileContent& content,

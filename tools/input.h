@@ -3,11 +3,14 @@
 #ifndef BATON_TOOLS_INPUT_H_
 #define BATON_TOOLS_INPUT_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/registry.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -31,12 +34,33 @@ struct InputModule {
 std::vector<InputModule> ParseModules(std::string text, const std::string& name,
                                       bool split, Diagnostics& diagnostics);
 
-enum class InputFormat { kText, kBinary };
+enum class InputFormat { kText, kBinary, kOnnx };
 
 // The format of what was read from `name`: binary if it begins as binary files
 // do or has a NUL near the beginning; so is an empty file whose name ends in
-// `.baton`.
+// `.baton`. ONNX if it begins with the version of ONNX's IR, as all writers
+// write it, or if the name ends in `.onnx`.
 InputFormat FormatOf(absl::string_view content, absl::string_view name);
+
+// Reads modules of a format that a library knows.
+struct ModuleReader {
+  struct Input {
+    FileContent content;
+    std::string name;    // for messages
+    std::string folder;  // of the file; empty if it is none
+    // Shapes of inputs, by name, as `--input_shapes` gives them; a number below
+    // zero is a dimension that is not known.
+    std::map<std::string, std::vector<int64_t>> input_shapes;
+  };
+  absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;
+};
+
+// By format: "onnx".
+Registry<ModuleReader>& ModuleReaders();
+
+// `x:[1,3,224,224],y:[1]`.
+absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
+    absl::string_view text);
 
 // The module in a binary file. That it is well formed and has the types that
 // inference finds, if it has any, has been checked.

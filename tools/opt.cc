@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <istream>
 #include <memory>
 #include <optional>
@@ -152,8 +153,33 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
                      "; did you mean --workload=", options.input, "?"));
   }
   BATON_RETURN_IF_ERROR(content.status());
-  const bool is_binary =
-      FormatOf(content->bytes, job.name) == InputFormat::kBinary;
+  const InputFormat format = FormatOf(content->bytes, job.name);
+  if (format == InputFormat::kOnnx) {
+    const ModuleReader* reader = ModuleReaders().Find("onnx");
+    if (reader == nullptr) {
+      return absl::UnimplementedError(absl::StrCat(
+          job.name, " is an ONNX file, which this program cannot read"));
+    }
+    ModuleReader::Input input;
+    input.content = *std::move(content);
+    input.name = job.name;
+    if (!from_stream) {
+      // The current folder is not "", which stands for none.
+      const std::string folder =
+          std::filesystem::path(options.input).parent_path().string();
+      input.folder = folder.empty() ? "." : folder;
+    }
+    BATON_ASSIGN_OR_RETURN(input.input_shapes,
+                           ParseInputShapes(options.input_shapes));
+    BATON_ASSIGN_OR_RETURN(IRModule module, reader->read(input));
+    job.modules.push_back({.module = std::move(module)});
+    return job;
+  }
+  if (!options.input_shapes.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input_shapes: ", job.name, " is no ONNX file"));
+  }
+  const bool is_binary = format == InputFormat::kBinary;
   BinaryContent binary;
   if (is_binary) {
     BATON_ASSIGN_OR_RETURN(binary, ReadBinaryModule(*content, job.name));

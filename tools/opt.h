@@ -22,6 +22,8 @@ struct OptOptions {
   std::string workload;
   // Binds the workload's weights to the parameters of `main`.
   bool bind_params = false;
+  // Shapes of the inputs of an ONNX file: `x:[1,3,224,224]`.
+  std::string input_shapes;
   // Whether lines `// -----` separate modules in the input. Each goes through
   // the pipeline by itself; such lines separate the results, too.
   bool split_input_file = false;
@@ -68,6 +70,10 @@ struct OptOptions {
           .group = kInputFlags});
     v("bind_params", &OptOptions::bind_params,
       FlagSpec{.help = "Binds the workload's weights.", .group = kInputFlags});
+    v("input_shapes", &OptOptions::input_shapes,
+      FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
+               .value = "SHAPES",
+               .group = kInputFlags});
     v("split_input_file", &OptOptions::split_input_file,
       FlagSpec{.help = "Lines `// -----` separate independent modules.",
                .group = kInputFlags});

@@ -124,8 +124,8 @@ std::string HelpOf(const absl::CommandLineFlag& flag) {
 std::string Help(const FlagSet& flags, absl::string_view program) {
   std::string help = absl::StrCat(
       "Runs compiler passes over modules.\n\n  ", program,
-      " [INPUT] [flags]    INPUT: a text file, a .baton file, or - for "
-      "standard input\n");
+      " [INPUT] [flags]    INPUT: a text file, a .baton or .onnx file, or "
+      "- for standard input\n");
   for (const char* group : {kInputFlags, kPassFlags, kOutputFlags, kReportFlags,
                             kFaultFlags, kListFlags}) {
     absl::StrAppend(&help, "\n", group, ":\n", flags.Help(group));

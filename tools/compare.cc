@@ -1,0 +1,125 @@
+#include "baton/tools/compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+
+namespace baton {
+namespace {
+
+// The number of a float in the order of all floats of its type.
+template <typename Bits, typename T>
+int64_t Ordinal(T value) {
+  const Bits bits = std::bit_cast<Bits>(value);
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+  const auto magnitude = static_cast<int64_t>(bits & ~kSign);
+  return (bits & kSign) != 0 ? -magnitude : magnitude;
+}
+
+double UlpDistance(DType dtype, const Tensor& a, const Tensor& b, int64_t i) {
+  const auto distance = [](int64_t x, int64_t y) {
+    return std::abs(static_cast<double>(x) - static_cast<double>(y));
+  };
+  return VisitDType(dtype, [&]<typename T>() {
+    const T x = a.span<T>()[i];
+    const T y = b.span<T>()[i];
+    if constexpr (std::is_same_v<T, float>) {
+      return distance(Ordinal<uint32_t>(x), Ordinal<uint32_t>(y));
+    } else if constexpr (std::is_same_v<T, double>) {
+      return distance(Ordinal<uint64_t>(x), Ordinal<uint64_t>(y));
+    } else if constexpr (std::is_same_v<T, Float16> ||
+                         std::is_same_v<T, BFloat16>) {
+      return distance(Ordinal<uint16_t>(x.bits), Ordinal<uint16_t>(y.bits));
+    } else {
+      return std::abs(static_cast<double>(x) - static_cast<double>(y));
+    }
+  });
+}
+
+std::string Position(const Tensor& tensor, int64_t i) {
+  std::vector<int64_t> at(tensor.shape().size());
+  for (size_t axis = at.size(); axis-- > 0;) {
+    at[axis] = i % tensor.shape()[axis];
+    i /= tensor.shape()[axis];
+  }
+  return absl::StrCat("[", absl::StrJoin(at, ", "), "]");
+}
+
+}  // namespace
+
+Difference Compare(const Tensor& got, const Tensor& want,
+                   const Tolerance& tolerance) {
+  Difference result;
+  if (got.dtype() != want.dtype() || got.shape() != want.shape()) {
+    result.is_within = false;
+    result.has_other_type = true;
+    return result;
+  }
+  // By how much an element leaves the tolerance, or how near it is to that.
+  double worst = -std::numeric_limits<double>::infinity();
+  for (int64_t i = 0; i < got.num_elements(); ++i) {
+    const double a = got.AtAsDouble(i);
+    const double b = want.AtAsDouble(i);
+    double excess = -tolerance.atol - tolerance.rtol * std::abs(b);
+    if (std::isnan(a) || std::isnan(b) || std::isinf(a) || std::isinf(b)) {
+      const bool is_same = a == b || (std::isnan(a) && std::isnan(b));
+      excess = is_same ? -std::numeric_limits<double>::infinity()
+                       : std::numeric_limits<double>::infinity();
+      if (!is_same) result.max_absolute = excess;
+    } else if (got.dtype().is_integral() &&
+               got.AtAsInt64(i) == want.AtAsInt64(i)) {
+      excess = -std::numeric_limits<double>::infinity();
+    } else {
+      const double absolute = std::abs(a - b);
+      excess += absolute;
+      result.max_absolute = std::max(result.max_absolute, absolute);
+      if (b != 0) {
+        result.max_relative =
+            std::max(result.max_relative, absolute / std::abs(b));
+      }
+      result.max_ulp =
+          std::max(result.max_ulp, UlpDistance(got.dtype(), got, want, i));
+    }
+    if (excess > 0) {
+      result.is_within = false;
+      ++result.num_outside;
+    }
+    if (result.worst < 0 || excess > worst) {
+      worst = excess;
+      result.worst = i;
+    }
+  }
+  return result;
+}
+
+std::string Describe(absl::string_view name, const Difference& difference,
+                     const Tensor& got, const Tensor& want) {
+  if (difference.has_other_type) {
+    return absl::StrCat(name, ": is ", got.TypeToString(), ", not ",
+                        want.TypeToString());
+  }
+  const std::string errors = absl::StrFormat(
+      "largest errors: absolute %g, relative %g, %g ULP",
+      difference.max_absolute, difference.max_relative, difference.max_ulp);
+  if (difference.is_within) {
+    return absl::StrCat(name, ": within tolerance; ", errors);
+  }
+  return absl::StrFormat(
+      "%s: %d of %d elements differ; the worst is %s: %.9g, not %.9g; %s", name,
+      difference.num_outside, got.num_elements(),
+      Position(got, difference.worst), got.AtAsDouble(difference.worst),
+      want.AtAsDouble(difference.worst), errors);
+}
+
+}  // namespace baton

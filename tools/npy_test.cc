@@ -1,0 +1,86 @@
+#include "baton/tools/npy.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::baton::testing::IsOk;
+using ::baton::testing::StatusIs;
+
+// As numpy.save writes an array.
+std::string Npy(absl::string_view descr, absl::string_view order,
+                absl::string_view shape, absl::string_view data) {
+  std::string header =
+      absl::StrCat("{'descr': '", descr, "', 'fortran_order': ", order,
+                   ", 'shape': ", shape, ", }");
+  header.append(117 - header.size(), ' ');
+  header.push_back('\n');
+  return absl::StrCat(absl::string_view("\x93NUMPY\1\0", 8),
+                      std::string(1, static_cast<char>(header.size())),
+                      absl::string_view("\0", 1), header, data);
+}
+
+TEST(NpyTest, ArraysAreRead) {
+  const auto matrix = ReadNpy(
+      Npy("<i2", "False", "(2, 1)", absl::string_view("\1\0\xff\xff", 4)));
+  ASSERT_THAT(matrix, IsOk());
+  EXPECT_EQ(*matrix,
+            *Tensor::FromValues<int16_t>({2, 1}, {int16_t{1}, int16_t{-1}}));
+  const auto scalar = ReadNpy(Npy("|b1", "False", "()", "\1"));
+  ASSERT_THAT(scalar, IsOk());
+  EXPECT_EQ(*scalar, Tensor::Scalar<bool>(true));
+}
+
+TEST(NpyTest, OtherArraysAreRefused) {
+  EXPECT_THAT(ReadNpy(Npy(">i2", "False", "(1,)", "ab")).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "arrays of '>i2'"));
+  EXPECT_THAT(ReadNpy(Npy("<i2", "True", "(1, 1)", "ab")).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "Fortran"));
+  EXPECT_THAT(ReadNpy(Npy("<i2", "False", "(1000000000,)", "ab")).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "2000000000"));
+  EXPECT_THAT(ReadNpy("no array").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "no .npy file"));
+}
+
+NamedTensors Several() {
+  return {{"x", *Tensor::FromValues<float>({2, 2}, {1, 2, 3, 4})},
+          {"y", Tensor::Scalar<uint8_t>(7)},
+          {"z", *Tensor::Zeros(DType::Float(64), {0, 3})}};
+}
+
+TEST(NpzTest, WhatIsWrittenIsRead) {
+  const auto bytes = WriteNpz(Several());
+  ASSERT_THAT(bytes, IsOk());
+  const auto read = ReadNpz(*bytes);
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(*read, Several());
+}
+
+TEST(NpzTest, DamagedArchivesAreErrors) {
+  const auto bytes = WriteNpz(Several());
+  ASSERT_THAT(bytes, IsOk());
+  for (size_t size = 0; size + 1 < bytes->size(); ++size) {
+    EXPECT_FALSE(ReadNpz(bytes->substr(bytes->size() - size)).ok()) << size;
+  }
+  // No byte makes it read what is not there.
+  for (size_t i = 0; i < bytes->size(); ++i) {
+    std::string damaged = *bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0xff);
+    (void)ReadNpz(damaged);
+  }
+}
+
+}  // namespace
+}  // namespace baton

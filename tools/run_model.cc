@@ -1,0 +1,356 @@
+#include "baton/tools/run_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/binary_reader.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
+#include "baton/onnx/import.h"
+#include "baton/onnx/tensor.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/tools/compare.h"
+#include "baton/tools/files.h"
+#include "baton/tools/input.h"
+#include "baton/tools/npy.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Model {
+  IRModule module;  // typed
+  // Of the parameters and results of `main`; those of results are counted if
+  // the module does not say.
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+};
+
+std::vector<std::string> NamesIn(const FunctionNode* main,
+                                 absl::string_view attribute) {
+  std::vector<std::string> result;
+  const AttrValue* value = main->attrs().Find(attribute);
+  const AttrList* list = value == nullptr ? nullptr : value->As<AttrList>();
+  for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const std::string* name = (*list)[i].As<std::string>();
+    result.push_back(name == nullptr ? "" : *name);
+  }
+  return result;
+}
+
+absl::StatusOr<IRModule> ReadModule(const std::string& path,
+                                    const std::string& input_shapes) {
+  BATON_ASSIGN_OR_RETURN(FileContent content, MapFile(path));
+  switch (FormatOf(content.bytes, path)) {
+    case InputFormat::kOnnx: {
+      ModuleReader::Input input;
+      input.content = std::move(content);
+      input.name = path;
+      const std::string folder = fs::path(path).parent_path().string();
+      input.folder = folder.empty() ? "." : folder;
+      BATON_ASSIGN_OR_RETURN(input.input_shapes,
+                             ParseInputShapes(input_shapes));
+      BATON_ASSIGN_OR_RETURN(const ModuleReader* reader,
+                             ModuleReaders().Get("onnx"));
+      return reader->read(input);
+    }
+    case InputFormat::kBinary: {
+      BATON_ASSIGN_OR_RETURN(BinaryContent binary,
+                             ReadBinaryModule(content, path));
+      return std::move(binary.module);
+    }
+    case InputFormat::kText:
+      break;
+  }
+  Diagnostics diagnostics;
+  std::vector<InputModule> modules =
+      ParseModules(std::string(content.bytes), path, false, diagnostics);
+  BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
+  if (modules.size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " has no module"));
+  }
+  return std::move(modules[0].module);
+}
+
+absl::StatusOr<Model> ReadModel(const std::string& path,
+                                const std::string& input_shapes,
+                                const std::string& passes, int opt_level) {
+  Model result;
+  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, input_shapes));
+  BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+  // The names are those of the model as it was read.
+  const Function main = result.module.Find<Function>("main");
+  if (!main.defined()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " has no function @main"));
+  }
+  result.input_names = NamesIn(main.get(), attr::kInputTensorNames);
+  result.output_names = NamesIn(main.get(), attr::kOutputTensorNames);
+  for (size_t i = result.input_names.size(); i < main->params().size(); ++i) {
+    result.input_names.push_back(main->params()[i]->name());
+  }
+  if (!passes.empty()) {
+    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(passes));
+    PassContextOptions context;
+    context.opt_level = opt_level;
+    BATON_ASSIGN_OR_RETURN(result.module, PassContext(context).Run([&] {
+      return pipeline(result.module);
+    }));
+    BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+  }
+  return result;
+}
+
+// The tensors of a file or a folder. Only those of a .npz file have names.
+absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
+                                         absl::string_view stem) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    NamedTensors result;
+    for (int i = 0;; ++i) {
+      const fs::path file = fs::path(path) / absl::StrCat(stem, "_", i, ".pb");
+      if (!fs::exists(file, error)) return result;
+      BATON_ASSIGN_OR_RETURN(NamedTensors one, ReadTensors(file.string(), ""));
+      result.push_back(std::move(one[0]));
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(path));
+  const auto located = [&path](const absl::Status& status) {
+    return absl::Status(status.code(),
+                        absl::StrCat(path, ": ", status.message()));
+  };
+  if (absl::StartsWith(content.bytes, "PK")) {
+    absl::StatusOr<NamedTensors> tensors = ReadNpz(content.bytes);
+    if (!tensors.ok()) return located(tensors.status());
+    return tensors;
+  }
+  if (absl::StartsWith(content.bytes, "\x93NUMPY")) {
+    absl::StatusOr<Tensor> tensor = ReadNpy(content.bytes);
+    if (!tensor.ok()) return located(tensor.status());
+    return NamedTensors{{"", *std::move(tensor)}};
+  }
+  onnx::TensorSource source;
+  source.owner = content.owner;
+  absl::StatusOr<Tensor> tensor = onnx::ReadTensor(content.bytes, source);
+  if (!tensor.ok()) return located(tensor.status());
+  return NamedTensors{{"", *std::move(tensor)}};
+}
+
+// The tensors in the order of `names`: by name if all have one that is known,
+// else by position.
+absl::StatusOr<std::vector<Tensor>> InOrder(
+    const NamedTensors& tensors, const std::vector<std::string>& names,
+    absl::string_view what) {
+  std::vector<Tensor> result;
+  for (const std::string& name : names) {
+    for (const auto& [given, tensor] : tensors) {
+      if (given == name) {
+        result.push_back(tensor);
+        break;
+      }
+    }
+  }
+  if (result.size() == names.size()) return result;
+  if (tensors.size() != names.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("there are ", tensors.size(),
+                                                   " tensors for ",
+                                                   names.size(), " ", what));
+  }
+  result.clear();
+  for (const auto& [name, tensor] : tensors) result.push_back(tensor);
+  return result;
+}
+
+absl::StatusOr<NamedTensors> Run(const Model& model,
+                                 absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const Value value,
+                         EvaluateFunction(model.module, "main", args));
+  NamedTensors result;
+  std::vector<Value> values;
+  if (value.is_tuple()) {
+    values.assign(value.fields().begin(), value.fields().end());
+  } else {
+    values.push_back(value);
+  }
+  for (const Value& field : values) {
+    if (!field.is_tensor()) {
+      return absl::UnimplementedError("a result is no tensor");
+    }
+    const size_t i = result.size();
+    result.emplace_back(i < model.output_names.size()
+                            ? model.output_names[i]
+                            : absl::StrCat("output_", i),
+                        field.tensor());
+  }
+  return result;
+}
+
+bool CompareAll(const NamedTensors& got, const std::vector<Tensor>& want,
+                const RunModelOptions& options, std::ostream& out) {
+  bool all = true;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Difference difference = Compare(
+        got[i].second, want[i], {.rtol = options.rtol, .atol = options.atol});
+    out << Describe(got[i].first, difference, got[i].second, want[i]) << "\n";
+    all = all && difference.is_within;
+  }
+  return all;
+}
+
+void Print(const NamedTensors& tensors, std::ostream& out) {
+  constexpr int64_t kShown = 8;
+  for (const auto& [name, tensor] : tensors) {
+    out << name << ": " << tensor.TypeToString() << " [";
+    for (int64_t i = 0; i < std::min(kShown, tensor.num_elements()); ++i) {
+      out << (i == 0 ? "" : ", ")
+          << absl::StrFormat("%g", tensor.AtAsDouble(i));
+    }
+    out << (tensor.num_elements() > kShown ? ", ...]\n" : "]\n");
+  }
+}
+
+absl::Status Bench(const Model& model, absl::Span<const Value> args,
+                   const RunModelOptions& options, std::ostream& out) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> times;  // ms
+  for (int i = -std::max(0, options.warmup); i < options.bench; ++i) {
+    const Clock::time_point begin = Clock::now();
+    BATON_RETURN_IF_ERROR(
+        EvaluateFunction(model.module, "main", args).status());
+    if (i < 0) continue;
+    times.push_back(
+        std::chrono::duration<double, std::milli>(Clock::now() - begin)
+            .count());
+  }
+  std::sort(times.begin(), times.end());
+  out << absl::StrFormat(
+      "%d runs: least %.3f ms, median %.3f ms, most %.3f ms\n", times.size(),
+      times.front(), times[times.size() / 2], times.back());
+  return absl::OkStatus();
+}
+
+// One set of arguments, and what is expected of it.
+absl::StatusOr<bool> RunOnce(const Model& model,
+                             const std::optional<Model>& other,
+                             const RunModelOptions& options,
+                             std::ostream& out) {
+  const Function main = model.module.Find<Function>("main");
+  std::vector<Value> args;
+  if (options.random_inputs) {
+    BATON_ASSIGN_OR_RETURN(
+        args, RandomInputs(main, static_cast<uint32_t>(options.seed)));
+  } else if (!options.inputs.empty()) {
+    BATON_ASSIGN_OR_RETURN(const NamedTensors given,
+                           ReadTensors(options.inputs, "input"));
+    BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
+                           InOrder(given, model.input_names, "inputs"));
+    args.assign(tensors.begin(), tensors.end());
+  } else if (!main->params().empty()) {
+    return absl::InvalidArgumentError(
+        "the model has inputs: give --inputs or --random_inputs");
+  }
+  BATON_ASSIGN_OR_RETURN(const NamedTensors got, Run(model, args));
+  bool all = true;
+  bool compared = false;
+  if (!options.expect.empty()) {
+    BATON_ASSIGN_OR_RETURN(const NamedTensors given,
+                           ReadTensors(options.expect, "output"));
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : got) names.push_back(name);
+    BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> want,
+                           InOrder(given, names, "results"));
+    all = CompareAll(got, want, options, out);
+    compared = true;
+  }
+  if (other.has_value()) {
+    BATON_ASSIGN_OR_RETURN(const NamedTensors given, Run(*other, args));
+    if (given.size() != got.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the models have ", got.size(), " and ", given.size(), " results"));
+    }
+    std::vector<Tensor> want;
+    for (const auto& [name, tensor] : given) want.push_back(tensor);
+    all = CompareAll(got, want, options, out) && all;
+    compared = true;
+  }
+  if (!options.outputs.empty()) {
+    BATON_ASSIGN_OR_RETURN(const std::string npz, WriteNpz(got));
+    BATON_RETURN_IF_ERROR(WriteFileAtomically(options.outputs, npz));
+  }
+  if (options.bench > 0) {
+    BATON_RETURN_IF_ERROR(Bench(model, args, options, out));
+  }
+  if (!compared && options.outputs.empty() && options.bench <= 0) {
+    Print(got, out);
+  }
+  return all;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> RunModel(const RunModelOptions& options,
+                              std::ostream& out) {
+  if (options.random_inputs && !options.inputs.empty()) {
+    return absl::InvalidArgumentError(
+        "both --inputs and --random_inputs are given");
+  }
+  std::error_code error;
+  const bool is_folder = fs::is_directory(options.model, error);
+  const std::string path =
+      is_folder ? (fs::path(options.model) / "model.onnx").string()
+                : options.model;
+  BATON_ASSIGN_OR_RETURN(
+      const Model model,
+      ReadModel(path, options.input_shapes, options.passes, options.opt_level));
+  std::optional<Model> other;
+  if (!options.against.empty()) {
+    BATON_ASSIGN_OR_RETURN(
+        other, ReadModel(options.against, options.input_shapes, "", 0));
+  }
+  if (!is_folder || !options.inputs.empty() || options.random_inputs) {
+    return RunOnce(model, other, options, out);
+  }
+  bool all = true;
+  for (int i = 0;; ++i) {
+    const fs::path set =
+        fs::path(options.model) / absl::StrCat("test_data_set_", i);
+    if (!fs::is_directory(set, error)) {
+      if (i > 0) return all;
+      return absl::NotFoundError(absl::StrCat(
+          options.model, " has no test_data_set_0; give --inputs"));
+    }
+    RunModelOptions one = options;
+    one.inputs = set.string();
+    if (one.expect.empty()) one.expect = set.string();
+    BATON_ASSIGN_OR_RETURN(const bool holds, RunOnce(model, other, one, out));
+    all = all && holds;
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,81 @@
+// Runs a model: what `baton-run` does.
+
+#ifndef BATON_TOOLS_RUN_MODEL_H_
+#define BATON_TOOLS_RUN_MODEL_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "baton/tools/flags.h"
+
+namespace baton {
+
+// Each field in VisitFields is a flag of its name.
+struct RunModelOptions {
+  // A file with a module: text, binary or ONNX. Or a folder in the layout of
+  // ONNX's backend tests: model.onnx, and test_data_set_0 ... with input_0.pb,
+  // output_0.pb ...; then the data sets are inputs and expectations.
+  std::string model;
+
+  std::string inputs;
+  bool random_inputs = false;
+  int seed = 0;
+  std::string input_shapes;
+  std::string expect;
+  double rtol = 1e-3;
+  double atol = 1e-7;
+  std::string against;
+  std::string outputs;
+  std::string passes;
+  int opt_level = 3;
+  int bench = 0;
+  int warmup = 1;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("inputs", &RunModelOptions::inputs,
+      FlagSpec{.help = "Arguments: .npz, .npy, .pb, or a folder of .pb.",
+               .value = "FILE"});
+    v("random_inputs", &RunModelOptions::random_inputs,
+      FlagSpec{.help = "Random arguments."});
+    v("seed", &RunModelOptions::seed,
+      FlagSpec{.help = "Of the random arguments.", .value = "N"});
+    v("input_shapes", &RunModelOptions::input_shapes,
+      FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
+               .value = "SHAPES"});
+    v("expect", &RunModelOptions::expect,
+      FlagSpec{.help = "What the results must be: as --inputs.",
+               .value = "FILE"});
+    v("rtol", &RunModelOptions::rtol,
+      FlagSpec{.help = "Relative error that is allowed.", .value = "X"});
+    v("atol", &RunModelOptions::atol,
+      FlagSpec{.help = "Absolute error that is allowed.", .value = "X"});
+    v("against", &RunModelOptions::against,
+      FlagSpec{.help = "A model whose results are expected.",
+               .value = "MODEL"});
+    v("outputs", &RunModelOptions::outputs,
+      FlagSpec{.help = "Where the results go: .npz.", .value = "FILE"});
+    v("passes", &RunModelOptions::passes,
+      FlagSpec{.help = "Passes that are run on MODEL first.",
+               .value = "PIPELINE"});
+    v("opt_level", &RunModelOptions::opt_level,
+      FlagSpec{.help = "Of these passes.", .value = "N"});
+    v("bench", &RunModelOptions::bench,
+      FlagSpec{.help = "Runs the model N times, and reports the times.",
+               .value = "N"});
+    v("warmup", &RunModelOptions::warmup,
+      FlagSpec{.help = "Runs before those that are measured.", .value = "N"});
+  }
+};
+
+// True if all comparisons hold. What was compared and measured is printed to
+// `out`, the results if nothing else is asked for. Errors are those of files,
+// of the model and of its evaluation.
+absl::StatusOr<bool> RunModel(const RunModelOptions& options,
+                              std::ostream& out);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_RUN_MODEL_H_

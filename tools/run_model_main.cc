@@ -1,0 +1,67 @@
+// baton-run: runs a model, compares and measures.
+//
+// Exit code 0: it ran, and all comparisons hold; else 1.
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/registry.h"
+#include "baton/base/status_macros.h"
+#include "baton/tools/flag_files.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/run_main.h"
+#include "baton/tools/run_model.h"
+
+namespace baton {
+namespace {
+
+constexpr char kUsage[] =
+    "Runs a model, compares and measures.\n\n"
+    "  baton-run MODEL [flags]    MODEL: a text, .baton or .onnx file, or a "
+    "folder with\n"
+    "                             model.onnx and test_data_set_0 ...\n\n";
+
+absl::StatusOr<bool> Main(const std::vector<absl::string_view>& raw_args) {
+  BATON_RETURN_IF_ERROR(RegistrationErrors());
+  FlagSet flags;
+  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<RunModelOptions>(), "baton-run"));
+  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
+                         ExpandFlagFiles(raw_args));
+  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
+  RunModelOptions options;
+  for (const std::string& arg : parsed.rest) {
+    if (arg == "--help") {
+      std::cout << kUsage << flags.Help("");
+      return true;
+    }
+    if (absl::string_view(arg).substr(0, 1) == "-" || !options.model.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected argument ", arg, " (see --help)"));
+    }
+    options.model = arg;
+  }
+  if (options.model.empty()) {
+    return absl::InvalidArgumentError(
+        "nothing to do: give a model (see --help)");
+  }
+  BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  return RunModel(options, std::cout);
+}
+
+}  // namespace
+}  // namespace baton
+
+int main(int argc, char** argv) {
+  return baton::RunMain("baton-run", [argc, argv] {
+    const absl::StatusOr<bool> holds =
+        baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
+    if (holds.ok()) return *holds ? 0 : 1;
+    std::cerr << "baton-run: " << holds.status().message() << "\n";
+    return 1;
+  });
+}
