@@ -23,6 +23,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
+#include "baton/relay/op/algebra.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
@@ -171,11 +172,13 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
 };
 
 [[maybe_unused]] const OpRegistration kBinaryOps[] = {
-    Binary("add", "The sum, with broadcasting.", Kernel2<kernels::Add>),
+    Binary("add", "The sum, with broadcasting.", Kernel2<kernels::Add>)
+        .Set(CommutativeOps(), true),
     Binary("subtract", "The difference, with broadcasting.",
            Kernel2<kernels::Subtract>),
     Binary("multiply", "The product, with broadcasting.",
-           Kernel2<kernels::Multiply>),
+           Kernel2<kernels::Multiply>)
+        .Set(CommutativeOps(), true),
     Binary("divide", "The quotient, with broadcasting; integers truncate.",
            Kernel2<kernels::Divide>),
     Binary("floor_divide", "The quotient rounded down, with broadcasting.",
@@ -191,28 +194,38 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
            Kernel2<kernels::Mod>),
     Binary("power", "The power, with broadcasting.", Kernel2<kernels::Power>),
     Binary("maximum", "The larger operand, with broadcasting.",
-           Kernel2<kernels::Maximum>),
+           Kernel2<kernels::Maximum>)
+        .Set(CommutativeOps(), true),
     Binary("minimum", "The smaller operand, with broadcasting.",
-           Kernel2<kernels::Minimum>),
+           Kernel2<kernels::Minimum>)
+        .Set(CommutativeOps(), true),
     Binary("left_shift", "Shifts bits to the left, with broadcasting.",
            Kernel2<kernels::LeftShift>),
     Binary("right_shift", "Shifts bits to the right, with broadcasting.",
            Kernel2<kernels::RightShift>),
     Binary("logical_and", "Whether both are true, with broadcasting.",
-           Kernel2<kernels::LogicalAnd>),
+           Kernel2<kernels::LogicalAnd>)
+        .Set(CommutativeOps(), true),
     Binary("logical_or", "Whether one is true, with broadcasting.",
-           Kernel2<kernels::LogicalOr>),
+           Kernel2<kernels::LogicalOr>)
+        .Set(CommutativeOps(), true),
     Binary("logical_xor", "Whether just one is true, with broadcasting.",
-           Kernel2<kernels::LogicalXor>),
+           Kernel2<kernels::LogicalXor>)
+        .Set(CommutativeOps(), true),
     Binary("bitwise_and", "The conjunction of bits, with broadcasting.",
-           Kernel2<kernels::BitwiseAnd>),
+           Kernel2<kernels::BitwiseAnd>)
+        .Set(CommutativeOps(), true),
     Binary("bitwise_or", "The disjunction of bits, with broadcasting.",
-           Kernel2<kernels::BitwiseOr>),
+           Kernel2<kernels::BitwiseOr>)
+        .Set(CommutativeOps(), true),
     Binary("bitwise_xor", "The exclusive disjunction, with broadcasting.",
-           Kernel2<kernels::BitwiseXor>),
-    Comparison("equal", "a == b, with broadcasting.", Kernel2<kernels::Equal>),
+           Kernel2<kernels::BitwiseXor>)
+        .Set(CommutativeOps(), true),
+    Comparison("equal", "a == b, with broadcasting.", Kernel2<kernels::Equal>)
+        .Set(CommutativeOps(), true),
     Comparison("not_equal", "a != b, with broadcasting.",
-               Kernel2<kernels::NotEqual>),
+               Kernel2<kernels::NotEqual>)
+        .Set(CommutativeOps(), true),
     Comparison("less", "a < b, with broadcasting.", Kernel2<kernels::Less>),
     Comparison("less_equal", "a <= b, with broadcasting.",
                Kernel2<kernels::LessEqual>),

@@ -1,0 +1,17 @@
+// Algebraic properties of operators. They are set where the operator is
+// registered.
+
+#ifndef BATON_RELAY_OP_ALGEBRA_H_
+#define BATON_RELAY_OP_ALGEBRA_H_
+
+#include "baton/ir/op.h"
+
+namespace baton::relay {
+
+// Takes two arguments, which may be exchanged: patterns match them in either
+// order (relay/pattern/dataflow_pattern.h).
+OpAttrMap<bool>& CommutativeOps();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_ALGEBRA_H_

@@ -1,0 +1,308 @@
+// Matching: where a pattern stands.
+//
+//   const Matcher matcher(pattern);
+//   if (const std::optional<Match> match = matcher.At(expr)) {
+//     Use((*match)[x], match->attrs<Conv2DAttrs>(conv));
+//   } else {
+//     LOG << matcher.Explain(expr);
+//   }
+//
+// Matching does not recurse, whatever the depth of pattern and program. All
+// ways to match are tried, in the order that dataflow_pattern.h says, within a
+// budget that grows with the size of the pattern: a pattern of which exchanged
+// arguments and alternatives give too many combinations is not matched, and
+// Explain() says so.
+
+#ifndef BATON_RELAY_PATTERN_MATCHER_H_
+#define BATON_RELAY_PATTERN_MATCHER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/fields.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
+#include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+
+namespace baton::relay {
+
+// How often the nodes of a program are used. See IndexedGraph::num_uses.
+class UseCounts {
+ public:
+  UseCounts() = default;
+  explicit UseCounts(const IndexedGraph& graph);
+  // 0 for a node that is not known.
+  int Get(const ExprNode* node) const {
+    const int* count = counts_.Find(node);
+    return count == nullptr ? 0 : *count;
+  }
+  int& operator[](const ExprNode* node) { return counts_[node]; }
+
+ private:
+  NodeMap<int> counts_;
+};
+
+class Matcher;
+
+// What the parts of a pattern matched. Valid as long as the matcher and the
+// program.
+class Match {
+ public:
+  // The node where the pattern stands.
+  Expr root() const { return Expr(root_); }
+  // What `part` matched; null if it took no part (an alternative that was not
+  // chosen, a pattern of something else). The first of several.
+  Expr operator[](const DataflowPattern& part) const;
+  // The same for the part of that name.
+  Expr operator[](absl::string_view name) const;
+  // All that `part` matched in a region or a repetition, from the root down.
+  std::vector<Expr> All(const DataflowPattern& part) const;
+
+  // The call that `part` matched; null if it took no part or is no call.
+  const CallNode* call(const DataflowPattern& part) const {
+    return (*this)[part].As<CallNode>();
+  }
+  // The attributes of that call; T's defaults if it has none.
+  template <typename T>
+  const T& attrs(const DataflowPattern& part) const {
+    const CallNode* node = call(part);
+    const T* attrs = node == nullptr ? nullptr : node->attrs_as<T>();
+    return attrs != nullptr
+               ? *attrs
+               : *static_cast<const T*>(FieldsOf<T>().default_object());
+  }
+  // The tensor type of what `part` matched; null if it has none.
+  const TensorTypeNode* tensor_type(const DataflowPattern& part) const {
+    const Expr expr = (*this)[part];
+    return expr.defined() ? expr->tensor_type() : nullptr;
+  }
+
+  // The same match with other nodes: `node` becomes `now(node)`, an Expr that
+  // somebody holds.
+  template <typename Now>
+  Match Mapped(Now&& now) const {
+    Match result;
+    result.matcher_ = matcher_;
+    result.root_ = now(root_).get();
+    for (const Bound& bound : bound_) {
+      result.bound_.push_back({bound.part, now(bound.node).get()});
+    }
+    return result;
+  }
+
+  // For rules: `why` the match is left alone. Null, to be returned.
+  Expr Decline(std::string why) const {
+    declined_ = std::move(why);
+    return {};
+  }
+  const std::string& declined() const { return declined_; }
+
+  const Matcher& matcher() const { return *matcher_; }
+
+  // What was matched, in the order in which it was: part, numbered as by
+  // Matcher::IndexOf, and node.
+  struct Bound {
+    int part;
+    const ExprNode* node;
+  };
+  absl::Span<const Bound> bound() const { return bound_; }
+
+ private:
+  friend class MatchMachine;
+  const Matcher* matcher_ = nullptr;
+  const ExprNode* root_ = nullptr;
+  std::vector<Bound> bound_;
+  mutable std::string declined_;
+};
+
+// A pattern made ready: flat, numbered, with what it can be rooted at. Can be
+// used by several threads.
+class Matcher {
+ public:
+  explicit Matcher(DataflowPattern pattern);
+
+  const DataflowPattern& pattern() const { return pattern_; }
+  // What is wrong with the pattern: a repetition that repeats nothing. Such a
+  // pattern matches nothing.
+  const absl::Status& status() const { return status_; }
+  // The number of parts.
+  int size() const { return static_cast<int>(parts_.size()); }
+  // Whether matches depend on who else uses nodes.
+  bool needs_uses() const { return needs_uses_; }
+
+  // The match at `expr`, if there is one. `uses` are those of the program that
+  // `expr` is part of; without them the program is taken to be `expr`.
+  std::optional<Match> At(const Expr& expr,
+                          const UseCounts* uses = nullptr) const;
+
+  // Why there is no match at `expr`, of the attempt that came farthest:
+  //   matched 3 of 7 parts, then argument 1 of multiply must be a call of clip,
+  //   found a call of nn.relu
+  // Empty if there is one.
+  std::string Explain(const Expr& expr, const UseCounts* uses = nullptr) const;
+
+  // The number of a part; -1 if the pattern has no such part, or null.
+  int IndexOf(const DataflowPattern& part) const;
+  int IndexOf(absl::string_view name) const;
+  const DataflowPattern::Node* part(int i) const { return parts_[i].node; }
+
+  // What a match can be rooted at.
+  struct Roots {
+    bool anything = false;
+    bool any_call = false;
+    std::vector<const OpNode*> ops;  // calls of these
+    std::vector<NodeKind> kinds;     // nodes of these kinds
+  };
+  const Roots& roots() const { return roots_; }
+
+  // A cheap necessary condition on calls of an operator: argument `arg` (either
+  // of two, if commuted) is a call of `op`, or a constant if `op` is null.
+  struct Hint {
+    int arg = -1;  // no condition
+    bool commuted = false;
+    const OpNode* op = nullptr;
+  };
+  const Hint& hint() const { return hint_; }
+
+ private:
+  friend class MatchMachine;
+  struct Part {
+    DataflowPattern::Kind kind;
+    bool repeated;  // may match several nodes
+    bool shared;    // several parts refer to it
+    bool commuted;
+    bool any_operands;
+    bool nothing;  // an undefined pattern
+    int first_child;
+    int num_children;
+    int target;        // of kSelf
+    const OpNode* op;  // of a call of one operator
+    const DataflowPattern::Node* node;
+    int parent;  // of the first that refers to it
+    int position;
+  };
+  absl::Span<const int> children(const Part& part) const {
+    return absl::MakeConstSpan(children_).subspan(part.first_child,
+                                                  part.num_children);
+  }
+  void Flatten();
+  void MarkRepeated();
+  absl::Status CheckRepetitions() const;
+  void FindRoots();
+  void FindHint();
+
+  DataflowPattern pattern_;
+  absl::Status status_;
+  std::vector<Part> parts_;  // the root first
+  std::vector<int> children_;
+  absl::flat_hash_map<const DataflowPattern::Node*, int> index_;
+  bool needs_uses_ = false;
+  Roots roots_;
+  Hint hint_;
+};
+
+// What matching needs while it runs; reused from match to match, by one thread.
+class MatchMachine {
+ public:
+  // The match at `expr`, if there is one: valid until the next call.
+  const Match* Run(const Matcher& matcher, const ExprNode* expr,
+                   const UseCounts* uses);
+
+ private:
+  friend class Matcher;
+  enum class Task : uint8_t {
+    kMatch,         // `part` at `node`
+    kCommuted,      // the same with exchanged arguments
+    kAlternatives,  // from number `extra` on
+    kCondition,     // that of `part`, once all below has matched
+    kRegionInputs,  // what `node`, in region `part`, is computed of
+    kRegionNode,    // `node` starts region `part`, or is on its path
+    kRegionPath,    // `node` is on the path
+    kRegionEnd,     // nothing leaves region `part`, which ends at `node`
+  };
+  struct Goal {
+    Task task;
+    int part;
+    int extra;
+    int next;  // what must hold as well; -1: nothing
+    const ExprNode* node;
+  };
+  struct Choice {
+    Goal goal;
+    size_t num_goals;
+    size_t num_bound;
+    size_t num_region_nodes;
+  };
+  struct RegionNode {
+    int region;
+    const ExprNode* node;
+  };
+
+  bool Search(const Matcher& matcher, const ExprNode* expr);
+  bool Step(const Goal& goal);
+  bool StepMatch(const Goal& goal);
+  bool MatchCall(const Goal& goal, const CallNode& call, bool exchanged);
+  bool Operands(const Matcher::Part& part, absl::Span<const int> patterns,
+                const Expr* operands, size_t num_operands);
+  bool HoldsNow(const Goal& goal, const PatternCondition& condition);
+  bool StepRegionNode(const Goal& goal);
+  bool StepRegionInputs(const Goal& goal);
+  bool StepRegionEnd(const Goal& goal);
+  bool Bind(const Goal& goal);
+  void Push(Task task, int part, const ExprNode* node, int extra = 0) {
+    goals_.push_back({task, part, extra, next_, node});
+    next_ = static_cast<int>(goals_.size()) - 1;
+  }
+  void Choose(const Goal& goal, Task task, int extra = 0) {
+    choices_.push_back({{task, goal.part, extra, goal.next, goal.node},
+                        goals_.size(),
+                        match_.bound_.size(),
+                        region_nodes_.size()});
+  }
+  bool Backtrack();
+  void Forget(size_t num_bound, size_t num_region_nodes);
+  bool Fail(const Goal& goal, absl::string_view why);
+
+  const Matcher* matcher_ = nullptr;
+  const UseCounts* uses_ = nullptr;
+  Match match_;
+  std::vector<Goal> goals_;
+  int next_ = -1;
+  std::vector<Choice> choices_;
+  std::vector<const ExprNode*> bindings_;  // by part; null between runs
+  std::vector<RegionNode> region_nodes_;
+  absl::flat_hash_map<std::pair<int, const ExprNode*>, int> region_index_;
+  size_t wasted_ = 0;
+  size_t farthest_ = 0;
+
+  // For Explain.
+  struct Failure {
+    size_t num_bound = 0;
+    int part = -1;
+    const ExprNode* node = nullptr;
+    std::string why;
+  };
+  Failure* failure_ = nullptr;
+};
+
+// Whether `pattern` stands at `expr`, which is taken to be the program.
+bool Matches(const DataflowPattern& pattern, const Expr& expr);
+
+// A node in messages: `a call of add`, `the variable %x`, `a tuple of 2`.
+std::string DescribeNode(const ExprNode* node);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_MATCHER_H_

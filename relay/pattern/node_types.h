@@ -1,0 +1,26 @@
+// Types for the few nodes that a rewrite makes, without looking at the rest of
+// the program.
+
+#ifndef BATON_RELAY_PATTERN_NODE_TYPES_H_
+#define BATON_RELAY_PATTERN_NODE_TYPES_H_
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/span.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::relay {
+
+// `expr`, whose children have types, with a type: that which the relation of
+// its operator says, for a call. Itself if it has one. A call without a span
+// gets `span`. `module` is where functions are that it refers to; may be null.
+absl::StatusOr<Expr> WithInferredType(const Expr& expr, const Span& span,
+                                      const IRModule* module);
+
+// `expr` with types, in time of what has none.
+absl::StatusOr<Expr> WithInferredTypes(const Expr& expr,
+                                       const IRModule* module);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_NODE_TYPES_H_

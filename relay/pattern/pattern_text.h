@@ -1,0 +1,25 @@
+// Patterns as text, for messages.
+
+#ifndef BATON_RELAY_PATTERN_PATTERN_TEXT_H_
+#define BATON_RELAY_PATTERN_PATTERN_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "baton/relay/pattern/dataflow_pattern.h"
+
+namespace baton::relay {
+
+// See DataflowPattern::ToString. Ends with ` ...` where it is longer than
+// `max_size` bytes, about.
+std::string PatternText(const DataflowPattern& pattern, size_t max_size = 500);
+
+// What a condition asks: `dtype float32`, `axis = 1`, `one use`.
+std::string ConditionText(const PatternCondition& condition);
+
+// One node alone: `a call of add`, `anything`, `a tuple of 2 fields`.
+std::string NodeText(const DataflowPattern::Node& node);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_PATTERN_TEXT_H_

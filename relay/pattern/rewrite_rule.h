@@ -1,0 +1,78 @@
+// Rules: where a pattern stands, put that.
+//
+//   RewriteRule DivideBySqrt() {
+//     const DataflowPattern x = Wildcard("x"), y = Wildcard("y");
+//     return {.name = "divide_by_sqrt",
+//             .doc = "x / sqrt(y) is x * rsqrt(y).",
+//             .pattern = IsOp("divide")(x, IsOp("sqrt")(y)),
+//             .replace = [=](const Match& m) -> Expr {
+//               return Multiply(m[x], Rsqrt(m[y]));
+//             }};
+//   }
+//
+// Rules are values. rewriter.h applies sets of them.
+
+#ifndef BATON_RELAY_PATTERN_REWRITE_RULE_H_
+#define BATON_RELAY_PATTERN_REWRITE_RULE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+
+namespace baton::relay {
+
+// How the two sides of a rule compare.
+struct RulePromise {
+  // The same bits. Else results are within the tolerance.
+  bool exact = true;
+  double rtol = 0;
+  double atol = 0;
+  // Values for which the rule does not hold, where they occur in an argument or
+  // in between.
+  bool excludes_nan = false;
+  bool excludes_infinity = false;
+  // The rule holds for elements in [low, high] of what the wildcard of that
+  // name matches.
+  struct Range {
+    std::string name;
+    double low;
+    double high;
+  };
+  std::vector<Range> ranges;
+};
+
+namespace internal {
+struct RuleAst;
+}  // namespace internal
+
+struct RewriteRule {
+  // Letters, digits, `_` and `.`; one of its set.
+  std::string name;
+  std::string doc;  // one line
+  DataflowPattern pattern;
+  // What replaces the match; null leaves it alone (Match::Decline says why). It
+  // is made of new nodes, which have no types, and of nodes of the match. The
+  // nodes of the match have types if the program has, and stand as they are at
+  // that time: rules have been applied to all that is below the match. An error
+  // ends the rewriting. Called by several threads.
+  std::function<absl::StatusOr<Expr>(const Match& match)> replace;
+  // Applied in one sweep, outermost matches first, none of which share nodes,
+  // and never to what it made. For rules that would match their own results.
+  bool once = false;
+  // Only where the nodes inside of the match, between its root and what
+  // wildcards, variables and constants match, are not used from elsewhere.
+  bool exclusive = false;
+  RulePromise promise;
+  // What a rule that was read from text says; null for others.
+  std::shared_ptr<const internal::RuleAst> ast;
+};
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_REWRITE_RULE_H_

@@ -1,0 +1,120 @@
+// The rewrite driver: applies rules until none matches.
+//
+//   static const RuleSet& kRules = *new RuleSet({DivideBySqrt(), ...});
+//   BATON_ASSIGN_OR_RETURN(const Expr result, kRules.Rewrite(function));
+//
+// One walk, children first. What a rule makes is rewritten at once, before
+// anything that uses it is looked at, so that the walk leaves nothing that a
+// rule matches; rules that ask who else uses a node are tried again, in further
+// walks, as long as something changes. Of several rules that match a node, the
+// first of the set is applied. Rules are found by the operator at the root of
+// their patterns: a node costs as much as there are rules for its operator.
+// Time is linear in the program and the number of applications, for rules that
+// do not ask for uses.
+//
+// Where the program has types, what rules make gets types from the relations of
+// its operators alone; the type of a node must not change, except that unknown
+// dimensions may become known. A rewrite that changes nothing returns the same
+// pointer. Nothing recurses.
+//
+// Rules that never end are an error which names them: rules that undo each
+// other, as soon as a node comes back; a rule that grows the program, or
+// matches what it makes, when it has gone on for longer than the options allow.
+
+#ifndef BATON_RELAY_PATTERN_REWRITER_H_
+#define BATON_RELAY_PATTERN_REWRITER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+
+namespace baton::relay {
+
+struct RewriteOptions {
+  // Where the functions are that the program refers to; may be null.
+  const IRModule* module = nullptr;
+
+  // Told of each application: the rule, the node that it matched, what it put
+  // there (with types, before rules are applied to that).
+  std::function<void(const RewriteRule& rule, const Expr& before,
+                     const Expr& after)>
+      on_application;
+  // Told of each match that a rule declined, and why.
+  std::function<void(const RewriteRule& rule, const Expr& at,
+                     absl::string_view why)>
+      on_decline;
+  // Whether a rule that matches may be applied; all may if null. A counter here
+  // limits the number of applications.
+  std::function<bool(const RewriteRule& rule)> may_apply;
+
+  // How far what rules made of one node may be rewritten in turn: so many
+  // applications, one on the result of the other, and some for each node of the
+  // program; and by so many nodes it may grow on the way.
+  int64_t max_derivation = 100'000;
+  int64_t max_growth = 100'000;
+};
+
+// Rules made ready: an immutable value, used by several threads.
+class RuleSet {
+ public:
+  RuleSet() : RuleSet(std::vector<RewriteRule>()) {}
+  explicit RuleSet(std::vector<RewriteRule> rules);
+
+  // What is wrong with the rules: a name that two have, a pattern that cannot
+  // match. Rewrite() returns it as well.
+  const absl::Status& status() const { return data_->status; }
+  absl::Span<const RewriteRule> rules() const { return data_->rules; }
+  const Matcher& matcher(int rule) const { return data_->matchers[rule]; }
+
+  // `root` rewritten; the same pointer if no rule applies. Errors: those of the
+  // rules, and rules that never end.
+  absl::StatusOr<Expr> Rewrite(const Expr& root,
+                               const RewriteOptions& options = {}) const;
+
+  // Implementation: a rule that may match calls of some operator, or nodes of
+  // some kind.
+  struct Candidate {
+    int rule;
+    Matcher::Hint hint;
+  };
+  // Those for `node`, in the order of the set, without those that are applied
+  // once.
+  absl::Span<const Candidate> CandidatesFor(const ExprNode* node) const;
+
+ private:
+  struct Range {
+    int first = 0;
+    int size = 0;
+  };
+  struct Data {
+    std::vector<RewriteRule> rules;
+    std::vector<Matcher> matchers;
+    absl::Status status;
+    std::vector<Candidate> candidates;
+    std::vector<Range> by_op;    // by OpNode::index
+    std::vector<Range> by_kind;  // by NodeKind::id
+  };
+  std::shared_ptr<const Data> data_;
+};
+
+// `root` rewritten by `rules`. For one use: a RuleSet keeps what is made ready.
+absl::StatusOr<Expr> ApplyRules(const std::vector<RewriteRule>& rules,
+                             const Expr& root,
+                             const RewriteOptions& options = {});
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_REWRITER_H_

@@ -1,0 +1,462 @@
+#include "baton/relay/pattern/rewriter.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/visit.h"
+#include "baton/relay/op/builders.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/testing/small_stack.h"
+#include "baton/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace baton::relay {
+namespace {
+
+using testing::IsOk;
+using testing::StatusIs;
+
+using P = DataflowPattern;
+
+RewriteRule Rule(std::string name, const P& pattern,
+                 std::function<Expr(const Match&)> replace) {
+  return {.name = std::move(name),
+          .pattern = pattern,
+          .replace = [replace = std::move(replace)](const Match& m)
+              -> absl::StatusOr<Expr> { return replace(m); }};
+}
+
+// A unary operator becomes another.
+RewriteRule Becomes(const char* from, const char* to) {
+  const P x = Wildcard("x");
+  return Rule(absl::StrCat(from, "_to_", to), IsOp(from)(x),
+              [=](const Match& m) { return Call(Op::Find(to), {m[x]}); });
+}
+
+Function Typed(const Function& function) {
+  absl::StatusOr<Expr> typed = InferTypeOf(function);
+  EXPECT_THAT(typed, IsOk());
+  return Function(typed->As<FunctionNode>());
+}
+
+Expr MustRewrite(const std::vector<RewriteRule>& rules, const Expr& expr,
+                 const RewriteOptions& options = {}) {
+  absl::StatusOr<Expr> result = ApplyRules(rules, expr, options);
+  EXPECT_THAT(result, IsOk());
+  return result.ok() ? *result : Expr();
+}
+
+// Whether `result` is the typed form of `expected`.
+bool Is(const Expr& result, const Function& expected) {
+  return result.defined() && StructuralEqual(result, Typed(expected));
+}
+
+bool AllTyped(const Expr& expr) {
+  bool all = true;
+  PostOrderVisit(expr, [&](const ExprNode* node) {
+    all &= node->type().defined() || node->kind() == ExprKind::kOp;
+  });
+  return all;
+}
+
+TEST(RewriterTest, NothingMatches) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(Tanh(x))));
+  EXPECT_EQ(MustRewrite({}, f), f);
+  EXPECT_EQ(MustRewrite({Becomes("nn.relu", "exp")}, f), f);
+}
+
+TEST(RewriterTest, RulesSeeWhatRulesMade) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(Tanh(Sqrt(x)))));
+  // sqrt becomes sin, sin becomes cos, and tanh of cos becomes the argument.
+  const P y = Wildcard("y");
+  const Expr result =
+      MustRewrite({Rule("tanh_of_cos", IsOp("tanh")(IsOp("cos")(y)),
+                        [=](const Match& m) { return m[y]; }),
+                   Becomes("sin", "cos"), Becomes("sqrt", "sin")},
+                  f);
+  EXPECT_TRUE(Is(result, Function({x}, Exp(x))));
+  EXPECT_TRUE(AllTyped(result));
+}
+
+TEST(RewriterTest, TheFirstRuleOfTheSetWins) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(x)));
+  EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "sin"), Becomes("exp", "cos")}, f),
+                 Function({x}, Sin(x))));
+  EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "cos"), Becomes("exp", "sin")}, f),
+                 Function({x}, Cos(x))));
+}
+
+TEST(RewriterTest, RulesOfAllCallsAndOfOneOperator) {
+  const Var x("x", {4});
+  const P arg = Wildcard("arg");
+  const RewriteRule any = Rule("any",
+                               Wildcard().Where("no copy",
+                                                [](const Expr& op) {
+                                                  return op != Op::Find("copy");
+                                                })(arg),
+                               [=](const Match& m) { return Copy(m[arg]); });
+  const Function f = Typed(Function({x}, Exp(Tanh(x))));
+  EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "copy"), any}, f),
+                 Function({x}, Copy(Copy(x)))));
+  const RewriteRule anything =
+      Rule("anything",
+           Wildcard().Where(
+               "a call of tanh",
+               [](const Expr& e) { return IsCallTo(e, Op::Find("tanh")); }),
+           [](const Match& m) { return m.root().As<CallNode>()->arg(0); });
+  EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "sin"), anything}, f),
+                 Function({x}, Sin(x))));
+}
+
+TEST(RewriterTest, SharingIsKept) {
+  const Var x("x", {4});
+  const Expr exp = Exp(x);
+  const Function f = Typed(Function({x}, Add(exp, Tanh(exp))));
+  const Expr sin = Sin(x);
+  EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "sin")}, f),
+                 Function({x}, Add(sin, Tanh(sin)))));
+}
+
+TEST(RewriterTest, WithoutTypes) {
+  const Var x("x");
+  const Function f({x}, Exp(Tanh(Sqrt(x))));
+  const Expr result =
+      MustRewrite({Becomes("sqrt", "sin"), Becomes("sin", "cos")}, f);
+  EXPECT_TRUE(StructuralEqual(result, Function({x}, Exp(Tanh(Cos(x))))));
+  EXPECT_FALSE(result->type().defined());
+}
+
+TEST(RewriterTest, NewNodesHaveTheTypesOfTheirOperators) {
+  const Var x("x", {4, 8}), w("w", {2, 8});
+  const Function f = Typed(Function({x, w}, nn::Dense(x, w)));
+  const P a = Wildcard("a"), b = Wildcard("b");
+  const Expr result = MustRewrite(
+      {Rule("dense_to_matmul", IsOp("nn.dense")(a, b),
+            [=](const Match& m) {
+              return Transpose(nn::Matmul(m[b], m[a], {.transpose_b = true}),
+                               std::vector<int64_t>{1, 0});
+            })},
+      f);
+  ASSERT_TRUE(AllTyped(result));
+  const auto* body = result.As<FunctionNode>()->body().As<CallNode>();
+  EXPECT_EQ(body->type().ToString(), "Tensor[(4, 2), float32]");
+  EXPECT_EQ(body->arg(0)->type().ToString(), "Tensor[(2, 4), float32]");
+  EXPECT_EQ(body->arg(0).As<CallNode>()->arg(1),
+            result.As<FunctionNode>()->params()[0]);
+}
+
+TEST(RewriterTest, FunctionsThatRulesMakeAreRewrittenToo) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(x)));
+  const P a = Wildcard("a");
+  const Expr result =
+      MustRewrite({Rule("outline", IsOp("exp")(a),
+                        [=](const Match& m) {
+                          const Var p("p", {4});
+                          return Call(Function({p}, Sqrt(p)), {m[a]});
+                        }),
+                   Becomes("sqrt", "sin")},
+                  f);
+  const Var p("p", {4});
+  EXPECT_TRUE(Is(result, Function({x}, Call(Function({p}, Sin(p)), {x}))));
+  EXPECT_TRUE(AllTyped(result));
+}
+
+TEST(RewriterTest, UnknownDimensionsMayBecomeKnown) {
+  const Var x("x", {Dim::Any(), 4});
+  const Function f = Typed(Function({x}, Exp(Tanh(x))));
+  const Var y("y", {2, 4});
+  const Expr typed_y = Typed(Function({y}, y)).As<FunctionNode>()->params()[0];
+  const Expr result =
+      MustRewrite({Rule("known", IsOp("tanh")(Wildcard()),
+                        [&](const Match&) { return Sigmoid(typed_y); })},
+                  f);
+  const auto* function = result.As<FunctionNode>();
+  EXPECT_EQ(function->body()->type().ToString(), "Tensor[(2, 4), float32]");
+}
+
+// Errors.
+
+TEST(RewriterTest, ATypeMustNotChange) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(x)));
+  const P a = Wildcard("a");
+  EXPECT_THAT(
+      ApplyRules(
+          {Rule("to_int", IsOp("exp")(a),
+                [=](const Match& m) { return Cast(m[a], DType::Int(32)); })},
+          f),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "rule to_int replaces a call of exp of type Tensor[(4), "
+               "float32] by a call of cast of type Tensor[(4), int32]"));
+}
+
+TEST(RewriterTest, WhatRulesMakeMustHaveATypeAtAll) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(x)));
+  const P a = Wildcard("a");
+  EXPECT_THAT(
+      ApplyRules({Rule("bad", IsOp("exp")(a),
+                       [=](const Match& m) { return nn::Dense(m[a], m[a]); })},
+                 f),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "rule bad makes an ill-typed program: "));
+}
+
+TEST(RewriterTest, ErrorsOfRulesEndIt) {
+  const Var x("x", {4});
+  EXPECT_THAT(ApplyRules({{.name = "fails",
+                           .pattern = IsOp("exp")(Wildcard()),
+                           .replace = [](const Match&) -> absl::StatusOr<Expr> {
+                             return absl::UnimplementedError("not today");
+                           }}},
+                         Typed(Function({x}, Exp(x)))),
+              StatusIs(absl::StatusCode::kUnimplemented, "not today"));
+}
+
+TEST(RewriterTest, RulesThatUndoEachOtherAreNamed) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Tanh(Exp(x))));
+  EXPECT_THAT(ApplyRules({Becomes("exp", "sin"), Becomes("sin", "cos"),
+                          Becomes("sqrt", "tan"), Becomes("cos", "exp")},
+                         f),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "rules exp_to_sin and sin_to_cos and cos_to_exp undo "
+                       "each other at a call of exp, without end"));
+  // Not at the root of what they make, and in a program without types.
+  const P a = Wildcard("a");
+  const RewriteRule unfold =
+      Rule("unfold", IsOp("sin")(a),
+           [=](const Match& m) { return Tanh(Exp(m[a])); });
+  EXPECT_THAT(
+      ApplyRules({Becomes("exp", "sin"), unfold}, Function({x}, Exp(x))),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "rules exp_to_sin and unfold undo each other at a call "
+               "of exp, without end"));
+}
+
+TEST(RewriterTest, ARuleThatMatchesItsResultIsNamed) {
+  const Var x("x", {4}), y("y", {4});
+  const P a = Wildcard("a"), b = Wildcard("b");
+  const RewriteRule exchange = Rule("exchange", IsOp("exp")(a),
+                                    [=](const Match& m) { return Exp(m[a]); });
+  EXPECT_THAT(ApplyRules({exchange}, Typed(Function({x}, Exp(x)))),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "rule exchange makes of a call of exp the same again"));
+  const RewriteRule commute =
+      Rule("commute", IsOp("subtract")(a, b),
+           [=](const Match& m) { return Subtract(m[b], m[a]); });
+  EXPECT_THAT(ApplyRules({commute}, Typed(Function({x, y}, Subtract(x, y)))),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "rule commute "));
+}
+
+TEST(RewriterTest, ARuleThatGrowsTheProgramIsNamed) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Tanh(Exp(x))));
+  const P a = Wildcard("a");
+  const RewriteRule grows = Rule("grows", IsOp("exp")(a), [=](const Match& m) {
+    return Exp(nn::Relu(m[a]));
+  });
+  EXPECT_THAT(ApplyRules({grows}, f, {.max_growth = 1000}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "the program does not stop growing by rule grows: 1001 "
+                       "nodes more after"));
+  const RewriteRule counts = Rule(
+      "counts", IsOp("exp")(IsOp("add")(a, IsScalar())), [=](const Match& m) {
+        const auto* add = m.root().As<CallNode>()->arg(0).As<CallNode>();
+        return Exp(Add(
+            m[a], Const(static_cast<float>(*ConstantScalar(add->arg(1)) + 1))));
+      });
+  EXPECT_THAT(
+      ApplyRules({counts}, Typed(Function({x}, Exp(Add(x, Const(1.0f))))),
+                 {.max_derivation = 1000}),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "there is no end to rule counts: "));
+}
+
+TEST(RewriterTest, WrongSetsOfRules) {
+  const Var x("x", {4});
+  EXPECT_THAT(ApplyRules({Becomes("exp", "sin"), Becomes("exp", "sin")}, x),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "two rules are called exp_to_sin"));
+  EXPECT_THAT(ApplyRules({{.name = "half", .pattern = Wildcard()}}, x),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "rule half has no replacement"));
+  EXPECT_THAT(
+      ApplyRules({Rule("odd", Repeated([](const P& self) { return self; }),
+                       [](const Match& m) { return m.root(); })},
+                 x),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "rule odd: a repetition repeats nothing"));
+}
+
+// Listeners and limits.
+
+TEST(RewriterTest, TellsOfApplications) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(Tanh(x))));
+  std::vector<std::string> events;
+  RewriteOptions options;
+  options.on_application = [&](const RewriteRule& rule, const Expr& before,
+                               const Expr& after) {
+    events.push_back(absl::StrCat(rule.name, ": ", DescribeNode(before.get()),
+                                  " -> ", DescribeNode(after.get())));
+    EXPECT_TRUE(AllTyped(after));
+  };
+  options.on_decline = [&](const RewriteRule& rule, const Expr& at,
+                           absl::string_view why) {
+    events.push_back(
+        absl::StrCat(rule.name, " not at ", DescribeNode(at.get()), ": ", why));
+  };
+  const RewriteRule shy = Rule(
+      "shy", IsOp("tanh")(Wildcard()),
+      [](const Match& m) -> Expr { return m.Decline("I would rather not"); });
+  MustRewrite({shy, Becomes("exp", "sin"), Becomes("sin", "cos")}, f, options);
+  EXPECT_EQ(events, (std::vector<std::string>{
+                        "shy not at a call of tanh: I would rather not",
+                        "exp_to_sin: a call of exp -> a call of sin",
+                        "sin_to_cos: a call of sin -> a call of cos"}));
+}
+
+TEST(RewriterTest, ApplicationsCanBeLimited) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(Exp(Exp(x)))));
+  int left = 2;
+  RewriteOptions options;
+  options.may_apply = [&](const RewriteRule&) { return left-- > 0; };
+  EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "sin")}, f, options),
+                 Function({x}, Exp(Sin(Sin(x))))));
+}
+
+// Rules that ask who else uses a node.
+
+RewriteRule FoldOnlyUse(bool exclusive) {
+  const P a = Wildcard("a");
+  const P inner = IsOp("negative")(a);
+  RewriteRule rule =
+      Rule("double_negative",
+           IsOp("negative")(exclusive ? inner : inner.HasOneUse()),
+           [=](const Match& m) { return m[a]; });
+  rule.exclusive = exclusive;
+  return rule;
+}
+
+TEST(RewriterTest, OnlyWhereNobodyElseUsesIt) {
+  const Var x("x", {4});
+  const Expr inner = Negative(x);
+  const Function shared =
+      Typed(Function({x}, Add(Negative(inner), Exp(inner))));
+  const Function alone = Typed(Function({x}, Exp(Negative(inner))));
+  for (const bool exclusive : {false, true}) {
+    const RewriteRule rule = FoldOnlyUse(exclusive);
+    EXPECT_EQ(MustRewrite({rule}, shared), shared);
+    EXPECT_TRUE(Is(MustRewrite({rule}, alone), Function({x}, Exp(x))));
+  }
+}
+
+TEST(RewriterTest, UsesThatOtherRulesRemoveDoNotCount) {
+  const Var x("x", {4});
+  const Expr inner = Negative(x);
+  const P a = Wildcard("a");
+  // `exp(x) - exp(x)` is dropped, with its use of `inner`: before and after the
+  // other use is looked at.
+  const RewriteRule drop =
+      Rule("drop", IsOp("multiply")(IsOp("exp")(Wildcard()), a),
+           [=](const Match& m) { return m[a]; });
+  for (const bool exclusive : {false, true}) {
+    const RewriteRule fold = FoldOnlyUse(exclusive);
+    const Function early =
+        Typed(Function({x}, Tuple({Multiply(Exp(inner), x), Negative(inner)})));
+    EXPECT_TRUE(
+        Is(MustRewrite({drop, fold}, early), Function({x}, Tuple({x, x}))));
+    const Function late =
+        Typed(Function({x}, Tuple({Negative(inner), Multiply(Exp(inner), x)})));
+    EXPECT_TRUE(
+        Is(MustRewrite({drop, fold}, late), Function({x}, Tuple({x, x}))));
+  }
+}
+
+TEST(RewriterTest, UsesThatOtherRulesAddCount) {
+  const Var x("x", {4});
+  const P a = Wildcard("a");
+  // exp(a) becomes a * a: now there are two uses of a.
+  const RewriteRule twice = Rule("twice", IsOp("exp")(a), [=](const Match& m) {
+    return Multiply(m[a], Negative(m[a]));
+  });
+  const Function f = Typed(Function({x}, Exp(Negative(x))));
+  const Expr n = Negative(x);
+  EXPECT_TRUE(Is(MustRewrite({twice, FoldOnlyUse(false)}, f),
+                 Function({x}, Multiply(n, Negative(n)))));
+}
+
+// Size.
+
+TEST(RewriterTest, AMillionApplications) {
+  constexpr int kDepth = 1'000'000;
+  testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
+    const Var x("x", {4});
+    Expr chain = x;
+    for (int i = 0; i < kDepth; ++i) chain = Exp(chain);
+    const Function f = Typed(Function({x}, chain));
+    chain = Expr();
+    int64_t applications = 0;
+    RewriteOptions options;
+    options.on_application = [&](const RewriteRule&, const Expr&, const Expr&) {
+      ++applications;
+    };
+    const Expr result = MustRewrite({Becomes("exp", "sin")}, f, options);
+    EXPECT_EQ(applications, kDepth);
+    const auto* body = result.As<FunctionNode>()->body().As<CallNode>();
+    EXPECT_EQ(body->op(), Op::Find("sin"));
+    EXPECT_TRUE(body->type().defined());
+  });
+}
+
+TEST(RewriterTest, ADerivationOfAMillionSteps) {
+  constexpr int kDepth = 1'000'000;
+  testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
+    const Var x("x", {4});
+    Expr chain = x;
+    for (int i = 0; i < kDepth; ++i) chain = Exp(chain);
+    const Function f = Typed(Function({x}, Negative(chain)));
+    chain = Expr();
+    // The negation sinks to the bottom.
+    const P a = Wildcard("a");
+    const Expr result =
+        MustRewrite({Rule("sink", IsOp("negative")(IsOp("exp")(a)),
+                          [=](const Match& m) { return Exp(Negative(m[a])); })},
+                    f);
+    int depth = 0;
+    Expr at = result.As<FunctionNode>()->body();
+    while (IsCallTo(at, Op::Find("exp"))) {
+      at = at.As<CallNode>()->arg(0);
+      ++depth;
+    }
+    EXPECT_EQ(depth, kDepth);
+    EXPECT_TRUE(IsCallTo(at, Op::Find("negative")));
+  });
+}
+
+}  // namespace
+}  // namespace baton::relay

@@ -1,0 +1,451 @@
+#include "baton/relay/pattern/rule_builder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/fields.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_ast.h"
+
+namespace baton::relay::internal {
+namespace {
+
+std::optional<double> NumberOf(const AttrValue& value) {
+  if (const auto* b = value.As<bool>()) return *b;
+  if (const auto* i = value.As<int64_t>()) return static_cast<double>(*i);
+  if (const auto* d = value.As<double>()) return *d;
+  return std::nullopt;
+}
+
+// As conditions compare: numbers as numbers, element types by their names.
+bool SameValue(const AttrValue& a, const AttrValue& b) {
+  if (a == b) return true;
+  if (const std::optional<double> x = NumberOf(a)) return x == NumberOf(b);
+  const auto* list_a = a.As<AttrList>();
+  const auto* list_b = b.As<AttrList>();
+  if (list_a != nullptr && list_b != nullptr) {
+    return list_a->size() == list_b->size() &&
+           std::equal(list_a->begin(), list_a->end(), list_b->begin(),
+                      SameValue);
+  }
+  const auto text = [](const AttrValue& value) -> std::optional<std::string> {
+    if (const auto* s = value.As<std::string>()) return *s;
+    if (const auto* dtype = value.As<DType>()) return dtype->ToString();
+    return std::nullopt;
+  };
+  const std::optional<std::string> s = text(a);
+  return s.has_value() && s == text(b);
+}
+
+// The attributes of a call as values; the defaults of its operator if it has
+// none.
+AttrMap AttrsOf(const CallNode& call) {
+  AttrMap values;
+  const FieldList* fields = nullptr;
+  const void* object = nullptr;
+  if (call.attrs().defined()) {
+    fields = &call.attrs()->fields();
+    object = call.attrs()->object();
+  } else if (call.op_node() != nullptr &&
+             call.op_node()->attrs_type() != nullptr) {
+    fields = &call.op_node()->attrs_type()->fields();
+    object = fields->default_object();
+  }
+  if (fields == nullptr) return values;
+  for (const auto& field : fields->fields()) {
+    values.emplace_back(field->name(), field->Get(object));
+  }
+  return values;
+}
+
+const AttrValue* Find(const AttrMap& values, absl::string_view name) {
+  for (const auto& [key, value] : values) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+// What a rule in text does when it matches. Immutable.
+class TextRule {
+ public:
+  explicit TextRule(std::shared_ptr<const RuleAst> ast) : ast_(std::move(ast)) {
+    for (const RuleCondition& condition : ast_->where) {
+      if (condition.lhs.kind == RuleTerm::Kind::kUses) {
+        uses_[condition.lhs.name] =
+            static_cast<int>(*condition.rhs.value.As<int64_t>());
+      }
+    }
+    MakePattern();
+    MakeAttrs();
+  }
+
+  const DataflowPattern& pattern() const { return pattern_; }
+
+  absl::StatusOr<Expr> Replace(const Match& match) const {
+    AttrMap variables;
+    for (const Variable& variable : variables_) {
+      const CallNode* call = match.call(parts_[variable.node]);
+      if (call == nullptr) continue;  // of an alternative that was not taken
+      const AttrMap attrs = AttrsOf(*call);
+      const AttrValue* value = Find(attrs, variable.key);
+      if (value == nullptr) return match.Decline("an attribute is missing");
+      if (const AttrValue* known = Find(variables, variable.name)) {
+        if (!SameValue(*known, *value)) {
+          return match.Decline(
+              absl::StrCat("attributes ", variable.name, " differ"));
+        }
+        continue;
+      }
+      variables.emplace_back(variable.name, *value);
+    }
+    for (const RuleCondition& condition : ast_->where) {
+      if (!Holds(condition, match, variables)) {
+        return match.Decline(
+            absl::StrCat("not so: ", PrintCondition(condition)));
+      }
+    }
+    return Build(match, variables);
+  }
+
+ private:
+  // An attribute that has a name.
+  struct Variable {
+    std::string name;
+    std::string key;
+    size_t node;
+  };
+
+  void MakePattern() {
+    const RuleBody& body = ast_->match;
+    absl::flat_hash_map<int, std::string> bound;
+    for (const RuleBinding& binding : body.bindings) {
+      bound[binding.node] = binding.name;
+    }
+    parts_.resize(body.nodes.size());
+    const auto with_uses = [this](DataflowPattern part,
+                                  const std::string& name) {
+      const auto it = uses_.find(name);
+      return it == uses_.end() ? part : part.HasUses(it->second);
+    };
+    const auto name_part = [&](const std::string& name, DataflowPattern part) {
+      part = with_uses(std::move(part), name);
+      names_[name] = part;
+      return part;
+    };
+    for (size_t i = 0; i < body.nodes.size(); ++i) {
+      const RuleNode& node = body.nodes[i];
+      std::vector<DataflowPattern> operands;
+      for (const int operand : node.operands)
+        operands.push_back(parts_[operand]);
+      DataflowPattern& part = parts_[i];
+      switch (node.kind) {
+        case RuleNode::Kind::kName: {
+          const auto it = names_.find(node.name);
+          part = it != names_.end() ? it->second
+                                    : name_part(node.name, Wildcard(node.name));
+          break;
+        }
+        case RuleNode::Kind::kAny:
+          part = Wildcard();
+          break;
+        case RuleNode::Kind::kNumber:
+          part = IsScalar(node.number).HasDType(node.dtype);
+          break;
+        case RuleNode::Kind::kConst:
+          part = node.has_number ? IsSplat(node.number) : IsConstant();
+          if (!node.name.empty()) part = name_part(node.name, part);
+          break;
+        case RuleNode::Kind::kVar:
+          part = IsVar();
+          if (!node.name.empty()) part = name_part(node.name, part);
+          break;
+        case RuleNode::Kind::kCall:
+          part = IsOp(node.op).Call(std::move(operands));
+          for (const RuleAttr& attr : node.attrs) {
+            if (attr.variable.empty()) {
+              part = part.HasAttr(attr.key, attr.value);
+            } else {
+              variables_.push_back({attr.variable, attr.key, i});
+            }
+          }
+          break;
+        case RuleNode::Kind::kTuple:
+          part = IsTuple(std::move(operands));
+          break;
+        case RuleNode::Kind::kField:
+          part = IsTupleGetItem(operands[0], node.index);
+          break;
+        case RuleNode::Kind::kEither:
+          part = operands[0];
+          for (size_t k = 1; k < operands.size(); ++k)
+            part = part | operands[k];
+          break;
+        case RuleNode::Kind::kDominates:
+          part = Dominates(operands[0], operands[1], operands[2]);
+          break;
+      }
+      if (const auto it = bound.find(static_cast<int>(i)); it != bound.end()) {
+        part = name_part(it->second, part);
+      }
+    }
+    pattern_ = parts_[static_cast<size_t>(body.root)];
+  }
+
+  // The attributes of calls in `replace` that do not depend on the match.
+  void MakeAttrs() {
+    attrs_.resize(ast_->replace.nodes.size());
+    for (size_t i = 0; i < attrs_.size(); ++i) {
+      const RuleNode& node = ast_->replace.nodes[i];
+      if (node.kind != RuleNode::Kind::kCall ||
+          node.op->attrs_type() == nullptr || !node.attrs_of.empty()) {
+        continue;
+      }
+      AttrMap values;
+      bool fixed = true;
+      for (const RuleAttr& attr : node.attrs) {
+        fixed &= attr.variable.empty();
+        values.emplace_back(attr.key, attr.value);
+      }
+      if (!fixed) continue;
+      absl::StatusOr<Attrs> attrs = node.op->attrs_type()->FromValues(values);
+      if (attrs.ok()) attrs_[i] = *std::move(attrs);
+    }
+  }
+
+  Expr Named(const std::string& name, const Match& match) const {
+    const auto it = names_.find(name);
+    return it == names_.end() ? Expr() : match[it->second];
+  }
+
+  // The value of a term; nullopt if it is not known.
+  std::optional<AttrValue> Value(const RuleTerm& term, const Match& match,
+                                 const AttrMap& variables) const {
+    if (term.kind == RuleTerm::Kind::kValue) return term.value;
+    if (term.kind == RuleTerm::Kind::kVariable) {
+      const AttrValue* value = Find(variables, term.name);
+      if (value == nullptr) return std::nullopt;
+      return *value;
+    }
+    const Expr expr = Named(term.name, match);
+    if (!expr.defined()) return std::nullopt;
+    if (term.kind == RuleTerm::Kind::kValueOf) {
+      const std::optional<double> value = ConstantSplat(expr);
+      if (!value.has_value()) return std::nullopt;
+      return AttrValue(*value);
+    }
+    const TensorTypeNode* type = expr->tensor_type();
+    if (type == nullptr) {
+      const auto* var = expr.As<VarNode>();
+      if (var != nullptr) type = var->annotation().As<TensorTypeNode>();
+    }
+    if (type == nullptr) return std::nullopt;
+    switch (term.kind) {
+      case RuleTerm::Kind::kDType:
+        return AttrValue(type->dtype());
+      case RuleTerm::Kind::kRank:
+        return AttrValue(type->rank());
+      case RuleTerm::Kind::kDim: {
+        const int64_t axis =
+            term.axis < 0 ? term.axis + type->rank() : term.axis;
+        if (axis < 0 || axis >= type->rank() ||
+            !type->dim(static_cast<int>(axis)).is_const()) {
+          return std::nullopt;
+        }
+        return AttrValue(type->dim(static_cast<int>(axis)).value());
+      }
+      default:
+        break;
+    }
+    AttrList shape;
+    int64_t elements = 1;
+    for (const Dim& dim : type->shape()) {
+      if (!dim.is_const()) return std::nullopt;
+      shape.emplace_back(dim.value());
+      elements *= dim.value();
+    }
+    if (term.kind == RuleTerm::Kind::kElements) return AttrValue(elements);
+    if (term.kind == RuleTerm::Kind::kShape) return AttrValue(std::move(shape));
+    return AttrValue(expr->type().defined() ? expr->type().ToString()
+                                            : std::string());
+  }
+
+  bool Holds(const RuleCondition& condition, const Match& match,
+             const AttrMap& variables) const {
+    if (condition.lhs.kind == RuleTerm::Kind::kUses) return true;  // matched
+    const std::optional<AttrValue> a = Value(condition.lhs, match, variables);
+    const std::optional<AttrValue> b = Value(condition.rhs, match, variables);
+    if (!a.has_value() || !b.has_value()) return false;
+    switch (condition.op) {
+      case RuleCondition::Op::kEq:
+        return SameValue(*a, *b);
+      case RuleCondition::Op::kNe:
+        return !SameValue(*a, *b);
+      case RuleCondition::Op::kIn: {
+        const auto* list = b->As<AttrList>();
+        return list != nullptr &&
+               std::any_of(list->begin(), list->end(), [&](const AttrValue& v) {
+                 return SameValue(*a, v);
+               });
+      }
+      default:
+        break;
+    }
+    const std::optional<double> x = NumberOf(*a);
+    const std::optional<double> y = NumberOf(*b);
+    if (!x.has_value() || !y.has_value()) return false;
+    switch (condition.op) {
+      case RuleCondition::Op::kLt:
+        return *x < *y;
+      case RuleCondition::Op::kLe:
+        return *x <= *y;
+      case RuleCondition::Op::kGt:
+        return *x > *y;
+      default:
+        return *x >= *y;
+    }
+  }
+
+  absl::StatusOr<Expr> Build(const Match& match,
+                             const AttrMap& variables) const {
+    const RuleBody& body = ast_->replace;
+    std::vector<Expr> built(body.nodes.size());
+    size_t next_binding = 0;
+    absl::flat_hash_map<absl::string_view, Expr> made;
+    for (size_t i = 0; i < body.nodes.size(); ++i) {
+      // Bindings name what was built so far.
+      while (next_binding < body.bindings.size() &&
+             body.bindings[next_binding].node < static_cast<int>(i)) {
+        const RuleBinding& binding = body.bindings[next_binding++];
+        made[binding.name] = built[static_cast<size_t>(binding.node)];
+      }
+      const RuleNode& node = body.nodes[i];
+      switch (node.kind) {
+        case RuleNode::Kind::kName: {
+          const auto it = made.find(node.name);
+          built[i] = it != made.end() ? it->second : Named(node.name, match);
+          if (!built[i].defined()) {
+            return match.Decline(
+                absl::StrCat("%", node.name, " took no part in the match"));
+          }
+          break;
+        }
+        case RuleNode::Kind::kNumber:
+          built[i] = Const(node.number, node.dtype);
+          break;
+        case RuleNode::Kind::kConst: {
+          const Expr like = Named(node.name, match);
+          const TensorTypeNode* type =
+              like.defined() ? like->tensor_type() : nullptr;
+          if (type == nullptr || !type->dtype().IsStorable()) {
+            return match.Decline(absl::StrCat("the element type of %",
+                                              node.name, " is not known"));
+          }
+          built[i] = Const(node.number, type->dtype());
+          break;
+        }
+        case RuleNode::Kind::kTuple: {
+          std::vector<Expr> fields;
+          for (const int operand : node.operands) {
+            fields.push_back(built[static_cast<size_t>(operand)]);
+          }
+          built[i] = Tuple(std::move(fields));
+          break;
+        }
+        case RuleNode::Kind::kField:
+          built[i] = TupleGetItem(built[static_cast<size_t>(node.operands[0])],
+                                  node.index);
+          break;
+        default: {
+          std::vector<Expr> args;
+          for (const int operand : node.operands) {
+            args.push_back(built[static_cast<size_t>(operand)]);
+          }
+          Attrs attrs = attrs_[i];
+          if (!attrs.defined() && node.op->attrs_type() != nullptr) {
+            absl::StatusOr<Attrs> of_match = AttrsFor(node, match, variables);
+            if (!of_match.ok()) {
+              return match.Decline(std::string(of_match.status().message()));
+            }
+            attrs = *std::move(of_match);
+          }
+          built[i] = Call(node.op, args, std::move(attrs));
+        }
+      }
+    }
+    return built[static_cast<size_t>(body.root)];
+  }
+
+  absl::StatusOr<Attrs> AttrsFor(const RuleNode& node, const Match& match,
+                                 const AttrMap& variables) const {
+    const AttrsType& type = *node.op->attrs_type();
+    AttrMap values;
+    for (const RuleAttr& attr : node.attrs) {
+      const AttrValue* value =
+          attr.variable.empty() ? &attr.value : Find(variables, attr.variable);
+      if (value == nullptr) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "attribute ", attr.variable, " took no part in the match"));
+      }
+      values.emplace_back(attr.key, *value);
+    }
+    if (!node.attrs_of.empty()) {
+      const Expr from = Named(node.attrs_of, match);
+      const auto* call = from.defined() ? from.As<CallNode>() : nullptr;
+      if (call == nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("%", node.attrs_of, " is no call"));
+      }
+      for (auto& [key, value] : AttrsOf(*call)) {
+        if (Find(values, key) == nullptr &&
+            type.fields().Find(key) != nullptr) {
+          values.emplace_back(key, value);
+        }
+      }
+    }
+    return type.FromValues(values);
+  }
+
+  const std::shared_ptr<const RuleAst> ast_;
+  std::vector<DataflowPattern> parts_;  // by node of `match`
+  absl::flat_hash_map<std::string, DataflowPattern> names_;
+  absl::flat_hash_map<std::string, int> uses_;
+  std::vector<Variable> variables_;
+  std::vector<Attrs> attrs_;  // by node of `replace`
+  DataflowPattern pattern_;
+};
+
+}  // namespace
+
+RewriteRule BuildRule(std::shared_ptr<const RuleAst> ast) {
+  const auto rule = std::make_shared<const TextRule>(ast);
+  return {
+      .name = ast->name,
+      .doc = ast->doc,
+      .pattern = rule->pattern(),
+      .replace = [rule](const Match& match) { return rule->Replace(match); },
+      .promise = ast->promise,
+      .ast = ast};
+}
+
+}  // namespace baton::relay::internal

@@ -1,0 +1,18 @@
+// Rules from what their text says.
+
+#ifndef BATON_RELAY_PATTERN_RULE_BUILDER_H_
+#define BATON_RELAY_PATTERN_RULE_BUILDER_H_
+
+#include <memory>
+
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_ast.h"
+
+namespace baton::relay::internal {
+
+// The rule that a checked text describes.
+RewriteRule BuildRule(std::shared_ptr<const RuleAst> ast);
+
+}  // namespace baton::relay::internal
+
+#endif  // BATON_RELAY_PATTERN_RULE_BUILDER_H_

@@ -1,0 +1,62 @@
+// The rules that are linked into a program, and those of files that it is
+// given.
+
+#ifndef BATON_RELAY_PATTERN_RULE_REGISTRY_H_
+#define BATON_RELAY_PATTERN_RULE_REGISTRY_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/source.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+
+namespace baton::relay {
+
+// Safe to use from several threads.
+class RuleRegistry {
+ public:
+  static RuleRegistry& Global();
+
+  // Adds the rules of a text, which is read when rules are first asked for: by
+  // then operators are registered. `name` is that of its file, for messages.
+  // The same text of the same name is added once.
+  void AddText(absl::string_view name, absl::string_view text);
+  // Adds a rule in C++.
+  void AddRule(RewriteRule (*make)());
+
+  // All rules: those in C++ by name, then those of texts, by the name of the
+  // text and as they stand in it. Errors: all that is wrong with the texts, and
+  // names that two rules have.
+  absl::StatusOr<std::vector<RewriteRule>> Rules() const;
+
+  // The rules of these names, in this order; all if there are none. An error
+  // names the nearest rules.
+  absl::StatusOr<std::vector<RewriteRule>> Select(
+      const std::vector<std::string>& names) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<RewriteRule (*)()> made_;
+  std::vector<std::shared_ptr<const Source>> texts_;
+};
+
+// Registers a function without arguments that returns a RewriteRule.
+#define BATON_REGISTER_RULE(make)                        \
+  [[maybe_unused]] static const bool BATON_RULE_CONCAT_( \
+      baton_rule_registration_, __COUNTER__) =           \
+      (::baton::relay::RuleRegistry::Global().AddRule(make), true)
+// Registers rules as text.
+#define BATON_REGISTER_RULES_TEXT(name, text)            \
+  [[maybe_unused]] static const bool BATON_RULE_CONCAT_( \
+      baton_rule_registration_, __COUNTER__) =           \
+      (::baton::relay::RuleRegistry::Global().AddText(name, text), true)
+#define BATON_RULE_CONCAT_(a, b) BATON_RULE_CONCAT_IMPL_(a, b)
+#define BATON_RULE_CONCAT_IMPL_(a, b) a##b
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_RULE_REGISTRY_H_

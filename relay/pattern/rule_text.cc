@@ -1,0 +1,914 @@
+#include "baton/relay/pattern/rule_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/near_names.h"
+#include "baton/base/source.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/op.h"
+#include "baton/ir/span.h"
+#include "baton/ir/text_lexer.h"
+#include "baton/ir/type.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_ast.h"
+#include "baton/relay/pattern/rule_builder.h"
+
+namespace baton::relay {
+namespace {
+
+using internal::RuleAst;
+using internal::RuleAttr;
+using internal::RuleBody;
+using internal::RuleCondition;
+using internal::RuleNode;
+using internal::RulePlace;
+using internal::RuleTerm;
+
+// Expressions nested more deeply are refused; what is larger can be named part
+// by part.
+constexpr int kMaxDepth = 200;
+constexpr int kMaxNodes = 100'000;
+
+class RuleReader {
+ public:
+  RuleReader(std::shared_ptr<const Source> source, Diagnostics& diagnostics)
+      : source_(std::move(source)),
+        diagnostics_(diagnostics),
+        lexer_(source_->text()) {
+    lexer_.Next();
+  }
+
+  std::vector<RewriteRule> Run() {
+    std::vector<RewriteRule> rules;
+    absl::flat_hash_set<std::string> names;
+    while (lexer_.kind() != TokenKind::kEnd &&
+           diagnostics_.num_errors() < Diagnostics::kMaxErrors) {
+      const int errors = diagnostics_.num_errors();
+      auto rule = std::make_shared<RuleAst>();
+      if (!AtWord("rule")) {
+        Expected("a rule");
+      } else if (ParseRule(*rule) && !names.insert(rule->name).second) {
+        Error(name_place_, absl::StrCat("there is a rule @", rule->name,
+                                        " in this text already"));
+      }
+      if (diagnostics_.num_errors() == errors) {
+        rules.push_back(internal::BuildRule(std::move(rule)));
+      } else {
+        SkipToRule();
+      }
+    }
+    return rules;
+  }
+
+ private:
+  // Errors; each returns false.
+  bool Error(RulePlace place, std::string message) {
+    diagnostics_.Error(Span(source_, place.begin, place.end),
+                       std::move(message));
+    return false;
+  }
+  bool ErrorHere(std::string message) {
+    return Error(Here(), std::move(message));
+  }
+  bool Expected(absl::string_view what) {
+    if (lexer_.kind() == TokenKind::kBad) return ErrorHere(lexer_.error());
+    return ErrorHere(
+        absl::StrCat("expected ", what, ", found ",
+                     lexer_.kind() == TokenKind::kIdentifier
+                         ? absl::StrCat("`", lexer_.Name(), "`")
+                         : std::string(TokenKindName(lexer_.kind()))));
+  }
+  bool Expect(TokenKind kind) {
+    return lexer_.Accept(kind) || Expected(TokenKindName(kind));
+  }
+  RulePlace Here() const { return {lexer_.token().begin, lexer_.token().end}; }
+  RulePlace From(int64_t begin) const { return {begin, lexer_.last_end()}; }
+  bool AtWord(absl::string_view word) const {
+    return lexer_.kind() == TokenKind::kIdentifier && lexer_.Name() == word;
+  }
+  bool AcceptWord(absl::string_view word) {
+    if (!AtWord(word)) return false;
+    lexer_.Next();
+    return true;
+  }
+  bool AtLocal() const {
+    return lexer_.kind() == TokenKind::kLocal ||
+           lexer_.kind() == TokenKind::kGraph;
+  }
+  // The name at a local, without `%`; names in rules have no dots, so that
+  // `%y.0` is a field.
+  std::string LocalName() {
+    while (lexer_.ShortenLocal()) {
+    }
+    const absl::string_view text =
+        lexer_.Text(lexer_.token().begin, lexer_.token().end);
+    return std::string(text.substr(1));
+  }
+
+  // Goes on after a mistake: at the next `rule @name`.
+  void SkipToRule() {
+    do {
+      if (lexer_.kind() == TokenKind::kEnd) return;
+      lexer_.Next();
+    } while (!AtWord("rule") || lexer_.PeekChar() != '@');
+  }
+
+  bool ParseRule(RuleAst& rule);
+  bool ParseBody(RuleBody& body, bool is_match);
+  bool ParseWhere(RuleAst& rule);
+  bool ParsePromise(RuleAst& rule);
+  int ParseSum(int depth);
+  int ParseProduct(int depth);
+  int ParsePostfix(int depth);
+  int ParsePrimary(int depth);
+  int ParseNumberNode();
+  int ParseWord(int depth);
+  bool ParseCall(RuleNode& node, int depth);
+  bool ParseOperands(RuleNode& node, TokenKind close, int depth);
+  bool ParseNumber(double* value, DType* dtype, std::string* why);
+  bool ParseValue(int depth, AttrValue* value);
+  bool ParseTerm(const RuleAst& rule, RuleTerm& term);
+  bool CheckCall(const RuleNode& node);
+  bool CheckName(const RuleAst& rule, absl::string_view name, RulePlace place);
+  bool CheckNames(const RuleAst& rule);
+  std::vector<std::string> MatchNames(const RuleAst& rule) const;
+
+  int Add(RuleNode node) {
+    if (body_->nodes.size() >= kMaxNodes) {
+      Error(node.place, "a rule has too many nodes");
+      return -1;
+    }
+    body_->nodes.push_back(std::move(node));
+    return static_cast<int>(body_->nodes.size()) - 1;
+  }
+  int AddCall(absl::string_view op, int lhs, int rhs, int64_t begin) {
+    RuleNode node = {.kind = RuleNode::Kind::kCall, .place = From(begin)};
+    node.op = Op::Find(op);
+    if (!node.op.defined()) {
+      Error(node.place, absl::StrCat("the operator ", op, " is not linked in"));
+      return -1;
+    }
+    node.operands = {lhs, rhs};
+    return Add(std::move(node));
+  }
+
+  const std::shared_ptr<const Source> source_;
+  Diagnostics& diagnostics_;
+  Lexer lexer_;
+  RulePlace name_place_;
+  // The body under way.
+  RuleBody* body_ = nullptr;
+  bool is_match_ = false;
+  absl::flat_hash_set<std::string> used_;   // names met in the body
+  absl::flat_hash_set<std::string> bound_;  // by `%y = ...;`
+};
+
+bool RuleReader::ParseRule(RuleAst& rule) {
+  lexer_.Next();
+  name_place_ = Here();
+  if (lexer_.kind() != TokenKind::kGlobal) return Expected("`@` and a name");
+  rule.name = std::string(lexer_.Name());
+  lexer_.Next();
+  if (lexer_.kind() == TokenKind::kString) {
+    rule.doc = std::string(lexer_.Name());
+    lexer_.Next();
+  }
+  if (!Expect(TokenKind::kOpenCurly)) return false;
+  bool has_match = false, has_replace = false, has_where = false,
+       has_promise = false;
+  const auto once = [&](bool& seen, absl::string_view what) {
+    if (seen) return ErrorHere(absl::StrCat("there are two `", what, "`"));
+    seen = true;
+    lexer_.Next();
+    return true;
+  };
+  while (lexer_.kind() != TokenKind::kCloseCurly) {
+    if (lexer_.kind() == TokenKind::kMatch) {
+      if (!once(has_match, "match") || !ParseBody(rule.match, true)) {
+        return false;
+      }
+    } else if (AtWord("replace")) {
+      if (!once(has_replace, "replace") || !ParseBody(rule.replace, false)) {
+        return false;
+      }
+    } else if (AtWord("where")) {
+      if (!has_match) {
+        return ErrorHere("`where` stands behind `match`, whose names it uses");
+      }
+      if (!once(has_where, "where") || !ParseWhere(rule)) return false;
+    } else if (AtWord("promise")) {
+      if (!once(has_promise, "promise") || !ParsePromise(rule)) return false;
+    } else {
+      return Expected("`match`, `replace`, `where`, `promise` or `}`");
+    }
+  }
+  if (!has_match || !has_replace) {
+    return Error(name_place_,
+                 absl::StrCat("rule @", rule.name, " has no `",
+                              has_match ? "replace" : "match", "`"));
+  }
+  lexer_.Next();
+  return CheckNames(rule);
+}
+
+bool RuleReader::ParseBody(RuleBody& body, bool is_match) {
+  body_ = &body;
+  is_match_ = is_match;
+  used_.clear();
+  bound_.clear();
+  if (!Expect(TokenKind::kOpenCurly)) return false;
+  while (true) {
+    if (AtLocal() && lexer_.AtAssign()) {
+      const RulePlace place = Here();
+      const std::string name = LocalName();
+      lexer_.Next();
+      lexer_.Next();  // `=`
+      const int node = ParseSum(0);
+      if (node < 0) return false;
+      if (!bound_.insert(name).second) {
+        return Error(place, absl::StrCat("%", name, " is bound twice"));
+      }
+      if (used_.contains(name)) {
+        return Error(place,
+                     absl::StrCat("%", name, " is used before it is bound"));
+      }
+      body.bindings.push_back({name, node});
+      if (!Expect(TokenKind::kSemicolon)) return false;
+      continue;
+    }
+    body.root = ParseSum(0);
+    return body.root >= 0 && Expect(TokenKind::kCloseCurly);
+  }
+}
+
+int RuleReader::ParseSum(int depth) {
+  if (depth > kMaxDepth) {
+    ErrorHere("this is nested too deeply; parts can be named: `%y = ...;`");
+    return -1;
+  }
+  const int64_t begin = lexer_.token().begin;
+  int result = ParseProduct(depth);
+  while (result >= 0 && (lexer_.kind() == TokenKind::kPlus ||
+                         lexer_.kind() == TokenKind::kMinus)) {
+    const bool plus = lexer_.kind() == TokenKind::kPlus;
+    lexer_.Next();
+    const int rhs = ParseProduct(depth);
+    if (rhs < 0) return -1;
+    result = AddCall(plus ? "add" : "subtract", result, rhs, begin);
+  }
+  return result;
+}
+
+int RuleReader::ParseProduct(int depth) {
+  const int64_t begin = lexer_.token().begin;
+  int result = ParsePostfix(depth);
+  while (result >= 0 && (lexer_.kind() == TokenKind::kStar ||
+                         lexer_.kind() == TokenKind::kSlash)) {
+    const bool star = lexer_.kind() == TokenKind::kStar;
+    lexer_.Next();
+    const int rhs = ParsePostfix(depth);
+    if (rhs < 0) return -1;
+    result = AddCall(star ? "multiply" : "divide", result, rhs, begin);
+  }
+  return result;
+}
+
+int RuleReader::ParsePostfix(int depth) {
+  const int64_t begin = lexer_.token().begin;
+  int result = ParsePrimary(depth);
+  while (result >= 0 && lexer_.kind() == TokenKind::kPeriod) {
+    lexer_.NextIndex();
+    RuleNode node = {.kind = RuleNode::Kind::kField};
+    if (lexer_.kind() != TokenKind::kInteger ||
+        !absl::SimpleAtoi(lexer_.Name(), &node.index)) {
+      Expected("the number of a field");
+      return -1;
+    }
+    lexer_.Next();
+    node.place = From(begin);
+    node.operands = {result};
+    result = Add(std::move(node));
+  }
+  return result;
+}
+
+int RuleReader::ParsePrimary(int depth) {
+  const int64_t begin = lexer_.token().begin;
+  switch (lexer_.kind()) {
+    case TokenKind::kLocal:
+    case TokenKind::kGraph: {
+      RuleNode node = {.kind = RuleNode::Kind::kName, .place = Here()};
+      node.name = LocalName();
+      used_.insert(node.name);
+      lexer_.Next();
+      return Add(std::move(node));
+    }
+    case TokenKind::kUnderscore: {
+      if (!is_match_) {
+        ErrorHere("`_` stands for something in `match` only");
+        return -1;
+      }
+      RuleNode node = {.kind = RuleNode::Kind::kAny, .place = Here()};
+      lexer_.Next();
+      return Add(std::move(node));
+    }
+    case TokenKind::kMinus:
+    case TokenKind::kInteger:
+    case TokenKind::kFloat:
+      return ParseNumberNode();
+    case TokenKind::kOpenParen: {
+      lexer_.Next();
+      RuleNode node = {.kind = RuleNode::Kind::kTuple};
+      bool comma = false;
+      while (lexer_.kind() != TokenKind::kCloseParen) {
+        const int operand = ParseSum(depth + 1);
+        if (operand < 0) return -1;
+        node.operands.push_back(operand);
+        comma = lexer_.Accept(TokenKind::kComma);
+        if (!comma) break;
+      }
+      if (!Expect(TokenKind::kCloseParen)) return -1;
+      if (node.operands.size() == 1 && !comma) return node.operands[0];
+      node.place = From(begin);
+      return Add(std::move(node));
+    }
+    case TokenKind::kIdentifier:
+      return ParseWord(depth);
+    default:
+      Expected(is_match_ ? "a pattern" : "an expression");
+      return -1;
+  }
+}
+
+bool RuleReader::ParseNumber(double* value, DType* dtype, std::string* why) {
+  bool negative = false;
+  while (lexer_.Accept(TokenKind::kMinus)) negative = !negative;
+  const Token token = lexer_.token();
+  if (token.kind != TokenKind::kInteger && token.kind != TokenKind::kFloat) {
+    return Expected("a number");
+  }
+  const absl::string_view digits = lexer_.Name(token);
+  if (!absl::SimpleAtod(digits, value)) return ErrorHere("this is no number");
+  if (negative) *value = -*value;
+  const int width = token.width == 0 ? 32 : token.width;
+  if (token.kind == TokenKind::kFloat) {
+    *dtype = DType::Float(width);
+    const double max = width == 16   ? 65504.0
+                       : width == 32 ? std::numeric_limits<float>::max()
+                                     : std::numeric_limits<double>::max();
+    if (std::isfinite(*value) && std::abs(*value) > max) {
+      *why = absl::StrCat("this number does not fit in ", width, " bits");
+    }
+  } else {
+    *dtype = DType::Int(width);
+    if (width < 64 && (*value >= std::ldexp(1, width - 1) ||
+                       *value < -std::ldexp(1, width - 1))) {
+      *why = absl::StrCat("this number does not fit in ", width, " bits");
+    } else if (std::abs(*value) > std::ldexp(1, 53)) {
+      *why = "integers beyond 2^53 cannot stand in a rule";
+    }
+  }
+  return true;
+}
+
+int RuleReader::ParseNumberNode() {
+  RuleNode node = {.kind = RuleNode::Kind::kNumber, .has_number = true};
+  const int64_t begin = lexer_.token().begin;
+  std::string why;
+  if (!ParseNumber(&node.number, &node.dtype, &why)) return -1;
+  lexer_.Next();
+  node.place = From(begin);
+  if (!why.empty()) {
+    Error(node.place, why);
+    return -1;
+  }
+  return Add(std::move(node));
+}
+
+bool RuleReader::ParseOperands(RuleNode& node, TokenKind close, int depth) {
+  while (lexer_.kind() != close) {
+    const int operand = ParseSum(depth + 1);
+    if (operand < 0) return false;
+    node.operands.push_back(operand);
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(close);
+}
+
+int RuleReader::ParseWord(int depth) {
+  const RulePlace place = Here();
+  const std::string word(lexer_.Name());
+  lexer_.Next();
+  if (lexer_.kind() != TokenKind::kOpenParen) {
+    Error(place, absl::StrCat("expected `(` after `", word, "`"));
+    return -1;
+  }
+  lexer_.Next();
+  RuleNode node = {.place = place};
+  const auto only_in_match = [&] {
+    return is_match_ ||
+           Error(place, absl::StrCat("`", word,
+                                     "` stands for something in `match` only"));
+  };
+  if (word == "const" || word == "var") {
+    const bool is_const = word == "const";
+    node.kind = is_const ? RuleNode::Kind::kConst : RuleNode::Kind::kVar;
+    if (!is_const && !only_in_match()) return -1;
+    if (is_const && (lexer_.kind() == TokenKind::kMinus ||
+                     lexer_.kind() == TokenKind::kInteger ||
+                     lexer_.kind() == TokenKind::kFloat)) {
+      std::string why;
+      if (!ParseNumber(&node.number, &node.dtype, &why)) return -1;
+      node.has_number = true;
+      lexer_.Next();
+      if (!is_match_ && !Expect(TokenKind::kComma)) return -1;
+    }
+    if (AtLocal() && (!is_match_ || !node.has_number)) {
+      node.name = LocalName();
+      used_.insert(node.name);
+      if (is_match_ && !bound_.insert(node.name).second) {
+        ErrorHere(absl::StrCat("%", node.name, " is bound twice"));
+        return -1;
+      }
+      lexer_.Next();
+    }
+    if (!Expect(TokenKind::kCloseParen)) return -1;
+    node.place = From(place.begin);
+    if (!is_match_ && (!node.has_number || node.name.empty())) {
+      Error(node.place,
+            "in `replace`, `const` has a number and what has its element "
+            "type: `const(3, %x)`");
+      return -1;
+    }
+    return Add(std::move(node));
+  }
+  if (word == "either" || word == "dominates") {
+    if (!only_in_match()) return -1;
+    node.kind =
+        word == "either" ? RuleNode::Kind::kEither : RuleNode::Kind::kDominates;
+    if (!ParseOperands(node, TokenKind::kCloseParen, depth)) return -1;
+    node.place = From(place.begin);
+    if (node.kind == RuleNode::Kind::kEither ? node.operands.empty()
+                                             : node.operands.size() != 3) {
+      Error(node.place, node.kind == RuleNode::Kind::kEither
+                            ? "`either` needs alternatives"
+                            : "`dominates` takes a parent, a path and a child");
+      return -1;
+    }
+    return Add(std::move(node));
+  }
+  node.kind = RuleNode::Kind::kCall;
+  const absl::StatusOr<Op> op = Op::Get(word);
+  if (op.ok()) {
+    node.op = *op;
+  } else {
+    Error(place, std::string(op.status().message()));
+  }
+  if (!ParseCall(node, depth)) return -1;
+  node.place = From(place.begin);
+  if (!op.ok() || !CheckCall(node)) return -1;
+  return Add(std::move(node));
+}
+
+bool RuleReader::ParseCall(RuleNode& node, int depth) {
+  while (lexer_.kind() != TokenKind::kCloseParen) {
+    if (lexer_.AtKey()) {
+      RuleAttr attr;
+      const int64_t begin = lexer_.token().begin;
+      attr.key = std::string(lexer_.Name());
+      lexer_.Next();
+      lexer_.Next();  // `=`
+      if (lexer_.kind() == TokenKind::kIdentifier && !AtWord("None") &&
+          !AtWord("nullptr")) {
+        attr.variable = std::string(lexer_.Name());
+        lexer_.Next();
+      } else if (!ParseValue(0, &attr.value)) {
+        return false;
+      }
+      attr.place = From(begin);
+      if (std::any_of(node.attrs.begin(), node.attrs.end(),
+                      [&](const RuleAttr& a) { return a.key == attr.key; })) {
+        return Error(attr.place,
+                     absl::StrCat("attribute `", attr.key, "` is given twice"));
+      }
+      node.attrs.push_back(std::move(attr));
+    } else if (lexer_.kind() == TokenKind::kStar) {
+      const RulePlace place = Here();
+      lexer_.Next();
+      if (!Expect(TokenKind::kStar)) return false;
+      if (is_match_) {
+        return Error(place, "`**` stands in `replace` only");
+      }
+      if (!AtLocal()) return Expected("the name of a call");
+      node.attrs_of = LocalName();
+      lexer_.Next();
+    } else {
+      if (!node.attrs.empty()) {
+        return ErrorHere("arguments stand before attributes");
+      }
+      const int operand = ParseSum(depth + 1);
+      if (operand < 0) return false;
+      node.operands.push_back(operand);
+    }
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(TokenKind::kCloseParen);
+}
+
+bool RuleReader::CheckCall(const RuleNode& node) {
+  const OpNode& op = *node.op;
+  if (op.arity() >= 0 && op.arity() != static_cast<int>(node.operands.size())) {
+    return Error(node.place,
+                 absl::StrCat(op.name(), " takes ", op.arity(),
+                              op.arity() == 1 ? " argument" : " arguments",
+                              ", found ", node.operands.size()));
+  }
+  const AttrsType* type = op.attrs_type();
+  if (type == nullptr) {
+    return node.attrs.empty() ||
+           Error(node.attrs[0].place,
+                 absl::StrCat(op.name(), " takes no attributes"));
+  }
+  AttrMap values;
+  bool complete = node.attrs_of.empty();
+  for (const RuleAttr& attr : node.attrs) {
+    if (type->fields().Find(attr.key) == nullptr) {
+      std::vector<std::string> known;
+      for (const auto& field : type->fields().fields()) {
+        known.push_back(field->name());
+      }
+      return Error(attr.place,
+                   absl::StrCat(op.name(), " has no attribute `", attr.key, "`",
+                                DidYouMean(attr.key, known)));
+    }
+    if (attr.variable.empty()) {
+      values.emplace_back(attr.key, attr.value);
+    } else {
+      complete = false;
+    }
+  }
+  const absl::StatusOr<Attrs> attrs = type->FromValues(values);
+  if (attrs.ok()) return true;
+  absl::string_view message = attrs.status().message();
+  message.remove_prefix(std::min(message.size(), type->type_key().size() + 2));
+  for (const RuleAttr& attr : node.attrs) {
+    if (absl::StartsWith(message, absl::StrCat(attr.key, ": "))) {
+      return Error(attr.place,
+                   absl::StrCat("attribute `", attr.key, "` of ", op.name(),
+                                ": ", message.substr(attr.key.size() + 2)));
+    }
+  }
+  // In a pattern, and beside copied attributes, some may be missing.
+  return is_match_ || !complete ||
+         Error(node.place, absl::StrCat(op.name(), ": attribute ", message));
+}
+
+bool RuleReader::ParseValue(int depth, AttrValue* value) {
+  if (depth > 64) return ErrorHere("values are nested too deeply");
+  switch (lexer_.kind()) {
+    case TokenKind::kMinus:
+    case TokenKind::kInteger:
+    case TokenKind::kFloat: {
+      const int64_t begin = lexer_.token().begin;
+      double number = 0;
+      DType dtype;
+      std::string why;
+      if (!ParseNumber(&number, &dtype, &why)) return false;
+      if (dtype.is_int()) {
+        int64_t integer = 0;
+        if (std::abs(number) > std::ldexp(1, 53)) {
+          return Error(From(begin), "this number is too large for a rule");
+        }
+        integer = static_cast<int64_t>(number);
+        *value = integer;
+      } else {
+        *value = number;
+      }
+      break;
+    }
+    case TokenKind::kString:
+      *value = AttrValue(lexer_.Name());
+      break;
+    case TokenKind::kTrue:
+      *value = true;
+      break;
+    case TokenKind::kFalse:
+      *value = false;
+      break;
+    case TokenKind::kQuestion:
+      *value = AttrValue(Dim::Any());
+      break;
+    case TokenKind::kIdentifier:
+      if (!AtWord("None") && !AtWord("nullptr")) {
+        return ErrorHere(absl::StrCat("expected a value, found `",
+                                      lexer_.Name(),
+                                      "`; strings stand in quotes"));
+      }
+      *value = AttrValue();
+      break;
+    case TokenKind::kOpenSquare:
+    case TokenKind::kOpenParen: {
+      const TokenKind close = lexer_.kind() == TokenKind::kOpenSquare
+                                  ? TokenKind::kCloseSquare
+                                  : TokenKind::kCloseParen;
+      lexer_.Next();
+      AttrList list;
+      while (lexer_.kind() != close) {
+        AttrValue item;
+        if (!ParseValue(depth + 1, &item)) return false;
+        list.push_back(std::move(item));
+        if (!lexer_.Accept(TokenKind::kComma)) break;
+      }
+      *value = std::move(list);
+      if (lexer_.kind() != close) return Expected(TokenKindName(close));
+      break;
+    }
+    default:
+      return Expected("a value");
+  }
+  lexer_.Next();
+  return true;
+}
+
+std::vector<std::string> RuleReader::MatchNames(const RuleAst& rule) const {
+  std::vector<std::string> names;
+  for (const internal::RuleBinding& binding : rule.match.bindings) {
+    names.push_back(binding.name);
+  }
+  for (const RuleNode& node : rule.match.nodes) {
+    if (!node.name.empty()) names.push_back(node.name);
+  }
+  return names;
+}
+
+bool RuleReader::CheckName(const RuleAst& rule, absl::string_view name,
+                           RulePlace place) {
+  const std::vector<std::string> names = MatchNames(rule);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  return Error(place, absl::StrCat("%", name, " stands nowhere in `match`",
+                                   DidYouMean(name, names)));
+}
+
+bool RuleReader::CheckNames(const RuleAst& rule) {
+  std::vector<std::string> variables;
+  for (const RuleNode& node : rule.match.nodes) {
+    for (const RuleAttr& attr : node.attrs) {
+      if (!attr.variable.empty()) variables.push_back(attr.variable);
+    }
+  }
+  const auto check_variable = [&](const std::string& name, RulePlace place) {
+    return std::find(variables.begin(), variables.end(), name) !=
+               variables.end() ||
+           Error(place, absl::StrCat("no attribute in `match` is called ", name,
+                                     DidYouMean(name, variables)));
+  };
+  bool good = true;
+  absl::flat_hash_set<absl::string_view> made;
+  for (const internal::RuleBinding& binding : rule.replace.bindings) {
+    made.insert(binding.name);
+  }
+  for (const RuleNode& node : rule.replace.nodes) {
+    if (!node.name.empty() && !made.contains(node.name)) {
+      good &= CheckName(rule, node.name, node.place);
+    }
+    if (!node.attrs_of.empty()) {
+      good &= CheckName(rule, node.attrs_of, node.place);
+    }
+    for (const RuleAttr& attr : node.attrs) {
+      if (!attr.variable.empty()) {
+        good &= check_variable(attr.variable, attr.place);
+      }
+    }
+  }
+  for (const RuleCondition& condition : rule.where) {
+    for (const RuleTerm* term : {&condition.lhs, &condition.rhs}) {
+      if (term->kind == RuleTerm::Kind::kVariable) {
+        good &= check_variable(term->name, term->place);
+      } else if (term->kind != RuleTerm::Kind::kValue) {
+        good &= CheckName(rule, term->name, term->place);
+      }
+    }
+  }
+  for (const RulePromise::Range& range : rule.promise.ranges) {
+    good &= CheckName(rule, range.name, name_place_);
+  }
+  return good;
+}
+
+bool RuleReader::ParseTerm(const RuleAst& rule, RuleTerm& term) {
+  static const auto& kFunctions =
+      *new absl::flat_hash_map<absl::string_view, RuleTerm::Kind>{
+          {"dtype", RuleTerm::Kind::kDType},
+          {"rank", RuleTerm::Kind::kRank},
+          {"shape", RuleTerm::Kind::kShape},
+          {"dim", RuleTerm::Kind::kDim},
+          {"elements", RuleTerm::Kind::kElements},
+          {"type", RuleTerm::Kind::kType},
+          {"value", RuleTerm::Kind::kValueOf},
+          {"uses", RuleTerm::Kind::kUses},
+      };
+  const RulePlace place = Here();
+  const bool is_word =
+      (lexer_.kind() == TokenKind::kIdentifier && !AtWord("None")) ||
+      lexer_.kind() == TokenKind::kType;
+  if (!is_word) {
+    term.kind = RuleTerm::Kind::kValue;
+    if (!ParseValue(0, &term.value)) return false;
+    term.place = From(place.begin);
+    return true;
+  }
+  const std::string word(lexer_.Text(place.begin, place.end));
+  lexer_.Next();
+  if (lexer_.kind() != TokenKind::kOpenParen) {
+    term.kind = RuleTerm::Kind::kVariable;
+    term.name = word;
+    term.place = place;
+    return true;
+  }
+  const auto it = kFunctions.find(word);
+  if (it == kFunctions.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, kind] : kFunctions) names.emplace_back(name);
+    std::sort(names.begin(), names.end());
+    return Error(place, absl::StrCat("there is no condition on `", word, "`",
+                                     DidYouMean(word, names)));
+  }
+  term.kind = it->second;
+  lexer_.Next();
+  if (!AtLocal()) return Expected("a name: `%x`");
+  term.name = LocalName();
+  lexer_.Next();
+  if (term.kind == RuleTerm::Kind::kDim) {
+    AttrValue axis;
+    if (!Expect(TokenKind::kComma) || !ParseValue(0, &axis)) return false;
+    if (axis.As<int64_t>() == nullptr) {
+      return Error(From(place.begin), "`dim` takes a name and an axis");
+    }
+    term.axis = *axis.As<int64_t>();
+  }
+  if (!Expect(TokenKind::kCloseParen)) return false;
+  term.place = From(place.begin);
+  return true;
+}
+
+bool RuleReader::ParseWhere(RuleAst& rule) {
+  if (!Expect(TokenKind::kOpenCurly)) return false;
+  while (lexer_.kind() != TokenKind::kCloseCurly) {
+    RuleCondition condition;
+    if (!ParseTerm(rule, condition.lhs)) return false;
+    switch (lexer_.kind()) {
+      case TokenKind::kEqual:
+        condition.op = RuleCondition::Op::kEq;
+        break;
+      case TokenKind::kNotEqual:
+        condition.op = RuleCondition::Op::kNe;
+        break;
+      case TokenKind::kLess:
+        condition.op = RuleCondition::Op::kLt;
+        break;
+      case TokenKind::kLessEqual:
+        condition.op = RuleCondition::Op::kLe;
+        break;
+      case TokenKind::kGreater:
+        condition.op = RuleCondition::Op::kGt;
+        break;
+      case TokenKind::kGreaterEqual:
+        condition.op = RuleCondition::Op::kGe;
+        break;
+      default:
+        if (!AtWord("in")) {
+          return Expected("`==`, `!=`, `<`, `<=`, `>`, `>=` or `in`");
+        }
+        condition.op = RuleCondition::Op::kIn;
+    }
+    lexer_.Next();
+    if (!ParseTerm(rule, condition.rhs)) return false;
+    if (condition.op == RuleCondition::Op::kIn &&
+        (condition.rhs.kind != RuleTerm::Kind::kValue ||
+         condition.rhs.value.As<AttrList>() == nullptr)) {
+      return Error(condition.rhs.place, "`in` stands before a list");
+    }
+    if (condition.rhs.kind == RuleTerm::Kind::kUses ||
+        (condition.lhs.kind == RuleTerm::Kind::kUses &&
+         (condition.op != RuleCondition::Op::kEq ||
+          condition.rhs.value.As<int64_t>() == nullptr))) {
+      return Error({condition.lhs.place.begin, condition.rhs.place.end},
+                   "a condition on uses is `uses(%x) == N`");
+    }
+    rule.where.push_back(std::move(condition));
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(TokenKind::kCloseCurly);
+}
+
+bool RuleReader::ParsePromise(RuleAst& rule) {
+  if (!Expect(TokenKind::kOpenCurly)) return false;
+  RulePromise& promise = rule.promise;
+  while (lexer_.kind() != TokenKind::kCloseCurly) {
+    if (AtLocal()) {
+      RulePromise::Range range;
+      range.name = LocalName();
+      const int64_t begin = lexer_.token().begin;
+      lexer_.Next();
+      if (!AcceptWord("in")) return Expected("`in`");
+      AttrValue bounds;
+      if (!ParseValue(0, &bounds)) return false;
+      const AttrList* list = bounds.As<AttrList>();
+      const auto number = [](const AttrValue& value) -> std::optional<double> {
+        if (const auto* i = value.As<int64_t>()) return *i;
+        if (const auto* d = value.As<double>()) return *d;
+        return std::nullopt;
+      };
+      if (list == nullptr || list->size() != 2 || !number((*list)[0]) ||
+          !number((*list)[1]) || *number((*list)[0]) > *number((*list)[1])) {
+        return Error(From(begin), "a range is `%x in [LOW, HIGH]`");
+      }
+      range.low = *number((*list)[0]);
+      range.high = *number((*list)[1]);
+      promise.ranges.push_back(std::move(range));
+    } else if (AcceptWord("exact")) {
+      promise.exact = true;
+    } else if (AcceptWord("not")) {
+      if (AcceptWord("nan")) {
+        promise.excludes_nan = true;
+      } else if (AcceptWord("inf")) {
+        promise.excludes_infinity = true;
+      } else {
+        return Expected("`nan` or `inf`");
+      }
+    } else if (AtWord("rtol") || AtWord("atol")) {
+      double& tolerance = AtWord("rtol") ? promise.rtol : promise.atol;
+      lexer_.Next();
+      if (!Expect(TokenKind::kAssign)) return false;
+      const int64_t begin = lexer_.token().begin;
+      DType dtype;
+      std::string why;
+      if (!ParseNumber(&tolerance, &dtype, &why)) return false;
+      lexer_.Next();
+      if (!(tolerance >= 0) || std::isinf(tolerance)) {
+        return Error(From(begin), "a tolerance is a number from 0 on");
+      }
+      promise.exact = false;
+    } else {
+      return Expected(
+          "`exact`, `rtol = R`, `atol = A`, `not nan`, `not inf` or "
+          "`%x in [LOW, HIGH]`");
+    }
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(TokenKind::kCloseCurly);
+}
+
+}  // namespace
+
+std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
+                                    Diagnostics& diagnostics) {
+  return RuleReader(std::move(source), diagnostics).Run();
+}
+
+absl::StatusOr<std::vector<RewriteRule>> ParseRules(
+    absl::string_view text, absl::string_view source_name) {
+  Diagnostics diagnostics;
+  std::vector<RewriteRule> rules =
+      ParseRules(std::make_shared<const Source>(std::string(source_name),
+                                                std::string(text)),
+                 diagnostics);
+  if (diagnostics.has_errors()) return diagnostics.ToStatus();
+  return rules;
+}
+
+std::string PrintRule(const RewriteRule& rule) {
+  if (rule.ast != nullptr) return internal::PrintRuleAst(*rule.ast);
+  return absl::StrCat("// rule @", rule.name, " \"", rule.doc,
+                      "\": ", rule.pattern.ToString(), "\n");
+}
+
+std::string PrintRules(const std::vector<RewriteRule>& rules) {
+  return absl::StrJoin(rules, "\n",
+                       [](std::string* out, const RewriteRule& rule) {
+                         absl::StrAppend(out, PrintRule(rule));
+                       });
+}
+
+}  // namespace baton::relay

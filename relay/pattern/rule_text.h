@@ -1,0 +1,88 @@
+// Rules as text.
+//
+//   rule @hard_swish "x * clip(x + 3, 0, 6) / 6 in one instruction." {
+//     match {
+//       %gate = clip(%x + 3f, a_min=0f, a_max=6f);
+//       either(%x * %gate / 6f, %x * (%gate / 6f))
+//     }
+//     replace { acme.hard_swish(%x) }
+//     where { dtype(%x) == "float32", elements(%x) >= 1 }
+//     promise { rtol = 1e-6f }
+//   }
+//
+// What stands in `match` and `replace` is Relay's syntax, and means:
+//
+//   %x               in `match`: anything, the same node wherever it stands; in
+//                    `replace`: that node
+//   %y = part;       names a part, which may stand at several places; a name
+//                    that the parts before do not define matches anything
+//   _                anything
+//   f(a, b, k=v)     a call of an operator, arguments of a commutative one in
+//                    either order. An attribute that is not written may be
+//                    anything in `match`, and has its default in `replace`.
+//   k=name           in `match`: whatever the attribute is, under that name;
+//   the
+//                    same at each place. In `replace`: that value.
+//   f(a, **%y)       in `replace`: the attributes of the call %y, but for those
+//                    that are written
+//   a + b - c * d / e, (a, b), a.0          calls, a tuple, a field of a tuple
+//   3f, 3, 3f64, 3i64                       in `match`: a scalar constant of
+//   that
+//                    element type and value; in `replace`: such a constant
+//   const(3)         in `match`: a constant, all elements of which are 3, of
+//   any
+//                    shape and element type
+//   const(3, %x)     in `replace`: a scalar 3 of the element type of %x
+//   const(%c), const(), var(%v), var()      in `match`: a constant, a variable
+//   either(p, q)     in `match`: one of them, the first that matches
+//   dominates(parent, path, child)          in `match`: see Dominates()
+//
+// `where` has conditions, separated by commas, each `TERM OP TERM`. Terms are
+// numbers, strings, lists, names of attributes, and
+//
+//   dtype(%x) rank(%x) shape(%x) dim(%x, 1) elements(%x) type(%x)  of its type
+//   value(%c)        the value that all elements of a constant have
+//   uses(%x)         how often it is used; only `uses(%x) == N`
+//
+// OP is one of == != < <= > >= and `in`, before a list. A condition on what is
+// not known (an unknown dimension) does not hold.
+//
+// `promise` says how the two sides compare: `exact` (if there is no promise),
+// or `rtol = R`, `atol = A`; `not nan`, `not inf` if arguments must have none,
+// and
+// `%x in [LOW, HIGH]` for arguments in some range only.
+
+#ifndef BATON_RELAY_PATTERN_RULE_TEXT_H_
+#define BATON_RELAY_PATTERN_RULE_TEXT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/source.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+
+namespace baton::relay {
+
+// The rules of a file, in order. All mistakes are found in one run: unknown
+// operators, attributes and names, wrong numbers of arguments, values that an
+// attribute cannot have, what is bound nowhere. `source_name` is for messages.
+absl::StatusOr<std::vector<RewriteRule>> ParseRules(
+    absl::string_view text, absl::string_view source_name = "rules");
+
+// The same; errors go to `diagnostics`. Rules with errors are left out.
+std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
+                                    Diagnostics& diagnostics);
+
+// The text of rules that were read from text: it reads back to the same rules,
+// and is what it was if it was printed by this. Of a rule in C++: its name, doc
+// and pattern, in a comment.
+std::string PrintRule(const RewriteRule& rule);
+std::string PrintRules(const std::vector<RewriteRule>& rules);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_RULE_TEXT_H_
