@@ -1,18 +1,26 @@
 #include "baton/relay/op/vision/vision.h"
 
 #include <cstdint>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
+#include "baton/relay/runtime/kernel.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/boxes.h"
 
 namespace baton::relay {
 namespace {
@@ -95,6 +103,29 @@ absl::StatusOr<Type> AllClassNonMaxSuppressionRel(
   return Type(TupleType({TensorType({batch, per_batch, 2}, kInt64),
                          TensorType({batch, per_batch}, kFloat32),
                          TensorType({batch}, kInt64)}));
+}
+
+absl::StatusOr<Value> ComputeAllClassNonMaxSuppression(
+    const CallNode& call, absl::Span<const Value> args) {
+  const auto* attrs = call.attrs_as<AllClassNonMaximumSuppressionAttrs>();
+  if (attrs != nullptr && attrs->output_format != "onnx") {
+    return absl::UnimplementedError(absl::StrCat(
+        "output_format=", attrs->output_format, " cannot be evaluated"));
+  }
+  for (int i = 2; i < 5; ++i) {
+    if (args[i].tensor().num_elements() != 1) {
+      return absl::InvalidArgumentError("a limit is no scalar");
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(
+      auto result,
+      kernels::AllClassNonMaxSuppression(
+          args[0].tensor(), args[1].tensor(), args[2].tensor().AtAsInt64(0),
+          args[3].tensor().AtAsDouble(0), args[4].tensor().AtAsDouble(0)));
+  const int64_t count = result.second;
+  BATON_ASSIGN_OR_RETURN(const Tensor found,
+                         Tensor::FromValues<int64_t>({1}, {count}));
+  return Value::MakeTuple({std::move(result.first), found});
 }
 
 absl::StatusOr<Type> RegularNonMaxSuppressionRel(TypeRelationContext& context) {
@@ -211,7 +242,8 @@ BATON_REGISTER_OP("vision.all_class_non_max_suppression")
                 {"score_threshold", "The least score."}})
     .TakesAttrs<AllClassNonMaximumSuppressionAttrs>()
     .TypeRelation(AllClassNonMaxSuppressionRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeAllClassNonMaxSuppression);
 
 BATON_REGISTER_OP("vision.regular_non_max_suppression")
     .Describe("The best boxes of all classes, without overlaps.")
