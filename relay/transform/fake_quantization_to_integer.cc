@@ -128,13 +128,18 @@ class RegionRewriter {
     int region = 0;
   };
 
-  bool IsQuantize(int i) const { return IsCall(i, BATON_OP("qnn.quantize")); }
-  bool IsDequantize(int i) const {
-    return IsCall(i, BATON_OP("qnn.dequantize"));
+  bool IsQuantize(int i) const {
+    return IsCall<QuantizeAttrs>(i, BATON_OP("qnn.quantize"));
   }
+  bool IsDequantize(int i) const {
+    return IsCall<DequantizeAttrs>(i, BATON_OP("qnn.dequantize"));
+  }
+  // Of data, a scale and a zero point.
+  template <typename T>
   bool IsCall(int i, const Op& op) const {
     const auto* call = graph_.As<CallNode>(i);
-    return call != nullptr && call->op() == op && call->attrs().defined();
+    return call != nullptr && call->op() == op && call->num_args() == 3 &&
+           call->attrs_as<T>() != nullptr;
   }
 
   // Whether there is a region to rewrite, or to complain about.
@@ -173,7 +178,10 @@ class RegionRewriter {
         if (IsQuantize(i)) return Combine(i, graph_.args(i).subspan(0, 1));
         Combine(i, graph_.args(i));
         has_calls_[i] = true;
-        if (obstacles_[i] == kNothing && rules_.Get(*op) == nullptr) {
+        // A call that lacks arguments is none that a rule knows.
+        if (obstacles_[i] == kNothing &&
+            (rules_.Get(*op) == nullptr ||
+             graph_.As<CallNode>(i)->num_args() != op->arity())) {
           obstacles_[i] = i;
         }
         return;
@@ -418,7 +426,7 @@ class SingleCallRewriter {
           const FakeQuantizationRule* rule =
               op == nullptr ? nullptr : rules_.Get(*op);
           if (rule == nullptr || !rule->single) return Expr();
-          if (!ReadArgs(i)) return Expr();
+          if (call.num_args() != op->arity() || !ReadArgs(i)) return Expr();
           absl::StatusOr<Expr> result = RewriteCall(i, call, *rule);
           if (!result.ok()) {
             if (hard_fail_) return Annotated(*op, result.status());
@@ -444,7 +452,10 @@ class SingleCallRewriter {
       if (!IsCallTo(arg, BATON_OP("qnn.dequantize"))) return false;
       const auto* dequantize = arg.As<CallNode>();
       const std::optional<DType> dtype = DTypeOfArg(node, *dequantize);
-      if (!dtype.has_value() || !dequantize->attrs().defined()) return false;
+      if (!dtype.has_value() || dequantize->num_args() != 3 ||
+          dequantize->attrs_as<DequantizeAttrs>() == nullptr) {
+        return false;
+      }
       args_.push_back(
           {dequantize->arg(0),
            {TypeOfDequantize(*dequantize, dequantize->args(), *dtype)}});

@@ -132,6 +132,8 @@ absl::StatusOr<Function> LegalizeFunction(const IndexedGraph& graph,
           [&](int i, const CallNode& call) -> absl::StatusOr<Expr> {
             const LegalizationRule* rule = FindRule(maps, call.op());
             if (rule == nullptr) return Expr();
+            const int arity = call.op_node()->arity();
+            if (arity >= 0 && call.num_args() != arity) return Expr();
             absl::StatusOr<Expr> replacement = (*rule)(call, rewriter.Args(i));
             if (!replacement.ok()) {
               return absl::Status(replacement.status().code(),

@@ -69,7 +69,9 @@ absl::StatusOr<Function> SplitArgsOf(const Function& function, int64_t max) {
       const Expr result,
       rewriter.Rewrite<CallNode>(
           [&](int i, const CallNode& call) -> absl::StatusOr<Expr> {
-            if (call.op() != BATON_OP("concatenate")) return Expr();
+            if (call.op() != BATON_OP("concatenate") || call.num_args() != 1) {
+              return Expr();
+            }
             const auto* tuple = call.arg(0).As<TupleNode>();
             if (tuple == nullptr) return Expr();
             const int64_t results =
