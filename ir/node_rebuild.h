@@ -112,6 +112,15 @@ HandleOf<N> CopyNode(const N& node, Children children, Type type) {
     });
   }
   N* copy = NewBlankNode<N>(trailing);
+  // A field that there is no memory for leaves a node that can be destroyed.
+  ForEachField<N>([&](auto field) {
+    using F = decltype(field);
+    if constexpr (F::kIsTrailing) {
+      typename F::Value* to = F::Of(*copy).data();
+      for (uint32_t i = 0; i < trailing; ++i) new (to + i) typename F::Value();
+    }
+  });
+  HandleOf<N> result(copy);
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
     if constexpr (F::kRole == FieldRole::kInferredType) {
@@ -120,16 +129,16 @@ HandleOf<N> CopyNode(const N& node, Children children, Type type) {
       typename F::Value* to = F::Of(*copy).data();
       for (const auto& element : F::Of(node)) {
         if constexpr (F::kRole == FieldRole::kChild) {
-          new (to++) typename F::Value(children.Next(element));
+          *to++ = children.Next(element);
         } else {
-          new (to++) typename F::Value(element);
+          *to++ = element;
         }
       }
     } else {
       CopyField<F::kRole>(F::Of(node), F::Of(*copy), children);
     }
   });
-  return HandleOf<N>(copy);
+  return result;
 }
 
 template <typename N>

@@ -81,6 +81,9 @@ absl::Status CheckResult(const TypeRelationContext& context, const Type& type) {
     if (!status.ok()) {
       return context.Error("the result would not do: ", status.message());
     }
+    if (tensor.dtype().is_void()) {
+      return context.Error("the result would have no element type");
+    }
     for (const Dim& dim : tensor.shape()) {
       if (dim.is_const() && dim.value() < 0) {
         return context.Error("the result would have the type ",

@@ -364,6 +364,16 @@ TEST(AllOpsTest, KernelsComputeWhatTypeRelationsPromise) {
   }
 }
 
+// The mean may have other extents than the data only where these are 1.
+TEST(AllOpsTest, VarianceTakesAMeanOfItsData) {
+  const absl::StatusOr<Expr> call =
+      InferTypeOf(Variance(Constant(*Tensor::Zeros(DType::Float(32), {1})),
+                           Constant(*Tensor::Zeros(DType::Float(32), {3})),
+                           {.axis = {{0}}, .keepdims = true, .exclude = true}));
+  ASSERT_TRUE(call.ok()) << call.status();
+  EXPECT_FALSE(Evaluate(*call, nullptr).ok());
+}
+
 TEST(AllOpsTest, AreDocumented) {
   for (const OpNode* op : OpRegistry::Global().List()) {
     SCOPED_TRACE(op->name());

@@ -450,6 +450,23 @@ TEST(LimitsTest, AxesAreCheckedBeforeTheyAreUsed) {
             "Tensor[(2, 1, 3), float32]");
 }
 
+TEST(ShapeTest, EveryResultHasAnElementType) {
+  EXPECT_THAT(TypeOf(CallOf("vm.shape_of", {T({2})})),
+              HasSubstr("the result would have no element type"));
+}
+
+// Crops and paddings only take away and add: kernels rely on it.
+TEST(ShapeTest, NegativeCropsAndPaddings) {
+  const AttrList pair = {AttrValue(AttrList{3, -1})};
+  EXPECT_THAT(TypeOf(CallOf("nn.batch_to_space_nd", {T({5, 8, 2, 3})},
+                            {{"block_shape", AttrList{1}}, {"crops", pair}})),
+              HasSubstr("crops[0]=[3, -1] is negative"));
+  EXPECT_THAT(
+      TypeOf(CallOf("nn.space_to_batch_nd", {T({5, 8, 2, 3})},
+                    {{"block_shape", AttrList{1}}, {"paddings", pair}})),
+      HasSubstr("paddings[0]=[3, -1] is negative"));
+}
+
 // None is the size of the data, as if no size were given.
 TEST(PoolTest, NoOutputSize) {
   const AttrMap none = {{"output_size", AttrValue()}};

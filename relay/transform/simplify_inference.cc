@@ -255,7 +255,8 @@ Pass SimplifyInference() {
       {.name = "SimplifyInference",
        .required = {"InferType"},
        .doc = "Replaces normalizations and dropout by the arithmetic that they "
-              "are at inference time.",
+              "are at inference time, in the element type of the data: squares "
+              "and epsilons that are out of its range are infinite or zero.",
        .idempotent = true,
        .exact = false});
 }

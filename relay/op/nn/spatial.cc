@@ -38,11 +38,12 @@
 namespace baton::relay {
 namespace {
 
-// An error unless there are `count` pairs.
+// An error unless there are `count` pairs, of which none is negative if so
+// asked.
 absl::Status ExpectPairs(const TypeRelationContext& context,
                          absl::string_view what,
                          absl::Span<const std::vector<int64_t>> pairs,
-                         size_t count) {
+                         size_t count, bool not_negative = false) {
   if (pairs.size() != count) {
     return context.Error(what, " must have ", count, " pairs, but has ",
                          pairs.size());
@@ -51,6 +52,10 @@ absl::Status ExpectPairs(const TypeRelationContext& context,
     if (pairs[i].size() != 2) {
       return context.Error(what, "[", i, "] must be a pair, but has ",
                            pairs[i].size(), " elements");
+    }
+    if (not_negative && (pairs[i][0] < 0 || pairs[i][1] < 0)) {
+      return context.Error(what, "[", i, "]=[", pairs[i][0], ", ", pairs[i][1],
+                           "] is negative");
     }
   }
   return absl::OkStatus();
@@ -188,8 +193,9 @@ absl::StatusOr<Type> SpaceToBatchNDRel(TypeRelationContext& context) {
   const auto& attrs = context.attrs<SpaceToBatchNDAttrs>();
   const auto& blocks = attrs.block_shape;
   BATON_RETURN_IF_ERROR(ExpectBlocks(context, *data, blocks));
-  BATON_RETURN_IF_ERROR(
-      ExpectPairs(context, "paddings", attrs.paddings, blocks.size()));
+  BATON_RETURN_IF_ERROR(ExpectPairs(context, "paddings", attrs.paddings,
+                                    blocks.size(),
+                                    /*not_negative=*/true));
   Dims shape(data->shape().begin(), data->shape().end());
   for (size_t i = 0; i < blocks.size(); ++i) {
     const auto& padding = attrs.paddings[i];
@@ -206,8 +212,9 @@ absl::StatusOr<Type> BatchToSpaceNDRel(TypeRelationContext& context) {
   const auto& attrs = context.attrs<BatchToSpaceNDAttrs>();
   const auto& blocks = attrs.block_shape;
   BATON_RETURN_IF_ERROR(ExpectBlocks(context, *data, blocks));
-  BATON_RETURN_IF_ERROR(
-      ExpectPairs(context, "crops", attrs.crops, blocks.size()));
+  BATON_RETURN_IF_ERROR(ExpectPairs(context, "crops", attrs.crops,
+                                    blocks.size(),
+                                    /*not_negative=*/true));
   Dims shape(data->shape().begin(), data->shape().end());
   for (size_t i = 0; i < blocks.size(); ++i) {
     const auto& crop = attrs.crops[i];

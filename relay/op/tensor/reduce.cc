@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -128,6 +130,12 @@ absl::StatusOr<Tensor> ComputeVariance(const VarianceAttrs& attrs,
                                        absl::Span<const Value> args) {
   BATON_ASSIGN_OR_RETURN(const Tensor distance,
                          kernels::Subtract(args[0].tensor(), args[1].tensor()));
+  if (distance.shape() != args[0].tensor().shape()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the mean, ", args[1].tensor().TypeToString(),
+                     ", is not one of the data, ",
+                     args[0].tensor().TypeToString()));
+  }
   BATON_ASSIGN_OR_RETURN(const Tensor square,
                          kernels::Multiply(distance, distance));
   const kernels::ReduceParams params = ReduceParamsOf(attrs);
