@@ -249,7 +249,7 @@ std::string ReadError(const std::string& bytes) {
 TEST(LevelsTest, ClassesThatAreNotLinkedAreNamed) {
   EXPECT_EQ(
       ReadError(absl::StrReplaceAll(Written(Everything()), {{"loop", "leap"}})),
-      "file: byte 64: node_classes[0]: this program has no node class Index of "
+      "file: byte 82: node_classes[1]: this program has no node class Index of "
       "a level \"leap\": the library that registers it is not linked in");
 }
 
