@@ -1,0 +1,164 @@
+#include "baton/relay/transform/rewrite.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/near_names.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/transform/function_pass.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+absl::StatusOr<Function> RewriteFunction(const RuleSet& rules,
+                                         const Function& function,
+                                         RewriteOptions options,
+                                         const IRModule& module) {
+  options.module = &module;
+  BATON_ASSIGN_OR_RETURN(const Expr result, rules.Rewrite(function, options));
+  const auto* rewritten = result.As<FunctionNode>();
+  if (rewritten == nullptr) {
+    return absl::FailedPreconditionError(
+        "a rule replaces a whole function by something else");
+  }
+  return Function(rewritten);
+}
+
+// How often each rule may be applied; the rest without limits.
+class Counters {
+ public:
+  static absl::StatusOr<Counters> Of(const AttrMap& limits,
+                                     const RuleSet& rules) {
+    Counters counters;
+    for (const auto& [name, value] : limits) {
+      std::vector<std::string> known;
+      for (const RewriteRule& rule : rules.rules()) known.push_back(rule.name);
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        return absl::NotFoundError(absl::StrCat("limits: there is no rule @",
+                                                name, DidYouMean(name, known)));
+      }
+      const auto* limit = value.As<int64_t>();
+      if (limit == nullptr || *limit < 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("limits: that of ", name, " is a number from 0 on"));
+      }
+      counters.left_[name] = *limit;
+    }
+    return counters;
+  }
+  bool MayApply(const RewriteRule& rule) {
+    const auto it = left_.find(rule.name);
+    return it == left_.end() || it->second-- > 0;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, int64_t> left_;
+};
+
+// One function after the other, so that limits count the same on any number of
+// threads.
+absl::StatusOr<IRModule> RewriteModule(const IRModule& module,
+                                       const RewriteRulesOptions& options) {
+  BATON_ASSIGN_OR_RETURN(std::vector<RewriteRule> selected,
+                         RuleRegistry::Global().Select(options.rules));
+  const RuleSet rules(std::move(selected));
+  BATON_ASSIGN_OR_RETURN(Counters counters,
+                         Counters::Of(options.limits, rules));
+  RewriteOptions rewrite;
+  rewrite.may_apply = [&](const RewriteRule& rule) {
+    return counters.MayApply(rule);
+  };
+  IRModule result = module;
+  for (const auto& [var, function] : module.functions<Function>()) {
+    if (!RelayFunctions().SkipReason(function).empty()) continue;
+    BATON_ASSIGN_OR_RETURN(Function rewritten,
+                           RewriteFunction(rules, function, rewrite, module));
+    if (rewritten != function) result.Set(var, std::move(rewritten));
+  }
+  return result;
+}
+
+// The rules that a pass names, made ready when it first runs.
+class SelectedRules {
+ public:
+  explicit SelectedRules(std::vector<std::string> names)
+      : names_(std::move(names)) {}
+  absl::StatusOr<RuleSet> Get() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!rules_.has_value()) {
+      BATON_ASSIGN_OR_RETURN(std::vector<RewriteRule> selected,
+                             RuleRegistry::Global().Select(names_));
+      rules_.emplace(std::move(selected));
+    }
+    return *rules_;
+  }
+
+ private:
+  const std::vector<std::string> names_;
+  std::mutex mutex_;
+  std::optional<RuleSet> rules_;
+};
+
+constexpr char kName[] = "Rewrite";
+
+PassInfo Info() {
+  return {.name = kName,
+          .required = {"InferType"},
+          .doc = "Applies rewrite rules until none matches.",
+          .idempotent = true,
+          .exact = false,
+          .tolerance = 1e-4};
+}
+
+}  // namespace
+
+Pass RulePass(RuleSet rules, PassInfo info) {
+  return CreateFunctionPass(
+      [rules = std::move(rules)](
+          const Function& function, const IRModule& module,
+          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return RewriteFunction(rules, function, {}, module);
+      },
+      std::move(info));
+}
+
+Pass Rewrite(RewriteRulesOptions options) {
+  if (!options.limits.empty()) {
+    return CreateModulePass(
+        [options](const IRModule& module, const PassContext& /*context*/) {
+          return RewriteModule(module, options);
+        },
+        Info(), options);
+  }
+  return CreateFunctionPass(
+      [selected = std::make_shared<SelectedRules>(options.rules)](
+          const Function& function, const IRModule& module,
+          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        BATON_ASSIGN_OR_RETURN(const RuleSet rules, selected->Get());
+        return RewriteFunction(rules, function, {}, module);
+      },
+      Info(), options);
+}
+BATON_REGISTER_PASS(Rewrite);
+
+}  // namespace baton::relay

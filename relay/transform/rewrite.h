@@ -1,0 +1,39 @@
+// Rewrite: applies rules (relay/pattern/rewrite_rule.h) until none matches.
+
+#ifndef BATON_RELAY_TRANSFORM_REWRITE_H_
+#define BATON_RELAY_TRANSFORM_REWRITE_H_
+
+#include <string>
+#include <vector>
+
+#include "baton/base/attr_value.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
+
+namespace baton::relay {
+
+struct RewriteRulesOptions {
+  std::vector<std::string> rules;
+  AttrMap limits;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("rules", &RewriteRulesOptions::rules,
+      "Names of rules; all that are linked in or given, if empty.");
+    v("limits", &RewriteRulesOptions::limits,
+      "How often some of them may be applied, over the module: "
+      "`{hard_swish:3}`.");
+  }
+};
+
+// A function pass of level 0, which requires InferType; a module pass if there
+// are limits.
+Pass Rewrite(RewriteRulesOptions options = {});
+
+// A function pass that applies rules of one's own.
+Pass RulePass(RuleSet rules, PassInfo info);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_REWRITE_H_
