@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -18,6 +19,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
+#include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
@@ -88,6 +90,13 @@ void ExpectSameResults(const Function& before, const Function& after) {
   ExpectNear(*want, *got);
 }
 
+Function ParsedMain(absl::string_view text) {
+  const absl::StatusOr<IRModule> module = ParseModule(text);
+  EXPECT_THAT(module, IsOk());
+  if (!module.ok()) return Function({}, Tuple({}));
+  return module->Find<Function>("main");
+}
+
 }  // namespace
 
 Var TensorVar(std::string name, const std::vector<int64_t>& shape,
@@ -124,6 +133,15 @@ void ExpectUnchanged(Rewrite rewrite, const Function& function) {
   const absl::StatusOr<Expr> output = rewrite(input);
   ASSERT_THAT(output, IsOk());
   EXPECT_EQ(*output, input) << ToText(*output);
+}
+
+void ExpectRewrites(Rewrite rewrite, absl::string_view before,
+                    absl::string_view after) {
+  ExpectRewrites(rewrite, ParsedMain(before), ParsedMain(after));
+}
+
+void ExpectUnchanged(Rewrite rewrite, absl::string_view text) {
+  ExpectUnchanged(rewrite, ParsedMain(text));
 }
 
 }  // namespace baton::relay

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/relay/ir/expr.h"
 
@@ -29,6 +30,11 @@ void ExpectRewrites(Rewrite rewrite, const Function& before,
 
 // Checks that `rewrite` returns the very function that it is given.
 void ExpectUnchanged(Rewrite rewrite, const Function& function);
+
+// The same for the functions @main of texts.
+void ExpectRewrites(Rewrite rewrite, absl::string_view before,
+                    absl::string_view after);
+void ExpectUnchanged(Rewrite rewrite, absl::string_view text);
 
 }  // namespace baton::relay
 

@@ -1,0 +1,24 @@
+// Substitution of type variables.
+
+#ifndef BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
+#define BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "baton/ir/type.h"
+
+namespace baton {
+
+using TypeVarMap = absl::flat_hash_map<const TypeNode*, Type>;
+
+// `type`, which may be null, with the variables of `values` replaced. What is
+// nested more deeply than inference looks (1000 types) stays as it is; a type
+// in which nothing changes is returned itself.
+Type SubstituteTypeVars(const Type& type, const TypeVarMap& values);
+
+// A new variable for each of `type_params`, of the same name and kind.
+TypeVarMap FreshTypeVars(absl::Span<const TypeVar> type_params);
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TYPE_SUBSTITUTION_H_

@@ -1,0 +1,42 @@
+// EtaExpand: writes out what a function or constructor is that is not a
+// function literal.
+//
+//   @f      fn (%p: T) { @f(%p) }
+//   Cons    fn [A](%x: A, %xs: List[A]) -> List[A] { Cons(%x, %xs) }
+//
+// A constructor that is called stays; a global function that is called does
+// not.
+
+#ifndef BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
+#define BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct EtaExpandOptions {
+  bool expand_constructor = false;
+  bool expand_global_var = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("expand_constructor", &EtaExpandOptions::expand_constructor,
+      "Whether to expand constructors of data types.");
+    v("expand_global_var", &EtaExpandOptions::expand_global_var,
+      "Whether to expand global functions.");
+  }
+};
+
+// A module pass of level 1. Nothing is expanded that the options do not ask
+// for.
+Pass EtaExpand(EtaExpandOptions options = {});
+
+// The same for a module.
+absl::StatusOr<IRModule> EtaExpandInModule(const IRModule& module,
+                                           const EtaExpandOptions& options);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_ETA_EXPAND_H_

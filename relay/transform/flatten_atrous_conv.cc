@@ -1,0 +1,149 @@
+#include "baton/relay/transform/flatten_atrous_conv.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/analysis/graph_queries.h"
+#include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/window_math.h"
+#include "baton/relay/transform/function_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+using Borders = std::vector<std::vector<int64_t>>;  // [[begin, end], ...]
+
+// Larger extents are left alone, so that sums and products of them are numbers.
+constexpr int64_t kMaxExtent = 1 << 30;
+
+bool IsExtent(int64_t value) { return value >= 0 && value <= kMaxExtent; }
+
+// Whether `borders` are a begin and an end for height and for width.
+bool AreTwoPairs(const Borders& borders) {
+  return borders.size() == 2 && absl::c_all_of(borders, [](const auto& pair) {
+           return pair.size() == 2 && absl::c_all_of(pair, IsExtent);
+         });
+}
+
+bool AllOnes(const Dims& dims) {
+  return absl::c_all_of(dims, [](const Dim& dim) { return dim == Dim(1); });
+}
+
+// What the convolution `conv` pads with; nullopt if that is not known.
+std::optional<double> PaddingValue(const CallNode& conv) {
+  if (conv.op() != BATON_OP("qnn.conv2d")) return 0.0;
+  constexpr int kZeroPoint = 2;  // of the data
+  return conv.num_args() > kZeroPoint ? ConstantScalar(conv.arg(kZeroPoint))
+                                      : std::nullopt;
+}
+
+// The attributes of the dilated convolution; null if there is none that
+// computes the same as the three calls.
+Attrs DilatedConvAttrs(const CallNode& from_blocks, const CallNode& conv,
+                       const CallNode& to_blocks) {
+  const auto* crop = from_blocks.attrs_as<BatchToSpaceNDAttrs>();
+  const auto* attrs = conv.attrs_as<Conv2DAttrs>();
+  const auto* pad = to_blocks.attrs_as<SpaceToBatchNDAttrs>();
+  if (crop == nullptr || attrs == nullptr || pad == nullptr) return {};
+  if (crop->block_shape.size() != 2 || crop->block_shape != pad->block_shape ||
+      !absl::c_all_of(crop->block_shape, IsExtent) ||
+      !AreTwoPairs(crop->crops) || !AreTwoPairs(pad->paddings)) {
+    return {};
+  }
+  if (attrs->data_layout != "NHWC" ||
+      (!attrs->out_layout.empty() && attrs->out_layout != "NHWC") ||
+      !AllOnes(attrs->strides) || !AllOnes(attrs->dilation)) {
+    return {};
+  }
+  Dims padding = attrs->padding;
+  SpellOutPadding(2, padding);
+  const auto conv_padding = ConstDims(padding);  // top, left, bottom, right
+  if (!conv_padding.has_value() || conv_padding->size() != 4 ||
+      !absl::c_all_of(*conv_padding, IsExtent) ||
+      PaddingValue(conv) != pad->pad_value) {
+    return {};
+  }
+  Conv2DAttrs dilated = *attrs;
+  dilated.strides = {1, 1};
+  dilated.dilation.clear();
+  dilated.padding.clear();
+  for (const int64_t extent : crop->block_shape) {
+    dilated.dilation.push_back(extent);
+  }
+  for (const size_t side : {0, 1}) {
+    for (const size_t axis : {0, 1}) {
+      // An element around each block is a block of elements around all.
+      const int64_t padding =
+          pad->paddings[axis][side] - crop->crops[axis][side] +
+          (*conv_padding)[2 * side + axis] * crop->block_shape[axis];
+      if (padding < 0) return {};
+      dilated.padding.push_back(padding);
+    }
+  }
+  return Attrs::Make(std::move(dilated));
+}
+
+Expr Flatten(const IndexedGraph& graph) {
+  const Op& batch_to_space = BATON_OP("nn.batch_to_space_nd");
+  const Op& space_to_batch = BATON_OP("nn.space_to_batch_nd");
+  const Op& conv2d = BATON_OP("nn.conv2d");
+  const Op& qnn_conv2d = BATON_OP("qnn.conv2d");
+  GraphRewriter rewriter(graph);
+  if (!RefersToOp(graph, batch_to_space)) return rewriter.Result();
+  return rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+    if (call.op() != batch_to_space) return {};
+    const Expr blocks = rewriter.Args(i)[0];
+    const auto* conv = blocks.As<CallNode>();
+    if (conv == nullptr || conv->num_args() == 0 ||
+        (conv->op() != conv2d && conv->op() != qnn_conv2d) ||
+        !IsCallTo(conv->arg(0), space_to_batch)) {
+      return {};
+    }
+    const auto* to_blocks = conv->arg(0).As<CallNode>();
+    Attrs attrs = DilatedConvAttrs(call, *conv, *to_blocks);
+    if (!attrs.defined()) return {};
+    absl::InlinedVector<Expr, 6> args(conv->args().begin(), conv->args().end());
+    args[0] = to_blocks->arg(0);
+    return Call(conv->op(), args, std::move(attrs));
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Expr> FlattenAtrousConvInExpr(const Expr& expr) {
+  return Flatten(IndexedGraph(expr));
+}
+
+Pass FlattenAtrousConv() {
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const IndexedGraph graph(function);
+        return Function(Flatten(graph).As<FunctionNode>());
+      },
+      {.name = "FlattenAtrousConv",
+       .required = {"InferType"},
+       .doc = "Makes dilated convolutions of convolutions of blocks.",
+       .idempotent = true,
+       .exact = false});
+}
+BATON_REGISTER_PASS(FlattenAtrousConv);
+
+}  // namespace baton::relay

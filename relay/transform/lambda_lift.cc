@@ -1,0 +1,161 @@
+#include "baton/relay/transform/lambda_lift.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/module.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/type.h"
+#include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+// Of a global function: called with what a closure captures, it returns it.
+constexpr char kClosure[] = "Closure";
+
+// Whether the function stays as it is, with all that is in it.
+bool Stays(const FunctionNode& function) {
+  return function.IsPrimitive() || !function.type_params().empty() ||
+         function.attrs().Find(attr::kCompiler) != nullptr;
+}
+
+// Whether a function literal is somewhere in `function`, itself aside.
+bool HasLiterals(const Function& function) {
+  return ContainsKind(function->body(), ExprKind::kFunction);
+}
+
+class Lifter {
+ public:
+  explicit Lifter(const IRModule& module) : result_(module) {}
+
+  // Lifts what is in the function of that name.
+  void Lift(const GlobalVar& var, const Function& function) {
+    const IndexedGraph graph(function, [](const ExprNode* node) {
+      return node->kind() != ExprKind::kFunction ||
+             !Stays(*static_cast<const FunctionNode*>(node));
+    });
+    std::vector<const VarNode*> bound_to(graph.size());
+    for (int i = 0; i < graph.size(); ++i) {
+      if (const auto* let = graph.As<LetNode>(i)) {
+        bound_to[graph.let_value(i)] = let->var().get();
+      }
+    }
+    const bool is_closure = function->attrs().IsTrue(kClosure);
+    GraphRewriter rewriter(graph);
+    for (int i = 0; i < graph.root(); ++i) {
+      rewriter.Rebuild(i);
+      const auto* literal = graph.As<FunctionNode>(i);
+      if (literal == nullptr || Stays(*literal) ||
+          (is_closure && literal == function->body().get())) {
+        continue;
+      }
+      const Expr now = rewriter.Get(i);
+      rewriter.Replace(i, Lifted(Function(now.As<FunctionNode>()),
+                                 literal->type(), bound_to[i]));
+    }
+    rewriter.Rebuild(graph.root());
+    const Expr lifted = rewriter.Result();
+    if (lifted != function) {
+      result_.Set(var, Function(lifted.As<FunctionNode>()));
+    }
+  }
+
+  const IRModule& result() const { return result_; }
+
+ private:
+  // What replaces the literal `function` of type `type`; `self` is the variable
+  // that a let binds it to, or null.
+  Expr Lifted(const Function& function, const Type& type, const VarNode* self) {
+    std::vector<Expr> captured;
+    std::vector<Var> params;
+    std::vector<Expr> args;
+    absl::flat_hash_map<const VarNode*, Expr> values;
+    bool recursive = false;
+    for (const Var& var : FreeVars(function)) {
+      if (var.get() == self) {
+        recursive = true;
+        continue;
+      }
+      captured.push_back(var);
+      params.push_back(Var(var->name(), var->type().defined()
+                                            ? var->type()
+                                            : var->annotation()));
+      args.push_back(params.back());
+      values[var.get()] = params.back();
+    }
+    Expr lifted = Substitute(function, values);
+    if (!captured.empty()) {
+      lifted = Function(std::move(params), std::move(lifted), type, {},
+                        DictAttrs().With(kClosure, 1));
+    }
+    const std::string name = NameOf(lifted);
+    const GlobalVar global(name);
+    if (!result_.Find(name).defined()) {
+      if (recursive) {
+        const Expr itself = args.empty() ? Expr(global) : Call(global, args);
+        lifted = Substitute(lifted, {{self, itself}});
+      }
+      result_.Set(name, Function(lifted.As<FunctionNode>()));
+    }
+    return captured.empty() ? Expr(global) : Call(global, captured);
+  }
+
+  // A name for a function that is lifted: that of an equal one, or a new one.
+  // The variable by which it calls itself is free in it.
+  std::string NameOf(const Expr& lifted) {
+    const std::string base =
+        absl::StrCat("lifted_name", StructuralHash(lifted));
+    std::string name = base;
+    for (int i = 1;; ++i) {
+      const auto it = lifted_.find(name);
+      if (it == lifted_.end()
+              ? !result_.Find(name).defined()
+              : StructuralEqual(it->second, lifted, {.map_free_vars = true})) {
+        break;
+      }
+      name = absl::StrCat(base, "_", i);
+    }
+    lifted_.try_emplace(name, lifted);
+    return name;
+  }
+
+  IRModule result_;
+  absl::flat_hash_map<std::string, Expr> lifted_;  // as NameOf() saw them
+};
+
+}  // namespace
+
+absl::StatusOr<IRModule> LambdaLiftInModule(const IRModule& module) {
+  Lifter lifter(module);
+  for (const auto& [var, function] : module.functions<Function>()) {
+    if (!Stays(*function) && HasLiterals(function)) lifter.Lift(var, function);
+  }
+  return lifter.result();
+}
+
+Pass LambdaLift() {
+  return CreateModulePass(
+      [](const IRModule& module, const PassContext& /*context*/) {
+        return LambdaLiftInModule(module);
+      },
+      {.name = "LambdaLift",
+       .opt_level = 1,
+       .doc = "Makes global functions of function literals.",
+       .idempotent = true});
+}
+BATON_REGISTER_PASS(LambdaLift);
+
+}  // namespace baton::relay
