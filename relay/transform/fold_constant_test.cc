@@ -129,7 +129,7 @@ TEST(FoldConstantTest, ShapesThatAreKnown) {
         })"))
         << op;
     ExpectUnchanged(absl::StrCat("def @main(%x: Tensor[(?, 3), float32]) {\n  ",
-                                 op, "(%x)\n}"));
+                                 op, "(%x, dtype=\"int64\")\n}"));
   }
   EXPECT_EQ(Folded("def @main(%x: Tensor[(2, 3), float32]) {\n"
                    "  ndarray_size(%x, dtype=\"int32\")\n}"),
