@@ -23,10 +23,38 @@
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type_at.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/transform/fold_constant.h"
 
 namespace baton::onnx {
+
+namespace {
+
+// Whether all that `expr` is computed from has known shapes and few elements
+// in all, so that it may be computed at once.
+bool IsCheap(const Expr& expr) {
+  constexpr int64_t kMaxElements = int64_t{1} << 26;
+  int64_t elements = 0;
+  bool is_cheap = true;
+  PostOrderVisit(
+      expr, [&is_cheap](const ExprNode* /*node*/) { return is_cheap; },
+      [&](const ExprNode* node) {
+        const TensorTypeNode* type = node->tensor_type();
+        if (type == nullptr) return;
+        const auto dims = ConstDims(type->shape());
+        if (!dims.has_value()) return;  // an input, or of an unknown number
+        const absl::StatusOr<int64_t> count = NumElements(type->dtype(), *dims);
+        if (!count.ok() || *count > kMaxElements - elements) {
+          is_cheap = false;
+        } else {
+          elements += *count;
+        }
+      });
+  return is_cheap;
+}
+
+}  // namespace
 
 void NodeContext::Fail(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
@@ -49,6 +77,12 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));
   }
   if (const Tensor* tensor = relay::ConstantTensor(inputs_[i])) return *tensor;
+  if (!IsCheap(inputs_[i])) {
+    return absl::UnimplementedError(absl::StrCat(
+        "input ", i, " ('", node_.inputs[i],
+        "') must be known when the model is imported, but it is computed from"
+        " tensors of too many elements"));
+  }
   BATON_ASSIGN_OR_RETURN(
       Expr folded, relay::FoldConstantInExpr(inputs_[i], {.fold_qnn = true}));
   const Tensor* tensor = relay::ConstantTensor(folded);

@@ -48,6 +48,10 @@ namespace {
 // model is refused.
 constexpr int kMaxDepth = 50;
 
+// Nodes that calls of functions and rounds of loops may add to those of the
+// file: each is converted anew.
+constexpr int64_t kMaxAddedNodes = 1'000'000;
+
 // Results of constants that are computed at once, in elements: shapes, axes,
 // and what is made of them. Larger ones are left to passes.
 constexpr int64_t kMaxFoldedElements = 4096;
@@ -189,6 +193,7 @@ class Importer final : public GraphConverter {
   absl::Span<const AttributeProto> attributes_;
   std::string what_;
   int depth_ = 0;
+  int64_t added_nodes_ = 0;
   // One dimension a name.
   absl::flat_hash_map<std::string, Dim> dims_;
   bool is_located_ = false;
@@ -442,6 +447,14 @@ absl::Status Importer::ConvertNodes(
     absl::Span<const absl::string_view> nodes, const std::string& what,
     Scope& scope, const Opsets& opsets,
     absl::Span<const AttributeProto> attributes) {
+  if (depth_ > 0) {
+    added_nodes_ += static_cast<int64_t>(nodes.size()) + 1;
+    if (added_nodes_ > kMaxAddedNodes) {
+      return absl::UnimplementedError(
+          absl::StrCat("functions and loops unfold to more than ",
+                       kMaxAddedNodes, " nodes"));
+    }
+  }
   BATON_ASSIGN_OR_RETURN(
       const Listing listing,
       List(nodes, what.empty() ? options_.name

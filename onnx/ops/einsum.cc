@@ -101,6 +101,9 @@ absl::StatusOr<Operand> Einsum::WithoutRepeats(Operand operand) {
       if (n != shape[j]) {
         return absl::InvalidArgumentError("a diagonal of unequal extents");
       }
+      if (n > 4096) {
+        return absl::UnimplementedError("a diagonal of so many elements");
+      }
       Ints eye_shape(shape.size(), 1);
       eye_shape[i] = n;
       eye_shape[j] = n;

@@ -184,6 +184,10 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
                                     const Ints& result_shape) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  const absl::StatusOr<int64_t> size = NumElements(DType::Int(64), shape);
+  if (!size.ok() || *size > int64_t{1} << 24) {
+    return absl::UnimplementedError("indices of so much data");
+  }
   const int axes = static_cast<int>(window.kernel.size());
   const bool column_major = node.Int("storage_order", 0) != 0;
   // Steps between neighbours along each spatial axis.

@@ -203,7 +203,7 @@ absl::StatusOr<Outputs> ResizeAxes(NodeContext& node, const Options& options,
     const int axis = static_cast<int>(axes[i]);
     const int64_t in = shape[axis];
     const int64_t out = sizes[i];
-    if (!(scales[i] > 0) || out < 0 || out > int64_t{1} << 31 || in < 1) {
+    if (!(scales[i] > 0) || out < 0 || out > int64_t{1} << 24 || in < 1) {
       return absl::InvalidArgumentError(
           absl::StrCat("an axis of ", in, " elements cannot become one of ",
                        out, " with the scale ", scales[i]));

@@ -37,6 +37,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
+// Elements, or parts, that the importer makes at most.
+constexpr int64_t kMaxMade = int64_t{1} << 24;
+
 Ints Iota(int64_t size) {
   Ints result(size);
   std::iota(result.begin(), result.end(), 0);
@@ -299,11 +302,15 @@ absl::StatusOr<Outputs> EyeLike(NodeContext& node) {
   }
   if (shape.size() != 2) return absl::InvalidArgumentError("the rank is not 2");
   const int64_t k = node.Int("k", 0);
+  if (shape[0] > kMaxMade || shape[1] > kMaxMade ||
+      shape[0] * shape[1] > kMaxMade) {
+    return absl::UnimplementedError("the matrix is too large");
+  }
   BATON_ASSIGN_OR_RETURN(MutableTensor eye,
                          MutableTensor::Create(dtype, shape));
   VisitDType(dtype, [&]<typename T>() {
     for (int64_t i = 0; i < shape[0]; ++i) {
-      if (i + k >= 0 && i + k < shape[1]) {
+      if (k >= -i && k < shape[1] - i) {
         eye.span<T>()[i * shape[1] + i + k] = static_cast<T>(1);
       }
     }
@@ -853,6 +860,9 @@ absl::StatusOr<Outputs> SplitToSequence(NodeContext& node) {
     if (split.rank() == 0) {
       const int64_t size = split.AtAsInt64(0);
       if (size <= 0) return absl::InvalidArgumentError("a part is empty");
+      if (extent / size > 1 << 20) {
+        return absl::UnimplementedError("the sequence would be too long");
+      }
       for (int64_t at = 0; at < extent; at += size) {
         sizes.push_back(std::min(size, extent - at));
       }

@@ -30,6 +30,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
+// Of the constants that the importer makes.
+constexpr int64_t kMaxElements = int64_t{1} << 24;
+
 absl::StatusOr<Outputs> MaxUnpool(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
@@ -122,7 +125,13 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
     // Where a skip of any length gives the same single elements, it counts
     // once.
     Ints positions;
-    for (int64_t skip = 0; skip <= (length == 1 ? 0 : max_skip); ++skip) {
+    const int64_t skips = length == 1 ? 0 : std::min(max_skip, columns);
+    if (grams * results > kMaxElements ||
+        columns * (skips + 1) > kMaxElements ||
+        columns * (skips + 1) * length > kMaxElements) {
+      return absl::UnimplementedError("the pool or the data is too large");
+    }
+    for (int64_t skip = 0; skip <= skips; ++skip) {
       for (int64_t at = 0; at + (length - 1) * (skip + 1) < columns; ++at) {
         for (int64_t k = 0; k < length; ++k) {
           positions.push_back(at + k * (skip + 1));
