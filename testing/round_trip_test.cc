@@ -80,6 +80,8 @@ TEST(RoundTripTest, ComputedDimensions) {
   ASSERT_THAT(module, IsOk());
   module = PassRegistry::Global().Get("ToANormalForm")->Run(*module);
   ASSERT_THAT(module, IsOk());
+  module = InferTypes(*module);
+  ASSERT_THAT(module, IsOk());
   EXPECT_THAT(CheckRoundTrip(*module, /*typed=*/true), IsOk());
 }
 

@@ -325,6 +325,12 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
 }
 
 void Inferencer::Enter(const ExprNode* node) {
+  if (node == nullptr) {
+    diagnostics_.Error(default_span_, "an operand is missing");
+    results_.push_back(
+        Constant(Tensor(), TensorType::Scalar(DType::Float(32))));
+    return;
+  }
   // What has a type is typed all the way down.
   if (node->type().defined() || node->kind() == ExprKind::kOp ||
       node->kind() == ExprKind::kGlobalVar) {
@@ -353,7 +359,7 @@ void Inferencer::Enter(const ExprNode* node) {
     case ExprKind::kLet: {
       const auto* let = static_cast<const LetNode*>(node);
       // A function may call itself through the variable that it is bound to.
-      if (let->value()->kind() == ExprKind::kFunction) {
+      if (let->value().Is<FunctionNode>()) {
         const Type& annotation = let->var()->annotation();
         Bind(let->var().get(), annotation.defined() ? annotation : NewHole());
       }

@@ -386,5 +386,15 @@ TEST(InferTypeTest, MillionLetsInAChain) {
   ASSERT_TRUE(typed.ok()) << typed.status();
 }
 
+TEST(InferTypeTest, MissingOperandsAreErrors) {
+  const Var x("x", {2});
+  for (const Expr& body :
+       {Expr(Tuple({x, Expr()})), Expr(Let(Var("y"), Expr(), x)),
+        Expr(If(Expr(), x, x))}) {
+    EXPECT_THAT(std::string(InferTypeOf(body).status().message()),
+                HasSubstr("an operand is missing"));
+  }
+}
+
 }  // namespace
 }  // namespace baton

@@ -540,6 +540,8 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
        .doc = "Computes in integers what stands between qnn.dequantize and "
               "qnn.quantize.",
        .exact = false,
+       // A step of a quantization of 128 steps.
+       .tolerance = 0.01,
        .examples = {"use_qat=true"}},
       options);
 }

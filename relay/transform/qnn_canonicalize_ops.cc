@@ -992,6 +992,17 @@ class ConvLowering {
 
 constexpr char kCanonicalize[] = "FTVMQnnCanonicalize";
 
+// `kRule`, but calls whose result has no quantized type stay: inference takes
+// any type of data for some operators.
+template <LegalizationRule kRule>
+absl::StatusOr<Expr> Quantized(const CallNode& call, Args args) {
+  const TensorTypeNode* type = call.tensor_type();
+  if (type == nullptr || !qnn::RangeOf(type->dtype()).has_value()) {
+    return Expr();
+  }
+  return kRule(call, args);
+}
+
 [[maybe_unused]] const bool kRegistered = [] {
   auto& rules = LegalizationRules(kCanonicalize);
   const auto set = [&rules](absl::string_view name, LegalizationRule rule) {
@@ -1000,25 +1011,25 @@ constexpr char kCanonicalize[] = "FTVMQnnCanonicalize";
   set("qnn.requantize", LowerRequantize);
   set("qnn.quantize", LowerQuantize);
   set("qnn.dequantize", LowerDequantize);
-  set("qnn.add", LowerSum<Add, Subtract>);
-  set("qnn.subtract", LowerSum<Subtract, Add>);
-  set("qnn.mul", LowerMultiply);
+  set("qnn.add", Quantized<LowerSum<Add, Subtract>>);
+  set("qnn.subtract", Quantized<LowerSum<Subtract, Add>>);
+  set("qnn.mul", Quantized<LowerMultiply>);
   set("qnn.concatenate", LowerConcatenate);
-  set("qnn.avg_pool2d", LowerAvgPool2D);
+  set("qnn.avg_pool2d", Quantized<LowerAvgPool2D>);
   set("qnn.dense", LowerDense);
   set("qnn.batch_matmul", LowerBatchMatmul);
   set("qnn.conv2d", ConvLowering::Lower);
-  set("qnn.softmax", LowerSoftmax);
-  set("qnn.leaky_relu", LowerLeakyRelu);
-  set("qnn.abs", LowerUnary<Abs>);
-  set("qnn.erf", LowerUnary<Erf>);
-  set("qnn.exp", LowerUnary<Exp>);
-  set("qnn.hardswish", LowerUnary<qnn::RealHardSwish>);
-  set("qnn.log", LowerUnary<Log>);
-  set("qnn.rsqrt", LowerUnary<Rsqrt>);
-  set("qnn.sigmoid", LowerUnary<Sigmoid>);
-  set("qnn.sqrt", LowerUnary<Sqrt>);
-  set("qnn.tanh", LowerUnary<Tanh>);
+  set("qnn.softmax", Quantized<LowerSoftmax>);
+  set("qnn.leaky_relu", Quantized<LowerLeakyRelu>);
+  set("qnn.abs", Quantized<LowerUnary<Abs>>);
+  set("qnn.erf", Quantized<LowerUnary<Erf>>);
+  set("qnn.exp", Quantized<LowerUnary<Exp>>);
+  set("qnn.hardswish", Quantized<LowerUnary<qnn::RealHardSwish>>);
+  set("qnn.log", Quantized<LowerUnary<Log>>);
+  set("qnn.rsqrt", Quantized<LowerUnary<Rsqrt>>);
+  set("qnn.sigmoid", Quantized<LowerUnary<Sigmoid>>);
+  set("qnn.sqrt", Quantized<LowerUnary<Sqrt>>);
+  set("qnn.tanh", Quantized<LowerUnary<Tanh>>);
   return true;
 }();
 
