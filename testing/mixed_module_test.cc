@@ -28,6 +28,7 @@
 #include "baton/ir/type.h"
 #include "baton/ir/verify.h"
 #include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
@@ -92,6 +93,7 @@ IRModule Mixed(const IRModule& relay) {
 // The module without its scripts.
 IRModule WithoutScripts(const IRModule& mixed) {
   IRModule module;
+  for (const TypeData& type : mixed.types<TypeData>()) module.SetType(type);
   for (const auto& d : mixed.functions<Function>()) {
     module.Set(d.var, d.function);
   }

@@ -309,6 +309,12 @@ std::vector<Expr> Samples() {
   add(CallOf("relay.op.annotation.simulated_quantize",
              {x, scale, Const(-127.0f), Const(127.0f)}, {{"kind", 1}}));
 
+  add(CallOf("memory.kill", {x}));
+  add(CallOf("vision.all_class_non_max_suppression",
+             {C({1, 3, 4}), C({1, 2, 3}),
+              Const(*Tensor::FromValues<int64_t>({1}, {2})), scale, scale},
+             {{"output_format", "onnx"}}));
+
   const AttrMap no_shape = {{"shape", AttrValue()}};
   add(CallOf("dyn.reshape", {x, Ints({3, -1})}, {{"newshape", AttrList{}}}));
   add(CallOf("dyn.tile", {x, Ints({2, 2})}, {{"reps", AttrList{}}}));

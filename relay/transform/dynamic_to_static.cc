@@ -350,11 +350,12 @@ class StaticRewriter {
   ConstantFinder constants_;
 };
 
-absl::StatusOr<Function> MakeStatic(const IndexedGraph& graph,
-                                    const Function& function,
+absl::StatusOr<Function> MakeStatic(const Function& function,
                                     const IRModule* module) {
-  Function result = function;
-  if (RefersToOpOf(graph, StaticForms())) {
+  // Operands tell their shapes by their types.
+  BATON_ASSIGN_OR_RETURN(const Expr given, InferTypeOf(function, module));
+  Function result(given.As<FunctionNode>());
+  if (const IndexedGraph graph(result); RefersToOpOf(graph, StaticForms())) {
     result = StaticRewriter(graph, module).Run();
   }
   // Types tell more constants, and these more types.
@@ -371,15 +372,14 @@ absl::StatusOr<Function> MakeStatic(const IndexedGraph& graph,
 
 absl::StatusOr<Function> DynamicToStaticInFunction(const Function& function,
                                                    const IRModule* module) {
-  return MakeStatic(IndexedGraph(function), function, module);
+  return MakeStatic(function, module);
 }
 
 Pass DynamicToStatic() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& module,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return MakeStatic(graph, function, &module);
+         const PassContext& /*context*/) {
+        return MakeStatic(function, &module);
       },
       {.name = "DynamicToStatic",
        .opt_level = 2,

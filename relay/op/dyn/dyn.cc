@@ -24,6 +24,7 @@
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/op_flags.h"
+#include "baton/relay/op/scalar_argument.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reshape.h"
@@ -259,9 +260,10 @@ absl::StatusOr<Tensor> DynFull(const InitOpAttrs& attrs,
 
 absl::StatusOr<Tensor> DynOneHot(const OneHotAttrs& attrs,
                                  absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const int64_t depth,
+                         IntegerArgument("depth", args[3]));
   return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                         args[3].tensor().AtAsInt64(0), attrs.axis,
-                         attrs.dtype);
+                         depth, attrs.axis, attrs.dtype);
 }
 
 absl::StatusOr<Tensor> DynStridedSlice(const StridedSliceAttrs& attrs,
@@ -276,8 +278,8 @@ absl::StatusOr<Tensor> DynStridedSlice(const StridedSliceAttrs& attrs,
 
 absl::StatusOr<Tensor> DynExpandDims(const DynExpandDimsAttrs& attrs,
                                      absl::Span<const Value> args) {
-  return kernels::ExpandDims(args[0].tensor(), args[1].tensor().AtAsInt64(0),
-                             attrs.num_newaxis);
+  BATON_ASSIGN_OR_RETURN(const int64_t axis, IntegerArgument("axis", args[1]));
+  return kernels::ExpandDims(args[0].tensor(), axis, attrs.num_newaxis);
 }
 
 absl::StatusOr<Tensor> DynSqueeze(const SqueezeAttrs& /*attrs*/,
@@ -290,7 +292,7 @@ absl::StatusOr<Value> DynTopK(const CallNode& call,
                               absl::Span<const Value> args) {
   const auto* given = call.attrs_as<TopKAttrs>();
   TopKAttrs attrs = given != nullptr ? *given : TopKAttrs();
-  attrs.k = args[1].tensor().AtAsInt64(0);
+  BATON_ASSIGN_OR_RETURN(attrs.k, IntegerArgument("k", args[1]));
   return TopKOf(args[0].tensor(), attrs);
 }
 

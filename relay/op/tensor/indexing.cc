@@ -26,6 +26,7 @@
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/scalar_argument.h"
 #include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
@@ -475,8 +476,8 @@ absl::StatusOr<Tensor> SequenceMask(const SequenceMaskAttrs& attrs,
 
 absl::StatusOr<Tensor> Trilu(const TriluAttrs& attrs,
                              absl::Span<const Value> args) {
-  return kernels::Trilu(args[0].tensor(), args[1].tensor().AtAsInt64(0),
-                        attrs.upper);
+  BATON_ASSIGN_OR_RETURN(const int64_t k, IntegerArgument("k", args[1]));
+  return kernels::Trilu(args[0].tensor(), k, attrs.upper);
 }
 
 absl::StatusOr<Tensor> SparseToDense(const SparseToDenseAttrs& attrs,
