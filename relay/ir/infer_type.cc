@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -267,7 +266,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   NodeMap<Var> vars_;
 
   // Functions of the module, by name; those not inferred yet have holes.
-  FlatHashMap<std::string, std::unique_ptr<const Type>> globals_;
+  FlatHashMap<std::string, const Type*> globals_;
+  std::deque<Type> global_types_;  // which stay where they are
   absl::string_view current_name_;
   const FunctionNode* current_function_ = nullptr;
   const ExprNode* current_ = nullptr;  // the node whose children are done
@@ -519,10 +519,8 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
         function->result_type().defined() ? function->result_type() : NewHole(),
         {function->type_params().begin(), function->type_params().end()});
   }
-  return *globals_
-              .emplace(var->name(),
-                       std::make_unique<const Type>(std::move(type)))
-              .first->second;
+  global_types_.push_back(std::move(type));
+  return *globals_.emplace(var->name(), &global_types_.back()).first->second;
 }
 
 void Inferencer::Leave(const ExprNode* node) {
@@ -1001,7 +999,8 @@ Expr Inferencer::LeaveFunction(const FunctionNode* function, Expr body) {
       {function->type_params().begin(), function->type_params().end()}));
   if (function == current_function_ && !current_name_.empty()) {
     // For the calls in the functions that come after this one.
-    globals_.emplace(current_name_, std::make_unique<const Type>(type));
+    global_types_.push_back(type);
+    globals_.emplace(current_name_, &global_types_.back());
   }
   return Made(Function(
       std::move(params), std::move(body),
