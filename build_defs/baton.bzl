@@ -5,9 +5,59 @@
 docs/rules.md is their reference.
 """
 
-load("@baton_rules//:cc.bzl", "cc_binary")
+load("@baton_rules//:cc.bzl", "cc_binary", "cc_library")
 
-def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = [], standard = True, deps = [], **kwargs):
+def _embedded_rules_impl(ctx):
+    # As a raw string, in pieces that every compiler takes.
+    out = ctx.outputs.out
+    ctx.actions.run_shell(
+        inputs = [ctx.file.src],
+        outputs = [out],
+        command = """
+{ echo '#include "baton/relay/pattern/rule_registry.h"'
+  echo 'BATON_REGISTER_RULES_TEXT("'"$3"'", ""'
+  split -b 8000 --filter='echo -n "R\\"BATON_RULES("; cat; echo ")BATON_RULES\\""' "$1"
+  echo ');'
+} > "$2"
+""",
+        arguments = [ctx.file.src.path, out.path, ctx.file.src.short_path],
+    )
+
+_embedded_rules = rule(
+    implementation = _embedded_rules_impl,
+    attrs = {
+        "out": attr.output(mandatory = True),
+        "src": attr.label(allow_single_file = True, mandatory = True),
+    },
+)
+
+def baton_rules_library(name, srcs, **kwargs):
+    """Rewrite rules, to be linked into a program: the pass Rewrite applies them.
+
+    Args:
+      name: the library's name.
+      srcs: files of rules; docs/rewrite.md says what is in them.
+      **kwargs: of cc_library.
+    """
+    sources = []
+    for i, src in enumerate(srcs):
+        source = "%s_%d.cc" % (name, i)
+        _embedded_rules(
+            name = "%s_%d_cc" % (name, i),
+            src = src,
+            out = source,
+        )
+        sources.append(source)
+    cc_library(
+        name = name,
+        srcs = sources,
+        copts = ["-std=c++20"],
+        deps = [Label("//relay/pattern:rule_registry")],
+        alwayslink = True,
+        **kwargs
+    )
+
+def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = [], rules = [], standard = True, deps = [], **kwargs):
     """A compiler with passes and operators of your own: `baton-opt` and more.
 
     It has all the flags of `baton-opt`, and those of the instruments.
@@ -18,12 +68,19 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = 
       ops: cc_library targets that register operators.
       workloads: cc_library targets that register workloads.
       instruments: cc_library targets that register instruments.
+      rules: files of rewrite rules, which the pass Rewrite applies.
       standard: whether all of Baton's passes, operators and workloads are in it,
         too. Without them it has those that are named here, and what they need.
       deps: further cc_library targets.
       **kwargs: of cc_binary.
     """
     parts = passes + ops + workloads + instruments + deps + [Label("//tools:main")]
+    if rules:
+        baton_rules_library(
+            name = name + "_rules",
+            srcs = rules,
+        )
+        parts.append(":%s_rules" % name)
     if standard:
         parts += [
             Label("//relay/op:all_ops"),
@@ -101,6 +158,48 @@ def baton_ir_test(name, src, **kwargs):
     """
     kwargs.setdefault("size", "small")
     _ir_test(name = name, src = src, **kwargs)
+
+def _rules_test_impl(ctx):
+    launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
+    ctx.actions.write(
+        launcher,
+        "#!/bin/bash\nexec '%s' --rules='%s' --check_rules \"$@\"\n" % (
+            ctx.executable.tool.short_path,
+            ",".join([file.short_path for file in ctx.files.srcs]),
+        ),
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(files = ctx.files.srcs)
+    runfiles = runfiles.merge(ctx.attr.tool[DefaultInfo].default_runfiles)
+    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
+
+_rules_test = rule(
+    implementation = _rules_test_impl,
+    attrs = {
+        "srcs": attr.label_list(allow_files = True),
+        "tool": attr.label(
+            cfg = "target",
+            default = Label("//tools:baton-opt"),
+            executable = True,
+        ),
+    },
+    test = True,
+)
+
+def baton_rules_test(name, srcs, **kwargs):
+    """A test of the laws of rewrite rules, those that are linked into the tool too.
+
+    docs/rewrite.md says what the laws are.
+
+    Args:
+      name: the test's name.
+      srcs: files of rules.
+      **kwargs: `tool`, a compiler with the operators that the rules name
+        (`//tools:baton-opt` if not given); and what every test rule has; `size`
+        is "small" if not given.
+    """
+    kwargs.setdefault("size", "small")
+    _rules_test(name = name, srcs = srcs, **kwargs)
 
 def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
     """One baton_ir_test for each file, and a test_suite of them.

@@ -25,6 +25,7 @@
 #include "baton/base/limits.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/text_file.h"
 #include "baton/base/value_text.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
@@ -43,8 +44,12 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/testing/workloads/workload.h"
+#include "baton/tools/check_rules.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flags.h"
 #include "baton/tools/input.h"
@@ -429,8 +434,20 @@ std::string WriteReproducer(const IRModule& module, const RunOptions& run,
                       : std::string(written.message());
 }
 
+// Adds the rules of `files` to those that are linked in. An error if something
+// is wrong with one of them.
+absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
+    const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
+    relay::RuleRegistry::Global().AddText(file, text);
+  }
+  return relay::RuleRegistry::Global().Rules();
+}
+
 // The pipeline; an error if anything else in `run` is wrong.
 absl::StatusOr<Pass> CheckRunOptions(const RunOptions& run) {
+  BATON_RETURN_IF_ERROR(LoadRules(run.rules).status());
   BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
   BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
   BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
@@ -454,6 +471,35 @@ absl::Status Emit(const OptOptions& options,
 }
 
 }  // namespace
+
+absl::Status ListRules(const std::vector<std::string>& files,
+                       std::ostream& out) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
+                         LoadRules(files));
+  out << relay::PrintRules(rules);
+  return absl::OkStatus();
+}
+
+absl::Status CheckRules(const std::vector<std::string>& files,
+                        std::ostream& out) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
+                         LoadRules(files));
+  int broken = 0;
+  for (const RuleReport& report : CheckRules(rules)) {
+    out << "@" << report.rule << ": "
+        << (report.broken.empty() ? "keeps the laws" : "breaks a law")
+        << ", on " << report.programs << " programs, " << report.evaluated
+        << " evaluations\n";
+    for (const std::string& law : report.broken) out << "  " << law << "\n";
+    for (const std::string& overlap : report.overlaps) {
+      out << "  note: " << overlap << "\n";
+    }
+    if (!report.broken.empty()) ++broken;
+  }
+  if (broken == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(broken, " of ", rules.size(), " rules break laws"));
+}
 
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));

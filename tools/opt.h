@@ -144,6 +144,14 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams);
 void ListPasses(std::ostream& out);
 void ListOps(std::ostream& out);  // says which operators have no kernel
 void ListWorkloads(std::ostream& out);
+// As text, which reads back (relay/pattern/rule_text.h): also the rules of
+// `files`. An error if something is wrong with a rule.
+absl::Status ListRules(const std::vector<std::string>& files,
+                       std::ostream& out);
+// Tries the laws of these rules (check_rules.h), a line each; an error if one
+// is broken.
+absl::Status CheckRules(const std::vector<std::string>& files,
+                        std::ostream& out);
 
 }  // namespace baton
 

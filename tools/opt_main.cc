@@ -44,6 +44,8 @@ struct ListOptions {
   bool list_passes = false;
   bool list_ops = false;
   bool list_workloads = false;
+  bool list_rules = false;
+  bool check_rules = false;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -54,6 +56,11 @@ struct ListOptions {
     v("list_workloads", &ListOptions::list_workloads,
       FlagSpec{.help = "The workloads, with their options.",
                .group = kListFlags});
+    v("list_rules", &ListOptions::list_rules,
+      FlagSpec{.help = "The rules of the pass Rewrite, as text.",
+               .group = kListFlags});
+    v("check_rules", &ListOptions::check_rules,
+      FlagSpec{.help = "Tries the laws of these rules.", .group = kListFlags});
   }
 };
 
@@ -237,7 +244,16 @@ absl::StatusOr<bool> List(const AttrMap& values) {
   if (options.list_passes) ListPasses(std::cout);
   if (options.list_ops) ListOps(std::cout);
   if (options.list_workloads) ListWorkloads(std::cout);
-  return options.list_passes || options.list_ops || options.list_workloads;
+  RunOptions run;
+  BATON_RETURN_IF_ERROR(AssignFlags(values, &run));
+  if (options.list_rules) {
+    BATON_RETURN_IF_ERROR(ListRules(run.rules, std::cout));
+  }
+  if (options.check_rules) {
+    BATON_RETURN_IF_ERROR(CheckRules(run.rules, std::cout));
+  }
+  return options.list_passes || options.list_ops || options.list_workloads ||
+         options.list_rules || options.check_rules;
 }
 
 // The exit code.

@@ -198,6 +198,59 @@ TEST(BatonOptTest, Lists) {
   EXPECT_THAT(r.out, AllOf(HasSubstr("resnet"), HasSubstr("num_layers=18")));
 }
 
+// A file of the test's own.
+std::string WriteRules(const std::string& name, const std::string& text) {
+  std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(BatonOptTest, ReadsRulesFromFiles) {
+  const std::string one =
+      WriteRules("one.rules",
+                 "rule @cancel \"\" { match { negative(negative(%x)) } replace "
+                 "{ %x } }\n");
+  const std::string two =
+      WriteRules("two.rules",
+                 "rule @relu_twice \"\" {\n  match { nn.relu(nn.relu(%x)) }\n"
+                 "  replace { nn.relu(%x) }\n}\n");
+  RunResult r = BatonOpt(absl::StrCat("--list_rules --rules=", one, ",", two));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("rule @cancel {\n  match {\n"
+                               "    negative(negative(%x))\n"));
+  EXPECT_THAT(r.out, HasSubstr("rule @relu_twice {"));
+  r = BatonOpt(absl::StrCat("--check_rules --rules=", one, ",", two));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("@cancel: keeps the laws, on "));
+
+  // A mistake has its place, before anything runs.
+  const std::string wrong = WriteRules(
+      "wrong.rules", "\nrule @r { match { nn.rely(%x) } replace { %x } }\n");
+  r = BatonOpt(absl::StrCat("--workload=resnet --rules=", wrong));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.out, "");
+  EXPECT_THAT(r.err, HasSubstr("wrong.rules:2:19: error: "));
+  EXPECT_THAT(r.err, HasSubstr("did you mean \"nn.relu\" or"));
+  // Two files with a rule of one name.
+  const std::string again = WriteRules(
+      "again.rules",
+      "rule @cancel \"\" { match { abs(abs(%x)) } replace { abs(%x) } }\n");
+  r = BatonOpt(absl::StrCat("--list_rules --rules=", one, ",", again));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("there are two rules called @cancel"));
+}
+
+TEST(BatonOptTest, SaysWhichLawARuleBreaks) {
+  const std::string path = WriteRules(
+      "broken.rules",
+      "rule @lossy \"\" { match { %x * 0f } replace { zeros_like(%x) } }\n");
+  const RunResult r = BatonOpt(absl::StrCat("--check_rules --rules=", path));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, HasSubstr("@lossy: breaks a law, on "));
+  EXPECT_THAT(r.out, HasSubstr("def @main("));
+  EXPECT_THAT(r.err, HasSubstr("1 of 1 rules break laws"));
+}
+
 TEST(BatonOptTest, HelpFitsOneScreen) {
   const RunResult r = BatonOpt("--help");
   EXPECT_EQ(r.exit_code, 0);
@@ -271,6 +324,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"--workload=resnet --nocheck_value",
                  "did you mean \"check_values\"?"},
         BadUsage{"--workload=resnet --op_diff=maybe", "op_diff"},
+        BadUsage{"--workload=resnet --rules=/nowhere/x.rules",
+                 "/nowhere/x.rules"},
+        BadUsage{"--list_rules --rules=/nowhere/x.rules", "/nowhere/x.rules"},
+        BadUsage{"--check_rules=maybe", "check_rules"},
         BadUsage{"--flagfile=/nowhere/x.flags", "/nowhere/x.flags"},
         BadUsage{"--workload=resnet --opt_level=high", "opt_level"},
         BadUsage{"--workload=resnet stray", "stray"},

@@ -24,6 +24,8 @@ inline constexpr char kListFlags[] = "What is inside";
 // and the same of these, the same happens again.
 struct RunOptions {
   std::string passes;  // see transform/pipeline.h; empty for none
+  // Files of rules for the pass Rewrite; see relay/pattern/rule_text.h.
+  std::vector<std::string> rules;
   int opt_level = 2;
   std::vector<std::string> disabled_pass;
   std::vector<std::string> required_pass;
@@ -46,6 +48,10 @@ struct RunOptions {
                        "'FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:"
                        "[NHWC]}}'.",
                .value = "PIPELINE",
+               .group = kPassFlags});
+    v("rules", &RunOptions::rules,
+      FlagSpec{.help = "Rules for the pass Rewrite.",
+               .value = "FILE,FILE",
                .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
       FlagSpec{.help = "Sequences run the passes of this level and below.",
