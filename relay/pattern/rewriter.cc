@@ -102,6 +102,7 @@ class RewriteRun {
 
   absl::StatusOr<Expr> Run(Expr root) {
     typed_ = root->type().defined();
+    if (!MayApply(root)) return root;
     while (true) {
       bool any_once = false;
       for (size_t k = 0; k < once_.size(); ++k) {
@@ -149,6 +150,12 @@ class RewriteRun {
   }
   const RewriteRule& rule(int i) const { return rules_.rules()[i]; }
 
+  // Whether some rule may be applied somewhere in `root`: a look at each node,
+  // without the graph that rewriting needs.
+  bool MayApply(const Expr& root);
+  // Whether one of `candidates` may be applied to `node`, as it is.
+  bool MayApplyAt(const ExprNode* node,
+                  absl::Span<const RuleSet::Candidate> candidates);
   // Applies a rule in one sweep.
   absl::StatusOr<Expr> Sweep(int once, const Expr& root);
   absl::StatusOr<Expr> ToFixedPoint(Expr root);
@@ -213,6 +220,49 @@ class RewriteRun {
   NodeMap<uint64_t> signatures_;                  // of nodes that rules made
   NodeMap<int> made_index_;
 };
+
+bool RewriteRun::MayApply(const Expr& root) {
+  absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
+  NodeSet seen;  // of nodes with several holders
+  const bool leaves = rules_.any_for_leaves();
+  const auto push = [&](const Expr& child) {
+    if (leaves || !IsLeaf(child->kind())) pending.push_back(child.get());
+  };
+  while (!pending.empty()) {
+    const ExprNode* node = pending.back();
+    pending.pop_back();
+    if (!node->unique() && !seen.Insert(node)) continue;
+    if (MayApplyAt(node, rules_.AllCandidatesFor(node))) return true;
+    if (node->kind() == ExprKind::kCall) {
+      const auto* call = static_cast<const CallNode*>(node);
+      push(call->op());
+      for (const Expr& arg : call->args()) push(arg);
+    } else {
+      ForEachChild(node, push);
+    }
+  }
+  return false;
+}
+
+bool RewriteRun::MayApplyAt(const ExprNode* node,
+                            absl::Span<const RuleSet::Candidate> candidates) {
+  for (const RuleSet::Candidate& candidate : candidates) {
+    if (node->kind() == ExprKind::kCall &&
+        !HintHolds(candidate.hint, *static_cast<const CallNode*>(node))) {
+      continue;
+    }
+    if (matcher(candidate.rule).needs_uses()) return true;
+    const Match* match =
+        machine_.Run(matcher(candidate.rule), node, /*uses=*/nullptr);
+    if (match == nullptr) continue;
+    if (options_.on_decline) return true;  // to be told in order
+    const absl::StatusOr<Expr> replacement =
+        rule(candidate.rule).replace(*match);
+    if (!replacement.ok()) return true;
+    if (replacement->defined() && replacement->get() != node) return true;
+  }
+  return false;
+}
 
 absl::StatusOr<Expr> RewriteRun::Sweep(int once, const Expr& root) {
   const IndexedGraph graph(root);
@@ -306,18 +356,7 @@ absl::StatusOr<Expr> RewriteRun::Walk(const Expr& root) {
       }
     }
     const ExprNode* node = rebuilt.defined() ? rebuilt.get() : graph.node(i);
-    const auto candidates = rules_.CandidatesFor(node);
-    if (candidates.empty()) continue;
-    if (node->kind() == ExprKind::kCall) {
-      // Most of the time no rule comes farther than this.
-      const auto& call = *static_cast<const CallNode*>(node);
-      if (std::none_of(candidates.begin(), candidates.end(),
-                       [&](const RuleSet::Candidate& candidate) {
-                         return HintHolds(candidate.hint, call);
-                       })) {
-        continue;
-      }
-    }
+    if (rules_.CandidatesFor(node).empty()) continue;
     const bool first = !applied_;
     const Expr before(node);
     BATON_ASSIGN_OR_RETURN(Expr after, RewriteNode(before));
@@ -636,37 +675,21 @@ absl::StatusOr<Expr> RewriteRun::RewriteNode(const Expr& node) {
 
 }  // namespace
 
-RuleSet::RuleSet(std::vector<RewriteRule> rules) {
-  auto data = std::make_shared<Data>();
-  data->rules = std::move(rules);
-  absl::flat_hash_set<absl::string_view> names;
+RuleSet::Index::Index(absl::Span<const RewriteRule> rules,
+                      absl::Span<const Matcher> matchers, bool with_once) {
   // What stands for all calls, and for all nodes.
   std::vector<Candidate> any_call;
   std::vector<std::vector<Candidate>> by_op;
   std::vector<std::vector<Candidate>> by_kind(NodeKind::kNumIds);
-  for (size_t i = 0; i < data->rules.size(); ++i) {
-    const RewriteRule& rule = data->rules[i];
-    const Matcher& matcher = data->matchers.emplace_back(rule.pattern);
-    if (data->status.ok()) {
-      if (!matcher.status().ok()) {
-        data->status = absl::InvalidArgumentError(
-            absl::StrCat("rule ", rule.name, ": ", matcher.status().message()));
-      } else if (!names.insert(rule.name).second) {
-        data->status = absl::InvalidArgumentError(
-            absl::StrCat("two rules are called ", rule.name));
-      } else if (rule.replace == nullptr) {
-        data->status = absl::InvalidArgumentError(
-            absl::StrCat("rule ", rule.name, " has no replacement"));
-      }
-    }
-    if (rule.once) continue;
-    const Candidate candidate = {static_cast<int>(i), matcher.hint()};
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].once && !with_once) continue;
+    const Candidate candidate = {static_cast<int>(i), matchers[i].hint()};
     const auto add = [&](std::vector<Candidate>& list) {
       if (list.empty() || list.back().rule != candidate.rule) {
         list.push_back(candidate);
       }
     };
-    const Matcher::Roots& roots = matcher.roots();
+    const Matcher::Roots& roots = matchers[i].roots();
     if (roots.anything) {
       for (std::vector<Candidate>& list : by_kind) add(list);
     }
@@ -690,34 +713,52 @@ RuleSet::RuleSet(std::vector<RewriteRule> rules) {
     }
   }
   by_kind[static_cast<size_t>(NodeKind(ExprKind::kCall).id())] = any_call;
-  const auto append = [&](const std::vector<Candidate>& list) {
-    const Range range = {static_cast<int>(data->candidates.size()),
-                         static_cast<int>(list.size())};
-    data->candidates.insert(data->candidates.end(), list.begin(), list.end());
+  const auto append = [this](const std::vector<Candidate>& list) {
+    Range range = {candidates_.size(), list.size()};
+    if (std::all_of(list.begin(), list.end(),
+                    [](const Candidate& c) { return c.hint.arg >= 0; })) {
+      range.arguments = 0;
+      for (const Candidate& candidate : list) {
+        range.arguments |= ArgumentBit(candidate.hint.op);
+      }
+    }
+    candidates_.insert(candidates_.end(), list.begin(), list.end());
     return range;
   };
   for (const std::vector<Candidate>& list : by_op) {
-    data->by_op.push_back(append(list));
+    by_op_.push_back(append(list));
   }
   for (const std::vector<Candidate>& list : by_kind) {
-    data->by_kind.push_back(append(list));
+    by_kind_.push_back(append(list));
   }
-  data_ = std::move(data);
 }
 
-absl::Span<const RuleSet::Candidate> RuleSet::CandidatesFor(
-    const ExprNode* node) const {
-  Range range = data_->by_kind[static_cast<size_t>(node->kind().id())];
-  if (node->kind() == ExprKind::kCall) {
-    const OpNode* op = static_cast<const CallNode*>(node)->op_node();
-    if (op != nullptr &&
-        static_cast<size_t>(op->index()) < data_->by_op.size()) {
-      range = data_->by_op[static_cast<size_t>(op->index())];
+RuleSet::RuleSet(std::vector<RewriteRule> rules) {
+  auto data = std::make_shared<Data>();
+  data->rules = std::move(rules);
+  absl::flat_hash_set<absl::string_view> names;
+  for (const RewriteRule& rule : data->rules) {
+    const Matcher& matcher = data->matchers.emplace_back(rule.pattern);
+    const Matcher::Roots& roots = matcher.roots();
+    data->any_for_leaves |=
+        roots.anything ||
+        std::any_of(roots.kinds.begin(), roots.kinds.end(),
+                    [](NodeKind kind) { return IsLeaf(kind); });
+    if (!data->status.ok()) continue;
+    if (!matcher.status().ok()) {
+      data->status = absl::InvalidArgumentError(
+          absl::StrCat("rule ", rule.name, ": ", matcher.status().message()));
+    } else if (!names.insert(rule.name).second) {
+      data->status = absl::InvalidArgumentError(
+          absl::StrCat("two rules are called ", rule.name));
+    } else if (rule.replace == nullptr) {
+      data->status = absl::InvalidArgumentError(
+          absl::StrCat("rule ", rule.name, " has no replacement"));
     }
   }
-  return absl::MakeConstSpan(data_->candidates)
-      .subspan(static_cast<size_t>(range.first),
-               static_cast<size_t>(range.size));
+  data->repeated = Index(data->rules, data->matchers, /*with_once=*/false);
+  data->all = Index(data->rules, data->matchers, /*with_once=*/true);
+  data_ = std::move(data);
 }
 
 absl::StatusOr<Expr> RuleSet::Rewrite(const Expr& root,
@@ -727,7 +768,8 @@ absl::StatusOr<Expr> RuleSet::Rewrite(const Expr& root,
 }
 
 absl::StatusOr<Expr> ApplyRules(const std::vector<RewriteRule>& rules,
-                             const Expr& root, const RewriteOptions& options) {
+                                const Expr& root,
+                                const RewriteOptions& options) {
   return RuleSet(rules).Rewrite(root, options);
 }
 

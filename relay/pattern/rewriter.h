@@ -8,9 +8,9 @@
 // rule matches; rules that ask who else uses a node are tried again, in further
 // walks, as long as something changes. Of several rules that match a node, the
 // first of the set is applied. Rules are found by the operator at the root of
-// their patterns: a node costs as much as there are rules for its operator.
-// Time is linear in the program and the number of applications, for rules that
-// do not ask for uses.
+// their patterns: a node costs as much as there are rules for its operator, and
+// a program that no rule matches one look at each node. Time is linear in the
+// program and the number of applications, for rules that do not ask for uses.
 //
 // Where the program has types, what rules make gets types from the relations of
 // its operators alone; the type of a node must not change, except that unknown
@@ -91,29 +91,87 @@ class RuleSet {
     Matcher::Hint hint;
   };
   // Those for `node`, in the order of the set, without those that are applied
-  // once.
-  absl::Span<const Candidate> CandidatesFor(const ExprNode* node) const;
+  // once; none if none can match by its hint.
+  absl::Span<const Candidate> CandidatesFor(const ExprNode* node) const {
+    return data_->repeated.For(node);
+  }
+  // With those that are applied once.
+  absl::Span<const Candidate> AllCandidatesFor(const ExprNode* node) const {
+    return data_->all.For(node);
+  }
+  // Whether a rule may match nodes without children.
+  bool any_for_leaves() const { return data_->any_for_leaves; }
 
  private:
-  struct Range {
-    int first = 0;
-    int size = 0;
+  // Candidates by what they may match.
+  class Index {
+   public:
+    Index() = default;
+    Index(absl::Span<const RewriteRule> rules,
+          absl::Span<const Matcher> matchers, bool with_once);
+    absl::Span<const Candidate> For(const ExprNode* node) const {
+      const NodeKind kind = node->kind();
+      const Range* range = &by_kind_[static_cast<size_t>(kind.id())];
+      if (kind == ExprKind::kCall) {
+        const auto* call = static_cast<const CallNode*>(node);
+        const OpNode* op = call->op_node();
+        if (op != nullptr && static_cast<size_t>(op->index()) < by_op_.size()) {
+          range = &by_op_[static_cast<size_t>(op->index())];
+        }
+        // Most of the time no rule comes farther than this.
+        if (range->arguments != kAnyArguments &&
+            (range->arguments & Arguments(*call)) == 0) {
+          return {};
+        }
+      }
+      return {candidates_.data() + range->first, range->size};
+    }
+
+   private:
+    // What hints ask of arguments: a bit for calls of each operator (which may
+    // be that of others, too), and one for constants.
+    static constexpr uint64_t kAnyArguments = ~uint64_t{0};
+    static uint64_t ArgumentBit(const OpNode* op) {
+      return uint64_t{1} << (op == nullptr
+                                 ? 63
+                                 : static_cast<uint32_t>(op->index()) % 63);
+    }
+    static uint64_t Arguments(const CallNode& call) {
+      uint64_t bits = 0;
+      for (const Expr& arg : call.args()) {
+        if (arg->kind() == ExprKind::kConstant) {
+          bits |= ArgumentBit(nullptr);
+        } else if (arg->kind() == ExprKind::kCall) {
+          const auto* op = static_cast<const CallNode*>(arg.get())->op_node();
+          if (op != nullptr) bits |= ArgumentBit(op);
+        }
+      }
+      return bits;
+    }
+    struct Range {
+      size_t first = 0;
+      size_t size = 0;
+      uint64_t arguments = kAnyArguments;
+    };
+    std::vector<Candidate> candidates_;
+    std::vector<Range> by_op_;    // by OpNode::index
+    std::vector<Range> by_kind_;  // by NodeKind::id
   };
   struct Data {
     std::vector<RewriteRule> rules;
     std::vector<Matcher> matchers;
     absl::Status status;
-    std::vector<Candidate> candidates;
-    std::vector<Range> by_op;    // by OpNode::index
-    std::vector<Range> by_kind;  // by NodeKind::id
+    Index repeated;
+    Index all;
+    bool any_for_leaves = false;
   };
   std::shared_ptr<const Data> data_;
 };
 
 // `root` rewritten by `rules`. For one use: a RuleSet keeps what is made ready.
 absl::StatusOr<Expr> ApplyRules(const std::vector<RewriteRule>& rules,
-                             const Expr& root,
-                             const RewriteOptions& options = {});
+                                const Expr& root,
+                                const RewriteOptions& options = {});
 
 }  // namespace baton::relay
 

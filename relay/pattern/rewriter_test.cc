@@ -410,7 +410,79 @@ TEST(RewriterTest, UsesThatOtherRulesAddCount) {
                  Function({x}, Multiply(n, Negative(n)))));
 }
 
+// The first look at a program finds whatever a rule may be applied to.
+
+TEST(RewriterTest, RulesOfNodesWithoutChildren) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Add(x, Const(2.0f))));
+  const RewriteRule three =
+      Rule("three", IsScalar(2), [](const Match&) { return Const(3.0f); });
+  EXPECT_TRUE(Is(MustRewrite({three}, f), Function({x}, Add(x, Const(3.0f)))));
+  const Function other = Typed(Function({x}, Add(x, Const(4.0f))));
+  EXPECT_EQ(MustRewrite({three}, other), other);
+}
+
+TEST(RewriterTest, RulesThatDeclineEverywhereChangeNothing) {
+  const Var x("x", {4});
+  const Function f = Typed(Function({x}, Exp(Tanh(x))));
+  const RewriteRule shy =
+      Rule("shy", IsOp("tanh")(Wildcard()),
+           [](const Match& m) -> Expr { return m.Decline("no"); });
+  const RewriteRule same = Rule("same", IsOp("exp")(Wildcard()),
+                                [](const Match& m) { return m.root(); });
+  EXPECT_EQ(MustRewrite({shy, same}, f), f);
+}
+
+TEST(RewriterTest, ARuleThatIsAppliedOnceStandsAlone) {
+  const Var x("x", {4});
+  const P a = Wildcard("a");
+  RewriteRule once = Rule("wrap", IsOp("exp")(a),
+                          [=](const Match& m) { return Negative(Exp(m[a])); });
+  once.once = true;
+  const Function f = Typed(Function({x}, Tanh(x)));
+  EXPECT_EQ(MustRewrite({once}, f), f);
+  EXPECT_TRUE(Is(MustRewrite({once}, Typed(Function({x}, Exp(Tanh(x))))),
+                 Function({x}, Negative(Exp(Tanh(x))))));
+}
+
+// Operators that look alike to the index of arguments do not match.
+TEST(RewriterTest, ArgumentsOfAllOperatorsAreToldApart) {
+  const Var x("x", {4});
+  const P a = Wildcard("a");
+  const RewriteRule rule = Rule("r", IsOp("exp")(IsOp("tanh")(a)),
+                                [=](const Match& m) { return Sin(m[a]); });
+  const RuleSet rules({rule});
+  int tried = 0;
+  for (const OpNode* op : OpRegistry::Global().List()) {
+    if (op->arity() != 1 || op->attrs_type() != nullptr) continue;
+    const absl::StatusOr<Expr> f =
+        InferTypeOf(Function({x}, Exp(Call(Op(op), {x}))));
+    if (!f.ok()) continue;
+    ++tried;
+    BATON_ASSERT_OK_AND_ASSIGN(const Expr result, rules.Rewrite(*f));
+    EXPECT_EQ(result != *f, op->name() == "tanh") << op->name();
+  }
+  EXPECT_GT(tried, 30);
+}
+
 // Size.
+
+TEST(RewriterTest, AMillionNodesThatNothingMatches) {
+  constexpr int kDepth = 1'000'000;
+  testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
+    const Var x("x", {4});
+    Expr chain = x;
+    for (int i = 0; i < kDepth; ++i) chain = Exp(chain);
+    const Function f = Typed(Function({x}, chain));
+    chain = Expr();
+    const P a = Wildcard("a");
+    EXPECT_EQ(MustRewrite({Becomes("sin", "cos"),
+                           Rule("r", IsOp("exp")(IsOp("exp")(IsOp("tanh")(a))),
+                                [=](const Match& m) { return m[a]; })},
+                          f),
+              f);
+  });
+}
 
 TEST(RewriterTest, AMillionApplications) {
   constexpr int kDepth = 1'000'000;
