@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/structural_diff.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -296,6 +297,11 @@ absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
   }
   if (tells_change && options_.changed == Changed::kDiff) {
     const std::string diff = DiffModules(pass.before(), module, options_.text);
+    if (!diff.empty()) Print("IR changed by", pass, diff);
+  }
+  if (tells_change && options_.changed == Changed::kStructural) {
+    const std::string diff =
+        StructuralDiffText(DiffStructure(pass.before(), module));
     if (!diff.empty()) Print("IR changed by", pass, diff);
   }
   return absl::OkStatus();

@@ -30,8 +30,9 @@ struct PrintIrOptions {
   // inference inside a function pass, since that pass tells all.
   enum class Changed {
     kNone,
-    kFull,  // the module
-    kDiff,  // DiffLines of each function whose text changed
+    kFull,        // the module
+    kDiff,        // DiffLines of each function whose text changed
+    kStructural,  // StructuralDiffText, instrument/structural_diff.h
   };
   Changed changed = Changed::kNone;
   TextOptions text = {

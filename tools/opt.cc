@@ -258,9 +258,10 @@ absl::StatusOr<std::shared_ptr<PassInstrument>> CreatePrinter(
   return PrintIrInstrument::Create(
       {.before = options.print_before,
        .after = options.print_after,
-       .changed = options.print_changed == "full"   ? Changed::kFull
-                  : options.print_changed == "diff" ? Changed::kDiff
-                                                    : Changed::kNone,
+       .changed = options.print_changed == "full"         ? Changed::kFull
+                  : options.print_changed == "diff"       ? Changed::kDiff
+                  : options.print_changed == "structural" ? Changed::kStructural
+                                                          : Changed::kNone,
        .out = &out});
 }
 

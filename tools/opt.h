@@ -111,10 +111,10 @@ struct OptOptions {
                .group = kReportFlags});
     v("print_changed", &OptOptions::print_changed,
       FlagSpec{
-          .help = "The functions that each pass changed: none, full or diff.",
+          .help = "What each pass changed: none, full, diff or structural.",
           .value = "HOW",
           .group = kReportFlags,
-          .choices = {"none", "full", "diff"}});
+          .choices = {"none", "full", "diff", "structural"}});
     v("dump_dir", &OptOptions::dump_dir,
       FlagSpec{.help = "A file for each execution of a pass.",
                .value = "DIR",

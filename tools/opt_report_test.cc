@@ -111,6 +111,19 @@ TEST(PrintTest, Diff) {
       "\n");
 }
 
+TEST(PrintTest, Structural) {
+  const RunResult r =
+      BatonOpt("--passes=InferType,FoldConstant --print_changed=structural");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.err,
+            "// IR changed by #2 InferType, in #1 sequential\n"
+            "+ 7 types\n"
+            "\n"
+            "// IR changed by #3 FoldConstant, in #1 sequential\n"
+            "- @main %0 = add(1, 2); 3 takes its place\n"
+            "\n");
+}
+
 TEST(PrintTest, Full) {
   const RunResult r = BatonOpt("--passes=FoldConstant --print_changed=full");
   EXPECT_EQ(r.exit_code, 0) << r.err;

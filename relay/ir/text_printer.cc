@@ -22,6 +22,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/function_text.h"
+#include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -29,6 +30,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_metadata.h"
+#include "baton/relay/ir/text_numbers.h"
 #include "baton/relay/ir/text_unique_names.h"
 #include "baton/relay/ir/visit.h"
 
@@ -206,6 +208,9 @@ class Printer final : public FunctionTextWriter {
 
   void PrintRoot(const Expr& expr);
 
+  // From now on sets element N of `nodes` to the node written as `%N`.
+  void SetNumbered(std::vector<const ExprNode*>* nodes) { numbered_ = nodes; }
+
  private:
   // A visited operand.
   struct Item {
@@ -366,7 +371,11 @@ class Printer final : public FunctionTextWriter {
   void AppendFunctionHead(const FunctionNode* function, std::string* out);
   void AppendTypeText(const Type& type, std::string* out);
   void AppendNote(const ExprNode* node, std::string* out);
-  void BeginLine(size_t number) {
+  void BeginLine(size_t number, const ExprNode* node) {
+    if (numbered_ != nullptr) {
+      if (numbered_->size() <= number) numbered_->resize(number + 1);
+      (*numbered_)[number] = node;
+    }
     out_->push_back('%');
     AppendInt(static_cast<int64_t>(number), out_);
     out_->append(" = ");
@@ -402,6 +411,7 @@ class Printer final : public FunctionTextWriter {
   internal::UniqueNames names_;
   TypeText type_texts_[kTypeTexts];
   size_t next_temp_ = 0;
+  std::vector<const ExprNode*>* numbered_ = nullptr;
   int indent_ = 0;
 
   // Of the definition under way.
@@ -866,7 +876,7 @@ void Printer::Settle(size_t index) {
   Item& item = items_[index];
   switch (item.kind) {
     case Item::kPending:
-      BeginLine(next_temp_);
+      BeginLine(next_temp_, item.node);
       out_->append(text_, item.begin, item.end - item.begin);
       EndLine(item.node);
       item.index = next_temp_++;
@@ -902,7 +912,7 @@ void Printer::SettleEntry(size_t index) {
       return;
     }
     case Entry::kPending:
-      BeginLine(next_temp_);
+      BeginLine(next_temp_, entry.node);
       out_->append(texts_[entry.number]);
       EndLine(entry.node);
       texts_[entry.number] = std::string();
@@ -1001,7 +1011,7 @@ void Printer::WriteHeld(int buffer) {
 }
 
 void Printer::WriteRopeLine(size_t rope, const ExprNode* node, size_t number) {
-  BeginLine(number);
+  BeginLine(number, node);
   AppendRope(rope);
   EndLine(node);
 }
@@ -1536,6 +1546,25 @@ void AsText(const Expr& expr, std::ostream& os, const TextOptions& options) {
 
 std::string ToText(const Expr& expr) {
   return Print(expr, kTextForPeople, nullptr);
+}
+
+std::vector<const ExprNode*> NumberedNodes(const IRModule& module) {
+  std::vector<IRModule::DefinitionOf<Function>> definitions =
+      module.functions<Function>();
+  std::sort(definitions.begin(), definitions.end(),
+            [](const auto& a, const auto& b) {
+              return a.var->name() < b.var->name();
+            });
+  TextOptions options = kTextForPeople;
+  options.types = false;
+  TextOutput output(options, nullptr);
+  Printer printer(&output);
+  std::vector<const ExprNode*> result;
+  printer.SetNumbered(&result);
+  for (const auto& definition : definitions) {
+    printer.WriteFunction(definition.var, definition.function);
+  }
+  return result;
 }
 
 }  // namespace baton

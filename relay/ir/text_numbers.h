@@ -1,0 +1,20 @@
+// Which node is `%12` in the text of a module.
+
+#ifndef BATON_RELAY_IR_TEXT_NUMBERS_H_
+#define BATON_RELAY_IR_TEXT_NUMBERS_H_
+
+#include <vector>
+
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+
+namespace baton {
+
+// Element N is the node of a Relay function that the text of `module`
+// (AsText(), ir/module_text.h) defines as `%N`. Linear in the text. The nodes
+// are those of the module, which holds them.
+std::vector<const ExprNode*> NumberedNodes(const IRModule& module);
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_NUMBERS_H_
