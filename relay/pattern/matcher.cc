@@ -205,7 +205,8 @@ std::vector<Expr> Match::All(const DataflowPattern& part) const {
 
 // Matcher: making a pattern ready.
 
-Matcher::Matcher(DataflowPattern pattern) : pattern_(std::move(pattern)) {
+Matcher::Matcher(DataflowPattern pattern, Ways ways)
+    : pattern_(std::move(pattern)), ways_(ways) {
   Flatten();
   MarkRepeated();
   status_ = CheckRepetitions();
@@ -550,6 +551,9 @@ bool MatchMachine::Step(const Goal& goal) {
       return StepMatch(goal);
     case Task::kCommuted:
       return MatchCall(goal, *static_cast<const CallNode*>(goal.node), true);
+    case Task::kCommit:
+      choices_.resize(static_cast<size_t>(goal.extra));
+      return true;
     case Task::kAlternatives: {
       const Matcher::Part& part = matcher_->parts_[goal.part];
       if (goal.extra + 1 < part.num_children) {
@@ -617,13 +621,18 @@ bool MatchMachine::MatchCall(const Goal& goal, const CallNode& call,
   return Bind(goal);
 }
 
-bool MatchMachine::StepMatch(const Goal& goal) {
+bool MatchMachine::StepMatch(Goal goal) {
   const Matcher::Part& part = matcher_->parts_[goal.part];
   const ExprNode* node = goal.node;
   if (part.shared && !part.repeated) {
     if (const ExprNode* bound = bindings_[goal.part]) {
       return bound == node || Fail(goal, "the same node as elsewhere");
     }
+  }
+  if (matcher_->ways_ == Matcher::Ways::kFirst &&
+      (part.kind == Kind::kCall || part.kind == Kind::kAlt)) {
+    Push(Task::kCommit, goal.part, node, static_cast<int>(choices_.size()));
+    goal.next = next_;
   }
   const absl::Span<const int> children = matcher_->children(part);
   switch (part.kind) {

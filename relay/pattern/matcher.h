@@ -131,7 +131,18 @@ class Match {
 // used by several threads.
 class Matcher {
  public:
-  explicit Matcher(DataflowPattern pattern);
+  // Which ways to match are tried.
+  enum class Ways {
+    // All.
+    kAll,
+    // Those that the reference tries: what a call or an alternative has matched
+    // stays as it is, also where the parts that come after it do not match
+    // then.
+    // `%x * %y + %x * %x` does not stand at `a * b + b * b`, because the first
+    // way to match the product takes %x to be `a`.
+    kFirst,
+  };
+  explicit Matcher(DataflowPattern pattern, Ways ways = Ways::kAll);
 
   const DataflowPattern& pattern() const { return pattern_; }
   // What is wrong with the pattern: a repetition that repeats nothing. Such a
@@ -204,6 +215,7 @@ class Matcher {
   void FindHint();
 
   DataflowPattern pattern_;
+  Ways ways_;
   absl::Status status_;
   std::vector<Part> parts_;  // the root first
   std::vector<int> children_;
@@ -225,6 +237,7 @@ class MatchMachine {
   enum class Task : uint8_t {
     kMatch,         // `part` at `node`
     kCommuted,      // the same with exchanged arguments
+    kCommit,        // what was chosen since there were `extra` choices stays
     kAlternatives,  // from number `extra` on
     kCondition,     // that of `part`, once all below has matched
     kRegionInputs,  // what `node`, in region `part`, is computed of
@@ -252,7 +265,7 @@ class MatchMachine {
 
   bool Search(const Matcher& matcher, const ExprNode* expr);
   bool Step(const Goal& goal);
-  bool StepMatch(const Goal& goal);
+  bool StepMatch(Goal goal);
   bool MatchCall(const Goal& goal, const CallNode& call, bool exchanged);
   bool Operands(const Matcher::Part& part, absl::Span<const int> patterns,
                 const Expr* operands, size_t num_operands);

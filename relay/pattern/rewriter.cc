@@ -103,10 +103,11 @@ class RewriteRun {
   absl::StatusOr<Expr> Run(Expr root) {
     typed_ = root->type().defined();
     if (!MayApply(root)) return root;
+    if (rules_.order() == RuleOrder::kInTurn) return InTurn(std::move(root));
     while (true) {
       bool any_once = false;
       for (size_t k = 0; k < once_.size(); ++k) {
-        BATON_ASSIGN_OR_RETURN(Expr swept, Sweep(once_[k], root));
+        BATON_ASSIGN_OR_RETURN(Expr swept, Sweep(once_[k], IndexedGraph(root)));
         if (swept == root) continue;
         root = std::move(swept);
         any_once = true;
@@ -157,7 +158,12 @@ class RewriteRun {
   bool MayApplyAt(const ExprNode* node,
                   absl::Span<const RuleSet::Candidate> candidates);
   // Applies a rule in one sweep.
-  absl::StatusOr<Expr> Sweep(int once, const Expr& root);
+  absl::StatusOr<Expr> Sweep(int rule, const IndexedGraph& graph);
+  // Rules one after the other, each in one sweep, until none changes anything.
+  absl::StatusOr<Expr> InTurn(Expr root);
+  // The first rule from number `first` on that matches a node and is willing;
+  // -1 if there is none.
+  absl::StatusOr<int> FirstWilling(const IndexedGraph& graph, int first);
   absl::StatusOr<Expr> ToFixedPoint(Expr root);
   absl::StatusOr<Expr> Walk(const Expr& root);
 
@@ -188,7 +194,11 @@ class RewriteRun {
     held_.push_back(expr);
   }
 
-  absl::Status CheckType(const Step& step, const Expr& after) const;
+  // What `rule` puts in the place of `before` must be of its type.
+  absl::Status CheckType(int rule, const Expr& before, const Expr& after) const;
+  // Called after each walk that changed something: the program must not have
+  // been the same before.
+  absl::Status CheckWalk(const Expr& root);
   absl::Status CheckProgress(const Step& step);
   uint64_t Signature(const ExprNode* node) const;
   // What the steps from number `first` on applied, each rule once: `a and b`.
@@ -206,9 +216,13 @@ class RewriteRun {
 
   MatchMachine machine_;
   std::optional<UseCounts> uses_;  // if a rule asks for them
-  bool applied_ = false;           // in this walk
+  bool applied_ = false;           // in this walk or round
+  std::vector<bool> done_;         // rules that are not applied any more
   bool walk_again_ = false;        // something new was not looked into
-  std::vector<int> walk_rules_;  // applied in this walk, if it is not the first
+  // Applied in walks after the first, and in turns.
+  std::vector<int> walk_rules_;
+  // Programs between walks, by hash, and where the rules of each walk start.
+  absl::flat_hash_map<uint64_t, size_t> after_walks_;
   int64_t max_derivation_ = 0;
 
   // In programs without types: which nodes are not new.
@@ -264,10 +278,10 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
   return false;
 }
 
-absl::StatusOr<Expr> RewriteRun::Sweep(int once, const Expr& root) {
-  const IndexedGraph graph(root);
-  const std::vector<MatchGroup> groups = FindMatchGroups(matcher(once), graph);
-  if (groups.empty()) return root;
+absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
+  const std::vector<MatchGroup> groups =
+      FindMatchGroups(matcher(number), graph);
+  if (groups.empty()) return Expr(graph.node(graph.root()));
   absl::flat_hash_map<const ExprNode*, const MatchGroup*> by_root;
   for (const MatchGroup& group : groups) {
     by_root.emplace(group.match.root().get(), &group);
@@ -284,19 +298,20 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int once, const Expr& root) {
       const auto known = index.find(node);
       return known == index.end() ? Expr(node) : rewriter.Get(known->second);
     });
-    if (options_.may_apply && !options_.may_apply(rule(once))) continue;
-    BATON_ASSIGN_OR_RETURN(Expr after, rule(once).replace(now));
-    if (!after.defined()) {
-      if (options_.on_decline) {
-        options_.on_decline(rule(once), now.root(), now.declined());
+    if (options_.may_apply && !options_.may_apply(rule(number))) continue;
+    BATON_ASSIGN_OR_RETURN(Expr after, rule(number).replace(now));
+    if (!after.defined() || after == now.root()) {
+      if (options_.on_decline && !now.declined().empty()) {
+        options_.on_decline(rule(number), now.root(), now.declined());
       }
       continue;
     }
     if (typed_) {
       BATON_ASSIGN_OR_RETURN(after, WithInferredTypes(after, options_.module));
+      BATON_RETURN_IF_ERROR(CheckType(number, now.root(), after));
     }
     if (options_.on_application) {
-      options_.on_application(rule(once), now.root(), after);
+      options_.on_application(rule(number), now.root(), after);
     }
     rewriter.Replace(i, std::move(after));
   }
@@ -304,32 +319,87 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int once, const Expr& root) {
   return typed_ ? WithInferredTypes(result, options_.module) : result;
 }
 
+absl::StatusOr<int> RewriteRun::FirstWilling(const IndexedGraph& graph,
+                                             int first) {
+  int willing = -1;
+  uses_.reset();
+  if (asks_for_uses_) uses_.emplace(graph);
+  for (int i = 0; i < graph.size() && willing != first; ++i) {
+    const ExprNode* node = graph.node(i);
+    const CallNode* call = node->kind() == ExprKind::kCall
+                               ? static_cast<const CallNode*>(node)
+                               : nullptr;
+    for (const RuleSet::Candidate& candidate : rules_.AllCandidatesFor(node)) {
+      if (candidate.rule < first || done_[candidate.rule]) continue;
+      if (willing >= 0 && candidate.rule >= willing) break;
+      if (call != nullptr && !HintHolds(candidate.hint, *call)) continue;
+      const Match* match = machine_.Run(matcher(candidate.rule), node,
+                                        uses_.has_value() ? &*uses_ : nullptr);
+      if (match == nullptr) continue;
+      BATON_ASSIGN_OR_RETURN(const Expr replacement,
+                             rule(candidate.rule).replace(*match));
+      if (replacement.defined() && replacement.get() != node) {
+        willing = candidate.rule;
+        break;
+      }
+    }
+  }
+  return willing;
+}
+
+absl::StatusOr<Expr> RewriteRun::InTurn(Expr root) {
+  std::optional<IndexedGraph> graph(std::in_place, root);
+  done_.resize(rules_.rules().size());
+  int next = 0;
+  while (true) {
+    // A rule that no node is willing to undergo would change nothing.
+    BATON_ASSIGN_OR_RETURN(const int turn, FirstWilling(*graph, next));
+    if (turn >= 0) {
+      BATON_ASSIGN_OR_RETURN(Expr swept, Sweep(turn, *graph));
+      next = turn + 1;
+      if (swept == root || StructuralEqual(swept, root)) continue;
+      walk_rules_.push_back(turn);
+      done_[turn] = rule(turn).once;
+      applied_ = true;
+      root = std::move(swept);
+      graph.emplace(root);
+      continue;
+    }
+    if (!applied_) return root;
+    BATON_RETURN_IF_ERROR(CheckWalk(root));
+    applied_ = false;
+    next = 0;
+  }
+}
+
 absl::StatusOr<Expr> RewriteRun::ToFixedPoint(Expr root) {
-  // Programs between walks, by hash, and where the rules of each walk start.
-  absl::flat_hash_map<uint64_t, size_t> seen;
-  for (int walk = 0;; ++walk) {
+  after_walks_.clear();
+  while (true) {
     applied_ = false;
     walk_again_ = false;
     BATON_ASSIGN_OR_RETURN(root, Walk(root));
     if (!applied_ || !(asks_for_uses_ || walk_again_)) return root;
-    const auto [it, is_new] =
-        seen.try_emplace(StructuralHash(root), walk_rules_.size());
-    if (!is_new || walk == kMaxWalks) {
-      const size_t first = is_new ? 0 : it->second;
-      std::vector<std::string> names;
-      for (size_t i = first; i < walk_rules_.size(); ++i) {
-        const std::string& name = rule(walk_rules_[i]).name;
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-          names.push_back(name);
-        }
-      }
-      return absl::FailedPreconditionError(
-          absl::StrCat("rewriting does not end: ",
-                       is_new ? "there is no end of walks that apply "
-                              : "the program comes back after applications of ",
-                       absl::StrJoin(names, " and ")));
+    BATON_RETURN_IF_ERROR(CheckWalk(root));
+  }
+}
+
+absl::Status RewriteRun::CheckWalk(const Expr& root) {
+  const auto [it, is_new] =
+      after_walks_.try_emplace(StructuralHash(root), walk_rules_.size());
+  if (is_new && after_walks_.size() <= kMaxWalks) return absl::OkStatus();
+  const size_t first = is_new ? 0 : it->second;
+  std::vector<std::string> names;
+  for (size_t i = first; i < walk_rules_.size(); ++i) {
+    const std::string& name = rule(walk_rules_[i]).name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
     }
   }
+  return absl::FailedPreconditionError(
+      absl::StrCat("rewriting does not end: ",
+                   is_new ? "there is no end of walks that apply "
+                          : "the program comes back after applications of ",
+                   absl::StrJoin(names, " and ")));
 }
 
 absl::StatusOr<Expr> RewriteRun::Walk(const Expr& root) {
@@ -569,15 +639,15 @@ absl::Status RewriteRun::CheckProgress(const Step& step) {
   return absl::OkStatus();
 }
 
-absl::Status RewriteRun::CheckType(const Step& step, const Expr& after) const {
-  if (!typed_ || !step.before->type().defined() || !after->type().defined() ||
-      MayBecome(step.before->type(), after->type())) {
+absl::Status RewriteRun::CheckType(int number, const Expr& before,
+                                   const Expr& after) const {
+  if (!typed_ || !before->type().defined() || !after->type().defined() ||
+      MayBecome(before->type(), after->type())) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(
-      "rule ", rule(step.rule).name, " replaces ",
-      DescribeNode(step.before.get()), " of type ",
-      step.before->type().ToString(), " by ", DescribeNode(after.get()),
+      "rule ", rule(number).name, " replaces ", DescribeNode(before.get()),
+      " of type ", before->type().ToString(), " by ", DescribeNode(after.get()),
       " of type ", after->type().ToString()));
 }
 
@@ -619,7 +689,7 @@ absl::StatusOr<Expr> RewriteRun::Apply(const Expr& before,
     });
   }
   if (!step.made.empty()) after = step.made.back().node;
-  BATON_RETURN_IF_ERROR(CheckType(step, after));
+  BATON_RETURN_IF_ERROR(CheckType(step.rule, step.before, after));
   if (asks_for_uses_) MoveUses(before, after);
   if (options_.on_application) {
     options_.on_application(rule(step.rule), before, after);
@@ -733,12 +803,15 @@ RuleSet::Index::Index(absl::Span<const RewriteRule> rules,
   }
 }
 
-RuleSet::RuleSet(std::vector<RewriteRule> rules) {
+RuleSet::RuleSet(std::vector<RewriteRule> rules, RuleOrder order) {
   auto data = std::make_shared<Data>();
+  data->order = order;
   data->rules = std::move(rules);
+  const Matcher::Ways ways =
+      order == RuleOrder::kInTurn ? Matcher::Ways::kFirst : Matcher::Ways::kAll;
   absl::flat_hash_set<absl::string_view> names;
   for (const RewriteRule& rule : data->rules) {
-    const Matcher& matcher = data->matchers.emplace_back(rule.pattern);
+    const Matcher& matcher = data->matchers.emplace_back(rule.pattern, ways);
     const Matcher::Roots& roots = matcher.roots();
     data->any_for_leaves |=
         roots.anything ||

@@ -20,6 +20,9 @@
 // Rules that never end are an error which names them: rules that undo each
 // other, as soon as a node comes back; a rule that grows the program, or
 // matches what it makes, when it has gone on for longer than the options allow.
+//
+// That is RuleOrder::kInnermostFirst. RuleOrder::kInTurn makes what the
+// reference's `rewrite` makes of a list of callbacks.
 
 #ifndef BATON_RELAY_PATTERN_REWRITER_H_
 #define BATON_RELAY_PATTERN_REWRITER_H_
@@ -67,16 +70,29 @@ struct RewriteOptions {
   int64_t max_growth = 100'000;
 };
 
+enum class RuleOrder {
+  // Children first, what a rule makes at once: see above.
+  kInnermostFirst,
+  // One rule after the other, and again from the first as long as one changes
+  // something. Each goes over the whole program: outermost matches first, none
+  // of which share nodes or have a node inside that something else needs; parts
+  // match in the first way only (Matcher::Ways::kFirst). For passes of which
+  // results must be those of the reference.
+  kInTurn,
+};
+
 // Rules made ready: an immutable value, used by several threads.
 class RuleSet {
  public:
   RuleSet() : RuleSet(std::vector<RewriteRule>()) {}
-  explicit RuleSet(std::vector<RewriteRule> rules);
+  explicit RuleSet(std::vector<RewriteRule> rules,
+                   RuleOrder order = RuleOrder::kInnermostFirst);
 
   // What is wrong with the rules: a name that two have, a pattern that cannot
   // match. Rewrite() returns it as well.
   const absl::Status& status() const { return data_->status; }
   absl::Span<const RewriteRule> rules() const { return data_->rules; }
+  RuleOrder order() const { return data_->order; }
   const Matcher& matcher(int rule) const { return data_->matchers[rule]; }
 
   // `root` rewritten; the same pointer if no rule applies. Errors: those of the
@@ -158,6 +174,7 @@ class RuleSet {
     std::vector<Range> by_kind_;  // by NodeKind::id
   };
   struct Data {
+    RuleOrder order;
     std::vector<RewriteRule> rules;
     std::vector<Matcher> matchers;
     absl::Status status;

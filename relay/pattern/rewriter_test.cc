@@ -530,5 +530,141 @@ TEST(RewriterTest, ADerivationOfAMillionSteps) {
   });
 }
 
+// Rules in turn.
+
+absl::StatusOr<Expr> InTurn(const std::vector<RewriteRule>& rules,
+                            const Expr& expr) {
+  return RuleSet(rules, RuleOrder::kInTurn).Rewrite(expr);
+}
+
+TEST(RulesInTurnTest, NothingMatches) {
+  const Var x("x", {2});
+  const Function function = Typed(Function({x}, Exp(x)));
+  BATON_ASSERT_OK_AND_ASSIGN(const Expr result,
+                             InTurn({Becomes("sqrt", "tanh")}, function));
+  EXPECT_EQ(result, function);
+}
+
+TEST(RulesInTurnTest, GoOverTheProgramOneAfterTheOther) {
+  const Var x("x", {2});
+  const auto apply = [&](std::vector<RewriteRule> rules) {
+    std::vector<std::string> log;
+    RewriteOptions options;
+    options.on_application = [&](const RewriteRule& rule, const Expr& /*from*/,
+                                 const Expr& /*to*/) {
+      log.push_back(rule.name);
+    };
+    const absl::StatusOr<Expr> result =
+        RuleSet(std::move(rules), RuleOrder::kInTurn)
+            .Rewrite(Typed(Function({x}, Exp(Sqrt(x)))), options);
+    EXPECT_THAT(result, IsOk());
+    EXPECT_TRUE(Is(*result, Function({x}, Tanh(Sigmoid(x)))));
+    EXPECT_TRUE(AllTyped(*result));
+    return log;
+  };
+  // Children first, sqrt would become tanh before the second rule is asked.
+  EXPECT_EQ(apply({Becomes("exp", "tanh"), Becomes("sqrt", "sigmoid")}),
+            (std::vector<std::string>{"exp_to_tanh", "sqrt_to_sigmoid"}));
+  // The first rule matches only what the second makes: in the next round.
+  EXPECT_EQ(apply({Becomes("log", "sigmoid"), Becomes("sqrt", "log"),
+                   Becomes("exp", "tanh")}),
+            (std::vector<std::string>{"sqrt_to_log", "exp_to_tanh",
+                                      "log_to_sigmoid"}));
+}
+
+TEST(RulesInTurnTest, OutermostMatchesWhichShareNoNodes) {
+  // Of three calls the outer two make one, and in the next round the last two.
+  const P x = Wildcard("x");
+  int applications = 0;
+  const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("exp")(x)),
+                                 [&applications, x](const Match& m) {
+                                   ++applications;
+                                   return Exp(m[x]);
+                                 });
+  const Var v("v", {2});
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Expr result,
+      InTurn({merge}, Typed(Function({v}, Exp(Exp(Exp(v)))))));
+  EXPECT_TRUE(Is(result, Function({v}, Exp(v))));
+  EXPECT_GE(applications, 2);
+}
+
+TEST(RulesInTurnTest, EndWhereNothingDiffers) {
+  const Var x("x", {2});
+  const Function function = Typed(Function({x}, Exp(x)));
+  BATON_ASSERT_OK_AND_ASSIGN(const Expr result,
+                             InTurn({Becomes("exp", "exp")}, function));
+  EXPECT_EQ(result, function);
+}
+
+TEST(RulesInTurnTest, WhatIsNeededElsewhereStays) {
+  const P x = Wildcard("x");
+  const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("sqrt")(x)),
+                                 [x](const Match& m) { return Tanh(m[x]); });
+  const Var v("v", {2});
+  const Expr root = Sqrt(v);
+  const Function shared = Typed(Function({v}, Tuple({Exp(root), root})));
+  BATON_ASSERT_OK_AND_ASSIGN(const Expr result, InTurn({merge}, shared));
+  EXPECT_EQ(result, shared);
+}
+
+TEST(RulesInTurnTest, RulesThatUndoEachOtherAreAnError) {
+  const Var x("x", {2});
+  EXPECT_THAT(InTurn({Becomes("exp", "tanh"), Becomes("tanh", "exp")},
+                     Typed(Function({x}, Exp(x)))),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "rewriting does not end: the program comes back after "
+                       "applications of exp_to_tanh and tanh_to_exp"));
+}
+
+TEST(RulesInTurnTest, ThatAreAppliedOnceAreAppliedInOneRound) {
+  const Var x("x", {2});
+  RewriteRule once = Becomes("exp", "tanh");
+  once.once = true;
+  BATON_ASSERT_OK_AND_ASSIGN(const Expr result,
+                             InTurn({once, Becomes("tanh", "exp")},
+                                    Typed(Function({x}, Exp(Exp(x))))));
+  EXPECT_TRUE(Is(result, Function({x}, Exp(Exp(x)))));
+}
+
+TEST(RulesInTurnTest, ResultsOfAnotherTypeAreAnError) {
+  const P x = Wildcard("x");
+  const Var v("v", {2});
+  EXPECT_THAT(InTurn({Rule("drop", IsOp("exp")(x),
+                           [](const Match&) { return Const(1); })},
+                     Typed(Function({v}, Exp(v)))),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "rule drop replaces a call of exp of type "
+                       "Tensor[(2), float32]"));
+}
+
+TEST(MatcherTest, TriesTheFirstWayOnly) {
+  const P x = Wildcard("x"), y = Wildcard("y");
+  const P pattern = x * y + x * x;
+  const Var a("a"), b("b");
+  const Expr sum = Add(Multiply(a, b), Multiply(b, b));
+  EXPECT_TRUE(Matcher(pattern).At(sum).has_value());
+  const Matcher first(pattern, Matcher::Ways::kFirst);
+  EXPECT_FALSE(first.At(sum).has_value());
+  EXPECT_TRUE(first.At(Add(Multiply(a, b), Multiply(a, a))).has_value());
+  // Arguments are exchanged where one of them does not match.
+  EXPECT_TRUE(first.At(Add(Multiply(a, a), Multiply(a, b))).has_value());
+}
+
+TEST(RulesInTurnTest, DoNotRecurse) {
+  const Var x("x", {2});
+  const P in = Wildcard("x");
+  // Pairs become one in each round: as many rounds as there are halvings.
+  const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("exp")(in)),
+                                 [in](const Match& m) { return Exp(m[in]); });
+  testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
+    Expr expr = x;
+    for (int i = 0; i < 20'000; ++i) expr = Exp(expr);
+    BATON_ASSERT_OK_AND_ASSIGN(const Expr result,
+                               InTurn({merge}, Typed(Function({x}, expr))));
+    EXPECT_TRUE(Is(result, Function({x}, Exp(x))));
+  });
+}
+
 }  // namespace
 }  // namespace baton::relay

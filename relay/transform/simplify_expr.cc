@@ -1,0 +1,742 @@
+#include "baton/relay/transform/simplify_expr.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/layout.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/op/type_relations.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/relay/transform/fold_constant.h"
+#include "baton/relay/transform/rewrite.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+// The extents, if they are all known.
+std::optional<std::vector<int64_t>> StaticShape(const TensorTypeNode* type) {
+  if (type == nullptr) return std::nullopt;
+  std::vector<int64_t> shape;
+  for (const Dim& dim : type->shape()) {
+    if (!dim.is_const()) return std::nullopt;
+    shape.push_back(dim.value());
+  }
+  return shape;
+}
+
+// The element type of a tensor; void for all else.
+DType ElementType(const Expr& expr) {
+  const TensorTypeNode* type = expr->tensor_type();
+  return type == nullptr ? DType() : type->dtype();
+}
+
+bool SameType(const Expr& a, const Expr& b) {
+  return a->type().defined() && b->type().defined() &&
+         TypeEqual(a->type(), b->type());
+}
+
+// The one element of a constant of any rank.
+std::optional<double> SingleElement(const Expr& expr) {
+  const Tensor* tensor = ConstantTensor(expr);
+  if (tensor == nullptr || tensor->num_elements() != 1 ||
+      !tensor->dtype().IsStorable()) {
+    return std::nullopt;
+  }
+  return tensor->AtAsDouble(0);
+}
+
+// Reshape to `shape`; null where 0 would stand for something else.
+Expr ReshapeTo(Expr data, std::vector<int64_t> shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return {};
+  return Reshape(std::move(data), std::move(shape));
+}
+
+// Shapes and types taken from another tensor.
+
+// A call of `op` becomes what `make` makes of it and of the shape and the
+// element type of its result.
+RewriteRule Concretize(const std::string& op, std::string doc,
+                       Expr (*make)(const CallNode& call,
+                                    std::vector<int64_t> shape, DType dtype)) {
+  return {.name = absl::StrCat("concretize_", op),
+          .doc = std::move(doc),
+          .pattern = IsOp(op).CallOfAny(),
+          .replace = [make](const Match& m) -> Expr {
+            const Expr root = m.root();
+            std::optional<std::vector<int64_t>> shape =
+                StaticShape(root->tensor_type());
+            if (!shape.has_value()) {
+              return m.Decline("the shape is not known");
+            }
+            return make(*root.As<CallNode>(), *std::move(shape),
+                        ElementType(root));
+          }};
+}
+
+// collapse_sum_to takes the shape as attribute and as argument.
+Expr CollapseSumTo(const CallNode& call, std::vector<int64_t> shape,
+                   DType /*dtype*/) {
+  const std::vector<int32_t> extents(shape.begin(), shape.end());
+  absl::StatusOr<Tensor> target = Tensor::FromValues<int32_t>(
+      {static_cast<int64_t>(extents.size())}, extents);
+  if (!target.ok()) return {};
+  InitOpAttrs attrs;
+  attrs.shape = std::move(shape);
+  return Call(BATON_OP("collapse_sum_to"),
+              {call.arg(0), Const(*std::move(target))},
+              Attrs::Make(std::move(attrs)));
+}
+
+std::vector<RewriteRule> ConcretizeShapes() {
+  return {
+      Concretize("zeros_like", "zeros of the shape that is known.",
+                 [](const CallNode& /*call*/, std::vector<int64_t> shape,
+                    DType dtype) { return Zeros(std::move(shape), dtype); }),
+      Concretize("ones_like", "ones of the shape that is known.",
+                 [](const CallNode& /*call*/, std::vector<int64_t> shape,
+                    DType dtype) { return Ones(std::move(shape), dtype); }),
+      Concretize(
+          "full_like", "full of the shape that is known.",
+          [](const CallNode& call, std::vector<int64_t> shape, DType dtype) {
+            return Full(call.arg(1), std::move(shape), dtype);
+          }),
+      Concretize("reshape_like", "reshape to the shape that is known.",
+                 [](const CallNode& call, std::vector<int64_t> shape,
+                    DType /*dtype*/) {
+                   return ReshapeTo(call.arg(0), std::move(shape));
+                 }),
+      Concretize("collapse_sum_like", "sum to the shape that is known.",
+                 CollapseSumTo),
+      Concretize("broadcast_to_like", "broadcast to the shape that is known.",
+                 [](const CallNode& call, std::vector<int64_t> shape,
+                    DType /*dtype*/) {
+                   return BroadcastTo(call.arg(0), std::move(shape));
+                 }),
+  };
+}
+
+RewriteRule ConcretizeCastLike() {
+  const DataflowPattern data = Wildcard("data");
+  return {.name = "concretize_cast_like",
+          .doc = "cast to the element type that is known.",
+          .pattern = IsOp("cast_like")(data, Wildcard()),
+          .replace = [=](const Match& m) -> Expr {
+            const DType dtype = ElementType(m.root());
+            if (dtype.is_void()) return {};
+            return Cast(m[data], dtype);
+          }};
+}
+
+// Arithmetic.
+
+RewriteRule DoubleOfSum() {
+  const DataflowPattern x = Wildcard("x");
+  return {.name = "sum_with_itself",
+          .doc = "x + x is x * 2.",
+          .pattern = IsOp("add")(x, x),
+          .replace = [=](const Match& m) -> Expr {
+            const DType dtype = ElementType(m.root());
+            if (!dtype.IsStorable()) return {};
+            return Multiply(m[x], Const(2, dtype));
+          }};
+}
+
+RewriteRule DivideBySqrt() {
+  const DataflowPattern x = Wildcard("x"), y = Wildcard("y");
+  return {.name = "divide_by_sqrt",
+          .doc = "x / sqrt(y) is x * rsqrt(y).",
+          .pattern = IsOp("divide")(x, IsOp("sqrt")(y)),
+          .replace = [=](const Match& m) -> Expr {
+            return Multiply(m[x], Rsqrt(m[y]));
+          },
+          .promise = {.exact = false, .rtol = 1e-6}};
+}
+
+RewriteRule EliminateIdentity() {
+  const DataflowPattern x = Wildcard("x"), c = IsConstant();
+  const DataflowPattern zero =
+      IsOp("zeros")() | IsOp("zeros_like")(Wildcard()) | c;
+  const DataflowPattern one =
+      IsOp("ones")() | IsOp("ones_like")(Wildcard()) | c;
+  const DataflowPattern sum = IsOp("add")(x, zero);
+  const DataflowPattern product = IsOp("multiply")(x, one);
+  const DataflowPattern difference = IsOp("subtract")(x, zero);
+  const DataflowPattern quotient = IsOp("divide")(x, one);
+  return {.name = "identity",
+          .doc = "x + 0, x - 0, x * 1 and x / 1 are x.",
+          .pattern = sum | product | difference | quotient,
+          .replace = [=](const Match& m) -> Expr {
+            const bool by_zero = m[sum].defined() || m[difference].defined();
+            if (const Expr constant = m[c];
+                constant.defined() &&
+                SingleElement(constant) != (by_zero ? 0.0 : 1.0)) {
+              return m.Decline("the constant changes the value");
+            }
+            const Expr kept = m[x];
+            if (!SameType(kept, m.root())) {
+              return m.Decline("the result has another type");
+            }
+            return kept;
+          }};
+}
+
+RewriteRule FillOfBroadcast() {
+  const DataflowPattern x = Wildcard("x"), data = Wildcard("data");
+  const DataflowPattern value = IsConstant();
+  const DataflowPattern full =
+      IsOp("full")(value) | IsOp("full_like")(data, value);
+  const DataflowPattern ones = IsOp("ones")() | IsOp("ones_like")(data);
+  const DataflowPattern zeros = IsOp("zeros")() | IsOp("zeros_like")(data);
+  const DataflowPattern filled = full | ones | zeros;
+  const DataflowPattern op = Wildcard().Where(
+      "an operator that broadcasts both arguments", [](const Expr& callee) {
+        const auto* op = callee.As<OpNode>();
+        return op != nullptr && (op->type_relation() == BroadcastRel ||
+                                 op->type_relation() == BroadcastCompareRel);
+      });
+  return {
+      .name = "fill_of_broadcast",
+      .doc = "x + full(value) is x + value; any operator that broadcasts.",
+      .pattern = op(filled, x) | op(x, filled),
+      .replace = [=](const Match& m) -> Expr {
+        const Expr kept = m[x];
+        if (!SameType(kept, m.root())) {
+          return m.Decline("the result has another type");
+        }
+        const DType dtype = ElementType(kept);
+        Expr fill;
+        if (m[full].defined()) {
+          fill = m[value];
+          if (!ConstantScalar(fill).has_value() || ElementType(fill) != dtype) {
+            return m.Decline("the value is no scalar of the element type");
+          }
+        } else if (dtype.IsStorable()) {
+          fill = Const(m[ones].defined() ? 1 : 0, dtype);
+        } else {
+          return {};
+        }
+        const auto* call = m.root().As<CallNode>();
+        if (call->arg(1) == kept) {
+          return Call(call->op(), {fill, kept}, call->attrs());
+        }
+        return Call(call->op(), {kept, fill}, call->attrs());
+      }};
+}
+
+// `op` of two constants, computed.
+absl::StatusOr<Expr> Computed(const Expr& op, const Expr& a, const Expr& b) {
+  return FoldConstantInExpr(Call(op, {a, b}));
+}
+
+RewriteRule SwitchAddMultiply() {
+  const DataflowPattern x = Wildcard("x");
+  const DataflowPattern c1 = IsConstant(), c2 = IsConstant();
+  return {.name = "product_of_sum",
+          .doc = "(x + c1) * c2 is x * c2 + c1 * c2.",
+          .pattern = (x + c1) * c2,
+          .replace = [=](const Match& m) -> absl::StatusOr<Expr> {
+            if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
+            const Expr multiply = m.root().As<CallNode>()->op();
+            BATON_ASSIGN_OR_RETURN(Expr product,
+                                   Computed(multiply, m[c1], m[c2]));
+            return Add(Multiply(m[x], m[c2]), std::move(product));
+          },
+          .promise = {.exact = false, .rtol = 1e-5, .atol = 1e-5}};
+}
+
+RewriteRule MergeConstants() {
+  const DataflowPattern x = Wildcard("x");
+  const DataflowPattern c1 = IsConstant(), c2 = IsConstant();
+  return {.name = "constants_in_a_row",
+          .doc = "x * c1 * c2 is x * (c1 * c2), and so for sums.",
+          .pattern = (x * c1 * c2) | (x + c1 + c2),
+          .replace = [=](const Match& m) -> absl::StatusOr<Expr> {
+            if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
+            const Expr op = m.root().As<CallNode>()->op();
+            BATON_ASSIGN_OR_RETURN(Expr constant, Computed(op, m[c1], m[c2]));
+            return Call(op, {m[x], std::move(constant)});
+          },
+          .promise = {.exact = false, .rtol = 1e-5, .atol = 1e-5}};
+}
+
+// p and q of a * (x + p * y) * (x + q * y).
+struct Factors {
+  double p;
+  double q;
+};
+std::optional<Factors> FactorBinomial(double a, double b, double c,
+                                      DType dtype) {
+  const double discriminant = b * b - 4 * a * c;
+  if (!(discriminant >= 0) || a == 0) return std::nullopt;
+  const double root = std::sqrt(discriminant);
+  const Factors factors = {(b + root) / (2 * a), (b - root) / (2 * a)};
+  if (!std::isfinite(factors.p) || !std::isfinite(factors.q)) {
+    return std::nullopt;
+  }
+  const auto is_element = [dtype](double v) {
+    return !dtype.is_integral() || (v == std::trunc(v) && std::abs(v) < 1e9);
+  };
+  if (!is_element(factors.p) || !is_element(factors.q)) return std::nullopt;
+  return factors;
+}
+
+RewriteRule FactorizeBinomial() {
+  const DataflowPattern x = Wildcard("x"), y = Wildcard("y");
+  const DataflowPattern a = IsConstant(), b = IsConstant(), c = IsConstant();
+  const DataflowPattern xx = (a * (x * x)) | (x * (a * x)) | (x * x);
+  const DataflowPattern xy =
+      (b * (x * y)) | (x * (b * y)) | (y * (b * x)) | (x * y);
+  const DataflowPattern yy = (c * (y * y)) | (y * (c * y)) | (y * y);
+  return {
+      .name = "binomial",
+      .doc = "a*x*x + b*x*y + c*y*y is a * (x + p * y) * (x + q * y).",
+      .pattern = (xy + xx + yy) | (xy + yy + xx) | (xx + yy + xy),
+      .replace = [=](const Match& m) -> Expr {
+        const Expr root = m.root();
+        const DType dtype = ElementType(root);
+        if (dtype != DType::Int(32) && dtype != DType::Float(32) &&
+            dtype != DType::Float(64)) {
+          return m.Decline("numbers are not int32, float32 or float64");
+        }
+        Expr first = m[x], second = m[y];
+        // Constants of a higher rank may give the result its shape.
+        const bool any_rank = SameType(first, root) || SameType(second, root);
+        bool known = true;
+        const auto coefficient = [&](const DataflowPattern& part) {
+          const Expr constant = m[part];
+          if (!constant.defined()) return 1.0;
+          const std::optional<double> value =
+              any_rank ? ConstantSplat(constant) : ConstantScalar(constant);
+          known &= value.has_value();
+          return value.value_or(0);
+        };
+        double va = coefficient(a);
+        const double vb = coefficient(b);
+        double vc = coefficient(c);
+        if (!known) return m.Decline("a coefficient is no number");
+        if (vc == 1 && va > 1) {
+          std::swap(va, vc);
+          std::swap(first, second);
+        }
+        const std::optional<Factors> factors =
+            FactorBinomial(va, vb, vc, dtype);
+        if (!factors.has_value()) return m.Decline("there are no real factors");
+        const auto sum = [&](double factor) {
+          return Add(first, Multiply(second, Const(factor, dtype)));
+        };
+        const Expr left = sum(factors->p);
+        const Expr right = factors->p == factors->q ? left : sum(factors->q);
+        return Multiply(Const(va, dtype), Multiply(left, right));
+      },
+      .promise = {.exact = false, .rtol = 1e-4, .atol = 1e-4}};
+}
+
+// Reshapes, transposes and layouts.
+
+RewriteRule MergeReshapes() {
+  const DataflowPattern x = Wildcard("x");
+  const DataflowPattern reshape =
+      IsOp("reshape") | IsOp("contrib_reverse_reshape");
+  const DataflowPattern inner =
+      IsOp("reshape")(x) | IsOp("contrib_reverse_reshape")(x);
+  return {.name = "reshapes_in_a_row",
+          .doc = "A reshape of a reshape is one to the last shape.",
+          .pattern = reshape(inner),
+          .replace = [=](const Match& m) -> Expr {
+            std::optional<std::vector<int64_t>> shape =
+                StaticShape(m.root()->tensor_type());
+            if (!shape.has_value()) {
+              return m.Decline("the shape is not known");
+            }
+            return ReshapeTo(m[x], *std::move(shape));
+          }};
+}
+
+// What transpose and layout_transform do: axis i of the result is axis
+// `axes[i]` of the argument, or the layouts, where axes are split or merged.
+struct Rearrangement {
+  std::vector<int64_t> axes;  // if it is a permutation
+  Layout src, dst;            // of a layout_transform
+
+  bool is_permutation = false;
+};
+
+// nullopt if the layouts cannot be understood.
+std::optional<Rearrangement> RearrangementOf(const CallNode& call) {
+  const TensorTypeNode* type = call.tensor_type();
+  const TensorTypeNode* from = call.arg(0)->tensor_type();
+  if (type == nullptr || from == nullptr) return std::nullopt;
+  Rearrangement result;
+  if (const auto* attrs = call.attrs_as<LayoutTransformAttrs>()) {
+    absl::StatusOr<Layout> src = Layout::Parse(attrs->src_layout);
+    absl::StatusOr<Layout> dst = Layout::Parse(attrs->dst_layout);
+    if (!src.ok() || !dst.ok() || src->ndim() != from->rank() ||
+        dst->ndim() != type->rank()) {
+      return std::nullopt;
+    }
+    result.src = *std::move(src);
+    result.dst = *std::move(dst);
+    result.is_permutation = result.src.ndim() == result.dst.ndim();
+    for (const Layout::Axis& axis : result.dst.axes()) {
+      const int at = result.src.IndexOf(axis.letter);
+      result.is_permutation &= at >= 0 && result.src.axis(at) == axis;
+      result.axes.push_back(at);
+    }
+    return result;
+  }
+  const auto* attrs = call.attrs_as<TransposeAttrs>();
+  if (attrs == nullptr) return std::nullopt;
+  result.is_permutation = true;
+  const int rank = type->rank();
+  if (attrs->axes.has_value()) {
+    for (const int64_t axis : *attrs->axes) {
+      result.axes.push_back(axis < 0 ? axis + rank : axis);
+    }
+    if (static_cast<int>(result.axes.size()) != rank) return std::nullopt;
+  } else {
+    for (int i = rank; i-- > 0;) result.axes.push_back(i);
+  }
+  return result;
+}
+
+// `first`, then `second`, applied to `data`: one operator, or `data` itself.
+// Null if there is no such operator.
+Expr Compose(const Expr& data, const Rearrangement& first,
+             const Rearrangement& second) {
+  if (first.is_permutation && second.is_permutation) {
+    std::vector<int64_t> axes;
+    for (const int64_t axis : second.axes) {
+      axes.push_back(first.axes[static_cast<size_t>(axis)]);
+    }
+    return Transpose(data, std::move(axes));
+  }
+  Layout src = first.src, dst = second.dst;
+  if (first.dst != second.src || !first.src.defined()) {
+    // A permutation changes the layout beside it.
+    std::vector<Layout::Axis> axes;
+    if (first.is_permutation) {
+      axes.resize(first.axes.size());
+      for (size_t i = 0; i < axes.size(); ++i) {
+        axes[static_cast<size_t>(first.axes[i])] =
+            second.src.axis(static_cast<int>(i));
+      }
+      src = Layout::FromAxes(axes);
+    } else if (second.is_permutation) {
+      for (const int64_t axis : second.axes) {
+        axes.push_back(first.dst.axis(static_cast<int>(axis)));
+      }
+      dst = Layout::FromAxes(axes);
+    } else {
+      return {};
+    }
+  }
+  if (!src.ConvertibleTo(dst)) return {};
+  if (src == dst) return data;
+  return LayoutTransform(data, src.ToString(), dst.ToString());
+}
+
+RewriteRule MergeTransposes() {
+  const DataflowPattern x = Wildcard("x");
+  const DataflowPattern transpose =
+      IsOp("transpose") | IsOp("layout_transform");
+  const DataflowPattern inner =
+      IsOp("transpose")(x) | IsOp("layout_transform")(x);
+  return {.name = "transposes_in_a_row",
+          .doc = "Transposes and layout transforms in a row are one.",
+          .pattern = transpose(inner),
+          .replace = [=](const Match& m) -> Expr {
+            const std::optional<Rearrangement> first =
+                RearrangementOf(*m.call(inner));
+            const std::optional<Rearrangement> second =
+                RearrangementOf(*m.root().As<CallNode>());
+            if (!first.has_value() || !second.has_value()) return {};
+            Expr result = Compose(m[x], *first, *second);
+            if (!result.defined()) return {};
+            // Blocks that are not full are padded on the way.
+            absl::StatusOr<Expr> typed = InferTypeOf(result, nullptr);
+            if (!typed.ok() || !SameType(*typed, m.root())) {
+              return m.Decline("the result has another type");
+            }
+            return *std::move(typed);
+          }};
+}
+
+RewriteRule RemoveTranspose() {
+  const DataflowPattern x = Wildcard("x");
+  return {.name = "transpose_of_nothing",
+          .doc =
+              "A transpose or layout transform that moves nothing is left "
+              "out.",
+          .pattern = IsOp("transpose")(x) | IsOp("layout_transform")(x),
+          .replace = [=](const Match& m) -> Expr {
+            const std::optional<Rearrangement> moved =
+                RearrangementOf(*m.root().As<CallNode>());
+            if (!moved.has_value() || !moved->is_permutation) return {};
+            for (size_t i = 0; i < moved->axes.size(); ++i) {
+              if (moved->axes[i] != static_cast<int64_t>(i)) return {};
+            }
+            return m[x];
+          }};
+}
+
+// Element types.
+
+DataflowPattern CastOf(const DataflowPattern& data) {
+  return IsOp("cast_like")(data, Wildcard()) | IsOp("cast")(data);
+}
+
+RewriteRule RemoveCast() {
+  const DataflowPattern x = Wildcard("x");
+  return {.name = "cast_to_the_same",
+          .doc = "A cast to the element type that is there is left out.",
+          .pattern = CastOf(x),
+          .replace = [=](const Match& m) -> Expr {
+            const Expr data = m[x];
+            const DType dtype = ElementType(data);
+            return !dtype.is_void() && dtype == ElementType(m.root()) ? data
+                                                                      : Expr();
+          }};
+}
+
+// Whether a cast keeps what a further cast makes of the value: the range is no
+// smaller. Large integers may be rounded. The reference counts unsigned types
+// as wider than signed ones, which changes negative numbers.
+bool Widens(DType from, DType to) {
+  if (from.lanes() != to.lanes() || from.bits() > to.bits()) return false;
+  if (from.code() == to.code()) return true;
+  if (from.code() == DType::Code::kUInt && to.code() == DType::Code::kFloat) {
+    return from.bits() < 16 || to.bits() > 16;  // 65535 is no float16
+  }
+  return from.code() == DType::Code::kInt && to.code() == DType::Code::kFloat;
+}
+
+RewriteRule MergeCasts() {
+  const DataflowPattern x = Wildcard("x");
+  const DataflowPattern inner = CastOf(x);
+  return {.name = "casts_in_a_row",
+          .doc = "A cast of a cast that widens is one cast.",
+          .pattern = CastOf(inner),
+          .replace = [=](const Match& m) -> Expr {
+            const Expr data = m[x];
+            const DType from = ElementType(data);
+            const DType to = ElementType(m.root());
+            if (from.is_void() || to.is_void() ||
+                !Widens(from, ElementType(m[inner]))) {
+              return m.Decline("the first cast narrows");
+            }
+            return Cast(data, to);
+          },
+          .promise = {.exact = false, .rtol = 1e-3}};
+}
+
+// The finite numbers that an element type can hold.
+struct NumberRange {
+  double low;
+  double high;
+
+  bool Contains(const NumberRange& other) const {
+    return low <= other.low && other.high <= high;
+  }
+};
+std::optional<NumberRange> RangeOf(DType dtype) {
+  if (dtype.is_int()) {
+    const double high = std::ldexp(1.0, dtype.bits() - 1);
+    return NumberRange{-high, high - 1};
+  }
+  if (dtype.is_uint()) {
+    return NumberRange{0, std::ldexp(1.0, dtype.bits()) - 1};
+  }
+  double high = 0;
+  if (dtype == DType::Float(16)) {
+    high = 65504;
+  } else if (dtype == DType::Float(32) || dtype == DType::BFloat(16)) {
+    high = FLT_MAX;
+  } else if (dtype == DType::Float(64)) {
+    high = DBL_MAX;
+  } else {
+    return std::nullopt;
+  }
+  return NumberRange{-high, high};
+}
+
+RewriteRule RemoveCastsOfClip() {
+  const DataflowPattern clip = IsOp("clip")(Wildcard());
+  const DataflowPattern pattern = Repeated(
+      [&](const DataflowPattern& self) { return IsOp("cast")(self | clip); });
+  return {.name = "casts_of_clip",
+          .doc =
+              "Casts that can hold the range of a clip before them are left "
+              "out.",
+          .pattern = pattern,
+          .replace = [=](const Match& m) -> Expr {
+            const Expr clipped = m[clip];
+            const auto& attrs = m.attrs<ClipAttrs>(clip);
+            const NumberRange range = {attrs.a_min, attrs.a_max};
+            // Element types of the casts that stay, the last first.
+            std::vector<DType> stay;
+            int num_casts = 0;
+            bool truncates = false;
+            for (Expr cast = m.root(); cast != clipped;
+                 cast = cast.As<CallNode>()->arg(0)) {
+              ++num_casts;
+              const DType dtype = ElementType(cast);
+              const std::optional<NumberRange> holds = RangeOf(dtype);
+              if (holds.has_value() && holds->Contains(range)) {
+                truncates |= dtype.is_integral();
+              } else {
+                stay.push_back(dtype);
+              }
+            }
+            const DType last =
+                stay.empty() ? ElementType(clipped) : stay.front();
+            const DType wanted = ElementType(m.root());
+            if (last != wanted) stay.insert(stay.begin(), wanted);
+            if (static_cast<int>(stay.size()) == num_casts) return {};
+            if (truncates && ElementType(clipped).is_float() &&
+                (stay.empty() || !stay.back().is_integral())) {
+              return m.Decline("a cast to integers drops fractions");
+            }
+            Expr result = clipped;
+            for (size_t i = stay.size(); i-- > 0;)
+              result = Cast(result, stay[i]);
+            return result;
+          },
+          .promise = {.exact = false, .rtol = 1e-3}};
+}
+
+RewriteRule RemoveClip() {
+  const DataflowPattern x = Wildcard("x");
+  return {.name = "clip_of_nothing",
+          .doc = "A clip to what the element type can hold is left out.",
+          .pattern = IsOp("clip")(x),
+          .replace = [=](const Match& m) -> Expr {
+            const Expr data = m[x];
+            // Lowering of quantized operators looks for these pairs.
+            const auto* call = data.As<CallNode>();
+            if (call != nullptr && (call->op() == BATON_OP("qnn.requantize") ||
+                                    call->op() == BATON_OP("qnn.add"))) {
+              return m.Decline("a clip of a quantized operator stays");
+            }
+            const auto* attrs = m.root().As<CallNode>()->attrs_as<ClipAttrs>();
+            const std::optional<NumberRange> holds =
+                RangeOf(ElementType(m.root()));
+            if (attrs == nullptr || !holds.has_value() ||
+                !NumberRange{attrs->a_min, attrs->a_max}.Contains(*holds)) {
+              return {};
+            }
+            return data;
+          }};
+}
+
+// Quantized tensors.
+
+// Their order is that of the numbers that they stand for, where there is one
+// scale.
+RewriteRule OrderOfQuantized(const std::string& op) {
+  const DataflowPattern x = Wildcard("x"), scale = Wildcard("scale");
+  return {.name = absl::StrCat(op, "_of_dequantize"),
+          .doc = absl::StrCat(op, "(qnn.dequantize(x, ..)) is ", op, "(x)."),
+          .pattern = IsOp(op)(IsOp("qnn.dequantize")(x, scale, Wildcard())),
+          .replace = [=](const Match& m) -> Expr {
+            const std::optional<std::vector<int64_t>> shape =
+                StaticShape(m.tensor_type(scale));
+            if (!shape.has_value() ||
+                std::any_of(shape->begin(), shape->end(),
+                            [](int64_t extent) { return extent != 1; })) {
+              return m.Decline("there are several scales");
+            }
+            const auto* call = m.root().As<CallNode>();
+            return Call(call->op(), {m[x]}, call->attrs());
+          }};
+}
+
+// The rules in the order of the reference, on which results depend.
+std::vector<RewriteRule> AllRules() {
+  std::vector<RewriteRule> rules = ConcretizeShapes();
+  for (RewriteRule& rule : std::vector<RewriteRule>{
+           ConcretizeCastLike(), DoubleOfSum(), DivideBySqrt(),
+           EliminateIdentity(), MergeReshapes(), MergeTransposes(),
+           RemoveTranspose(), RemoveCast(), MergeCasts(), FillOfBroadcast(),
+           SwitchAddMultiply(), MergeConstants(), OrderOfQuantized("argmax"),
+           OrderOfQuantized("argmin"), OrderOfQuantized("argsort"),
+           RemoveCastsOfClip(), RemoveClip(), FactorizeBinomial()}) {
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+PassInfo Info(std::string name, std::string doc) {
+  return {.name = std::move(name),
+          .required = {"InferType"},
+          .doc = std::move(doc),
+          .idempotent = true,
+          .exact = false,
+          .tolerance = 1e-3};
+}
+
+}  // namespace
+
+const RuleSet& SimplifyExprRules() {
+  static const RuleSet& rules = *new RuleSet(AllRules(), RuleOrder::kInTurn);
+  return rules;
+}
+
+const RuleSet& SimplifyExprPostAlterOpRules() {
+  static const RuleSet& rules =
+      *new RuleSet({EliminateIdentity(), MergeReshapes(), RemoveCast(),
+                    MergeCasts(), RemoveCastsOfClip(), RemoveClip()},
+                   RuleOrder::kInTurn);
+  return rules;
+}
+
+absl::StatusOr<Expr> SimplifyExprInExpr(const Expr& expr) {
+  return SimplifyExprRules().Rewrite(expr);
+}
+
+absl::StatusOr<Expr> SimplifyExprPostAlterOpInExpr(const Expr& expr) {
+  return SimplifyExprPostAlterOpRules().Rewrite(expr);
+}
+
+Pass SimplifyExpr() {
+  return RulePass(
+      SimplifyExprRules(),
+      Info("SimplifyExpr",
+           "Simplifies arithmetic, shapes, transposes, casts and clips."));
+}
+BATON_REGISTER_PASS(SimplifyExpr);
+
+Pass SimplifyExprPostAlterOp() {
+  return RulePass(SimplifyExprPostAlterOpRules(),
+                  Info("SimplifyExprPostAlterOp",
+                       "Simplifies what a change of layouts leaves behind."));
+}
+BATON_REGISTER_PASS(SimplifyExprPostAlterOp);
+
+}  // namespace baton::relay

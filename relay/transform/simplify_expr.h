@@ -1,0 +1,45 @@
+// SimplifyExpr: computes the same with fewer or cheaper operators.
+//
+//   zeros_like(x), reshape_like(x, y), ...  zeros(shape=..), reshape(x, ..):
+//                                           where the shape is known
+//   x + 0, x - 0, x * 1, x / 1              x
+//   x + x                                   x * 2
+//   x / sqrt(y)                             x * rsqrt(y)
+//   x + full(value)                         x + value
+//   (x + c) * d, (x + c) + d                x * d + c * d, x + (c + d)
+//   a*x*x + b*x*y + c*y*y                   a * (x + p * y) * (x + q * y)
+//   reshapes, transposes, layout transforms and casts in a row: one, or none
+//   a clip to the whole range of its type, casts after a clip that keep values
+//   argmax(qnn.dequantize(x, ..))           argmax(x); argmin, argsort as well
+//
+// Function passes of level 0, which require InferType. The rules are applied in
+// turn (RuleOrder::kInTurn), until none changes anything. A node that something
+// else needs as it is keeps what is computed of it from being rewritten.
+
+#ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
+#define BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
+
+#include "absl/status/statusor.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+Pass SimplifyExpr();
+
+// Those of its rules for what a change of layouts leaves behind: identities,
+// reshapes, casts and clips in a row.
+Pass SimplifyExprPostAlterOp();
+
+// The rules of each. They ask for types.
+const RuleSet& SimplifyExprRules();
+const RuleSet& SimplifyExprPostAlterOpRules();
+
+// The same for one expression, which has types.
+absl::StatusOr<Expr> SimplifyExprInExpr(const Expr& expr);
+absl::StatusOr<Expr> SimplifyExprPostAlterOpInExpr(const Expr& expr);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
