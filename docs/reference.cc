@@ -19,6 +19,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/gradients.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/runtime/kernel.h"
@@ -179,6 +180,9 @@ std::string Properties(const OpNode& op) {
   if (!scales.empty()) {
     properties.push_back(absl::StrCat("scales move through it ",
                                       absl::StrJoin(scales, " and ")));
+  }
+  if (relay::Gradients().Get(op) != nullptr) {
+    properties.emplace_back("has a gradient");
   }
   if (relay::InferenceRules().Get(op) != nullptr) {
     properties.emplace_back("replaced by SimplifyInference");

@@ -46,6 +46,13 @@ absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text) {
   return passes.size() == 1 ? passes[0] : *pipeline;
 }
 
+bool MayRefuse(const Pass& pass) {
+  for (const PassException& exception : pass.info().exceptions) {
+    if (exception.law == "runs") return true;
+  }
+  return false;
+}
+
 absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module) {
   for (const std::string& name : pass.info().required) {
     BATON_ASSIGN_OR_RETURN(const Pass required,

@@ -27,6 +27,10 @@ std::vector<std::string> RegisteredPasses(
 // be given and is not.
 absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text);
 
+// Whether `pass` says that it refuses some programs: it does not keep the law
+// `runs` (testing/pass_laws.h).
+bool MayRefuse(const Pass& pass);
+
 // `module` after the passes that `pass` requires, as in a sequence, and those
 // that they require.
 absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module);

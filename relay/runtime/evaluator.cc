@@ -385,9 +385,10 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
   }
   Push(node, Step::kLeave);
   const size_t first = work_.size();
+  // The operator or constructor of a call, its first child, is not a value.
+  bool is_callee = node->kind() == ExprKind::kCall;
   ForEachChild(node, [&](const Expr& child) {
-    // The operator or constructor of a call is not a value.
-    if (node->kind() != ExprKind::kCall || !IsApplied(child)) {
+    if (!std::exchange(is_callee, false) || !IsApplied(child)) {
       Push(child.get(), Step::kEnter);
     }
   });

@@ -240,6 +240,10 @@ TEST(EvaluatorTest, TakesDataApart) {
                  Call(GlobalVar("sum"), {Call(make, {Const(5), list.Nil()})})),
              &module),
       5);
+  const Var f("f");
+  const Function apply({f}, Call(f, {Const(5), list.Nil()}));
+  EXPECT_EQ(Result(Call(GlobalVar("sum"), {Call(apply, {list.cons})}), &module),
+            5);
   // Tuples and wildcards.
   const Var y("y");
   EXPECT_EQ(
@@ -250,6 +254,13 @@ TEST(EvaluatorTest, TakesDataApart) {
             Const(1)},
            {Pattern::OfTuple({Pattern::Wildcard(), Pattern::OfVar(y)}), y}})),
       7);
+}
+
+TEST(EvaluatorTest, AnOperatorAsAnArgumentIsAnError) {
+  const Var f("f");
+  const Function apply({f}, Call(f, {Const(1), Const(2)}));
+  const auto value = Evaluate(Call(apply, {Op::Find("test.add")}), nullptr);
+  EXPECT_THAT(value.status().message(), HasSubstr("can only be called"));
 }
 
 TEST(EvaluatorTest, MatchWithoutAFittingClauseIsAnError) {

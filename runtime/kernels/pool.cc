@@ -74,7 +74,17 @@ struct View {
   Window h;
   Window w;
   int64_t inner;
+  // The maximum of no elements, for floating-point types: the lowest number of
+  // the type of the data, which may be narrower than the one computed with.
+  double lowest;
 };
+
+double Lowest(DType dtype) {
+  if (dtype == DType::Float(16)) return -65504;
+  if (dtype == DType::BFloat(16)) return -0x1.fep127;
+  return dtype == DType::Float(64) ? std::numeric_limits<double>::lowest()
+                                   : std::numeric_limits<float>::lowest();
+}
 
 // Averages of integers are summed in 64 bits, averages of floats in double.
 template <typename T, Mode kMode>
@@ -83,10 +93,14 @@ using SumType = std::conditional_t<
     std::conditional_t<std::is_integral_v<T>, uint64_t, double>>;
 
 template <typename T, Mode kMode>
-SumType<T, kMode> Start() {
-  return kMode == Mode::kMax
-             ? SumType<T, kMode>(std::numeric_limits<T>::lowest())
-             : SumType<T, kMode>(0);
+SumType<T, kMode> Start(const View& v) {
+  if constexpr (kMode == Mode::kAvg) {
+    return 0;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(v.lowest);
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
 }
 
 template <typename T, Mode kMode>
@@ -135,7 +149,7 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
     const T* image = x + outer * v.d.in * v.h.in * v.w.in * v.inner;
     for (int64_t od = 0; od < v.d.out; ++od) {
       for (int64_t oh = 0; oh < v.h.out; ++oh) {
-        std::fill(sums.begin(), sums.end(), Start<T, kMode>());
+        std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
         for (int64_t kd = 0; kd < v.d.kernel; ++kd) {
           const int64_t id = v.d.Input(od, kd);
           if (id < 0 || id >= v.d.in) continue;
@@ -206,7 +220,7 @@ void AdaptivePool(const View& v, const T* x, T* y) {
         const Window::Range h = AdaptiveRange(v.h, oh);
         for (int64_t ow = 0; ow < v.w.out; ++ow) {
           const Window::Range w = AdaptiveRange(v.w, ow);
-          std::fill(sums.begin(), sums.end(), Start<T, kMode>());
+          std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
           for (int64_t id = d.first; id < d.last; ++id) {
             for (int64_t ih = h.first; ih < h.last; ++ih) {
               const T* from =
@@ -258,6 +272,7 @@ absl::StatusOr<Tensor> Run(absl::string_view name, Mode mode, const Tensor& x,
 
 View MakeView(const Tensor& x, const SpatialDims& dims) {
   View view;
+  view.lowest = Lowest(x.dtype());
   view.outer = internal::Product(x.shape().subspan(0, dims.first));
   view.inner = internal::Product(x.shape().subspan(dims.first + dims.count));
   const std::array<Window*, 3> windows = {&view.d, &view.h, &view.w};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -150,6 +151,22 @@ TEST(Pool2dTest, OtherDTypes) {
   params.pool_size = {1, 2};
   EXPECT_TRUE(
       Matches(AvgPool2d(u, params), DType::UInt(8), {1, 1, 1, 1}, {254}));
+}
+
+// The lowest number of the type, in types that are computed with as float32,
+// too: there it would become an infinity.
+TEST(Pool2dTest, MaximumOfPaddingOnly) {
+  Pool2dParams params;
+  params.pool_size = {1, 1};
+  params.padding = {0, 1, 0, 0};
+  for (const auto& [dtype, lowest] :
+       std::vector<std::pair<DType, double>>{{DType::Float(16), -65504},
+                                             {DType::BFloat(16), -0x1.fep127},
+                                             {kFloat32, -0x1.fffffep127},
+                                             {DType::Int(8), -128}}) {
+    EXPECT_TRUE(Matches(MaxPool2d(Make(dtype, {1, 1, 1, 1}, {3}), params),
+                        dtype, {1, 1, 1, 2}, {lowest, 3}));
+  }
 }
 
 TEST(Pool2dTest, NanWins) {
