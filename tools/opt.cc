@@ -502,6 +502,59 @@ absl::Status CheckRules(const std::vector<std::string>& files,
       absl::StrCat(broken, " of ", rules.size(), " rules break laws"));
 }
 
+absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
+                                  const OptStreams& streams) {
+  Console console(streams.reports, options.progress);
+  BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
+  BATON_ASSIGN_OR_RETURN(const AttrMap config, Config(options.run));
+  const Limits limits = LimitsOf(config);
+  const ScopedLimits scoped_limits(limits);
+  BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
+  BATON_ASSIGN_OR_RETURN(Pass pipeline, CheckRunOptions(job.run));
+  return OptJob{std::move(job.name), std::move(job.modules), std::move(job.run),
+                std::move(pipeline)};
+}
+
+absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
+                                               const Pass& pipeline,
+                                               bool finds_fault) {
+  PipelineSettings settings;
+  BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
+  settings.context = {.opt_level = run.opt_level,
+                      .required_pass = run.required_pass,
+                      .disabled_pass = run.disabled_pass,
+                      .config = std::move(config)};
+  settings.make_instruments =
+      [run, &pipeline, finds_fault]() -> absl::StatusOr<PassInstruments> {
+    PassInstruments instruments;
+    if (run.bisect_limit >= 0) {
+      instruments.push_back(
+          std::make_shared<BisectInstrument>(run.bisect_limit));
+    }
+    if (!finds_fault) return instruments;
+    BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
+    for (const InstrumentFactory* factory : factories) {
+      BATON_ASSIGN_OR_RETURN(
+          auto instrument,
+          factory->Make(run.instrument_flags,
+                        {.pipeline = pipeline,
+                         .module_number = 0,
+                         .report = [](absl::string_view /*text*/) {}}));
+      if (instrument != nullptr) instruments.push_back(std::move(instrument));
+    }
+    if (run.verify_each) {
+      instruments.push_back(std::make_shared<VerifyInstrument>());
+    }
+    if (run.check_values) {
+      instruments.push_back(std::make_shared<CheckValuesInstrument>(
+          CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed),
+                             .not_compared = [](absl::string_view) {}}));
+    }
+    return instruments;
+  };
+  return settings;
+}
+
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));
   // What can be found wrong at once is not left for later.

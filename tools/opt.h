@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "baton/tools/flags.h"
+#include "baton/tools/input.h"
 #include "baton/tools/run_options.h"
+#include "baton/transform/pass.h"
+#include "baton/triage/failure.h"
 
 namespace baton {
 
@@ -139,6 +143,26 @@ struct OptStreams {
 // `reports`, among them what is wrong with the input. On an error nothing is
 // written to either of the first two: a file appears whole or not at all.
 absl::Status Opt(const OptOptions& options, const OptStreams& streams);
+
+// What passes run over, and how: what Opt makes of its options first.
+struct OptJob {
+  std::string name;  // of the input, for messages
+  std::vector<InputModule> modules;
+  RunOptions run;
+  Pass pipeline;  // of `run`
+};
+
+// Reads the input. What is wrong with it is written to `streams.reports`.
+absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
+                                  const OptStreams& streams);
+
+// The context that `run` asks for, and the instruments that may find fault with
+// a pass: those that libraries add, --verify_each, --check_values. After
+// --bisect_limit, which is among them in any case. The pipeline must outlive
+// the result.
+absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
+                                               const Pass& pipeline,
+                                               bool finds_fault);
 
 // What is linked into this binary, a line each.
 void ListPasses(std::ostream& out);

@@ -1,0 +1,293 @@
+#include "baton/tools/reduce.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/tools/files.h"
+#include "baton/tools/opt.h"
+#include "baton/tools/reduced_test.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pipeline.h"
+#include "baton/transform/sequential.h"
+#include "baton/triage/child.h"
+#include "baton/triage/failure.h"
+#include "baton/triage/reduce.h"
+#include "baton/triage/shrink.h"
+#include "baton/triage/triage.h"
+#include "re2/re2.h"
+
+namespace baton {
+namespace {
+
+// Whether an error's message matches.
+class MessageOracle final : public Oracle {
+ public:
+  MessageOracle(const std::string& pattern, PipelineSettings settings,
+                ChildLimits limits)
+      : pattern_(pattern), settings_(std::move(settings)), limits_(limits) {}
+
+  bool Matches(const Failure& failure) const {
+    return failure.kind == Failure::Kind::kError &&
+           RE2::PartialMatch(failure.message, pattern_);
+  }
+  const RE2& pattern() const { return pattern_; }
+
+  absl::StatusOr<std::unique_ptr<OracleRun>> Start(
+      const ReducedCase& reduced) const override {
+    BATON_ASSIGN_OR_RETURN(
+        PipelineRun run,
+        PipelineRun::Start(reduced.module, Sequential(reduced.passes),
+                           settings_, limits_));
+    return std::make_unique<Run>(this, std::move(run));
+  }
+
+ private:
+  class Run final : public OracleRun {
+   public:
+    Run(const MessageOracle* oracle, PipelineRun run)
+        : oracle_(oracle), run_(std::move(run)) {}
+    bool Wait() override { return oracle_->Matches(run_.Wait()); }
+
+   private:
+    const MessageOracle* const oracle_;
+    PipelineRun run_;
+  };
+
+  const RE2 pattern_;
+  const PipelineSettings settings_;
+  const ChildLimits limits_;
+};
+
+// Whether a command ends with 0.
+class CommandOracle final : public Oracle {
+ public:
+  CommandOracle(std::string command, std::string folder, ChildLimits limits)
+      : command_(std::move(command)),
+        folder_(std::move(folder)),
+        limits_(limits) {}
+
+  absl::StatusOr<std::unique_ptr<OracleRun>> Start(
+      const ReducedCase& reduced) const override {
+    BATON_ASSIGN_OR_RETURN(const std::string pipeline,
+                           PipelineToString(Sequential(reduced.passes)));
+    const std::string path = absl::StrCat(folder_, "/", ++number_, ".relay");
+    BATON_RETURN_IF_ERROR(
+        WriteFileAtomically(path, AsText(reduced.module, {.types = false})));
+    const std::string command = absl::StrReplaceAll(
+        command_, {{"%%", "%"}, {"%s", path}, {"%p", ShellWord(pipeline)}});
+    BATON_ASSIGN_OR_RETURN(Child child,
+                           Child::Start(
+                               [&]() -> std::string {
+                                 const int status = std::system(
+                                     command.c_str());  // NOLINT(cert-env33-c)
+                                 return status == 0 ? "0" : "1";
+                               },
+                               {.limits = limits_}));
+    return std::make_unique<Run>(std::move(child), path);
+  }
+
+ private:
+  class Run final : public OracleRun {
+   public:
+    Run(Child child, std::string path)
+        : child_(std::move(child)), path_(std::move(path)) {}
+    ~Run() override {
+      std::error_code ignored;
+      std::filesystem::remove(path_, ignored);
+    }
+    bool Wait() override {
+      const ChildResult result = child_.Wait();
+      return result.end == ChildResult::End::kReturned && result.output == "0";
+    }
+
+   private:
+    Child child_;
+    const std::string path_;
+  };
+
+  const std::string command_;
+  const std::string folder_;
+  const ChildLimits limits_;
+  mutable int64_t number_ = 0;  // of files
+};
+
+// A folder that goes with it.
+class TemporaryFolder {
+ public:
+  static absl::StatusOr<std::unique_ptr<TemporaryFolder>> Create() {
+    std::string path =
+        (std::filesystem::temp_directory_path() / "baton-reduce-XXXXXX")
+            .string();
+    if (mkdtemp(path.data()) == nullptr) {
+      return absl::UnavailableError(
+          absl::StrCat("cannot make a folder like ", path));
+    }
+    return std::make_unique<TemporaryFolder>(std::move(path));
+  }
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+absl::Status CheckOptions(const ReduceToolOptions& options) {
+  const int given = (options.wants_error ? 1 : 0) + (options.differs ? 1 : 0) +
+                    (options.crashes ? 1 : 0) + (options.test.empty() ? 0 : 1);
+  if (given > 1) {
+    return absl::InvalidArgumentError(
+        "--fails, --differs, --crashes and --test: give one of them");
+  }
+  return absl::OkStatus();
+}
+
+// What is wrong with the start, as asked for.
+absl::StatusOr<Failure> FindFailure(const IRModule& module, const OptJob& job,
+                                    const ReduceToolOptions& options,
+                                    const PipelineSettings& settings,
+                                    const ChildLimits& limits) {
+  BATON_ASSIGN_OR_RETURN(
+      Failure failure,
+      RunPipelineInChild(module, job.pipeline, settings, limits));
+  if (!failure.failed()) {
+    return absl::NotFoundError(
+        absl::StrCat("nothing is wrong with ", job.name,
+                     options.differs || options.wants_error || options.crashes
+                         ? ""
+                         : ": say what is looked for (see --help)"));
+  }
+  const bool is_error = failure.kind == Failure::Kind::kError;
+  if (is_error == options.crashes ||
+      (!is_error && (options.differs || options.wants_error))) {
+    return absl::NotFoundError(absl::StrCat("what is wrong with ", job.name,
+                                            " is ", KindToString(failure.kind),
+                                            ": ", failure.message));
+  }
+  return failure;
+}
+
+}  // namespace
+
+absl::Status ReduceTool(const OptOptions& input,
+                        const ReduceToolOptions& options,
+                        const OptStreams& streams) {
+  BATON_RETURN_IF_ERROR(CheckOptions(options));
+  BATON_ASSIGN_OR_RETURN(OptJob job, LoadOptJob(input, streams));
+  if (job.modules.size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        job.name, " has ", job.modules.size(), " modules; one is expected"));
+  }
+  // Each test is a process of its own.
+  job.run.threads = 1;
+  if (options.differs) job.run.check_values = true;
+  const IRModule& module = job.modules[0].module;
+  BATON_ASSIGN_OR_RETURN(const PipelineSettings settings,
+                         FaultSettings(job.run, job.pipeline, true));
+  BATON_ASSIGN_OR_RETURN(const PipelineSettings replay,
+                         FaultSettings(job.run, job.pipeline, false));
+  const ChildLimits limits = {.seconds = options.test_seconds,
+                              .memory_bytes = static_cast<int64_t>(
+                                  options.memory_gb * (int64_t{1} << 30))};
+
+  ReducedTestOptions test = {
+      .tool = options.tool, .run = job.run, .failure = {}};
+  ReduceOptions how = {.jobs = options.jobs, .seconds = options.seconds};
+  std::string last;  // the best test
+  how.on_better = [&](const ReducedCase& best) -> absl::Status {
+    BATON_ASSIGN_OR_RETURN(last, ReducedTest(best.module, best.passes, test));
+    if (options.output.empty() || options.output == "-") {
+      return absl::OkStatus();
+    }
+    return WriteFileAtomically(options.output, last);
+  };
+
+  ReduceResult result;
+  if (!options.test.empty()) {
+    const std::optional<IRModule> typed = Typed(module);
+    if (!typed.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(job.name, " cannot be given types"));
+    }
+    BATON_ASSIGN_OR_RETURN(const auto folder, TemporaryFolder::Create());
+    const absl::Span<const Pass> listed = job.pipeline.impl().listed_passes();
+    const ReducedCase start = {*typed, {listed.begin(), listed.end()}};
+    BATON_RETURN_IF_ERROR(how.on_better(start));
+    const CommandOracle oracle(options.test, folder->path(), limits);
+    BATON_ASSIGN_OR_RETURN(result, Reduce(start, oracle, how));
+  } else {
+    BATON_ASSIGN_OR_RETURN(test.failure,
+                           FindFailure(module, job, options, settings, limits));
+    const Failure& failure = test.failure;
+    const bool matches = options.wants_error && !options.fails.empty();
+    if (matches) {
+      const MessageOracle oracle(options.fails, settings, limits);
+      if (!oracle.pattern().ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--fails: ", oracle.pattern().error()));
+      }
+      if (!oracle.Matches(failure)) {
+        return absl::NotFoundError(
+            absl::StrCat("--fails: no match: ", failure.message));
+      }
+    }
+    BATON_ASSIGN_OR_RETURN(
+        const Guilty guilty,
+        FindGuilty(module, job.pipeline, settings, replay, failure, limits));
+    streams.reports << "guilty: #" << guilty.execution.number << " "
+                    << guilty.execution.pass.name() << "\n"
+                    << std::flush;
+    if (guilty.shows.passes.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat("the failure does not come again: ", failure.message));
+    }
+    test.run.opt_level = guilty.settings.context.opt_level;
+    test.run.disabled_pass = guilty.settings.context.disabled_pass;
+    BATON_RETURN_IF_ERROR(how.on_better(guilty.shows));
+    std::unique_ptr<Oracle> oracle =
+        matches ? std::make_unique<MessageOracle>(options.fails,
+                                                  guilty.settings, limits)
+                : FailureOracle(failure, guilty.settings, limits);
+    BATON_ASSIGN_OR_RETURN(result, Reduce(guilty.shows, *oracle, how));
+  }
+  if (options.output.empty() || options.output == "-") streams.out << last;
+  streams.reports << "reduced to " << NumCalls(result.best.module) << " calls, "
+                  << result.best.passes.size() << " passes: " << result.tests
+                  << " tests, " << result.cached
+                  << " more known from equal ones"
+                  << (result.timed_out ? "; the time was up" : "")
+                  << (result.flaky ? "; flaky: the same program does not "
+                                     "always fail"
+                                   : "")
+                  << "\n"
+                  << std::flush;
+  return absl::OkStatus();
+}
+
+}  // namespace baton

@@ -1,0 +1,90 @@
+// The library behind `baton-reduce`.
+
+#ifndef BATON_TOOLS_REDUCE_H_
+#define BATON_TOOLS_REDUCE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/opt.h"
+
+namespace baton {
+
+inline constexpr char kOracleFlags[] = "What is looked for";
+inline constexpr char kReduceFlags[] = "How";
+
+// Each field in VisitFields is a flag of its name, beside those of baton-opt
+// that say what runs.
+struct ReduceToolOptions {
+  // What is looked for; one of them is given. `fails` is a regular expression,
+  // and looks for any error if it is empty and `wants_error`.
+  std::string fails;
+  bool wants_error = false;
+  bool differs = false;
+  bool crashes = false;
+  std::string test;
+
+  std::string output;
+  int jobs = 2;
+  double test_seconds = 10;
+  double seconds = 0;
+  double memory_gb = 0;
+  std::string tool = "baton-opt";
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("fails", &ReduceToolOptions::fails,
+      FlagSpec{.help = "An error, whose message RE matches (RE2) if given.",
+               .value = "RE",
+               .group = kOracleFlags});
+    v("differs", &ReduceToolOptions::differs,
+      FlagSpec{.help = "A pass changes what the program computes.",
+               .group = kOracleFlags});
+    v("crashes", &ReduceToolOptions::crashes,
+      FlagSpec{.help = "The process crashes, or its time is up.",
+               .group = kOracleFlags});
+    v("test", &ReduceToolOptions::test,
+      FlagSpec{.help = "A command that ends with 0 if %s, a program, shows it; "
+                       "%p is the pipeline.",
+               .value = "COMMAND",
+               .group = kOracleFlags});
+    v("output", &ReduceToolOptions::output,
+      FlagSpec{.help = "The test; always the best so far. Standard output if "
+                       "not given.",
+               .value = "FILE",
+               .group = kReduceFlags});
+    v("jobs", &ReduceToolOptions::jobs,
+      FlagSpec{.help = "Tests at one time; the result is the same.",
+               .value = "N",
+               .group = kReduceFlags});
+    v("test_seconds", &ReduceToolOptions::test_seconds,
+      FlagSpec{.help = "Of processor time for one test; what runs longer has "
+                       "crashed.",
+               .value = "X",
+               .group = kReduceFlags});
+    v("seconds", &ReduceToolOptions::seconds,
+      FlagSpec{.help = "Ends with the best so far; 0: when nothing helps.",
+               .value = "X",
+               .group = kReduceFlags});
+    v("memory_gb", &ReduceToolOptions::memory_gb,
+      FlagSpec{.help = "Of one test; 0: no limit.",
+               .value = "X",
+               .group = kReduceFlags});
+    v("tool", &ReduceToolOptions::tool,
+      FlagSpec{.help = "The compiler that the test's RUN lines call.",
+               .value = "NAME",
+               .group = kReduceFlags});
+  }
+};
+
+// Reduces what `input` says to a test (tools/reduced_test.h). What was found is
+// said on `streams.reports`. Errors: those of the input; nothing is wrong with
+// it; the output cannot be written.
+absl::Status ReduceTool(const OptOptions& input,
+                        const ReduceToolOptions& options,
+                        const OptStreams& streams);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_REDUCE_H_

@@ -1,0 +1,128 @@
+#include "baton/tools/reduce_main.h"
+
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/registry.h"
+#include "baton/base/status_macros.h"
+#include "baton/tools/flag_files.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/instruments.h"
+#include "baton/tools/opt.h"
+#include "baton/tools/reduce.h"
+#include "baton/tools/run_main.h"
+#include "baton/tools/run_options.h"
+
+namespace baton {
+namespace {
+
+constexpr char kUsage[] =
+    "Finds the smallest program and the shortest pipeline that still fail.\n\n"
+    "  baton-reduce INPUT --passes=PIPELINE\n"
+    "               (--fails[=RE] | --differs | --crashes | --test=COMMAND) "
+    "--output=FILE\n\n"
+    "INPUT is what baton-opt takes, reproducers too. The result is an IR test "
+    "with RUN\nand CHECK lines.\n";
+
+// Those of baton-opt's flags that say what the input is.
+const std::vector<Flag>& InputFlags() {
+  static const auto* const kFlags = [] {
+    auto* flags = new std::vector<Flag>();
+    for (const Flag& flag : FlagsOf<OptOptions>()) {
+      if (flag.spec.group == kInputFlags && flag.name != "split_input_file") {
+        flags->push_back(flag);
+      }
+    }
+    return flags;
+  }();
+  return *kFlags;
+}
+
+absl::StatusOr<FlagSet> AllFlags() {
+  FlagSet flags;
+  for (const std::vector<Flag>* own :
+       {&FlagsOf<ReduceToolOptions>(), &InputFlags(), &FlagsOf<RunOptions>()}) {
+    BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-reduce"));
+  }
+  for (const std::string& name : Instruments().Names()) {
+    BATON_ASSIGN_OR_RETURN(const InstrumentFactory* factory,
+                           Instruments().Get(name));
+    BATON_RETURN_IF_ERROR(flags.Add(factory->flags(),
+                                    absl::StrCat("the instrument ", name),
+                                    absl::StrCat("Instrument ", name)));
+  }
+  return flags;
+}
+
+std::string Help(const FlagSet& flags) {
+  std::string help = kUsage;
+  for (const char* heading :
+       {kOracleFlags, kReduceFlags, kInputFlags, kPassFlags, kFaultFlags}) {
+    absl::StrAppend(&help, "\n", heading, ":\n", flags.Help(heading));
+  }
+  return help;
+}
+
+absl::Status Main(const std::vector<absl::string_view>& raw_args) {
+  BATON_RETURN_IF_ERROR(RegistrationErrors());
+  BATON_ASSIGN_OR_RETURN(const FlagSet flags, AllFlags());
+  BATON_ASSIGN_OR_RETURN(std::vector<Argument> args, ExpandFlagFiles(raw_args));
+  for (Argument& arg : args) {
+    // Any error.
+    if (arg.text == "--fails" || arg.text == "-fails") arg.text = "--fails=";
+  }
+  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
+  OptOptions input;
+  for (const std::string& arg : parsed.rest) {
+    if (arg == "--help") {
+      std::cout << Help(flags);
+      return absl::OkStatus();
+    }
+    if ((arg.size() > 1 && arg[0] == '-') || !input.input.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected argument ", arg, " (see --help)"));
+    }
+    input.input = arg;
+  }
+  ReduceToolOptions options;
+  AttrMap of_input;
+  AttrMap of_tool;
+  for (const auto& [name, value] : parsed.values) {
+    if (FieldsOf<ReduceToolOptions>().Find(name) != nullptr) {
+      of_tool.emplace_back(name, value);
+      if (name == "fails") options.wants_error = true;
+      continue;
+    }
+    input.given.push_back(name);
+    if (FieldsOf<OptOptions>().Find(name) != nullptr ||
+        FieldsOf<RunOptions>().Find(name) != nullptr) {
+      of_input.emplace_back(name, value);
+    } else {
+      input.run.instrument_flags.emplace_back(name, value);
+    }
+  }
+  BATON_RETURN_IF_ERROR(AssignFlags(of_tool, &options));
+  BATON_RETURN_IF_ERROR(AssignFlags(of_input, &input));
+  BATON_RETURN_IF_ERROR(AssignFlags(of_input, &input.run));
+  return ReduceTool(input, options, {std::cin, std::cout, std::cerr});
+}
+
+}  // namespace
+
+int ReduceMain(int argc, char** argv) {
+  return RunMain("baton-reduce", [argc, argv] {
+    const absl::Status status = Main({argv + (argc > 0 ? 1 : 0), argv + argc});
+    if (status.ok()) return 0;
+    std::cerr << "baton-reduce: " << status.message() << "\n";
+    return 1;
+  });
+}
+
+}  // namespace baton

@@ -1,0 +1,161 @@
+// Runs baton-reduce with passes that are wrong on purpose, and the tests that
+// it writes.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ReadFileOrFail;
+using testing::RunResult;
+
+std::string TempFile(const std::string& name) {
+  return absl::StrCat(testing::TempDir(), "/", name);
+}
+
+std::string File(const std::string& name, const std::string& content) {
+  std::ofstream(TempFile(name), std::ios::binary) << content;
+  return TempFile(name);
+}
+
+std::string Program() {
+  return File("program.relay",
+              "def @main(%x: Tensor[(2, 8), float32]) {\n"
+              "  tanh(nn.relu(add(%x, add(1f, -1.25f))))\n"
+              "}\n");
+}
+
+struct Reduced {
+  RunResult run;
+  std::string test;  // what was written; empty if nothing
+};
+
+Reduced Reduce(const std::string& args) {
+  const std::string path = TempFile("reduced.relay");
+  std::filesystem::remove(path);
+  Reduced result;
+  result.run = testing::RunBinary(
+      "tools/faulty-reduce",
+      absl::StrCat(args, " --tool=faulty-opt --output=", path));
+  if (!std::filesystem::exists(path)) return result;
+  result.test = ReadFileOrFail(path);
+  const RunResult test = testing::RunBinary(
+      "tools/baton-ir-test",
+      absl::StrCat(path, " --programs=tools/faulty-opt,tools/baton-check"));
+  EXPECT_EQ(test.exit_code, 0) << test.err << result.test;
+  return result;
+}
+
+TEST(ReduceTest, WrongValues) {
+  const Reduced r =
+      Reduce(Program() +
+             " --passes=InferType,FoldConstant,DropRelu,FuseOps --differs");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("guilty: #5 DropRelu\n"));
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 1 calls, 1 passes"));
+  EXPECT_EQ(r.test,
+            "// DropRelu: an error.\n"
+            "// RUN: not faulty-opt %s --passes=InferType,DropRelu "
+            "--check_values --emit=none 2>&1 \\\n"
+            "// RUN:   | baton-check %s\n"
+            "// CHECK: in pass {{.*}}#{{[0-9]+}} DropRelu\n"
+            "// CHECK: pass DropRelu changed what\n"
+            "\n"
+            "#[version = \"0.0.5\"]\n"
+            "def @main(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] "
+            "{\n"
+            "  nn.relu(%x)\n"
+            "}\n");
+}
+
+TEST(ReduceTest, SameForAnyNumberOfJobs) {
+  const std::string args =
+      "tools/testdata/lstm.relay --passes=FoldConstant,NextField --differs";
+  const Reduced one = Reduce(args + " --jobs=1");
+  const Reduced four = Reduce(args + " --jobs=4");
+  EXPECT_EQ(one.run.exit_code, 0) << one.run.err;
+  EXPECT_THAT(one.test, HasSubstr("split("));
+  EXPECT_EQ(one.test, four.test);
+}
+
+TEST(ReduceTest, Errors) {
+  const Reduced r = Reduce(
+      Program() + " --passes=FoldConstant,LoseVariable --verify_each --fails");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.test, HasSubstr("CHECK: pass LoseVariable broke the module"));
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 0 calls, 1 passes"));
+}
+
+TEST(ReduceTest, ErrorsByMessage) {
+  const std::string args =
+      Program() + " --passes=InferType,FailIfTyped --fails=";
+  EXPECT_THAT(Reduce(args + "'has .ypes'").run.err, HasSubstr("1 passes"));
+  EXPECT_THAT(Reduce(args + "other").run.err, HasSubstr("no match"));
+  EXPECT_THAT(Reduce(args + "'('").run.err, HasSubstr("missing )"));
+}
+
+TEST(ReduceTest, Crashes) {
+  const Reduced r = Reduce(
+      "--workload='resnet{image_shape=[3,32,32]}' "
+      "--passes=SimplifyInference,CrashOnReluOfAdd,FuseOps --crashes");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("CrashOnReluOfAdd\n"));
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 2 calls, 1 passes"));
+  EXPECT_THAT(r.test, HasSubstr("; test $? -ge 128\n"));
+  EXPECT_THAT(r.test, Not(HasSubstr("SimplifyInference")));
+}
+
+TEST(ReduceTest, EndlessLoops) {
+  const Reduced r = Reduce(
+      "tools/testdata/transformer.relay "
+      "--passes=InferType,HangOnBiasOfDense --crashes --test_seconds=0.2");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 2 calls, 1 passes"));
+  EXPECT_THAT(r.test, HasSubstr("// HangOnBiasOfDense: a time-out."));
+}
+
+TEST(ReduceTest, Commands) {
+  const Reduced r =
+      Reduce(Program() +
+             " --passes=FoldConstant,FuseOps "
+             "--test='grep -q tanh %s && echo %p | grep -q Fuse'");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 1 calls, 1 passes"));
+}
+
+TEST(ReduceTest, FlakyCommandsAreNoticed) {
+  const std::string state = File("state", "0\n");
+  const RunResult r = testing::RunBinary(
+      "tools/faulty-reduce",
+      absl::StrCat(Program(),
+                   " --passes=FoldConstant --jobs=1 --test='n=$(cat ", state,
+                   "); echo $((1 - n)) >", state, "; test $n = 0'"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("flaky"));
+}
+
+TEST(ReduceTest, Mistakes) {
+  EXPECT_THAT(Reduce(Program() + " --passes=FoldConstant --fails").run.err,
+              HasSubstr("nothing is wrong"));
+  EXPECT_THAT(
+      Reduce(Program() + " --passes=FoldConstant --fails --crashes").run.err,
+      HasSubstr("give one of them"));
+  EXPECT_THAT(
+      Reduce(Program() + " --passes=LoseVariable,FuseOps --crashes").run.err,
+      HasSubstr("is an error"));
+  EXPECT_THAT(Reduce(Program() + " --pases=FuseOps").run.err,
+              HasSubstr("unexpected argument --pases=FuseOps"));
+}
+
+}  // namespace
+}  // namespace baton

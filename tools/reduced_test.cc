@@ -1,0 +1,154 @@
+#include "baton/tools/reduced_test.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/run_options.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pipeline.h"
+#include "baton/transform/sequential.h"
+#include "baton/triage/failure.h"
+
+namespace baton {
+namespace {
+
+// The beginning of a message that other programs would have, too: up to the
+// first name or number. What CHECK lines take for something else ends it, too.
+std::string StableBeginning(absl::string_view message) {
+  const absl::string_view line = message.substr(0, message.find('\n'));
+  size_t end = 0;
+  size_t begin = 0;
+  while (begin < line.size()) {
+    const size_t space = std::min(line.find(' ', begin), line.size());
+    const absl::string_view word = line.substr(begin, space - begin);
+    if (word.find_first_of("0123456789%@`\"[]{}#") != absl::string_view::npos) {
+      break;
+    }
+    end = space;
+    begin = space + 1;
+  }
+  return std::string(line.substr(0, end));
+}
+
+// The message without the lines that the pass manager put before it.
+absl::string_view WithoutPlace(absl::string_view message) {
+  while (absl::StartsWith(message, "in pass #")) {
+    const size_t end = message.find('\n');
+    if (end == absl::string_view::npos) break;
+    message.remove_prefix(end + 1);
+  }
+  return message;
+}
+
+std::string FlagText(const AttrValue& value) {
+  if (const auto* text = value.As<std::string>()) return *text;
+  if (const auto* list = value.As<AttrList>()) {
+    return absl::StrJoin(*list, ",",
+                         [](std::string* out, const AttrValue& item) {
+                           absl::StrAppend(out, FlagText(item));
+                         });
+  }
+  return value.ToString();
+}
+
+// A flag on the command line, after a space.
+std::string FlagOn(absl::string_view name, const AttrValue& value) {
+  const auto* is_set = value.As<bool>();
+  if (is_set != nullptr) return absl::StrCat(" --", *is_set ? "" : "no", name);
+  return absl::StrCat(" --", name, "=", ShellWord(FlagText(value)));
+}
+
+}  // namespace
+
+std::string ShellWord(absl::string_view text) {
+  const bool is_plain =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+               absl::StrContains("_-./,:=+%@", absl::string_view(&c, 1));
+      });
+  if (is_plain) return std::string(text);
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+absl::StatusOr<std::string> CommandLine(absl::string_view file,
+                                        const std::vector<Pass>& passes,
+                                        const ReducedTestOptions& options) {
+  BATON_ASSIGN_OR_RETURN(std::string pipeline,
+                         PipelineToString(Sequential(passes)));
+  if (options.infers_types) {
+    pipeline = absl::StrCat("InferType", pipeline.empty() ? "" : ",", pipeline);
+  }
+  std::string line(file);
+  absl::StrAppend(&line, " --passes=", ShellWord(pipeline));
+  const FieldList& fields = FieldsOf<RunOptions>();
+  for (const Flag& flag : FlagsOf<RunOptions>()) {
+    // Which executions ran is not the same any more.
+    if (flag.name == "passes" || flag.name == "bisect_limit") continue;
+    if (fields.IsDefault(*flag.field, &options.run)) continue;
+    line += FlagOn(flag.name, flag.field->Get(&options.run));
+  }
+  for (const auto& [name, value] : options.run.instrument_flags) {
+    line += FlagOn(name, value);
+  }
+  return absl::StrCat(line, " --emit=none");
+}
+
+absl::StatusOr<std::string> ReducedTest(const IRModule& module,
+                                        const std::vector<Pass>& passes,
+                                        const ReducedTestOptions& options) {
+  const Failure& failure = options.failure;
+  BATON_ASSIGN_OR_RETURN(std::string command,
+                         CommandLine("%s", passes, options));
+  command = absl::StrCat(options.tool, " ", command);
+  std::string text =
+      absl::StrCat("// ", failure.pass, failure.pass.empty() ? "" : ": ",
+                   KindToString(failure.kind), ".\n");
+  switch (failure.kind) {
+    case Failure::Kind::kError: {
+      absl::StrAppend(&text, "// RUN: not ", command,
+                      " 2>&1 \\\n// RUN:   | baton-check %s\n");
+      if (!failure.pass.empty()) {
+        absl::StrAppend(&text, "// CHECK: in pass {{.*}}#{{[0-9]+}} ",
+                        failure.pass, "\n");
+      }
+      const std::string message =
+          StableBeginning(WithoutPlace(failure.message));
+      if (!message.empty()) absl::StrAppend(&text, "// CHECK: ", message, "\n");
+      if (message.empty() && failure.pass.empty()) {
+        absl::StrAppend(&text, "// CHECK: {{.}}\n");
+      }
+      break;
+    }
+    case Failure::Kind::kCrash:
+      absl::StrAppend(&text, "// RUN: ", command, "; test $? -ge 128\n");
+      break;
+    case Failure::Kind::kTimeOut:
+      absl::StrAppend(&text, "// RUN: timeout -s KILL 10 ", command,
+                      "; test $? -eq 137\n");
+      break;
+    case Failure::Kind::kNone:
+      absl::StrAppend(&text, "// RUN: ", command, "\n");
+      break;
+  }
+  absl::StrAppend(&text, "\n", AsText(module, {.types = false}));
+  if (text.back() != '\n') text += '\n';
+  return text;
+}
+
+}  // namespace baton

@@ -1,0 +1,207 @@
+#include "baton/triage/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/base/status_macros.h"
+
+namespace baton {
+namespace {
+
+// In a sanitizer's build, its bookkeeping counts as memory of the program.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasSanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+constexpr bool kHasSanitizer = true;
+#else
+constexpr bool kHasSanitizer = false;
+#endif
+#else
+constexpr bool kHasSanitizer = false;
+#endif
+
+double Now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Seconds of the wall clock for one of processor time.
+constexpr double kWallFactor = 10;
+
+// The first byte that a body's result begins with, so that a copy that left
+// early is told from one that returned an empty text.
+constexpr char kReturned = 'R';
+
+bool WriteAll(int fd, const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+void Silence() {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return;
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  dup2(null, STDERR_FILENO);
+}
+
+// In the copy. Never returns.
+[[noreturn]] void RunBody(const std::function<std::string()>& body, int fd,
+                          pid_t parent, const Child::Options& options) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  if (options.limits.memory_bytes > 0 && !kHasSanitizer) {
+    const auto bytes = static_cast<rlim_t>(options.limits.memory_bytes);
+    const rlimit data = {bytes, bytes};
+    setrlimit(RLIMIT_DATA, &data);
+  }
+  const double seconds = std::min(options.limits.seconds, 1e6);
+  itimerval timer = {};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec =
+      1 + static_cast<suseconds_t>(999'998 * (seconds - std::floor(seconds)));
+  signal(SIGPROF, SIG_DFL);
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  if (!options.keeps_streams) Silence();
+  // Crashes are the expected; nobody else's handlers are to report them.
+  for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
+    signal(number, SIG_DFL);
+  }
+  try {
+    _exit(WriteAll(fd, kReturned + body()) ? 0 : 1);
+  } catch (...) {
+    abort();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Child> Child::Start(const std::function<std::string()>& body,
+                                   const Options& options) {
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot make a pipe");
+  }
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) {
+    const int code = errno;
+    close(ends[0]);
+    close(ends[1]);
+    return absl::ErrnoToStatus(code, "cannot start a process");
+  }
+  if (pid == 0) {
+    close(ends[0]);
+    RunBody(body, ends[1], parent, options);
+  }
+  close(ends[1]);
+  setpgid(pid, pid);  // here as well: it may be killed before it runs
+  return Child(pid, ends[0], Now() + kWallFactor * options.limits.seconds);
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      fd_(std::exchange(other.fd_, -1)),
+      deadline_(other.deadline_) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  if (this != &other) {
+    Kill();
+    pid_ = std::exchange(other.pid_, -1);
+    fd_ = std::exchange(other.fd_, -1);
+    deadline_ = other.deadline_;
+  }
+  return *this;
+}
+
+Child::~Child() { Kill(); }
+
+void Child::Kill() {
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (fd_ >= 0) close(fd_);
+  pid_ = -1;
+  fd_ = -1;
+}
+
+ChildResult Child::Wait() {
+  ChildResult result;
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (true) {
+    // Not more than an hour at once, so that the number fits.
+    const double left = std::clamp(deadline_ - Now(), 0.0, 3600.0);
+    pollfd entry = {fd_, POLLIN, 0};
+    const int ready = poll(&entry, 1, static_cast<int>(left * 1000) + 1);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      if (Now() < deadline_) continue;
+      result.end = ChildResult::End::kTimedOut;
+      Kill();
+      return result;
+    }
+    const ssize_t n = read(fd_, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    text.append(buffer.data(), static_cast<size_t>(n));
+  }
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  kill(-pid_, SIGKILL);  // what it left behind
+  pid_ = -1;
+  close(fd_);
+  fd_ = -1;
+  if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+    if (result.signal == SIGPROF) result.end = ChildResult::End::kTimedOut;
+  } else if (!text.empty() && text[0] == kReturned &&
+             WEXITSTATUS(status) == 0) {
+    result.end = ChildResult::End::kReturned;
+    result.output = text.substr(1);
+  }
+  return result;
+}
+
+absl::StatusOr<ChildResult> RunInChild(const std::function<std::string()>& body,
+                                       const Child::Options& options) {
+  BATON_ASSIGN_OR_RETURN(Child child, Child::Start(body, options));
+  return child.Wait();
+}
+
+}  // namespace baton

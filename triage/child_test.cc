@@ -1,0 +1,72 @@
+#include "baton/triage/child.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "baton/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using End = ChildResult::End;
+
+TEST(ChildTest, ReturnsWhatTheBodyReturns) {
+  const std::string text(100'000, 'x');  // more than a pipe holds
+  const absl::StatusOr<ChildResult> result =
+      RunInChild([&] { return text; }, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->end, End::kReturned);
+  EXPECT_EQ(result->output, text);
+}
+
+TEST(ChildTest, CrashesStayThere) {
+  const absl::StatusOr<ChildResult> result = RunInChild(
+      []() -> std::string {
+        std::abort();
+        return "";
+      },
+      {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->end, End::kCrashed);
+  EXPECT_EQ(result->signal, SIGABRT);
+}
+
+TEST(ChildTest, LeavingIsNoReturn) {
+  const absl::StatusOr<ChildResult> result = RunInChild(
+      []() -> std::string {
+        std::_Exit(0);
+        return "";
+      },
+      {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->end, End::kCrashed);
+  EXPECT_EQ(result->signal, 0);
+}
+
+TEST(ChildTest, IsStopped) {
+  const absl::StatusOr<ChildResult> result = RunInChild(
+      []() -> std::string {
+        while (std::clock() >= 0) {
+        }
+        return "";
+      },
+      {.limits = {.seconds = 0.2}});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->end, End::kTimedOut);
+}
+
+TEST(ChildTest, SeveralAtOnce) {
+  absl::StatusOr<Child> a = Child::Start([] { return "a"; }, {});
+  absl::StatusOr<Child> b = Child::Start([] { return "b"; }, {});
+  ASSERT_TRUE(a.ok());
+  ASSERT_TRUE(b.ok());
+  EXPECT_EQ(b->Wait().output, "b");
+  EXPECT_EQ(a->Wait().output, "a");
+}
+
+}  // namespace
+}  // namespace baton

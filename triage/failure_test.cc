@@ -1,0 +1,56 @@
+#include "baton/triage/failure.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/testing/toy_passes.h"
+#include "baton/transform/sequential.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+TEST(MessageKeyTest, ForgetsNamesAndNumbers) {
+  EXPECT_EQ(MessageKey("add: cannot broadcast (3) with (4)"),
+            MessageKey("add: cannot broadcast (1, 2) with (7)"));
+  EXPECT_EQ(MessageKey("pass P changed what @main computes: 3 of 4 elements"),
+            "pass P changed what computes:");
+  EXPECT_NE(MessageKey("unknown operator"), MessageKey("unknown function"));
+}
+
+TEST(FailureTest, TextKeepsAll) {
+  const Failure failure = {.kind = Failure::Kind::kTimeOut,
+                           .number = 7,
+                           .pass = "P",
+                           .message = std::string("a\0b", 3),
+                           .key = "k"};
+  const Failure read = ReadFailure(WriteFailure(failure));
+  EXPECT_TRUE(SameFailure(failure, read));
+  EXPECT_EQ(read.number, 7);
+  EXPECT_EQ(read.message, failure.message);
+}
+
+TEST(FailureTest, NamesThePassThatFailed) {
+  const absl::StatusOr<Failure> failure = RunPipelineInChild(
+      toy::Module(),
+      Sequential({toy::AToB(), toy::Fails("bad 3"), toy::BToA()}), {}, {});
+  ASSERT_TRUE(failure.ok());
+  EXPECT_EQ(failure->kind, Failure::Kind::kError);
+  EXPECT_EQ(failure->pass, "Fails");
+  const absl::StatusOr<Failure> again = RunPipelineInChild(
+      toy::Module(), Sequential({toy::Fails("bad 14")}), {}, {});
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(SameFailure(*failure, *again));
+  EXPECT_NE(failure->number, again->number);
+}
+
+TEST(FailureTest, NoneIsNone) {
+  const absl::StatusOr<Failure> failure = RunPipelineInChild(
+      toy::Module(), Sequential({toy::AToB(), toy::BToA()}), {}, {});
+  ASSERT_TRUE(failure.ok());
+  EXPECT_FALSE(failure->failed());
+}
+
+}  // namespace
+}  // namespace baton

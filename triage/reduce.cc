@@ -1,0 +1,464 @@
+#include "baton/triage/reduce.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
+#include "baton/transform/sequential.h"
+#include "baton/triage/failure.h"
+#include "baton/triage/shrink.h"
+
+namespace baton {
+namespace {
+
+class FailureOracleRun final : public OracleRun {
+ public:
+  FailureOracleRun(PipelineRun run, const Failure* wanted)
+      : run_(std::move(run)), wanted_(wanted) {}
+  bool Wait() override { return SameFailure(*wanted_, run_.Wait()); }
+
+ private:
+  PipelineRun run_;
+  const Failure* const wanted_;
+};
+
+class TheFailureOracle final : public Oracle {
+ public:
+  TheFailureOracle(Failure failure, PipelineSettings settings,
+                   ChildLimits limits)
+      : failure_(std::move(failure)),
+        settings_(std::move(settings)),
+        limits_(limits) {}
+
+  absl::StatusOr<std::unique_ptr<OracleRun>> Start(
+      const ReducedCase& reduced) const override {
+    BATON_ASSIGN_OR_RETURN(
+        PipelineRun run,
+        PipelineRun::Start(reduced.module, Sequential(reduced.passes),
+                           settings_, limits_));
+    return std::make_unique<FailureOracleRun>(std::move(run), &failure_);
+  }
+
+ private:
+  const Failure failure_;
+  const PipelineSettings settings_;
+  const ChildLimits limits_;
+};
+
+// What passes are called in a key; those without text by their addresses.
+std::string TextOf(const std::vector<Pass>& passes) {
+  std::string text;
+  for (const Pass& pass : passes) {
+    const absl::StatusOr<std::string> one = pass.ToString();
+    absl::StrAppend(
+        &text,
+        one.ok() ? *one
+                 : absl::StrCat(pass.name(), "#",
+                                reinterpret_cast<uintptr_t>(&pass.impl())),
+        ",");
+  }
+  return text;
+}
+
+using MakeCase = std::function<std::optional<ReducedCase>()>;
+
+class Reducer {
+ public:
+  Reducer(ReducedCase start, const Oracle& oracle, const ReduceOptions& options)
+      : oracle_(oracle), options_(options), best_(std::move(start)) {
+    best_size_ = SizeOf(best_.module);
+  }
+
+  absl::StatusOr<ReduceResult> Run();
+
+ private:
+  using Size = std::pair<ProgramSize, size_t>;
+
+  bool OutOfTime() {
+    const double now = Now();
+    if (options_.seconds > 0 && now > begin_ + options_.seconds) {
+      result_.timed_out = true;
+    }
+    return result_.timed_out || !error_.ok();
+  }
+  static double Now() {
+    return std::chrono::duration<double>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  // Whether the start fails, and whether it always does.
+  absl::Status CheckStart();
+
+  // The first case, of those that are smaller, that the oracle accepts becomes
+  // the best one; the index of its maker, or nullopt. Tests up to `jobs` at
+  // once, which shows only in the time.
+  std::optional<size_t> First(const std::vector<MakeCase>& makers);
+  // Tries them all; where one is accepted, asks `make` for those of the new
+  // program and goes on at the same place.
+  bool Greedy(const std::function<std::vector<Smaller>(const IRModule&)>& make);
+
+  bool ReducePasses();
+  void NarrowResult();
+  void NarrowInputs();
+  bool CutChunks();
+
+  void Accept(ReducedCase reduced);
+  std::vector<MakeCase> FewerPasses() const;
+  MakeCase WithModule(Smaller make) const {
+    return [this, make = std::move(make)]() -> std::optional<ReducedCase> {
+      std::optional<IRModule> module = make();
+      if (!module.has_value()) return std::nullopt;
+      return ReducedCase{*std::move(module), best_.passes};
+    };
+  }
+  bool TryModule(Smaller make) {
+    return First({WithModule(std::move(make))}).has_value();
+  }
+
+  // A case that was tested, and what came of it.
+  struct Tested {
+    IRModule module;
+    std::string passes;
+    bool fails;
+  };
+  uint64_t KeyOf(const ReducedCase& reduced, const std::string& passes) const {
+    return StructuralHash(reduced.module) ^ std::hash<std::string>()(passes);
+  }
+  const Tested* FindTested(uint64_t key, const ReducedCase& reduced,
+                           const std::string& passes) const {
+    const auto it = tested_.find(key);
+    if (it == tested_.end()) return nullptr;
+    for (const Tested& tested : it->second) {
+      if (tested.passes == passes &&
+          StructuralEqual(tested.module, reduced.module)) {
+        return &tested;
+      }
+    }
+    return nullptr;
+  }
+
+  const Oracle& oracle_;
+  const ReduceOptions& options_;
+  const double begin_ = Now();
+  ReducedCase best_;
+  ProgramSize best_size_;
+  Shrinker shrinker_{true};
+  FlatHashMap<uint64_t, std::vector<Tested>> tested_;
+  ReduceResult result_;
+  absl::Status error_;
+};
+
+void Reducer::Accept(ReducedCase reduced) {
+  best_ = std::move(reduced);
+  best_size_ = SizeOf(best_.module);
+  if (options_.on_better != nullptr) error_.Update(options_.on_better(best_));
+}
+
+absl::Status Reducer::CheckStart() {
+  constexpr int kRuns = 3;
+  int failed = 0;
+  for (int i = 0; i < kRuns; ++i) {
+    BATON_ASSIGN_OR_RETURN(const std::unique_ptr<OracleRun> run,
+                           oracle_.Start(best_));
+    ++result_.tests;
+    if (run->Wait()) ++failed;
+  }
+  if (failed == 0) {
+    return absl::NotFoundError(
+        "the program does not show the failure that is to be reduced");
+  }
+  result_.flaky = failed < kRuns;
+  return absl::OkStatus();
+}
+
+std::optional<size_t> Reducer::First(const std::vector<MakeCase>& makers) {
+  struct Pending {
+    size_t index;
+    ReducedCase reduced;
+    uint64_t key;
+    std::string passes;
+    std::unique_ptr<OracleRun> run;  // null if the answer is known
+    bool fails = false;
+  };
+  const auto jobs = static_cast<size_t>(std::max(options_.jobs, 1));
+  std::deque<Pending> pending;
+  size_t next = 0;
+  while (!OutOfTime()) {
+    while (next < makers.size() && pending.size() < jobs) {
+      const size_t index = next++;
+      std::optional<ReducedCase> reduced = makers[index]();
+      if (!reduced.has_value()) continue;
+      const ProgramSize size = SizeOf(reduced->module);
+      std::string passes = TextOf(reduced->passes);
+      const std::string best_passes = TextOf(best_.passes);
+      const bool fewer = passes.size() < best_passes.size();
+      // Never larger in one way for being smaller in the other.
+      if (best_size_ < size || (!fewer && !(size < best_size_))) continue;
+      Pending entry{.index = index,
+                    .reduced = *std::move(reduced),
+                    .key = 0,
+                    .passes = std::move(passes),
+                    .run = nullptr};
+      entry.key = KeyOf(entry.reduced, entry.passes);
+      if (const Tested* known =
+              FindTested(entry.key, entry.reduced, entry.passes)) {
+        ++result_.cached;
+        entry.fails = known->fails;
+        if (!entry.fails) continue;
+      } else {
+        auto run = oracle_.Start(entry.reduced);
+        if (!run.ok()) {
+          error_ = run.status();
+          return std::nullopt;
+        }
+        entry.run = *std::move(run);
+      }
+      pending.push_back(std::move(entry));
+    }
+    if (pending.empty()) return std::nullopt;
+    Pending entry = std::move(pending.front());
+    pending.pop_front();
+    if (entry.run != nullptr) {
+      ++result_.tests;
+      entry.fails = entry.run->Wait();
+      if (entry.fails && result_.flaky) {
+        // What failed once by chance is no progress.
+        auto again = oracle_.Start(entry.reduced);
+        ++result_.tests;
+        entry.fails = again.ok() && (*again)->Wait();
+      }
+      tested_[entry.key].push_back(
+          {entry.reduced.module, entry.passes, entry.fails});
+    }
+    if (entry.fails) {
+      Accept(std::move(entry.reduced));
+      return entry.index;
+    }
+  }
+  return std::nullopt;
+}
+
+bool Reducer::Greedy(
+    const std::function<std::vector<Smaller>(const IRModule&)>& make) {
+  bool any = false;
+  size_t from = 0;
+  while (!OutOfTime()) {
+    std::vector<MakeCase> makers;
+    std::vector<Smaller> smaller = make(best_.module);
+    // Those before were tried on a program that was hardly different: they have
+    // another turn in the next round.
+    for (size_t i = from; i < smaller.size(); ++i) {
+      makers.push_back(WithModule(std::move(smaller[i])));
+    }
+    const std::optional<size_t> found = First(makers);
+    if (!found.has_value()) break;
+    any = true;
+    from += *found;
+  }
+  return any;
+}
+
+std::vector<MakeCase> Reducer::FewerPasses() const {
+  std::vector<MakeCase> makers;
+  const auto add = [&](std::vector<Pass> passes) {
+    makers.push_back(
+        [module = best_.module,
+         passes = std::move(passes)]() -> std::optional<ReducedCase> {
+          return ReducedCase{module, passes};
+        });
+  };
+  const std::vector<Pass>& passes = best_.passes;
+  // Stretches of passes, long ones first.
+  for (size_t size = passes.size(); size >= 1; size /= 2) {
+    for (size_t begin = 0; begin < passes.size(); begin += size) {
+      const size_t end = std::min(begin + size, passes.size());
+      std::vector<Pass> fewer(
+          passes.begin(), passes.begin() + static_cast<std::ptrdiff_t>(begin));
+      fewer.insert(fewer.end(),
+                   passes.begin() + static_cast<std::ptrdiff_t>(end),
+                   passes.end());
+      add(std::move(fewer));
+    }
+  }
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const auto with = [&](const std::vector<Pass>& instead) {
+      std::vector<Pass> changed = passes;
+      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
+      changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(i),
+                     instead.begin(), instead.end());
+      add(std::move(changed));
+    };
+    // The passes of a list: in its place, and without one of them.
+    const absl::string_view keyword = passes[i].impl().list_keyword();
+    const absl::Span<const Pass> listed = passes[i].impl().listed_passes();
+    if (!keyword.empty()) {
+      with({listed.begin(), listed.end()});
+      for (size_t k = 0; k < listed.size(); ++k) {
+        std::vector<Pass> fewer(listed.begin(), listed.end());
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+        if (keyword == "FixedPoint") with({FixedPoint(std::move(fewer))});
+        if (keyword == "Sequential") with({Sequential(std::move(fewer))});
+      }
+      continue;
+    }
+    // An option less.
+    const absl::StatusOr<AttrMap> values = passes[i].impl().options().Values();
+    if (!values.ok()) continue;
+    for (size_t k = 0; k < values->size(); ++k) {
+      AttrMap fewer = *values;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+      const absl::StatusOr<Pass> pass =
+          PassRegistry::Global().Create(passes[i].name(), fewer);
+      if (pass.ok()) with({*pass});
+    }
+  }
+  return makers;
+}
+
+bool Reducer::ReducePasses() {
+  bool any = false;
+  while (First(FewerPasses()).has_value()) any = true;
+  return any;
+}
+
+// By bisection: a node that shows it while those before do not.
+void Reducer::NarrowResult() {
+  const IRModule module = best_.module;
+  const std::vector<Expr> nodes = shrinker_.Nodes(module, "main");
+  size_t low = 0;              // before this one there is none
+  size_t high = nodes.size();  // nodes[high - 1] shows it
+  while (high - low > 1 && !OutOfTime()) {
+    const size_t middle = low + (high - low) / 2;
+    const bool fails = TryModule(
+        [&]() { return shrinker_.ReturnNode(module, nodes[middle - 1]); });
+    (fails ? high : low) = middle;
+  }
+}
+
+// By bisection: as much as can be cut off at the beginning.
+void Reducer::NarrowInputs() {
+  const IRModule module = best_.module;
+  const std::vector<Expr> nodes = shrinker_.Nodes(module, "main");
+  size_t low = 0;              // nodes[0, low) can be cut off
+  size_t high = nodes.size();  // nodes[0, high) cannot
+  while (high - low > 1 && !OutOfTime()) {
+    const size_t middle = low + (high - low) / 2;
+    const bool fails = TryModule(
+        [&]() { return shrinker_.CutNodes(module, nodes, 0, middle); });
+    (fails ? low : high) = middle;
+  }
+}
+
+// Stretches of nodes, long ones first.
+bool Reducer::CutChunks() {
+  bool any = false;
+  size_t size = shrinker_.Nodes(best_.module, "main").size() / 2;
+  for (; size >= 2 && !OutOfTime(); size /= 2) {
+    size_t begin = 0;
+    while (!OutOfTime()) {
+      const IRModule module = best_.module;
+      const std::vector<Expr> nodes = shrinker_.Nodes(module, "main");
+      std::vector<MakeCase> makers;
+      for (size_t at = begin; at + 1 < nodes.size(); at += size) {
+        makers.push_back(WithModule([this, &module, &nodes, at, size] {
+          return shrinker_.CutNodes(module, nodes, at,
+                                    std::min(at + size, nodes.size() - 1));
+        }));
+      }
+      const std::optional<size_t> found = First(makers);
+      if (!found.has_value()) break;
+      any = true;
+      begin += *found * size;
+      // What stood behind has moved to the front.
+      begin = std::min(begin, shrinker_.Nodes(best_.module, "main").size());
+    }
+  }
+  return any;
+}
+
+absl::StatusOr<ReduceResult> Reducer::Run() {
+  BATON_RETURN_IF_ERROR(CheckStart());
+  const auto finish = [this]() -> absl::StatusOr<ReduceResult> {
+    BATON_RETURN_IF_ERROR(error_);
+    result_.best = best_;
+    return std::move(result_);
+  };
+  ReducePasses();
+  Greedy(
+      [this](const IRModule& module) { return shrinker_.Functions(module); });
+  // A pass may need a parameter that nothing uses.
+  {
+    const Function main = best_.module.Find<Function>("main");
+    if (main.defined()) {
+      const std::optional<IRModule> trimmed =
+          shrinker_.ReturnNode(best_.module, main->body());
+      if (trimmed.has_value() && SizeOf(*trimmed) < best_size_ &&
+          !TryModule([&] { return trimmed; })) {
+        shrinker_ = Shrinker(false);
+      }
+    }
+  }
+  bool first = true;
+  bool any = true;
+  while (any && !OutOfTime()) {
+    const ProgramSize before = best_size_;
+    if (first) {
+      NarrowResult();
+      NarrowInputs();
+      CutChunks();
+    }
+    first = false;
+    Greedy(
+        [this](const IRModule& module) { return shrinker_.EachNode(module); });
+    Greedy(
+        [this](const IRModule& module) { return shrinker_.Functions(module); });
+    // Constants are sliced when extents shrink, so these come first.
+    Greedy(
+        [this](const IRModule& module) { return shrinker_.Extents(module); });
+    Greedy([this](const IRModule& module) { return shrinker_.Leaves(module); });
+    Greedy([this](const IRModule& module) {
+      return shrinker_.Attributes(module);
+    });
+    any = best_size_ < before;
+    any = ReducePasses() || any;
+  }
+  return finish();
+}
+
+}  // namespace
+
+std::unique_ptr<Oracle> FailureOracle(Failure failure,
+                                      PipelineSettings settings,
+                                      ChildLimits limits) {
+  return std::make_unique<TheFailureOracle>(std::move(failure),
+                                            std::move(settings), limits);
+}
+
+absl::StatusOr<ReduceResult> Reduce(const ReducedCase& start,
+                                    const Oracle& oracle,
+                                    const ReduceOptions& options) {
+  return Reducer(start, oracle, options).Run();
+}
+
+}  // namespace baton

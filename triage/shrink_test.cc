@@ -1,0 +1,136 @@
+#include "baton/triage/shrink.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Not;
+
+IRModule Parse(absl::string_view text) {
+  const absl::StatusOr<IRModule> module = ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<IRModule> typed = InferTypes(*module);
+  EXPECT_TRUE(typed.ok()) << typed.status();
+  return *typed;
+}
+
+std::string Text(const IRModule& module) {
+  return AsText(module, {.version = false, .types = false});
+}
+
+// What the makers make, as text; those that make nothing are left out.
+std::vector<std::string> Texts(const std::vector<Smaller>& makers) {
+  std::vector<std::string> texts;
+  for (const Smaller& make : makers) {
+    if (const std::optional<IRModule> module = make()) {
+      texts.push_back(Text(*module));
+    }
+  }
+  return texts;
+}
+
+constexpr char kChain[] = R"(
+  def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(16, 8), float32]) {
+    nn.relu(exp(nn.dense(%x, %w, units=16)))
+  })";
+
+TEST(ShrinkTest, ANodeIsTheResultOrAParameter) {
+  const Shrinker shrinker(true);
+  const std::vector<std::string> texts =
+      Texts(shrinker.EachNode(Parse(kChain)));
+  EXPECT_THAT(texts,
+              Contains("def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(16, "
+                       "8), float32]) -> Tensor[(4, 16), float32] {\n"
+                       "  nn.dense(%x, %w, units=16)\n}\n"));
+  EXPECT_THAT(texts, Contains("def @main(%x: Tensor[(4, 16), float32]) -> "
+                              "Tensor[(4, 16), float32] {\n"
+                              "  nn.relu(%x)\n}\n"));
+}
+
+TEST(ShrinkTest, ExtentsShrinkEverywhere) {
+  const Shrinker shrinker(true);
+  EXPECT_THAT(Texts(shrinker.Extents(Parse(kChain))),
+              Contains("def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(2, "
+                       "8), float32]) -> Tensor[(4, 2), float32] {\n"
+                       "  %0 = nn.dense(%x, %w, units=2);\n"
+                       "  %1 = exp(%0);\n"
+                       "  nn.relu(%1)\n}\n"));
+}
+
+TEST(ShrinkTest, LetsAndFunctionsOpen) {
+  const IRModule module = Parse(R"(
+    def @main(%x: Tensor[(4), float32]) {
+      let %f = fn (%y: Tensor[(4), float32]) { exp(%y) };
+      let %z = tanh(%x);
+      %f(%z)
+    })");
+  const Shrinker shrinker(true);
+  const std::vector<std::string> texts = Texts(shrinker.EachNode(module));
+  // What is inside a function.
+  EXPECT_THAT(texts, Contains("def @main(%y: Tensor[(4), float32]) -> "
+                              "Tensor[(4), float32] {\n  exp(%y)\n}\n"));
+  // A let whose value is where it is used.
+  EXPECT_THAT(
+      texts,
+      Contains("def @main(%x: Tensor[(4), float32]) -> Tensor[(4), float32] {\n"
+               "  let %f: fn (Tensor[(4), float32]) -> Tensor[(4), float32] = "
+               "fn (%y: Tensor[(4), float32]) -> Tensor[(4), float32] {\n"
+               "    exp(%y)\n  };\n  %0 = tanh(%x);\n  %f(%0)\n}\n"));
+}
+
+TEST(ShrinkTest, FunctionsThatNobodyCallsGo) {
+  const IRModule module = Parse(R"(
+    def @main(%x: Tensor[(4), float32]) { @g(%x) }
+    def @g(%x: Tensor[(4), float32]) -> Tensor[(4), float32] { exp(%x) }
+    def @h(%x: Tensor[(4), float32]) -> Tensor[(4), float32] { tanh(%x) })");
+  const Shrinker shrinker(true);
+  int smallest = 3;
+  for (const Smaller& make : shrinker.Functions(module)) {
+    if (const std::optional<IRModule> smaller = make()) {
+      smallest = std::min(smallest, smaller->size());
+    }
+  }
+  EXPECT_EQ(smallest, 1);
+}
+
+TEST(ShrinkTest, EverythingMadeIsTyped) {
+  const IRModule module = Parse(R"(
+    def @main(%x: Tensor[(4, 6), float32], %c: bool) {
+      %0 = split(%x, indices_or_sections=2, axis=1);
+      let %r = ref(%0.1);
+      let %w = ref_write(%r, multiply(ref_read(%r), 2f));
+      if (%c) { (%0.0, ref_read(%r)) } else { (ref_read(%r), %0.0) }
+    })");
+  const Shrinker shrinker(true);
+  int made = 0;
+  for (const auto& makers :
+       {shrinker.EachNode(module), shrinker.Leaves(module),
+        shrinker.Attributes(module), shrinker.Extents(module)}) {
+    for (const Smaller& make : makers) {
+      const std::optional<IRModule> smaller = make();
+      if (!smaller.has_value()) continue;
+      ++made;
+      EXPECT_TRUE(ParseModule(AsText(*smaller)).ok()) << Text(*smaller);
+    }
+  }
+  EXPECT_GT(made, 10);
+}
+
+}  // namespace
+}  // namespace baton
