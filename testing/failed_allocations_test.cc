@@ -192,8 +192,11 @@ int64_t CountAllocations(int threads) {
   return INT64_MAX - allocations_left.load();
 }
 
-// Fails allocation `first` of a run, then that `step` later, and so on.
-void FailEach(int threads, int64_t first, int64_t step, bool all_that_follow) {
+// Fails allocation `first` of a run, then that `step` later, and so on. Of the
+// runs with a failed allocation, more than `min_error_rate` end with an error:
+// little code can do without what it asks for.
+void FailEach(int threads, int64_t first, int64_t step, bool all_that_follow,
+              double min_error_rate) {
   // What is made once, such as registries and caches of text, is there.
   const absl::StatusOr<std::string> expected = Caught(threads);
   ASSERT_THAT(expected, IsOk());
@@ -207,9 +210,10 @@ void FailEach(int threads, int64_t first, int64_t step, bool all_that_follow) {
     allocations_left = n;
     const absl::StatusOr<std::string> result = Caught(threads);
     allocations_left = INT64_MAX;
-    ++num_runs;
+    if (num_failed > 0) ++num_runs;
     if (result.ok()) {
-      // What was given up was not needed.
+      // What failed was not needed; or, since runs with threads differ in
+      // their number of allocations, there was no allocation `n`.
       ASSERT_EQ(*result, *expected);
       continue;
     }
@@ -224,19 +228,21 @@ void FailEach(int threads, int64_t first, int64_t step, bool all_that_follow) {
     }
   }
   for_good = false;
-  // Few allocations are made by code that can do without.
-  EXPECT_GT(num_errors, num_runs * 9 / 10);
+  EXPECT_GT(num_runs, 0);
+  EXPECT_GT(num_errors, num_runs * min_error_rate);
   // Nothing is left broken.
   const absl::StatusOr<std::string> last = Caught(threads);
   ASSERT_THAT(last, IsOk());
   EXPECT_EQ(*last, *expected);
 }
 
-TEST(FailedAllocationsTest, EachOne) { FailEach(1, 0, 1, false); }
+TEST(FailedAllocationsTest, EachOne) { FailEach(1, 0, 1, false, 0.9); }
 
-TEST(FailedAllocationsTest, AllFromOneOn) { FailEach(1, 0, 7, true); }
+TEST(FailedAllocationsTest, AllFromOneOn) { FailEach(1, 0, 7, true, 0.9); }
 
-TEST(FailedAllocationsTest, WithThreads) { FailEach(4, 3, 11, false); }
+// A thread that cannot start leaves its work to the others, so that more runs
+// end well; how many depends on the machine.
+TEST(FailedAllocationsTest, WithThreads) { FailEach(4, 3, 11, false, 0.5); }
 
 // Under a sanitizer, or for a node that is large, that is `operator new`
 // itself; else the memory of nodes is taken in chunks.
