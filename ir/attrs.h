@@ -92,6 +92,15 @@ class Attrs : public NodeRef {
   }
 };
 
+// `attrs` as a T; T's defaults if they are null or of another type.
+template <typename T>
+const T& AttrsOrDefaults(const Attrs& attrs) {
+  const T* given = attrs.As<T>();
+  return given != nullptr
+             ? *given
+             : *static_cast<const T*>(FieldsOf<T>().default_object());
+}
+
 // True if both are null, or of one type with equal fields.
 bool AttrsEqual(const Attrs& a, const Attrs& b);
 

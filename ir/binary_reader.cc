@@ -20,6 +20,7 @@
 #include "baton/base/checksum.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -380,6 +381,11 @@ Tensor BinaryReader::TensorIn(DType dtype, const TensorShape& shape,
     FailAt("buffer", absl::StrCat("there is no buffers[", index, "]"));
     return {};
   }
+  if (const absl::Status rank = CheckRank(static_cast<int64_t>(shape.size()));
+      !rank.ok()) {
+    FailAt("shape", rank.message());
+    return {};
+  }
   const BufferBytes& buffer = buffers_[index];
   absl::StatusOr<Tensor> tensor =
       Tensor::FromBuffer(dtype, shape, buffer.bytes, buffer.owner);
@@ -437,6 +443,9 @@ absl::Status BinaryReader::ReadNode(absl::string_view bytes) {
   Begin(type);
   NodeRef node = node_class_->read(*this, message);
   if (failed()) return absl::InvalidArgumentError(error_);
+  if (const auto* tensor = node.As<TensorTypeNode>()) {
+    BATON_RETURN_IF_ERROR(CheckShape(tensor->shape()));
+  }
   if (!internal::IsBinaryTree(node.get()->kind())) tree_size_ = 0;
   if (tree_size_ > internal::kMaxBinaryTree) {
     return absl::InvalidArgumentError("it is too large when written out");

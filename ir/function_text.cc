@@ -15,8 +15,6 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module_text.h"
-#include "baton/ir/node_class.h"
-#include "baton/ir/node_kind.h"
 #include "baton/ir/span.h"
 #include "baton/ir/text_lexer.h"
 
@@ -36,13 +34,6 @@ Registry<TextWriterFactory>& TextWriters() {
   static auto& registry =
       *Registry<TextWriterFactory>::NewGlobal("text of a kind");
   return registry;
-}
-
-std::string TextWriterKey(NodeKind kind) {
-  const NodeClass* const node_class = FindNodeClass(kind);
-  return node_class == nullptr
-             ? absl::StrCat("unknown.", kind.id())
-             : absl::StrCat(node_class->level, ".", node_class->name);
 }
 
 // ---------------------------------------------------------------------------

@@ -231,11 +231,8 @@ class FunctionTextWriter {
 
 using TextWriterFactory = std::unique_ptr<FunctionTextWriter> (*)(TextOutput*);
 
-// By TextWriterKey() of the kinds of functions and data types.
+// By QualifiedNodeKindName() of the kinds of functions and data types.
 Registry<TextWriterFactory>& TextWriters();
-
-// `LEVEL.NAME`: `relay.Function`.
-std::string TextWriterKey(NodeKind kind);
 
 // ---------------------------------------------------------------------------
 // Registration.
@@ -277,7 +274,7 @@ template <typename Writer>
 bool RegisterTextWriter(std::initializer_list<NodeKind> kinds,
                         CodeLocation location = CodeLocation::Current()) {
   for (const NodeKind kind : kinds) {
-    TextWriters().Register(TextWriterKey(kind), &MakeTextWriter<Writer>,
+    TextWriters().Register(QualifiedNodeKindName(kind), &MakeTextWriter<Writer>,
                            location);
   }
   return true;

@@ -18,7 +18,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/node_fields.h"
-#include "baton/ir/node_kind.h"
+#include "baton/ir/node_level.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/testing/script_level.h"
 #include "baton/ir/type.h"
@@ -40,28 +40,12 @@ struct ForeignTraits<Secret> {
 };
 
 // A level of loops: variables of its own, which loops bind.
-inline constexpr int kLoopLevel = 13;
 #define BATON_LOOP_NODES(X) \
   X(0, Index, kLeafExpr)    \
   X(1, For, kExpr)          \
   X(2, Store, kExpr)        \
   X(3, Kernel, kFunction)
-enum class LoopKind : uint16_t {
-#define BATON_LOOP_ENUMERATOR(index, Name, sort) \
-  k##Name = NodeKind::Id(kLoopLevel, index),
-  BATON_LOOP_NODES(BATON_LOOP_ENUMERATOR)
-#undef BATON_LOOP_ENUMERATOR
-};
-constexpr NodeSort SortOf(LoopKind kind) {
-  switch (kind) {
-#define BATON_LOOP_SORT(index, Name, sort) \
-  case LoopKind::k##Name:                  \
-    return NodeSort::sort;
-    BATON_LOOP_NODES(BATON_LOOP_SORT)
-#undef BATON_LOOP_SORT
-  }
-  return NodeSort::kOther;
-}
+BATON_DEFINE_NODE_LEVEL(13, LoopKind, BATON_LOOP_NODES)
 
 class IndexNode final : public ExprNode {
  public:
@@ -155,7 +139,7 @@ class Kernel : public BaseFunc {
       : BaseFunc(new KernelNode(std::move(body), std::move(attrs))) {}
 };
 
-BATON_REGISTER_NODE_LEVEL("loop", kLoopLevel, BATON_LOOP_NODES)
+BATON_REGISTER_NODE_LEVEL("loop", kNodeLevel, BATON_LOOP_NODES)
 
 namespace {
 

@@ -234,7 +234,7 @@ FunctionTextWriter* ModuleWriter::WriterOf(NodeKind kind) {
   }
   FunctionTextWriter* result = nullptr;
   if (const TextWriterFactory* const factory =
-          TextWriters().Find(TextWriterKey(kind))) {
+          TextWriters().Find(QualifiedNodeKindName(kind))) {
     for (const auto& [known, writer] : writers_) {
       if (known == *factory) result = writer.get();
     }

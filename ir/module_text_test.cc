@@ -15,6 +15,7 @@
 #include "baton/ir/function_text.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_class.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/testing/script_level.h"
 #include "baton/ir/type.h"
 #include "gmock/gmock.h"
@@ -183,7 +184,7 @@ TEST(ModuleTextTest, AKeywordHasOneReader) {
 }
 
 TEST(ModuleTextTest, KindsHaveTheirLevelInTheirKey) {
-  EXPECT_EQ(TextWriterKey(script::ScriptNode::kKind), "script.Script");
+  EXPECT_EQ(QualifiedNodeKindName(script::ScriptNode::kKind), "script.Script");
   EXPECT_TRUE(TextWriters().Contains("script.Record"));
 }
 

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -42,6 +43,10 @@ namespace baton {
 // The name of a kind as used in messages: `Call`, `TupleGetItem`, ...;
 // `unknown` if no class of that kind is registered.
 absl::string_view NodeKindName(NodeKind kind);
+
+// With the level: `relay.Call`; `unknown.` and its id if no class of that kind
+// is registered.
+std::string QualifiedNodeKindName(NodeKind kind);
 
 class Dim;
 class Node;

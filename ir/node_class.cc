@@ -114,7 +114,7 @@ absl::string_view NodeKindName(NodeKind kind) {
 
 std::string QualifiedNodeKindName(NodeKind kind) {
   const NodeClass* found = FindNodeClass(kind);
-  return found == nullptr ? "unknown"
+  return found == nullptr ? absl::StrCat("unknown.", kind.id())
                           : absl::StrCat(found->level, ".", found->name);
 }
 

@@ -97,10 +97,6 @@ const NodeClass* FindNodeClass(absl::string_view level, absl::string_view name);
 // All registered classes, in the order of NodeKind::id().
 std::vector<const NodeClass*> NodeClasses();
 
-// `relay.Call`: the level and the name of a kind; `unknown` if no class of that
-// kind is registered.
-std::string QualifiedNodeKindName(NodeKind kind);
-
 // Calls `fn` for each node that `node` refers to: see ForEachReferenceOf.
 void ForEachReference(const Node* node,
                       absl::FunctionRef<void(const Node*)> fn);

@@ -176,6 +176,23 @@ bool NodeComparator::BindersEqual(const Node* a, const Node* b) {
   return DrainTrees(base) && Match(a, b, &known);
 }
 
+bool NodeComparator::TypeParamsEqual(const Node* a, const Node* b) {
+  const size_t base = trees_.size();
+  PushTypeParam(a, b);
+  return DrainTrees(base);
+}
+
+void NodeComparator::Rebind(const Node* a, const Node* b) {
+  const Node*& match = lhs_[a];
+  const Node*& back = rhs_[b];
+  if (match == b) return;
+  // What they matched before is matched by nothing.
+  if (match != nullptr) rhs_[match] = nullptr;
+  if (back != nullptr) lhs_[back] = nullptr;
+  match = b;
+  back = a;
+}
+
 bool NodeComparator::PartsEqual(const Node* a, const Node* b, int step,
                                 DifferencePlace place) {
   if (a != nullptr && ClassOf(a).identity != NodeIdentity::kName) {
@@ -203,8 +220,14 @@ bool NodeComparator::TreeEqual(const TreePair& pair) {
   if (a == nullptr || b == nullptr) return a == b;
   if (a->kind() != b->kind()) return false;
   const NodeClass& node_class = ClassOf(a);
-  if (pair.by_name) return a == b || node_class.compare_name(a, b, *this);
+  if (pair.how == TreePair::kName) {
+    return a == b || node_class.compare_name(a, b, *this);
+  }
   if (!node_class.compare_tree(a, b, *this, pair.map)) return false;
+  if (pair.how == TreePair::kTypeParam) {
+    Rebind(a, b);
+    return true;
+  }
   if (node_class.identity != NodeIdentity::kVariable) return true;
   if (!IsMatched(a) && a != b && !pair.map) return false;
   bool known = false;
@@ -378,7 +401,7 @@ uint64_t NodeHasher::HashPart(const Node* part) {
 uint64_t NodeHasher::HashVariable(const Node* variable, bool binds) {
   if (variable == nullptr) return 0;
   const auto [number, is_new] = numbers_.TryEmplace(variable);
-  if (is_new) *number = numbers_.size() - 1;
+  if (is_new) *number = next_number_++;
   if (is_new && !binds) open_ = true;
   StableHash hash(static_cast<uint64_t>(variable->kind().id()));
   hash.Add(*number);

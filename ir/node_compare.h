@@ -99,17 +99,20 @@ class NodeComparator {
   // The same for parts of trees, and, by name, for references. With `map`,
   // free variables may equal others.
   void PushTree(const Node* a, const Node* b, bool map) {
-    trees_.push_back({a, b, map, false});
+    trees_.push_back({a, b, map, TreePair::kTree});
+  }
+  void PushTypeParam(const Node* a, const Node* b) {
+    trees_.push_back({a, b, true, TreePair::kTypeParam});
   }
   void PushName(const Node* a, const Node* b) {
-    trees_.push_back({a, b, false, true});
+    trees_.push_back({a, b, false, TreePair::kName});
   }
   // Types, patterns and other trees.
   bool TreesEqual(const Node* a, const Node* b, bool map) {
     if (a == nullptr || b == nullptr) return a == b;
     const size_t base = trees_.size();
     // Most trees are one node.
-    if (!TreeEqual({a, b, map, false})) {
+    if (!TreeEqual({a, b, map, TreePair::kTree})) {
       trees_.resize(base);
       return false;
     }
@@ -125,6 +128,7 @@ class NodeComparator {
   bool PartsEqual(const Node* a, const Node* b, int step,
                   DifferencePlace place);
   bool BindersEqual(const Node* a, const Node* b);
+  bool TypeParamsEqual(const Node* a, const Node* b);
   bool DimsEqual(const Dim& a, const Dim& b, bool map) {
     if (!a.is_symbolic() || !b.is_symbolic()) return a == b;
     return SymbolicDimsEqual(a, b, map);
@@ -156,10 +160,11 @@ class NodeComparator {
     int step;  // index in steps_, -1 at the root
   };
   struct TreePair {
+    enum How : uint8_t { kTree, kTypeParam, kName };
     const Node* a;
     const Node* b;
     bool map;
-    bool by_name;
+    How how;
   };
   // How a node was reached; kept only to tell where a difference is.
   struct Step {
@@ -171,6 +176,10 @@ class NodeComparator {
   bool Expand(const Task& task);
   bool DrainTrees(size_t base);
   bool TreeEqual(const TreePair& pair);
+  // Matches two type parameters where they are bound. Each function type binds
+  // its parameters anew: two types may share one, and may not in the other
+  // program.
+  void Rebind(const Node* a, const Node* b);
   bool SymbolicDimsEqual(const Dim& a, const Dim& b, bool map);
   bool IsMatched(const Node* a) const { return lhs_.Contains(a); }
 
@@ -205,6 +214,9 @@ class NodeHasher {
   // The parts of definitions.
   uint64_t HashPart(const Node* part);
   uint64_t HashVariable(const Node* variable, bool binds);
+  // Before what a function or its type says of its type parameter: gives it
+  // the next number, even if it has one, as NodeComparator matches it anew.
+  void BindTypeParam(const Node* param) { numbers_[param] = next_number_++; }
   uint64_t HashDim(const Dim& dim);
   uint64_t HashValue(const AttrValue& value);
   uint64_t HashMap(const AttrMap& map);
@@ -227,7 +239,7 @@ class NodeHasher {
   void Arrive(const Node* node);
   uint64_t Number(const Node* node) {
     const auto [number, is_new] = numbers_.TryEmplace(node);
-    if (is_new) *number = numbers_.size() - 1;
+    if (is_new) *number = next_number_++;
     return *number;
   }
 
@@ -237,6 +249,7 @@ class NodeHasher {
   std::vector<const Node*> trees_;
   NodeMap<uint64_t> memo_;
   NodeMap<uint64_t> numbers_;
+  uint64_t next_number_ = 0;
   uint64_t finished_ = 0;
   bool open_ = false;
   bool tree_open_ = false;
@@ -389,7 +402,7 @@ bool CompareParts(const char* name, int record, const char* part, const N& node,
         if (!equal) return false;
       } else {
         if constexpr (kRole == FieldRole::kTypeParam) {
-          equal = c.TreesEqual(x[i].get(), y[i].get(), true);
+          equal = c.TypeParamsEqual(x[i].get(), y[i].get());
         } else if constexpr (kRole == FieldRole::kBinder) {
           equal = c.BindersEqual(x[i].get(), y[i].get());
         } else if constexpr (kRole == FieldRole::kReference) {
@@ -530,7 +543,7 @@ bool CompareTree(const Node* node, const Node* other, NodeComparator& c,
     }
   });
   if (!equal) return false;
-  const auto push = [&]<FieldRole kRole>(bool may_map) {
+  const auto push = [&]<FieldRole kRole>() {
     ForEachReversed(std::tuple_cat(N::BaseFields(), N::Fields()),
                     [&](auto field) {
                       using F = decltype(field);
@@ -538,14 +551,18 @@ bool CompareTree(const Node* node, const Node* other, NodeComparator& c,
                         const auto x = ReferencesIn(F::Of(a));
                         const auto y = ReferencesIn(F::Of(b));
                         for (size_t i = x.size(); i-- > 0;) {
-                          c.PushTree(x[i].get(), y[i].get(), may_map);
+                          if constexpr (kRole == FieldRole::kTypeParam) {
+                            c.PushTypeParam(x[i].get(), y[i].get());
+                          } else {
+                            c.PushTree(x[i].get(), y[i].get(), map);
+                          }
                         }
                       }
                     });
   };
-  push.template operator()<FieldRole::kChild>(map);
-  push.template operator()<FieldRole::kAnnotation>(map);
-  push.template operator()<FieldRole::kTypeParam>(true);
+  push.template operator()<FieldRole::kChild>();
+  push.template operator()<FieldRole::kAnnotation>();
+  push.template operator()<FieldRole::kTypeParam>();
   return true;
 }
 
@@ -650,6 +667,14 @@ void HashField(const N& node, const T& value, StableHash& hash, NodeHasher& h) {
 template <typename N, bool kAsTree>
 void HashFields(const Node* node, StableHash& hash, NodeHasher& h) {
   const N& n = *static_cast<const N*>(node);
+  ForEachField<N>([&](auto field) {
+    using F = decltype(field);
+    if constexpr (F::kRole == FieldRole::kTypeParam) {
+      for (const auto& param : ReferencesIn(F::Of(n))) {
+        h.BindTypeParam(param.get());
+      }
+    }
+  });
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
     HashField<kAsTree, F::kRole>(n, F::Of(n), hash, h);

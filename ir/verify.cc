@@ -12,7 +12,7 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_class.h"
+#include "baton/ir/node.h"
 #include "baton/ir/node_kind.h"
 
 namespace baton {

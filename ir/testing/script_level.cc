@@ -19,7 +19,7 @@
 namespace baton {
 namespace script {
 
-BATON_REGISTER_NODE_LEVEL("script", kScriptLevel, BATON_SCRIPT_NODES)
+BATON_REGISTER_NODE_LEVEL("script", kNodeLevel, BATON_SCRIPT_NODES)
 
 namespace {
 

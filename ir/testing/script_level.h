@@ -24,36 +24,18 @@
 #include "absl/types/span.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node_fields.h"
-#include "baton/ir/node_kind.h"
+#include "baton/ir/node_level.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
 
 namespace baton {
 namespace script {
 
-inline constexpr int kScriptLevel = 14;
-
 #define BATON_SCRIPT_NODES(X) \
   X(0, Script, kFunction)     \
   X(1, Record, kTypeDefinition)
 
-enum class ScriptKind : uint16_t {
-#define BATON_SCRIPT_ENUMERATOR(index, Name, sort) \
-  k##Name = NodeKind::Id(kScriptLevel, index),
-  BATON_SCRIPT_NODES(BATON_SCRIPT_ENUMERATOR)
-#undef BATON_SCRIPT_ENUMERATOR
-};
-
-constexpr NodeSort SortOf(ScriptKind kind) {
-  switch (kind) {
-#define BATON_SCRIPT_SORT(index, Name, sort) \
-  case ScriptKind::k##Name:                  \
-    return NodeSort::sort;
-    BATON_SCRIPT_NODES(BATON_SCRIPT_SORT)
-#undef BATON_SCRIPT_SORT
-  }
-  return NodeSort::kOther;
-}
+BATON_DEFINE_NODE_LEVEL(14, ScriptKind, BATON_SCRIPT_NODES)
 
 class ScriptNode final : public BaseFuncNode {
  public:

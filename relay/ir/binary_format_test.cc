@@ -19,6 +19,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/checksum.h"
 #include "baton/base/dtype.h"
+#include "baton/base/limits.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"
@@ -316,6 +317,23 @@ TEST(BinaryFormatTest, TypesThatExplode) {
   const Var x("x", type);
   EXPECT_THAT(WriteBinary(ModuleFromExpr(Function({x}, x))).status().message(),
               HasSubstr("a TupleType is, written out, larger than"));
+}
+
+TEST(BinaryFormatTest, RanksHaveALimit) {
+  const std::vector<Dim> shape(5, Dim(1));
+  const Var x("x", TensorType(shape, DType::Float(32)));
+  const std::string of_type = Write(ModuleFromExpr(Function({x}, x)));
+  const std::string of_constant = Write(ModuleFromExpr(
+      Function({}, Constant(*Tensor::Zeros(DType::Float(32), {1, 1, 1, 1})))));
+  EXPECT_EQ(ErrorOf(of_type), "");
+  EXPECT_EQ(ErrorOf(of_constant), "");
+  const Limits limits = {.max_rank = 3};
+  const ScopedLimits scope(limits);
+  EXPECT_THAT(ErrorOf(of_type), HasSubstr("5 dimensions is over the limit "
+                                          "(limits.max_rank=3)"));
+  EXPECT_THAT(ErrorOf(of_constant), HasSubstr("shape: "));
+  EXPECT_THAT(ErrorOf(of_constant), HasSubstr("4 dimensions is over the limit "
+                                              "(limits.max_rank=3)"));
 }
 
 // --- Damage ------------------------------------------------------------------

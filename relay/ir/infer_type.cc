@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/near_names.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
@@ -72,24 +73,31 @@ bool HasAny(const Dim& dim) {
   return false;
 }
 
+// Why values of `tensor`, in the result of a relation, cannot be.
+absl::Status ResultError(const TypeRelationContext& context,
+                         const TensorTypeNode& tensor) {
+  const absl::Status status = CheckShape(tensor.shape());
+  if (!status.ok()) {
+    return context.Error("the result would not do: ", status.message());
+  }
+  if (tensor.dtype().is_void()) {
+    return context.Error("the result would have no element type");
+  }
+  return context.Error("the result would have the type ",
+                       Type(&tensor).ToString());
+}
+
 // Whether values of `type`, what a relation returned, can be: no dimension is
 // negative or out of range, and there are as few of them as the limits allow.
-absl::Status CheckResult(const TypeRelationContext& context, const Type& type) {
+absl::Status CheckResult(const TypeRelationContext& context, const Type& type,
+                         int64_t max_rank) {
   const auto check = [&](const TensorTypeNode& tensor) {
-    const absl::Status status = CheckShape(tensor.shape());
-    if (!status.ok()) {
-      return context.Error("the result would not do: ", status.message());
-    }
-    if (tensor.dtype().is_void()) {
-      return context.Error("the result would have no element type");
-    }
+    static_assert(Dim::kOutOfRange < 0);
+    bool possible = tensor.rank() <= max_rank && !tensor.dtype().is_void();
     for (const Dim& dim : tensor.shape()) {
-      if (dim.is_const() && dim.value() < 0) {
-        return context.Error("the result would have the type ",
-                             type.ToString());
-      }
+      possible &= !dim.is_const() || dim.value() >= 0;
     }
-    return absl::OkStatus();
+    return possible ? absl::OkStatus() : ResultError(context, tensor);
   };
   if (const auto* tensor = type.As<TensorTypeNode>()) return check(*tensor);
   const auto* tuple = type.As<TupleTypeNode>();
@@ -259,6 +267,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // Earlier errors may have kept definitions out of the module: that they are
   // not there is not reported.
   const bool may_lack_definitions_;
+  const int64_t max_rank_ = CurrentLimits().max_rank;
 
   absl::InlinedVector<Work, 64> work_;
   std::vector<Expr> results_;
@@ -702,7 +711,7 @@ absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
   TypeRelationContext context(call, args, this);
   absl::StatusOr<Type> type = call->op_node()->type_relation()(context);
   if (!context.status().ok()) return context.status();
-  if (type.ok()) BATON_RETURN_IF_ERROR(CheckResult(context, *type));
+  if (type.ok()) BATON_RETURN_IF_ERROR(CheckResult(context, *type, max_rank_));
   return type;
 }
 

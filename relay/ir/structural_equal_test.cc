@@ -169,6 +169,31 @@ TEST(StructuralEqualTest, Types) {
   EXPECT_FALSE(StructuralEqual(Type(), f));
 }
 
+// As a let of a generic function has it: the type of the variable is that of
+// the function, type parameter and all; read from text, these are two.
+TEST(StructuralEqualTest, EachTypeBindsItsParametersAnew) {
+  const auto make = [](TypeVar of_type, TypeVar of_function, TypeVar used) {
+    Var x("x", of_function);
+    const Function identity({x}, x, used, {of_function});
+    Var f("f", FuncType({of_type}, of_type, {of_type}));
+    return Let(f, identity, f);
+  };
+  const TypeVar a("A"), b("A"), c("A"), d("A");
+  EXPECT_TRUE(Equal(make(a, a, a), make(b, c, c)));
+  EXPECT_TRUE(Equal(make(a, b, b), make(c, d, d)));
+  // The result's type is another parameter than the function's.
+  EXPECT_FALSE(Equal(make(a, b, b), make(c, d, c)));
+  EXPECT_FALSE(Equal(make(a, a, a), make(c, d, c)));
+
+  const auto pair = [](TypeVar first, TypeVar second, TypeVar inner) {
+    const Type apply = FuncType({inner}, inner, {inner});
+    return FuncType({first, second, apply}, second, {first, second});
+  };
+  const TypeVar e("E");
+  EXPECT_TRUE(StructuralEqual(pair(a, b, c), pair(b, a, e)));
+  EXPECT_FALSE(StructuralEqual(pair(a, b, c), FuncType({a, b, c}, b, {a, b})));
+}
+
 TEST(StructuralEqualTest, SymbolicDimensionsAreBoundByParameters) {
   const auto make = [](int factor) {
     Dim n(new DimExprNode(DimExprNode::Op::kSizeVar, "n", DType::Int(32), {},

@@ -34,10 +34,7 @@ class TypeRelationContext {
   // The attributes; T's defaults if the call has none.
   template <typename T>
   const T& attrs() const {
-    const T* attrs = call_->attrs_as<T>();
-    return attrs != nullptr
-               ? *attrs
-               : *static_cast<const T*>(FieldsOf<T>().default_object());
+    return AttrsOrDefaults<T>(call_->attrs());
   }
 
   // Argument `i` as a tensor type; null if it is not known yet. An argument of

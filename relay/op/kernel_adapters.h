@@ -55,11 +55,8 @@ absl::StatusOr<Value> Kernel3(const CallNode& /*call*/,
 template <typename A, auto kFunction>
 absl::StatusOr<Value> KernelWith(const CallNode& call,
                                  absl::Span<const Value> args) {
-  const A* attrs = call.attrs_as<A>();
-  if (attrs == nullptr) {
-    attrs = static_cast<const A*>(FieldsOf<A>().default_object());
-  }
-  absl::StatusOr<Tensor> result = kFunction(*attrs, args);
+  absl::StatusOr<Tensor> result =
+      kFunction(AttrsOrDefaults<A>(call.attrs()), args);
   if (!result.ok()) return std::move(result).status();
   return Value(*std::move(result));
 }

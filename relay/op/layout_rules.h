@@ -107,15 +107,6 @@ namespace layouts {
 
 using Axes = absl::InlinedVector<Layout::Axis, 8>;
 
-// The attributes as a T; T's defaults if there are none.
-template <typename T>
-const T& AttrsOf(const Attrs& attrs) {
-  const T* found = attrs.As<T>();
-  return found != nullptr
-             ? *found
-             : *static_cast<const T*>(FieldsOf<T>().default_object());
-}
-
 // Undefined if `text` is not a layout. What an operator's attributes say has
 // passed its type relation.
 Layout LayoutOf(absl::string_view text);
@@ -161,7 +152,7 @@ void FillInputs(const LayoutQuery& query, size_t n, const Layout& filler,
 // Copies the attributes only if the field really changes.
 template <typename T, typename F, typename V>
 Attrs WithField(const Attrs& attrs, F T::*field, V value) {
-  const T& old = AttrsOf<T>(attrs);
+  const T& old = AttrsOrDefaults<T>(attrs);
   if (attrs.defined() && old.*field == F(value)) return attrs;
   T changed = old;
   changed.*field = std::move(value);
@@ -179,7 +170,7 @@ template <typename T>
 Followed FollowWithAxis(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
   if (query.changed) {
-    const int axis = AttrsOf<T>(query.attrs).axis;
+    const int axis = AttrsOrDefaults<T>(query.attrs).axis;
     const std::optional<int> new_axis =
         FollowAxis(old, axis, query.new_inputs[0]);
     if (new_axis.has_value()) {
@@ -211,7 +202,7 @@ absl::StatusOr<T> WithLayout(const ConvertLayoutQuery& query) {
   if (!query.desired[0].defined()) {
     return absl::InvalidArgumentError("the data layout cannot be `default`");
   }
-  T attrs = AttrsOf<T>(query.attrs);
+  T attrs = AttrsOrDefaults<T>(query.attrs);
   attrs.layout = query.desired[0].ToString();
   return attrs;
 }
@@ -229,7 +220,7 @@ std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query);
 // T has data_layout, kernel_layout and out_layout: Conv2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
-  const T& attrs = layouts::AttrsOf<T>(query.attrs);
+  const T& attrs = AttrsOrDefaults<T>(query.attrs);
   Layout data = layouts::LayoutOf(attrs.data_layout);
   Layout output =
       attrs.out_layout.empty() ? data : layouts::LayoutOf(attrs.out_layout);
@@ -243,7 +234,7 @@ std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
 // T has layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
-  const T& attrs = layouts::AttrsOf<T>(query.attrs);
+  const T& attrs = AttrsOrDefaults<T>(query.attrs);
   const Layout layout = layouts::LayoutOf(attrs.layout);
   if (!attrs.out_layout.empty()) {
     // Stated by the user, who is followed.
@@ -281,7 +272,7 @@ template <typename T>
 std::optional<InferredLayouts> InferUpSamplingLayouts(
     const LayoutQuery& query) {
   const Layout layout =
-      layouts::LayoutOf(layouts::AttrsOf<T>(query.attrs).layout);
+      layouts::LayoutOf(AttrsOrDefaults<T>(query.attrs).layout);
   if (query.changed) {
     // Spatial axes stay where they are, whole.
     const Layout& arrived = query.new_inputs[0];
@@ -302,7 +293,7 @@ std::optional<InferredLayouts> InferUpSamplingLayouts(
 template <typename T>
 std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query) {
   const Layout layout =
-      layouts::LayoutOf(layouts::AttrsOf<T>(query.attrs).layout);
+      layouts::LayoutOf(AttrsOrDefaults<T>(query.attrs).layout);
   if (query.changed) {
     const Layout& arrived = query.new_inputs[0];
     const Layout& old = query.old_inputs[0];
@@ -320,7 +311,7 @@ std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query) {
   // The regions are one row each, in no layout that could change.
   static const Layout& kRows = *new Layout(layouts::LayoutOf("NX"));
   const Layout layout =
-      layouts::LayoutOf(layouts::AttrsOf<T>(query.attrs).layout);
+      layouts::LayoutOf(AttrsOrDefaults<T>(query.attrs).layout);
   return layouts::IfDefined({{layout, kRows}, {layout}, query.attrs});
 }
 
@@ -328,7 +319,7 @@ std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query) {
 // ArgReduceAttrs, VarianceAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
-  const T& attrs = layouts::AttrsOf<T>(query.attrs);
+  const T& attrs = AttrsOrDefaults<T>(query.attrs);
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
   const std::vector<int64_t> reduced =
@@ -384,7 +375,7 @@ absl::StatusOr<ConvertedCall> ConvertConv(
   absl::StatusOr<std::string> kernel =
       layouts::KernelFor(query.desired[0], query.desired[1], defaults);
   if (!kernel.ok()) return kernel.status();
-  T attrs = layouts::AttrsOf<T>(query.attrs);
+  T attrs = AttrsOrDefaults<T>(query.attrs);
   attrs.data_layout = query.desired[0].ToString();
   attrs.kernel_layout = *std::move(kernel);
   SpellOutPadding(num_spatial_axes, attrs.padding);

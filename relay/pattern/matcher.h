@@ -78,10 +78,7 @@ class Match {
   template <typename T>
   const T& attrs(const DataflowPattern& part) const {
     const CallNode* node = call(part);
-    const T* attrs = node == nullptr ? nullptr : node->attrs_as<T>();
-    return attrs != nullptr
-               ? *attrs
-               : *static_cast<const T*>(FieldsOf<T>().default_object());
+    return AttrsOrDefaults<T>(node == nullptr ? Attrs() : node->attrs());
   }
   // The tensor type of what `part` matched; null if it has none.
   const TensorTypeNode* tensor_type(const DataflowPattern& part) const {

@@ -83,7 +83,9 @@ class FakeQuantizedCall {
   // The call with the arguments that it has now.
   const Call& call() const { return call_; }
   template <typename T>
-  const T& attrs() const;
+  const T& attrs() const {
+    return AttrsOrDefaults<T>(original_.attrs());
+  }
 
   const Expr& arg(int i) const { return call_->arg(i); }
   // The quantization of argument `i`; an error if it is a constant of real
@@ -128,16 +130,6 @@ struct FakeQuantizationRule {
   bool single = false;
 };
 OpAttrMap<FakeQuantizationRule>& FakeQuantizationRules();
-
-// Implementation details below.
-
-template <typename T>
-const T& FakeQuantizedCall::attrs() const {
-  const T* attrs = original_.attrs_as<T>();
-  return attrs != nullptr
-             ? *attrs
-             : *static_cast<const T*>(FieldsOf<T>().default_object());
-}
 
 }  // namespace baton::relay
 

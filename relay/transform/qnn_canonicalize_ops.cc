@@ -46,14 +46,6 @@ using Args = absl::Span<const Expr>;
 
 // Types, shapes and constants.
 
-template <typename T>
-const T& AttrsOf(const CallNode& call) {
-  const T* attrs = call.attrs_as<T>();
-  return attrs != nullptr
-             ? *attrs
-             : *static_cast<const T*>(FieldsOf<T>().default_object());
-}
-
 absl::StatusOr<const TensorTypeNode*> TensorTypeOf(const Expr& expr) {
   const TensorTypeNode* type = expr->tensor_type();
   if (type == nullptr) {
@@ -416,7 +408,7 @@ absl::StatusOr<Expr> RequantizeOrWiden(const Expr& data,
 }
 
 absl::StatusOr<Expr> LowerRequantize(const CallNode& call, Args args) {
-  const auto& attrs = AttrsOf<RequantizeAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<RequantizeAttrs>(call.attrs());
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
   Requantization params = {.from = {args[1], args[2]},
                            .to = {args[3], args[4]},
@@ -442,40 +434,45 @@ absl::StatusOr<Expr> Broadcastable(const Expr& parameter, const Expr& typed,
   return ExpandBiasToMatchAxis(parameter, rank, {axis});
 }
 
-absl::StatusOr<Expr> QuantizeData(Expr data, Expr scale, Expr zero_point,
-                                  DType dtype) {
-  return Narrowed(Add(Round(Divide(std::move(data), std::move(scale))),
-                      Cast(std::move(zero_point), kFloat32)),
+// The scale and zero point in the arguments `first` and `first + 1` of `call`,
+// for a tensor of that rank.
+absl::StatusOr<Quantization> QuantizationIn(const CallNode& call, Args args,
+                                            int first, int rank, int axis) {
+  BATON_ASSIGN_OR_RETURN(
+      Expr scale, Broadcastable(args[first], call.arg(first), rank, axis));
+  BATON_ASSIGN_OR_RETURN(
+      Expr zero_point,
+      Broadcastable(args[first + 1], call.arg(first + 1), rank, axis));
+  return Quantization{std::move(scale), std::move(zero_point)};
+}
+
+absl::StatusOr<Expr> QuantizeData(Expr data, Quantization to, DType dtype) {
+  return Narrowed(Add(Round(Divide(std::move(data), std::move(to.scale))),
+                      Cast(std::move(to.zero_point), kFloat32)),
                   dtype);
 }
 
-Expr DequantizeData(Expr data, Expr scale, Expr zero_point) {
-  Expr shifted = Subtract(Cast(std::move(data), kInt32), std::move(zero_point));
-  return Multiply(Cast(std::move(shifted), kFloat32), std::move(scale));
+Expr DequantizeData(Expr data, Quantization from) {
+  Expr shifted =
+      Subtract(Cast(std::move(data), kInt32), std::move(from.zero_point));
+  return Multiply(Cast(std::move(shifted), kFloat32), std::move(from.scale));
 }
 
 absl::StatusOr<Expr> LowerQuantize(const CallNode& call, Args args) {
-  const auto& attrs = AttrsOf<QuantizeAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<QuantizeAttrs>(call.attrs());
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
-  BATON_ASSIGN_OR_RETURN(Expr scale, Broadcastable(args[1], call.arg(1),
-                                                   type->rank(), attrs.axis));
   BATON_ASSIGN_OR_RETURN(
-      Expr zero_point,
-      Broadcastable(args[2], call.arg(2), type->rank(), attrs.axis));
-  return QuantizeData(args[0], std::move(scale), std::move(zero_point),
-                      attrs.out_dtype);
+      Quantization to, QuantizationIn(call, args, 1, type->rank(), attrs.axis));
+  return QuantizeData(args[0], std::move(to), attrs.out_dtype);
 }
 
 absl::StatusOr<Expr> LowerDequantize(const CallNode& call, Args args) {
-  const auto& attrs = AttrsOf<DequantizeAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<DequantizeAttrs>(call.attrs());
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
-  BATON_ASSIGN_OR_RETURN(Expr scale, Broadcastable(args[1], call.arg(1),
-                                                   type->rank(), attrs.axis));
   BATON_ASSIGN_OR_RETURN(
-      Expr zero_point,
-      Broadcastable(args[2], call.arg(2), type->rank(), attrs.axis));
-  Expr result =
-      DequantizeData(args[0], std::move(scale), std::move(zero_point));
+      Quantization from,
+      QuantizationIn(call, args, 1, type->rank(), attrs.axis));
+  Expr result = DequantizeData(args[0], std::move(from));
   if (attrs.out_dtype == kFloat32) return result;
   constexpr double kMaxFloat16 = 65504;
   return Cast(Clip(std::move(result), -kMaxFloat16, kMaxFloat16),
@@ -485,21 +482,16 @@ absl::StatusOr<Expr> LowerDequantize(const CallNode& call, Args args) {
 template <Expr (*kFunction)(Expr)>
 absl::StatusOr<Expr> LowerUnary(const CallNode& call, Args args) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
-  constexpr int kAxis = -1;
-  const auto parameter = [&](int i) {
-    return Broadcastable(args[i], call.arg(i), type->rank(), kAxis);
-  };
-  BATON_ASSIGN_OR_RETURN(Expr scale, parameter(1));
-  BATON_ASSIGN_OR_RETURN(Expr zero_point, parameter(2));
-  Expr real = DequantizeData(args[0], std::move(scale), std::move(zero_point));
-  BATON_ASSIGN_OR_RETURN(Expr to_scale, parameter(3));
-  BATON_ASSIGN_OR_RETURN(Expr to_zero_point, parameter(4));
-  return QuantizeData(kFunction(std::move(real)), std::move(to_scale),
-                      std::move(to_zero_point), type->dtype());
+  BATON_ASSIGN_OR_RETURN(Quantization from,
+                         QuantizationIn(call, args, 1, type->rank(), -1));
+  BATON_ASSIGN_OR_RETURN(Quantization to,
+                         QuantizationIn(call, args, 3, type->rank(), -1));
+  Expr real = DequantizeData(args[0], std::move(from));
+  return QuantizeData(kFunction(std::move(real)), std::move(to), type->dtype());
 }
 
 absl::StatusOr<Expr> LowerLeakyRelu(const CallNode& call, Args args) {
-  const double alpha = AttrsOf<LeakyReluAttrs>(call).alpha;
+  const double alpha = AttrsOrDefaults<LeakyReluAttrs>(call.attrs()).alpha;
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
   const Expr data = Cast(args[0], kInt32);
   const Expr from_zero = Cast(args[2], kInt32);
@@ -519,7 +511,8 @@ absl::StatusOr<Expr> LowerLeakyRelu(const CallNode& call, Args args) {
 // I-BERT's integer softmax with shifts for exponentials: algorithm 1 of
 // arXiv:2207.01405.
 absl::StatusOr<Expr> LowerSoftmax(const CallNode& call, Args args) {
-  const std::vector<int64_t> axis = {AttrsOf<SoftmaxAttrs>(call).axis};
+  const std::vector<int64_t> axis = {
+      AttrsOrDefaults<SoftmaxAttrs>(call.attrs()).axis};
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
   BATON_ASSIGN_OR_RETURN(const double scale,
                          ScalarOf(args[1], "the scale of the argument"));
@@ -566,7 +559,7 @@ struct BinaryOperands {
 
 absl::StatusOr<BinaryOperands> RequantizedOperands(const CallNode& call,
                                                    Args args) {
-  const auto& attrs = AttrsOf<BroadcastAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<BroadcastAttrs>(call.attrs());
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* lhs, TensorTypeOf(call.arg(0)));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* rhs, TensorTypeOf(call.arg(1)));
   const Quantization to = {args[6], args[7]};
@@ -594,7 +587,7 @@ absl::StatusOr<Expr> LowerSum(const CallNode& call, Args args) {
 }
 
 absl::StatusOr<Expr> LowerMultiply(const CallNode& call, Args args) {
-  const auto& attrs = AttrsOf<BroadcastAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<BroadcastAttrs>(call.attrs());
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* lhs, TensorTypeOf(call.arg(0)));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* rhs, TensorTypeOf(call.arg(1)));
   const bool by_tensor = IsScalarConstant(args[2]) && IsScalarConstant(args[4]);
@@ -671,7 +664,8 @@ absl::StatusOr<Expr> LowerConcatenate(const CallNode& call, Args args) {
     }
     fields.push_back(std::move(field));
   }
-  return Concatenate(std::move(fields), AttrsOf<ConcatenateAttrs>(call).axis);
+  return Concatenate(std::move(fields),
+                     AttrsOrDefaults<ConcatenateAttrs>(call.attrs()).axis);
 }
 
 absl::StatusOr<Expr> LowerAvgPool2D(const CallNode& call, Args args) {
@@ -752,7 +746,7 @@ absl::StatusOr<Expr> LowerDense(const CallNode& call, Args args) {
 }
 
 absl::StatusOr<Expr> LowerBatchMatmul(const CallNode& call, Args args) {
-  const auto& attrs = AttrsOf<BatchMatmulAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<BatchMatmulAttrs>(call.attrs());
   if (attrs.transpose_a || !attrs.transpose_b) {
     return absl::UnimplementedError(
         "only the right operands may be, and must be, transposed");
@@ -787,7 +781,7 @@ absl::StatusOr<Expr> LowerBatchMatmul(const CallNode& call, Args args) {
 class ConvLowering {
  public:
   static absl::StatusOr<Expr> Lower(const CallNode& call, Args args) {
-    ConvLowering lowering(AttrsOf<Conv2DAttrs>(call), args);
+    ConvLowering lowering(AttrsOrDefaults<Conv2DAttrs>(call.attrs()), args);
     BATON_RETURN_IF_ERROR(lowering.Read(call));
     return lowering.Run();
   }

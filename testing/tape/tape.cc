@@ -23,7 +23,7 @@
 namespace baton {
 namespace tape {
 
-BATON_REGISTER_NODE_LEVEL("tape", kTapeLevel, BATON_TAPE_NODES)
+BATON_REGISTER_NODE_LEVEL("tape", kNodeLevel, BATON_TAPE_NODES)
 
 namespace {
 

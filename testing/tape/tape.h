@@ -27,36 +27,18 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_fields.h"
-#include "baton/ir/node_kind.h"
+#include "baton/ir/node_level.h"
 #include "baton/ir/span.h"
 
 namespace baton {
 namespace tape {
-
-inline constexpr int kTapeLevel = 12;
 
 #define BATON_TAPE_NODES(X) \
   X(0, Register, kLeafExpr) \
   X(1, Step, kExpr)         \
   X(2, Tape, kFunction)
 
-enum class TapeKind : uint16_t {
-#define BATON_TAPE_ENUMERATOR(index, Name, sort) \
-  k##Name = NodeKind::Id(kTapeLevel, index),
-  BATON_TAPE_NODES(BATON_TAPE_ENUMERATOR)
-#undef BATON_TAPE_ENUMERATOR
-};
-
-constexpr NodeSort SortOf(TapeKind kind) {
-  switch (kind) {
-#define BATON_TAPE_SORT(index, Name, sort) \
-  case TapeKind::k##Name:                  \
-    return NodeSort::sort;
-    BATON_TAPE_NODES(BATON_TAPE_SORT)
-#undef BATON_TAPE_SORT
-  }
-  return NodeSort::kOther;
-}
+BATON_DEFINE_NODE_LEVEL(12, TapeKind, BATON_TAPE_NODES)
 
 // A place for a value. Its identity is the node, not the name.
 class RegisterNode final : public ExprNode {

@@ -130,7 +130,7 @@ absl::StatusOr<Type> GridSampleRel(TypeRelationContext& context) {
 
 std::optional<InferredLayouts> InferDilation2DLayouts(
     const LayoutQuery& query) {
-  const auto& attrs = layouts::AttrsOf<Dilation2DAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<Dilation2DAttrs>(query.attrs);
   const Layout data = layouts::LayoutOf(attrs.data_layout);
   return layouts::IfDefined(
       {{data, layouts::LayoutOf(attrs.kernel_layout)}, {data}, query.attrs});

@@ -598,7 +598,7 @@ absl::StatusOr<Tensor> ConvolveTransposed(const A& attrs,
 
 std::optional<InferredLayouts> InferDeformableConv2DLayouts(
     const LayoutQuery& query) {
-  const auto& attrs = layouts::AttrsOf<DeformableConv2DAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<DeformableConv2DAttrs>(query.attrs);
   const Layout data = layouts::LayoutOf(attrs.data_layout);
   return layouts::IfDefined(
       {{data, data, layouts::LayoutOf(attrs.kernel_layout)},
@@ -608,7 +608,7 @@ std::optional<InferredLayouts> InferDeformableConv2DLayouts(
 
 std::optional<InferredLayouts> InferBinaryConv2DLayouts(
     const LayoutQuery& query) {
-  const auto& attrs = layouts::AttrsOf<BinaryConv2DAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<BinaryConv2DAttrs>(query.attrs);
   const Layout data = layouts::LayoutOf(attrs.data_layout);
   return layouts::IfDefined(
       {{data, layouts::LayoutOf(attrs.kernel_layout)}, {data}, query.attrs});
@@ -623,7 +623,7 @@ bool IsDepthwise(const CallNode& call, const Conv2DAttrs& attrs) {
 std::vector<layouts::DefaultKernel> Conv2DKernels(
     const ConvertLayoutQuery& query, bool with_hwnc) {
   const bool depthwise =
-      IsDepthwise(query.call, layouts::AttrsOf<Conv2DAttrs>(query.attrs));
+      IsDepthwise(query.call, AttrsOrDefaults<Conv2DAttrs>(query.attrs));
   std::vector<layouts::DefaultKernel> kernels = {
       {"NCHW", "OIHW"}, {"NHWC", depthwise ? "HWOI" : "HWIO"}};
   if (with_hwnc) kernels.push_back({"HWNC", "HWOI"});
@@ -649,7 +649,7 @@ absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query) {
                      "layout ",
                      data.ToString()));
   }
-  Conv2DAttrs attrs = layouts::AttrsOf<Conv2DAttrs>(query.attrs);
+  Conv2DAttrs attrs = AttrsOrDefaults<Conv2DAttrs>(query.attrs);
   SpellOutPadding(2, attrs.padding);
   // The data that come from outside are not padded to whole tiles.
   const std::optional<int64_t> in_channels =
@@ -706,7 +706,7 @@ absl::StatusOr<ConvertedCall> ConvertConv2DBackwardWeight(
   if (!kernel.ok()) return kernel.status();
   // The operator's attributes name, in this order, the layouts of its two
   // inputs and of its result, which is a kernel.
-  Conv2DAttrs attrs = layouts::AttrsOf<Conv2DAttrs>(query.attrs);
+  Conv2DAttrs attrs = AttrsOrDefaults<Conv2DAttrs>(query.attrs);
   attrs.data_layout = query.desired[0].ToString();
   attrs.kernel_layout = query.desired[0].ToString();
   attrs.out_layout = *std::move(kernel);

@@ -147,7 +147,7 @@ std::optional<InferredLayouts> InferDensePackLayouts(const LayoutQuery& query) {
   const Layout data = layouts::LayoutOf("NC");
   return layouts::IfDefined(
       {{data, layouts::LayoutOf(
-                  layouts::AttrsOf<DensePackAttrs>(query.attrs).weight_layout)},
+                  AttrsOrDefaults<DensePackAttrs>(query.attrs).weight_layout)},
        {data},
        query.attrs});
 }

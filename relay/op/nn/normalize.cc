@@ -96,7 +96,7 @@ std::optional<InferredLayouts> InferL2NormalizeLayouts(
   const Layout& old = query.old_inputs[0];
   if (query.changed) {
     std::optional<std::vector<int64_t>> axes = layouts::FollowAxes(
-        old, layouts::AttrsOf<L2NormalizeAttrs>(query.attrs).axis,
+        old, AttrsOrDefaults<L2NormalizeAttrs>(query.attrs).axis,
         query.new_inputs[0]);
     if (axes.has_value()) {
       return layouts::Same(

@@ -312,7 +312,7 @@ absl::StatusOr<Tensor> BatchToSpaceNd(const BatchToSpaceNDAttrs& attrs,
 // Layout rules.
 
 std::optional<InferredLayouts> InferPadLayouts(const LayoutQuery& query) {
-  const auto& attrs = layouts::AttrsOf<PadAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<PadAttrs>(query.attrs);
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
   // The value that is padded with is a scalar.
@@ -345,7 +345,7 @@ std::optional<InferredLayouts> InferPadLayouts(const LayoutQuery& query) {
 std::optional<InferredLayouts> InferCorrelationLayouts(
     const LayoutQuery& query) {
   const Layout layout =
-      layouts::LayoutOf(layouts::AttrsOf<CorrelationAttrs>(query.attrs).layout);
+      layouts::LayoutOf(AttrsOrDefaults<CorrelationAttrs>(query.attrs).layout);
   return layouts::IfDefined({{layout, layout}, {layout}, query.attrs});
 }
 

@@ -504,7 +504,7 @@ std::optional<InferredLayouts> InferRequantizeLayouts(
   Attrs attrs = query.attrs;
   if (query.changed) {
     const Layout& arrived = query.new_inputs[0];
-    const int axis = layouts::AttrsOf<RequantizeAttrs>(query.attrs).axis;
+    const int axis = AttrsOrDefaults<RequantizeAttrs>(query.attrs).axis;
     const std::optional<char> letter = layouts::LetterAt(old, axis);
     // With one scale for all channels it does not matter how they are split.
     const bool scalar = layouts::ShapeOfArg(query, 1).empty() &&

@@ -33,14 +33,6 @@ namespace {
 
 constexpr DType kInt32 = DType::Int(32);
 
-template <typename A>
-const A& AttrsOf(const CallNode& call) {
-  const A* attrs = call.attrs_as<A>();
-  return attrs != nullptr
-             ? *attrs
-             : *static_cast<const A*>(FieldsOf<A>().default_object());
-}
-
 // `x` in `dtype`, less the zero point, which must be a scalar.
 absl::StatusOr<Tensor> Shifted(const Tensor& x, const Tensor& zero_point,
                                DType dtype) {
@@ -68,7 +60,7 @@ absl::StatusOr<Tensor> Narrowed(const Tensor& x, DType dtype) {
 // result: `restore` makes it one again.
 template <auto kFunction, auto kRestore>
 absl::StatusOr<Value> Sum(const CallNode& call, absl::Span<const Value> args) {
-  const auto& attrs = AttrsOf<BroadcastAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<BroadcastAttrs>(call.attrs());
   const kernels::Quantization to = {args[6].tensor(), args[7].tensor()};
   const std::array<int, 2> axes = {attrs.lhs_axis, attrs.rhs_axis};
   kernels::RequantizeParams params;
@@ -162,7 +154,7 @@ absl::StatusOr<Value> QnnConcatenate(const CallNode& call,
   }
   BATON_ASSIGN_OR_RETURN(
       Tensor result,
-      kernels::Concatenate(tensors, AttrsOf<ConcatenateAttrs>(call).axis));
+      kernels::Concatenate(tensors, AttrsOrDefaults<ConcatenateAttrs>(call.attrs()).axis));
   return Value(std::move(result));
 }
 

@@ -88,7 +88,7 @@ absl::StatusOr<Tensor> ComputeOnesLike(const Tensor& x) {
 std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
     const LayoutQuery& query) {
   const auto& attrs =
-      layouts::AttrsOf<FixedPointMultiplyPerAxisAttrs>(query.attrs);
+      AttrsOrDefaults<FixedPointMultiplyPerAxisAttrs>(query.attrs);
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
   const Layout& layout = query.changed ? query.new_inputs[0] : old;

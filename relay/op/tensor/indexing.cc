@@ -511,7 +511,7 @@ std::optional<InferredLayouts> InferStridedSliceLayouts(
     return layouts::Same(old, query.attrs);
   }
   const Layout& arrived = query.new_inputs[0];
-  const auto& attrs = layouts::AttrsOf<StridedSliceAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<StridedSliceAttrs>(query.attrs);
   if (!attrs.begin.has_value() || !attrs.end.has_value()) return std::nullopt;
   const bool sizes = attrs.slice_mode == "size";
   const absl::Span<const Dim> shape = layouts::ShapeOfArg(query, 0);
@@ -634,7 +634,7 @@ std::optional<InferredLayouts> InferSliceLikeLayouts(const LayoutQuery& query) {
   const Layout& data = query.old_inputs[0];
   const Layout& like = query.old_inputs[1];
   if (!data.defined() || !like.defined()) return std::nullopt;
-  const auto& axes = layouts::AttrsOf<SliceLikeAttrs>(query.attrs).axes;
+  const auto& axes = AttrsOrDefaults<SliceLikeAttrs>(query.attrs).axes;
   if (query.changed && data == like && axes.has_value() && !axes->empty() &&
       query.new_inputs[0] == query.new_inputs[1]) {
     std::optional<std::vector<int64_t>> followed =

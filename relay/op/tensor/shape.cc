@@ -557,7 +557,7 @@ std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
   if (n == 0 || type == nullptr || type->fields().size() != n) {
     return std::nullopt;
   }
-  int64_t axis = layouts::AttrsOf<ConcatenateAttrs>(query.attrs).axis;
+  int64_t axis = AttrsOrDefaults<ConcatenateAttrs>(query.attrs).axis;
   const TensorTypeNode* first = type->fields()[0].As<TensorTypeNode>();
   if (first == nullptr) return std::nullopt;
   if (axis < 0) axis += first->rank();
@@ -613,7 +613,7 @@ std::optional<InferredLayouts> InferConcatenateLayouts(
 std::optional<InferredLayouts> InferTransposeLayouts(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
-  const auto& attrs = layouts::AttrsOf<TransposeAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<TransposeAttrs>(query.attrs);
   std::vector<int64_t> axes = attrs.axes.value_or(std::vector<int64_t>());
   if (axes.empty()) {
     for (int i = old.ndim() - 1; i >= 0; --i) axes.push_back(i);
@@ -650,7 +650,7 @@ std::optional<InferredLayouts> InferTransposeLayouts(const LayoutQuery& query) {
 std::optional<InferredLayouts> InferSqueezeLayouts(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
-  const auto& named = layouts::AttrsOf<SqueezeAttrs>(query.attrs).axis;
+  const auto& named = AttrsOrDefaults<SqueezeAttrs>(query.attrs).axis;
   std::vector<int64_t> axes = named.value_or(std::vector<int64_t>());
   if (!named.has_value()) {
     const absl::Span<const Dim> shape = layouts::ShapeOfArg(query, 0);
@@ -688,7 +688,7 @@ std::optional<InferredLayouts> InferSqueezeLayouts(const LayoutQuery& query) {
 }
 
 std::optional<InferredLayouts> InferSplitLayouts(const LayoutQuery& query) {
-  const auto& attrs = layouts::AttrsOf<SplitAttrs>(query.attrs);
+  const auto& attrs = AttrsOrDefaults<SplitAttrs>(query.attrs);
   const Layout& old = query.old_inputs[0];
   if (!old.defined()) return std::nullopt;
   const int64_t* sections = attrs.indices_or_sections.As<int64_t>();
