@@ -79,7 +79,10 @@ Type TypeOf(Sort sort, const TypeData& choice) {
 class Generator {
  public:
   Generator(uint32_t seed, const RandomProgramOptions& options)
-      : random_(seed), options_(options), left_(options.size) {}
+      : random_(seed),
+        constants_(seed + 1),
+        options_(options),
+        left_(options.size) {}
 
   absl::StatusOr<IRModule> Run() {
     IRModule module;
@@ -166,7 +169,10 @@ class Generator {
     return Function(std::move(params), std::move(body));
   }
 
-  // Multiples of 1/16 up to 1/2, or from there to 1 if `positive`.
+  // Multiples of 1/16 up to 1/2, or from there to 1 if `positive`. Often with
+  // zeros and ones, as of channels that are pruned and gammas that are not
+  // trained yet, and with minus ones; now and then all of them tiny or huge, as
+  // of units that differ. What is special takes nothing from other draws.
   Expr RandomConst(std::initializer_list<int64_t> shape,
                    bool positive = false) {
     int64_t n = 1;
@@ -175,6 +181,19 @@ class Generator {
     for (float& value : values) {
       value =
           static_cast<float>(positive ? 8 + Random(9) : Random(17) - 8) / 16.0f;
+    }
+    if (constants_() % 3 == 0) {
+      for (float& value : values) {
+        const uint32_t special = constants_() % 8;
+        if (special < 2) value = 0;
+        if (special == 2) value = 1;
+        if (special == 3 && !positive) value = -1;
+      }
+    }
+    if (constants_() % 16 == 0) {
+      // A power of two: what is computed has as many bits as before.
+      const float scale = constants_() % 2 == 0 ? 0x1p-30f : 0x1p30f;
+      for (float& value : values) value *= scale;
     }
     return Constant(
         *Tensor::FromValues<float>({shape.begin(), shape.size()}, values));
@@ -555,6 +574,7 @@ class Generator {
   }
 
   std::mt19937 random_;
+  std::mt19937 constants_;  // which of their elements are special
   const RandomProgramOptions options_;
   int left_;
   int names_ = 0;
