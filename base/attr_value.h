@@ -29,9 +29,9 @@ class AttrValue;
 using AttrList = std::vector<AttrValue>;
 using AttrMap = std::vector<std::pair<std::string, AttrValue>>;  // in order
 
-// How a type from above `base/` is held by an AttrValue. A specialization
-// stands beside T, which is a handle: at most a pointer in size, with `==`;
-// copying and moving it throws nothing. AttrTraits<T> are needed too.
+// How an AttrValue holds a type T that is defined above `base/`. Specialize it
+// beside T. T must be a handle: no larger than a pointer, with `==`, and with a
+// copy and a move that do not throw. Specialize AttrTraits for T as well.
 //
 //   template <>
 //   struct ForeignTraits<Dim> {
@@ -91,7 +91,7 @@ class ForeignValue {
   std::string ToString() const { return type_->to_string(storage_); }
 
  private:
-  // What can be done with the values of one type.
+  // The operations on the values of one type.
   struct Type {
     const char* name;
     void (*copy)(const void* from, void* to);
@@ -126,7 +126,7 @@ class AttrValue {
   AttrValue(ForeignValue value) : value_(std::move(value)) {}         // NOLINT
   AttrValue(AttrList value) : value_(std::move(value)) {}             // NOLINT
   AttrValue(AttrMap value) : value_(std::move(value)) {}              // NOLINT
-  // As AttrTraits<T> convert it.
+  // Converts `value` with AttrTraits<T>::ToValue.
   template <ForeignHandle T>
   AttrValue(const T& value);  // NOLINT
 
@@ -153,8 +153,9 @@ class AttrValue {
   // A hash that equal values share; the same in every run.
   uint64_t Hash() const;
 
-  // As in the pipeline grammar: `[NHWC,HWIO]`, `{nn.conv2d:[NHWC]}`, `0.5`,
-  // `"two words"`, `true`, `none`. Parsing this gives the value back.
+  // The text in the grammar of value_text.h: `[NHWC,HWIO]`,
+  // `{nn.conv2d:[NHWC]}`, `0.5`, `"two words"`, `true`, `none`. Parsing this
+  // gives the value back.
   std::string ToString() const;
 
  private:
@@ -164,7 +165,7 @@ class AttrValue {
 // `expected WHAT, found VALUE`, for FromValue() of AttrTraits.
 absl::Status ExpectedError(absl::string_view what, const AttrValue& found);
 
-// Conversions between AttrValue and T. `Name()` is T in documentation.
+// Conversions between AttrValue and T. `Name()` is what documentation calls T.
 // FromValue's errors say what was expected and what was found.
 template <typename T, typename Enable = void>
 struct AttrTraits;
@@ -208,7 +209,7 @@ struct AttrTraits<std::string> {
   static absl::Status FromValue(const AttrValue& value, std::string* out);
 };
 
-// The void type is None.
+// FromValue reads None as the void type.
 template <>
 struct AttrTraits<DType> {
   static std::string Name() { return "dtype"; }

@@ -1,9 +1,9 @@
 // absl::flat_hash_map and absl::flat_hash_set that survive failed allocations.
 //
-// Abseil's tables do not. One that gets no memory while it grows, or whose new
-// element fails to be made, is left broken and crashes when it is destroyed.
-// These move into a new table when they must grow, and make an element before
-// they make a place for it: after a failure they are as they were before.
+// Abseil's tables do not: if growing a table or constructing a new element
+// throws, the table is corrupt, and its destructor crashes. The tables here
+// grow by moving into a new table, and construct an element before they reserve
+// its slot: an operation that throws leaves the table unchanged.
 
 #ifndef BATON_BASE_HASH_TABLE_H_
 #define BATON_BASE_HASH_TABLE_H_
@@ -19,8 +19,9 @@
 namespace baton {
 namespace internal {
 
-// `Table` is one of Abseil's. What can add elements is replaced; what is not
-// declared here and adds elements must not be used.
+// `Table` is one of Abseil's tables. The members declared here replace those of
+// `Table` that add elements. Do not call a member of `Table` that adds elements
+// and is not declared here.
 template <typename Table>
 class SafeHashTable : public Table {
  public:
@@ -50,8 +51,8 @@ class SafeHashTable : public Table {
   }
   ~SafeHashTable() = default;
 
-  // Of sets: adds what the arguments make. Of maps: adds a key and what the
-  // other argument makes, unless the key is there.
+  // A set: adds an element constructed from the arguments. A map: adds a key
+  // and a value constructed from the other argument, unless the key is there.
   template <typename... Args>
   std::pair<iterator, bool> emplace(Args&&... args) {
     if constexpr (kIsMap && sizeof...(Args) == 2) {
@@ -112,7 +113,7 @@ class SafeHashTable : public Table {
       if (const iterator it = this->find(key); it != this->end()) {
         return {it, false};
       }
-      // One that held many more elements once is cleaned up, not enlarged.
+      // If erased elements occupy many slots, rehash without growing.
       const size_t buckets = this->bucket_count();
       MoveTo(num_erased_ > this->size() / 2 ? buckets : 2 * buckets + 1);
     }
@@ -142,21 +143,21 @@ class SafeHashTable : public Table {
   }
 
  private:
-  // Elements that fit into that many buckets without growth.
+  // The number of elements that fit into `buckets` without growth.
   static constexpr size_t MaxLoad(size_t buckets) {
     return buckets == 7 ? 6 : buckets - buckets / 8;
   }
   static constexpr size_t BucketsFor(size_t n) { return n + n / 7 + 1; }
 
   void MoveTo(size_t buckets) {
-    // A constructor that fails leaves no table behind.
+    // If this constructor throws, the old table is still whole.
     Table other(buckets, this->hash_function(), this->key_eq());
     other.merge(static_cast<Table&>(*this));
     static_cast<Table&>(*this) = std::move(other);
     num_erased_ = 0;
   }
 
-  size_t num_erased_ = 0;  // since it grew: their places may not be free
+  size_t num_erased_ = 0;  // since the last rehash; their slots may not be free
 };
 
 }  // namespace internal
@@ -174,7 +175,8 @@ class FlatHashSet
 template <typename K, typename V, typename... Options>
 class FlatHashMap
     : public internal::SafeHashTable<absl::flat_hash_map<K, V, Options...>> {
-  // Moved into another table without a copy of the key that could fail.
+  // Moving elements into another table must not copy a key with a copy
+  // constructor that can throw.
   static_assert(std::is_nothrow_copy_constructible_v<K> ||
                 (std::is_standard_layout_v<K> && std::is_standard_layout_v<V>));
   static_assert(std::is_nothrow_move_constructible_v<K>);

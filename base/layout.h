@@ -41,8 +41,8 @@ class Layout {
   Layout() = default;
   // The error names the text and what is wrong with it.
   static absl::StatusOr<Layout> Parse(absl::string_view text);
-  // The layout with these axes; undefined if there is none: no axes, an axis
-  // given twice, or a sub-axis whose primal axis is missing.
+  // The layout with these axes; undefined if they make no layout: there are no
+  // axes, an axis is given twice, or the primal axis of a sub-axis is missing.
   static Layout FromAxes(absl::Span<const Axis> axes);
 
   bool defined() const { return data_ != nullptr; }
@@ -62,7 +62,7 @@ class Layout {
     return IsPrimal(letter) ? static_cast<char>(letter - 'A' + 'a') : letter;
   }
 
-  // The position of the axis; -1 if it is not here.
+  // The position of the axis `letter`; -1 if the layout does not have it.
   int IndexOf(char letter) const;
   bool Contains(char letter) const { return IndexOf(letter) >= 0; }
   // The number of elements that the sub-axes of `letter` (either case) have
@@ -73,7 +73,7 @@ class Layout {
   Layout SubLayout(int pos, int len) const;
   // Adds the sub-axis of `letter`, a primal axis not split yet, at `pos`.
   absl::StatusOr<Layout> Split(char letter, int pos, int factor) const;
-  // This layout with the primal axes that only `other` has put in front.
+  // This layout with the primal axes that only `other` has added in front.
   Layout ExpandPrimal(const Layout& other) const;
   // This layout without its sub-axes.
   Layout Primal() const;

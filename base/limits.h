@@ -1,9 +1,9 @@
-// What a program may ask for at most, whatever its attributes say.
+// Upper bounds on what a program may ask for.
 //
 // A few characters of text can ask for more memory than any machine has:
 // `zeros(shape=[1000000, 1000000, 1000000])`, `expand_dims(%x, axis=0,
-// num_newaxis=2147483647)`. What is made from numbers in a program is compared
-// with these limits before memory is asked for.
+// num_newaxis=2147483647)`. Code that allocates by a number from a program
+// compares the number with these limits first.
 
 #ifndef BATON_BASE_LIMITS_H_
 #define BATON_BASE_LIMITS_H_
@@ -17,7 +17,7 @@ namespace baton {
 
 struct Limits {
   int64_t max_rank = 1024;                       // axes of a tensor
-  int64_t max_fields = int64_t{1} << 20;         // of a tuple of parts
+  int64_t max_fields = int64_t{1} << 20;         // of a tuple
   int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
 
   friend bool operator==(const Limits&, const Limits&) = default;
@@ -42,7 +42,8 @@ class ScopedLimits {
 };
 
 namespace internal {
-// Null for the defaults. Returns what was set before.
+// Sets the limits of this thread; null for the defaults. Returns the former
+// ones.
 const Limits* SetCurrentLimits(const Limits* limits);
 }  // namespace internal
 

@@ -17,7 +17,8 @@ std::vector<std::string> NearestNames(
     absl::string_view name, const std::vector<std::string>& candidates,
     size_t limit = 3);
 
-// `; did you mean "a" or "b"?`, or the empty string if nothing resembles.
+// `; did you mean "a" or "b"?`, or the empty string if no candidate resembles
+// `name`.
 std::string DidYouMean(absl::string_view name,
                        const std::vector<std::string>& candidates);
 

@@ -1,10 +1,9 @@
 // Failed allocations as errors.
 //
-// Nothing between the code that asks for memory and the entry point of a
-// reader, a pass, inference or evaluation looks at whether there is some: a
-// failed allocation unwinds to that entry point, which returns it as an error.
-// What it unwinds through stays whole: destructors ask for no memory, and
-// tables are those of hash_table.h.
+// Code below the entry point of a reader, a pass, inference or evaluation does
+// not check its allocations: a failed one unwinds to that entry point, which
+// returns it as an error. The unwinding is safe: destructors allocate nothing,
+// and hash tables are those of hash_table.h.
 
 #ifndef BATON_BASE_OUT_OF_MEMORY_H_
 #define BATON_BASE_OUT_OF_MEMORY_H_
@@ -18,12 +17,12 @@
 
 namespace baton {
 
-// A ResourceExhausted error: `WHAT: out of memory`. Without memory for the
-// text, the error has none.
+// A ResourceExhausted error: `WHAT: out of memory`. If there is no memory for
+// the text, the message is empty.
 absl::Status OutOfMemoryError(absl::string_view what) noexcept;
 
-// Calls `fn`. If it cannot get memory, or asks for more than a container can
-// hold, the result is that of `otherwise`.
+// Calls `fn` and returns its result. If it runs out of memory, or asks for more
+// than a container can hold, returns the result of `otherwise` instead.
 template <typename Fn, typename Otherwise>
 std::invoke_result_t<Fn&> IfOutOfMemory(Fn&& fn, Otherwise&& otherwise) {
   try {
@@ -35,8 +34,8 @@ std::invoke_result_t<Fn&> IfOutOfMemory(Fn&& fn, Otherwise&& otherwise) {
   }
 }
 
-// Calls `fn`, which returns an absl::Status or StatusOr: OutOfMemoryError(what)
-// without memory.
+// Calls `fn`, which returns an absl::Status or StatusOr, and returns its
+// result; OutOfMemoryError(what) if it runs out of memory.
 template <typename Fn>
 std::invoke_result_t<Fn&> CatchOutOfMemory(absl::string_view what, Fn&& fn) {
   return IfOutOfMemory(fn, [what] { return OutOfMemoryError(what); });

@@ -52,13 +52,13 @@ struct CodeLocation {
 // one line for each bad one.
 absl::Status RegistrationErrors();
 
-// Adds to what RegistrationErrors() reports, for what a registry cannot find
-// alone. `check` returns one message for each error.
+// Adds a check to RegistrationErrors(), for errors that one registry alone
+// cannot find. `check` returns one message for each error.
 void AddRegistrationCheck(std::function<std::vector<std::string>()> check);
 
 namespace internal {
 
-// What registries of all types share.
+// The part of Registry that does not depend on the type of its entries.
 class RegistryBase {
  public:
   bool Contains(absl::string_view name) const;
@@ -94,11 +94,12 @@ class RegistryBase {
   RegistryBase& operator=(const RegistryBase&) = delete;
   ~RegistryBase();
 
-  // False if the entry was refused. `equal`: null, or says which value makes
-  // the new entry the one that is there already.
+  // False if the entry was refused. `equal`: null, or compares two values; an
+  // entry whose value equals the registered one is then no second entry, and is
+  // not refused.
   bool Add(absl::string_view name, Entry entry, EqualFn equal);
-  // Puts `entry`, or no entry if null, in place of the one of that name, and
-  // returns the latter.
+  // Replaces the entry of that name by `entry`, or removes it if `entry` is
+  // null. Returns the former entry.
   EntryPtr Exchange(absl::string_view name, EntryPtr entry);
   // Null if there is none.
   const Entry* FindEntry(absl::string_view name) const;
@@ -121,16 +122,17 @@ class RegistryBase {
   mutable std::mutex mutex_;
   std::map<std::string, EntryPtr, std::less<>> entries_;
   // The entries as look-ups read them, without a lock; null until the first
-  // look-up after a change. Former ones stay, for pointers into them.
+  // look-up after a change. Former indexes stay alive: look-ups on other
+  // threads may still read them.
   mutable std::atomic<const Index*> index_{nullptr};
   mutable std::vector<std::unique_ptr<const Index>> indexes_;
 };
 
 }  // namespace internal
 
-// Safe to use from several threads; a look-up takes no lock. Registries are
-// written while the program starts, and by tests: entries that were replaced
-// are kept as long as the registry.
+// Thread-safe; a look-up takes no lock. Registries are written while the
+// program starts, and by tests: entries that were replaced are kept as long as
+// the registry.
 template <typename T>
 class Registry : public internal::RegistryBase {
  public:
@@ -154,8 +156,8 @@ class Registry : public internal::RegistryBase {
                 CodeLocation location = CodeLocation::Current()) {
     return Add(name, Entry{Share(std::move(value)), location, {}}, nullptr);
   }
-  // The same, but a value that is equal to that of the entry is not a second
-  // one.
+  // The same, but registering an equal value again changes nothing and is no
+  // error.
   bool RegisterSame(absl::string_view name, T value,
                     CodeLocation location = CodeLocation::Current()) {
     return Add(name, Entry{Share(std::move(value)), location, {}},
@@ -201,8 +203,8 @@ class Registry : public internal::RegistryBase {
   }
 };
 
-// Override() for as long as this object lives; then what was there before is
-// back, errors included. For tests.
+// Overrides an entry while this object lives; the destructor restores the
+// former entry, its errors included. For tests.
 template <typename T>
 class ScopedOverride {
  public:

@@ -47,7 +47,7 @@ struct NameAndOptions {
 absl::StatusOr<NameAndOptions> ParseNameAndOptions(
     absl::string_view text, absl::string_view source_name = "spec");
 
-// `{KEY=VALUE,...}`, or nothing if there are none.
+// `{KEY=VALUE,...}`, or the empty string if there are no options.
 std::string OptionsToString(const AttrMap& options);
 
 }  // namespace baton

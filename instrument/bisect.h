@@ -1,4 +1,4 @@
-// BisectInstrument: stops optimizing after so many executions.
+// BisectInstrument: stops optimizing after a given number of executions.
 //
 // If a model is right with a limit of n and wrong with n + 1, the pass that
 // executed last is the guilty one; n is found by bisection.
@@ -19,22 +19,23 @@ namespace baton {
 // Counts the executions of passes that can change a program, and refuses any
 // after the first `limit`. Passes that always run (PassInfo::always_run:
 // sequences, InferType, PrintIR) are neither refused nor counted. Passes that
-// the context requires cannot be refused, but count. Counting starts anew when
-// a context is entered.
+// the context requires cannot be refused, but count. Entering a context resets
+// the count.
 class BisectInstrument final : public PassInstrument {
  public:
   explicit BisectInstrument(int64_t limit)
       : PassInstrument("BisectInstrument"), limit_(limit) {}
 
   int64_t limit() const { return limit_; }
-  // How many ran.
+  // The number of counted executions.
   int64_t executions() const { return executions_; }
-  // How many were refused. 0: there is nothing to be found beyond the limit.
+  // The number of refused executions. If it is 0, a higher limit changes
+  // nothing.
   int64_t refusals() const { return refusals_; }
 
   // The pass that ran last: `#7 FuseOps`; empty if none did.
   const std::string& last_executed() const { return last_executed_; }
-  // One line that says all of this.
+  // One line with all of the above.
   std::string ToString() const;
 
   absl::Status EnterPassContext() override;

@@ -353,7 +353,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   const IRModule& before = pass.before();
   const bool evaluated = args_.has_value() && evaluated_.SameAs(before);
   if (info.always_run || module.IdenticalTo(before)) {
-    // Types and tables may differ, but not what is computed.
+    // Types and tables may differ; computed values may not.
     if (evaluated) evaluated_ = module;
     return absl::OkStatus();
   }

@@ -23,24 +23,23 @@ struct CheckValuesOptions {
   // The function that is evaluated.
   std::string function = "main";
   uint32_t seed = 0;
-  // Is told, in one line, what parts of a result could not be compared; null
-  // for nobody.
+  // Called with one line that says which parts of a result could not be
+  // compared; may be null.
   std::function<void(absl::string_view line)> not_compared = {};
 };
 
 // Evaluates a function on random arguments before and after each pass that
 // changes the module. An error names the first pass whose result computes
 // something else: other bits, or, after a pass that is not exact (PassInfo), a
-// tensor that is further off than the pass's tolerance times its largest
+// tensor that differs by more than the pass's tolerance times its largest
 // element. A program that cannot be evaluated is an error as well.
 //
-// Functions in a result are called; constructors are compared by name. What
-// cannot be compared, such as a function whose parameters no random value can
-// be made for, is no error, but said (`not_compared`).
+// Functions in a result are called; constructors are compared by name. A part
+// that cannot be compared, such as a function with parameters for which no
+// random values can be made, is reported to `not_compared` and is no error.
 //
-// The arguments are the same in the whole context: those of
-// RandomRange::kPlain, or if with these a result is infinite or no number,
-// those of kMild.
+// The arguments are the same within a context: those of RandomRange::kPlain,
+// or, if these make a result infinite or NaN, those of kMild.
 class CheckValuesInstrument final : public PassInstrument {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
@@ -54,7 +53,7 @@ class CheckValuesInstrument final : public PassInstrument {
   absl::StatusOr<Value> EvaluateFirst(const IRModule& module);
 
   const CheckValuesOptions options_;
-  std::optional<std::vector<Value>> args_;  // once they are chosen
+  std::optional<std::vector<Value>> args_;  // nullopt until they are chosen
   // The module that was evaluated last, and what it computed.
   IRModule evaluated_;
   IRModule typed_;  // the same, with types
@@ -62,20 +61,21 @@ class CheckValuesInstrument final : public PassInstrument {
 };
 
 struct CompareValuesOptions {
-  // Where the values were evaluated. Functions among them are called there, on
-  // random arguments of the types of their parameters; null: they are not.
+  // The modules in which the values were evaluated. CompareValues calls
+  // functions among the values there, on random arguments of the types of their
+  // parameters; if null, it does not call them.
   const IRModule* before = nullptr;
   const IRModule* after = nullptr;
-  // Of the arguments.
+  // The seed of these arguments.
   uint32_t seed = 0;
-  // Takes a line for each part that could not be compared, if not null.
+  // If not null, gets a line for each part that could not be compared.
   std::vector<std::string>* not_compared = nullptr;
 };
 
-// OK if `after` is what a pass with the promises of `info` may make of
-// `before`. The error says where they differ and how much. If all else agrees,
-// but there are parts that could not be compared and nobody takes their list,
-// the error is Unimplemented and says why for the first.
+// OK if a pass with the promises of `info` may turn `before` into `after`. The
+// error says where they differ and how much. If all else agrees, but some parts
+// could not be compared and options.not_compared is null, the error is
+// Unimplemented and gives the reason for the first such part.
 absl::Status CompareValues(const Value& before, const Value& after,
                            const PassInfo& info,
                            const CompareValuesOptions& options = {});

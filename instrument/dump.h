@@ -1,4 +1,4 @@
-// DumpInstrument: leaves a file for each execution of a pass.
+// DumpInstrument: writes a file for each execution of a pass.
 
 #ifndef BATON_INSTRUMENT_DUMP_H_
 #define BATON_INSTRUMENT_DUMP_H_
@@ -21,10 +21,10 @@ namespace baton {
 //   0002.FoldConstant.unchanged.relay
 //   0003.FuseOps.failed.relay               what it was given, if it failed
 //
-// Characters that have no place in a file name become `_`.
+// Characters that do not belong in a file name become `_`.
 class DumpInstrument final : public PassInstrument {
  public:
-  // The folder is made when the context is entered, if it is not there.
+  // Entering the context creates the folder if it does not exist.
   explicit DumpInstrument(std::string folder, TextOptions text = {})
       : PassInstrument("DumpInstrument"),
         folder_(std::move(folder)),

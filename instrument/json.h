@@ -1,4 +1,4 @@
-// Text in JSON.
+// JSON strings.
 
 #ifndef BATON_INSTRUMENT_JSON_H_
 #define BATON_INSTRUMENT_JSON_H_

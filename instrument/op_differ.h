@@ -17,7 +17,8 @@ namespace baton {
 // Calls per operator, by name.
 using OpCounts = std::map<std::string, int64_t>;
 
-// Counts over the whole module, each call once however often it is used.
+// Counts the calls of the whole module, each once even if it is used several
+// times.
 OpCounts CountOps(const IRModule& module);
 
 // What one pass changed, with the passes inside it.
@@ -27,8 +28,8 @@ struct OpDiff {
   OpCounts changes;  // never 0
 };
 
-// Records, in order of completion, the passes that changed a count. They are
-// forgotten when a context is entered.
+// Records, in order of completion, the passes that changed a count. Entering a
+// context clears the record.
 class OpDiffer final : public PassInstrument {
  public:
   OpDiffer() : PassInstrument("OpDiffer") {}
@@ -55,7 +56,8 @@ class OpDiffer final : public PassInstrument {
 
   std::vector<OpDiff> diffs_;
   std::vector<OpCounts> before_;  // of the passes that are running
-  // Counted last: what one pass returns is what the next one is given.
+  // The module counted last, and its counts: the result of one pass is the
+  // argument of the next.
   IRModule counted_;
   OpCounts counts_;
 };

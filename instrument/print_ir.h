@@ -1,4 +1,5 @@
-// PrintIrInstrument: prints the module before and after passes.
+// PrintIrInstrument: prints the module before and after passes. To print at one
+// place of a pipeline, use the pass PrintIR in transform/print_ir.h.
 
 #ifndef BATON_INSTRUMENT_PRINT_IR_H_
 #define BATON_INSTRUMENT_PRINT_IR_H_
@@ -26,8 +27,8 @@ struct PrintIrOptions {
   std::string before = {};
   std::string after = {};
   // What to print after each pass that changed the module, whatever its name.
-  // Left out are sequences, since the passes inside them tell all, and the
-  // inference inside a function pass, since that pass tells all.
+  // Skips sequences, as the passes inside them are printed, and the inference
+  // inside a function pass, as that pass is printed.
   enum class Changed {
     kNone,
     kFull,        // the module
@@ -41,12 +42,12 @@ struct PrintIrOptions {
   std::ostream* out = nullptr;
 };
 
-// What is printed comes after a comment that says where it was met:
+// Prints a comment that names the pass, and then the module:
 //
 //   // IR after #3 FoldConstant, in #1 sequential
 //   def @main(...) { ... }
 //
-// and before an empty line. Differences are in the unified format:
+// and then an empty line. Differences are in the unified format:
 //
 //   // IR changed by #3 FoldConstant, in #1 sequential
 //   --- @main

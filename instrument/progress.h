@@ -1,4 +1,4 @@
-// ProgressInstrument: says which pass is running, to someone who waits.
+// ProgressInstrument: shows which pass is running.
 
 #ifndef BATON_INSTRUMENT_PROGRESS_H_
 #define BATON_INSTRUMENT_PROGRESS_H_
@@ -24,8 +24,8 @@ namespace baton {
 //
 //   [3/12] FuseOps > InferType
 //
-// for the third of the twelve passes that `pipeline` lists, and what runs
-// inside it. What is no list is one pass.
+// for the third of the twelve passes that `pipeline` lists, and the pass that
+// runs inside it. A `pipeline` that is not a list counts as one pass.
 class ProgressInstrument final : public PassInstrument {
  public:
   ProgressInstrument(const Pass& pipeline,
@@ -46,8 +46,8 @@ class ProgressInstrument final : public PassInstrument {
   size_t position_ = 0;  // in listed_, of the pass that started last
 };
 
-// A line of a terminal that is written over again and again, with the seconds
-// that went by. Nothing is written before `delay` has passed.
+// A line of a terminal that is overwritten with the newest text and the seconds
+// that went by. Writes nothing before `delay` has passed.
 class ProgressLine {
  public:
   // `write` must write to a terminal at once. It is called on a thread of this

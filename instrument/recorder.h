@@ -1,4 +1,4 @@
-// PassRecorder: what happened, in order.
+// PassRecorder: records the calls of hooks, in order.
 
 #ifndef BATON_INSTRUMENT_RECORDER_H_
 #define BATON_INSTRUMENT_RECORDER_H_
@@ -15,7 +15,7 @@
 
 namespace baton {
 
-// Records every call of every hook. Nothing is ever forgotten.
+// Records every call of every hook over its whole lifetime.
 class PassRecorder final : public PassInstrument {
  public:
   enum class Hook {
@@ -28,7 +28,8 @@ class PassRecorder final : public PassInstrument {
   };
   struct Event {
     Hook hook;
-    std::string pass = {};  // empty for contexts; so are those that follow
+    // The hooks of contexts set none of the following.
+    std::string pass = {};
     int64_t number = 0;
     int depth = 0;
     bool changed = false;  // for kRunAfterPass

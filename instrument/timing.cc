@@ -81,8 +81,8 @@ int64_t PassTimingInstrument::Now() const {
 }
 
 absl::Status PassTimingInstrument::ExitPassContext() {
-  // A context that is left inside a pass that an outer one profiles has
-  // nothing to clear.
+  // A context that exits while a pass runs is nested in the profiled one: do
+  // not clear the profile.
   if (open_ < 0) records_.clear();
   return absl::OkStatus();
 }

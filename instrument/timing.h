@@ -1,4 +1,4 @@
-// PassTimingInstrument: where time went, pass by pass.
+// PassTimingInstrument: how much time each pass took.
 //
 //   auto timing = std::make_shared<PassTimingInstrument>();
 //   PassContext context({.instruments = {timing}});
@@ -7,9 +7,9 @@
 //     BATON_ASSIGN_OR_RETURN(profile, timing->Render());  // before leaving
 //     ...
 //
-// Instruments run in the order of the context's list. What those after this
-// one do before a pass, and those before it do after one, counts as the pass's
-// time.
+// Instruments run in the order of the context's list. The time of a pass
+// includes RunBeforePass of the instruments after this one and RunAfterPass of
+// those before it.
 
 #ifndef BATON_INSTRUMENT_TIMING_H_
 #define BATON_INSTRUMENT_TIMING_H_
@@ -46,7 +46,7 @@ class PassTimingInstrument final : public PassInstrument {
     // The time now, in nanoseconds since some fixed moment; null for the
     // machine's steady clock.
     std::function<int64_t()> clock;
-    // Where warnings go; null for standard error.
+    // The stream for warnings; null for standard error.
     std::ostream* warnings = nullptr;
   };
 
@@ -64,10 +64,10 @@ class PassTimingInstrument final : public PassInstrument {
   // feed.
   absl::StatusOr<std::string> RenderJson() const;
 
-  // What these are made of.
+  // The profiles that Render() and RenderJson() show.
   absl::StatusOr<std::vector<PassProfile>> Profiles() const;
 
-  // Profiles are cleared when the context exits.
+  // Clears the profiles.
   absl::Status ExitPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
@@ -92,7 +92,7 @@ class PassTimingInstrument final : public PassInstrument {
 
   Options options_;
   std::vector<Record> records_;  // in order of start
-  int open_ = -1;                // the innermost that has not ended
+  int open_ = -1;  // index of the innermost that has not ended; -1 for none
 };
 
 }  // namespace baton

@@ -13,18 +13,18 @@
 namespace baton {
 
 struct VerifyOptions {
-  // Also check that the program has types, and that those which the pass left
-  // at its expressions are the right ones.
+  // Also check that the program has types, and that the types recorded in its
+  // expressions are the right ones.
   bool types = true;
 };
 
-// Checks what each pass returns (ir/verify.h); an error names the pass. The
-// module that the outermost pass is given is checked first, so that no pass is
-// blamed for it.
+// Checks the result of each pass (ir/verify.h); an error names the pass. Checks
+// the argument of the outermost pass first, so that no pass is blamed for its
+// errors.
 //
-// A function is checked once: it is not checked again as long as it stays the
-// same node of the same name, the module keeps its other functions, the types
-// of those that it uses, and its data types.
+// Checks a function again only if it became another node or got another name,
+// or if the module lost or gained functions, changed the type of a function
+// that it uses, or changed its data types.
 class VerifyInstrument final : public PassInstrument {
  public:
   explicit VerifyInstrument(VerifyOptions options = {})
@@ -36,7 +36,7 @@ class VerifyInstrument final : public PassInstrument {
   absl::Status RunAfterPass(const IRModule& module,
                             const PassExecution& pass) override;
 
-  // How many functions were checked so far, each time counted.
+  // The number of checks of functions so far.
   int64_t num_checked() const { return num_checked_; }
 
  private:
@@ -44,7 +44,7 @@ class VerifyInstrument final : public PassInstrument {
 
   const VerifyOptions options_;
   int64_t num_checked_ = 0;
-  // By depth of passes: the last module that was found to be good.
+  // The last module that passed the checks, by depth of passes.
   std::vector<IRModule> good_;
 };
 

@@ -1,7 +1,7 @@
 // Attribute types by their type key, for readers of text and binary files.
 //
-// The attributes of registered operators are known. Others, of calls to
-// functions for example, are registered beside their definition:
+// Registering an operator registers the type of its attributes. Register other
+// types, such as attributes of calls to functions, beside their definition:
 //
 //   BATON_REGISTER_ATTRS(MyAttrs);
 

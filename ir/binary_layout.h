@@ -1,5 +1,5 @@
-// What the writer and the reader of binary files share: see
-// docs/binary_format.md.
+// Constants and the header of the binary format, which the writer and the
+// reader share: see docs/binary_format.md.
 
 #ifndef BATON_IR_BINARY_LAYOUT_H_
 #define BATON_IR_BINARY_LAYOUT_H_
@@ -40,16 +40,16 @@ inline uint64_t AlignBinary(uint64_t offset) {
   return (offset + kBinaryAlignment - 1) & ~(kBinaryAlignment - 1);
 }
 
-// A buffer of at most this size stands in the message.
+// A buffer of at most this size is stored inside the message.
 inline constexpr uint64_t kMaxInlineBuffer = 64;
-// Of a node or another part of the message, in bytes.
+// The largest size of a node or of another record of the message, in bytes.
 inline constexpr uint64_t kMaxBinaryRecord = uint64_t{64} << 20;
-// Of a type, a dimension or a pattern: nodes, each counted as often as it
-// occurs. All three are printed and compared as trees, and a few nodes could
-// stand for more than there is time for.
+// The largest size of a type, a dimension or a pattern, in nodes, each counted
+// as often as it occurs. All three are printed and compared as trees, so a few
+// shared nodes could stand for a tree that takes forever to walk.
 inline constexpr uint64_t kMaxBinaryTree = uint64_t{1} << 22;
 
-// True of the kinds to which kMaxBinaryTree applies: all but expressions,
+// True for the kinds to which kMaxBinaryTree applies: all but expressions,
 // definitions and attributes.
 inline bool IsBinaryTree(NodeKind kind) {
   return !kind.Is(NodeSort::kExpr) && !kind.Is(NodeSort::kTypeDefinition) &&

@@ -529,7 +529,7 @@ absl::StatusOr<BinaryContent> BinaryReader::Read() {
   if (options_.checksums != Checksums::kNone &&
       header_.message_checksum !=
           Checksum(bytes_.substr(sizeof(header_), header_.message_size))) {
-    // Where a part of it is impossible, the damage is near.
+    // An error of the message shows where the damage is.
     if (!status.ok()) {
       return absl::Status(status.code(), absl::StrCat(status.message(),
                                                       " (the checksum of the "

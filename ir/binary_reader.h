@@ -13,9 +13,9 @@
 namespace baton {
 
 struct BinaryReadOptions {
-  // Which parts are compared with their checksums. That of tensors reads all
-  // of them, at memory bandwidth; without it, pages of a mapped file that
-  // nobody asks for are never read.
+  // Which parts the reader compares with their checksums. Checking tensors
+  // reads all of them, at memory bandwidth; without that check the pages of a
+  // mapped file are read only when they are used.
   enum class Checksums { kAll, kNotTensors, kNone };
   Checksums checksums = Checksums::kAll;
 };
@@ -30,14 +30,14 @@ bool IsBinary(absl::string_view bytes);
 
 // The module in the binary file `bytes`; messages call it `name`. Its tensors
 // use `bytes` in place: `owner` keeps them alive, and they must not change. If
-// it is null, the bytes are copied. In files, tensors are aligned to 64 bytes;
-// so are these if `bytes` are.
+// it is null, the bytes are copied. Tensors are aligned to 64 bytes within the
+// file, and so in memory if `bytes` is.
 //
-// Whatever the bytes, the result is a module or an error that names a byte and
-// a field; memory and time are linear in their number. What is checked is that
-// the nodes are possible ones; that the program makes sense, and that its types
-// are those that inference would find, is for CheckWellFormed and CheckTypes to
-// say. Operators and attributes must be registered.
+// For any input, the result is a module or an error that names a byte and a
+// field; memory and time are linear in the size of the input. The reader checks
+// each node by itself. CheckWellFormed checks that the program makes sense, and
+// CheckTypes that its types are those that inference would find. Operators and
+// attributes must be registered.
 absl::StatusOr<BinaryContent> ReadBinary(absl::string_view bytes,
                                          std::shared_ptr<const void> owner,
                                          absl::string_view name,

@@ -86,7 +86,7 @@ class BinaryWriter final : private internal::NodeWriter {
     size_t next;
   };
 
-  // The number of `root`, which is written if it has none; 0 if null.
+  // The number of `root`, 0 for null; writes the node if it has no number yet.
   absl::StatusOr<uint64_t> NumberOf(const Node* root);
   // The number of `node` if it has one already, or is null.
   bool Known(const Node* node, uint64_t* number) const;
@@ -183,7 +183,8 @@ absl::StatusOr<uint64_t> BinaryWriter::Finish(const Frame& frame) {
 }
 
 absl::Status BinaryWriter::AppendNode(const NodeClass& node_class) {
-  // What stands before the message: the type, and whose message it is.
+  // The fields before the message: the inferred type, and the class of the
+  // node.
   char head[6 * kMaxVarintBytes];
   char* out = head;
   if (type() != 0) {

@@ -3,8 +3,8 @@
 //   BATON_ASSIGN_OR_RETURN(const BinaryModule binary, WriteBinary(module));
 //   for (absl::string_view piece : binary.pieces()) out << piece;
 //
-// All of a module is kept but for source locations: nodes and how they are
-// shared, types that were inferred, tensors and which of them share a buffer.
+// A binary file keeps all of a module except source locations: nodes and how
+// they are shared, inferred types, tensors and which of them share a buffer.
 
 #ifndef BATON_IR_BINARY_WRITER_H_
 #define BATON_IR_BINARY_WRITER_H_
@@ -23,7 +23,7 @@
 namespace baton {
 
 struct BinaryWriteOptions {
-  // For people and tools; readers hand it back.
+  // For people and tools; ReadBinary() returns it as BinaryContent::comment.
   std::string comment;
 };
 
@@ -45,8 +45,8 @@ class BinaryModule {
 };
 
 // Linear in the size of the module, without recursion over its depth. An error
-// if something is missing that a module must have, or exceeds a limit of the
-// format.
+// if a part that a module must have is null, or if the module exceeds a limit
+// of the format.
 absl::StatusOr<BinaryModule> WriteBinary(
     const IRModule& module, const BinaryWriteOptions& options = {});
 

@@ -1,5 +1,5 @@
-// What expressions and functions of every level have in common, and the names
-// of a module's functions.
+// The base classes of expressions and functions of every level, and GlobalVar,
+// the name of a function of a module.
 //
 // An expression is a graph: a node used twice is computed once. It carries the
 // type that inference found for it; `type()` is null before inference. Nodes
@@ -46,12 +46,12 @@ class ExprNode : public Node {
   explicit ExprNode(NodeKind kind, Type type = {}, Span span = {})
       : Node(kind), type_(std::move(type)), span_(std::move(span)) {}
 
-  // For classes whose type is known when a node is made: BaseFields of these.
+  // BaseFields() of classes whose type is known when a node is made.
   static constexpr auto FixedTypeFields() {
     return std::tuple(field::Derived<&ExprNode::type_>("type"),
                       field::Span<&ExprNode::span_>("span"));
   }
-  // For Derive() of these.
+  // For Derive() of such classes.
   static void SetFixedType(ExprNode& node, Type type) {
     node.type_ = std::move(type);
   }
@@ -67,8 +67,8 @@ class Expr : public NodeRef {
   BATON_HANDLE(Expr, NodeRef, ExprNode)
 };
 
-// A reference to a function of the module. Two with one name are the same
-// function.
+// A reference to a function of the module by its name: GlobalVars of one name
+// refer to one function.
 class GlobalVarNode final : public ExprNode {
  public:
   BATON_NODE(GlobalVar, ExprNode, IrKind::kGlobalVar)
@@ -113,7 +113,7 @@ class BaseFuncNode : public ExprNode {
       : ExprNode(kind, std::move(type), std::move(span)),
         attrs_(std::move(attrs)) {}
 
-  // Stands in the Fields() of each class, with a number of that class.
+  // Each derived class lists it in its Fields(), under a number of its own.
   DictAttrs attrs_;
 };
 

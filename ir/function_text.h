@@ -1,9 +1,9 @@
-// How a level of the IR brings the text of its functions into the text of
-// modules (module_text.h).
+// How a level of the IR (node_kind.h) registers the reader and the writer of
+// the text of its functions, for the text of modules (module_text.h).
 //
-// A text is a list of definitions. Each begins with a keyword, which decides
-// who reads it; its kind decides who writes it. One object reads or writes all
-// definitions of a level in one module.
+// A text is a list of definitions. Each begins with a keyword, which selects
+// its reader; the kind of a definition selects its writer. One reader or writer
+// object handles all definitions of a level in one module.
 //
 //   loop @sum(...) { ... }
 //
@@ -30,7 +30,7 @@
 //   class LoopWriter final : public FunctionTextWriter { ... };
 //   BATON_REGISTER_TEXT_WRITER(LoopWriter, LoopFunctionNode::kKind);
 //
-// Both stand in a library that is linked as a whole (alwayslink).
+// Put both into a library that is linked as a whole (alwayslink).
 
 #ifndef BATON_IR_FUNCTION_TEXT_H_
 #define BATON_IR_FUNCTION_TEXT_H_
@@ -63,11 +63,12 @@ namespace baton {
 // ---------------------------------------------------------------------------
 // Reading.
 
-// A text that is being read: its tokens, its mistakes, and the names that its
-// definitions share.
+// A text that is being read: its tokens, its errors, and the global names that
+// its definitions share.
 class TextInput {
  public:
-  // Both must outlive the input; the source stays with what is read.
+  // `diagnostics` must outlive the input. The spans of the nodes that are read
+  // keep `source` alive.
   TextInput(std::shared_ptr<const Source> source, Diagnostics* diagnostics);
   TextInput(const TextInput&) = delete;
   TextInput& operator=(const TextInput&) = delete;
@@ -96,20 +97,21 @@ class TextInput {
     return Span(source_, token.begin, token.end);
   }
 
-  // The function `@name` of the module, of whatever kind: the same variable
-  // for all that name it. `name` is a token of kind kGlobal.
+  // The GlobalVar of the function `@name`, of any kind: one node for all uses
+  // of the name. `name` is a token of kind kGlobal.
   GlobalVar Global(const Token& name);
-  // At the name of what is defined: false, with an error, if something of that
-  // name and mark is defined before. Marks: `@` for functions of all kinds,
-  // `type ` for data types.
+  // Records that a definition has the name `name`; this token must be that
+  // name. False, with an error, if an earlier definition has the same name and
+  // mark. Marks keep names apart: `@` for functions of all kinds, `type ` for
+  // data types.
   bool Define(absl::string_view name, absl::string_view mark);
   bool IsDefined(absl::string_view name, absl::string_view mark) const;
-  // At a name that is being defined: an error if something else, of the mark
-  // `other`, has it.
+  // Reports an error if a definition with the mark `other` has the name `name`;
+  // this token must be that name, which is being defined with `mark`.
   void ExpectNotDefined(absl::string_view name, absl::string_view mark,
                         absl::string_view other);
 
-  // This token; null if there is no memory for a span.
+  // The span of this token; null if there is no memory for it.
   Span Place() const noexcept;
 
   // True at the end of the definitions: of the text, or where the metadata
@@ -119,13 +121,13 @@ class TextInput {
            lexer_.kind() == TokenKind::kMetadata;
   }
   // True at the keyword of a definition: a reserved one, or a registered one
-  // that a global name or another word follows. What reads on after a mistake
-  // stops here.
+  // that a global name or another word follows. Recovery from an error stops
+  // here.
   bool AtDefinition();
   void SkipToDefinition();
 
-  // Reads the version line, if the text begins with one, and moves to the first
-  // token after it. False if there is none.
+  // Moves to the first token of the text, past the version line if there is
+  // one. False if there is no version line.
   bool ParseVersion();
 
  private:
@@ -136,8 +138,8 @@ class TextInput {
   FlatHashMap<std::string, Span> defined_;
 };
 
-// What `read(TextInput&)` makes of the text of `make_source()`; a default
-// value, with an error, if there is no memory for it.
+// Returns what `read(TextInput&)` makes of the text of `make_source()`; if
+// memory runs out, reports an error and returns a default value.
 template <typename MakeSource, typename Read>
 auto ReadText(const MakeSource& make_source, Diagnostics& diagnostics,
               const Read& read) {
@@ -152,27 +154,26 @@ auto ReadText(const MakeSource& make_source, Diagnostics& diagnostics,
       });
 }
 
-// Reads definitions of one level. Made for one module, when its first
-// definition that the level reads is met, from a TextInput* that outlives it.
+// Reads definitions of one level. The module reader makes one for each module
+// that has a definition of the level, from a TextInput* that outlives it.
 class FunctionTextReader {
  public:
   virtual ~FunctionTextReader() = default;
 
   // Reads one definition, from its keyword, which is this token, past its end,
-  // and puts it into `module` if there was no mistake in it. Returns false if
-  // its end was not found: reading goes on at the next keyword.
+  // and adds it to `module` if it has no errors. Returns false if its end was
+  // not found: the module reader then goes on at the next keyword.
   virtual bool ParseDefinition(absl::string_view keyword, IRModule* module) = 0;
 
   // After the last definition, of whatever level: for checks that need all.
   virtual void Finish(IRModule* /*module*/) {}
 };
 
-// What is registered beside keywords, once, by the level that reads it.
+// Two names in TextReaders() that are not keywords; one level registers each.
 //
-// A text that begins with no keyword: the reader reads all of it, up to the
-// metadata section.
+// Reads a text that does not begin with a keyword, up to the metadata section.
 inline constexpr absl::string_view kBareText = "an expression";
-// The section at the end, from its first line on; read after Finish().
+// Reads the section at the end, from its first line on, after Finish().
 inline constexpr absl::string_view kMetadataText = "#[metadata]";
 
 using TextReaderFactory = std::unique_ptr<FunctionTextReader> (*)(TextInput*);
@@ -193,13 +194,13 @@ class TextOutput {
   TextOutput& operator=(const TextOutput&) = delete;
 
   const TextOptions& options() const { return options_; }
-  // What is not in the stream yet. Writers append to it.
+  // The text that is not in the stream yet. Writers append to it.
   std::string& text() { return text_; }
   // Moves the text to the stream if it is long enough, and if there is one.
   void FlushSome() {
     if (os_ != nullptr && text_.size() >= kFlush) Flush();
   }
-  // Moves the rest to the stream. Returns the text if there is none.
+  // Moves the rest to the stream; without a stream, returns the whole text.
   std::string Finish() &&;
 
  private:
@@ -211,14 +212,15 @@ class TextOutput {
   std::string text_;
 };
 
-// Writes definitions of one level. Made for one module, when its first
-// definition of the level is met, from a TextOutput* that outlives it.
+// Writes definitions of one level. The module writer makes one for each module
+// that has a definition of the level, from a TextOutput* that outlives it.
 class FunctionTextWriter {
  public:
   virtual ~FunctionTextWriter() = default;
 
-  // Each appends a definition, its keyword first, without a last line feed.
-  // What a reader of the level must have to read it again is in its text.
+  // WriteFunction and WriteType append a definition, its keyword first, without
+  // a final line feed. The text must hold all that the reader of the level
+  // needs.
   virtual void WriteFunction(const GlobalVar& var,
                              const BaseFunc& function) = 0;
   // For levels that have kinds of data types.
@@ -238,7 +240,7 @@ Registry<TextWriterFactory>& TextWriters();
 // Registration.
 
 // Registers a class derived from FunctionTextReader, which is made from a
-// TextInput*, for keywords. These are words.
+// TextInput*, for keywords. A keyword is an identifier.
 #define BATON_REGISTER_TEXT_READER(Reader, ...)                   \
   [[maybe_unused]] static const bool baton_text_reader_##Reader = \
       ::baton::internal::RegisterTextReader<Reader>({__VA_ARGS__})

@@ -39,12 +39,14 @@ class IRModule {
 
   // The functions in the order in which they were first added.
   absl::Span<const Definition> functions() const;
-  // Those that are an F (a handle class such as Function), in the same order.
+  // The functions that are an F (a handle class such as Function), in that
+  // order.
   template <typename F>
   std::vector<DefinitionOf<F>> functions() const;
   int size() const { return static_cast<int>(functions().size()); }
 
-  // Null if there is none of that name; of Find<F>, also if it is not an F.
+  // The function of that name; null if there is none. Find<F> is null, too, if
+  // the function is not an F.
   BaseFunc Find(absl::string_view name) const;
   template <typename F>
   F Find(absl::string_view name) const;
@@ -63,10 +65,12 @@ class IRModule {
 
   // The data types in the order in which they were first added.
   absl::Span<const TypeDefinition> types() const;
-  // Those that are a T (a handle class such as TypeData), in the same order.
+  // The data types that are a T (a handle class such as TypeData), in that
+  // order.
   template <typename T>
   std::vector<T> types() const;
-  // Null if there is none of that name; of FindType<T>, also if it is not a T.
+  // The data type of that name; null if there is none. FindType<T> is null,
+  // too, if the data type is not a T.
   TypeDefinition FindType(absl::string_view name) const;
   template <typename T>
   T FindType(absl::string_view name) const;
@@ -78,7 +82,7 @@ class IRModule {
   template <typename F>
   IRModule WithFunctions(const std::vector<F>& functions) const;
 
-  // True if both are one and the same: O(1).
+  // True if both are copies of one module, unchanged since: O(1).
   bool SameAs(const IRModule& other) const { return data_ == other.data_; }
   // True if the functions and data types are the same nodes under the same
   // names, in order.

@@ -8,11 +8,11 @@
 //   absl::StatusOr<IRModule> module = ParseModule(text);
 //   std::string text = AsText(*module);
 //
-// Functions of all kinds stand in one text. What the definitions of a kind look
-// like is known to the level that it is of, which registers that: see
-// function_text.h. Relay's is in //relay/ir:text_parser and
-// //relay/ir:text_printer; relay/ir/text_parser.h and text_printer.h say what
-// it is. A program reads and writes the kinds whose text it links.
+// One text holds functions of all kinds. The level that defines a kind
+// registers the reader and the writer of its definitions: see function_text.h.
+// Relay's is in //relay/ir:text_parser and //relay/ir:text_printer;
+// relay/ir/text_parser.h and text_printer.h describe it. A program reads and
+// writes the kinds whose text it links.
 
 #ifndef BATON_IR_MODULE_TEXT_H_
 #define BATON_IR_MODULE_TEXT_H_
@@ -30,14 +30,14 @@
 namespace baton {
 
 // A module. An expression by itself becomes its `main`. `source_name` is for
-// messages. All mistakes are found in one run: after one, reading goes on with
-// the next statement or definition. A definition that begins with a keyword
-// that no linked library has registered is one of them.
+// messages. One run finds all errors: after an error, the parser goes on with
+// the next statement or definition. A keyword that no linked library registers
+// is an error.
 absl::StatusOr<IRModule> ParseModule(absl::string_view text,
                                      absl::string_view source_name = "input");
 
 // The same; errors and warnings go to `diagnostics`. The module has the
-// definitions in which there were no errors.
+// definitions that have no errors.
 IRModule ParseModule(absl::string_view text, absl::string_view source_name,
                      Diagnostics& diagnostics);
 
@@ -50,7 +50,7 @@ struct TextOptions {
   bool version = true;
   // The `#[metadata]` section, if there is anything to put there.
   bool metadata = true;
-  // Where there is, but `metadata` is false: a comment that says so.
+  // If `metadata` is false and something was omitted: a comment that says so.
   bool note_omitted_metadata = true;
   // The types found by inference, as `/* ty=... */`.
   bool types = true;
@@ -61,12 +61,12 @@ inline constexpr TextOptions kTextForPeople = {
     .version = false, .metadata = false, .note_omitted_metadata = false};
 
 // The whole text, which can be parsed again if `metadata` is on: data types,
-// then functions, both sorted by name. In place of a definition of a kind whose
-// text the program does not link stands a line that says so,
+// then functions, both sorted by name. A definition whose kind has no writer in
+// the program becomes a line that says so,
 //
 //   unprintable @f  // Loop: this program links no text for it
 //
-// and that is an error where it is read.
+// which is an error when it is parsed.
 std::string AsText(const IRModule& module, const TextOptions& options = {});
 
 // The same to a stream.

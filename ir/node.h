@@ -56,7 +56,7 @@ namespace internal {
 void DestroyGraph(const Node* node);
 class ChildSink;
 class NodeAccess;
-// Ends the program: `node` is of no kind that the asker can handle.
+// Ends the program: the caller cannot handle the kind of `node`.
 [[noreturn]] void UnknownKind(const Node* node);
 // Selects the constructor of a node whose fields are filled in afterwards.
 struct BlankNode {};
@@ -64,7 +64,7 @@ struct BlankNode {};
 
 class Node {
  public:
-  // How the node's children are given to visitors.
+  // The handle class in which visitors get the node's children.
   using ChildHandle = NodeRef;
 
   Node(const Node&) = delete;
@@ -75,8 +75,8 @@ class Node {
 
   NodeKind kind() const { return kind_; }
 
-  // True if one handle holds this node: then a traversal that arrives here by
-  // an edge arrives but once, and need not remember having been here.
+  // True if exactly one handle refers to this node: a traversal that reaches it
+  // by an edge reaches it only once and need not remember it.
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
   static void* operator new(size_t bytes) {
@@ -129,8 +129,8 @@ class Node {
   mutable std::atomic<uint32_t> refs_{0};
   NodeKind kind_;
   uint8_t spare_[2] = {};
-  // Memo of the structural hash, 0 when not computed; while the node is being
-  // destroyed, the link to the next node to destroy.
+  // The cached structural hash, 0 if it is not computed; while the node is
+  // being destroyed, the link to the next node to destroy.
   mutable std::atomic<uint64_t> memo_{0};
 };
 
@@ -178,7 +178,8 @@ class NodeRef {
     return H::combine(std::move(h), ref.node_);
   }
 
-  // Gives the reference up without dropping it; used to take graphs apart.
+  // Returns the node and clears the handle without decrementing the count; used
+  // to take graphs apart.
   const Node* ReleaseToCaller() { return std::exchange(node_, nullptr); }
 
   // `ref` as a handle of another class, without counting. The node must be of
@@ -223,7 +224,7 @@ HandleOf<N> Handle(const N* node) {
 
 namespace internal {
 
-// What the node classes and the algorithms over all of them share.
+// Access to private members of nodes, for algorithms over all node classes.
 class NodeAccess {
  public:
   static void MakeImmortal(const Node* node) {
@@ -237,13 +238,14 @@ class NodeAccess {
   static N* ConstructBlank(void* memory) {
     return new (memory) N(BlankNode{});
   }
-  // For classes that are destroyed in their own way.
+  // For classes that have a Delete() of their own.
   template <typename N>
   requires requires(N* node) { N::Delete(node); }
   static void Delete(N* node) { N::Delete(node); }
 };
 
-// Collects what a dying node refers to. Takes over the handle's reference.
+// Collects the nodes that a node being destroyed refers to. Takes over the
+// handle's reference.
 class ChildSink {
  public:
   void Take(NodeRef& child) {

@@ -508,7 +508,7 @@ AttrValue NodeReader::ReadValue(Values& values, int depth, std::string* key) {
     which = i;
   }
   if (key != nullptr) *key = std::string(raw[kKey].bytes());
-  // No value stands for more than follow it.
+  // A list or map cannot have more elements than values follow.
   if (std::max(raw[kListSize].value, raw[kMapSize].value) > values.left()) {
     Fail("values: there are too few");
     return {};

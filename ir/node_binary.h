@@ -1,9 +1,9 @@
-// How nodes stand in binary files, from the description of their class:
-// docs/binary_format.md.
+// How nodes are written to binary files and read back, derived from the
+// description of their class: docs/binary_format.md.
 //
 // A node's message is a Protocol Buffers message whose fields have the numbers
-// of the description. It is written and read in its wire format directly, by
-// functions that are made for each class: nodes come by the million.
+// of the description. Functions instantiated for each class write and read its
+// wire format directly: files hold millions of nodes.
 
 #ifndef BATON_IR_NODE_BINARY_H_
 #define BATON_IR_NODE_BINARY_H_
@@ -37,7 +37,7 @@
 
 namespace baton::internal {
 
-// How a field stands in the message.
+// The form of a field in the message.
 enum class WireForm : uint8_t {
   kNone,      // there is no such field
   kVarint,    // a number
@@ -46,7 +46,7 @@ enum class WireForm : uint8_t {
   kRepeated,  // several times, each with bytes
 };
 
-// The end of all numbers of 7 bits a byte.
+// The longest varint: 64 bits, 7 in each byte.
 inline constexpr size_t kMaxVarintBytes = 10;
 
 inline size_t VarintSize(uint64_t value) {
@@ -62,7 +62,7 @@ inline char* PutVarint(uint64_t value, char* out) {
   return out;
 }
 
-// What a tag says of the form of what follows.
+// The wire type in a tag, which says how the value after it is encoded.
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2 };
 
 inline char* PutTag(int field, WireType type, char* out) {
@@ -70,8 +70,8 @@ inline char* PutTag(int field, WireType type, char* out) {
       static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type), out);
 }
 
-// Numbers in a row. Next() is false at the end, and before a number that is cut
-// off or too long.
+// A sequence of varints. Next() is false at the end, and before a varint that
+// is cut off or too long.
 class Varints {
  public:
   explicit Varints(absl::string_view bytes)
@@ -86,7 +86,7 @@ class Varints {
     }
     return NextLong(value);
   }
-  // Skips `size` bytes, as many as there must be, and gives them.
+  // Skips `size` bytes and sets `*bytes` to them; false if there are fewer.
   bool Skip(uint64_t size, absl::string_view* bytes) {
     if (size > static_cast<uint64_t>(end_ - next_)) return false;
     *bytes = absl::string_view(next_, size);
@@ -102,10 +102,10 @@ class Varints {
   const char* end_;
 };
 
-// How many there are.
+// The number of varints in `bytes`.
 size_t CountVarints(absl::string_view bytes);
 
-// A field of a message, as it was found there.
+// A field as it was found in a message.
 struct WireField {
   const char* begin = nullptr;  // of kRepeated: of the first one's tag
   uint64_t value = 0;           // the number; of kBytes, their size
@@ -114,9 +114,10 @@ struct WireField {
   absl::string_view bytes() const { return {begin, value}; }
 };
 
-// Writes the message of one node after another. What a node refers to is
-// written before it: Push...() collects it, in the order of the description,
-// and when each has a number, Write...() write the message with these.
+// Writes the messages of nodes, one after another. A node is written after the
+// nodes that it refers to: the Push functions collect these, in the order of
+// the description; when each has a number, the Write functions write the
+// message, which refers to them by their numbers.
 class NodeWriter {
  public:
   NodeWriter() { Grow(size_t{1} << 10); }
@@ -134,7 +135,7 @@ class NodeWriter {
 
   // The inferred type.
   void WriteType() { type_ = Next(); }
-  // Numbers that are 0 and bytes that are empty are not there.
+  // WriteNumber omits 0, and WriteBytes omits empty bytes.
   void WriteNumber(int field, uint64_t value) {
     if (value == 0) return;
     char* out = Room(2 * kMaxVarintBytes);
@@ -144,21 +145,21 @@ class NodeWriter {
   void WriteBytes(int field, absl::string_view bytes) {
     if (!bytes.empty()) WriteAllBytes(field, bytes);
   }
-  // Also if they are empty.
+  // Writes `bytes` even if they are empty.
   void WriteAllBytes(int field, absl::string_view bytes);
   void WriteNumbers(int field, absl::Span<const uint64_t> values);
-  // The next one; null is an error unless `may_be_null`.
+  // Writes the next reference; null is an error unless `may_be_null`.
   void WriteReference(int field, const char* name, bool may_be_null) {
     const uint64_t number = Next();
     if (number == 0 && !may_be_null) Missing(name);
     WriteNumber(field, number);
   }
-  // The next `count`, of which none may be null.
+  // Writes the next `count` references, none of which may be null.
   void WriteReferences(int field, const char* name, size_t count);
   void WriteDim(int field, const Dim& dim) { WriteNumber(field, DimCode(dim)); }
   void WriteDims(int field, absl::Span<const Dim> dims);
   void WriteDType(int field, DType dtype);
-  // In three fields.
+  // Writes the three fields of a tensor.
   void WriteTensor(int field, const Tensor& tensor);
   void WriteValue(int field, const AttrValue& value) {
     WriteValue(field, value, 0, nullptr);
@@ -166,13 +167,13 @@ class NodeWriter {
   void WriteMap(int field, const AttrMap& map);
   void WriteAttrs(const AttrsNode& attrs);
 
-  // For lists in which references stand one behind another in turns.
+  // The numbers of the next `count` references, for lists of records.
   absl::Span<const uint64_t> TakeNext(size_t count) {
     const uint64_t* first = next_;
     next_ += count;
     return {first, count};
   }
-  // Of the node itself: nothing of that name is there.
+  // Report that the field `name`, or an element of `list`, is null.
   void Missing(const char* name) {
     if (error_.ok()) SetMissing(name, false);
   }
@@ -181,7 +182,7 @@ class NodeWriter {
   }
 
  protected:
-  // The indices of attributes' types and tensors' buffers in the file.
+  // The index in the file of an attribute type, and of a tensor's buffer.
   virtual absl::StatusOr<uint64_t> AttrsTypeIndex(const AttrsType& type) = 0;
   virtual absl::StatusOr<uint64_t> BufferIndex(const Tensor& tensor) = 0;
 
@@ -193,7 +194,7 @@ class NodeWriter {
     out_ = body_.get();
     error_ = absl::OkStatus();
   }
-  // What was written since.
+  // The bytes written since Begin().
   absl::string_view body() const {
     return {body_.get(), static_cast<size_t>(out_ - body_.get())};
   }
@@ -212,7 +213,7 @@ class NodeWriter {
   void WriteValue(int field, const AttrValue& value, int depth,
                   const std::string* key);
   void SetMissing(absl::string_view name, bool in_list);
-  // Where the next `bytes` go.
+  // Where to write the next `bytes` bytes.
   char* Room(size_t bytes) {
     if (static_cast<size_t>(end_ - out_) < bytes) Grow(bytes);
     return out_;
@@ -239,7 +240,7 @@ constexpr absl::string_view KindName() {
   }
 }
 
-// Makes one node after another of their messages.
+// Makes nodes from their messages, one after another.
 class NodeReader {
  public:
   NodeReader() = default;
@@ -247,7 +248,7 @@ class NodeReader {
   NodeReader& operator=(const NodeReader&) = delete;
   virtual ~NodeReader() = default;
 
-  // Keeps the first error: `field: reason`.
+  // Records the error `field: reason`; only the first one is kept.
   void Fail(std::string message) {
     if (error_.empty()) error_ = std::move(message);
   }
@@ -259,9 +260,9 @@ class NodeReader {
   bool Parse(absl::string_view body, absl::Span<const WireForm> forms,
              absl::string_view name, WireField* out);
 
-  // Node `number` as an H. Null, with an error, if it is none; 0 is null, too,
-  // and an error unless `may_be_null`. `field` is where the number stands,
-  // `index` where in a list.
+  // Node `number` as an H. Null, with an error, if there is no such H. 0 stands
+  // for null, which is an error unless `may_be_null`. Errors name `field`, and
+  // `index` if it is not -1.
   template <typename H>
   H Reference(uint64_t number, const char* field, int index, bool may_be_null) {
     using N = NodeOf<H>;
@@ -327,13 +328,13 @@ class NodeReader {
   void FailToParse() { Fail("this is no message of that type"); }
 
  protected:
-  // What the file says of attributes: their type, and the names of the fields
-  // of which values stand there.
+  // An attribute type in the file: the type, and the names of the fields whose
+  // values the file holds.
   struct AttrsTypeInfo {
     const AttrsType* type;
     std::vector<std::string> fields;
   };
-  // The tensor in the index-th buffer. Keeps errors.
+  // The tensor in the index-th buffer; calls Fail() if there is none.
   virtual Tensor TensorIn(DType dtype, const TensorShape& shape,
                           uint64_t index) = 0;
 
@@ -366,7 +367,7 @@ class NodeReader {
 
 // --- From the description ----------------------------------------------------
 
-// Numbers, flags and enums, which stand in messages as varints.
+// Numbers, flags and enums, which messages hold as varints.
 template <typename T>
 inline constexpr bool kIsWireScalar =
     std::is_integral_v<T> || std::is_enum_v<T>;
@@ -453,7 +454,7 @@ constexpr int MaxFieldNumber() {
 template <typename N>
 constexpr auto WireFormsOf() {
   std::array<WireForm, MaxFieldNumber<N>() + 1> forms = {};
-  forms[0] = WireForm::kBytes;  // of no field
+  forms[0] = WireForm::kBytes;  // taken: no field has number 0
   ForEachField<N>(
       [&forms](auto field) { AddWireForms<decltype(field)>(forms); });
   forms[0] = WireForm::kNone;
@@ -546,7 +547,8 @@ void WriteField(F field, const T& value, NodeWriter& writer) {
   }
 }
 
-// A list for each field of the records. References come record by record.
+// Writes a list for each field of the records. The references come record by
+// record.
 template <typename R>
 void WriteRecords(const std::vector<R>& records, NodeWriter& writer) {
   constexpr size_t kReferences = std::apply(
@@ -645,7 +647,8 @@ void ReadField(F field, absl::string_view body, const WireField& raw, T& to,
   }
 }
 
-// The records whose fields stand in lists of equal length.
+// Reads records from one list for each of their fields; the lists must have
+// equal lengths.
 template <typename R>
 void ReadRecords(const WireField* raw, std::vector<R>& to, NodeReader& reader) {
   size_t count = 0;
@@ -713,7 +716,7 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
       ReadField(field, body, raw[F::kNumber], F::Of(*node), reader);
     }
   });
-  // From here on it can be dropped as any node can.
+  // From here on the node can be destroyed as any node.
   const NodeRef result(node);
   if constexpr (requires { N::Derive(*node); }) {
     if (reader.failed()) return {};
@@ -728,8 +731,8 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
   return result;
 }
 
-// What the binary format asks of a class. Operators and attributes, which
-// are more than their fields, have functions of their own.
+// The functions of a class for the binary format. Operators and attributes,
+// which are more than their fields, have functions of their own.
 template <typename N>
 struct NodeBinary {
   static constexpr auto* Push = &PushFields<N>;

@@ -53,11 +53,11 @@ struct NodeClass {
   // Calls `fn` for each node that `node` refers to. See ForEachReferenceOf.
   void (*for_each_reference)(const Node* node,
                              absl::FunctionRef<void(const Node*)> fn);
-  // Implementation: destroys a node that nobody holds any more.
+  // Implementation: destroys a node to which no handle refers.
   void (*destroy)(Node* node, internal::ChildSink& sink);
 
-  // What makes two nodes the same, and how they are compared and hashed
-  // (node_compare.h): as a node of a graph, as a tree, as a name.
+  // When two nodes are equal, and functions that compare and hash them
+  // (node_compare.h): as nodes of a graph, as trees, as names.
   NodeIdentity identity = NodeIdentity::kGraph;
   bool (*compare)(const Node* a, const Node* b, internal::NodeComparator& c,
                   int step) = nullptr;
@@ -71,11 +71,12 @@ struct NodeClass {
                     internal::NodeHasher& h) = nullptr;
   void (*hash_name)(const Node* node, StableHash& hash, internal::NodeHasher& h,
                     bool with_references) = nullptr;
-  // The node in messages: `%x`, `a call of nn.dense`.
+  // What messages call the node: `%x`, `a call of nn.dense`.
   std::string (*describe)(const Node* node) = nullptr;
 
-  // The binary format (node_binary.h). The field of the message Node that
-  // holds such nodes; 0 for classes that are written under their names.
+  // The binary format (node_binary.h). `node_field` is the field of the message
+  // Node that holds nodes of this class; 0 for classes that are written under
+  // their names.
   int node_field = 0;
   void (*push)(const Node* node, internal::NodeWriter& writer) = nullptr;
   void (*write)(const Node* node, internal::NodeWriter& writer) = nullptr;
@@ -108,7 +109,7 @@ absl::Status RegisterNodeLevel(absl::string_view level, int number,
                                std::vector<NodeClass> classes, const char* file,
                                int line);
 
-// The record of N, as its description gives it.
+// The record of N, made from its description.
 template <typename N>
 NodeClass MakeNodeClass();
 

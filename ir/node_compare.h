@@ -1,16 +1,15 @@
-// How nodes are compared and hashed, from the description of their class:
-// what structural_equal.h stands on. A role says how a field is compared
-// (node_fields.h), NodeIdentity what makes two nodes the same.
+// How nodes are compared and hashed, derived from the description of their
+// class: the implementation of structural_equal.h. The role of a field says how
+// it is compared (node_fields.h), NodeIdentity when two nodes are equal.
 //
-// The functions made for each class compare the fields of two nodes in this
-// order, on which it depends what variables match: values and numbers of
+// The functions instantiated for each class compare the fields of two nodes in
+// this order, which decides which variables are matched: values and numbers of
 // elements; type parameters; binders; all else; children, which wait on a
 // stack.
 //
-// A class whose null attributes mean the same as some with all defaults says
-// so:
+// A class for which null attributes mean attributes with all defaults declares:
 //
-//   // The type of these; null if there are none.
+// // The type of those attributes; null if null means no attributes.
 //   static const AttrsType* ImpliedAttrs(const CallNode& node);
 
 #ifndef BATON_IR_NODE_COMPARE_H_
@@ -62,7 +61,7 @@ const AttrsType* ImpliedAttrsOf(const N& node) {
   }
 }
 
-// Where in a node a difference is: `body`, `args[2]`, `clauses[0].rhs`; the
+// The place of a difference in a node: `body`, `args[2]`, `clauses[0].rhs`; the
 // node itself if `field` is null.
 struct DifferencePlace {
   const char* field = nullptr;
@@ -70,11 +69,12 @@ struct DifferencePlace {
   const char* part = nullptr;
 };
 
-// Compares programs, types or definitions. One comparison for an object.
+// Compares programs, types or definitions. Make a new object for each
+// comparison.
 class NodeComparator {
  public:
-  // `map_free` as in StructuralEqualOptions; with `trace`, remembers where it
-  // is, so that a difference has a place.
+  // `map_free` as in StructuralEqualOptions; with `trace`, records the path to
+  // each node, so that TakeDifference() can say where the difference is.
   NodeComparator(bool map_free, bool trace)
       : map_free_(map_free), trace_(trace) {}
   NodeComparator(const NodeComparator&) = delete;
@@ -90,7 +90,7 @@ class NodeComparator {
   // For the functions of classes. Those that return bool say whether all is
   // equal so far; `step` is the place of the nodes compared.
   bool map_free() const { return map_free_; }
-  // Compares two children later, before what was pushed before them.
+  // Compares two children later: the last pair pushed comes first.
   void Push(const Node* a, const Node* b, int step, const char* field,
             int index, const char* part) {
     if (trace_) step = AddStep(step, {field, index, part});
@@ -193,10 +193,10 @@ class NodeComparator {
   std::string difference_;
 };
 
-// Hashes one program, type or definition so that what NodeComparator finds
-// equal, whatever is mapped, has one hash. Variables hash as the order in which
-// they are met, and each node that can be shared takes a number when it is
-// done, so that sharing shows.
+// Hashes one program, type or definition. What NodeComparator finds equal, with
+// or without `map_free`, has one hash. A variable hashes as its position in the
+// order in which variables are met; each node that can be shared gets a number
+// when it is finished, so that the hash depends on sharing.
 class NodeHasher {
  public:
   NodeHasher() = default;
@@ -205,7 +205,7 @@ class NodeHasher {
 
   uint64_t Hash(const Node* root);
   uint64_t HashTree(const Node* root);
-  // True if a variable was met that nothing binds.
+  // True if a free variable was met.
   bool open() const { return open_; }
 
   // For the functions of classes.
@@ -293,7 +293,8 @@ std::string DataText(const T& value) {
   }
 }
 
-// True if a node of N is reached but as a whole: its fields have no place.
+// True for classes without children: a difference in one of their fields is
+// reported as a difference of the whole node.
 template <typename N>
 inline constexpr bool kIsLeafClass = IsLeaf(N::kKind);
 
@@ -310,7 +311,7 @@ inline bool IsOp(const Node* node) {
   return node != nullptr && node->kind() == IrKind::kOp;
 }
 
-// Values, numbers of elements, and operators.
+// Compares values, numbers of elements, and operators.
 template <FieldRole kRole, typename N, typename T>
 bool CompareOwn(const char* name, const N& node, const N& other, const T& a,
                 const T& b, NodeComparator& c, int step) {
@@ -358,7 +359,8 @@ bool CompareOwn(const char* name, const N& node, const N& other, const T& a,
   }
 }
 
-// Fields of the given role, or, of kAnnotation, those that come last.
+// Compares the fields of the phase kPhase: kTypeParam, kBinder (with patterns)
+// or kAnnotation, which stands for all fields that come after binders.
 template <FieldRole kPhase, FieldRole kRole, typename N, typename T>
 bool CompareParts(const char* name, int record, const char* part, const N& node,
                   const T& a, const T& b, NodeComparator& c, int step) {
@@ -509,8 +511,8 @@ constexpr bool HasRecords() {
   return result;
 }
 
-// Compares what is a tree: pushes its parts so that type parameters come
-// first, and children last.
+// Compares nodes of trees (types, patterns): pushes their parts so that type
+// parameters come first, and children last.
 template <typename N>
 bool CompareTree(const Node* node, const Node* other, NodeComparator& c,
                  bool map) {
@@ -681,7 +683,8 @@ void HashFields(const Node* node, StableHash& hash, NodeHasher& h) {
   });
 }
 
-// With the names that it refers to, but not those that these refer to.
+// Hashes the name of a definition, with the names that it refers to, but not
+// the names that these refer to.
 template <typename N>
 void HashNameOf(const Node* node, StableHash& hash, NodeHasher& h,
                 bool with_references) {

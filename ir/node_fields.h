@@ -10,21 +10,21 @@
 //                         field::Child<3, &LetNode::body_>("body"));
 //     }
 //
-// Whatever treats every field of a node by its role comes from the list:
-// destroying, visiting, rebuilding, typing, memory accounting, comparison,
-// hash, the binary format. A list that does not cover the object does not
-// compile (NodeFieldsCover).
+// All code that treats every field of a node by its role is derived from the
+// list: destroying, visiting, rebuilding, typing, memory accounting,
+// comparison, hash, the binary format. A list that does not cover the object
+// does not compile (NodeFieldsCover).
 //
 // The order is that in which children are visited. The number is that of the
 // field in the class's message of the binary format: it is never used again for
 // another field. Fields without number are not written. A tensor takes its
 // number and the next two: docs/binary_format.md says how values are written.
 //
-// Roles (FieldRole) are given by the name of the alias in namespace `field`;
-// there is no default. Forms are found from the member's type:
+// The alias in namespace `field` gives the role (FieldRole); there is no
+// default. The member's type gives the form:
 //   a handle or Dim            one reference, null where the class allows it
 //   std::vector of those       a list
-//   std::unique_ptr<vector>    a list that is seldom there; null is empty
+//   std::unique_ptr<vector>    a list that is usually empty; null is empty
 //   std::vector of a struct that has Fields() itself: a list of records. The
 //                              struct's numbers are the node's: the binary
 //                              format has one list for each field of it.
@@ -37,16 +37,17 @@
 // An enum in a field has a function, found by its type, that counts its
 // values, which go from 0: `constexpr int NumValuesOf(Color) { return 3; }`.
 //
-// A class that has derived fields, or fields that must fit together, says so
-// in a static member, which is asked when a node was read from a file:
+// A class that has derived fields, or fields that must fit together, has a
+// static member function that the binary reader calls for each node that it has
+// read:
 //
 //   // Computes what is derived. An error, `field: reason`, if the fields do
 //   // not fit together. May also return nothing.
 //   static absl::Status Derive(LetNode& node);
 //
 // Other static members that a class may have: kIdentity (NodeIdentity below);
-// ImpliedAttrs (node_compare.h). And a member Describe(), which gives a node as
-// messages about differences should: `%x`, `a call of nn.dense`.
+// ImpliedAttrs (node_compare.h). And a member Describe(): what messages about
+// differences call a node: `%x`, `a call of nn.dense`.
 
 #ifndef BATON_IR_NODE_FIELDS_H_
 #define BATON_IR_NODE_FIELDS_H_
@@ -68,8 +69,9 @@
 namespace baton {
 
 enum class FieldRole : uint8_t {
-  // A part of the node's own sort: an expression in an expression, a type in a
-  // type, a pattern in a pattern. Visited, rewritten, compared, written.
+  // A part of the node that is of its own sort: an expression in an expression,
+  // a type in a type, a pattern in a pattern. Visited, rewritten, compared,
+  // written.
   kChild,
   // A variable that the node binds: its scope is the node. Visited; rewritten
   // to another variable only. Compared up to renaming.
@@ -77,8 +79,8 @@ enum class FieldRole : uint8_t {
   // A tree of binders (a pattern), whose variables are visited as if they were
   // binders of the node.
   kPattern,
-  // The type that inference found. Set by WithType, dropped where types are
-  // stripped and where a rewrite makes it doubtful; never compared.
+  // The type that inference found. Set by WithType; dropped when types are
+  // stripped, and by a rewrite that may change the type; never compared.
   kInferredType,
   // A type that the program states. Compared; not visited.
   kAnnotation,
@@ -88,35 +90,38 @@ enum class FieldRole : uint8_t {
   kAttrs,
   // A dimension. Compared as an expression.
   kDim,
-  // A definition that is named here. Compared by name, not visited.
+  // A definition that the node refers to by name. Compared by name, not
+  // visited.
   kReference,
   // A list of records, each field of which has a role of its own.
   kRecords,
-  // A value: a number, a flag, a tensor, a name that counts. Compared and
-  // hashed by value.
+  // A value: a number, a flag, a tensor, a name that distinguishes nodes.
+  // Compared and hashed by value.
   kData,
   // A name for people: written, never compared.
   kName,
-  // Where the node comes from in a text. Kept by rewriting; never compared.
+  // The place in a source text from which the node comes. Kept by rewriting;
+  // never compared.
   kSpan,
   // Computed from the other fields when the node is made: neither compared nor
   // written.
   kDerived,
-  // A mark that its maker reads while it works: neither compared nor written.
+  // A mark for the algorithm that made the node: neither compared nor written.
   kHint,
 };
 
-// What makes two nodes one and the same where programs are compared.
+// When two nodes are equal in a comparison of programs.
 enum class NodeIdentity : uint8_t {
-  // What they consist of; of expressions that have children, also how they are
-  // shared: one that is used twice is not two that are used once.
+  // If their fields are equal. Sharing of expressions that have children
+  // counts: one node used twice does not equal two nodes used once.
   kGraph,
-  // What they consist of, shared or not.
+  // If their fields are equal, shared or not.
   kValue,
-  // They are variables: matched one to one, where they are bound or first used.
+  // They are variables: the comparison matches them one to one, where they are
+  // bound or first used.
   kVariable,
-  // They are definitions that stand elsewhere: their kData and kReference
-  // fields.
+  // They refer to definitions elsewhere: equal if their kData and kReference
+  // fields are.
   kName,
 };
 
@@ -238,7 +243,8 @@ using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
 //
 //   static constexpr int kNodeField = 7;  // of the message Node
 //
-// Nodes of classes without are written under the names of level and class.
+// Nodes of classes without kNodeField are written under the names of level and
+// class.
 #define BATON_NODE(Name, Base, kind) \
   using Handle = class Name;         \
   BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)
@@ -388,8 +394,8 @@ constexpr bool HasTrailingArray() {
 }  // namespace internal
 
 // True if the listed fields, the node's header and padding make up the whole
-// object. A field small enough for padding may escape; that the rest is in
-// place is tested for every registered class (node_class_test.cc).
+// object. It cannot notice a missing field that is no larger than the padding;
+// node_class_test.cc tests the places of fields for every registered class.
 template <typename N>
 constexpr bool NodeFieldsCover() {
   size_t bytes = sizeof(Node);
@@ -445,9 +451,8 @@ size_t NodeBytes(const N& node) {
 
 namespace internal {
 
-// A node whose fields are to be filled in before anyone else sees it. With a
-// trailing array, whose elements are not constructed yet, of `trailing`
-// elements.
+// A node whose fields are to be filled in before anyone else sees it. If N has
+// a trailing array, it has `trailing` elements, which are not constructed yet.
 template <typename N>
 N* NewBlankNode(uint32_t trailing = 0) {
   if constexpr (HasTrailingArray<N>()) {
@@ -483,8 +488,9 @@ constexpr bool RefersToNothing() {
   }
 }
 
-// Gives the references of `node`, which nobody holds any more, to `sink` and
-// destroys it. What refers to nothing goes at once, while it is in the cache.
+// Gives the references of `node`, to which no handle refers any more, to `sink`
+// and destroys it. A child that refers to nothing and loses its last reference
+// is destroyed at once, while it is in the processor's cache.
 template <typename N>
 void DestroyNode(Node* node, ChildSink& sink) {
   N* n = static_cast<N*>(node);

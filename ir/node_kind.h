@@ -1,4 +1,4 @@
-// Kinds of nodes: an open set, made of closed ones.
+// Kinds of nodes: an open set, the union of closed enums.
 //
 // Nodes belong to levels: `ir/` itself (types, attributes, operators, names of
 // functions), Relay, and levels that other repositories add. Each level has a
@@ -12,8 +12,8 @@
 //   bit   15      11 10        7 6         0
 //        |  sort   |   level   |   index   |
 //
-// The sort says what a node can be used as: masks answer "is it an
-// expression?" for kinds that the asker has never heard of.
+// The sort says what a node can be used as: a mask answers "is it an
+// expression?" for kinds of levels that the caller does not know.
 //
 // A switch goes over a closed enum, without `default:`, so that a new kind
 // does not compile until the switch knows it:

@@ -38,7 +38,8 @@ class NodeMap {
   }
   bool Contains(const Node* key) const { return Find(key) != nullptr; }
 
-  // The value of `key`, and whether it is new: then it is T().
+  // The value of `key`, and whether `key` is new; the value of a new key is
+  // T().
   std::pair<T*, bool> TryEmplace(const Node* key) {
     Slot* slot = Probe(key);
     if (slot->key != nullptr) return {&slot->value, false};

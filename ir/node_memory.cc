@@ -59,8 +59,8 @@ class NodeMemory::Store {
  private:
   Store() { pthread_key_create(&key_, &Store::Retire); }
 
-  // At the end of a thread. Destructors that run later, and free nodes, adopt
-  // a cache anew: then this is called once more.
+  // Called at the end of a thread. If destructors that run later free nodes,
+  // they adopt a cache again, and this is called once more.
   static void Retire(void* value) {
     auto* const cache = static_cast<Cache*>(value);
     cache_ = &none_;

@@ -79,11 +79,12 @@ class NodeMemory {
   static void FreeSlow(Block* block, size_t size_class);
   static Cache* ThisThread();  // null without memory
 
-  // A cache without blocks that takes none: before the thread's first slow
-  // call, and after its last.
+  // A cache that has no blocks and takes none: that of a thread before its
+  // first slow call, and after it has ended.
   static Cache none_;
 #if defined(__GNUC__)
-  // One pointer of static storage, also in a library loaded at run time.
+  // The address is a fixed offset in the thread's storage, also in a library
+  // that is loaded at run time.
   __attribute__((tls_model("initial-exec")))
 #endif
   static thread_local constinit Cache* cache_;

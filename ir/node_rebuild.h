@@ -1,5 +1,5 @@
-// Copies of nodes with other children or another type, from the description
-// of their class.
+// Copies of nodes with other children or another type, derived from the
+// description of their class.
 
 #ifndef BATON_IR_NODE_REBUILD_H_
 #define BATON_IR_NODE_REBUILD_H_
@@ -20,14 +20,15 @@
 namespace baton {
 
 // A copy of `node` with the given children, as many as it has and in the order
-// of ForEachChildOf, and the given type. A child that the class does not allow
-// (something other than a variable for a binder) leaves the old one.
+// of ForEachChildOf, and the given type. If the class does not allow a new
+// child (an expression other than a variable for a binder), the copy keeps the
+// old one.
 template <typename N>
 HandleOf<N> CopyWithChildren(const N& node, absl::Span<const Expr> children,
                              Type type);
 
 // A copy of `node` with another inferred type; `node` itself if its class has
-// a type from the beginning.
+// no inferred type.
 template <typename N>
 HandleOf<N> CopyWithType(const N& node, Type type);
 
@@ -112,7 +113,7 @@ HandleOf<N> CopyNode(const N& node, Children children, Type type) {
     });
   }
   N* copy = NewBlankNode<N>(trailing);
-  // A field that there is no memory for leaves a node that can be destroyed.
+  // If copying a field throws, the copy can already be destroyed.
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
     if constexpr (F::kIsTrailing) {

@@ -10,9 +10,9 @@
 //       .TypeRelation(DenseRel)
 //       .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 //
-// A second registration of the same name is an error (base/registry.h). What
-// someone else's operator lacks is added by an extension, which is an error if
-// nobody registers the operator, before or after:
+// A second registration of the same name is an error (base/registry.h). An
+// extension adds properties to an operator that another library registers,
+// before or after; if none does, the extension is an error:
 //
 //   BATON_EXTEND_OP("nn.dense").Set(MyRules(), MyDenseRule);
 //
@@ -52,8 +52,8 @@ class TypeRelationContext;
 
 // Computes the result type of a call of an operator from the types of its
 // arguments. A null Type means "not yet": an argument type that the relation
-// needs is not known; it will be asked again when more is. An error means that
-// the call is ill-typed.
+// needs is not known; inference calls it again when it knows more. An error
+// means that the call is ill-typed.
 using TypeRelationFn = absl::StatusOr<Type> (*)(TypeRelationContext& context);
 
 struct OpArgument {
@@ -162,9 +162,9 @@ class OpAttrMap {
   std::vector<std::optional<T>> values_;
 };
 
-// Operators by name. Safe to use from several threads. Operators are what all
-// programs of a process are made of: unlike other registries this one is not
-// copied, and no entry is replaced.
+// Operators by name. Safe to use from several threads. Nodes of all programs
+// refer to operators: unlike other registries this one is never copied, and no
+// entry is ever replaced.
 class OpRegistry {
  public:
   static OpRegistry& Global();
@@ -196,12 +196,13 @@ class OpRegistry {
   };
 
   OpRegistry() : registered_("operator") {}
-  // The node of that name, whether registered or only extended so far.
+  // The node of that name, registered or only extended so far; made if there is
+  // none.
   Declared& Declare(absl::string_view name);
   // Null if the operator was registered before.
   OpNode* Register(absl::string_view name, CodeLocation location);
   OpNode* Extend(absl::string_view name, CodeLocation location);
-  // False if the property `map` of `op` was set somewhere else.
+  // False if the property `map` of `op` was already set at another place.
   bool MaySet(const void* map, const OpNode* op, CodeLocation location);
 
   Registry<const OpNode*> registered_;

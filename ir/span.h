@@ -13,7 +13,7 @@
 
 namespace baton {
 
-// A stretch of a source, `[begin, end)` in bytes.
+// The bytes [begin, end) of a source.
 class SpanNode : public Node {
  public:
   BATON_NODE(Span, Node, IrKind::kSpan)

@@ -21,8 +21,8 @@
 namespace baton {
 
 struct StructuralEqualOptions {
-  // Whether a free variable may equal another one. It always does so
-  // consistently; without this, a free variable equals itself only.
+  // Whether a free variable may equal another one; the same one throughout. If
+  // false, a free variable equals only itself.
   bool map_free_vars = false;
 };
 

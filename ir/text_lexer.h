@@ -1,4 +1,4 @@
-// The tokens of the text of modules, whatever the kinds of their functions.
+// The tokens of the text of modules, for the functions of all levels.
 //
 // The lexer walks over the text once and allocates nothing: a token is a kind
 // and a place. White space and comments are skipped; `/* ... */` nests. A
@@ -49,7 +49,7 @@ enum class TokenKind : uint8_t {
   // #[version = ...], #[metadata]
   kVersion,
   kMetadata,
-  // Marks.
+  // Punctuation.
   kUnderscore,
   kOpenParen,
   kCloseParen,
@@ -94,7 +94,7 @@ struct Token {
   int64_t end = 0;
   // Of kGraph and kMeta: the number.
   int64_t number = 0;
-  // The part that counts: a name without `%` or `@`, the kind of a meta
+  // The significant part: a name without `%` or `@`, the kind of a meta
   // reference, the digits of a number, the inside of a string, a version.
   int64_t name_begin = 0;
   int64_t name_end = 0;
@@ -137,13 +137,14 @@ class Lexer {
     Next();
     return true;
   }
-  // Goes back to a token met before.
+  // Goes back to an earlier token.
   void Rewind(const Token& token, int64_t last_end) {
     token_ = token;
     pos_ = base_ + token.end;
     last_end_ = last_end;
   }
-  // Passes everything before `offset`, the place of a token's end.
+  // Skips everything before `offset`, the end of a token, and moves to the next
+  // token.
   void SkipTo(int64_t offset) {
     pos_ = base_ + offset;
     token_.end = offset;
@@ -157,8 +158,8 @@ class Lexer {
   bool BeforeNameOrWord();
   // True if `=` follows this token.
   bool AtAssign();
-  // True if this token is a word, a keyword perhaps, and `=` follows. Widens
-  // an identifier by the dashes that the key of an attribute may have.
+  // True if this token is a word (an identifier or a keyword) and `=` follows.
+  // Extends an identifier by the dashes that the key of an attribute may have.
   bool AtKey();
   // After a `.`: moves to the token of digits only, so that `%0.1.2` is two
   // projections.
@@ -191,7 +192,7 @@ class Lexer {
   const char* const base_;
   const char* const end_;
   const char* pos_;
-  // Of a comment that is not closed; null if there is none.
+  // The start of a comment that is not closed; null if there is none.
   const char* open_comment_ = nullptr;
   Token token_;
   int64_t last_end_ = 0;

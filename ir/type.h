@@ -1,5 +1,5 @@
 // Types: Tensor[(1, ?, 224), float32], tuples, functions, type variables,
-// references, algebraic data types, and the holes that inference fills.
+// references, algebraic data types, and inference variables (IncompleteType).
 
 #ifndef BATON_IR_TYPE_H_
 #define BATON_IR_TYPE_H_
@@ -27,7 +27,7 @@ namespace baton {
 class DimExprNode;
 
 // One dimension of a shape: a number, unknown (`?`), or a symbolic expression.
-// Eight bytes; only the symbolic form is counted.
+// Eight bytes; only the symbolic form refers to a node and counts references.
 class Dim {
  public:
   // The largest number that it holds. Larger ones, and those below -kMax,
@@ -92,7 +92,8 @@ inline const Node* ReferredNode(const Dim& dim);
 
 using Dims = absl::InlinedVector<Dim, 5>;
 
-// Dims in attributes and options. A number is an int64_t there.
+// A Dim as an attribute or option value. A constant dimension is an int64_t
+// there.
 template <>
 struct ForeignTraits<Dim> {
   static constexpr char kName[] = "dim";
@@ -112,8 +113,8 @@ struct AttrTraits<Dim> {
   static absl::Status FromValue(const AttrValue& value, Dim* out);
 };
 
-// Dims that a program may give as None. That means the same as no dimensions,
-// but is another value: it stays None where the program is printed.
+// Dims that a program may give as None. None means the same as an empty list
+// but is a different value, so that the program prints as it was written.
 class OptionalDims : public Dims {
  public:
   using Dims::Dims;
@@ -206,7 +207,7 @@ class TypeNode : public Node {
   }
   // False if an IncompleteType occurs in this type.
   bool complete() const { return complete_; }
-  // Computes that from the parts of `node`.
+  // Computes complete() of `node` from its parts.
   template <typename N>
   static void Derive(N& node);
 
@@ -475,7 +476,8 @@ class RefType : public Type {
   explicit RefType(Type value) : Type(new RefTypeNode(std::move(value))) {}
 };
 
-// A type not known yet. Its identity is its name.
+// An inference variable: a type that is not known yet. Two of them are equal
+// only if they are the same node.
 class IncompleteTypeNode final : public TypeNode {
  public:
   BATON_NODE(IncompleteType, TypeNode, IrKind::kIncompleteType)
@@ -484,7 +486,7 @@ class IncompleteTypeNode final : public TypeNode {
   explicit IncompleteTypeNode(TypeVarKind var_kind, uint32_t hint = 0)
       : TypeNode(kKind, false), var_kind_(var_kind), hint_(hint) {}
   TypeVarKind var_kind() const { return var_kind_; }
-  // Where its maker may find what it knows of it; no part of its identity.
+  // An index for the inference that made the variable; never compared.
   uint32_t hint() const { return hint_; }
 
   static constexpr auto Fields() {

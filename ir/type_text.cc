@@ -83,7 +83,8 @@ const TypeNode* Part(const TypeNode* type, size_t i, size_t* count) {
   return nullptr;
 }
 
-// What stands before part `i` of `count`; with i == count, after the last.
+// Appends the text before part `i` of `count`; with i == count, that after the
+// last.
 void AppendJoint(const TypeNode* type, size_t i, size_t count,
                  std::string* out) {
   switch (TypeKindOf(type)) {

@@ -1,5 +1,6 @@
-// Types as Relay text, appended to a string. Type::ToString is this with
-// names for symbolic dimensions; the module printer gives them numbers.
+// Types as Relay text, appended to a string. Type::ToString writes symbolic
+// dimensions as expressions over their names; the module printer writes them as
+// references into the metadata.
 
 #ifndef BATON_IR_TYPE_TEXT_H_
 #define BATON_IR_TYPE_TEXT_H_

@@ -1,7 +1,7 @@
-// Whether a module keeps the rules of the IR: by kind of function, as each
-// level says.
+// Checks that a module keeps the rules of the IR. Each level has rules for its
+// kinds of functions.
 //
-// A level says it by a FunctionVerifier, registered for its node class:
+// A level implements them as a FunctionVerifier, registered for its node class:
 //
 //   class LoopVerifier final : public FunctionVerifier { ... };
 //   BATON_REGISTER_FUNCTION_VERIFIER(LoopFunctionNode, LoopVerifier);
@@ -38,9 +38,10 @@ class FunctionVerifier {
                                const BaseFunc& function,
                                Diagnostics& diagnostics) const = 0;
 
-  // OK if the types that functions of this kind have are right; other kinds
-  // are none of its business. Functions for which `which` is false may be taken
-  // to be right. Without types there is nothing to check.
+  // OK if the types recorded in functions of this kind are right. Ignores
+  // functions of other kinds, and may take the types of functions for which
+  // `which` is false to be right. The default is for kinds of functions that
+  // have no types.
   virtual absl::Status CheckTypes(const IRModule& /*module*/,
                                   WhichFunctions /*which*/) const {
     return absl::OkStatus();

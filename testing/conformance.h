@@ -1,5 +1,5 @@
-// Conformance cases: what the reference implementation makes of a module or a
-// text, and whether Baton makes the same of it. See conformance/README.md for
+// Conformance cases: recorded results of the reference implementation for a
+// module or a text, which Baton must reproduce. See conformance/README.md for
 // the files.
 //
 //   BATON_ASSIGN_OR_RETURN(const std::vector<ConformanceCase> cases,
@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
 
 enum class ConformanceKind {
   kChanges,  // what is expected differs from what is given
-  kKeeps,    // it does not
+  kKeeps,    // what is expected is structurally equal to what is given
   kError,    // an error is expected
 };
 

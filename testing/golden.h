@@ -1,4 +1,4 @@
-// Recorded expectations, for tests.
+// Recorded expected outputs, for tests.
 
 #ifndef BATON_TESTING_GOLDEN_H_
 #define BATON_TESTING_GOLDEN_H_

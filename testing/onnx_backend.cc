@@ -129,7 +129,7 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
     const std::optional<std::string> unknown =
         UnknownInput(module.status().message());
     if (!unknown.has_value()) {
-      // A dimension that is not known may be what it lacks.
+      // It may fail because of an unknown dimension.
       if (!absl::IsUnimplemented(module.status()) ||
           !import.input_shapes.empty()) {
         break;

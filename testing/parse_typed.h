@@ -1,4 +1,4 @@
-// Programs for tests, given as text.
+// Typed modules from text, for tests.
 
 #ifndef BATON_TESTING_PARSE_TYPED_H_
 #define BATON_TESTING_PARSE_TYPED_H_
@@ -8,7 +8,7 @@
 
 namespace baton::testing {
 
-// The module of a text, with types; the test fails if it has none.
+// The module of a text, with types; the test fails if the text has errors.
 IRModule ParseTyped(absl::string_view text);
 
 }  // namespace baton::testing

@@ -1,12 +1,12 @@
 // The laws that every pass keeps, checked from its registration alone.
 //
-// One line puts the passes that are linked in under all of them:
+// One line tests all laws on all passes that are linked in:
 //
 //   BATON_TEST_PASS_LAWS(MyPasses, testing::RegisteredPasses());
 //
 // in a test that depends on this library, on the passes and on the operators
 // (`//relay/op:all_ops`). It makes a GoogleTest for each pass and each kind of
-// program; a random program that breaks a law is made small before it is shown.
+// program; a random program that breaks a law is shrunk before it is shown.
 // `--seconds=N` (or BATON_PASS_LAWS_SECONDS=N) tries random programs for that
 // long, for each pass.
 //
@@ -16,7 +16,7 @@
 //   verifies     the result is well-formed and has types
 //   input        the module given in is untouched
 //   no_op        a result that is structurally equal to what the pass was
-//                given, and has as many nodes, is that very module
+//                given, and has as many nodes, is the same module
 //   idempotent   run on its own result, the pass changes nothing, if it is
 //                declared idempotent
 //   threads      1, 2 and 16 threads make the same text
@@ -24,10 +24,10 @@
 //   values       the result computes the same, to the bit or within the
 //                tolerance that is declared
 //   effects      `values` holds for programs with references too
-//   stack        256 KiB of stack are enough for deep programs, in optimized
+//   stack        256 KiB of stack suffice for deep programs, in optimized
 //                builds without sanitizers; else 8 MiB
 //
-// A pass that does not keep a law says so in its PassInfo: `idempotent` is
+// A pass that does not keep a law has a waiver in its PassInfo: `idempotent` is
 // false, `exact` is false, or `exceptions` has the law with the reason. The
 // passes that `required` names run first, as in a sequence.
 
@@ -57,7 +57,7 @@ struct PassLawOptions {
 
 // Checks all laws but `stack` on one typed module. An error is
 // FailedPrecondition, and its message begins with the name of the law that is
-// broken and a colon. `module` itself is not to blame: it must verify.
+// broken and a colon. `module` itself must verify.
 absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                            const PassLawOptions& options = {});
 
@@ -71,8 +71,8 @@ absl::Status CheckPassStack(const Pass& pass);
 absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
                                        int num_programs);
 
-// Workloads that are linked in and small enough, and programs of many
-// functions: for a test, by name. Errors if one cannot be built.
+// The modules of the law tests, by name: workloads that are linked in and small
+// enough, and programs of many functions. Errors if one cannot be built.
 absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules();
 
 // The parameter is a pass as a pipeline writes it.

@@ -141,7 +141,7 @@ class Generator {
     return Sort::kVector;
   }
 
-  // Of what is known, recent ones more often than old ones.
+  // Picks a known expression of `sort`, recent ones more often than old ones.
   Known Pick(Sort sort) {
     std::vector<size_t> candidates;
     for (size_t i = 0; i < known_.size(); ++i) {
@@ -199,7 +199,7 @@ class Generator {
         *Tensor::FromValues<float>({shape.begin(), shape.size()}, values));
   }
 
-  // Some expression on what is known; known itself from then on.
+  // Builds some expression on known ones, and makes it known.
   Known Dataflow(Sort sort) {
     --left_;
     scope_ = 0;

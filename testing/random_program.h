@@ -1,4 +1,4 @@
-// Random well-typed programs, and making them small.
+// Random well-typed programs, and a shrinker for programs.
 //
 //   for (uint32_t seed = 0; seed < 1000; ++seed) {
 //     const IRModule module =
@@ -34,16 +34,17 @@ struct RandomProgramOptions {
 
 // A module whose `main` is made of lets, branches, local functions, tuples and
 // calls, on tensors, and of what `options` adds. Expressions are shared, also
-// by scopes. It ends, whatever its arguments. The same for the same arguments,
-// everywhere. Typed; an error would be one of the generator.
+// by scopes. It terminates for all arguments. The same seed and options give
+// the same module on every machine. Typed; an error would be one of the
+// generator.
 absl::StatusOr<IRModule> RandomProgram(
     uint32_t seed, const RandomProgramOptions& options = {});
 
-// A small module for which `fails` is true, made of `module`, for which it is
-// true, by leaving out what does not matter: functions, parameters, lets,
-// branches, operands. All that `fails` is called with is well-formed and
-// typed. Calls `fails` at most `max_calls` times; takes one step at a time
-// until none helps, so the result has no removable part if that suffices.
+// Shrinks `module`, for which `fails` must be true, to a small module for which
+// it is still true, by removing functions, parameters, lets, branches and
+// operands. `fails` gets well-formed and typed modules only, and is called at
+// most `max_calls` times. Removes one part at a time until no removal helps; if
+// the calls suffice, the result has no removable part.
 IRModule Shrink(IRModule module, absl::FunctionRef<bool(const IRModule&)> fails,
                 int max_calls = 5000);
 

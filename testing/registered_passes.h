@@ -1,4 +1,4 @@
-// Running every registered pass, whatever it is.
+// Running all registered passes.
 
 #ifndef BATON_TESTING_REGISTERED_PASSES_H_
 #define BATON_TESTING_REGISTERED_PASSES_H_
@@ -23,8 +23,7 @@ namespace baton::testing {
 std::vector<std::string> RegisteredPasses(
     const PassRegistry& registry = PassRegistry::Global());
 
-// The pass that such a text stands for. An error if it has an option that must
-// be given and is not.
+// The pass of such a text. An error if the text lacks a required option.
 absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text);
 
 // Whether `pass` says that it refuses some programs: it does not keep the law
@@ -35,8 +34,7 @@ bool MayRefuse(const Pass& pass);
 // that they require.
 absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module);
 
-// Nothing that is written to std::cerr is seen while this lives: passes may
-// print.
+// Discards what passes print to std::cerr while this object lives.
 class SilentStderr {
  public:
   SilentStderr() : old_(std::cerr.rdbuf(&counter_)) {}

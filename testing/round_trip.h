@@ -1,4 +1,5 @@
-// The laws of the text format and of the binary one, for tests and tools.
+// The round-trip laws of the text format and of the binary format, for tests
+// and tools.
 
 #ifndef BATON_TESTING_ROUND_TRIP_H_
 #define BATON_TESTING_ROUND_TRIP_H_

@@ -1,4 +1,4 @@
-// Runs a program that a test has as data.
+// Runs a program that is a data dependency of a test.
 
 #ifndef BATON_TESTING_RUN_BINARY_H_
 #define BATON_TESTING_RUN_BINARY_H_
@@ -20,7 +20,7 @@ struct RunResult {
 // piece of shell text.
 RunResult RunBinary(absl::string_view path, absl::string_view args = "");
 
-// The same with a terminal as standard error; nullopt if there are none here.
+// The same with a terminal as standard error; nullopt if this system has none.
 std::optional<RunResult> RunBinaryOnTerminal(absl::string_view path,
                                              absl::string_view args = "");
 

@@ -1,5 +1,5 @@
-// Passes over scripts, a level of the IR for tests (ir/testing/script_level.h):
-// what they need is ir/ and transform/, and no Relay.
+// Passes over scripts, a level of the IR for tests (ir/testing/script_level.h).
+// They depend on ir/ and transform/ only, not on Relay.
 
 #ifndef BATON_TESTING_SCRIPT_PASSES_H_
 #define BATON_TESTING_SCRIPT_PASSES_H_
@@ -10,11 +10,11 @@
 
 namespace baton::script {
 
-// The scripts of a module, as function passes see them: none is skipped, and
-// nothing completes them.
+// The FunctionKind of scripts: passes skip none, and there is no finishing
+// pass.
 const FunctionKind<Script>& Scripts();
 
-// Function pass: calls of one function in a row become one.
+// Function pass: merges consecutive calls of one function into one.
 Pass MergeCalls();
 
 }  // namespace baton::script

@@ -1,5 +1,4 @@
-// Running code on a thread with a small stack, to show that it does not
-// recurse.
+// Runs code on a thread with a small stack, to show that it does not recurse.
 
 #ifndef BATON_TESTING_SMALL_STACK_H_
 #define BATON_TESTING_SMALL_STACK_H_
@@ -13,11 +12,11 @@ namespace baton::testing {
 inline constexpr size_t kSmallStackBytes = size_t{256} << 10;
 
 // The same, but 8 MiB in builds with larger frames: without optimization, and
-// with the sanitizers that can be told.
+// with the sanitizers that the compiler reports.
 size_t SmallStackBytesOfThisBuild();
 
-// Runs `body` on a thread with a stack of `bytes`, and waits for it. The
-// program ends, with a message, if there can be no such thread.
+// Runs `body` on a thread with a stack of `bytes`, and waits for it. Ends the
+// program with a message if there can be no such thread.
 void RunWithStack(size_t bytes, absl::FunctionRef<void()> body);
 
 }  // namespace baton::testing

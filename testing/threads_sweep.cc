@@ -171,11 +171,11 @@ std::string FindThreadsDifference(const Pass& pass, const IRModule& module,
     const absl::StatusOr<Observations> expected = run(1);
     if (!expected.ok()) return std::string(expected.status().message());
     for (const int threads : {2, 16}) {
-      for (int i = 0; i < options.num_shuffles; ++i) {
+      for (int i = 0; i < options.num_schedules; ++i) {
         const uint32_t seed = options.first_seed + i;
-        internal::ThreadPool::Shared().Shuffle(seed);
+        internal::ThreadPool::Shared().PerturbSchedule(seed);
         const absl::StatusOr<Observations> actual = run(threads);
-        internal::ThreadPool::Shared().Shuffle(0);
+        internal::ThreadPool::Shared().PerturbSchedule(0);
         if (!actual.ok()) return std::string(actual.status().message());
         const std::string difference = Difference(*expected, *actual);
         if (!difference.empty()) {

@@ -89,7 +89,7 @@ TEST(ThreadsSweepTest, RandomPipelines) {
     BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(text));
     EXPECT_EQ(
         FindThreadsDifference(pipeline, module,
-                              {.num_shuffles = 1, .first_seed = seed + 1}),
+                              {.num_schedules = 1, .first_seed = seed + 1}),
         "")
         << text;
   }
@@ -108,7 +108,7 @@ TEST(ThreadsSweepTest, Workloads) {
     }
   }
   BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(kLevel3));
-  EXPECT_EQ(FindThreadsDifference(pipeline, module, {.num_shuffles = 1}), "");
+  EXPECT_EQ(FindThreadsDifference(pipeline, module, {.num_schedules = 1}), "");
 }
 
 TEST(ThreadsSweepTest, PipelinesInsideBodies) {
@@ -124,7 +124,7 @@ TEST(ThreadsSweepTest, PipelinesInsideBodies) {
       },
       {.name = "Inside"});
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(400, 10));
-  EXPECT_EQ(FindThreadsDifference(pass, module, {.num_shuffles = 1}), "");
+  EXPECT_EQ(FindThreadsDifference(pass, module, {.num_schedules = 1}), "");
 }
 
 }  // namespace

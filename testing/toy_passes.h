@@ -31,12 +31,12 @@ IRModule Module(int num_functions = 1);
 std::string Ops(const Function& function);
 // The same for `main`, or for each function: `main: a; f1: b`.
 std::string Ops(const IRModule& module);
-// All that there is to know about the module.
+// A text that differs for modules that differ in any way.
 std::string Text(const IRModule& module);
 
 Pass InferType();
 
-// A function pass that leaves alone functions with a true `SkipOptimization`
+// A function pass that skips functions with a true `SkipOptimization`
 // attribute, and whose finishing pass is InferType.
 Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info);
 
@@ -51,7 +51,7 @@ Pass Nothing(PassInfo info = {.name = "Nothing"});
 // Function pass that returns a new function every time, equal to the old one.
 Pass Liar();
 
-// Function pass that puts one more toy.a around, every time.
+// Function pass that wraps the result in one more toy.a, every time.
 Pass Grow();
 
 // Module passes that fail.
@@ -61,7 +61,7 @@ Pass Throws(std::string what = "boom");
 // `function` with `op` applied to its result.
 Function Wrap(const Function& function, absl::string_view op);
 
-// Writes down what it is told, a line each, after its name:
+// Writes a line for each call of a hook, after its name:
 //   A should_run #2 Nothing
 //   A before #2 Nothing
 //   A after #2 Nothing (changed)
@@ -95,7 +95,7 @@ class Log final : public PassInstrument {
   std::vector<std::string>* lines_;
 };
 
-// Writes down the passes that run, in order of start.
+// Records the passes that run, in order of start.
 class Tree final : public PassInstrument {
  public:
   Tree() : PassInstrument("Tree") {}

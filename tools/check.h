@@ -25,30 +25,30 @@
 namespace baton {
 
 struct CheckOptions {
-  // What directives begin with. Each must occur.
+  // The prefixes of directives. Each must occur.
   std::vector<std::string> prefixes = {"CHECK"};
   // Patterns that must not match between any two matches.
   std::vector<std::string> implicit_check_not;
   // Variables that are set from the start.
   std::map<std::string, std::string> variables;
-  // Whether an empty input is no error.
+  // Whether the input may be empty.
   bool allow_empty = false;
-  // Whether a run of blanks matches nothing but that run.
+  // Whether a run of blanks matches only the same run, not any run of blanks.
   bool strict_whitespace = false;
   // Whether all patterns but those of -NOT match whole lines.
   bool match_full_lines = false;
 };
 
-// The directives of a text. Immutable; can be used by several threads.
+// The directives of a text. Immutable; thread-safe.
 class Checks {
  public:
-  // An error lists all that is wrong with the directives, with places.
+  // The error lists all errors in the directives, with their places.
   static absl::StatusOr<Checks> Parse(std::shared_ptr<const Source> source,
                                       CheckOptions options = {});
 
-  // OK if `input` is as the directives say. An error shows for each part of the
-  // input between labels the first directive that fails, where it was looked
-  // for, the line that is most like it, and what matched before. Takes time
+  // OK if `input` satisfies the directives. An error shows for each part of the
+  // input between labels the first directive that fails, where it was searched
+  // for, the most similar line, and the preceding matches. Takes time
   // proportional to the input for each directive at most.
   absl::Status Check(std::shared_ptr<const Source> input) const;
 

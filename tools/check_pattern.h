@@ -19,7 +19,7 @@ namespace baton {
 
 using CheckVariables = std::map<std::string, std::string>;
 
-// Something wrong at bytes [begin, end) of a pattern's text.
+// An error at bytes [begin, end) of a pattern's text.
 struct PatternError {
   size_t begin = 0;
   size_t end = 0;
@@ -43,7 +43,7 @@ class CheckPattern {
   struct Match {
     size_t begin = 0;
     size_t end = 0;
-    // What the pattern's [[NAME:regex]] have matched, in order.
+    // The texts that the pattern's [[NAME:regex]] matched, in order.
     std::vector<std::pair<std::string, std::string>> variables;
   };
 
@@ -57,8 +57,8 @@ class CheckPattern {
   std::vector<std::string> UsedVariables() const;
   bool has_variables() const;
 
-  // The text that every match contains, in pieces; variables without a value
-  // are left out.
+  // The literal pieces that every match contains, joined; omits variables
+  // without a value.
   std::string LiteralText(const CheckVariables& variables) const;
 
  private:
@@ -89,7 +89,7 @@ class CheckPattern {
   PatternOptions options_;
   std::vector<Piece> pieces_;
   int first_own_use_ = -1;
-  // Of a pattern that is nothing but text.
+  // The text of a pattern without regular expressions and variables.
   std::optional<std::string> only_text_;
   // Of a pattern that uses no variables of others.
   std::shared_ptr<const Compiled> compiled_;

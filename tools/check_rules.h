@@ -1,4 +1,4 @@
-// The laws of rewrite rules, tried on programs made from their patterns.
+// The laws of rewrite rules, tested on programs made from their patterns.
 //
 //   - The rule applies to a program made from its pattern.
 //   - Both sides have the same type wherever it applies.
@@ -8,8 +8,8 @@
 //     operators and conditions allow.
 //   - Applied until it does not match it ends: alone, and with the other rules.
 //
-// Where two rules match one node, and it matters which comes first, that is
-// listed: it need not be wrong.
+// Also lists pairs of rules that match one node with results that depend on
+// their order; that need not be an error.
 
 #ifndef BATON_TOOLS_CHECK_RULES_H_
 #define BATON_TOOLS_CHECK_RULES_H_

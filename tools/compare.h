@@ -1,4 +1,4 @@
-// How far tensors are apart.
+// Comparison of tensors within a tolerance.
 
 #ifndef BATON_TOOLS_COMPARE_H_
 #define BATON_TOOLS_COMPARE_H_

@@ -25,21 +25,21 @@ struct FileContent {
 };
 
 // The whole content of `path`, mapped into memory if it is a regular file: a
-// page is read when it is looked at, and no copy is made. Whoever shortens the
-// file in the meantime ends this program; replacing it, as WriteFileAtomically
-// does, is harmless. Errors as for ReadFile.
+// page is read when it is first used, and no copy is made. If another process
+// truncates the file meanwhile, this program crashes; replacing the file, as
+// WriteFileAtomically does, is harmless. Errors as for ReadFile.
 absl::StatusOr<FileContent> MapFile(const std::string& path);
 
 // `text` as a FileContent.
 FileContent ContentOf(std::string text);
 
-// What is left in `in`, which messages call `name`.
+// The rest of `in`, which messages call `name`.
 absl::StatusOr<std::string> ReadStream(std::istream& in,
                                        absl::string_view name);
 
 // Writes a file that appears whole or not at all: a temporary file beside it
-// takes its name when it is complete. Links are followed; what is no regular
-// file (a pipe, a device) is written to.
+// takes its name when it is complete. Follows links; writes directly to a path
+// that is no regular file (a pipe, a device).
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view content);
 // The same for a content that is in pieces.

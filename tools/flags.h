@@ -14,11 +14,11 @@
 //     }
 //   };
 //
-// `--max_growth=X` has the name, the type and the default of the field. From
-// the description come parsing, `--help`, the reference page, and what a
-// reproducer keeps. A field without a FlagSpec is no flag. Types are bool, int,
-// int64_t, double, std::string and std::vector<std::string>, written as Abseil
-// flags of these types are.
+// `--max_growth=X` has the name, the type and the default of the field.
+// Parsing, `--help`, the reference page, and the flags in a reproducer are
+// derived from the description. A field without a FlagSpec is no flag. Types
+// are bool, int, int64_t, double, std::string and std::vector<std::string>,
+// written as Abseil flags of these types are.
 
 #ifndef BATON_TOOLS_FLAGS_H_
 #define BATON_TOOLS_FLAGS_H_
@@ -86,9 +86,9 @@ struct ParsedFlags {
 // The flags that a program has beside those of ABSL_FLAG.
 class FlagSet {
  public:
-  // Adds flags, which must outlive this object. `owner` is what errors call
-  // whoever has them. `heading`, if not empty, replaces their groups. It is an
-  // error if a flag of such a name is there already, here or in Abseil.
+  // Adds flags, which must outlive this object. `owner` is the name that errors
+  // give to their owner. `heading`, if not empty, replaces their groups. It is
+  // an error if a flag of such a name is there already, here or in Abseil.
   absl::Status Add(const std::vector<Flag>& flags, absl::string_view owner,
                    absl::string_view heading = "");
 
@@ -114,7 +114,7 @@ class FlagSet {
   std::vector<Entry> entries_;
 };
 
-// The fields of `values` that T has, in `object`. Others are left to others.
+// Assigns the fields of `values` that T has to `object`. Ignores other values.
 template <typename T>
 absl::Status AssignFlags(const AttrMap& values, T* object) {
   AttrMap own;

@@ -27,10 +27,9 @@ struct InputModule {
 };
 
 // Reads a module, or with `split` one from each stretch of text between lines
-// that are kModuleSeparator. What is wrong with the syntax or the types of any
-// of them goes to `diagnostics`, with the line numbers of the whole; `name` is
-// the text's name there. A function that refers to one with an error in it is
-// not checked for types.
+// that are kModuleSeparator. Errors in syntax and types go to `diagnostics`,
+// with line numbers of the whole text, which they call `name`. A function that
+// refers to one with an error in it is not checked for types.
 std::vector<InputModule> ParseModules(std::string text, const std::string& name,
                                       bool split, Diagnostics& diagnostics);
 
@@ -62,8 +61,8 @@ Registry<ModuleReader>& ModuleReaders();
 absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
     absl::string_view text);
 
-// The module in a binary file. That it is well formed and has the types that
-// inference finds, if it has any, has been checked.
+// The module in a binary file, after the checks that it is well-formed and that
+// its types, if it has any, are those that inference finds.
 absl::StatusOr<BinaryContent> ReadBinaryModule(const FileContent& content,
                                                absl::string_view name);
 

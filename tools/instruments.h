@@ -14,7 +14,7 @@
 // baton_opt_binary names it in `instruments`): the flags are in `--help`, under
 // a heading of their own, and in reproducers.
 //
-// Instruments are told of passes in this order:
+// The pass manager calls instruments in this order:
 //
 //   1. --bisect_limit;
 //   2. those that measure: --timing, --op_diff, --report;
@@ -22,8 +22,9 @@
 //   4. those that are registered here, sorted by name;
 //   5. those that look for mistakes: --verify_each, --check_values.
 //
-// So what a registered one does after a pass is not in the pass's time, what
-// it finds wrong has been shown, and it sees results before they are checked.
+// So the time of a pass does not include what a registered instrument does
+// after it, the module in which it finds an error has been printed, and it sees
+// results before the checks.
 
 #ifndef BATON_TOOLS_INSTRUMENTS_H_
 #define BATON_TOOLS_INSTRUMENTS_H_
@@ -51,8 +52,8 @@ struct InstrumentRun {
   const Pass& pipeline;
   // The module's number, from 1, in an input that has several; 0 if it has one.
   int module_number = 0;
-  // Writes to standard error, between what baton-opt writes there. May be
-  // called as long as the instrument is.
+  // Writes to standard error, in order with the output of baton-opt. Valid as
+  // long as the instrument lives.
   std::function<void(absl::string_view text)> report;
 };
 
@@ -77,8 +78,8 @@ class InstrumentFactory {
   const std::string& doc() const { return doc_; }
   const std::vector<Flag>& flags() const { return *flags_; }
 
-  // The instrument for these values of flags, or null. Flags of others may be
-  // among them; those that are not given have their defaults.
+  // The instrument for these values of flags, or null. Ignores values of other
+  // flags; flags without a value have their defaults.
   Made Make(const AttrMap& values, const InstrumentRun& run) const {
     return make_(values, run);
   }

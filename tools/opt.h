@@ -60,8 +60,8 @@ struct OptOptions {
   // several modules it is about the first that failed. It is a binary file if
   // its name ends in `.baton`.
   std::string reproducer;
-  // Whether to say on `reports`, a terminal, what is under way. What is printed
-  // after each pass serves instead, if there is anything.
+  // Whether to show the running pass on `reports`, which must be a terminal.
+  // Has no effect if something is printed after each pass.
   bool progress = false;
 
   template <typename V>

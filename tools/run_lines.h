@@ -7,8 +7,8 @@
 // end joins the next RUN line. `%s` is the test file, `%S` its folder, `%t` a
 // path for temporary files that begins with what no other test uses, `%%` is
 // `%`. The programs under test and `baton-check` are found by name. `not
-// COMMAND` succeeds if the command fails in the way of programs that report
-// errors; a crash is none.
+// COMMAND` succeeds if the command exits with an error code; it fails if the
+// command crashes.
 
 #ifndef BATON_TOOLS_RUN_LINES_H_
 #define BATON_TOOLS_RUN_LINES_H_
@@ -42,7 +42,7 @@ struct RunLinesOptions {
 };
 
 // Runs the lines. Returns the exit code of the first that failed, 0 if none
-// did. What failed is said on standard error.
+// did. Writes the command that failed to standard error.
 absl::StatusOr<int> RunLines(const std::vector<RunLine>& lines,
                              const RunLinesOptions& options);
 

@@ -1,4 +1,4 @@
-// What the main functions of the tools share.
+// The common part of the main functions of the tools.
 
 #ifndef BATON_TOOLS_RUN_MAIN_H_
 #define BATON_TOOLS_RUN_MAIN_H_
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-// The exit code that `body` returns. Whatever it throws is said in one line on
-// standard error, which takes no memory: then the code is 1.
+// The exit code that `body` returns. If it throws, writes one line to standard
+// error, without allocating memory, and returns 1.
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept;
 
 }  // namespace baton

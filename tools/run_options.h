@@ -1,4 +1,4 @@
-// What decides how passes run and what becomes of a module.
+// The options that decide how passes run and what they make of a module.
 
 #ifndef BATON_TOOLS_RUN_OPTIONS_H_
 #define BATON_TOOLS_RUN_OPTIONS_H_
@@ -20,8 +20,8 @@ inline constexpr char kReportFlags[] = "Reports, on standard error";
 inline constexpr char kFaultFlags[] = "Finding what is wrong";
 inline constexpr char kListFlags[] = "What is inside";
 
-// Those of baton-opt's options that a reproducer keeps: given the same module
-// and the same of these, the same happens again.
+// The options of baton-opt that a reproducer keeps: the same module and the
+// same RunOptions give the same result.
 struct RunOptions {
   std::string passes;  // see transform/pipeline.h; empty for none
   // Files of rules for the pass Rewrite; see relay/pattern/rule_text.h.

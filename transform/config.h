@@ -35,12 +35,11 @@ struct ConfigInfo {
   absl::Status (*check)(const AttrValue& value);
 };
 
-// All registered settings, sorted by name. The error is that some name was
-// registered twice.
+// All registered settings, sorted by name. An error if a name was registered
+// twice.
 absl::StatusOr<std::vector<ConfigInfo>> ListConfigs();
 
-// Where settings are registered; a test can add one for a while
-// (ScopedOverride).
+// The registry of settings; a test can override an entry with ScopedOverride.
 Registry<ConfigInfo>& ConfigRegistry();
 
 // OK if `name` is registered and takes `value`. An error names the nearest

@@ -30,7 +30,7 @@ namespace {
 
 using internal::ThreadPool;
 using internal::ThreadState;
-using internal::Turn;
+using internal::Ticket;
 
 using Definition = IRModule::Definition;
 
@@ -52,8 +52,8 @@ struct Job {
 };
 
 // Runs a job on several threads. They take the functions in chunks, in order,
-// so that a body which waits for those before it waits for bodies that are
-// under way.
+// so that a body that waits for earlier ones waits for bodies that are running
+// or have ended.
 class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
  public:
   ParallelRun(const Job& job, int num_threads, ThreadState& submitter)
@@ -66,16 +66,17 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         first_number_(submitter.executions()),
         results_(job.functions.size()),
         chunks_(num_chunks_) {
-    executions_before_.reserve(num_chunks_ + 1);  // helpers take no memory
+    // So that helpers allocate nothing.
+    executions_before_.reserve(num_chunks_ + 1);
   }
 
   absl::StatusOr<IRModule> Run(int num_threads) {
     const std::shared_ptr<ParallelRun> self = shared_from_this();
-    ThreadPool::Shared().Ask(std::min(num_threads, num_chunks_) - 1,
-                             [self] { self->Help(); });
+    ThreadPool::Shared().Submit(std::min(num_threads, num_chunks_) - 1,
+                                [self] { self->Help(); });
     Help();
     {
-      // Helpers that come from now on find nothing left to take.
+      // Helpers that start from now on find no chunk left.
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [this] { return num_active_ == 0; });
     }
@@ -92,10 +93,10 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     int64_t executions = 0;  // of passes, inside the bodies
   };
 
-  // The turn of the body that one thread is running.
-  class BodyTurn final : public Turn {
+  // The ticket of the body that one thread is running.
+  class BodyTicket final : public Ticket {
    public:
-    explicit BodyTurn(ParallelRun* run) : run_(run) {}
+    explicit BodyTicket(ParallelRun* run) : run_(run) {}
     void Set(int chunk, int64_t executions_in_chunk) {
       chunk_ = chunk;
       executions_in_chunk_ = executions_in_chunk;
@@ -113,7 +114,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   // Waits for all chunks before this one, then for the turn of the submitter.
   absl::StatusOr<int64_t> AwaitChunk(int chunk) {
-    ThreadPool::Shared().LetOthersPass();
+    ThreadPool::Shared().MaybeDelay();
     int64_t executions = 0;
     {
       std::unique_lock<std::mutex> lock(mutex_);
@@ -127,12 +128,12 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     }
     int64_t base = submitter_.number_base();
     if (!submitter_.has_turn()) {
-      BATON_ASSIGN_OR_RETURN(base, submitter_.turn()->Await());
+      BATON_ASSIGN_OR_RETURN(base, submitter_.ticket()->Await());
     }
     return base + first_number_ + executions;
   }
 
-  // Takes chunks until there are none.
+  // Takes and runs chunks until none is left.
   void Help() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -143,16 +144,16 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       ThreadState state(job_.context, submitter_.running());
       const ThreadState::Adopt adopt(&state);
       const ScopedLimits limits(limits_);
-      BodyTurn turn(this);
+      BodyTicket ticket(this);
       while (true) {
-        ThreadPool::Shared().LetOthersPass();
+        ThreadPool::Shared().MaybeDelay();
         int chunk;
         {
           const std::lock_guard<std::mutex> lock(mutex_);
           if (next_chunk_ == num_chunks_ || next_chunk_ > failed_chunk_) break;
           chunk = next_chunk_++;
         }
-        RunChunk(chunk, state, turn);
+        RunChunk(chunk, state, ticket);
       }
     }
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -161,14 +162,14 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     changed_.notify_all();
   }
 
-  void RunChunk(int chunk, ThreadState& state, BodyTurn& turn) {
+  void RunChunk(int chunk, ThreadState& state, BodyTicket& ticket) {
     int64_t executions = 0;
     const int begin = chunk * chunk_size_;
     const int end = std::min(begin + chunk_size_, num_functions_);
     for (int i = begin; i < end; ++i) {
-      turn.Set(chunk, executions);
-      state.set_turn(&turn);
-      ThreadPool::Shared().LetOthersPass();
+      ticket.Set(chunk, executions);
+      state.set_ticket(&ticket);
+      ThreadPool::Shared().MaybeDelay();
       const absl::Status status = job_.Apply(i, results_[i]);
       if (!status.ok()) {
         Fail(chunk, i, status, state, executions);
@@ -176,7 +177,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       }
       executions += state.executions();
     }
-    ThreadPool::Shared().LetOthersPass();
+    ThreadPool::Shared().MaybeDelay();
     const std::lock_guard<std::mutex> lock(mutex_);
     chunks_[chunk] = {.ended = true, .executions = executions};
     while (num_ended_in_order_ < num_chunks_ &&
@@ -208,12 +209,13 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       // Helpers that come late must not keep the functions alive.
       return internal::ReplaceFunctions(job_.module, std::move(results_));
     }
-    // All chunks before the failed one have ended. Numbers that were given
-    // before those chunks' counts were known are put right.
+    // All chunks before the failed one have ended. Corrects numbers of
+    // executions that were assigned before the counts of those chunks were
+    // known.
     const int64_t before =
         executions_before_[failed_chunk_] + error_executions_before_;
     if (error_had_turn_) {
-      BATON_RETURN_IF_ERROR(submitter_.TakeTurn());
+      BATON_RETURN_IF_ERROR(submitter_.AwaitTurn());
     } else if (auto error = GetPassError(error_); error.has_value()) {
       for (PassError::Frame& frame : error->frames) {
         frame.number += submitter_.number_base() + first_number_ + before;
@@ -226,8 +228,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   static constexpr int kNone = 0x7fffffff;
 
-  const Job& job_;          // not for helpers that come late
-  ThreadState& submitter_;  // neither is this
+  const Job& job_;          // late helpers must not use it
+  ThreadState& submitter_;  // nor this
   const Limits& limits_;
   const int num_functions_;
   const int chunk_size_;

@@ -1,8 +1,8 @@
 // Passes over the functions of a module, one by one.
 //
-// What a level of the IR says of its functions is a FunctionKind; passes are
-// made over a kind. Relay's kind, and CreateFunctionPass over it, are in
-// relay/transform/function_pass.h.
+// A FunctionKind describes the functions of one level of the IR
+// (ir/node_kind.h); a function pass is a pass over one kind. Relay's kind, and
+// CreateFunctionPass for it, are in relay/transform/function_pass.h.
 
 #ifndef BATON_TRANSFORM_FUNCTION_PASS_H_
 #define BATON_TRANSFORM_FUNCTION_PASS_H_
@@ -29,9 +29,8 @@
 
 namespace baton {
 
-// The functions of one level of the IR, as passes over them see them. `F` is
-// the handle of their node class: the functions of a module that are such nodes
-// are of this kind. An instance is stateless and lives as long as the process:
+// The functions of one level of the IR: those whose node class has the handle
+// `F`. An instance is stateless and lives as long as the process:
 //
 //   class LoopFunctionKind final : public FunctionKind<LoopFunction> { ... };
 //
@@ -44,33 +43,32 @@ class FunctionKind {
  public:
   virtual ~FunctionKind() = default;
 
-  // Why passes leave `function` alone, such as the name of the attribute that
-  // says so; empty if they do not.
+  // Why passes skip `function`, such as the name of an attribute; empty if they
+  // do not skip it.
   virtual absl::string_view SkipReason(const F& /*function*/) const {
     return {};
   }
 
-  // The pass that completes a module in which functions have changed, by
-  // inference for instance. It runs after every function pass, nested in it.
-  // Null for none.
+  // The pass that completes a module after functions changed, such as type
+  // inference. It runs at the end of every function pass, nested in it. Null
+  // for none.
   virtual Pass FinishingPass() const { return Pass(); }
 };
 
-// `module` is the module as it was before the pass, for every function.
+// `module` is the module that the pass was given, for every function.
 template <typename F>
 using FunctionPassBody = std::function<absl::StatusOr<F>(
     F function, const IRModule& module, const PassContext& context)>;
 
-// A pass that replaces each function of that kind by what `body` makes of it;
-// `body` returns the function it was given where there is nothing to do. Left
-// alone are the functions of other kinds and those that the kind skips. All
+// A pass that replaces each function of that kind by the result of `body`,
+// which returns its argument if there is nothing to do. It skips functions of
+// other kinds, and those for which the kind gives a SkipReason. All
 // replacements are made together, and then the kind's finishing pass runs on
 // the result, as a pass nested in this one.
 //
-// With the `threads` setting, bodies run at the same time: `body` must not
-// write to anything that they share. Nothing that can be observed depends on
-// the number of threads, neither results nor errors nor the events that
-// instruments see.
+// With the `threads` setting, bodies run concurrently: `body` must not write to
+// shared state. Results, errors and the events that instruments see do not
+// depend on the number of threads.
 //
 //   Pass UnrollLoops(UnrollLoopsOptions options) {
 //     return CreateFunctionPass(
@@ -92,10 +90,10 @@ Pass CreateFunctionPass(const FunctionKind<F>& kind,
 
 namespace internal {
 
-// `module` with each function replaced by what `transform` puts into `result`,
-// which is null before; it is left so where the function stays as it is. On
-// `num_threads` threads, which must be more than one. `pass` is whom an
-// exception is blamed on.
+// `module` with each function replaced by what `transform` stores in `result`,
+// which is null before; if it stays null, the function stays as it is. Runs on
+// `num_threads` threads, which must be more than one. `pass` is the name that
+// the error of an exception gives.
 absl::StatusOr<IRModule> TransformFunctionsInParallel(
     IRModule module, const PassContext& context, int num_threads,
     const std::string& pass,
@@ -103,11 +101,11 @@ absl::StatusOr<IRModule> TransformFunctionsInParallel(
                                    const IRModule& module, BaseFunc& result)>
         transform);
 
-// The module in which function i has become results[i] where that is not null.
+// `module` with function i replaced by results[i] where that is not null.
 IRModule ReplaceFunctions(const IRModule& module,
                           std::vector<BaseFunc> results);
 
-// `status` with the function to which it happened.
+// `status` with the name of the function in which the error happened.
 absl::Status InFunction(const absl::Status& status,
                         const IRModule::Definition& definition);
 

@@ -1,4 +1,5 @@
-// The settings limits.*: what a program may ask for at most (base/limits.h).
+// The settings limits.*: upper bounds on what a program may ask for
+// (base/limits.h).
 
 #ifndef BATON_TRANSFORM_LIMITS_CONFIG_H_
 #define BATON_TRANSFORM_LIMITS_CONFIG_H_

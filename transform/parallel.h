@@ -1,4 +1,4 @@
-// Work on several threads, as many as the setting `threads` says.
+// Work on several threads; the setting `threads` is their number.
 
 #ifndef BATON_TRANSFORM_PARALLEL_H_
 #define BATON_TRANSFORM_PARALLEL_H_
@@ -20,14 +20,15 @@ const ConfigKey<int64_t>& ThreadsConfig();
 // each other; at least 1, and 1 for no work.
 int NumThreads(const PassContext& context, int num_pieces);
 
-// Calls `body(begin, end)` for ranges that together make up 0 to `n`, in any
-// order and at the same time, on the threads of `context`, the current context;
-// returns when all calls have. `body` must not throw, nor run a pass.
+// Calls `body(begin, end)` for ranges that together are [0, n), concurrently
+// and in any order, on the threads of `context`, which must be the current
+// context; waits for all calls to return. `body` must neither throw nor run a
+// pass.
 void ParallelFor(const PassContext& context, int n,
                  absl::FunctionRef<void(int begin, int end)> body);
 
-// Drops `module`. Functions that nobody else holds are destroyed on the threads
-// of `context`: that takes about as long as making them did.
+// Drops `module`, and destroys functions that nothing else refers to on the
+// threads of `context`: destroying them takes about as long as making them.
 void DropModule(const PassContext& context, IRModule module);
 
 }  // namespace baton

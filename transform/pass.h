@@ -2,16 +2,16 @@
 //
 //   absl::StatusOr<IRModule> result = FoldConstant()(module);
 //
-// Running a pass asks and tells the instruments of the current PassContext,
-// keeps count of what ran inside what, turns exceptions of user code into
-// errors, and says in an error which pass it came through (pass_error.h). The
-// module given in is never changed; a pass that finds nothing to do returns
-// that same module (IRModule::SameAs).
+// To run a pass, the pass manager calls the instruments of the current
+// PassContext, records which pass runs inside which, turns exceptions of user
+// code into errors, and adds to an error the passes that it came through
+// (pass_error.h). It never changes the module given; a pass that finds nothing
+// to do returns that same module (IRModule::SameAs).
 //
 // Passes are made by CreateFunctionPass (function_pass.h), CreateModulePass
 // (module_pass.h), Sequential and FixedPoint (sequential.h), by name from a
-// PassRegistry, or from text (pipeline.h). They hold no state that running
-// changes: one pass may run on many threads at once.
+// PassRegistry, or from text (pipeline.h). Running a pass does not change its
+// state: one pass may run on many threads at once.
 
 #ifndef BATON_TRANSFORM_PASS_H_
 #define BATON_TRANSFORM_PASS_H_
@@ -50,8 +50,8 @@ class PassOptions {
   const FieldList* fields() const { return fields_; }
   const void* object() const { return object_.get(); }
 
-  // Those that differ from their defaults, in the order of the field list. An
-  // option that is a function is an error, since it has no text.
+  // The options that differ from their defaults, in the order of the field
+  // list. An option that is a function is an error, since it has no text.
   absl::StatusOr<AttrMap> Values() const;
 
  private:
@@ -59,8 +59,8 @@ class PassOptions {
   std::shared_ptr<const void> object_;
 };
 
-// What a Pass is made of. Derive from it where CreateFunctionPass and
-// CreateModulePass do not serve.
+// The implementation of a Pass. Derive from it if neither CreateFunctionPass
+// nor CreateModulePass fits.
 class PassImpl {
  public:
   explicit PassImpl(PassInfo info, PassOptions options = {})
@@ -72,9 +72,9 @@ class PassImpl {
   const PassInfo& info() const { return info_; }
   const PassOptions& options() const { return options_; }
 
-  // For a pass that a pipeline's text writes as a keyword and a list of passes
-  // in parentheses: the keyword, and the passes. Empty for those written by
-  // their names.
+  // The keyword and the passes of a pass that a pipeline's text writes as a
+  // keyword and a list of passes in parentheses. Empty for passes that it
+  // writes by their names.
   virtual absl::string_view list_keyword() const { return {}; }
   virtual absl::Span<const class Pass> listed_passes() const { return {}; }
 
@@ -99,14 +99,14 @@ class Pass {
   const PassInfo& info() const { return impl_->info(); }
   const std::string& name() const { return info().name; }
 
-  // Runs the pass in the current context, whatever its level.
+  // Runs the pass in the current context, even if the context's level is lower.
   absl::StatusOr<IRModule> Run(IRModule module) const;
   absl::StatusOr<IRModule> operator()(IRModule module) const {
     return Run(std::move(module));
   }
 
-  // As in a pipeline: `FuseOps{fuse_opt_level=2}`. An error if an option is a
-  // function.
+  // The text of the pass in a pipeline: `FuseOps{fuse_opt_level=2}`. An error
+  // if an option is a function.
   absl::StatusOr<std::string> ToString() const;
 
  private:
@@ -121,8 +121,8 @@ class Pass {
   std::shared_ptr<const PassImpl> impl_;
 };
 
-// An option that is a function. It is set from C++ only, since it has no text;
-// two are equal if one is a copy of the other.
+// An option that is a function. Only C++ code can set it, since it has no text.
+// Two are equal if one is a copy of the other.
 template <typename Signature>
 class FunctionOption {
  public:

@@ -1,4 +1,4 @@
-// PassContext: the settings under which passes run, and who watches them.
+// PassContext: the settings and the instruments with which passes run.
 //
 // Contexts form a stack for each thread. Passes run in the innermost one:
 //
@@ -46,17 +46,18 @@ class PassRegistry;
 using PassInstruments = std::vector<std::shared_ptr<PassInstrument>>;
 
 struct PassContextOptions {
-  // Sequentials run the passes of this level and below.
+  // A Sequential runs the passes of this level and below.
   int opt_level = 2;
-  // Passes that run whatever their level, and that no instrument may refuse.
+  // Passes that a Sequential runs even if their level is higher, and that no
+  // instrument may refuse.
   std::vector<std::string> required_pass = {};
-  // Passes that Sequentials leave out, even if they are required.
+  // Passes that a Sequential skips, even if required_pass lists them.
   std::vector<std::string> disabled_pass = {};
   // Settings by name; see config.h.
   AttrMap config = {};
   PassInstruments instruments = {};
-  // Where passes are looked up by name; null for PassRegistry::Global(). Must
-  // outlive the context.
+  // The registry for looking passes up by name; null for
+  // PassRegistry::Global(). Must outlive the context.
   const PassRegistry* registry = nullptr;
 };
 
@@ -65,7 +66,7 @@ class PassContext {
  public:
   class Scope;
 
-  // A mistake in the options is kept, and returned by status() and Enter().
+  // If the options are wrong, status() and Enter() return the error.
   explicit PassContext(PassContextOptions options = {});
 
   // The innermost context of this thread.
@@ -89,23 +90,23 @@ class PassContext {
   // or its level is reached.
   bool PassEnabled(const PassInfo& info) const;
 
-  // Tells each instrument, in order, that the context is entered, then makes
-  // it the innermost one. If an instrument fails, those told before it are
-  // told that the context exits, last first; all instruments are dropped, the
-  // context is not entered, and the error returned. A context with instruments
-  // can be entered on one thread at a time.
+  // Calls EnterPassContext of each instrument, in order, then makes the context
+  // the innermost one. If an instrument fails, calls ExitPassContext of those
+  // before it, last first, drops all instruments, does not enter the context,
+  // and returns the error. Only one thread at a time can be in a context that
+  // has instruments.
   absl::StatusOr<Scope> Enter() const;
 
   // Runs `fn` (which returns a Status or a StatusOr) inside the context. If
-  // both `fn` and leaving fail, the result is the error of `fn`, with the
-  // other one mentioned.
+  // both `fn` and the exit fail, the result is the error of `fn`, which
+  // mentions the other one.
   template <typename Fn>
   std::invoke_result_t<Fn&> Run(Fn&& fn) const;
 
-  // Tells the old instruments, in order, that the context exits, and the new
-  // ones that it is entered, whether or not it is. A failing instrument is
-  // handled as in Enter and Scope::Exit. An error if a pass is running in
-  // this context.
+  // Calls ExitPassContext of the old instruments, in order, and then
+  // EnterPassContext of the new ones, even if the context is not entered. A
+  // failing instrument has the consequences of Enter and Scope::Exit. An error
+  // if a pass is running in this context.
   absl::Status OverrideInstruments(PassInstruments instruments) const;
 
   friend bool operator==(const PassContext& a, const PassContext& b) {
@@ -124,7 +125,7 @@ class PassContext {
   std::shared_ptr<State> state_;
 };
 
-// A context that is entered until this ends.
+// Keeps a context entered while it lives.
 class PassContext::Scope {
  public:
   Scope(Scope&& other) noexcept;
@@ -132,9 +133,9 @@ class PassContext::Scope {
   // Exits, if Exit was not called; an error is written to standard error.
   ~Scope();
 
-  // Leaves the context, then tells each of its instruments, in order. If one
-  // fails, the later ones are not told, all instruments are dropped, and the
-  // error is returned. Calling it again does nothing.
+  // Leaves the context, then calls ExitPassContext of its instruments, in
+  // order. If one fails, skips the later ones, drops all instruments, and
+  // returns the error. Calling it again does nothing.
   absl::Status Exit();
 
   const PassContext& context() const { return context_; }
@@ -151,17 +152,18 @@ class PassContext::Scope {
   PassContext context_;
   internal::ThreadState* thread_;  // null once it is left
   uint64_t id_;
-  bool counted_;  // among those that hold the context to one thread
+  bool counted_;  // counts among the scopes that bind the context to one thread
 };
 
 // Implementation details below.
 
 namespace internal {
 
-// An exception as an error that names `who` threw it.
+// An exception as an error that says that `who` threw it.
 absl::Status ExceptionToStatus(absl::string_view who, std::exception_ptr e);
 
-// Calls `fn`, which returns a Status or a StatusOr.
+// Calls `fn`, which returns a Status or a StatusOr; turns an exception into an
+// error.
 template <typename Fn>
 std::invoke_result_t<Fn&> CatchExceptions(absl::string_view who, Fn&& fn) {
   try {
@@ -171,7 +173,7 @@ std::invoke_result_t<Fn&> CatchExceptions(absl::string_view who, Fn&& fn) {
   }
 }
 
-// The error of `body`, or if it has none, of `exit`; both if both failed.
+// The error of `body`; that of `exit` if `body` is OK; both if both failed.
 absl::Status CombineBodyAndExit(absl::Status body, absl::Status exit);
 
 inline absl::Status StatusOf(const absl::Status& status) { return status; }

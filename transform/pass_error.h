@@ -22,28 +22,28 @@ namespace baton {
 struct PassError {
   struct Frame {
     std::string pass;
-    int64_t number = 0;    // see PassExecution::number
-    std::string function;  // that it was working on; empty if not one alone
+    int64_t number = 0;  // see PassExecution::number
+    std::string
+        function;  // that the pass was working on; empty if not a single one
   };
   // Outermost first.
   std::vector<Frame> frames;
-  // Empty, or who failed if not the pass itself: `instrument X, RunAfterPass`.
+  // What failed if it is not the pass itself: `instrument X, RunAfterPass`.
   std::string culprit;
-  // What else failed while things were put in order.
+  // Errors of the cleanup that followed.
   std::vector<std::string> also;
-  // The message as it was.
+  // The original message.
   std::string message;
 };
 
-// What the pass manager knows of an error; nullopt if it came through no pass
-// and no instrument.
+// The context that the pass manager added to an error; nullopt if the error
+// came through no pass and no instrument.
 std::optional<PassError> GetPassError(const absl::Status& status);
 
-// The message of `status` as it was before the pass manager added to it.
+// The message of `status` before the pass manager added to it.
 std::string OriginalMessage(const absl::Status& status);
 
-// `status` with this context in place of the one that it has. Other payloads
-// are kept.
+// `status` with its context replaced by `error`. Keeps other payloads.
 absl::Status WithPassError(const absl::Status& status, const PassError& error);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// PassInfo: what a pass says of itself.
+// PassInfo: the name, level, documentation and promises of a pass.
 
 #ifndef BATON_TRANSFORM_PASS_INFO_H_
 #define BATON_TRANSFORM_PASS_INFO_H_
@@ -15,7 +15,7 @@ enum class PassGranularity {
   kSequence,  // other passes
 };
 
-// A law of testing/pass_laws.h that a pass does not keep.
+// A waiver: a law of testing/pass_laws.h that a pass does not keep.
 struct PassException {
   std::string law;  // `no_op`
   std::string reason;
@@ -36,22 +36,29 @@ struct PassInfo {
   // One line; a longer explanation may follow an empty line.
   std::string doc = {};
 
-  // Promises, which tests hold the pass to.
+  // Forms of programs, by name (form.h): those that the pass must be given,
+  // those that its result has, and those that its result may lack although
+  // what it was given had them.
+  std::vector<std::string> needs = {};
+  std::vector<std::string> establishes = {};
+  std::vector<std::string> destroys = {};
 
-  // Run on its own result, it changes nothing.
+  // Promises, which the tests of all passes check.
+
+  // Run on its own result, the pass changes nothing.
   bool idempotent = false;
-  // Results of the program keep their bits. A pass that reassociates
-  // floating-point arithmetic says false, and the relative error that results
-  // stay within.
+  // Bit-exact: the results of the program keep their bits. A pass that
+  // reassociates floating-point arithmetic says false, and `tolerance` is the
+  // relative error within which results stay.
   bool exact = true;
   double tolerance = 1e-5;
 
-  // The other laws that it does not keep.
+  // Waivers for the other laws that the pass does not keep.
   std::vector<PassException> exceptions = {};
 
-  // Options, as pipelines write them between the braces, that tests of all
-  // passes run it with, besides the defaults: `inline_once=true`. A pass with
-  // options that must be given has one at least.
+  // Options, as pipelines write them between the braces, with which the tests
+  // of all passes run this pass, besides the defaults: `inline_once=true`. A
+  // pass with required options has at least one example.
   std::vector<std::string> examples = {};
 
   // For passes that do not optimize (inference, printing): bisection neither

@@ -1,10 +1,9 @@
-// PassInstrument: watches passes run, and may keep one from running.
+// PassInstrument: observes passes, and may refuse to let one run.
 //
 // For a pass in a context with instruments A, B:
 //
-//   A.ShouldRun, B.ShouldRun          both are asked, whatever A says; neither
-//                                     if the context requires the pass
-//   A.RunBeforePass, B.RunBeforePass  if both said yes
+//   A.ShouldRun, B.ShouldRun          always both; neither if the context
+//   requires the pass A.RunBeforePass, B.RunBeforePass  if both said yes
 //   ... the pass, and passes inside it ...
 //   A.RunAfterPass, B.RunAfterPass
 //
@@ -13,8 +12,8 @@
 // called: every RunBeforePass that succeeded is followed by one RunAfterPass
 // or one PassFailed.
 //
-// Hooks are called one at a time, in an order that does not depend on the
-// number of threads, though not always on the same thread. Built-in
+// The pass manager calls one hook at a time, in an order that does not depend
+// on the number of threads, though not always on the same thread. Built-in
 // instruments are in `instrument/`.
 
 #ifndef BATON_TRANSFORM_PASS_INSTRUMENT_H_
@@ -48,13 +47,13 @@ class PassExecution {
   const PassInfo& info() const { return info_; }
   const std::string& name() const { return info_.name; }
 
-  // Executions count from 1 in the order in which they start; entering a
-  // context (outside of a pass) starts anew, as does every pass that is run
-  // outside of any context. Before the pass is known to run, this is the
-  // number that it would get.
+  // Executions are numbered from 1 in the order in which they start. Entering a
+  // context (outside of a pass) restarts the numbers, and so does every pass
+  // that runs outside of any context. In ShouldRun, the number that the pass
+  // would get.
   int64_t number() const { return number_; }
 
-  // The execution inside which this one happens; null at the outermost.
+  // The execution that this one is nested in; null for the outermost one.
   const PassExecution* parent() const { return parent_; }
   int depth() const { return depth_; }  // 0 at the outermost
 
@@ -78,7 +77,7 @@ class PassExecution {
   const PassInfo& info_;
   const PassExecution* parent_;
   const PassContext* context_ = nullptr;
-  const IRModule* before_ = nullptr;  // null where nobody is watching
+  const IRModule* before_ = nullptr;  // null if there are no instruments
   int64_t number_ = 0;
   int64_t number_base_ = 0;  // see ThreadState
   int depth_;
@@ -97,23 +96,23 @@ class PassInstrument {
   virtual absl::Status EnterPassContext() { return absl::OkStatus(); }
   virtual absl::Status ExitPassContext() { return absl::OkStatus(); }
 
-  // False keeps the pass from running: the module stays as it is, and no
-  // instrument is told.
+  // False keeps the pass from running: the module stays as it is, and neither
+  // RunBeforePass nor RunAfterPass is called.
   virtual absl::StatusOr<bool> ShouldRun(const IRModule& /*module*/,
                                          const PassExecution& /*pass*/) {
     return true;
   }
-  // An error from one of these is the error of the pass.
+  // An error of RunBeforePass or RunAfterPass is the error of the pass.
   virtual absl::Status RunBeforePass(const IRModule& /*module*/,
                                      const PassExecution& /*pass*/) {
     return absl::OkStatus();
   }
-  // `module` is the result; pass.before() is what it was made of.
+  // `module` is the result of the pass; pass.before() is its argument.
   virtual absl::Status RunAfterPass(const IRModule& /*module*/,
                                     const PassExecution& /*pass*/) {
     return absl::OkStatus();
   }
-  // `module` is what the pass was given.
+  // `module` is the argument of the pass.
   virtual void PassFailed(const IRModule& /*module*/,
                           const PassExecution& /*pass*/,
                           const absl::Status& /*error*/) {}

@@ -46,8 +46,8 @@
 
 namespace baton {
 
-// How to make a pass of some name. Converts from a function (or function
-// object without options) of one of these forms, where O has a field list:
+// Makes the passes of one name. Converts from a function (or function object
+// without options) of one of these forms, where O has a field list:
 //   Pass Make();            absl::StatusOr<Pass> Make();
 //   Pass Make(O options);   absl::StatusOr<Pass> Make(O options);
 class PassFactory {
@@ -91,10 +91,10 @@ class PassFactory {
   std::function<absl::StatusOr<Pass>(const void* options)> make_;
 };
 
-// Passes by name (base/registry.h). Safe to use from several threads.
+// Passes by name (base/registry.h). Thread-safe.
 //
-// The name under which a pass is registered is the one that its PassInfo says.
-// Otherwise, the name is an error whenever it is looked up.
+// A pass must be registered under the name in its PassInfo. Otherwise, looking
+// the name up is an error.
 class PassRegistry {
  public:
   // Every pass that is linked in.
@@ -105,24 +105,25 @@ class PassRegistry {
   PassRegistry(const PassRegistry& other) = default;
   PassRegistry& operator=(const PassRegistry&) = delete;
 
-  // Adds a pass. A name that is registered twice is an error whenever it is
-  // looked up, which names both places.
+  // Adds a pass. If a name is registered twice, looking it up is an error,
+  // which names both places.
   void Register(absl::string_view name, PassFactory factory,
                 CodeLocation location = CodeLocation::Current());
-  // Adds a pass or replaces the one of that name; here the pass may have
-  // another name of its own.
+  // Adds a pass or replaces the one of that name; its PassInfo may have another
+  // name.
   void Override(absl::string_view name, PassFactory factory,
                 CodeLocation location = CodeLocation::Current());
 
   bool Contains(absl::string_view name) const;
   // All names, sorted.
   std::vector<std::string> Names() const;
-  // What is wrong with the registrations, one message for each name. Makes a
-  // pass of each factory, with default options; of one that then fails, the
-  // name is not checked.
+  // The errors of the registrations, one message for each name. Makes a pass
+  // with each factory, with default options; if the factory fails, does not
+  // check the name of its passes.
   std::vector<std::string> Errors() const;
 
-  // What is known of the pass. Errors name the nearest known passes.
+  // The factory and the PassInfo of that name. Errors name the nearest known
+  // passes.
   absl::StatusOr<PassFactory> Factory(absl::string_view name) const;
   absl::StatusOr<PassInfo> Info(absl::string_view name) const;
   // The pass with default options; always the same one.
@@ -131,7 +132,7 @@ class PassRegistry {
                               const AttrMap& options) const;
 
  private:
-  // A pass that is made when it is first asked for.
+  // A pass that the first look-up makes.
   struct Instance {
     std::mutex mutex;
     Pass pass;
@@ -143,14 +144,14 @@ class PassRegistry {
   };
 
   absl::StatusOr<const Entry*> Lookup(absl::string_view name) const;
-  // `pass`, or the error that it is not called `name`, as its factory promised.
+  // `pass`; an error if its name is not `name`, as its registration says.
   absl::StatusOr<Pass> CheckName(absl::string_view name, const Entry& entry,
                                  absl::StatusOr<Pass> pass) const;
 
   Registry<Entry> entries_;
 };
 
-// Where `context` looks passes up.
+// The registry in which `context` looks passes up.
 const PassRegistry& RegistryOf(const PassContext& context);
 
 // Registers a factory under its own name, which must be that of its passes. For

@@ -22,8 +22,8 @@
 
 namespace baton {
 
-// The passes as a Sequential of level 0, even if there is one or none. Errors
-// show the place, and suggest names that resemble an unknown one.
+// The passes as a Sequential of level 0, even if there is one or none. An error
+// shows its place in the text and, for an unknown name, suggests similar ones.
 absl::StatusOr<Pass> ParsePipeline(
     absl::string_view text,
     const PassRegistry& registry = PassRegistry::Global(),

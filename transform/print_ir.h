@@ -1,4 +1,5 @@
-// PrintIR: prints the module, between two passes of a sequence.
+// PrintIR: a pass that prints the module at its place in a pipeline. To print
+// before or after other passes, use the instrument in instrument/print_ir.h.
 
 #ifndef BATON_TRANSFORM_PRINT_IR_H_
 #define BATON_TRANSFORM_PRINT_IR_H_
@@ -13,7 +14,7 @@ namespace baton {
 struct PrintIrPassOptions {
   std::string header = "";
   bool show_meta_data = false;
-  // Null for standard error. From C++ only.
+  // Null for standard error. Only C++ code can set it.
   std::ostream* out = nullptr;
 
   template <typename V>

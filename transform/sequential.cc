@@ -106,8 +106,8 @@ class FixedPointPass final : public PassImpl {
   absl::Span<const Pass> listed_passes() const override { return passes_; }
 
  private:
-  // A module that a round began with, and the passes that changed it in that
-  // round, not counting those that returned its equal.
+  // The module with which a round began, and the passes that changed it in that
+  // round, except those whose result was structurally equal.
   struct Round {
     IRModule module;
     uint64_t hash;
@@ -129,8 +129,8 @@ class FixedPointPass final : public PassImpl {
       if (next.IdenticalTo(module)) return module;
       module = std::move(next);
       if (round.changed_by.empty()) {
-        // What was made anew is equal to what was there. It may have types
-        // that it had not, which the first passes could use: one more round.
+        // The round rebuilt the module as an equal one. It may have new types,
+        // which the first passes could use: one more round.
         if (++equal_rounds == 2) return module;
         continue;
       }

@@ -1,4 +1,4 @@
-// Passes made of passes.
+// Passes that run other passes.
 
 #ifndef BATON_TRANSFORM_SEQUENTIAL_H_
 #define BATON_TRANSFORM_SEQUENTIAL_H_
@@ -26,13 +26,14 @@ struct SequentialOptions {
   }
 };
 
-// Runs passes one after the other. A pass that the context does not enable is
-// left out. Before a pass, each pass that it requires runs, whatever its level
-// and even if it is disabled, every time; not those that these require.
+// Runs passes one after the other, except those that the context does not
+// enable. Before each pass it runs the passes in its PassInfo::required: every
+// time, even those above the context's level or disabled, but not the passes
+// that they require in turn.
 Pass Sequential(std::vector<Pass> passes, SequentialOptions options = {});
 
-// A Sequential that is a pass in its own right: in a pipeline's text it is
-// written by its name and options, not as the list of its passes.
+// A Sequential with a PassInfo of its own: the text of a pipeline shows its
+// name and options, not the list of its passes.
 Pass CreateSequentialPass(std::vector<Pass> passes, PassInfo info,
                           PassOptions options = {});
 
@@ -46,10 +47,10 @@ struct FixedPointOptions {
   }
 };
 
-// Runs a sequence of passes, as Sequential does, until a round of it leaves
-// the module as it is. An error if the limit is reached first, or if a module
-// comes back that an earlier round had already produced; both name the passes
-// that keep changing it. Its name is FixedPoint, its level 0.
+// Runs a sequence of passes, as Sequential does, to a fixed point: until a
+// round leaves the module as it is. An error if the limit is reached first, or
+// if a round returns the module of an earlier round (a cycle); both errors name
+// the passes that keep changing it. Its name is FixedPoint, its level 0.
 Pass FixedPoint(std::vector<Pass> passes, FixedPointOptions options = {});
 
 }  // namespace baton

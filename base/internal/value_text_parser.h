@@ -1,4 +1,4 @@
-// The parser of base/value_text.h's grammar, for those who add to it.
+// The parser of base/value_text.h's grammar, for parsers that extend it.
 
 #ifndef BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
 #define BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
@@ -22,7 +22,7 @@ class ValueTextParser {
   // How deeply brackets may nest, of all kinds together.
   static constexpr int kMaxDepth = 100;
 
-  // A stretch of the text, in bytes.
+  // The bytes [begin, end) of the text.
   struct Range {
     int64_t begin = 0;
     int64_t end = 0;
@@ -31,7 +31,7 @@ class ValueTextParser {
     std::string text;
     Range range;
   };
-  // Where the keys and values of some options stand, in order.
+  // The places of the keys and values of a list of options, in order.
   struct OptionRanges {
     std::vector<Range> keys;
     std::vector<Range> values;
@@ -55,7 +55,7 @@ class ValueTextParser {
   absl::StatusOr<AttrMap> ReadKeyValues();
 
   absl::Status ErrorAt(Range range, std::string message) const;
-  // At what comes next.
+  // The same, at the next character.
   absl::Status ErrorHere(std::string message);
   // An error if there is more text.
   absl::Status ExpectEnd();
@@ -68,7 +68,7 @@ class ValueTextParser {
   absl::StatusOr<std::string> ReadKey(Range* range);
   absl::StatusOr<AttrValue> ValueOfWord(const Word& word) const;
   // One `KEY SEPARATOR VALUE`, the separator being one of `separators`.
-  // Names met before are in `seen`.
+  // `seen` holds the keys read so far: a repeated key is an error.
   absl::Status ReadPair(absl::string_view separators, int depth,
                         OptionRanges* ranges, FlatHashSet<std::string>* seen,
                         AttrMap* out);

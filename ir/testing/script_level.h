@@ -1,6 +1,6 @@
-// A small level of the IR for tests: functions that call others one by one,
-// which the module must have, and records of names. Scripts have no type
-// unless they are given one. Their text:
+// A small level of the IR for tests. A Script is a function that calls other
+// functions of the module one by one; a Record is a data type that is a list of
+// names. A Script has no type unless it is constructed with one. Their text:
 //
 //   record Point {
 //     x,

@@ -1,5 +1,5 @@
-// Which operand is broadcast along which axes of another, and expressions that
-// shape a vector so that it is.
+// Along which axes one operand is broadcast to another, and expressions that
+// reshape a vector to be broadcast along given axes.
 
 #ifndef BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_
 #define BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_
@@ -89,9 +89,8 @@ class AxisSet {
 bool MatchBroadcastToLeftAxes(const TensorTypeNode& lhs,
                               const TensorTypeNode& rhs, AxisSet axes);
 
-// For such an operand, `value` (of type `rhs`) without its other axes: a tensor
-// that has just `axes`. A scalar is repeated to fill them. Null if `rhs` does
-// not match.
+// `value`, of type `rhs`, without the axes other than `axes`. A scalar is
+// repeated along `axes`. Null if MatchBroadcastToLeftAxes is false.
 Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
                        AxisSet axes, const Expr& value);
 
@@ -100,7 +99,7 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
-// The same by a reshape, to the rank of `shape` in full. Null if an extent of
+// The same by a reshape to the full rank of `shape`. Null if an extent of
 // `shape` along `axes` is not a number.
 Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
                         AxisSet axes);
@@ -115,8 +114,9 @@ bool IsStaticAlong(absl::Span<const Dim> shape, AxisSet axes);
 // `call` with other arguments.
 Expr WithArgs(const CallNode& call, absl::Span<const Expr> args);
 
-// True for a constant of float32, float64 or an integer of 8 or 32 bits with no
-// element below zero (nor a NaN), possibly reshaped, transposed or repeated.
+// True for a constant of float32, float64 or an integer type of 8 or 32 bits
+// whose elements are all non-negative (and none is NaN), possibly reshaped,
+// transposed or repeated.
 bool IsNonNegativeConstant(const Expr& expr);
 
 }  // namespace baton::relay

@@ -135,8 +135,8 @@ class Partitioner {
   // Injective operators wait until complex ones have taken what they can.
   enum class Phase { kComplex, kInjective, kIntoTuples };
 
-  // A tree of nodes; what stands in its root is true of the group. What stands
-  // in another node is what was true when it still was a root.
+  // A tree of nodes (union-find). The fields of its root describe the group.
+  // The fields of another node describe the group that it was the root of.
   struct Group {
     int parent;
     FusionPattern pattern;

@@ -1,9 +1,9 @@
 // Which operators of a dataflow graph are fused into one function.
 //
-// A node is fused with its immediate post-dominator, the nearest node that all
-// uses of its result run into, if the patterns of the operators in between
-// allow it. So both sides of a diamond join the group of the node where they
-// meet, or none does.
+// A node is fused with its immediate post-dominator, the nearest node that lies
+// on all paths from it to the outputs, if the patterns of the operators in
+// between allow it. So either both branches of a diamond join the group of the
+// node where they meet, or neither does.
 
 #ifndef BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
 #define BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
@@ -44,9 +44,9 @@ class DataflowGraph {
   // `user`, a later node, uses the result of `node`. All uses by one user are
   // added together.
   void AddUse(int node, int user, FusionPattern pattern);
-  // Call it when all uses are added.
+  // Must be called after the last AddUse() and before uses().
   void IndexUses();
-  // Each user once.
+  // The uses of `node`, one for each user.
   absl::Span<const Use> uses(int node) const {
     return absl::MakeConstSpan(uses_).subspan(nodes_[node].first_use,
                                               nodes_[node].num_uses);
@@ -71,8 +71,8 @@ class DataflowGraph {
 // The immediate post-dominators of all nodes. O(log n) a use.
 class PostDominatorTree {
  public:
-  // Stands for the outside: the parent of external nodes, and of those whose
-  // uses meet nowhere.
+  // Stands for the outside of the graph: the parent of external nodes, and of
+  // nodes whose uses do not meet within it.
   static constexpr int kOutside = -1;
 
   explicit PostDominatorTree(const DataflowGraph& graph);
@@ -83,8 +83,8 @@ class PostDominatorTree {
   }
   // The largest pattern of a use on a path from `node` to its parent.
   FusionPattern pattern(int node) const { return nodes_[node].pattern; }
-  // No more than the number of nodes on the paths from `node` to its parent,
-  // the parent not counted.
+  // A lower bound for the number of nodes on the paths from `node` to its
+  // parent, the parent not counted.
   int64_t min_region_size(int node) const {
     return nodes_[node].weight - nodes_[nodes_[node].parent].weight;
   }
@@ -107,9 +107,8 @@ class PostDominatorTree {
   std::vector<Node> nodes_;  // the last one is the outside
 };
 
-// For each node, the last node of its group, which is the one that stands for
-// the group. A group gets no more than `max_group_size` nodes where fusing
-// would make it larger.
+// For each node, the last node of its group, which represents the group. Nodes
+// are not fused if the group would get more than `max_group_size` nodes.
 std::vector<int> FindFusionGroups(const DataflowGraph& graph,
                                   int64_t max_group_size);
 

@@ -1,4 +1,4 @@
-// What passes ask of a graph before they work on it.
+// Queries by which passes find out whether a graph concerns them.
 
 #ifndef BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
 #define BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
@@ -8,7 +8,7 @@
 
 namespace baton::relay {
 
-// Whether the graph refers to operator `op`, by calling it as a rule.
+// Whether the graph refers to operator `op`, usually by a call.
 inline bool RefersToOp(const IndexedGraph& graph, const Op& op) {
   for (int i = 0; i < graph.size(); ++i) {
     if (graph.node(i) == op.get()) return true;

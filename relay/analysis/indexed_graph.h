@@ -1,5 +1,5 @@
-// The graph of an expression with its nodes numbered, and a rewriter for it:
-// what Baton's own passes stand on.
+// The graph of an expression with its nodes numbered, and a rewriter for it.
+// Most of Baton's passes are written with them.
 //
 // Node `i` is an int, and what a pass knows about it is element `i` of a
 // vector. Children come before users, so one loop up sees all children of a
@@ -43,8 +43,8 @@ namespace baton::relay {
 class IndexedGraph {
  public:
   explicit IndexedGraph(const Expr& root);
-  // Leaves out what is reached only through nodes for which `enter` is false;
-  // these nodes have no children in the graph.
+  // Does not enter the children of nodes for which `enter` is false: these
+  // nodes have no children in the graph.
   IndexedGraph(const Expr& root,
                absl::FunctionRef<bool(const ExprNode*)> enter);
 
@@ -66,7 +66,7 @@ class IndexedGraph {
     return absl::Span<const int>(children_).subspan(entry.first_edge,
                                                     entry.num_children);
   }
-  // What call `i` calls (an operator, as a rule), and its arguments.
+  // The callee of call `i` (usually an operator), and its arguments.
   int callee(int i) const { return children(i)[0]; }
   absl::Span<const int> args(int i) const { return children(i).subspan(1); }
   // The value and the body of let `i`.
@@ -76,9 +76,9 @@ class IndexedGraph {
   // How often the node is a child; twice if one user has it twice.
   int num_uses(int i) const { return nodes_[i].num_uses; }
 
-  // The edges to the children of node `i` are numbered in a row, from this
-  // number. Across nodes the numbers follow the order in which a depth-first
-  // walk enters them.
+  // The edges to the children of node `i` have consecutive numbers from this
+  // one on. Numbers follow the order in which a depth-first walk enters the
+  // nodes.
   int first_edge(int i) const { return nodes_[i].first_edge; }
 
  private:
@@ -92,10 +92,10 @@ class IndexedGraph {
   std::vector<int> children_;  // by edge
 };
 
-// Collects what replaces the nodes of a graph. A node that is not replaced,
-// and none of whose children is, stays the same node; sharing is kept; a node
-// that is rebuilt keeps its type if every new child has the type of the one
-// that it replaces. The graph must outlive the rewriter.
+// Collects the replacements of the nodes of a graph. A node that is not
+// replaced, and none of whose children is, stays the same node; sharing is
+// kept; a node that is rebuilt keeps its type if every new child has the type
+// of the one that it replaces. The graph must outlive the rewriter.
 class GraphRewriter {
  public:
   explicit GraphRewriter(const IndexedGraph& graph)
@@ -111,23 +111,24 @@ class GraphRewriter {
   // What the root has become.
   Expr Result() const { return Get(graph_->root()); }
 
-  // Puts `expr` in the place of node `i`; null stands for the node itself.
+  // Replaces node `i` by `expr`; null keeps the node itself.
   void Replace(int i, Expr expr) {
     if (expr.get() == graph_->node(i)) expr = Expr();
     Record(i, std::move(expr));
   }
-  // Node `i` becomes the same with what its children have become.
+  // Replaces node `i` by a copy with the replaced children, if one was
+  // replaced.
   void Rebuild(int i);
 
-  // Goes through the graph, children first. `rule(i, node)` is asked about each
-  // N: what it returns replaces node `i`, which is rebuilt if that is null, as
-  // all other nodes are. Returns what the root has become. A rule that can fail
-  // returns absl::StatusOr<Expr>, and so does this: the first error.
+  // Goes through the graph, children first, and calls `rule(i, node)` for each
+  // N. Its result replaces node `i`; if it is null, node `i` is rebuilt, as all
+  // other nodes are. Returns what the root has become. If the rule returns
+  // absl::StatusOr<Expr>, so does Rewrite: the first error.
   template <typename N, typename Rule>
   auto Rewrite(Rule&& rule) -> std::invoke_result_t<Rule&, int, const N&>;
 
  private:
-  // All replacements are recorded here.
+  // All replacements pass through here.
   void Record(int i, Expr expr) { results_[i] = std::move(expr); }
 
   const IndexedGraph* graph_;
@@ -135,8 +136,8 @@ class GraphRewriter {
   std::vector<Expr> scratch_;
 };
 
-// Whether the graph of `root` has a node of that kind, one that has children.
-// Faster than an IndexedGraph: leaves are not looked at.
+// Whether the graph of `root` has a node of `kind`, which must be a kind of
+// nodes that have children. Faster than an IndexedGraph: it skips leaves.
 bool ContainsKind(const Expr& root, NodeKind kind);
 
 // Implementation details below.

@@ -41,8 +41,8 @@ double MaxExponentOf(const CallNode& call) {
                          : MaxExponent(type->dtype());
 }
 
-// Bounds of the result of `call` as they are after rounding: what is too small
-// may become zero, what is too large is infinity, of which nothing is said.
+// Bounds of the result of `call` after rounding: too small a result may become
+// zero; too large a result becomes infinity, which the bounds do not cover.
 MagnitudeBounds Rounded(const CallNode& call, double min_log2,
                         double max_log2) {
   const double limit = MaxExponentOf(call);

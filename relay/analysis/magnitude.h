@@ -1,4 +1,4 @@
-// Bounds on the magnitude of what an expression computes.
+// Bounds on the magnitude of the elements that an expression computes.
 //
 // A rewrite that divides must know that the divisor is not zero and that the
 // quotient is a number:
@@ -36,7 +36,7 @@ struct MagnitudeBounds {
 
 // What is known of `expr`; the widest bounds if nothing is. Looks at constants
 // and at a limited number of calls above them: O(elements of the constants).
-// Arithmetic on calls without types is not looked into.
+// Does not look into arithmetic calls that have no type.
 MagnitudeBounds BoundMagnitude(const Expr& expr);
 
 // The exponent of the smallest power of two that is too large for a

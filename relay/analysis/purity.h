@@ -8,7 +8,7 @@
 //
 // Reference behaviour: PurityVisitor of TVM, but without its limit on the depth
 // of calls; recursive functions, and the value that a reference is created
-// with, are held to the same rules as everything else.
+// with, follow the same rules as all other expressions.
 
 #ifndef BATON_RELAY_ANALYSIS_PURITY_H_
 #define BATON_RELAY_ANALYSIS_PURITY_H_
@@ -25,7 +25,7 @@ namespace baton::relay {
 class Purity {
  public:
   // `graphs` are the functions of `module`, in order. They must have types: a
-  // value without is taken for a function that may have an effect. O(n).
+  // value without a type counts as a function that may have an effect. O(n).
   Purity(const IRModule& module, absl::Span<const IndexedGraph> graphs);
 
   // Whether evaluating node `i` of the f-th function may have an effect.

@@ -2,12 +2,13 @@
 //
 // A function's body is a scope of its own, and so is each let (variable, value
 // and body together), each branch of an if and each clause of a match. An
-// expression belongs to the innermost scope that encloses all its uses. Where
-// that is not the scope of its first use, printing it at the first use would
-// hide it from others: such an expression is "lifted". A program without
-// lifted expressions is in basic block normal form.
+// expression belongs to the innermost scope that encloses all its uses. If that
+// is not the scope of its first use, an expression computed at its first use
+// would be invisible to other uses: such an expression is "lifted". A program
+// without lifted expressions is in basic block normal form.
 //
-// Reference behaviour: DependencyGraph and CalcScope of TVM, operators aside.
+// Reference behaviour: DependencyGraph and CalcScope of TVM, except for
+// operators, which have no scope here.
 
 #ifndef BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
 #define BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
@@ -22,7 +23,7 @@
 
 namespace baton::relay {
 
-// The nodes in post-order, the root last, without what is inside of Primitive
+// The nodes in post-order, the root last, without the insides of Primitive
 // functions. It does not hold the nodes: the root must outlive it.
 class ScopeGraph {
  public:
@@ -47,11 +48,11 @@ class ScopeGraph {
   // The k-th scope that node `i` opens: one for a function or let, two for an
   // if, one a clause for a match.
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
-  // Whether the scope of node `i` is another than that of its first use, and
-  // it is not a variable, global variable, constructor or operator. What comes
-  // first is decided as in the reference: a call or tuple uses its operands
-  // after all of them have been walked, any other node uses each operand as
-  // soon as that has been.
+  // True if the scope of node `i` is not the scope of its first use, except for
+  // variables, global variables, constructors and operators. The order of uses
+  // is the reference's: a call or tuple uses its operands after all of them
+  // have been walked, any other node uses each operand as soon as it has been
+  // walked.
   bool lifted(int i) const { return nodes_[i].lifted; }
   bool any_lifted() const { return any_lifted_; }
   bool any_let() const { return any_let_; }
@@ -70,7 +71,8 @@ class ScopeGraph {
   };
   struct Scope {
     int parent;
-    int jump;  // some ancestor, such that any is O(log depth) steps away
+    int jump;  // an ancestor, chosen so that any ancestor is O(log depth) steps
+               // away
     int depth;
   };
 

@@ -21,9 +21,10 @@
 
 namespace baton {
 
-// A constructor of a data type. Its type, which it has from the beginning, is
-// `fn [A](A, List[A]) -> List[A]`, also if it takes no arguments. Two with one
-// name, of data types with one name, are the same constructor.
+// A constructor of a data type. Its type is fixed when it is made, and always a
+// function type, also for a constructor without arguments: `fn [A](A, List[A])
+// -> List[A]`. Constructors of one name, of data types of one name, are the
+// same constructor.
 class ConstructorNode final : public ExprNode {
  public:
   BATON_NODE(Constructor, ExprNode, RelayKind::kConstructor)
@@ -71,7 +72,7 @@ class Constructor : public Expr {
               Span span = {});
 };
 
-// Same name, of data types of the same name.
+// True if both have the same name and belong to data types of the same name.
 bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b);
 
 // The definition of a data type. One without constructors is opaque: `extern
@@ -113,8 +114,8 @@ class TypeData : public TypeDefinition {
 // inference.
 inline constexpr int kMaxPatternDepth = 1000;
 
-// What a value must look like: anything (`_`), anything with a name (`%x`), a
-// constructor's value, or a tuple.
+// A pattern that a value may match: any value (`_`), any value, which it binds
+// to a variable (`%x`), a value of a constructor, or a tuple.
 class PatternNode final : public Node {
  public:
   enum class Form : uint8_t { kWildcard, kVar, kConstructor, kTuple };
@@ -124,11 +125,11 @@ class PatternNode final : public Node {
   PatternNode(Form form, Var var, Constructor constructor,
               std::vector<Pattern> patterns, Span span);
   Form form() const { return form_; }
-  // Of a variable's pattern; else null.
+  // The variable of a kVar pattern; else null.
   const Var& var() const { return var_; }
-  // Of a constructor's pattern; else null.
+  // The constructor of a kConstructor pattern; else null.
   const Constructor& constructor() const { return constructor_; }
-  // Of the arguments or fields.
+  // The patterns of a constructor's arguments or of a tuple's fields.
   inline absl::Span<const Pattern> patterns() const;
   const Span& span() const { return span_; }
 
@@ -142,7 +143,8 @@ class PatternNode final : public Node {
         field::Span<&PatternNode::span_>("span"));
   }
   std::string Describe() const;
-  // Each form has parts of its own.
+  // An error if the pattern has parts that its form does not have, or lacks
+  // one.
   static absl::Status Derive(const PatternNode& node);
 
  private:
@@ -162,7 +164,7 @@ class Pattern : public NodeRef {
                                std::vector<Pattern> patterns, Span span = {});
   static Pattern OfTuple(std::vector<Pattern> patterns, Span span = {});
 
-  // As in Relay text, with the names of variables as they are.
+  // The pattern in Relay text; variables keep their names.
   std::string ToString() const;
 };
 
@@ -186,8 +188,8 @@ void ForEachBinder(const Pattern& pattern, Fn&& fn) {
   ForEachVar(pattern.get(), [&fn](const Var& var) { fn(var); });
 }
 
-// `pattern` with variables, in the order of ForEachVar, replaced by those of
-// `vars`, which loses them from its front.
+// `pattern` with its variables, in the order of ForEachVar, replaced by the
+// first ones of `vars`, which are removed from `vars`.
 Pattern WithVars(const PatternNode* pattern, absl::Span<const Var>* vars);
 
 // `pattern` with each variable replaced by `fn(variable)`, for the description
@@ -224,7 +226,7 @@ class MatchNode final : public ExprNode {
         complete_(complete) {}
   const Expr& data() const { return data_; }
   absl::Span<const Clause> clauses() const { return clauses_; }
-  // False for `match?`, of which no clause may fit.
+  // False for `match?`: a value may match no clause.
   bool complete() const { return complete_; }
 
   static constexpr auto Fields() {

@@ -1,4 +1,4 @@
-// Constants: made from values, and read as values.
+// Making constants from values, and reading the values of constants.
 
 #ifndef BATON_RELAY_IR_CONSTANT_H_
 #define BATON_RELAY_IR_CONSTANT_H_
@@ -25,15 +25,16 @@ Constant Const(double value, DType dtype);
 // The tensor of a constant; null if `expr` is no constant.
 const Tensor* ConstantTensor(const Expr& expr);
 
-// The value of a constant scalar (rank 0); nullopt if `expr` is none.
+// The value of a scalar constant (rank 0); nullopt if `expr` is no such
+// constant.
 std::optional<double> ConstantScalar(const Expr& expr);
 
-// The value that every element of a constant of any rank has, bit for bit;
-// nullopt if `expr` is none, or has no elements.
+// The value of a constant of any rank whose elements all have the same bits;
+// nullopt if `expr` is no such constant, or has no elements.
 std::optional<double> ConstantSplat(const Expr& expr);
 
-// The integers in a constant of rank 0 or 1; nullopt if `expr` is none. Other
-// elements are converted as by static_cast.
+// The elements of a constant of rank 0 or 1 as integers, converted as by
+// static_cast; nullopt if `expr` is no such constant.
 std::optional<std::vector<int64_t>> ConstantInts(const Expr& expr);
 
 }  // namespace baton::relay

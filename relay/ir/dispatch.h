@@ -5,10 +5,10 @@
 //       [&](const TupleNode* tuple) { ... },
 //       ...});
 //
-// The function must take every class of BATON_RELAY_EXPRS: one that lacks a
-// class does not compile. See also ExprKindOf, for switches. Expressions of
-// other levels, which a module may hold beside Relay's, are told apart by the
-// form with a second function:
+// The function must take every class of BATON_RELAY_EXPRS; if it lacks one, the
+// call does not compile. See also ExprKindOf, for switches. The form with a
+// second function also takes expressions of other levels, which a module may
+// hold beside Relay's:
 //
 //   DispatchExpr(node, [&](const auto* relay) { ... },
 //                [&](const ExprNode* other) { ... });
@@ -35,8 +35,8 @@ struct Overloaded : Fns... {
 template <typename... Fns>
 Overloaded(Fns...) -> Overloaded<Fns...>;
 
-// Returns `fn(node)` with the node as a pointer to its class, and `other(node)`
-// if it is none of Relay's expressions.
+// Returns `fn(node)` with the node as a pointer to its class; `other(node)` if
+// the node is not an expression of Relay.
 template <typename Fn, typename OtherFn>
 decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn, OtherFn&& other) {
   switch (ExprKindOf(node)) {

@@ -110,8 +110,8 @@ class Constant : public Expr {
                               std::move(span))) {}
 };
 
-// The application of an operator, a function, a constructor, or anything of
-// function type. One allocation: 64 bytes and 8 an argument.
+// A call of an operator, a function, a constructor, or any other expression of
+// function type. One allocation: 64 bytes, and 8 for each argument.
 class CallNode final : public ExprNode {
  public:
   BATON_NODE(Call, ExprNode, RelayKind::kCall)
@@ -133,9 +133,10 @@ class CallNode final : public ExprNode {
     return type_args_ == nullptr ? absl::Span<const Type>() : *type_args_;
   }
 
-  // Attributes are those of the operator, if it is one that says which.
+  // An error if the attributes are not of the type that the operator registers.
   static absl::Status Derive(const CallNode& node);
-  // No attributes are those of the operator with all defaults.
+  // A call without attributes equals one with the operator's attributes, all of
+  // them defaults.
   static const AttrsType* ImpliedAttrs(const CallNode& node) {
     const OpNode* op = node.op_node();
     return op == nullptr ? nullptr : op->attrs_type();
@@ -177,12 +178,13 @@ class Call : public Expr {
   Call(Expr op, std::initializer_list<Expr> args, Attrs attrs = {})
       : Call(std::move(op), absl::Span<const Expr>(args.begin(), args.size()),
              std::move(attrs)) {}
-  // The same, but takes the arguments out of `args`, which are null then.
+  // The same, but moves the arguments out of `args`, whose elements are null
+  // then.
   static Call Taking(Expr op, absl::Span<Expr> args, Attrs attrs,
                      std::vector<Type> type_args, Type type, Span span);
 
  private:
-  // With arguments that are not there yet.
+  // A node whose arguments are not constructed yet.
   static CallNode* Allocate(Expr op, size_t num_args, Attrs attrs,
                             std::vector<Type> type_args, Type type, Span span);
 };
@@ -434,7 +436,7 @@ class RefRead : public Expr {
                              std::move(span))) {}
 };
 
-// ref_write(ref, value): stores, and is the empty tuple.
+// ref_write(ref, value): stores `value`; its own value is the empty tuple.
 class RefWriteNode final : public ExprNode {
  public:
   BATON_NODE(RefWrite, ExprNode, RelayKind::kRefWrite)

@@ -136,7 +136,7 @@ std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
 
 class Inferencer final : private TypeRelationContext::Unifier {
  public:
-  // `default_span`: of nodes that have none.
+  // `default_span` is the span of nodes that have none.
   Inferencer(const IRModule* module, Diagnostics& diagnostics,
              const Span& default_span)
       : module_(module),
@@ -150,8 +150,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // `name` is empty. The result is complete only after Finish().
   Expr Infer(const Expr& root, absl::string_view name);
 
-  // Solves what is pending, completes all nodes made so far, and reports what
-  // cannot be inferred.
+  // Retries suspended nodes, completes all nodes made so far, and reports types
+  // that cannot be inferred.
   void Finish();
 
   // The place of the node whose children are done; null if there is none.
@@ -169,7 +169,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   void EnterVar(const VarNode* var);
   // Replaces the children on top of `results_` by the typed node.
   void Leave(const ExprNode* node);
-  // The typed node; takes over what it uses of `children`.
+  // The typed node; may move elements out of `children`.
   Expr Rebuild(const ExprNode* node, absl::Span<Expr> children);
   Expr LeaveCall(const CallNode* call, Expr callee, absl::Span<Expr> args);
   Expr LeaveFunction(const FunctionNode* function, Expr body);
@@ -183,8 +183,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   Type TypeOfGeneralCall(const CallNode* call, const Type& callee,
                          absl::Span<const Expr> args);
   Type TypeOfProjection(const TupleGetItemNode* node, const Type& tuple);
-  // The type of what stands under an expression: a typed node, or a reference
-  // to a function of the module.
+  // The type of a child: a typed node, or a reference to a function of the
+  // module.
   const Type& TypeOf(const Expr& expr) {
     return expr->kind() == ExprKind::kOp || expr->kind() == ExprKind::kGlobalVar
                ? TypeOfReference(expr)
@@ -202,7 +202,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
     return node;
   }
 
-  // Calls and projections whose type waits for holes to be filled.
+  // Calls and projections whose type waits for inference variables to be bound.
   void Suspend(const Expr& node);
   void Resume();
   // The type of a suspended node; null if it must wait on.
@@ -210,33 +210,34 @@ class Inferencer final : private TypeRelationContext::Unifier {
   absl::StatusOr<Type> ApplyRelation(const CallNode* call,
                                      absl::Span<const Type> args);
 
-  // What is known of a hole. Held, so that its address cannot be reused.
-  struct Hole {
+  // An inference variable and its binding. Holds its node, so that the address
+  // cannot be reused.
+  struct InferenceVar {
     Type type;
-    Type value;  // null while it is not filled
+    Type value;  // null until it is bound
   };
   // The reference stays valid.
-  const Type& NewHole() {
-    const auto hint = static_cast<uint32_t>(holes_.size() + 1);
-    holes_.push_back(
+  const Type& NewInferenceVar() {
+    const auto hint = static_cast<uint32_t>(inference_vars_.size() + 1);
+    inference_vars_.push_back(
         {Type(new IncompleteTypeNode(TypeVarKind::kType, hint)), {}});
-    return holes_.back().type;
+    return inference_vars_.back().type;
   }
-  // Null if nothing is known of a hole that was not made here.
-  Hole* FindHole(const IncompleteTypeNode* hole);
-  // `type` itself if it is complete; else with the holes filled in that are
-  // known.
+  // Null for a variable that was not made here and is not bound.
+  InferenceVar* FindInferenceVar(const IncompleteTypeNode* variable);
+  // `type` itself if it is complete; else with bound inference variables
+  // replaced.
   Type Resolve(const Type& type) {
     return type->complete() ? type : ResolveDeep(type, 0);
   }
   Type ResolveDeep(const Type& type, int depth);
-  // The binding of a hole, as far as it is known; other types as they are.
+  // The binding of an inference variable, if it is bound; else `type` itself.
   const Type& ResolveTop(const Type& type) {
     const Type* top = &type;
     while (const auto* node = top->As<IncompleteTypeNode>()) {
-      const Hole* hole = FindHole(node);
-      if (hole == nullptr || !hole->value.defined()) break;
-      top = &hole->value;
+      const InferenceVar* variable = FindInferenceVar(node);
+      if (variable == nullptr || !variable->value.defined()) break;
+      top = &variable->value;
     }
     return *top;
   }
@@ -247,7 +248,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // The common value of two dimensions; nullopt if there is none.
   std::optional<Dim> UnifyDims(Dim a, Dim b);
   absl::StatusOr<Type> Mismatch(const Type& a, const Type& b);
-  absl::Status Fill(const IncompleteTypeNode* node, const Type& type);
+  absl::Status BindInferenceVar(const IncompleteTypeNode* node,
+                                const Type& type);
   Type Instantiate(const Type& type, const TypeVarMap& values, int depth = 0);
 
   // Unifies, reports a failure at `node`, and returns the common type.
@@ -264,8 +266,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   const IRModule* module_;
   Diagnostics& diagnostics_;
   const Span default_span_;
-  // Earlier errors may have kept definitions out of the module: that they are
-  // not there is not reported.
+  // Earlier errors may have kept definitions out of the module: inference does
+  // not report missing ones.
   const bool may_lack_definitions_;
   const int64_t max_rank_ = CurrentLimits().max_rank;
 
@@ -274,15 +276,17 @@ class Inferencer final : private TypeRelationContext::Unifier {
   NodeMap<Expr> memo_;  // of shared nodes
   NodeMap<Var> vars_;
 
-  // Functions of the module, by name; those not inferred yet have holes.
+  // Functions of the module, by name; the types of functions not inferred yet
+  // contain inference variables.
   FlatHashMap<std::string, const Type*> globals_;
   std::deque<Type> global_types_;  // which stay where they are
   absl::string_view current_name_;
   const FunctionNode* current_function_ = nullptr;
   const ExprNode* current_ = nullptr;  // the node whose children are done
 
-  std::deque<Hole> holes_;  // those made here have hints: 1 + their index
-  FlatHashMap<const TypeNode*, size_t> foreign_holes_;
+  // The nodes of those made here have a hint: 1 + the index.
+  std::deque<InferenceVar> inference_vars_;
+  FlatHashMap<const TypeNode*, size_t> foreign_vars_;
   // Symbolic dimensions that were found to be numbers.
   FlatHashMap<Dim, Dim> dim_values_;
   std::vector<Expr> incomplete_;
@@ -370,7 +374,8 @@ void Inferencer::Enter(const ExprNode* node) {
       // A function may call itself through the variable that it is bound to.
       if (let->value().Is<FunctionNode>()) {
         const Type& annotation = let->var()->annotation();
-        Bind(let->var().get(), annotation.defined() ? annotation : NewHole());
+        Bind(let->var().get(),
+             annotation.defined() ? annotation : NewInferenceVar());
       }
       Push(node, Step::kLeave);
       Push(let->body().get(), Step::kEnter);
@@ -380,7 +385,7 @@ void Inferencer::Enter(const ExprNode* node) {
     }
     case ExprKind::kFunction: {
       const auto* function = static_cast<const FunctionNode*>(node);
-      // Holes made for this function by an earlier reference to it.
+      // Inference variables that an earlier reference to this function made.
       const FuncTypeNode* known = nullptr;
       if (node == current_function_) {
         const auto it = globals_.find(current_name_);
@@ -394,7 +399,7 @@ void Inferencer::Enter(const ExprNode* node) {
         if (param->type().defined()) continue;  // stands for itself
         Bind(param, known != nullptr                ? known->args()[i]
                     : param->annotation().defined() ? param->annotation()
-                                                    : NewHole());
+                                                    : NewInferenceVar());
       }
       Push(node, Step::kLeave);
       Push(function->body().get(), Step::kEnter);
@@ -421,7 +426,7 @@ void Inferencer::Enter(const ExprNode* node) {
       for (size_t i = args.size(); i-- > 0;) {
         Push(args[i].get(), Step::kEnter);
       }
-      // An operator is as it is.
+      // An operator needs no type.
       if (call->op_node() == nullptr) Push(call->op().get(), Step::kEnter);
       return;
     }
@@ -473,20 +478,21 @@ void Inferencer::EnterVar(const VarNode* var) {
     Error(var, absl::StrCat("free variable %", var->name(),
                             " has no type annotation"));
   }
-  results_.push_back(
-      Bind(var, var->annotation().defined() ? var->annotation() : NewHole()));
+  results_.push_back(Bind(var, var->annotation().defined()
+                                   ? var->annotation()
+                                   : NewInferenceVar()));
 }
 
 const Type& Inferencer::TypeOfReference(const Expr& expr) {
   if (const auto* global = expr.As<GlobalVarNode>()) {
     return TypeOfGlobal(global);
   }
-  // Operators are shared, and so stand nowhere in the text.
+  // Operators are shared nodes, and so have no place in the text.
   if (current_ != nullptr) {
     Error(current_, absl::StrCat("operator ", expr.As<OpNode>()->name(),
                                  " can only be called, not used as a value"));
   }
-  return NewHole();
+  return NewInferenceVar();
 }
 
 const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
@@ -513,7 +519,7 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
       Error(var, absl::StrCat("the module has no function @", var->name(),
                               DidYouMean(var->name(), names)));
     }
-    type = NewHole();
+    type = NewInferenceVar();
   } else {
     std::vector<Type> args;
     for (const Var& param : function->params()) {
@@ -521,11 +527,12 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
       args.push_back(bound != nullptr                ? (*bound)->type()
                      : param->type().defined()       ? param->type()
                      : param->annotation().defined() ? param->annotation()
-                                                     : NewHole());
+                                                     : NewInferenceVar());
     }
     type = FuncType(
         std::move(args),
-        function->result_type().defined() ? function->result_type() : NewHole(),
+        function->result_type().defined() ? function->result_type()
+                                          : NewInferenceVar(),
         {function->type_params().begin(), function->type_params().end()});
   }
   global_types_.push_back(std::move(type));
@@ -595,8 +602,9 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
       const Type& tuple = ResolveTop(TypeOf(children[0]));
       if (tuple.Is<IncompleteTypeNode>()) {
-        const TupleGetItem result = Made(TupleGetItem(
-            std::move(children[0]), item->index(), NewHole(), SpanOf(node)));
+        const TupleGetItem result =
+            Made(TupleGetItem(std::move(children[0]), item->index(),
+                              NewInferenceVar(), SpanOf(node)));
         Suspend(result);
         return result;
       }
@@ -634,13 +642,14 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
     case ExprKind::kRefRead: {
       Type ref = ResolveTop(TypeOf(children[0]));
       if (!ref.Is<RefTypeNode>()) {
-        ref = Require(RefType(NewHole()), ref, node,
+        ref = Require(RefType(NewInferenceVar()), ref, node,
                       "ref_read needs a reference");
       }
       const auto* ref_type = ref.As<RefTypeNode>();
-      return Made(RefRead(std::move(children[0]),
-                          ref_type == nullptr ? NewHole() : ref_type->value(),
-                          node->span()));
+      return Made(
+          RefRead(std::move(children[0]),
+                  ref_type == nullptr ? NewInferenceVar() : ref_type->value(),
+                  node->span()));
     }
     case ExprKind::kMatch:
       return LeaveMatch(static_cast<const MatchNode*>(node), children);
@@ -684,24 +693,24 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
     Error(call, absl::StrCat(op->name(), " takes ", op->arity(),
                              op->arity() == 1 ? " argument" : " arguments",
                              ", found ", call->num_args()));
-    return make(NewHole());
+    return make(NewInferenceVar());
   }
   if (op->type_relation() == nullptr) {
     Error(call,
           absl::StrCat("operator ", op->name(),
                        op->index() < 0 ? " is not linked into this program"
                                        : " has no type relation"));
-    return make(NewHole());
+    return make(NewInferenceVar());
   }
   absl::InlinedVector<Type, 6> arg_types;
   for (const Expr& arg : args) arg_types.push_back(Resolve(TypeOf(arg)));
   absl::StatusOr<Type> type = ApplyRelation(call, arg_types);
   if (!type.ok()) {
     Error(call, std::string(type.status().message()));
-    return make(NewHole());
+    return make(NewInferenceVar());
   }
   if (type->defined()) return make(*std::move(type));
-  const Call result = make(NewHole());
+  const Call result = make(NewInferenceVar());
   Suspend(result);
   return result;
 }
@@ -722,7 +731,7 @@ Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
     // A function of these arguments with an unknown result.
     std::vector<Type> arg_types;
     for (const Expr& arg : args) arg_types.push_back(TypeOf(arg));
-    const Type result = NewHole();
+    const Type result = NewInferenceVar();
     Require(type, FuncType(std::move(arg_types), result), call,
             "call of something else than a function");
     return result;
@@ -731,20 +740,20 @@ Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
   if (function == nullptr) {
     Error(call, absl::StrCat("only a function can be called, found ",
                              type.ToString()));
-    return NewHole();
+    return NewInferenceVar();
   }
   if (function->args().size() != args.size()) {
     Error(call, absl::StrCat(
                     "the function takes ", function->args().size(),
                     function->args().size() == 1 ? " argument" : " arguments",
                     ", found ", args.size()));
-    return NewHole();
+    return NewInferenceVar();
   }
   if (call->type_args().size() > function->type_params().size()) {
     Error(call,
           absl::StrCat("the function takes ", function->type_params().size(),
                        " type arguments, found ", call->type_args().size()));
-    return NewHole();
+    return NewInferenceVar();
   }
   if (function->type_params().empty()) {
     for (size_t i = 0; i < args.size(); ++i) {
@@ -755,9 +764,9 @@ Type Inferencer::TypeOfGeneralCall(const CallNode* call, const Type& callee,
   }
   TypeVarMap values;
   for (size_t i = 0; i < function->type_params().size(); ++i) {
-    values.emplace(
-        function->type_params()[i].get(),
-        i < call->type_args().size() ? call->type_args()[i] : NewHole());
+    values.emplace(function->type_params()[i].get(),
+                   i < call->type_args().size() ? call->type_args()[i]
+                                                : NewInferenceVar());
   }
   for (size_t i = 0; i < args.size(); ++i) {
     Require(Instantiate(function->args()[i], values), TypeOf(args[i]), call,
@@ -772,13 +781,13 @@ Type Inferencer::TypeOfProjection(const TupleGetItemNode* node,
   if (type == nullptr) {
     Error(node,
           absl::StrCat("only a tuple has fields, found ", tuple.ToString()));
-    return NewHole();
+    return NewInferenceVar();
   }
   if (node->index() < 0 ||
       node->index() >= static_cast<int>(type->fields().size())) {
     Error(node, absl::StrCat("field ", node->index(), " of a tuple of ",
                              type->fields().size()));
-    return NewHole();
+    return NewInferenceVar();
   }
   return type->fields()[node->index()];
 }
@@ -824,7 +833,9 @@ void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
         continue;
       }
       case PatternNode::Form::kTuple:
-        for (size_t i = 0; i < parts.size(); ++i) types.push_back(NewHole());
+        for (size_t i = 0; i < parts.size(); ++i) {
+          types.push_back(NewInferenceVar());
+        }
         if (!require(part.pattern, part.type, TupleType(types))) {
           types.assign(parts.size(), Type());
         }
@@ -844,7 +855,7 @@ void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
         TypeVarMap values;
         std::vector<Type> args;
         for (const TypeVar& param : constructor->type_params()) {
-          args.push_back(NewHole());
+          args.push_back(NewInferenceVar());
           values.emplace(param.get(), args.back());
         }
         if (!require(part.pattern, part.type,
@@ -864,7 +875,8 @@ void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
     }
     for (size_t i = parts.size(); i-- > 0;) {
       // After an error, variables may have any type.
-      work.push_back({parts[i].get(), types[i].defined() ? types[i] : NewHole(),
+      work.push_back({parts[i].get(),
+                      types[i].defined() ? types[i] : NewInferenceVar(),
                       part.depth + 1});
     }
   }
@@ -891,7 +903,7 @@ Expr Inferencer::LeaveMatch(const MatchNode* match, absl::Span<Expr> children) {
                               "clause ", i, " of the match has another type");
     clauses.push_back({WithVars(lhs, &rest), std::move(rhs)});
   }
-  if (!result.defined()) result = NewHole();
+  if (!result.defined()) result = NewInferenceVar();
   if (match->complete()) CheckComplete(match);
   return Made(Match(std::move(children[0]), std::move(clauses),
                     match->complete(), std::move(result), match->span()));
@@ -1039,7 +1051,7 @@ void Inferencer::Resume() {
       suspended_[id] = {};
       Require(node->type(), *type, node.get(), "conflicting types");
     } else {
-      // Wait for each hole in the arguments.
+      // Wait for each inference variable in the arguments.
       FlatHashSet<const TypeNode*> seen;
       std::vector<Type> types;
       ForEachChild(node.get(), [&](const Expr& child) {
@@ -1099,13 +1111,15 @@ void Inferencer::Finish() {
   incomplete_.clear();
 }
 
-Inferencer::Hole* Inferencer::FindHole(const IncompleteTypeNode* hole) {
-  const size_t index = size_t{hole->hint()} - 1;
-  if (index < holes_.size() && holes_[index].type.get() == hole) {
-    return &holes_[index];
+Inferencer::InferenceVar* Inferencer::FindInferenceVar(
+    const IncompleteTypeNode* variable) {
+  const size_t index = size_t{variable->hint()} - 1;
+  if (index < inference_vars_.size() &&
+      inference_vars_[index].type.get() == variable) {
+    return &inference_vars_[index];
   }
-  const auto it = foreign_holes_.find(hole);
-  return it == foreign_holes_.end() ? nullptr : &holes_[it->second];
+  const auto it = foreign_vars_.find(variable);
+  return it == foreign_vars_.end() ? nullptr : &inference_vars_[it->second];
 }
 
 Type Inferencer::ResolveDeep(const Type& type, int depth) {
@@ -1192,9 +1206,9 @@ absl::StatusOr<Type> Inferencer::Mismatch(const Type& a, const Type& b) {
       "expected ", Resolve(a).ToString(), ", found ", Resolve(b).ToString()));
 }
 
-absl::Status Inferencer::Fill(const IncompleteTypeNode* node,
-                              const Type& type) {
-  // A hole inside its own value would make an infinite type.
+absl::Status Inferencer::BindInferenceVar(const IncompleteTypeNode* node,
+                                          const Type& type) {
+  // A variable that occurs in its own value would make an infinite type.
   if (!type->complete()) {
     std::vector<Type> work = {type};
     while (!work.empty()) {
@@ -1217,13 +1231,13 @@ absl::Status Inferencer::Fill(const IncompleteTypeNode* node,
       }
     }
   }
-  Hole* hole = FindHole(node);
-  if (hole == nullptr) {
-    foreign_holes_.emplace(node, holes_.size());
-    holes_.push_back({Type(node), {}});
-    hole = &holes_.back();
+  InferenceVar* variable = FindInferenceVar(node);
+  if (variable == nullptr) {
+    foreign_vars_.emplace(node, inference_vars_.size());
+    inference_vars_.push_back({Type(node), {}});
+    variable = &inference_vars_.back();
   }
-  hole->value = type;
+  variable->value = type;
   if (waiting_.empty()) return absl::OkStatus();
   const auto it = waiting_.find(node);
   if (it != waiting_.end()) {
@@ -1269,12 +1283,12 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
   const Type& a = ResolveTop(left);
   const Type& b = ResolveTop(right);
   if (a == b) return a;
-  if (const auto* hole = a.As<IncompleteTypeNode>()) {
-    BATON_RETURN_IF_ERROR(Fill(hole, b));
+  if (const auto* variable = a.As<IncompleteTypeNode>()) {
+    BATON_RETURN_IF_ERROR(BindInferenceVar(variable, b));
     return b;
   }
-  if (const auto* hole = b.As<IncompleteTypeNode>()) {
-    BATON_RETURN_IF_ERROR(Fill(hole, a));
+  if (const auto* variable = b.As<IncompleteTypeNode>()) {
+    BATON_RETURN_IF_ERROR(BindInferenceVar(variable, a));
     return a;
   }
   if (a->kind() != b->kind()) return Mismatch(a, b);
@@ -1329,8 +1343,9 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
       const auto rename = [&](const FuncTypeNode* function) {
         TypeVarMap values;
         for (size_t i = 0; i < function->type_params().size(); ++i) {
-          values.emplace(function->type_params()[i].get(),
-                         i < common ? Type(x->type_params()[i]) : NewHole());
+          values.emplace(
+              function->type_params()[i].get(),
+              i < common ? Type(x->type_params()[i]) : NewInferenceVar());
         }
         return values;
       };

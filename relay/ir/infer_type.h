@@ -6,10 +6,9 @@
 // (the weight of a convolution), by unification through functions, lets and
 // branches. Operators and attributes stay as they are.
 //
-// The result is made of new nodes where a type was missing, and of the same
-// nodes where none was: inferring a typed module returns it unchanged, in time
-// independent of its size. Parameters and results without annotation get the
-// inferred one.
+// Only nodes that lack a type are replaced by new ones: inferring a typed
+// module returns it unchanged, in time independent of its size. The inferred
+// type becomes the annotation of parameters and results that have none.
 
 #ifndef BATON_RELAY_IR_INFER_TYPE_H_
 #define BATON_RELAY_IR_INFER_TYPE_H_
@@ -26,9 +25,9 @@ namespace baton {
 absl::StatusOr<IRModule> InferTypes(const IRModule& module);
 
 // The same; errors go to `diagnostics`, and the result is `module` itself if
-// there was one. If `diagnostics` has errors already, those of the parser that
-// read the module, definitions that it lacks are not reported: so all errors of
-// a text, of syntax and of type, are found in one run.
+// there is an error. If `diagnostics` already holds errors of the parser that
+// read the module, inference does not report definitions that the module lacks:
+// so one run finds all errors of a text, of syntax and of type.
 IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics);
 
 // `expr` with types. Its free variables must have annotations (each is

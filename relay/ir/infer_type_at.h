@@ -10,8 +10,8 @@
 
 namespace baton {
 
-// InferTypeOf(expr, module), for importers: nodes without a type and without a
-// place of their own get the place `span`, and errors show it.
+// InferTypeOf(expr, module), for importers: nodes that have neither a type nor
+// a span get `span`, and errors show it.
 absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
                                  const IRModule* module = nullptr);
 

@@ -28,7 +28,8 @@ namespace baton {
   BATON_RELAY_OWN_EXPRS(X)   \
   X(13, Pattern, kOther)     \
   X(14, TypeData, kTypeDefinition)
-// What Relay programs consist of: also operators, and names of functions.
+// The expressions of Relay programs: Relay's own, operators, and global
+// variables.
 #define BATON_RELAY_EXPRS(X) \
   BATON_RELAY_OWN_EXPRS(X)   \
   BATON_IR_EXPRS(X)

@@ -20,7 +20,7 @@
 namespace baton {
 namespace internal {
 
-// How a tensor begins in the reference's file format.
+// The first bytes of a tensor in the reference's file format.
 inline constexpr uint64_t kTensorMagic = 0xdd5e40f096b4a13fu;
 
 // The kind of a symbolic dimension, `tir.Mul`, and back.

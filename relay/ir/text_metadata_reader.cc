@@ -198,8 +198,8 @@ std::string Unescape(absl::string_view raw) {
 // ---------------------------------------------------------------------------
 // JSON.
 
-// A cursor over JSON. Where something else stands than is asked for, it stays
-// there, and mistake() says what was expected.
+// A cursor over JSON. If the text is not what a read expects, the cursor does
+// not move, and mistake() says what was expected.
 class MetadataReader::Json {
  public:
   Json(absl::string_view text, size_t pos) : text_(text), pos_(pos) {}
@@ -646,8 +646,8 @@ std::optional<AttrValue> MetadataReader::ConvertDevice(size_t i, int depth) {
   return AttrValue(std::move(map));
 }
 
-// Expressions nest as deeply as they like: a stack of nodes under way, each of
-// which is made when what it refers to is.
+// Expressions may nest to any depth: keeps unfinished nodes on a stack, and
+// makes each after the nodes that it refers to.
 std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
   std::vector<size_t> stack = {root};
   FlatHashSet<size_t> under_way;

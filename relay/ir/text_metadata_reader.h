@@ -1,9 +1,9 @@
 // Reads the `#[metadata]` section of Relay text: see text_metadata.h.
 //
 // The section is the reference's JSON: `nodes` refer to each other by number,
-// `b64ndarrays` are tensors. It is scanned once; what the text refers to is
-// made when it is asked for, and made once. Tensors are decoded from the text
-// straight into their own memory.
+// `b64ndarrays` are tensors. Scan() reads it once; Get() makes what the text
+// refers to, each item once. Tensors are decoded from the text straight into
+// their own memory.
 
 #ifndef BATON_RELAY_IR_TEXT_METADATA_READER_H_
 #define BATON_RELAY_IR_TEXT_METADATA_READER_H_
@@ -32,7 +32,7 @@ namespace baton {
 namespace internal {
 
 // What `meta[KIND][NUMBER]` stands for: a constant, the attributes of a call,
-// or a value (a symbolic dimension, a device). Nothing after an error.
+// or a value (a symbolic dimension, a device). std::monostate after an error.
 using MetaItem = std::variant<std::monostate, Constant, Attrs, AttrValue>;
 
 class MetadataReader {
@@ -44,7 +44,7 @@ class MetadataReader {
   // after an error.
   bool Scan(int64_t begin);
 
-  // `span` is where the text refers to it.
+  // The item `meta[KIND][NUMBER]`; `span` is the place of the reference.
   MetaItem Get(absl::string_view kind, int64_t number, const Span& span);
 
  private:
@@ -66,7 +66,7 @@ class MetadataReader {
   bool ScanStrings(Json& json, std::vector<absl::string_view>* list);
   bool ScanAll(Json& json);
 
-  // Each of these reports its error and returns nothing.
+  // Each of these reports its error and then returns an empty result.
   MetaItem Convert(size_t i, const Span& span);
   std::optional<Tensor> ConvertTensor(size_t i);
   std::optional<Attrs> ConvertAttrs(size_t i, const AttrsType& type);
@@ -93,10 +93,11 @@ class MetadataReader {
   size_t root_ = 0;
   std::vector<JsonNode> nodes_;
   std::vector<absl::string_view> tensors_;
-  // What was made already, by node.
+  // The items made so far, by node.
   FlatHashMap<size_t, MetaItem> items_;
   FlatHashMap<size_t, Dim> dims_;
-  // A node may be used many times: how many values may still be made of all.
+  // How many values may still be made from all nodes: a node may be used many
+  // times.
   int64_t budget_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// Nodes that have names, found by them; and scopes.
+// A table that finds nodes by their names, with nested scopes.
 //
-// A stack of bindings beside a table of their indices: few bytes a name, as a
-// text of 100,000 variables is bound by memory. The names are those that the
-// nodes have.
+// A stack of bindings beside a hash table of their indices. It takes few bytes
+// a name, as memory bounds the speed on a text of 100,000 variables: the names
+// themselves stay in the nodes.
 
 #ifndef BATON_RELAY_IR_TEXT_NAME_TABLE_H_
 #define BATON_RELAY_IR_TEXT_NAME_TABLE_H_
@@ -56,7 +56,7 @@ inline uint32_t HashOfName(absl::string_view name) {
   return MixedHashOfName(name.substr(0, name.size() - 1)) * 16 + last % 16;
 }
 
-// Without a call for short names.
+// Compares names; for short ones without a call of memcmp.
 inline bool IsSameName(absl::string_view a, absl::string_view b) {
   const size_t size = a.size();
   if (size != b.size()) return false;
@@ -74,17 +74,17 @@ inline bool IsSameName(absl::string_view a, absl::string_view b) {
   return true;
 }
 
-// `N` has `name()`. The nodes are held elsewhere as long as they are bound.
+// `N` has `name()`. The caller keeps the nodes alive as long as they are bound.
 template <typename N>
 class NameTable {
  public:
-  // Of the bindings, the oldest first.
+  // The number of bindings, and the node of binding `i`, the oldest first.
   uint32_t size() const { return static_cast<uint32_t>(bindings_.size()); }
   const N* operator[](uint32_t i) const { return bindings_[i].node; }
 
   // The node that was bound to `name` last; null if there is none.
   const N* Find(absl::string_view name) const {
-    // Most names that are used were bound a moment ago.
+    // Most uses refer to one of the newest bindings.
     const size_t bound = bindings_.size();
     for (size_t back = 1; back <= 2 && back <= bound; ++back) {
       const N* const node = bindings_[bound - back].node;
@@ -95,7 +95,7 @@ class NameTable {
     return index == kNone ? nullptr : bindings_[index].node;
   }
 
-  // Binds the node's name to it, and hides what had that name.
+  // Binds the node's name to it; this hides an earlier binding of the name.
   void Push(const N* node) {
     if (2 * bindings_.size() >= buckets_.size()) Grow();
     const absl::string_view name = node->name();
@@ -106,12 +106,12 @@ class NameTable {
     bindings_.push_back({node, hash, hidden});
   }
 
-  // Takes back all bindings but the oldest `size`.
+  // Removes all bindings except the oldest `size`.
   void Shrink(uint32_t size) {
     while (bindings_.size() > size) {
       const uint32_t index = this->size() - 1;
       const Binding& binding = bindings_.back();
-      // The name came last: no other was put behind its bucket since.
+      // It is the newest binding: no later one can depend on its bucket.
       buckets_[BucketWith(index, binding.hash)] = binding.hidden;
       bindings_.pop_back();
     }
@@ -125,7 +125,7 @@ class NameTable {
     uint32_t hidden;  // the binding that this one hides; kNone if there is none
   };
 
-  // Of `name`, or the empty one where it belongs.
+  // The bucket of `name`, or the empty one where it belongs.
   size_t BucketOf(absl::string_view name, uint32_t hash) const {
     const size_t mask = buckets_.size() - 1;
     size_t i = hash & mask;
@@ -136,7 +136,7 @@ class NameTable {
     }
     return i;
   }
-  // The bucket that has `index`.
+  // The bucket that holds `index`.
   size_t BucketWith(uint32_t index, uint32_t hash) const {
     const size_t mask = buckets_.size() - 1;
     size_t i = hash & mask;
@@ -153,8 +153,8 @@ class NameTable {
   }
 
   std::vector<Binding> bindings_;
-  // Each name's last binding, near where its hash points; kNone: empty. A power
-  // of two, at most half of them in use.
+  // The index of each name's newest binding, by open addressing; kNone: empty.
+  // The size is a power of two, and at most half of the buckets are in use.
   std::vector<uint32_t> buckets_;
 };
 

@@ -11,14 +11,14 @@
 // Parsing infers no types and skips all comments, `/* ty=... */` among them;
 // every expression carries its place in the text, so that type errors show it.
 //
-// All mistakes are found in one run: after one, parsing goes on with the next
+// One run finds all errors: after an error, parsing goes on with the next
 // statement or definition. Nesting costs no stack.
 //
-// Departures from the reference: `ref(...)` types, type parameters of function
-// types, and `%x.0.1` are read; the version line may be missing; a string may
-// have escapes; a name may contain dots and dashes between other characters (in
-// an expression, `%a-b` is such a name only if one is bound); binding `%0`
-// twice in one definition is an error.
+// Departures from the reference: the parser reads `ref(...)` types, type
+// parameters of function types, and `%x.0.1`; the version line may be missing;
+// a string may have escapes; a name may contain dots and dashes between other
+// characters (in an expression, `%a-b` is a name only if that name is bound);
+// binding `%0` twice in one definition is an error.
 
 #ifndef BATON_RELAY_IR_TEXT_PARSER_H_
 #define BATON_RELAY_IR_TEXT_PARSER_H_
@@ -34,7 +34,7 @@ namespace baton {
 // ParseModule() is declared in ir/module_text.h. Linking this library lets it
 // read Relay's functions and data types.
 
-// An expression, with `free_var` declarations perhaps.
+// An expression, possibly after `free_var` declarations.
 absl::StatusOr<Expr> ParseExpr(absl::string_view text,
                                absl::string_view source_name = "input");
 

@@ -1,12 +1,12 @@
 // The parser behind text_parser.h.
 //
-// Expressions nest without recursion: each construct under way is a Frame, and
-// what has been parsed waits on stacks that frames share. A frame that begins
-// something pushes the frame of its part; when the part is done, its value is
-// on top of `values_` and its frame is gone.
+// Expressions nest without recursion: each unfinished construct is a Frame, and
+// finished parts wait on stacks that frames share. A frame that begins a part
+// pushes a frame for it; when the part is finished, its value is on top of
+// `values_` and its frame is gone.
 //
-// A mistake in the syntax unwinds the frames to the nearest statement; there
-// the parser looks for the next one. Unknown names are reported and stand for
+// A syntax error unwinds the frames to the nearest statement, where the parser
+// looks for the next one. Unknown names are reported and stand for
 // `placeholder_`.
 
 #ifndef BATON_RELAY_IR_TEXT_PARSER_IMPL_H_
@@ -45,7 +45,8 @@ class TextParser final : public FunctionTextReader {
  public:
   explicit TextParser(TextInput* input);
 
-  // `def`, `type` or `extern`, a text that is an expression, or the metadata.
+  // Reads a `def`, `type` or `extern`, a text that is an expression, or the
+  // metadata.
   bool ParseDefinition(absl::string_view keyword, IRModule* module) override;
   void Finish(IRModule* module) override;
 
@@ -74,10 +75,10 @@ class TextParser final : public FunctionTextReader {
     };
     Kind kind;
     uint8_t state = 0;
-    // Of a sequence: it stands in braces or is the whole text.
+    // Of a sequence: true in braces, false if it is the whole text.
     bool in_braces = false;
     // Of a sequence: it is the value of a let, and ends with the first
-    // expression that is bound to nothing.
+    // expression that the text does not bind to a name.
     bool ends_with_value = false;
     uint32_t values = 0;  // size of values_ before
     uint32_t stack = 0;   // size of lets_ or operators_ before
@@ -105,7 +106,7 @@ class TextParser final : public FunctionTextReader {
   };
   struct PendingMatch {
     std::vector<Pattern> patterns;
-    Scope scope;  // of the clause under way
+    Scope scope;  // of the unfinished clause
   };
   struct ParsedAttr {
     std::string key;
@@ -113,7 +114,7 @@ class TextParser final : public FunctionTextReader {
     int64_t begin;
     int64_t end;
   };
-  // The name of a data type and where it is met first.
+  // The name of a data type and the place of its first use.
   struct TypeName {
     GlobalTypeVar var;
     int64_t begin = 0;
@@ -128,7 +129,7 @@ class TextParser final : public FunctionTextReader {
     Scope scope = {};
   };
 
-  // As those of TextInput.
+  // These call the members of `input_`.
   bool Error(int64_t begin, int64_t end, std::string message) {
     return input_.Error(begin, end, std::move(message));
   }
@@ -228,11 +229,11 @@ class TextParser final : public FunctionTextReader {
   void PushConstant(Tensor value, int64_t begin);
   bool ParseProjection(int64_t begin);
   void Reduce(Frame& frame, int precedence);
-  // What became of a part that may need frames.
+  // The state of a part that may need frames.
   enum class Progress : uint8_t {
     kFailed,
     kDone,      // its value is on top of `values_`
-    kNew,       // it needs frames, and nothing of it is passed
+    kNew,       // it needs frames, and no token of it is consumed
     kHasValue,  // the same, and its first operand is on top of `values_`
   };
   Progress ParseAtom(int64_t* begin);
@@ -257,7 +258,7 @@ class TextParser final : public FunctionTextReader {
   int64_t metadata_offset_ = -1;
   std::unique_ptr<MetadataReader> metadata_;
 
-  // What is bound, held by what is under way on the stacks below.
+  // The bindings in scope. The stacks below keep their nodes alive.
   NameTable<VarNode> vars_;
   NameTable<TypeVarNode> type_vars_;
   FlatHashMap<absl::string_view, Var> free_vars_;
@@ -267,7 +268,7 @@ class TextParser final : public FunctionTextReader {
   std::vector<Expr> graph_;
   FlatHashMap<int64_t, Expr> sparse_graph_;
 
-  // What the same text stood for before.
+  // Caches: what the same text stood for earlier.
   NameTable<OpNode> ops_;
   FlatHashMap<absl::string_view, Type> types_by_text_;
   FlatHashMap<std::pair<const AttrsType*, absl::string_view>, Attrs>

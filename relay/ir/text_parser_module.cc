@@ -126,7 +126,7 @@ MetaItem TextParser::ParseMeta() {
 // ---------------------------------------------------------------------------
 // Whole texts.
 
-// Sees that nothing but the metadata section is left, and that it is sound.
+// Reports an error if anything but a valid metadata section follows.
 void TextParser::FinishText() {
   if (lexer_.kind() == TokenKind::kEnd) return;
   if (lexer_.kind() != TokenKind::kMetadata) {

@@ -72,7 +72,8 @@ Type TextParser::ParseTypeText() {
     type_frames_.pop_back();
   }
   type_values_.resize(values);
-  // What was met first in a type that cannot be read may be no name of a type.
+  // Forget names first used in a type that cannot be parsed: they may not be
+  // names of types.
   type_names_.EraseIf(
       [begin](const auto& entry) { return entry.second.begin >= begin; });
   return {};

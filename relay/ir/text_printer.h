@@ -34,8 +34,8 @@ namespace baton {
 // The whole text, which can be parsed again if `metadata` is on.
 std::string AsText(const Expr& expr, const TextOptions& options = {});
 
-// The same to a stream. Text is held back only for what is nested: functions,
-// branches and lets inside other expressions.
+// The same to a stream. Only nested functions, branches and lets are buffered
+// until they are complete.
 void AsText(const Expr& expr, std::ostream& os,
             const TextOptions& options = {});
 

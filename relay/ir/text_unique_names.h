@@ -1,4 +1,4 @@
-// Names that are all different: the wanted one, or it and a number.
+// Makes unique names: the wanted name, or that name followed by a number.
 
 #ifndef BATON_RELAY_IR_TEXT_UNIQUE_NAMES_H_
 #define BATON_RELAY_IR_TEXT_UNIQUE_NAMES_H_
@@ -15,17 +15,19 @@
 namespace baton {
 namespace internal {
 
-// All names are in one string, beside a table of their indices: a text of
-// 100,000 variables is bound by memory.
+// One string holds all names, beside a hash table of their indices: memory
+// bounds the speed on a text of 100,000 variables.
 class UniqueNames {
  public:
-  // A name is made by appending to what this returns, and Finish().
+  // To make a name, append it to the string that Begin() returns, and call
+  // Finish().
   std::string& Begin() {
     begin_ = text_.size();
     return text_;
   }
-  // The index of what was appended since Begin(), or of the first of it with
-  // 1, 2, ... behind it that is not there yet.
+  // The index of the new name: what was appended since Begin(), or, if that
+  // name is taken, that followed by the first of 1, 2, ... that makes it
+  // unique.
   size_t Finish();
 
   // Valid until the next Begin().
@@ -40,25 +42,25 @@ class UniqueNames {
     size_t begin;
     uint32_t size;
     uint32_t hash;
-    int64_t last_number;  // the last that was put behind it
+    int64_t last_number;  // the last number appended to it
   };
-  // The hash is here, so that most names that differ are told apart without
-  // another line of memory.
+  // Holds the hash, so that most comparisons of different names need no other
+  // cache line.
   struct Bucket {
     uint32_t hash = 0;
     uint32_t index = kNone;  // kNone: empty
   };
 
-  // True if the name that ends text_ is new, and then adds it. Else `*known` is
-  // the index of the one that is there.
+  // Adds the name at the end of text_ and returns true if it is new. Else sets
+  // `*known` to the index of the equal name.
   bool Add(uint32_t* known);
   void Grow();
 
   std::string text_;
   size_t begin_ = 0;
   std::vector<Name> names_;
-  // Near where each name's hash points. A power of two, at most half of them in
-  // use.
+  // Open addressing. The size is a power of two, and at most half of the
+  // buckets are in use.
   std::vector<Bucket> buckets_;
 };
 

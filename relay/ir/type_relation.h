@@ -1,7 +1,7 @@
-// What a type relation sees and may do. See TypeRelationFn in op.h.
+// The argument of type relations. See TypeRelationFn in op.h.
 //
 //   absl::StatusOr<Type> ReluRel(TypeRelationContext& context) {
-//     return context.arg(0);  // null if not known yet: asked again later
+//     return context.arg(0);  // null if not known yet: called again later
 //   }
 
 #ifndef BATON_RELAY_IR_TYPE_RELATION_H_
@@ -27,8 +27,8 @@ class TypeRelationContext {
   // arguments; their types are in args()).
   const CallNode& call() const { return *call_; }
   int num_args() const { return static_cast<int>(args_.size()); }
-  // The types of the arguments, holes resolved as far as they are known; null
-  // where nothing is known.
+  // The types of the arguments, inference variables replaced as far as they are
+  // known; null where nothing is known.
   absl::Span<const Type> args() const { return args_; }
   const Type& arg(int i) const { return args_[i]; }
   // The attributes; T's defaults if the call has none.
@@ -38,14 +38,14 @@ class TypeRelationContext {
   }
 
   // Argument `i` as a tensor type; null if it is not known yet. An argument of
-  // any other type is an error, reported through `status` of the context: the
-  // relation returns what it likes then.
+  // any other type is an error, which the context keeps (status()); inference
+  // then ignores what the relation returns.
   const TensorTypeNode* Tensor(int i);
   // The same for tuple types.
   const TupleTypeNode* TupleOf(int i);
 
-  // States that argument `i` has type `type`: fills a hole, or checks what is
-  // known already.
+  // Unifies the type of argument `i` with `type`: binds inference variables,
+  // and is an error if the argument's known type is another.
   absl::Status AssignArg(int i, const Type& type);
 
   // An InvalidArgument error whose text starts with the operator's name.

@@ -11,9 +11,9 @@ namespace baton {
 
 using TypeVarMap = absl::flat_hash_map<const TypeNode*, Type>;
 
-// `type`, which may be null, with the variables of `values` replaced. What is
-// nested more deeply than inference looks (1000 types) stays as it is; a type
-// in which nothing changes is returned itself.
+// `type`, which may be null, with the variables of `values` replaced. Types
+// nested more than 1000 deep, which inference does not enter either, stay as
+// they are. If nothing changes, returns `type` itself.
 Type SubstituteTypeVars(const Type& type, const TypeVarMap& values);
 
 // A new variable for each of `type_params`, of the same name and kind.

@@ -15,7 +15,7 @@ namespace baton {
 // empty if the clauses handle every value. `module` defines the data types of
 // the patterns; without it, or without a definition there, a constructor is
 // taken to be one of several. The patterns must be well-typed.
-// An error if there are too many cases to go through.
+// An error if there are too many cases to enumerate.
 absl::StatusOr<std::vector<Pattern>> UnmatchedCases(const MatchNode& match,
                                                     const IRModule* module);
 

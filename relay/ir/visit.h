@@ -1,13 +1,14 @@
 // Walking and rewriting expressions. Nothing here recurses over the depth of
-// the graph, and neither does code that uses it: override hooks, not traversal.
+// the graph. Code that uses it overrides hooks, not the traversal, and so does
+// not recurse either.
 //
 // Order is post-order: children before parents, each node once. The children
 // of a node, in order: a call's operator and arguments; a tuple's fields; a
 // function's parameters and body; a let's variable, value and body; an if's
 // condition and branches; a match's data and, clause by clause, the variables
-// of the pattern and the right side. What is not an expression of Relay, such
-// as a function of another level of the module, counts as having no children:
-// it is visited, without a hook, and stays as it is.
+// of the pattern and the right side. An expression that is not Relay's, such as
+// a function of another level, counts as having no children: it is visited,
+// without a hook, and stays as it is.
 
 #ifndef BATON_RELAY_IR_VISIT_H_
 #define BATON_RELAY_IR_VISIT_H_
@@ -53,9 +54,9 @@ std::vector<Var> BoundVars(const Expr& expr);
 class ExprVisitor {
  public:
   virtual ~ExprVisitor() = default;
-  // Visits each node once, over all calls: one that was seen before is not
-  // visited again. Returns the error with which a hook ended the visit, if one
-  // did.
+  // Visits each node once over the lifetime of the visitor: a second call skips
+  // nodes that an earlier call visited. Returns the error with which a hook
+  // ended the visit, if one did.
   absl::Status Visit(const Expr& root);
 
  protected:
@@ -100,11 +101,11 @@ class ExprVisitor {
 // what replaces it; `original` is the node as it was. A node whose children do
 // not change is not rebuilt, so a rewrite that changes nothing returns the
 // same pointer. A node that is rebuilt keeps its type if it had one and every
-// new child has the type of the child that it replaces. The results for roots
-// and for shared nodes are remembered: sharing is kept, also over several calls
-// of Mutate; but the hook of a leaf (a variable, constant, operator or
-// constructor) that returns the leaf itself is asked again where the leaf is
-// used again.
+// new child has the type of the child that it replaces. The mutator remembers
+// the results for roots and for shared nodes, so it keeps sharing, also over
+// several calls of Mutate. But if the hook of a leaf (a variable, constant,
+// operator or constructor) returns the leaf itself, each further use of the
+// leaf calls the hook again.
 //
 // A hook that cannot go on returns Fail(error), which ends the walk.
 class ExprMutator {
@@ -176,10 +177,10 @@ class ExprMutator {
  private:
   Expr Dispatch(const ExprNode* original, Expr rebuilt);
   void Remember(const ExprNode* node, const Expr& result);
-  // Why `node` has no result.
+  // The error why `node` has no result; resets the status.
   absl::Status TakeError(const ExprNode* node);
 
-  // What shared nodes became. The nodes are held, so that their addresses
+  // The results for shared nodes. Holds the nodes, so that their addresses
   // cannot be reused.
   struct Result {
     Expr node;
@@ -191,8 +192,8 @@ class ExprMutator {
 };
 
 // `node` with other children, given in the order of ForEachChild (as many as
-// it has). The same node if no child differs; keeps the type where the rule
-// above allows it.
+// it has). The same node if no child differs. Keeps the type by the rule of
+// ExprMutator.
 Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children);
 
 // The same node with another type; a handle to `expr` itself if it has that

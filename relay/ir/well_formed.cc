@@ -77,11 +77,11 @@ class TimeByDepth {
 
 // Walks one expression, each node once, with the scopes that are open.
 //
-// A shared node is walked where it is first met. What it needs elsewhere is
-// that the innermost scope, among those of the variables that are free in it,
-// is open there too: the outer ones then are as well. That scope is found when
-// the node is left: the deepest of those open that was used since it was
-// entered.
+// The checker walks a shared node at its first use only. Every other use is
+// valid if the innermost scope of the variables that are free in the node is
+// open there, too; then the outer scopes are open as well. The checker finds
+// that scope when it leaves the node: the deepest open scope that was used
+// since it entered the node.
 class Checker {
  public:
   // `module` is null where any global function may be used.
@@ -105,7 +105,7 @@ class Checker {
   struct Frame {
     const ExprNode* node;
     int64_t start;
-    size_t depth;  // of the scope that the node stands in
+    size_t depth;  // of the scope that contains the node
     uint32_t child;
   };
   struct Binding {

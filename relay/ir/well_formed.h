@@ -20,10 +20,10 @@
 
 namespace baton {
 
-// Whether `expr` keeps them; it may have free variables and use any global
-// function. OK, or InvalidArgument with all that is wrong. CheckWellFormed of
-// modules, and CheckTypes, are in ir/verify.h; this library registers Relay's
-// verifier with them.
+// Checks that `expr` keeps the rules; it may have free variables and use any
+// global function. OK, or InvalidArgument with all violations. CheckWellFormed
+// of modules, and CheckTypes, are in ir/verify.h; this library registers
+// Relay's verifier with them.
 absl::Status CheckWellFormed(const Expr& expr);
 
 // Adds what is wrong with a function that `module` has under the name of `var`

@@ -8,8 +8,8 @@
 
 namespace baton::relay {
 
-// Takes two arguments, which may be exchanged: patterns match them in either
-// order (relay/pattern/dataflow_pattern.h).
+// Operators of two arguments that may be exchanged: patterns match the
+// arguments in either order (relay/pattern/dataflow_pattern.h).
 OpAttrMap<bool>& CommutativeOps();
 
 }  // namespace baton::relay

@@ -49,8 +49,8 @@ Dim Product(absl::Span<const Dim> dims);
 Dim Quotient(absl::Span<const Dim> numerator,
              absl::Span<const Dim> denominator);
 
-// True if the two are one number or expressions that are written alike. An
-// unknown dimension equals nothing.
+// True if both are the same number, or expressions of the same structure. An
+// unknown dimension equals no other.
 bool ProvablyEqual(const Dim& a, const Dim& b);
 // True if both are numbers and differ.
 inline bool ProvablyDiffer(const Dim& a, const Dim& b) {

@@ -9,12 +9,12 @@
 
 namespace baton::relay {
 
-// Ordered: where two operators are fused, the larger pattern rules.
+// The order matters: two fused operators have the larger of their patterns.
 enum class FusionPattern : uint8_t {
   // Output element i depends on input elements i only.
   kElemWise = 0,
-  // The same after the axes of the inputs are mapped, in order, to some of
-  // those of the output.
+  // As kElemWise, but the axes of an input are mapped, in order, to some of the
+  // axes of the output.
   kBroadcast = 1,
   // Each output element depends on one element of each input.
   kInjective = 2,

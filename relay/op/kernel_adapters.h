@@ -1,4 +1,4 @@
-// From functions on tensors to kernels of operators.
+// Makes kernels of operators from functions on tensors.
 
 #ifndef BATON_RELAY_OP_KERNEL_ADAPTERS_H_
 #define BATON_RELAY_OP_KERNEL_ADAPTERS_H_
@@ -67,7 +67,7 @@ inline absl::StatusOr<Value> IdentityKernel(const CallNode& /*call*/,
   return args[0];
 }
 
-// Attributes that must be numbers once a program runs.
+// The dimensions in an attribute as numbers; an error if one is not a number.
 inline absl::StatusOr<absl::InlinedVector<int64_t, 6>> ConcreteDims(
     absl::Span<const Dim> dims) {
   std::optional<absl::InlinedVector<int64_t, 6>> numbers = ConstDims(dims);

@@ -1,5 +1,5 @@
-// Type relations that are stated in one layout and hold in all that it can be
-// converted to.
+// Type relations that are stated in one layout and hold in all layouts to which
+// it can be converted.
 
 #ifndef BATON_RELAY_OP_LAYOUT_RELATION_H_
 #define BATON_RELAY_OP_LAYOUT_RELATION_H_
@@ -9,9 +9,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
+#include "baton/base/layout.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/type_relation.h"
-#include "baton/base/layout.h"
 
 namespace baton::relay {
 
@@ -19,8 +19,8 @@ namespace baton::relay {
 const Layout& CanonicalLayout(int num_spatial);
 
 // Converts the shape of argument 0 from `layout` to `canonical`, lets `change`
-// turn it into that of the result, and converts that back. The result's
-// element type is `dtype`, or that of the argument if void.
+// turn it into the shape of the result, and converts that back to `layout`. The
+// result's element type is `dtype`, or that of the argument if void.
 absl::StatusOr<Type> InLayoutRel(
     TypeRelationContext& context, absl::string_view layout,
     const Layout& canonical,

@@ -1,4 +1,4 @@
-// What operators know about data layouts, for passes that change them.
+// The data layouts of operators, for passes that change layouts.
 //
 //   BATON_REGISTER_OP("nn.conv2d")
 //       ...
@@ -6,15 +6,15 @@
 //       .Set(ConvertLayoutRules(),
 //            ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D});
 //
-// An inference rule follows layouts through an operator: from the layouts in
-// which the inputs arrive to those in which the operator takes its inputs and
-// leaves its outputs. A conversion rule makes an operator work in the layouts
-// that the user of ConvertLayout asks for.
+// An inference rule propagates layouts through an operator: given the layouts
+// of the arriving inputs, it returns the layouts in which the operator takes
+// its inputs and produces its outputs. A conversion rule makes an operator work
+// in the layouts that the user of ConvertLayout asks for.
 //
 // The rules of common kinds of operators are templates, or functions, of this
 // header; a template works with any attributes that have the fields that it
-// names. Namespace `layouts` has what rules are made of. The rule of one
-// operator alone is beside its registration.
+// names. Namespace `layouts` has helpers for rules. A rule that serves one
+// operator only is beside its registration.
 
 #ifndef BATON_RELAY_OP_LAYOUT_RULES_H_
 #define BATON_RELAY_OP_LAYOUT_RULES_H_
@@ -56,33 +56,33 @@ struct LayoutQuery {
   // The layouts of the inputs in the unchanged program; undefined where
   // nothing is known.
   absl::Span<const Layout> old_inputs;
-  // False: the layouts of the unchanged call are asked for. True: producers may
-  // have changed; `new_inputs` are the layouts that arrive, and of both lists
-  // those of scalars alone are undefined.
+  // False: the query is about the unchanged call. True: producers may have
+  // changed, `new_inputs` are the layouts that arrive, and in both lists only
+  // those of scalars are undefined.
   bool changed = false;
   absl::Span<const Layout> new_inputs;
 };
 
 struct InferredLayouts {
-  Layouts inputs;   // undefined: as it was
+  Layouts inputs;   // undefined: unchanged
   Layouts outputs;  // one; for a result of tuple type one for each field
-  Attrs attrs;      // made to fit the layouts
+  Attrs attrs;      // adapted to the layouts
 };
 
-// Nullopt: the operator cannot tell, or cannot work in these layouts. Then the
-// call stays as it was.
+// Nullopt: the layouts are not known, or the operator cannot work in them. Then
+// the call stays unchanged.
 using LayoutInferenceRule =
     std::optional<InferredLayouts> (*)(const LayoutQuery& query);
 
-// An operator without a rule takes its inputs as they were and says nothing
-// about its outputs.
+// An operator without a rule takes its inputs in unchanged layouts; the layouts
+// of its outputs are unknown.
 OpAttrMap<LayoutInferenceRule>& LayoutInferenceRules();
 
 struct ConvertLayoutQuery {
   // The call before any change, for the types of its arguments.
   const CallNode& call;
   const Attrs& attrs;
-  // The inputs as they are now.
+  // The inputs after the changes so far.
   absl::Span<const Expr> inputs;
   // One for each slot of the rule; undefined where `default` was asked for.
   absl::Span<const Layout> desired;
@@ -102,13 +102,13 @@ struct ConvertLayoutRule {
 
 OpAttrMap<ConvertLayoutRule>& ConvertLayoutRules();
 
-// What rules are made of.
+// Helpers for rules.
 namespace layouts {
 
 using Axes = absl::InlinedVector<Layout::Axis, 8>;
 
-// Undefined if `text` is not a layout. What an operator's attributes say has
-// passed its type relation.
+// The layout that `text` names; undefined if it names none, which the type
+// relation rules out for attributes of operators.
 Layout LayoutOf(absl::string_view text);
 
 // The layout of a vector along the channels: C.
@@ -135,11 +135,11 @@ bool HasSubAxes(const Layout& layout);
 // Nullopt if it is out of range.
 std::optional<char> LetterAt(const Layout& layout, int64_t axis);
 
-// Where axis `axis` of layout `from` is in layout `to`; nullopt if it is not
-// there in one piece.
+// The position in layout `to` of axis `axis` of layout `from`; nullopt if `to`
+// lacks the axis or splits it.
 std::optional<int> FollowAxis(const Layout& from, int64_t axis,
                               const Layout& to);
-// The same for several axes; nullopt if one of them is lost.
+// The same for several axes; nullopt if FollowAxis is for one of them.
 std::optional<std::vector<int64_t>> FollowAxes(const Layout& from,
                                                absl::Span<const int64_t> axes,
                                                const Layout& to);
@@ -149,7 +149,7 @@ std::optional<std::vector<int64_t>> FollowAxes(const Layout& from,
 void FillInputs(const LayoutQuery& query, size_t n, const Layout& filler,
                 Layouts& inputs);
 
-// Copies the attributes only if the field really changes.
+// The attributes with the field set to `value`; a copy only if that changes it.
 template <typename T, typename F, typename V>
 Attrs WithField(const Attrs& attrs, F T::*field, V value) {
   const T& old = AttrsOrDefaults<T>(attrs);
@@ -180,8 +180,9 @@ Followed FollowWithAxis(const LayoutQuery& query) {
   return {old, query.attrs};
 }
 
-// The axes that a reduction of a tensor of `rank` removes, not negative and in
-// order. `axes` may count from the end; none of them, or an empty list, is all.
+// The axes that a reduction of a tensor of `rank` removes, non-negative and in
+// order. Negative `axes` count from the end; nullopt or an empty list stands
+// for all axes.
 std::vector<int64_t> ReducedAxes(
     const std::optional<std::vector<int64_t>>& axes, bool exclude, int rank);
 
@@ -191,12 +192,13 @@ struct DefaultKernel {
   absl::string_view kernel;
 };
 
-// The text of `kernel`, or of what goes with `data` if `default` is asked for.
+// The text of `kernel`; if that is undefined (`default`), of the kernel layout
+// that goes with `data`.
 absl::StatusOr<std::string> KernelFor(const Layout& data, const Layout& kernel,
                                       absl::Span<const DefaultKernel> defaults);
 
-// The attributes of an operator with one layout, the attribute `layout`, for
-// the layout that is asked for.
+// The attributes of an operator whose only layout is the attribute `layout`,
+// with the desired layout.
 template <typename T>
 absl::StatusOr<T> WithLayout(const ConvertLayoutQuery& query) {
   if (!query.desired[0].defined()) {
@@ -211,9 +213,9 @@ absl::StatusOr<T> WithLayout(const ConvertLayoutQuery& query) {
 
 // Rules that operators share.
 
-// Any operator whose inputs and output share one layout, whatever it is.
+// For operators whose inputs and output share one layout, which may be any.
 std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query);
-// Two inputs that are broadcast.
+// For operators that broadcast two inputs.
 std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query);
 
 // Convolutions take data and weight in the layouts that their attributes say.
@@ -230,14 +232,14 @@ std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
        query.attrs});
 }
 
-// A window that slides over the first input follows its layout.
-// T has layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
+// For operators that slide a window over the first input, in its layout. T has
+// layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   const T& attrs = AttrsOrDefaults<T>(query.attrs);
   const Layout layout = layouts::LayoutOf(attrs.layout);
   if (!attrs.out_layout.empty()) {
-    // Stated by the user, who is followed.
+    // An explicit out_layout fixes both layouts.
     return layouts::IfDefined(
         {{layout}, {layouts::LayoutOf(attrs.out_layout)}, query.attrs});
   }
@@ -267,14 +269,15 @@ std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   return InferredLayouts{std::move(inputs), {layout}, query.attrs};
 }
 
-// Spatial axes are scaled. T has layout: UpSamplingAttrs, UpSampling3DAttrs.
+// For operators that scale the spatial axes. T has layout: UpSamplingAttrs,
+// UpSampling3DAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferUpSamplingLayouts(
     const LayoutQuery& query) {
   const Layout layout =
       layouts::LayoutOf(AttrsOrDefaults<T>(query.attrs).layout);
   if (query.changed) {
-    // Spatial axes stay where they are, whole.
+    // The spatial axes must keep their positions and must not be split.
     const Layout& arrived = query.new_inputs[0];
     const auto stays = [&](char letter) {
       return arrived.IndexOf(letter) == layout.IndexOf(letter) &&
@@ -305,10 +308,11 @@ std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query) {
   return layouts::Same(layout, query.attrs);
 }
 
-// Regions (second input) of data. T has layout: ROIAlignAttrs, ROIPoolAttrs.
+// For operators on regions (second input) of data. T has layout: ROIAlignAttrs,
+// ROIPoolAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query) {
-  // The regions are one row each, in no layout that could change.
+  // Each region is a row; their layout never changes.
   static const Layout& kRows = *new Layout(layouts::LayoutOf("NX"));
   const Layout layout =
       layouts::LayoutOf(AttrsOrDefaults<T>(query.attrs).layout);
@@ -355,8 +359,8 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
   return result;
 }
 
-// Data, and scale and offset along axis `axis` of it. T has axis:
-// InstanceNormAttrs, LayerNormAttrs.
+// For operators on data, and scale and offset along its axis `axis`. T has
+// axis: InstanceNormAttrs, LayerNormAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
   layouts::Followed data = layouts::FollowWithAxis<T>(query);
@@ -366,8 +370,8 @@ std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
        std::move(data.attrs)});
 }
 
-// A convolution by its new layouts. T has data_layout, kernel_layout and
-// padding: Conv2DAttrs, ...
+// Conversion of convolutions. T has data_layout, kernel_layout and padding:
+// Conv2DAttrs, ...
 template <typename T>
 absl::StatusOr<ConvertedCall> ConvertConv(
     const ConvertLayoutQuery& query, size_t num_spatial_axes,
@@ -382,7 +386,7 @@ absl::StatusOr<ConvertedCall> ConvertConv(
   return ConvertedCall{Op(query.call.op_node()), Attrs::Make(std::move(attrs))};
 }
 
-// T has layout, out_layout and perhaps padding and pool_size: MaxPool2DAttrs,
+// T has layout, out_layout and possibly padding and pool_size: MaxPool2DAttrs,
 // AvgPool2DAttrs, GlobalPool2DAttrs.
 template <typename T>
 absl::StatusOr<ConvertedCall> ConvertPool(const ConvertLayoutQuery& query) {

@@ -1,5 +1,5 @@
-// Properties of operators that several passes ask for. They are set where the
-// operator is registered.
+// Properties of operators that several passes use. The registration of an
+// operator sets them.
 
 #ifndef BATON_RELAY_OP_OP_FLAGS_H_
 #define BATON_RELAY_OP_OP_FLAGS_H_
@@ -8,8 +8,8 @@
 
 namespace baton::relay {
 
-// Bookkeeping that computes nothing: annotations, storage, device placement.
-// Constant folding leaves such calls alone.
+// Operators that compute nothing: annotations, storage, device placement.
+// Constant folding skips their calls.
 OpAttrMap<bool>& NonComputationalOps();
 
 // The value of a call depends on more than its arguments (random numbers), or
@@ -17,38 +17,38 @@ OpAttrMap<bool>& NonComputationalOps();
 // folded.
 OpAttrMap<bool>& StatefulOps();
 
-// Changes the shape and leaves the elements in their row-major order.
+// Operators that change the shape and keep the elements in row-major order.
 OpAttrMap<bool>& ReshapeOps();
 
 // The result has the elements of the first argument, each at least once, and no
 // others: they are moved or repeated, and none is computed.
 OpAttrMap<bool>& RearrangingOps();
 
-// The result is the argument. Annotation that ends a group of fused operators.
+// Annotations that end a group of fused operators. The result is the argument.
 OpAttrMap<bool>& StopFusionOps();
 
-// The result is the argument, on another device. Such calls are not folded: a
-// constant does not say where it is.
+// The result is the argument, on another device. Constant folding skips such
+// calls: a constant has no device.
 OpAttrMap<bool>& DeviceCopyOps();
 
-// Works on quantized tensors, and is lowered to other operators before it is
-// compiled.
+// Operators on quantized tensors, which are lowered to other operators before
+// compilation.
 OpAttrMap<bool>& QuantizedOps();
 
 // The shape of the result may depend on the values of arguments. Where it does
 // (the type has an unknown dimension), the call is not fused.
 OpAttrMap<bool>& DataDependentShapeOps();
 
-// The result follows from the shape of the argument, so that it is known where
-// the type is.
+// Operators whose result depends only on the shape of the argument: the
+// argument's type determines it.
 enum class ShapeQuery {
   kShape,        // a vector of the extents
   kNumElements,  // a scalar
 };
 OpAttrMap<ShapeQuery>& ShapeQueries();
 
-// Each is false for an operator without an entry, and for anything that is not
-// an operator.
+// Each is false for an operator without an entry, and for expressions that are
+// not operators.
 inline bool IsNonComputational(const Expr& op) {
   return NonComputationalOps().Get(op) != nullptr;
 }

@@ -1,4 +1,4 @@
-// Type relations that many operators share, and what the others are made of.
+// Type relations that many operators share, and helpers for the others.
 
 #ifndef BATON_RELAY_OP_TYPE_RELATIONS_H_
 #define BATON_RELAY_OP_TYPE_RELATIONS_H_
@@ -18,7 +18,7 @@
 
 namespace baton::relay {
 
-// The result has the type of the first argument, whatever that is.
+// The result has the type of the first argument, which may be any type.
 absl::StatusOr<Type> IdentityRel(TypeRelationContext& context);
 // The same for operators on tensors.
 absl::StatusOr<Type> TensorIdentityRel(TypeRelationContext& context);
@@ -39,7 +39,7 @@ absl::StatusOr<Dims> BroadcastShapes(const TypeRelationContext& context,
                                      absl::Span<const Dim> a,
                                      absl::Span<const Dim> b);
 
-// States that argument `i` is a tensor of that type: fills it in where it is
+// Unifies the type of argument `i` with that tensor type: infers it if it is
 // not known, and otherwise checks it. The error names argument and types.
 absl::Status ExpectArg(TypeRelationContext& context, int i,
                        absl::Span<const Dim> shape, DType dtype);
@@ -50,8 +50,8 @@ absl::StatusOr<int> NormalizeAxis(const TypeRelationContext& context,
                                   absl::string_view what = "axis");
 
 // Errors if a result would have more axes, or a tuple more fields, than the
-// limits allow (base/limits.h). A relation that takes a count from a number
-// asks before it makes as many of anything.
+// limits allow (base/limits.h). A relation that takes a count from an attribute
+// must call these before it allocates that many elements.
 absl::Status ExpectRankInLimit(const TypeRelationContext& context,
                                int64_t rank);
 absl::Status ExpectFieldsInLimit(const TypeRelationContext& context,

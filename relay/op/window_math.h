@@ -21,15 +21,15 @@ absl::StatusOr<Dims> TotalPadding(const TypeRelationContext& context,
                                   absl::Span<const Dim> padding,
                                   int num_spatial);
 
-// Makes of one value one for each of `num_axes` axes.
+// Expands one value to one for each of `num_axes` axes.
 void SpellOutAxes(size_t num_axes, Dims& values);
-// Makes of padding as above that for all begins and then all ends.
+// Expands padding as above to all begins and then all ends.
 void SpellOutPadding(size_t num_axes, Dims& padding);
 
 // The extent of a kernel whose elements are `dilation` apart.
 Dim DilatedExtent(const Dim& kernel, const Dim& dilation);
 
-// How often a window fits into the padded extent.
+// The number of positions of a window in the padded extent.
 Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
                 const Dim& stride, bool ceil);
 
@@ -39,8 +39,7 @@ absl::Status ExpectPositive(const TypeRelationContext& context,
                             absl::string_view what,
                             absl::Span<const Dim> values, int count);
 
-// An error if spatial axis `axis` of the result would have fewer than no
-// elements.
+// An error if `extent`, of spatial axis `axis` of the result, is negative.
 absl::Status ExpectNotNegative(const TypeRelationContext& context,
                                const Dim& extent, int axis);
 

@@ -1,4 +1,4 @@
-// Patterns: what a piece of a program must look like.
+// Patterns of the dataflow graph of a program.
 //
 //   const DataflowPattern x = Wildcard("x"), bias = Wildcard("bias");
 //   const DataflowPattern conv = IsOp("nn.conv2d")(x, IsConstant());
@@ -10,16 +10,15 @@
 // A pattern is a value: an immutable graph of pattern nodes that handles share,
 // as expressions are. It matches a node of a program or does not (matcher.h).
 //
-//   - A pattern that stands at several places matches the same node at each:
+//   - A pattern that occurs several times matches the same node each time:
 //     `IsOp("add")(x, x)` is a node added to itself. "The same" is identity.
-//   - Arguments of a commutative operator (CommutativeOps(),
-//   relay/op/algebra.h) match
-//     in either order.
+//   - The arguments of a commutative operator (relay/op/algebra.h) match in
+//     either order.
 //   - Of several ways to match, the first is taken: alternatives from left to
 //     right, arguments as written before arguments exchanged.
 //
 // The names are those of the reference's pattern language (is_op, wildcard,
-// dominates, ...), of which this says all.
+// dominates, ...), all of which this language can express.
 
 #ifndef BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_
 #define BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_
@@ -44,9 +43,9 @@
 
 namespace baton::relay {
 
-// What is asked of a node besides its form.
+// A condition on a node besides its form.
 struct PatternCondition {
-  // The inferred type, or that which a variable declares, is this one.
+  // The inferred type, or the annotation of a variable, is this one.
   struct HasType {
     Type type;
   };
@@ -77,7 +76,7 @@ struct PatternCondition {
   struct HasUses {
     int uses;
   };
-  // Anything else. `text` says what, for messages.
+  // Any other condition. `text` describes it in messages.
   struct Holds {
     std::string text;
     std::function<bool(const Expr&)> holds;
@@ -101,20 +100,20 @@ class DataflowPattern {
     kLet,           // children: variable, value, body
     kIf,            // children: condition, branches
     kAlt,           // children: alternatives
-    kWhere,         // children: what must hold the condition
+    kWhere,         // children: the pattern that must fulfil the condition
     kRegion,        // children: parent, path, child
-    kRepeat,        // children: what may contain itself, as kSelf
+    kRepeat,        // children: the pattern, which may contain itself as kSelf
     kSelf,
   };
   class Node;
 
-  // Matches nothing; to be assigned to.
+  // A null handle, which matches nothing.
   DataflowPattern() = default;
 
   bool defined() const { return node_ != nullptr; }
   const Node* get() const { return node_.get(); }
   const Node* operator->() const { return node_.get(); }
-  // The same pattern, not only an equal one.
+  // Identity: true only for the same pattern node.
   friend bool operator==(const DataflowPattern& a, const DataflowPattern& b) {
     return a.node_ == b.node_;
   }
@@ -128,8 +127,8 @@ class DataflowPattern {
   // The same with any arguments.
   DataflowPattern CallOfAny() const;
 
-  // What this matches, or what `user(*this)` does. `user` may be a pattern: a
-  // call of it.
+  // Matches what this matches, or what `user(*this)` matches. `user` may be a
+  // pattern: then that is a call of it.
   template <typename User>
   DataflowPattern Optional(const User& user) const {
     return *this | user(*this);
@@ -154,7 +153,8 @@ class DataflowPattern {
                    return property != nullptr && *property == value;
                  });
   }
-  // `holds` is asked when all else has matched here; `text` says what it asks.
+  // Calls `holds` when all else has matched here; `text` describes the
+  // condition in messages.
   DataflowPattern Where(std::string text,
                         std::function<bool(const Expr&)> holds) const;
   DataflowPattern Where(PatternCondition condition) const;
@@ -172,12 +172,12 @@ class DataflowPattern {
   friend DataflowPattern operator/(const DataflowPattern& a,
                                    const DataflowPattern& b);
 
-  // For messages: `add(%x, nn.conv2d(_, constant) | _)`. A pattern that stands
-  // at several places is written once and then as `...`, unless it has a name.
-  // Cut off where it is long.
+  // For messages: `add(%x, nn.conv2d(_, constant) | _)`. A pattern that occurs
+  // several times is written once and then as `...`, unless it has a name. A
+  // long text is cut off.
   std::string ToString() const;
 
-  // For what makes patterns: builders, and the reader of text.
+  // For code that makes patterns: builders, and the reader of text.
   explicit DataflowPattern(std::shared_ptr<const Node> node)
       : node_(std::move(node)) {}
 
@@ -195,20 +195,20 @@ class DataflowPattern::Node {
 
   Kind kind() const { return kind_; }
   absl::Span<const DataflowPattern> children() const { return children_; }
-  // Of a wildcard: what it is called in messages, and Match::operator[] knows
-  // it by. Of a variable: the name that it must have. Often empty.
+  // Of a wildcard: its name in messages and for Match::operator[]. Of a
+  // variable: the name that it must have. Often empty.
   const std::string& name() const { return name_; }
-  // Of a call, tuple or function: whether arguments, fields or parameters can
-  // be any, in any number.
+  // Of a call, tuple or function: true if it matches any arguments, fields or
+  // parameters, in any number.
   bool any_operands() const { return any_operands_; }
   // Of a projection; -1 for any.
   int index() const { return index_; }
-  // What kExpr equals.
+  // Of kExpr: the expression that a match must equal.
   const Expr& expr() const { return expr_; }
   const OpNode* op() const { return expr_.As<OpNode>(); }
   // Of kWhere.
   const PatternCondition& condition() const { return condition_; }
-  // Of kSelf: the kRepeat that it stands for, which holds it.
+  // Of kSelf: the enclosing kRepeat that it stands for.
   const Node* repeat() const { return *repeat_; }
 
  private:
@@ -229,7 +229,7 @@ DataflowPattern Wildcard(std::string name = "");
 DataflowPattern IsVar(std::string name = "");
 DataflowPattern IsConstant();
 // A constant, each element of which is `value`: of any shape with elements, and
-// any element type in which `value` is what it is.
+// of any element type that represents `value` exactly.
 DataflowPattern IsSplat(double value);
 // A constant of rank 0; equal to `value`.
 DataflowPattern IsScalar();
@@ -251,10 +251,9 @@ DataflowPattern IsLet(DataflowPattern var, DataflowPattern value,
 DataflowPattern IsIf(DataflowPattern condition, DataflowPattern true_branch,
                      DataflowPattern false_branch);
 
-// A region: `child` at its end, one `parent` at its start, and between them
-// only what `path` matches, of any number and form; all that is computed of the
-// parent and in the region goes through the child (the child post-dominates
-// the parent).
+// A region: `child` at its end, one `parent` at its start, and between them any
+// number of nodes, each of which matches `path`. All uses of the parent and of
+// the nodes in between lead to the child (the child post-dominates them).
 DataflowPattern Dominates(DataflowPattern parent, DataflowPattern path,
                           DataflowPattern child);
 
@@ -264,7 +263,7 @@ DataflowPattern Dominates(DataflowPattern parent, DataflowPattern path,
 //     return IsOp("cast")(self | IsOp("nn.dense")(x, w));
 //   })
 //
-// What stands in it matches other nodes in each round.
+// Its parts match other nodes in each round.
 DataflowPattern Repeated(
     const std::function<DataflowPattern(const DataflowPattern& self)>& body);
 

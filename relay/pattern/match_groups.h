@@ -1,5 +1,5 @@
-// All places where a pattern stands, as the reference's rewriting and
-// partitioning see them: outermost first, and without overlap.
+// All matches of a pattern in a program, as the reference's rewriting and
+// partitioning find them: outermost first, and without overlap.
 
 #ifndef BATON_RELAY_PATTERN_MATCH_GROUPS_H_
 #define BATON_RELAY_PATTERN_MATCH_GROUPS_H_
@@ -14,27 +14,28 @@
 
 namespace baton::relay {
 
-// The attribute of a function that was made of a match: the names of what is in
-// it.
+// The attribute of a function that Partition() made of a match: the names of
+// the operators in it.
 inline constexpr char kPartitionedFromPattern[] = "PartitionedFromPattern";
 
-// The nodes inside of a match: those that a part with parts below it matched
+// The nodes inside of a match: those matched by a part that has parts itself
 // (calls, tuples, projections, ...). Each once, the root first.
 std::vector<const ExprNode*> InteriorNodes(const Match& match);
 
 struct MatchGroup {
   Match match;
-  // What computes the root: the match's interior and what it takes along, in
-  // post-order; and what it is computed of, in the order of the pattern, each
-  // once. Constants that the pattern asks for belong to the group.
+  // `nodes` compute the root: the interior of the match and the nodes that
+  // belong to it, such as operators and constants that the pattern names, in
+  // post-order. `inputs` are the operands of the group, in the order of the
+  // pattern, each once.
   std::vector<const ExprNode*> nodes;
   std::vector<Expr> inputs;
 };
 
-// The groups in which nobody else uses what is inside, except on the way to the
-// root. They do not overlap; the one whose root is met first from the root of
-// the program down has the nodes. Functions that were made by partitioning are
-// not looked into.
+// The groups whose inner nodes have no uses outside of the group. Groups do not
+// overlap: of overlapping matches, the one whose root comes first from the root
+// of the program down gets the nodes. Does not look into functions that
+// partitioning made.
 std::vector<MatchGroup> FindMatchGroups(const Matcher& matcher,
                                         const IndexedGraph& graph);
 

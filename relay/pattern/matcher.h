@@ -1,4 +1,4 @@
-// Matching: where a pattern stands.
+// Matching patterns against programs.
 //
 //   const Matcher matcher(pattern);
 //   if (const std::optional<Match> match = matcher.At(expr)) {
@@ -7,11 +7,11 @@
 //     LOG << matcher.Explain(expr);
 //   }
 //
-// Matching does not recurse, whatever the depth of pattern and program. All
-// ways to match are tried, in the order that dataflow_pattern.h says, within a
-// budget that grows with the size of the pattern: a pattern of which exchanged
-// arguments and alternatives give too many combinations is not matched, and
-// Explain() says so.
+// Matching does not recurse, whatever the depth of pattern and program. The
+// matcher tries all ways to match, in the order of dataflow_pattern.h, within a
+// budget that grows with the size of the pattern. If exchanged arguments and
+// alternatives give too many combinations, there is no match, and Explain()
+// says so.
 
 #ifndef BATON_RELAY_PATTERN_MATCHER_H_
 #define BATON_RELAY_PATTERN_MATCHER_H_
@@ -56,21 +56,22 @@ class UseCounts {
 
 class Matcher;
 
-// What the parts of a pattern matched. Valid as long as the matcher and the
-// program.
+// A match: the nodes that the parts of a pattern matched. Valid as long as the
+// matcher and the program.
 class Match {
  public:
-  // The node where the pattern stands.
+  // The node that the whole pattern matched.
   Expr root() const { return Expr(root_); }
-  // What `part` matched; null if it took no part (an alternative that was not
-  // chosen, a pattern of something else). The first of several.
+  // The node that `part` matched, the first of several; null if there is none
+  // (an alternative that was not chosen, a part of another pattern).
   Expr operator[](const DataflowPattern& part) const;
   // The same for the part of that name.
   Expr operator[](absl::string_view name) const;
-  // All that `part` matched in a region or a repetition, from the root down.
+  // All nodes that `part` matched in a region or a repetition, from the root
+  // down.
   std::vector<Expr> All(const DataflowPattern& part) const;
 
-  // The call that `part` matched; null if it took no part or is no call.
+  // The call that `part` matched; null if it matched no node or no call.
   const CallNode* call(const DataflowPattern& part) const {
     return (*this)[part].As<CallNode>();
   }
@@ -80,14 +81,14 @@ class Match {
     const CallNode* node = call(part);
     return AttrsOrDefaults<T>(node == nullptr ? Attrs() : node->attrs());
   }
-  // The tensor type of what `part` matched; null if it has none.
+  // The tensor type of the node that `part` matched; null if it has none.
   const TensorTypeNode* tensor_type(const DataflowPattern& part) const {
     const Expr expr = (*this)[part];
     return expr.defined() ? expr->tensor_type() : nullptr;
   }
 
-  // The same match with other nodes: `node` becomes `now(node)`, an Expr that
-  // somebody holds.
+  // The same match with each node replaced by `now(node)`, an Expr that the
+  // caller keeps alive.
   template <typename Now>
   Match Mapped(Now&& now) const {
     Match result;
@@ -99,7 +100,8 @@ class Match {
     return result;
   }
 
-  // For rules: `why` the match is left alone. Null, to be returned.
+  // For rules: records `why` the rule does not replace the match. Returns null,
+  // for the rule to return.
   Expr Decline(std::string why) const {
     declined_ = std::move(why);
     return {};
@@ -108,8 +110,8 @@ class Match {
 
   const Matcher& matcher() const { return *matcher_; }
 
-  // What was matched, in the order in which it was: part, numbered as by
-  // Matcher::IndexOf, and node.
+  // The matched pairs of a part, numbered as by Matcher::IndexOf, and a node,
+  // in the order of matching.
   struct Bound {
     int part;
     const ExprNode* node;
@@ -124,8 +126,8 @@ class Match {
   mutable std::string declined_;
 };
 
-// A pattern made ready: flat, numbered, with what it can be rooted at. Can be
-// used by several threads.
+// A pattern compiled for matching: flat, numbered, and with the nodes that can
+// be roots of matches. Thread-safe.
 class Matcher {
  public:
   // Which ways to match are tried.
@@ -142,12 +144,12 @@ class Matcher {
   explicit Matcher(DataflowPattern pattern, Ways ways = Ways::kAll);
 
   const DataflowPattern& pattern() const { return pattern_; }
-  // What is wrong with the pattern: a repetition that repeats nothing. Such a
+  // An error if the pattern has a repetition that repeats nothing. Such a
   // pattern matches nothing.
   const absl::Status& status() const { return status_; }
   // The number of parts.
   int size() const { return static_cast<int>(parts_.size()); }
-  // Whether matches depend on who else uses nodes.
+  // Whether matches depend on the uses of nodes.
   bool needs_uses() const { return needs_uses_; }
 
   // The match at `expr`, if there is one. `uses` are those of the program that
@@ -155,7 +157,7 @@ class Matcher {
   std::optional<Match> At(const Expr& expr,
                           const UseCounts* uses = nullptr) const;
 
-  // Why there is no match at `expr`, of the attempt that came farthest:
+  // Why there is no match at `expr`, for the attempt that matched most parts:
   //   matched 3 of 7 parts, then argument 1 of multiply must be a call of clip,
   //   found a call of nn.relu
   // Empty if there is one.
@@ -166,7 +168,7 @@ class Matcher {
   int IndexOf(absl::string_view name) const;
   const DataflowPattern::Node* part(int i) const { return parts_[i].node; }
 
-  // What a match can be rooted at.
+  // The nodes that can be roots of matches.
   struct Roots {
     bool anything = false;
     bool any_call = false;
@@ -222,7 +224,7 @@ class Matcher {
   Hint hint_;
 };
 
-// What matching needs while it runs; reused from match to match, by one thread.
+// The working memory of matching; one thread reuses it from match to match.
 class MatchMachine {
  public:
   // The match at `expr`, if there is one: valid until the next call.
@@ -236,8 +238,8 @@ class MatchMachine {
     kCommuted,      // the same with exchanged arguments
     kCommit,        // what was chosen since there were `extra` choices stays
     kAlternatives,  // from number `extra` on
-    kCondition,     // that of `part`, once all below has matched
-    kRegionInputs,  // what `node`, in region `part`, is computed of
+    kCondition,     // the condition of `part`, once all below has matched
+    kRegionInputs,  // the operands of `node`, in region `part`
     kRegionNode,    // `node` starts region `part`, or is on its path
     kRegionPath,    // `node` is on the path
     kRegionEnd,     // nothing leaves region `part`, which ends at `node`
@@ -246,7 +248,7 @@ class MatchMachine {
     Task task;
     int part;
     int extra;
-    int next;  // what must hold as well; -1: nothing
+    int next;  // the next goal; -1 for none
     const ExprNode* node;
   };
   struct Choice {
@@ -307,7 +309,7 @@ class MatchMachine {
   Failure* failure_ = nullptr;
 };
 
-// Whether `pattern` stands at `expr`, which is taken to be the program.
+// Whether `pattern` matches at `expr`, which is taken to be the whole program.
 bool Matches(const DataflowPattern& pattern, const Expr& expr);
 
 // A node in messages: `a call of add`, `the variable %x`, `a tuple of 2`.

@@ -11,13 +11,14 @@
 
 namespace baton::relay {
 
-// `expr`, whose children have types, with a type: that which the relation of
-// its operator says, for a call. Itself if it has one. A call without a span
-// gets `span`. `module` is where functions are that it refers to; may be null.
+// `expr`, whose children have types, with its type; for a call of an operator,
+// the result of the operator's type relation. `expr` itself if it has a type. A
+// call without a span gets `span`. `module` has the functions that it refers
+// to; may be null.
 absl::StatusOr<Expr> WithInferredType(const Expr& expr, const Span& span,
                                       const IRModule* module);
 
-// `expr` with types, in time of what has none.
+// `expr` with types, in time linear in the number of nodes without one.
 absl::StatusOr<Expr> WithInferredTypes(const Expr& expr,
                                        const IRModule* module);
 

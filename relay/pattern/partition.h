@@ -1,4 +1,4 @@
-// Partitioning: what a pattern matches becomes a function.
+// Partitioning: moves each match of a pattern into a function of its own.
 
 #ifndef BATON_RELAY_PATTERN_PARTITION_H_
 #define BATON_RELAY_PATTERN_PARTITION_H_
@@ -11,12 +11,12 @@
 
 namespace baton::relay {
 
-// Puts a call of a function in the place of each match of `pattern` (those of
-// FindMatchGroups). The function has a parameter for each input of the match,
-// the match as its body, `attrs`, and the attribute PartitionedFromPattern:
-// what is in it, as in `nn.conv2d_nn.relu_`. `check`, if there is one, says
-// whether the match at a node (as it was in `expr`) is taken. The same pointer
-// if there is none.
+// Replaces each match of `pattern` (those of FindMatchGroups) by a call of a
+// function. The function has a parameter for each input of the match, the match
+// as its body, `attrs`, and the attribute PartitionedFromPattern, which lists
+// its operators: `nn.conv2d_nn.relu_`. If `check` is not null, only matches for
+// whose root in `expr` it is true are replaced. The same pointer if there are
+// none.
 Expr Partition(const DataflowPattern& pattern, const Expr& expr,
                const AttrMap& attrs = {},
                const std::function<bool(const Expr& root)>& check = nullptr);

@@ -10,11 +10,11 @@
 
 namespace baton::relay {
 
-// See DataflowPattern::ToString. Ends with ` ...` where it is longer than
-// `max_size` bytes, about.
+// See DataflowPattern::ToString. A text longer than about `max_size` bytes is
+// cut off and ends with ` ...`.
 std::string PatternText(const DataflowPattern& pattern, size_t max_size = 500);
 
-// What a condition asks: `dtype float32`, `axis = 1`, `one use`.
+// The text of a condition: `dtype float32`, `axis = 1`, `one use`.
 std::string ConditionText(const PatternCondition& condition);
 
 // One node alone: `a call of add`, `anything`, `a tuple of 2 fields`.

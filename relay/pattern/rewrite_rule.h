@@ -1,4 +1,4 @@
-// Rules: where a pattern stands, put that.
+// Rewrite rules: a pattern, and what replaces its matches.
 //
 //   RewriteRule DivideBySqrt() {
 //     const DataflowPattern x = Wildcard("x"), y = Wildcard("y");
@@ -29,12 +29,12 @@ namespace baton::relay {
 
 // How the two sides of a rule compare.
 struct RulePromise {
-  // The same bits. Else results are within the tolerance.
+  // Bit-exact. If false, results are within the tolerance.
   bool exact = true;
   double rtol = 0;
   double atol = 0;
-  // Values for which the rule does not hold, where they occur in an argument or
-  // in between.
+  // Values for which the rule does not hold, if they occur in an argument or in
+  // an intermediate result.
   bool excludes_nan = false;
   bool excludes_infinity = false;
   // The rule holds for elements in [low, high] of what the wildcard of that
@@ -52,24 +52,26 @@ struct RuleAst;
 }  // namespace internal
 
 struct RewriteRule {
-  // Letters, digits, `_` and `.`; one of its set.
+  // Letters, digits, `_` and `.`; unique within its set.
   std::string name;
   std::string doc;  // one line
   DataflowPattern pattern;
-  // What replaces the match; null leaves it alone (Match::Decline says why). It
+  // What replaces the match; null keeps the match (Match::Decline says why). It
   // is made of new nodes, which have no types, and of nodes of the match. The
   // nodes of the match have types if the program has, and stand as they are at
   // that time: rules have been applied to all that is below the match. An error
   // ends the rewriting. Called by several threads.
   std::function<absl::StatusOr<Expr>(const Match& match)> replace;
-  // Applied in one sweep, outermost matches first, none of which share nodes,
-  // and never to what it made. For rules that would match their own results.
+  // Applied in one sweep, outermost matches first, to matches that share no
+  // nodes, and never to the result of the rule. For rules that would match
+  // their own results.
   bool once = false;
-  // Only where the nodes inside of the match, between its root and what
-  // wildcards, variables and constants match, are not used from elsewhere.
+  // Applied only if the nodes inside of the match, between its root and the
+  // nodes that wildcards, variables and constants match, have no uses outside
+  // of it.
   bool exclusive = false;
   RulePromise promise;
-  // What a rule that was read from text says; null for others.
+  // The syntax tree of a rule that was read from text; null for others.
   std::shared_ptr<const internal::RuleAst> ast;
 };
 

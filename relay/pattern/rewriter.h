@@ -3,19 +3,20 @@
 //   static const RuleSet& kRules = *new RuleSet({DivideBySqrt(), ...});
 //   BATON_ASSIGN_OR_RETURN(const Expr result, kRules.Rewrite(function));
 //
-// One walk, children first. What a rule makes is rewritten at once, before
-// anything that uses it is looked at, so that the walk leaves nothing that a
-// rule matches; rules that ask who else uses a node are tried again, in further
-// walks, as long as something changes. Of several rules that match a node, the
-// first of the set is applied. Rules are found by the operator at the root of
-// their patterns: a node costs as much as there are rules for its operator, and
-// a program that no rule matches one look at each node. Time is linear in the
-// program and the number of applications, for rules that do not ask for uses.
+// One walk, children first. The walk rewrites the result of a rule at once,
+// before it visits any user of it, so that at the end no rule matches. Rules
+// that depend on the uses of nodes are tried again, in further walks, as long
+// as something changes. Of several rules that match a node, the first of the
+// set is applied. Rules are found by the operator at the root of their
+// patterns: a node costs as much as there are rules for its operator, and a
+// program that no rule matches one look at each node. For rules that do not
+// depend on uses, time is linear in the size of the program and the number of
+// applications.
 //
-// Where the program has types, what rules make gets types from the relations of
-// its operators alone; the type of a node must not change, except that unknown
-// dimensions may become known. A rewrite that changes nothing returns the same
-// pointer. Nothing recurses.
+// If the program has types, the results of rules get types from the relations
+// of their operators alone; the type of a node must not change, except that
+// unknown dimensions may become known. A rewrite that changes nothing returns
+// the same pointer. Nothing recurses.
 //
 // Rules that never end are an error which names them: rules that undo each
 // other, as soon as a node comes back; a rule that grows the program, or
@@ -47,15 +48,15 @@
 namespace baton::relay {
 
 struct RewriteOptions {
-  // Where the functions are that the program refers to; may be null.
+  // Has the functions that the program refers to; may be null.
   const IRModule* module = nullptr;
 
-  // Told of each application: the rule, the node that it matched, what it put
-  // there (with types, before rules are applied to that).
+  // Called for each application with the rule, the node that it matched, and
+  // the replacement (with types, before rules are applied to it).
   std::function<void(const RewriteRule& rule, const Expr& before,
                      const Expr& after)>
       on_application;
-  // Told of each match that a rule declined, and why.
+  // Called for each match that a rule declined, with the reason.
   std::function<void(const RewriteRule& rule, const Expr& at,
                      absl::string_view why)>
       on_decline;
@@ -63,9 +64,9 @@ struct RewriteOptions {
   // limits the number of applications.
   std::function<bool(const RewriteRule& rule)> may_apply;
 
-  // How far what rules made of one node may be rewritten in turn: so many
-  // applications, one on the result of the other, and some for each node of the
-  // program; and by so many nodes it may grow on the way.
+  // Limits for rewriting the results that rules made of one node: the number of
+  // applications, one on the result of the other, beyond some for each node of
+  // the program; and the number of nodes by which the results may grow.
   int64_t max_derivation = 100'000;
   int64_t max_growth = 100'000;
 };
@@ -81,15 +82,15 @@ enum class RuleOrder {
   kInTurn,
 };
 
-// Rules made ready: an immutable value, used by several threads.
+// Rules compiled for matching: an immutable value. Thread-safe.
 class RuleSet {
  public:
   RuleSet() : RuleSet(std::vector<RewriteRule>()) {}
   explicit RuleSet(std::vector<RewriteRule> rules,
                    RuleOrder order = RuleOrder::kInnermostFirst);
 
-  // What is wrong with the rules: a name that two have, a pattern that cannot
-  // match. Rewrite() returns it as well.
+  // An error if two rules have one name, or if a pattern cannot match.
+  // Rewrite() returns it as well.
   const absl::Status& status() const { return data_->status; }
   absl::Span<const RewriteRule> rules() const { return data_->rules; }
   RuleOrder order() const { return data_->order; }
@@ -185,7 +186,8 @@ class RuleSet {
   std::shared_ptr<const Data> data_;
 };
 
-// `root` rewritten by `rules`. For one use: a RuleSet keeps what is made ready.
+// `root` rewritten by `rules`. For one use only: a RuleSet keeps the compiled
+// rules.
 absl::StatusOr<Expr> ApplyRules(const std::vector<RewriteRule>& rules,
                                 const Expr& root,
                                 const RewriteOptions& options = {});

@@ -1,4 +1,4 @@
-// What the text of a rule says, before it is made a RewriteRule.
+// The syntax tree of a rule's text, from which BuildRule() makes a RewriteRule.
 
 #ifndef BATON_RELAY_PATTERN_RULE_AST_H_
 #define BATON_RELAY_PATTERN_RULE_AST_H_

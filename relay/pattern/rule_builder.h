@@ -1,4 +1,4 @@
-// Rules from what their text says.
+// Makes rules from their syntax trees.
 
 #ifndef BATON_RELAY_PATTERN_RULE_BUILDER_H_
 #define BATON_RELAY_PATTERN_RULE_BUILDER_H_

@@ -16,21 +16,21 @@
 
 namespace baton::relay {
 
-// Safe to use from several threads.
+// Thread-safe.
 class RuleRegistry {
  public:
   static RuleRegistry& Global();
 
-  // Adds the rules of a text, which is read when rules are first asked for: by
-  // then operators are registered. `name` is that of its file, for messages.
+  // Adds the rules of a text. The first call of Rules() or Select() parses it:
+  // by then operators are registered. `name` is that of its file, for messages.
   // The same text of the same name is added once.
   void AddText(absl::string_view name, absl::string_view text);
   // Adds a rule in C++.
   void AddRule(RewriteRule (*make)());
 
   // All rules: those in C++ by name, then those of texts, by the name of the
-  // text and as they stand in it. Errors: all that is wrong with the texts, and
-  // names that two rules have.
+  // text and as they stand in it. Errors: all errors of the texts, and names
+  // that two rules have.
   absl::StatusOr<std::vector<RewriteRule>> Rules() const;
 
   // The rules of these names, in this order; all if there are none. An error

@@ -10,28 +10,27 @@
 //     promise { rtol = 1e-6f }
 //   }
 //
-// What stands in `match` and `replace` is Relay's syntax, and means:
+// `match` and `replace` are in Relay's syntax, with these meanings:
 //
-//   %x               in `match`: anything, the same node wherever it stands; in
+//   %x               in `match`: anything, the same node at each use; in
 //                    `replace`: that node
-//   %y = part;       names a part, which may stand at several places; a name
-//                    that the parts before do not define matches anything
+//   %y = part;       names a part, which may be used several times; a name
+//                    that no earlier part defines matches anything
 //   _                anything
 //   f(a, b, k=v)     a call of an operator, arguments of a commutative one in
 //                    either order. An attribute that is not written may be
 //                    anything in `match`, and has its default in `replace`.
-//   k=name           in `match`: whatever the attribute is, under that name;
-//   the
-//                    same at each place. In `replace`: that value.
-//   f(a, **%y)       in `replace`: the attributes of the call %y, but for those
+//   k=name           in `match`: binds the value of the attribute to that
+//                    name; the same value at each use. In `replace`: that
+//                    value.
+//   f(a, **%y)       in `replace`: the attributes of the call %y, except those
 //                    that are written
 //   a + b - c * d / e, (a, b), a.0          calls, a tuple, a field of a tuple
 //   3f, 3, 3f64, 3i64                       in `match`: a scalar constant of
-//   that
-//                    element type and value; in `replace`: such a constant
+//                    that element type and value; in `replace`: such a
+//                    constant
 //   const(3)         in `match`: a constant, all elements of which are 3, of
-//   any
-//                    shape and element type
+//                    any shape and element type
 //   const(3, %x)     in `replace`: a scalar 3 of the element type of %x
 //   const(%c), const(), var(%v), var()      in `match`: a constant, a variable
 //   either(p, q)     in `match`: one of them, the first that matches
@@ -44,13 +43,12 @@
 //   value(%c)        the value that all elements of a constant have
 //   uses(%x)         how often it is used; only `uses(%x) == N`
 //
-// OP is one of == != < <= > >= and `in`, before a list. A condition on what is
-// not known (an unknown dimension) does not hold.
+// OP is one of == != < <= > >= and `in`, before a list. A condition on an
+// unknown value (an unknown dimension) does not hold.
 //
-// `promise` says how the two sides compare: `exact` (if there is no promise),
-// or `rtol = R`, `atol = A`; `not nan`, `not inf` if arguments must have none,
-// and
-// `%x in [LOW, HIGH]` for arguments in some range only.
+// `promise` says how the two sides compare: `exact` (the default), or
+// `rtol = R`, `atol = A`; `not nan`, `not inf` if arguments must have none, and
+// `%x in [LOW, HIGH]` if an argument must be in that range.
 
 #ifndef BATON_RELAY_PATTERN_RULE_TEXT_H_
 #define BATON_RELAY_PATTERN_RULE_TEXT_H_
@@ -67,19 +65,19 @@
 
 namespace baton::relay {
 
-// The rules of a file, in order. All mistakes are found in one run: unknown
-// operators, attributes and names, wrong numbers of arguments, values that an
-// attribute cannot have, what is bound nowhere. `source_name` is for messages.
+// The rules of a file, in order. One run finds all errors: unknown operators,
+// attributes and names, wrong numbers of arguments, values that an attribute
+// cannot have, names without a definition. `source_name` is for messages.
 absl::StatusOr<std::vector<RewriteRule>> ParseRules(
     absl::string_view text, absl::string_view source_name = "rules");
 
-// The same; errors go to `diagnostics`. Rules with errors are left out.
+// The same; errors go to `diagnostics`. The result omits rules with errors.
 std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
                                     Diagnostics& diagnostics);
 
-// The text of rules that were read from text: it reads back to the same rules,
-// and is what it was if it was printed by this. Of a rule in C++: its name, doc
-// and pattern, in a comment.
+// The text of rules that were read from text. Parsing it gives the same rules,
+// and printing those the same text. For a rule in C++: its name, doc and
+// pattern, in a comment.
 std::string PrintRule(const RewriteRule& rule);
 std::string PrintRules(const std::vector<RewriteRule>& rules);
 

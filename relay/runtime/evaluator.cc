@@ -114,9 +114,9 @@ struct Activation {
   FlatHashMap<const ExprNode*, Value> computed;  // shared nodes
 };
 
-// What closures capture: the variables that functions use and do not bind. Each
-// function is walked once, without those inside of it, which are known by then:
-// so nested functions take no more time than others.
+// The variables that closures capture: those that functions use and do not
+// bind. Walks each function once, without the functions inside of it, whose
+// variables are known by then: so nested functions take linear time.
 class CapturedVars {
  public:
   const std::vector<Var>& Of(const FunctionNode* root) {

@@ -1,9 +1,11 @@
-// The evaluator: runs Relay programs built of operators that have kernels.
+// The evaluator: an interpreter for Relay programs whose operators have
+// kernels.
 //
-// Strict and in order: the arguments of a call before the call, the value of a
-// let before its body, only the branch that is taken. A node that is used
-// several times is computed once in each activation of the function around it.
-// Neither deep graphs nor deep recursion of the program use the C++ stack.
+// Evaluation is strict and in order: it evaluates the arguments of a call
+// before the call, the value of a let before its body, and only the branch that
+// is taken. A node that is used several times is computed once in each
+// activation of the function around it. Neither deep graphs nor deep recursion
+// of the program use the C++ stack.
 
 #ifndef BATON_RELAY_RUNTIME_EVALUATOR_H_
 #define BATON_RELAY_RUNTIME_EVALUATOR_H_
@@ -21,7 +23,7 @@
 namespace baton {
 
 struct EvaluateOptions {
-  // Activations of functions at one time; more are an error.
+  // The most activations of functions at one time; more are an error.
   int64_t max_call_depth = 1'000'000;
 };
 
@@ -38,8 +40,8 @@ absl::StatusOr<Value> EvaluateFunction(const IRModule& module,
                                        absl::Span<const Value> args,
                                        const EvaluateOptions& options = {});
 
-// Calls `function`, a closure that an evaluation in `module` gave, with
-// arguments as EvaluateFunction takes them.
+// Calls `function`, a closure that an evaluation in `module` returned, with
+// `args` as for EvaluateFunction.
 absl::StatusOr<Value> CallFunction(const IRModule& module,
                                    const Value& function,
                                    absl::Span<const Value> args,
@@ -49,8 +51,8 @@ absl::StatusOr<Value> CallFunction(const IRModule& module,
 absl::StatusOr<Value> RunKernel(const CallNode& call,
                                 absl::Span<const Value> args);
 
-// True if every operator that occurs in `expr` has a kernel; else `*missing`
-// (if not null) is the name of one that has none.
+// True if every operator in `expr` has a kernel; else sets `*missing` (if not
+// null) to the name of one that has none.
 bool HasKernels(const Expr& expr, std::string* missing = nullptr);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// Kernels: how operators compute.
+// Kernels: the functions that compute calls of operators.
 
 #ifndef BATON_RELAY_RUNTIME_KERNEL_H_
 #define BATON_RELAY_RUNTIME_KERNEL_H_
@@ -12,8 +12,9 @@
 namespace baton {
 
 // Computes one call of an operator from the values of its arguments. The
-// arguments have the types that the operator's type relation accepts. Errors:
-// what only values show (an index out of range, an integer division by zero).
+// arguments have the types that the operator's type relation accepts. Errors
+// are those that only values show (an index out of range, an integer division
+// by zero).
 using KernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
                                            absl::Span<const Value> args);
 

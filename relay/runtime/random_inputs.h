@@ -20,8 +20,8 @@ enum class RandomRange {
   kPlain,
   // Floats that keep deep networks from overflowing and from roots of negative
   // numbers: in [0.5, 1.5) for vectors and scalars (scales, variances); for all
-  // else centered on zero and the smaller the more elements there are behind
-  // the first dimension, so that sums over these have variance one.
+  // other tensors centered on zero, and smaller the more elements follow the
+  // first dimension, so that sums over those elements have variance one.
   kMild,
 };
 

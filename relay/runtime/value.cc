@@ -40,7 +40,7 @@ Value* Value::LastPlace(const Value& value, size_t* size) {
     return values.empty() ? nullptr : &values.back();
   };
   *size = 0;
-  // What nobody else holds is about to be destroyed: it may be changed.
+  // A part that is not shared is about to be destroyed, so it may be changed.
   if (const auto* tuple = std::get_if<TuplePtr>(&value.value_)) {
     if (tuple->use_count() == 1) {
       return last(const_cast<TupleContent&>(**tuple).fields);
@@ -76,9 +76,9 @@ void Value::DropLastPlace(const Value& value) {
   }
 }
 
-// Walks down through what each value alone holds and up again. The way up is in
-// the last place of each value on it, which what was there has left (Schorr and
-// Waite, CACM 1967).
+// Walks down through the parts that each value alone owns, and up again. The
+// link to the parent is stored in the last part of each value on the way, which
+// is moved out (pointer reversal: Schorr and Waite, CACM 1967).
 void Value::Dismantle(Value root) {
   Value current = std::move(root);
   Value parent;

@@ -39,7 +39,7 @@ class Value {
   bool is_cell() const { return std::holds_alternative<CellPtr>(value_); }
   bool is_data() const { return std::holds_alternative<DataPtr>(value_); }
 
-  // Each only for a value of that kind.
+  // Call each only for a value of that kind.
   const Tensor& tensor() const { return std::get<Tensor>(value_); }
   absl::Span<const Value> fields() const {
     return std::get<TuplePtr>(value_) == nullptr ? absl::Span<const Value>()
@@ -51,12 +51,12 @@ class Value {
 
  private:
   struct TupleContent;
-  // Destroys values, one after the other, each after what it alone holds.
-  // Takes no memory.
+  // Destroys values without recursion, each after the values that it alone
+  // owns. Allocates nothing.
   static void Dismantle(Value root);
   static void DismantleAll(std::vector<Value>& values);
-  // What a value that nobody else holds has in its last place, and how many
-  // places it has; null and 0 if others hold it, or if it has none.
+  // The last part of a value, and how many parts it has; null and 0 if the
+  // value is shared, or has no parts.
   static Value* LastPlace(const Value& value, size_t* size);
   static void DropLastPlace(const Value& value);
   absl::Span<const Value> TupleFields() const;
@@ -72,8 +72,8 @@ class Value {
 struct Value::Closure {
   Function function;
   std::vector<std::pair<Var, Value>> captured;
-  // The variable that a let binds to this very function and that the function
-  // uses: local recursion. Null if there is none.
+  // For local recursion: the variable that a let binds to this function and
+  // that the function uses. Null if there is none.
   Var self;
 
   Closure() = default;
@@ -88,7 +88,7 @@ struct Value::Cell {
   ~Cell();
 };
 
-// What a constructor makes of its arguments.
+// A value of a data type: a constructor and its arguments.
 struct Value::Data {
   Constructor constructor;
   std::vector<Value> fields;

@@ -12,13 +12,15 @@
 namespace baton::kernels {
 
 // For each image and class, the boxes whose score is above `score_threshold`
-// and that overlap no better one of the class by more than `iou_threshold`
-// (intersection over union), the best first, at most `max_boxes` of them.
+// and that do not overlap a chosen box of the class with a higher score by more
+// than `iou_threshold` (intersection over union), highest score first, at most
+// `max_boxes` of them.
 //
 // `boxes`: float32 (images, boxes, 4), two opposite corners y, x, y, x;
-// `scores`: float32 (images, classes, boxes). Of boxes with one score the
-// first is better. The result is int64 (images * classes * boxes, 3): image,
-// class and box of each that is chosen, then zeros; and how many there are.
+// `scores`: float32 (images, classes, boxes). Of boxes with equal scores the
+// first counts as higher. The result is int64 (images * classes * boxes, 3):
+// image, class and box of each that is chosen, then zeros; and how many there
+// are.
 absl::StatusOr<std::pair<Tensor, int64_t>> AllClassNonMaxSuppression(
     const Tensor& boxes, const Tensor& scores, int64_t max_boxes,
     double iou_threshold, double score_threshold);

@@ -6,9 +6,9 @@
 // and wrap. The result is then converted to the output dtype. float32 sums are
 // within 1e-5 of the sum of their terms' magnitudes.
 //
-// Any layout that LayoutTransform knows will do, for data, kernel and result;
-// data in channels-first and channels-last order are computed as they are,
-// everything else by way of channels-first.
+// Data, kernel and result may have any layout that LayoutTransform knows. Data
+// in channels-first and channels-last order are used directly; other layouts
+// are converted to channels-first.
 
 #ifndef BATON_RUNTIME_KERNELS_CONV_H_
 #define BATON_RUNTIME_KERNELS_CONV_H_
@@ -24,9 +24,9 @@
 
 namespace baton::kernels {
 
-// Spatial values are in the order (depth,) height, width. Padding is first
-// what goes before each dimension, then what goes after each: for two
-// dimensions {top, left, bottom, right}.
+// Spatial values are in the order (depth,) height, width. Padding lists the
+// amounts before each dimension, then those after each: for two dimensions
+// {top, left, bottom, right}.
 template <size_t N>
 struct ConvParams {
   ConvParams() {

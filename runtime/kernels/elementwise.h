@@ -43,7 +43,7 @@ inline absl::StatusOr<Tensor> FastExp(const Tensor& x) { return Exp(x); }
 inline absl::StatusOr<Tensor> FastTanh(const Tensor& x) { return Tanh(x); }
 inline absl::StatusOr<Tensor> FastErf(const Tensor& x) { return Erf(x); }
 
-// Floating and integer dtypes. Sign is -1, 0 or 1 (NaN of a NaN); Relu keeps a
+// Floating and integer dtypes. Sign is -1, 0 or 1 (NaN for NaN); Relu keeps a
 // NaN.
 absl::StatusOr<Tensor> Negative(const Tensor& x);
 absl::StatusOr<Tensor> Abs(const Tensor& x);
@@ -80,7 +80,7 @@ absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,
 // FloorDivide and FloorMod round toward negative infinity, for floats too;
 // Mod of floats is fmod. An integer divided by zero, or raised to a negative
 // power, is an error. Maximum and Minimum also take bool, and return NaN if
-// either operand is one.
+// either operand is NaN.
 absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b);

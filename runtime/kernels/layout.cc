@@ -23,9 +23,9 @@ namespace {
 
 constexpr char kLayoutTransform[] = "layout_transform";
 
-// One dimension of a tensor: the axis that it is of, as a capital, how many
-// elements it has if it is a block (0 for what is left of the axis outside of
-// its blocks), and by how many elements of the axis one step along it moves.
+// One dimension of a tensor: the letter of its axis, as a capital; its extent
+// if it is a block (0 for the primal axis, which counts blocks); and the number
+// of elements of the axis by which one step along the dimension moves.
 struct LayoutDim {
   char axis;
   int64_t extent;

@@ -21,8 +21,8 @@
 
 namespace baton::kernels {
 
-// Padding is first what goes before each dimension, then what goes after each:
-// for two dimensions {top, left, bottom, right}.
+// Padding lists the amounts before each dimension, then those after each: for
+// two dimensions {top, left, bottom, right}.
 template <size_t N>
 struct PoolParams {
   PoolParams() {
@@ -46,8 +46,8 @@ using Pool1dParams = PoolParams<1>;
 using Pool2dParams = PoolParams<2>;
 using Pool3dParams = PoolParams<3>;
 
-// Padding never wins a maximum: a window of padding alone gives the lowest
-// finite value. NaN wins.
+// Padding is never the maximum: a window of padding only gives the lowest
+// finite value. A NaN in the window is the maximum.
 absl::StatusOr<Tensor> MaxPool1d(const Tensor& x, const Pool1dParams& params);
 absl::StatusOr<Tensor> MaxPool2d(const Tensor& x, const Pool2dParams& params);
 absl::StatusOr<Tensor> MaxPool3d(const Tensor& x, const Pool3dParams& params);

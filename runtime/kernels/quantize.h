@@ -34,7 +34,7 @@ struct RequantizeParams {
   // How ties are rounded: up, or away from zero.
   enum class Rounding { kUpward, kToNearest };
   Rounding rounding = Rounding::kUpward;
-  // Whether the ratio of the scales is a float (of 32 or 64 bits) rather than
+  // 32 or 64: computes the ratio of the scales as a float of that width. 0: as
   // a fixed-point number of 31 bits.
   int float_bits = 0;
   DType dtype = DType::Int(8);

@@ -15,11 +15,11 @@
 namespace baton::kernels {
 
 // Moves the channels of `x` (in a layout of N, C, H and W) into blocks of
-// `block` * `block` elements. The blocks are the slow part of the channels, or
-// the fast one if `depth_first`.
+// `block` * `block` elements. The position in the block is the slow part of the
+// channel index, or the fast part if `depth_first`.
 absl::StatusOr<Tensor> DepthToSpace(const Tensor& x, int64_t block,
                                     absl::string_view layout, bool depth_first);
-// The inverse, of the first kind.
+// The inverse of DepthToSpace without `depth_first`.
 absl::StatusOr<Tensor> SpaceToDepth(const Tensor& x, int64_t block,
                                     absl::string_view layout);
 
@@ -27,7 +27,7 @@ absl::StatusOr<Tensor> SpaceToDepth(const Tensor& x, int64_t block,
 absl::StatusOr<Tensor> SpaceToBatchNd(
     const Tensor& x, absl::Span<const int64_t> blocks,
     absl::Span<const std::vector<int64_t>> paddings, double value);
-// The inverse: moves parts of axis 0 into blocks and cuts elements off.
+// The inverse: moves parts of axis 0 into blocks and crops the result.
 absl::StatusOr<Tensor> BatchToSpaceNd(
     const Tensor& x, absl::Span<const int64_t> blocks,
     absl::Span<const std::vector<int64_t>> crops);
@@ -42,8 +42,8 @@ absl::StatusOr<Tensor> MirrorPad(const Tensor& x,
 absl::StatusOr<Tensor> Dilate(const Tensor& x,
                               absl::Span<const int64_t> strides, double value);
 
-// Axis `seq_axis` of `x`, as far as `lengths` says for each index along
-// `batch_axis`, reversed.
+// `x` with its first lengths[i] elements along `seq_axis` reversed, for each
+// index i along `batch_axis`.
 absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
                                        int64_t seq_axis, int64_t batch_axis);
 

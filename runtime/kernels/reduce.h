@@ -28,8 +28,8 @@ struct ReduceParams {
 
 // Floating and integer dtypes; the result has the dtype of `x`. A mean of
 // integers is the sum, wrapped to 64 bits, over the count, truncated toward
-// zero; it, and a maximum or minimum, of no elements is an error. NaN wins
-// Max and Min.
+// zero. A mean of integers, a maximum and a minimum of no elements are errors.
+// Max and Min of elements with a NaN are NaN.
 absl::StatusOr<Tensor> Sum(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Prod(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params);
@@ -50,8 +50,8 @@ absl::StatusOr<Tensor> All(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Any(const Tensor& x, const ReduceParams& params);
 
 // The index of the first (or last) largest or smallest element, counted
-// row-major over the reduced axes; NaN wins. Floating and integer dtypes; no
-// elements are an error. `index_dtype` is int32 or int64.
+// row-major over the reduced axes; a NaN counts as the extreme. Floating and
+// integer dtypes; no elements are an error. `index_dtype` is int32 or int64.
 absl::StatusOr<Tensor> ArgMax(const Tensor& x, const ReduceParams& params,
                               bool select_last_index = false,
                               DType index_dtype = DType::Int(32));

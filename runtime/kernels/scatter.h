@@ -12,7 +12,7 @@
 
 namespace baton::kernels {
 
-// How an update is combined with what is there. kMean divides the sum of the
+// How an update is combined with the old element. kMean divides the sum of the
 // old element and its updates by their number.
 enum class ScatterMode { kUpdate, kAdd, kMul, kMin, kMax, kMean };
 

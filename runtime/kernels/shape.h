@@ -72,12 +72,13 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
                            absl::Span<const int64_t> after, PadMode mode,
                            const Tensor& value);
 
-// What becomes of an index outside of [0, extent): it is clamped, taken modulo
-// the extent, or an error.
+// The treatment of an index outside of [0, extent): clamp it, take it modulo
+// the extent, or report an error.
 enum class IndexMode { kClip, kWrap, kCheck };
-// The elements of `x` at `indices` (integers of any shape) along `axis`, which
-// the shape of `indices` takes the place of; without an axis, of `x` as a
-// vector. The first `batch_dims` dimensions of `indices` go with those of `x`.
+// The elements of `x` at `indices` (integers of any shape) along `axis`; the
+// shape of `indices` replaces that axis. Without an axis, `x` is taken as a
+// vector. The first `batch_dims` dimensions of `indices` correspond to those of
+// `x`.
 absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
                             absl::optional<int64_t> axis,
                             IndexMode mode = IndexMode::kClip,
@@ -92,7 +93,7 @@ absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
                                 int64_t batch_dims = 0);
 
 // `x` repeated reps[i] times along axis i; the shorter of shape and `reps` is
-// filled up with ones at the front.
+// padded with ones at the front.
 absl::StatusOr<Tensor> Tile(const Tensor& x, absl::Span<const int64_t> reps);
 // Each element `repeats` times along `axis`.
 absl::StatusOr<Tensor> Repeat(const Tensor& x, int64_t repeats, int64_t axis);

@@ -11,13 +11,13 @@
 namespace baton {
 namespace tape {
 
-// Passes leave tapes with this attribute alone.
+// Passes skip tapes with this attribute.
 inline constexpr absl::string_view kFrozen = "Frozen";
 
 // The tapes of a module. CheckTapes runs after every pass over them.
 const FunctionKind<Tape>& Tapes();
 
-// Removes steps whose results nobody reads. Steps have no effects.
+// Removes steps whose results no other step reads. Steps have no effects.
 Pass RemoveDeadSteps();
 
 // An error if a function of the module is not well-formed.

@@ -1,7 +1,7 @@
 // A second level of the IR, beside Relay: tapes, straight lists of steps on
-// registers. It is defined here alone: `ir/` and `transform/` do not know it.
-// It shows what a level consists of (docs/add_a_kind_of_node.md), and its test
-// that all of Baton's machinery serves it.
+// registers. `ir/` and `transform/` do not depend on it. It shows what a level
+// consists of (docs/add_a_kind_of_node.md); its test shows that all of `ir/`
+// and `transform/` works for it.
 //
 //   tape @scaled(%x, %y) {
 //     %t = multiply(%x, %y);
@@ -9,9 +9,9 @@
 //     return %t;
 //   }
 //
-// A step calls an operator or a function of the module, of any kind, with what
-// registers hold, and puts the result into a register, which may be written
-// again.
+// A step calls an operator or a function of the module, of any kind, with the
+// values of registers, and stores the result in a register, which may be
+// written again.
 
 #ifndef BATON_TESTING_TAPE_TAPE_H_
 #define BATON_TESTING_TAPE_TAPE_H_
@@ -97,8 +97,8 @@ class Step : public Expr {
                           std::move(span))) {}
 };
 
-// A function: its parameters hold the arguments, the other registers nothing
-// before a step writes them.
+// A function: its parameters hold the arguments; the other registers are
+// undefined until a step writes them.
 class TapeNode final : public BaseFuncNode {
  public:
   BATON_NODE(Tape, BaseFuncNode, TapeKind::kTape)

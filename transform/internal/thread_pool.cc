@@ -23,14 +23,14 @@ ThreadPool& ThreadPool::Shared() {
   return *pool;
 }
 
-void ThreadPool::Ask(int helpers, const std::function<void()>& task) {
+void ThreadPool::Submit(int helpers, const std::function<void()>& task) {
   helpers = std::min(helpers, kMaxThreads - 1);
   const std::lock_guard<std::mutex> lock(mutex_);
   while (num_threads_ < helpers) {
     try {
       std::thread([this] { Work(); }).detach();
     } catch (const std::system_error&) {
-      break;  // Those that there are must do.
+      break;  // Go on with the threads that there are.
     }
     ++num_threads_;
   }
@@ -39,7 +39,8 @@ void ThreadPool::Ask(int helpers, const std::function<void()>& task) {
       tasks_.push_back(task);
     }
   } catch (const std::bad_alloc&) {
-    // Nor may those that have the task find the asker gone.
+    // Do not throw: threads that have the task already must find the caller
+    // alive.
   }
   wake_.notify_all();
 }
@@ -47,9 +48,10 @@ void ThreadPool::Ask(int helpers, const std::function<void()>& task) {
 void ThreadPool::ForEachPart(int n, int num_threads,
                              absl::FunctionRef<void(int begin, int end)> body) {
   struct Loop {
-    // Not for helpers that find nothing left.
+    // Late helpers, which find no range left, must not use `body` or `limits`:
+    // the caller may have returned.
     const absl::FunctionRef<void(int begin, int end)> body;
-    const Limits& limits;  // neither are these
+    const Limits& limits;  // see `body`
     const int n;
     const int part;
     std::mutex mutex;
@@ -66,7 +68,7 @@ void ThreadPool::ForEachPart(int n, int num_threads,
         next = std::min(begin + part, n);
         const int end = next;
         lock.unlock();
-        Shared().LetOthersPass();
+        Shared().MaybeDelay();
         std::exception_ptr thrown;
         try {
           const ScopedLimits scope(limits);
@@ -86,8 +88,8 @@ void ThreadPool::ForEachPart(int n, int num_threads,
   const int part = std::max(n / (num_threads * 8), 1);
   const std::shared_ptr<Loop> loop(
       new Loop{.body = body, .limits = CurrentLimits(), .n = n, .part = part});
-  Ask(std::min(num_threads, (n + part - 1) / part) - 1,
-      [loop] { loop->Help(); });
+  Submit(std::min(num_threads, (n + part - 1) / part) - 1,
+         [loop] { loop->Help(); });
   loop->Help();
   std::unique_lock<std::mutex> lock(loop->mutex);
   loop->done.wait(lock, [&loop] { return loop->num_active == 0; });
@@ -103,14 +105,14 @@ void ThreadPool::Work() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    LetOthersPass();
+    MaybeDelay();
     task();
   }
 }
 
-void ThreadPool::Dawdle() {
-  const uint64_t seed = shuffle_seed_.load(std::memory_order_relaxed);
-  const uint64_t n = num_dawdles_.fetch_add(1, std::memory_order_relaxed);
+void ThreadPool::Delay() {
+  const uint64_t seed = schedule_seed_.load(std::memory_order_relaxed);
+  const uint64_t n = num_delays_.fetch_add(1, std::memory_order_relaxed);
   // The mixing function of splitmix64 (Steele, Lea and Flood, 2014).
   uint64_t x = (seed << 32) + n * 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

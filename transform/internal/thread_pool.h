@@ -1,4 +1,4 @@
-// Threads that help with work that is there in pieces.
+// Threads that share work which is divided into independent parts.
 
 #ifndef BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
 #define BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
@@ -14,48 +14,50 @@
 
 namespace baton::internal {
 
-// Shared by the whole process; its threads are started when first asked for
-// and live as long as the process. Whoever asks for help must do all the work
-// itself if none comes: helpers may all be busy, or waiting.
+// One pool for the process. Threads are started on demand and live as long as
+// the process. There is no promise that a submitted task ever starts, as all
+// threads may be busy or waiting: the submitter must be able to do all the work
+// itself.
 class ThreadPool {
  public:
   static ThreadPool& Shared();
 
-  // The most threads that work on anything, the one that asks included.
+  // The most threads that work on one loop, the caller's included.
   static constexpr int kMaxThreads = 256;
 
-  // Has `task` called up to `helpers` times, on other threads, perhaps much
-  // later. Without memory for that, fewer times.
-  void Ask(int helpers, const std::function<void()>& task);
+  // Has up to `helpers` other threads call `task` once each, perhaps much
+  // later; fewer if there is no memory for more.
+  void Submit(int helpers, const std::function<void()>& task);
 
-  // Calls `body(begin, end)` for parts that make up 0 to n, on up to
-  // `num_threads` threads, which have the caller's limits (base/limits.h);
-  // returns when all are done. If `body` throws, so does this, once the parts
-  // that are under way are done.
+  // Calls `body(begin, end)` for ranges that together are [0, n), on up to
+  // `num_threads` threads, which get the caller's limits (base/limits.h), and
+  // waits for all calls to return. If `body` throws, starts no more calls,
+  // waits for those that have started, and rethrows.
   void ForEachPart(int n, int num_threads,
                    absl::FunctionRef<void(int begin, int end)> body);
 
-  // For tests: where threads may overtake each other they do, now and then, in
-  // another way for each `seed`; 0 for not at all.
-  void Shuffle(uint64_t seed) {
-    shuffle_seed_.store(seed, std::memory_order_relaxed);
+  // For tests: makes MaybeDelay() delay threads at random, so that tests see
+  // other schedules. Each `seed` gives another sequence of delays; 0 turns them
+  // off.
+  void PerturbSchedule(uint64_t seed) {
+    schedule_seed_.store(seed, std::memory_order_relaxed);
   }
-  // Such a place.
-  void LetOthersPass() {
-    if (shuffle_seed_.load(std::memory_order_relaxed) != 0) Dawdle();
+  // Called at points where the order of threads matters.
+  void MaybeDelay() {
+    if (schedule_seed_.load(std::memory_order_relaxed) != 0) Delay();
   }
 
  private:
   void Work();
-  void Dawdle();
+  void Delay();
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;
   int num_threads_ = 0;
 
-  std::atomic<uint64_t> shuffle_seed_{0};
-  std::atomic<uint64_t> num_dawdles_{0};
+  std::atomic<uint64_t> schedule_seed_{0};
+  std::atomic<uint64_t> num_delays_{0};
 };
 
 }  // namespace baton::internal

@@ -11,7 +11,7 @@ namespace {
 
 TEST(ThreadPoolTest, DoesEachPartOnce) {
   for (const uint64_t seed : {0, 1, 2}) {
-    ThreadPool::Shared().Shuffle(seed);
+    ThreadPool::Shared().PerturbSchedule(seed);
     for (const int threads : {1, 2, 16}) {
       for (const int n : {0, 1, 2, 17, 1000}) {
         std::vector<int> times(n);
@@ -25,7 +25,7 @@ TEST(ThreadPoolTest, DoesEachPartOnce) {
       }
     }
   }
-  ThreadPool::Shared().Shuffle(0);
+  ThreadPool::Shared().PerturbSchedule(0);
 }
 
 TEST(ThreadPoolTest, NestedUseEnds) {

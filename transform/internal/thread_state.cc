@@ -67,9 +67,9 @@ bool ThreadState::IsRunningIn(const PassContext& context) const {
   return false;
 }
 
-absl::Status ThreadState::TakeTurn() {
+absl::Status ThreadState::AwaitTurn() {
   if (has_turn_) return absl::OkStatus();
-  absl::StatusOr<int64_t> base = turn_->Await();
+  absl::StatusOr<int64_t> base = ticket_->Await();
   if (!base.ok()) return base.status();
   has_turn_ = true;
   number_base_ = *base;

@@ -1,4 +1,4 @@
-// What the pass manager knows of each thread.
+// The state that the pass manager keeps for each thread.
 
 #ifndef BATON_TRANSFORM_INTERNAL_THREAD_STATE_H_
 #define BATON_TRANSFORM_INTERNAL_THREAD_STATE_H_
@@ -16,15 +16,15 @@
 
 namespace baton::internal {
 
-// The place of one body among bodies that run at the same time. Whatever can
-// be observed (instruments) waits for its turn: it happens as if the bodies
-// ran one after the other.
-class Turn {
+// The ticket of one body among bodies that run concurrently. Before a body does
+// anything observable (calls an instrument), it waits for its turn, so that
+// observers see the bodies as if they ran one after the other.
+class Ticket {
  public:
-  virtual ~Turn() = default;
-  // Waits until the bodies before this one have ended, and returns how many
-  // executions had started by then in the whole run. An error if one of them
-  // failed: this body then does not count. May be called more than once, from
+  virtual ~Ticket() = default;
+  // Waits until all earlier bodies have ended, and returns how many executions
+  // had started by then in the whole run. An error if one of them failed: the
+  // result of this body is then discarded. May be called more than once, from
   // any thread.
   virtual absl::StatusOr<int64_t> Await() = 0;
 };
@@ -34,14 +34,14 @@ class ThreadState {
   // The state of this thread.
   static ThreadState& Get();
 
-  // A thread that helps another one: its outermost context and execution are
-  // those given.
+  // The state of a thread that helps another one: `context` and `running` are
+  // its outermost context and execution.
   ThreadState(PassContext context, const PassExecution* running)
       : base_(std::move(context)), running_(running) {}
   ThreadState(const ThreadState&) = delete;
   ThreadState& operator=(const ThreadState&) = delete;
 
-  // Makes a state that of this thread, for as long as this lives.
+  // Makes `state` the state of this thread while this object lives.
   class Adopt {
    public:
     explicit Adopt(ThreadState* state);
@@ -54,18 +54,19 @@ class ThreadState {
   const PassContext& context() const {
     return scopes_.empty() ? base_ : scopes_.back().context;
   }
-  // So that the next PushScope takes no memory.
+  // Allocates now what the next PushScope needs, so that it cannot fail.
   void ReserveScope();
   void PushScope(const PassContext& context, uint64_t id);
-  // False if the scope is not there. `was_innermost` tells whether it was last.
+  // False if there is no such scope. Sets `*was_innermost` to whether it was
+  // the innermost one.
   bool PopScope(uint64_t id, bool* was_innermost);
 
-  // The innermost execution that is under way; may be null.
+  // The innermost execution that is running; may be null.
   const PassExecution* running() const { return running_; }
   // True if a pass is running in `context`.
   bool IsRunningIn(const PassContext& context) const;
 
-  // Around the hooks and the body of an execution.
+  // Brackets the hooks and the body of an execution with Begin() and End().
   class Running {
    public:
     Running(ThreadState& state, PassExecution& execution)
@@ -86,30 +87,31 @@ class ThreadState {
     execution.number_ = number_base_ + executions_ + 1;
     running_ = &execution;
   }
-  // The execution takes its number.
+  // Confirms the number of the execution: it does run.
   void Count() { ++executions_; }
   void End(const PassExecution& execution) { running_ = execution.parent(); }
 
-  // The number of an execution that began in this state, as far as it is known
-  // now.
+  // The number of an execution that began in this state; relative to the ticket
+  // until number_base() is known.
   int64_t NumberOf(const PassExecution& execution) const {
     return execution.number_ - execution.number_base_ + number_base_;
   }
 
-  // Waits until this thread may do what others can observe. The error is only
-  // ever seen by code whose result does not count.
-  absl::Status TakeTurn();
-  Turn* turn() const { return turn_; }
+  // Waits for the turn of this thread's ticket, after which the thread may do
+  // what others can observe. Only code whose result is discarded sees the
+  // error.
+  absl::Status AwaitTurn();
+  Ticket* ticket() const { return ticket_; }
   bool has_turn() const { return has_turn_; }
-  void set_turn(Turn* turn) {
-    turn_ = turn;
+  void set_ticket(Ticket* turn) {
+    ticket_ = turn;
     has_turn_ = turn == nullptr;
     number_base_ = 0;
     executions_ = 0;
   }
 
-  // Executions are numbered number_base + 1 ... In a body that runs beside
-  // others the base is 0 until it is the body's turn.
+  // Executions are numbered from number_base() + 1. In a body that runs
+  // concurrently with others, the base is 0 until it is the body's turn.
   int64_t number_base() const { return number_base_; }
   int64_t executions() const { return executions_; }
   void AddExecutions(int64_t n) { executions_ += n; }
@@ -128,12 +130,12 @@ class ThreadState {
   const PassExecution* running_;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
-  Turn* turn_ = nullptr;
+  Ticket* ticket_ = nullptr;
   bool has_turn_ = true;
 };
 
-// `status` as the error of `execution`, which began in `state`. If not the pass
-// itself failed, `culprit` says who.
+// `status` as the error of `execution`, which began in `state`. `culprit` names
+// what failed if it is not the pass itself.
 absl::Status AddExecution(const absl::Status& status,
                           const PassExecution& execution,
                           const ThreadState& state,

@@ -41,7 +41,7 @@ struct CastHintAttrs {
   }
 };
 
-// on_device. A device is null where it does not matter.
+// on_device. A device is null if any will do.
 struct OnDeviceAttrs {
   AttrValue virtual_device;
   bool constrain_result = false;

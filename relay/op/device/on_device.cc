@@ -53,7 +53,7 @@ Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
   const auto* inner =
       call == nullptr ? nullptr : call->attrs_as<OnDeviceAttrs>();
   if (inner != nullptr) {
-    // What is between the two no longer counts.
+    // The annotation between the two has no effect.
     if (!outer->constrain_result && !inner->constrain_body) {
       return call->arg(0);
     }

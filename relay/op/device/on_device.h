@@ -1,5 +1,5 @@
-// on_device: a note of where its argument is computed, which passes look
-// through.
+// on_device: an annotation that names the device of its argument; passes look
+// through it.
 
 #ifndef BATON_RELAY_OP_DEVICE_ON_DEVICE_H_
 #define BATON_RELAY_OP_DEVICE_ON_DEVICE_H_
@@ -17,9 +17,9 @@ const CallNode* AsOnDevice(const Expr& expr);
 // The argument of an on_device; any other expression as it is.
 const Expr& IgnoringOnDevice(const Expr& expr);
 
-// `expr` with the note that `on_device`, a call, puts on its argument. What
-// says itself where it is (variables, functions, operators) gets none, and two
-// notes become one.
+// `expr` with the annotation that the call `on_device` puts on its argument. An
+// expression whose device is known otherwise (a variable, function or operator)
+// gets none, and two annotations become one.
 Expr OnDeviceLike(const CallNode* on_device, const Expr& expr);
 
 }  // namespace baton::relay

@@ -62,7 +62,7 @@ const ConvLayouts& LayoutsOf(int num_spatial, bool transposed) {
 // A convolution, with what the attribute structs have in common.
 class Convolution {
  public:
-  // What is done about the weight.
+  // How to treat the weight.
   enum class WeightCheck { kShape, kNone };
 
   template <typename A>

@@ -380,7 +380,8 @@ struct BinaryDenseAttrs {
   }
 };
 
-// What the quantized operators share with the convolutions.
+// Relations and rules that quantized convolutions share with the unquantized
+// ones.
 //
 // The type relations of nn.conv2d and nn.conv2d_transpose, for calls with these
 // attributes whose first two arguments are data and weight.

@@ -38,8 +38,8 @@
 namespace baton::relay {
 namespace {
 
-// An error unless there are `count` pairs, of which none is negative if so
-// asked.
+// An error unless there are `count` pairs, all non-negative if the caller asks
+// for it.
 absl::Status ExpectPairs(const TypeRelationContext& context,
                          absl::string_view what,
                          absl::Span<const std::vector<int64_t>> pairs,

@@ -1,5 +1,5 @@
-// Kernels of the operators on quantized tensors that compute: each as the
-// reference does it after its lowering of these operators.
+// Kernels of operators on quantized tensors. Each computes what the reference
+// computes after it lowers the operator.
 
 #ifndef BATON_RELAY_OP_QNN_QNN_KERNELS_H_
 #define BATON_RELAY_OP_QNN_QNN_KERNELS_H_
@@ -13,12 +13,12 @@
 namespace baton::relay {
 
 // qnn.dense, qnn.batch_matmul, qnn.conv2d and qnn.conv2d_transpose: the
-// unquantized operator on integers, zero points taken away. Both zero points
-// must be scalars.
+// unquantized operator on the integers minus their zero points. Both zero
+// points must be scalars.
 absl::StatusOr<Value> QnnProduct(const CallNode& call,
                                  absl::Span<const Value> args);
 
-// Both operands are brought to the quantization of the result first.
+// These requantize both operands to the quantization of the result first.
 absl::StatusOr<Value> QnnAdd(const CallNode& call,
                              absl::Span<const Value> args);
 absl::StatusOr<Value> QnnSubtract(const CallNode& call,
@@ -26,12 +26,12 @@ absl::StatusOr<Value> QnnSubtract(const CallNode& call,
 absl::StatusOr<Value> QnnConcatenate(const CallNode& call,
                                      absl::Span<const Value> args);
 
-// The product of integers is requantized. All scales and zero points must be
-// scalars.
+// Requantizes the product of the integers minus their zero points. All scales
+// and zero points must be scalars.
 absl::StatusOr<Value> QnnMul(const CallNode& call,
                              absl::Span<const Value> args);
 
-// A function of the real numbers that the elements stand for.
+// Applies `function` to the real numbers that the elements represent.
 absl::StatusOr<Value> QnnUnary(
     absl::StatusOr<Tensor> (*function)(const Tensor&),
     absl::Span<const Value> args);

@@ -30,8 +30,8 @@ absl::StatusOr<Tensor> ForEachBinaryRun(
     absl::FunctionRef<void(const BinaryRun&)> fill);
 
 // A tensor of `dtype`, stored as R, that holds fn(a, b) for the elements of two
-// tensors stored as T. kUnroll makes a loop for each way an operand may
-// broadcast, which the compiler can vectorize; worth it for cheap functions.
+// tensors stored as T. kUnroll makes a separate loop for each way an operand
+// may broadcast, which the compiler can vectorize; use it for cheap functions.
 template <typename T, typename R, bool kUnroll, typename Fn>
 absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
                                  const Tensor& b, DType dtype, const Fn& fn) {

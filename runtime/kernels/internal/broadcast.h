@@ -71,7 +71,7 @@ absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(
 
 // Calls fn(offsets of the operands, offset of the result) at the start of each
 // run of plan.dims.back() elements. The strides within a run are
-// plan.strides[k].back(). Nothing is called if the result is empty.
+// plan.strides[k].back(). Calls nothing if the result is empty.
 template <size_t N, typename Fn>
 void ForEachRun(const BroadcastPlan<N>& plan, const Fn& fn) {
   for (int64_t d : plan.dims) {

@@ -13,7 +13,8 @@ namespace baton::kernels::internal {
 // `x` with its elements converted to `dtype`; `x` itself, sharing the buffer,
 // if it has that dtype. Integers wrap. A float becomes an integer by
 // truncation to int64 (or uint64 if the target is that), saturating, NaN as
-// zero, and then wraps. To bool: is it different from zero.
+// zero, and then wraps. Conversion to bool is true for elements other than
+// zero.
 absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                                DType dtype);
 

@@ -12,8 +12,8 @@ namespace baton::kernels::internal {
 
 // Copies the elements of `shape`, of `element_size` bytes (1, 2, 4 or 8), from
 // `src` to `dst`. Strides count elements; those of `src` may be zero or
-// negative, those of `dst` must be positive and give each element a place of
-// its own. The buffers must not overlap.
+// negative, those of `dst` must be positive and must not make elements overlap.
+// The buffers must not overlap.
 //
 // Dimensions are merged where both sides allow it; contiguous runs are copied
 // whole, and a swap of the fastest dimensions goes through tiles.

@@ -1,4 +1,5 @@
-// Tensors to test kernels with.
+// Tensors and matchers for tests of kernels. (ir/testing has a level of the IR
+// for tests; testing/ has the laws of passes.)
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_TESTING_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_TESTING_H_

@@ -50,7 +50,7 @@ absl::Status CheckRank(absl::string_view kernel, absl::string_view what,
 absl::Status CheckSameDType(absl::string_view kernel, const Tensor& a,
                             const Tensor& b);
 
-// Sum and product that refuse to overflow.
+// Sum and product; an error on overflow.
 absl::StatusOr<int64_t> CheckedAdd(absl::string_view kernel, int64_t a,
                                    int64_t b);
 absl::StatusOr<int64_t> CheckedMul(absl::string_view kernel, int64_t a,
