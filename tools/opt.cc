@@ -35,6 +35,7 @@
 #include "baton/instrument/progress.h"
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"
+#include "baton/instrument/verify_contracts.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/diagnostics.h"
@@ -56,6 +57,7 @@
 #include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
+#include "baton/transform/contracts.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
@@ -353,6 +355,9 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   }
   // Those that may find fault come last: the others have seen the culprit.
   if (run.verify_each) add(std::make_shared<VerifyInstrument>());
+  if (run.verify_contracts) {
+    add(std::make_shared<VerifyContractsInstrument>());
+  }
   if (run.check_values) {
     add(std::make_shared<CheckValuesInstrument>(CheckValuesOptions{
         .seed = static_cast<uint32_t>(run.seed),
@@ -409,7 +414,12 @@ absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
                              .instruments = watch.instruments()});
   return context.Run([&]() -> absl::StatusOr<Outcome> {
     Outcome outcome;
-    BATON_ASSIGN_OR_RETURN(outcome.module, pipeline(std::move(module)));
+    Pass complete = pipeline;
+    if (run.insert_required) {
+      BATON_ASSIGN_OR_RETURN(complete,
+                             InsertRequired(pipeline, module, context));
+    }
+    BATON_ASSIGN_OR_RETURN(outcome.module, complete(std::move(module)));
     BATON_ASSIGN_OR_RETURN(outcome.report, watch.Report());
     if (!options.report.empty()) {
       BATON_ASSIGN_OR_RETURN(outcome.json_report, watch.JsonReport());

@@ -32,7 +32,9 @@ struct RunOptions {
   std::string config;         // `KEY=VALUE,...`; see transform/config.h
   int threads = 1;            // 0 for as many as the machine has
   int64_t bisect_limit = -1;  // negative for no limit
+  bool insert_required = false;
   bool verify_each = false;
+  bool verify_contracts = false;
   bool check_values = false;
   int64_t seed = 0;
   // Whether the module that the passes are given has types.
@@ -65,6 +67,10 @@ struct RunOptions {
       FlagSpec{.help = "Passes that run whatever their level.",
                .value = "A,B",
                .group = kPassFlags});
+    v("insert_required", &RunOptions::insert_required,
+      FlagSpec{.help = "Adds the passes that the pipeline lacks by the "
+                       "contracts of its passes.",
+               .group = kPassFlags});
     v("config", &RunOptions::config,
       FlagSpec{.help = "Settings that passes read.",
                .value = "KEY=VALUE,...",
@@ -82,6 +88,10 @@ struct RunOptions {
       FlagSpec{
           .help = "Checks the module after each pass; names the guilty one.",
           .group = kFaultFlags});
+    v("verify_contracts", &RunOptions::verify_contracts,
+      FlagSpec{.help = "Holds passes to the forms of programs that they need, "
+                       "establish and keep; the pipeline before it runs.",
+               .group = kFaultFlags});
     v("check_values", &RunOptions::check_values,
       FlagSpec{.help = "Evaluates the module before and after each pass; names "
                        "the guilty one.",

@@ -192,7 +192,8 @@ Pass DefuseOps() {
       {.name = "DefuseOps",
        .opt_level = 3,
        .required = {"InferType"},
-       .doc = "Replaces calls of function literals by their bodies."});
+       .doc = "Replaces calls of function literals by their bodies.",
+       .establishes = {"no_primitive_functions"}});
 }
 BATON_REGISTER_PASS(DefuseOps);
 

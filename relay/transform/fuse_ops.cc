@@ -409,7 +409,8 @@ Pass FuseOps(FuseOpsOptions options) {
       },
       {.name = "FuseOps",
        .required = {"InferType"},
-       .doc = "Groups calls of operators into primitive functions."},
+       .doc = "Groups calls of operators into primitive functions.",
+       .destroys = {"no_primitive_functions"}},
       options);
 }
 BATON_REGISTER_PASS(FuseOps);

@@ -116,6 +116,7 @@ Pass InferType() {
   return CreateModulePass(InferTypesInGroups,
                           {.name = "InferType",
                            .doc = "Infers the type of every expression.",
+                           .establishes = {"typed"},
                            .idempotent = true,
                            .always_run = true});
 }

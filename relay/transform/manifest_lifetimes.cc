@@ -249,7 +249,8 @@ Pass ManifestLifetimes() {
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) { return Rewrite(function); },
       {.name = "ManifestLifetimes",
-       .doc = "Says where the life of each variable ends."});
+       .doc = "Says where the life of each variable ends.",
+       .needs = {"a_normal_form"}});
 }
 BATON_REGISTER_PASS(ManifestLifetimes);
 

@@ -22,7 +22,9 @@ Pass ToANormalForm() {
       },
       {.name = "ToANormalForm",
        .opt_level = 1,
-       .doc = "Binds every expression to a variable."});
+       .doc = "Binds every expression to a variable.",
+       .establishes = {"a_normal_form", "basic_block_normal_form"},
+       .destroys = {"typed"}});
 }
 BATON_REGISTER_PASS(ToANormalForm);
 

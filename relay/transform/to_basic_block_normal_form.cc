@@ -48,7 +48,9 @@ Pass ToBasicBlockNormalForm() {
       },
       {.name = "ToBasicBlockNormalForm",
        .opt_level = 1,
-       .doc = "Binds what scopes share to variables, around those scopes."});
+       .doc = "Binds what scopes share to variables, around those scopes.",
+       .establishes = {"basic_block_normal_form"},
+       .destroys = {"typed"}});
 }
 BATON_REGISTER_PASS(ToBasicBlockNormalForm);
 

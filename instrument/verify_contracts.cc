@@ -1,0 +1,85 @@
+#include "baton/instrument/verify_contracts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/transform/contracts.h"
+#include "baton/transform/form.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+namespace {
+
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+absl::Status VerifyContractsInstrument::FormOf(const IRModule& module,
+                                               const std::string& form) {
+  if (!module.SameAs(state_)) {
+    forms_.clear();
+    state_ = module;
+  }
+  const auto it = forms_.find(form);
+  if (it != forms_.end()) return it->second;
+  const Form* found = Forms().Find(form);
+  absl::Status status =
+      found == nullptr ? Forms().Get(form).status() : found->check(module);
+  forms_[form] = status;
+  return status;
+}
+
+absl::Status VerifyContractsInstrument::RunBeforePass(
+    const IRModule& module, const PassExecution& pass) {
+  if (pass.depth() > 0) return absl::OkStatus();
+  return CheckContracts(pass.pass(), module, PassContext::Current());
+}
+
+absl::Status VerifyContractsInstrument::RunAfterPass(
+    const IRModule& module, const PassExecution& pass) {
+  if (pass.info().granularity == PassGranularity::kSequence) {
+    return absl::OkStatus();
+  }
+  std::vector<std::string> kept;
+  for (const std::string& form : Forms().Names()) {
+    if (!pass.changed() || Contains(pass.info().destroys, form) ||
+        Contains(pass.info().establishes, form)) {
+      continue;
+    }
+    if (FormOf(pass.before(), form).ok()) kept.push_back(form);
+  }
+  for (const std::string& form : pass.info().establishes) {
+    if (const absl::Status status = FormOf(module, form); !status.ok()) {
+      return absl::InternalError(
+          absl::StrCat(pass.name(), " should establish ", form,
+                       ", which its result does not have: ", status.message()));
+    }
+  }
+  for (const std::string& form : kept) {
+    if (const absl::Status status = FormOf(module, form); !status.ok()) {
+      return absl::InternalError(
+          absl::StrCat(pass.name(), " should keep ", form,
+                       ", which its result does not have: ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status VerifyContractsInstrument::ExitPassContext() {
+  state_ = IRModule();
+  forms_.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace baton
