@@ -85,7 +85,7 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = 
         parts += [
             Label("//relay/op:all_ops"),
             Label("//relay/transform:all_passes"),
-            Label("//testing/workloads:resnet"),
+            Label("//testing/workloads:networks"),
             Label("//tools:onnx_input"),
         ]
     cc_binary(

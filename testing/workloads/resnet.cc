@@ -2,14 +2,18 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/base/status_macros.h"
-#include "baton/relay/ir/visit.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/builders.h"
+#include "baton/testing/workloads/layers.h"
+#include "baton/testing/workloads/options.h"
 #include "baton/testing/workloads/workload.h"
 
 namespace baton::testing {
@@ -64,41 +68,40 @@ absl::StatusOr<Architecture> ArchitectureFor(int64_t num_layers,
                    absl::StrJoin(supported, ", ")));
 }
 
-// Layers that make their weights as variables without annotation: inference
-// finds their types.
+// The layers of a network over two or three spatial axes.
 class Layers {
  public:
   explicit Layers(const std::string& layout)
       : layout_(layout),
-        kernel_layout_(layout == "NCHW" ? "OIHW" : "HWIO"),
-        channel_axis_(static_cast<int>(layout.find('C'))) {}
-
-  const std::string& layout() const { return layout_; }
+        kernel_layout_(KernelLayout(layout)),
+        rank_(static_cast<int>(layout.size()) - 2),
+        // Over three axes the reference does not pass the axis.
+        channel_axis_(rank_ == 2 ? ChannelAxis(layout) : 1) {}
 
   Expr BatchNorm(const Expr& data, const std::string& name,
                  bool scale = true) const {
-    return TupleGetItem(
-        nn::BatchNorm(data, Var(name + "_gamma"), Var(name + "_beta"),
-                      Var(name + "_moving_mean"), Var(name + "_moving_var"),
-                      {.axis = channel_axis_, .epsilon = 2e-5, .scale = scale}),
-        0);
+    return testing::BatchNorm(
+        data, name, {.axis = channel_axis_, .epsilon = 2e-5, .scale = scale});
   }
 
-  Expr Conv2D(const Expr& data, const std::string& name, int64_t channels,
-              int64_t kernel, int64_t stride, int64_t padding) const {
-    return nn::Conv2D(data, Var(name + "_weight"),
-                      {.strides = {stride, stride},
-                       .padding = {padding, padding},
-                       .channels = channels,
-                       .kernel_size = {kernel, kernel},
-                       .data_layout = layout_,
-                       .kernel_layout = kernel_layout_});
+  Expr Conv(const Expr& data, const std::string& name, int64_t channels,
+            int64_t kernel, int64_t stride, int64_t padding) const {
+    return Conv(data, name, channels, Dims(rank_, kernel), Dims(rank_, stride),
+                Dims(rank_, padding));
   }
 
-  Expr DenseWithBias(const Expr& data, const std::string& name,
-                     int64_t units) const {
-    return nn::BiasAdd(nn::Dense(data, Var(name + "_weight"), {.units = units}),
-                       Var(name + "_bias"), /*axis=*/-1);
+  Expr Stem(const Expr& data, int64_t height, int64_t channels) const {
+    if (height <= 32) return Conv(data, "conv0", channels, 3, 1, 1);
+    if (rank_ == 3) {
+      const Expr body =
+          Conv(data, "conv0", channels, {3, 7, 7}, {1, 2, 2}, {1, 3, 3});
+      return nn::Relu(BatchNorm(body, "bn0"));
+    }
+    const Expr body = Conv(data, "conv0", channels, 7, 2, 3);
+    return nn::MaxPool2D(nn::Relu(BatchNorm(body, "bn0")), {.pool_size = {3, 3},
+                                                            .strides = {2, 2},
+                                                            .padding = {1, 1},
+                                                            .layout = layout_});
   }
 
   Expr ResidualUnit(const Expr& data, const std::string& name, int64_t channels,
@@ -107,81 +110,64 @@ class Layers {
     Expr body;
     if (bottleneck) {
       const int64_t inner = channels / 4;
-      body = Conv2D(act1, name + "_conv1", inner, 1, stride, 0);
+      body = Conv(act1, name + "_conv1", inner, 1, stride, 0);
       body = nn::Relu(BatchNorm(body, name + "_bn2"));
-      body = Conv2D(body, name + "_conv2", inner, 3, 1, 1);
+      body = Conv(body, name + "_conv2", inner, 3, 1, 1);
       body = nn::Relu(BatchNorm(body, name + "_bn3"));
-      body = Conv2D(body, name + "_conv3", channels, 1, 1, 0);
+      body = Conv(body, name + "_conv3", channels, 1, 1, 0);
     } else {
-      body = Conv2D(act1, name + "_conv1", channels, 3, stride, 1);
+      body = Conv(act1, name + "_conv1", channels, 3, stride, 1);
       body = nn::Relu(BatchNorm(body, name + "_bn2"));
-      body = Conv2D(body, name + "_conv2", channels, 3, 1, 1);
+      body = Conv(body, name + "_conv2", channels, 3, 1, 1);
     }
     const Expr shortcut =
-        same_shape ? data : Conv2D(act1, name + "_sc", channels, 1, stride, 0);
+        same_shape ? data : Conv(act1, name + "_sc", channels, 1, stride, 0);
     return Add(body, shortcut);
   }
 
+  Expr GlobalAvgPool(const Expr& data) const {
+    if (rank_ == 2) return nn::GlobalAvgPool2D(data, {.layout = layout_});
+    return Call(BATON_OP("nn.adaptive_avg_pool3d"), {data},
+                Attrs::Make(relay::AdaptivePool3DAttrs{.output_size = {1, 1, 1},
+                                                       .layout = layout_}));
+  }
+
  private:
+  Expr Conv(const Expr& data, const std::string& name, int64_t channels,
+            Dims kernel, Dims strides, Dims padding) const {
+    if (rank_ == 3) {
+      return Conv3D(data, name,
+                    {.strides = std::move(strides),
+                     .padding = std::move(padding),
+                     .channels = channels,
+                     .kernel_size = std::move(kernel),
+                     .data_layout = layout_,
+                     .kernel_layout = kernel_layout_});
+    }
+    return Conv2D(data, name,
+                  {.strides = std::move(strides),
+                   .padding = std::move(padding),
+                   .channels = channels,
+                   .kernel_size = std::move(kernel),
+                   .data_layout = layout_,
+                   .kernel_layout = kernel_layout_});
+  }
+
   std::string layout_;
   std::string kernel_layout_;
+  int rank_;
   int channel_axis_;
 };
 
-absl::Status Check(const ResNetOptions& options) {
-  if (options.layout != "NCHW" && options.layout != "NHWC") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("layout=\"", options.layout,
-                     "\" is not supported; expected NCHW or "
-                     "NHWC"));
-  }
-  if (options.image_shape.size() != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("image_shape must have three dimensions, found ",
-                     options.image_shape.size()));
-  }
-  for (int64_t d : options.image_shape) {
-    if (d < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("image_shape has the dimension ", d));
-    }
-  }
-  if (options.batch_size < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "batch_size must be positive, found ", options.batch_size));
-  }
-  if (options.num_classes < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "num_classes must be positive, found ", options.num_classes));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::StatusOr<Function> BuildResNet(const ResNetOptions& options) {
-  BATON_RETURN_IF_ERROR(Check(options));
-  const int64_t height = options.image_shape[options.layout == "NCHW" ? 1 : 0];
+// Over two or three spatial axes. The options are checked but for num_layers.
+absl::StatusOr<Function> Build(const Var& data, const std::string& layout,
+                               int64_t height, int64_t num_layers,
+                               int64_t num_classes) {
   BATON_ASSIGN_OR_RETURN(const Architecture architecture,
-                         ArchitectureFor(options.num_layers, height));
-  const Layers layers(options.layout);
-
-  Dims data_shape = {options.batch_size};
-  data_shape.insert(data_shape.end(), options.image_shape.begin(),
-                    options.image_shape.end());
-  const Var data("data", TensorType(data_shape, DType::Float(32)));
-
+                         ArchitectureFor(num_layers, height));
+  const Layers layers(layout);
   Expr body = layers.BatchNorm(data, "bn_data", /*scale=*/false);
-  if (height <= 32) {
-    body = layers.Conv2D(body, "conv0", architecture.channels[0], 3, 1, 1);
-  } else {
-    body = layers.Conv2D(body, "conv0", architecture.channels[0], 7, 2, 3);
-    body = nn::Relu(layers.BatchNorm(body, "bn0"));
-    body = nn::MaxPool2D(body, {.pool_size = {3, 3},
-                                .strides = {2, 2},
-                                .padding = {1, 1},
-                                .layout = layers.layout()});
-  }
+  body = layers.Stem(body, height, architecture.channels[0]);
   for (size_t stage = 0; stage < architecture.units.size(); ++stage) {
     for (int64_t unit = 0; unit < architecture.units[stage]; ++unit) {
       body = layers.ResidualUnit(
@@ -192,11 +178,26 @@ absl::StatusOr<Function> BuildResNet(const ResNetOptions& options) {
     }
   }
   body = nn::Relu(layers.BatchNorm(body, "bn1"));
-  body = nn::GlobalAvgPool2D(body, {.layout = layers.layout()});
-  body =
-      layers.DenseWithBias(nn::BatchFlatten(body), "fc1", options.num_classes);
-  body = nn::Softmax(body);
-  return Function(FreeVars(body), body);
+  body = nn::BatchFlatten(layers.GlobalAvgPool(body));
+  return FunctionOf(nn::Softmax(DenseAddBias(body, "fc1", num_classes)));
+}
+
+}  // namespace
+
+absl::StatusOr<Function> BuildResNet(const ResNetOptions& options) {
+  BATON_RETURN_IF_ERROR(CheckLayout(options.layout, {"NCHW", "NHWC"}));
+  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+  const int64_t height = options.image_shape[options.layout == "NCHW" ? 1 : 0];
+  return Build(data, options.layout, height, options.num_layers,
+               options.num_classes);
+}
+
+absl::StatusOr<Function> BuildResNet3D(const ResNet3DOptions& options) {
+  BATON_RETURN_IF_ERROR(CheckLayout(options.layout, {"NCDHW", "NDHWC"}));
+  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options, /*image_rank=*/4));
+  const int64_t height = options.image_shape[options.layout == "NCDHW" ? 2 : 1];
+  return Build(data, options.layout, height, options.num_layers,
+               options.num_classes);
 }
 
 namespace {
@@ -204,6 +205,9 @@ namespace {
 const WorkloadRegistration kResNet("resnet",
                                    "Residual network with pre-activation.",
                                    BuildResNet);
+const WorkloadRegistration kResNet3D(
+    "resnet_3d", "Residual network over three spatial axes, for videos.",
+    BuildResNet3D);
 
 }  // namespace
 }  // namespace baton::testing

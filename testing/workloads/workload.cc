@@ -44,8 +44,8 @@ absl::StatusOr<Function> BuildNetwork(absl::string_view spec) {
 
 // Xavier uniform, average of fan-in and fan-out, magnitude 3; the first two
 // dimensions count as output and input whatever the layout, as in the
-// reference.
-absl::StatusOr<Tensor> XavierUniform(absl::string_view name,
+// reference. The window alone counts for a name that contains "depthwise".
+absl::StatusOr<Tensor> XavierUniform(absl::string_view name, DType dtype,
                                      absl::Span<const int64_t> shape,
                                      NumpyRandom& random) {
   if (shape.size() < 2) {
@@ -53,17 +53,21 @@ absl::StatusOr<Tensor> XavierUniform(absl::string_view name,
         absl::StrCat("weight ", name, " has fewer than two dimensions"));
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor weight,
-                         MutableTensor::Create(DType::Float(32), shape));
+                         MutableTensor::Create(dtype, shape));
   double window = 1;
   for (size_t i = 2; i < shape.size(); ++i) {
     window *= static_cast<double>(shape[i]);
   }
   const double fan_in = static_cast<double>(shape[1]) * window;
   const double fan_out = static_cast<double>(shape[0]) * window;
-  const double scale = std::sqrt(3.0 / ((fan_in + fan_out) / 2.0));
-  for (float& w : weight.span<float>()) {
-    w = static_cast<float>(random.Uniform(-scale, scale));
-  }
+  const double factor =
+      absl::StrContains(name, "depthwise") ? window : (fan_in + fan_out) / 2.0;
+  const double scale = std::sqrt(3.0 / factor);
+  VisitDType(dtype, [&]<typename T>() {
+    for (T& w : weight.span<T>()) {
+      w = static_cast<T>(random.Uniform(-scale, scale));
+    }
+  });
   return std::move(weight).Freeze();
 }
 
@@ -98,8 +102,10 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
   std::vector<std::pair<std::string, Tensor>> params;
   for (const Var& param : network->params()) {
     const std::string& name = param->name();
-    if (name == "data") continue;
     const TensorTypeNode* type = param->tensor_type();
+    if (name == "data" || (type != nullptr && !type->dtype().is_float())) {
+      continue;
+    }
     const auto shape =
         type == nullptr ? std::nullopt : ConstDims(type->shape());
     if (!shape.has_value()) {
@@ -108,7 +114,7 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
     }
     absl::StatusOr<Tensor> value;
     if (absl::EndsWith(name, "weight")) {
-      value = XavierUniform(name, *shape, random);
+      value = XavierUniform(name, type->dtype(), *shape, random);
     } else if (absl::EndsWith(name, "gamma") || absl::EndsWith(name, "var")) {
       value = Tensor::Ones(type->dtype(), *shape);
     } else if (absl::EndsWith(name, "beta") || absl::EndsWith(name, "mean") ||

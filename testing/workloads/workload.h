@@ -47,9 +47,10 @@ absl::StatusOr<IRModule> GetWorkloadModule(absl::string_view spec);
 // Sorted by name. The error is that some name was registered twice.
 absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads();
 
-// Weights for the parameters of a typed network, all but `data`: Xavier
-// uniform for names that end in `weight`, one for `gamma` and `var`, zero for
-// `beta`, `mean` and `bias`; drawn in parameter order from NumPy's generator.
+// Weights for the parameters of a typed network, all but the inputs: those
+// called `data`, and those whose elements are integers. Xavier uniform for
+// names that end in `weight`, one for `gamma` and `var`, zero for `beta`,
+// `mean` and `bias`; drawn in parameter order from NumPy's generator.
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
     const Function& network, uint32_t seed);
 
