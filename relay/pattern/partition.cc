@@ -80,14 +80,23 @@ Function FunctionOf(const MatchGroup& group, size_t number,
 Expr Partition(const DataflowPattern& pattern, const Expr& expr,
                const AttrMap& attrs,
                const std::function<bool(const Expr& root)>& check) {
+  if (check == nullptr) return PartitionMatches(pattern, expr, attrs, nullptr);
+  return PartitionMatches(pattern, expr, attrs, [&check](const Match& match) {
+    return check(match.root());
+  });
+}
+
+Expr PartitionMatches(const DataflowPattern& pattern, const Expr& expr,
+                      const AttrMap& attrs,
+                      const std::function<bool(const Match& match)>& accepts) {
   const IndexedGraph graph(expr);
   const Matcher matcher(pattern);
   const std::vector<MatchGroup> groups = FindMatchGroups(matcher, graph);
   NodeMap<int> by_root;  // 1 + the number of the group
   for (size_t i = 0; i < groups.size(); ++i) {
-    const Expr root = groups[i].match.root();
-    if (check == nullptr || check(root)) {
-      by_root[root.get()] = static_cast<int>(i) + 1;
+    const Match& match = groups[i].match;
+    if (accepts == nullptr || accepts(match)) {
+      by_root[match.root().get()] = static_cast<int>(i) + 1;
     }
   }
   if (by_root.empty()) return expr;

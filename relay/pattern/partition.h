@@ -8,6 +8,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
 
 namespace baton::relay {
 
@@ -20,6 +21,12 @@ namespace baton::relay {
 Expr Partition(const DataflowPattern& pattern, const Expr& expr,
                const AttrMap& attrs = {},
                const std::function<bool(const Expr& root)>& check = nullptr);
+
+// The same, and `accepts` sees all of the match: where it is false, the program
+// stays as it is.
+Expr PartitionMatches(const DataflowPattern& pattern, const Expr& expr,
+                      const AttrMap& attrs,
+                      const std::function<bool(const Match& match)>& accepts);
 
 }  // namespace baton::relay
 

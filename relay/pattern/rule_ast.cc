@@ -215,10 +215,13 @@ std::string PrintCondition(const RuleCondition& condition) {
 }
 
 std::string PrintRuleAst(const RuleAst& rule) {
-  std::string out = absl::StrCat("rule @", rule.name);
+  std::string out =
+      absl::StrCat(rule.is_pattern ? "pattern @" : "rule @", rule.name);
   if (!rule.doc.empty()) absl::StrAppend(&out, " \"", rule.doc, "\"");
-  absl::StrAppend(&out, " {\n  match {\n", BodyText(rule.match),
-                  "  }\n  replace {\n", BodyText(rule.replace), "  }\n");
+  absl::StrAppend(&out, " {\n  match {\n", BodyText(rule.match), "  }\n");
+  if (!rule.is_pattern) {
+    absl::StrAppend(&out, "  replace {\n", BodyText(rule.replace), "  }\n");
+  }
   if (!rule.where.empty()) {
     absl::StrAppend(
         &out, "  where { ",
@@ -228,7 +231,10 @@ std::string PrintRuleAst(const RuleAst& rule) {
                       }),
         " }\n");
   }
-  absl::StrAppend(&out, "  promise { ", PromiseText(rule.promise), " }\n}\n");
+  if (!rule.is_pattern) {
+    absl::StrAppend(&out, "  promise { ", PromiseText(rule.promise), " }\n");
+  }
+  absl::StrAppend(&out, "}\n");
   return out;
 }
 

@@ -94,6 +94,8 @@ struct RuleCondition {
 };
 
 struct RuleAst {
+  // `pattern`: without `replace` and `promise`.
+  bool is_pattern = false;
   std::string name;
   std::string doc;
   RuleBody match;

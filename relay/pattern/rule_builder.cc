@@ -125,7 +125,7 @@ class TextRule {
             absl::StrCat("not so: ", PrintCondition(condition)));
       }
     }
-    return Build(match, variables);
+    return ast_->is_pattern ? match.root() : Build(match, variables);
   }
 
  private:

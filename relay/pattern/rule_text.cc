@@ -52,10 +52,13 @@ constexpr int kMaxNodes = 100'000;
 
 class RuleReader {
  public:
-  RuleReader(std::shared_ptr<const Source> source, Diagnostics& diagnostics)
+  // `word`: what each entry begins with, `rule` or `pattern`.
+  RuleReader(std::shared_ptr<const Source> source, Diagnostics& diagnostics,
+             absl::string_view word)
       : source_(std::move(source)),
         diagnostics_(diagnostics),
-        lexer_(source_->text()) {
+        lexer_(source_->text()),
+        word_(word) {
     lexer_.Next();
   }
 
@@ -66,10 +69,11 @@ class RuleReader {
            diagnostics_.num_errors() < Diagnostics::kMaxErrors) {
       const int errors = diagnostics_.num_errors();
       auto rule = std::make_shared<RuleAst>();
-      if (!AtWord("rule")) {
-        Expected("a rule");
+      rule->is_pattern = word_ == "pattern";
+      if (!AtWord(word_)) {
+        Expected(absl::StrCat("a ", word_));
       } else if (ParseRule(*rule) && !names.insert(rule->name).second) {
-        Error(name_place_, absl::StrCat("there is a rule @", rule->name,
+        Error(name_place_, absl::StrCat("there is a ", word_, " @", rule->name,
                                         " in this text already"));
       }
       if (diagnostics_.num_errors() == errors) {
@@ -126,12 +130,12 @@ class RuleReader {
     return std::string(text.substr(1));
   }
 
-  // Goes on after a mistake: at the next `rule @name`.
+  // Goes on after a mistake: at the next `rule @name`, or `pattern @name`.
   void SkipToRule() {
     do {
       if (lexer_.kind() == TokenKind::kEnd) return;
       lexer_.Next();
-    } while (!AtWord("rule") || lexer_.PeekChar() != '@');
+    } while (!AtWord(word_) || lexer_.PeekChar() != '@');
   }
 
   bool ParseRule(RuleAst& rule);
@@ -176,6 +180,7 @@ class RuleReader {
   const std::shared_ptr<const Source> source_;
   Diagnostics& diagnostics_;
   Lexer lexer_;
+  const absl::string_view word_;
   RulePlace name_place_;
   // The body under way.
   RuleBody* body_ = nullptr;
@@ -208,7 +213,7 @@ bool RuleReader::ParseRule(RuleAst& rule) {
       if (!once(has_match, "match") || !ParseBody(rule.match, true)) {
         return false;
       }
-    } else if (AtWord("replace")) {
+    } else if (AtWord("replace") && !rule.is_pattern) {
       if (!once(has_replace, "replace") || !ParseBody(rule.replace, false)) {
         return false;
       }
@@ -217,15 +222,17 @@ bool RuleReader::ParseRule(RuleAst& rule) {
         return ErrorHere("`where` stands behind `match`, whose names it uses");
       }
       if (!once(has_where, "where") || !ParseWhere(rule)) return false;
-    } else if (AtWord("promise")) {
+    } else if (AtWord("promise") && !rule.is_pattern) {
       if (!once(has_promise, "promise") || !ParsePromise(rule)) return false;
     } else {
-      return Expected("`match`, `replace`, `where`, `promise` or `}`");
+      return Expected(rule.is_pattern
+                          ? "`match`, `where` or `}`"
+                          : "`match`, `replace`, `where`, `promise` or `}`");
     }
   }
-  if (!has_match || !has_replace) {
+  if (!has_match || (!has_replace && !rule.is_pattern)) {
     return Error(name_place_,
-                 absl::StrCat("rule @", rule.name, " has no `",
+                 absl::StrCat(word_, " @", rule.name, " has no `",
                               has_match ? "replace" : "match", "`"));
   }
   lexer_.Next();
@@ -884,7 +891,7 @@ bool RuleReader::ParsePromise(RuleAst& rule) {
 
 std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
                                     Diagnostics& diagnostics) {
-  return RuleReader(std::move(source), diagnostics).Run();
+  return RuleReader(std::move(source), diagnostics, "rule").Run();
 }
 
 absl::StatusOr<std::vector<RewriteRule>> ParseRules(
@@ -896,6 +903,18 @@ absl::StatusOr<std::vector<RewriteRule>> ParseRules(
                  diagnostics);
   if (diagnostics.has_errors()) return diagnostics.ToStatus();
   return rules;
+}
+
+absl::StatusOr<std::vector<RewriteRule>> ParsePatterns(
+    absl::string_view text, absl::string_view source_name) {
+  Diagnostics diagnostics;
+  std::vector<RewriteRule> patterns =
+      RuleReader(std::make_shared<const Source>(std::string(source_name),
+                                                std::string(text)),
+                 diagnostics, "pattern")
+          .Run();
+  if (diagnostics.has_errors()) return diagnostics.ToStatus();
+  return patterns;
 }
 
 std::string PrintRule(const RewriteRule& rule) {

@@ -75,6 +75,17 @@ absl::StatusOr<std::vector<RewriteRule>> ParseRules(
 std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
                                     Diagnostics& diagnostics);
 
+// The patterns of a file: rules that only say where they stand, for tables of
+// what an external compiler takes (pattern_table.h). Each is a rule that
+// replaces what it matches by itself.
+//
+//   pattern @acme.conv2d_relu "Both in one instruction." {
+//     match { nn.relu(nn.conv2d(%x, const(%w))) }
+//     where { dtype(%x) == "float32" }
+//   }
+absl::StatusOr<std::vector<RewriteRule>> ParsePatterns(
+    absl::string_view text, absl::string_view source_name = "patterns");
+
 // The text of rules that were read from text. Parsing it gives the same rules,
 // and printing those the same text. For a rule in C++: its name, doc and
 // pattern, in a comment.

@@ -17,6 +17,7 @@
 #include "baton/relay/analysis/purity.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/transform/copy_with.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -24,30 +25,6 @@
 
 namespace baton::relay {
 namespace {
-
-using Values = absl::flat_hash_map<const VarNode*, Expr>;
-
-Var Copy(const VarNode* var) {
-  return Var(
-      new VarNode(var->name(), var->annotation(), var->type(), var->span()));
-}
-
-// Substitutes variables and gives new ones to all lets, functions and patterns.
-// What is copied may use no other variables than these.
-class Copier final : public ExprMutator {
- public:
-  explicit Copier(const Values& values) : values_(values) {}
-
- protected:
-  Expr VisitVar(const Var& var) override {
-    Expr& value = values_[var.get()];
-    if (!value.defined()) value = Copy(var.get());
-    return value;
-  }
-
- private:
-  Values values_;
-};
 
 // Whether the function is to be inlined where it can be.
 bool IsMarked(const Function& function) {
@@ -185,7 +162,7 @@ class Inliner {
   // Function `f` as an expression. Its variables are new but for the first.
   absl::StatusOr<Expr> Literal(int f) {
     if (copies_[f]++ == 0) return functions_[f];
-    return Copier({}).Mutate(functions_[f]);
+    return CopyWith(functions_[f], {});
   }
 
   // What replaces `call` of function `callee`, node `i` of function `f`.
@@ -198,12 +175,12 @@ class Inliner {
                   {call.type_args().begin(), call.type_args().end()},
                   call.type(), call.span());
     }
-    Values values;
+    absl::flat_hash_map<const VarNode*, Expr> values;
     std::vector<std::pair<Var, Expr>> lets;
     for (size_t k = 0; k < args.size(); ++k) {
       const VarNode* param = function->params()[k].get();
       if (MayHaveEffect(f, graphs_[f].args(i)[k])) {
-        lets.push_back({Copy(param), args[k]});
+        lets.push_back({CopyVar(param), args[k]});
         values[param] = lets.back().first;
       } else {
         values[param] = args[k];
@@ -213,7 +190,7 @@ class Inliner {
     if (copies_[callee]++ == 0) {
       result = Substitute(function->body(), values);
     } else {
-      BATON_ASSIGN_OR_RETURN(result, Copier(values).Mutate(function->body()));
+      BATON_ASSIGN_OR_RETURN(result, CopyWith(function->body(), values));
     }
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
       result = Let(it->first, it->second, std::move(result));

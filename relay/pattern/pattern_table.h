@@ -1,0 +1,116 @@
+// Pattern tables: what external compilers (code generators, accelerators) can
+// take, by the compiler's name.
+//
+//   BATON_REGISTER_PATTERN_TABLE_TEXT("acme", "acme.patterns", R"(
+//     pattern @acme.conv2d_relu "Both in one instruction." {
+//       match { nn.relu(nn.conv2d(%x, const(%w))) }
+//       where { dtype(%x) == "float32" }
+//     })");
+//
+// or, in C++,
+//
+//   PatternTable AcmeTable() {
+//     return {.composites = {{.name = "acme.conv2d_relu",
+//                             .pattern = IsOp("nn.relu")(
+//                                 IsOp("nn.conv2d")(Wildcard(),
+//                                                   IsConstant()))}},
+//             .operators = {{.op = "add"}}};
+//   }
+//   BATON_REGISTER_PATTERN_TABLE("acme", AcmeTable);
+
+#ifndef BATON_RELAY_PATTERN_PATTERN_TABLE_H_
+#define BATON_RELAY_PATTERN_PATTERN_TABLE_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/registry.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+
+namespace baton::relay {
+
+// Operators that a compiler takes as one. MergeComposite makes a function of
+// each match, with the name as its attribute `Composite`.
+struct CompositePattern {
+  // The compiler, a dot, and what is to be known as one.
+  std::string name;
+  std::string doc = {};  // one line
+  DataflowPattern pattern;
+  // Whether the compiler takes this match; null: any. Match::Decline says why
+  // not.
+  std::function<bool(const Match& match)> accepts = nullptr;
+};
+
+// An operator that a compiler takes as it is.
+struct SupportedOperator {
+  std::string op;
+  // Whether it takes this call, which has types; null: any.
+  std::function<bool(const CallNode& call)> accepts = nullptr;
+};
+
+struct PatternTable {
+  // In the order in which they are tried: a node belongs to the first.
+  std::vector<CompositePattern> composites = {};
+  std::vector<SupportedOperator> operators = {};
+};
+
+// The table that a text describes (ParsePatterns in rule_text.h). Each name
+// begins with that of the compiler.
+absl::StatusOr<PatternTable> ParsePatternTable(
+    absl::string_view compiler, absl::string_view text,
+    absl::string_view source_name = "patterns");
+
+// A table that is made when it is first asked for, once operators are there.
+class LazyPatternTable {
+ public:
+  using Make = std::function<absl::StatusOr<PatternTable>()>;
+  explicit LazyPatternTable(Make make) : make_(std::move(make)) {}
+  // Errors: those of the text; a composite without the compiler's name before
+  // it; an operator that is not linked in.
+  absl::StatusOr<std::shared_ptr<const PatternTable>> Get(
+      absl::string_view compiler) const;
+
+ private:
+  const Make make_;
+  mutable std::mutex mutex_;
+  mutable std::optional<absl::StatusOr<std::shared_ptr<const PatternTable>>>
+      table_;
+};
+
+Registry<std::shared_ptr<const LazyPatternTable>>& PatternTables();
+
+// The table of that compiler. An error names the nearest known ones.
+absl::StatusOr<std::shared_ptr<const PatternTable>> GetPatternTable(
+    absl::string_view compiler);
+
+// Returns true.
+bool RegisterPatternTable(absl::string_view compiler,
+                          LazyPatternTable::Make make,
+                          CodeLocation location = CodeLocation::Current());
+bool RegisterPatternTableText(absl::string_view compiler,
+                              absl::string_view source_name,
+                              absl::string_view text,
+                              CodeLocation location = CodeLocation::Current());
+
+#define BATON_REGISTER_PATTERN_TABLE(compiler, make)              \
+  [[maybe_unused]] static const bool BATON_PATTERN_TABLE_CONCAT_( \
+      baton_pattern_table_, __COUNTER__) =                        \
+      ::baton::relay::RegisterPatternTable(compiler, make)
+#define BATON_REGISTER_PATTERN_TABLE_TEXT(compiler, source_name, text) \
+  [[maybe_unused]] static const bool BATON_PATTERN_TABLE_CONCAT_(      \
+      baton_pattern_table_, __COUNTER__) =                             \
+      ::baton::relay::RegisterPatternTableText(compiler, source_name, text)
+#define BATON_PATTERN_TABLE_CONCAT_(a, b) BATON_PATTERN_TABLE_CONCAT_IMPL_(a, b)
+#define BATON_PATTERN_TABLE_CONCAT_IMPL_(a, b) a##b
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_PATTERN_PATTERN_TABLE_H_

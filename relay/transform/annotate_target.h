@@ -1,0 +1,41 @@
+// AnnotateTarget: says which compiler takes each call.
+//
+// A call of a composite function goes to the compiler in its name, a call of
+// an operator to the first compiler whose pattern table takes it
+// (relay/pattern/pattern_table.h), all else to `default`. Around each stand
+// annotations (relay/analysis/annotated_regions.h). Calls that are annotated
+// for a compiler already keep that.
+
+#ifndef BATON_RELAY_TRANSFORM_ANNOTATE_TARGET_H_
+#define BATON_RELAY_TRANSFORM_ANNOTATE_TARGET_H_
+
+#include <string>
+#include <vector>
+
+#include "baton/base/fields.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct AnnotateTargetOptions {
+  std::vector<std::string> targets;
+  bool include_non_call_ops = true;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("targets", &AnnotateTargetOptions::targets,
+      "Names of compilers, the preferred first. One without a pattern table "
+      "takes composite functions only.",
+      kRequired);
+    v("include_non_call_ops", &AnnotateTargetOptions::include_non_call_ops,
+      "Whether tuples, projections and references between calls go to a "
+      "compiler too, if all that they are made of does.");
+  }
+};
+
+// A function pass of level 0, which requires InferType.
+Pass AnnotateTarget(AnnotateTargetOptions options);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_ANNOTATE_TARGET_H_

@@ -1,0 +1,22 @@
+// Copies of expressions with variables of their own: what is inlined twice.
+
+#ifndef BATON_RELAY_TRANSFORM_COPY_WITH_H_
+#define BATON_RELAY_TRANSFORM_COPY_WITH_H_
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::relay {
+
+// A variable like `var`.
+Var CopyVar(const VarNode* var);
+
+// `expr` with variables replaced by `values`, and new variables for all that
+// its lets, functions and patterns bind. It may use no others.
+absl::StatusOr<Expr> CopyWith(const Expr& expr,
+                              absl::flat_hash_map<const VarNode*, Expr> values);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_COPY_WITH_H_

@@ -1,0 +1,39 @@
+// MergeComposite: makes functions of what external compilers take as one.
+//
+// Each match of a composite pattern (relay/pattern/pattern_table.h) becomes the
+// call of a function with the attribute `Composite`, the pattern's name.
+// Patterns are tried in order, each on all of the program: what is in a
+// composite function belongs to it. AnnotateTarget gives the calls to the
+// compilers.
+
+#ifndef BATON_RELAY_TRANSFORM_MERGE_COMPOSITE_H_
+#define BATON_RELAY_TRANSFORM_MERGE_COMPOSITE_H_
+
+#include <string>
+#include <vector>
+
+#include "baton/relay/pattern/pattern_table.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct MergeCompositeOptions {
+  std::vector<std::string> compilers;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("compilers", &MergeCompositeOptions::compilers,
+      "Whose pattern tables are used, in this order; all that are linked in, "
+      "by name, if empty.");
+  }
+};
+
+// A function pass of level 0, which requires InferType.
+Pass MergeComposite(MergeCompositeOptions options = {});
+
+// The same pass with patterns of one's own.
+Pass MergeCompositePatterns(std::vector<CompositePattern> patterns);
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_MERGE_COMPOSITE_H_

@@ -1,0 +1,40 @@
+// PartitionGraph: makes global functions of the regions that annotations give
+// to external compilers (relay/analysis/annotated_regions.h).
+//
+// The function of a region has the attributes `Compiler`, `Primitive=1`,
+// `Inline=1` and `global_symbol`, which is its name:
+// `tvmgen_MODULE_COMPILER_FUNCTION_NUMBER`, where what is no letter or digit is
+// `_`. Functions that have a `Compiler` already are renamed like that, too. A
+// region of several results returns a tuple. Regions of the compiler `default`
+// stay where they are, without annotations.
+
+#ifndef BATON_RELAY_TRANSFORM_PARTITION_GRAPH_H_
+#define BATON_RELAY_TRANSFORM_PARTITION_GRAPH_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct PartitionGraphOptions {
+  std::string mod_name = "default";
+  bool bind_constants = true;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("mod_name", &PartitionGraphOptions::mod_name,
+      "The module's part of the names of functions.");
+    v("bind_constants", &PartitionGraphOptions::bind_constants,
+      "Whether constants that a region takes are put into its function.");
+  }
+};
+
+// A module pass of level 0. The result has types.
+Pass PartitionGraph(PartitionGraphOptions options = {});
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_PARTITION_GRAPH_H_

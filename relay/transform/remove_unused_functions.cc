@@ -1,0 +1,64 @@
+#include "baton/relay/transform/remove_unused_functions.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+absl::StatusOr<IRModule> RemoveUnused(IRModule module,
+                                      const std::vector<std::string>& entries) {
+  absl::flat_hash_set<std::string> used;
+  std::vector<std::string> pending;
+  for (const std::string& entry : entries) {
+    BATON_RETURN_IF_ERROR(module.Lookup(entry).status());
+    if (used.insert(entry).second) pending.push_back(entry);
+  }
+  while (!pending.empty()) {
+    const BaseFunc function = module.Find(pending.back());
+    pending.pop_back();
+    if (!function.defined()) continue;
+    PostOrderVisit(function, [&](const ExprNode* node) {
+      if (node->kind() != ExprKind::kGlobalVar) return;
+      const std::string& name = static_cast<const GlobalVarNode*>(node)->name();
+      if (used.insert(name).second) pending.push_back(name);
+    });
+  }
+  std::vector<std::string> unused;
+  for (const IRModule::Definition& definition : module.functions()) {
+    if (!used.contains(definition.var->name())) {
+      unused.push_back(definition.var->name());
+    }
+  }
+  for (const std::string& name : unused) module.Remove(name);
+  return module;
+}
+
+}  // namespace
+
+Pass RemoveUnusedFunctions(RemoveUnusedFunctionsOptions options) {
+  return CreateModulePass(
+      [options](IRModule module, const PassContext& /*context*/) {
+        return RemoveUnused(std::move(module), options.entry_functions);
+      },
+      {.name = "RemoveUnusedFunctions",
+       .opt_level = 1,
+       .doc = "Removes functions that no entry function reaches.",
+       .idempotent = true},
+      options);
+}
+BATON_REGISTER_PASS(RemoveUnusedFunctions);
+
+}  // namespace baton::relay
