@@ -145,6 +145,8 @@ TEST(RemoveUnusedFunctionsTest, KeepsWhatIsReached) {
       def @main1(%x: float32) -> float32 { @f(%x) }
       def @main2() -> fn (float32) -> float32 { @value })");
   ExpectPassLeaves(RemoveUnusedFunctions(),
+                   "def @f(%x: float32) -> float32 { %x }");
+  ExpectPassLeaves(RemoveUnusedFunctions(),
                    "def @main(%x: float32) -> float32 { %x }");
   EXPECT_THAT(RemoveUnusedFunctions({{"mian"}})(
                   ParseTyped("def @main(%x: float32) -> float32 { %x }")),

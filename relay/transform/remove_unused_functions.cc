@@ -20,6 +20,10 @@ namespace {
 
 absl::StatusOr<IRModule> RemoveUnused(IRModule module,
                                       const std::vector<std::string>& entries) {
+  if (entries == RemoveUnusedFunctionsOptions().entry_functions &&
+      !module.Find(entries[0]).defined()) {
+    return module;
+  }
   absl::flat_hash_set<std::string> used;
   std::vector<std::string> pending;
   for (const std::string& entry : entries) {

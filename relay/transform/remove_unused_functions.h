@@ -17,7 +17,8 @@ struct RemoveUnusedFunctionsOptions {
   static void VisitFields(V& v) {
     v("entry_functions", &RemoveUnusedFunctionsOptions::entry_functions,
       "Names of the functions that are called from outside. A module without "
-      "one of them is an error.");
+      "one of them is an error; without main, if that is all, it stays as it "
+      "is.");
   }
 };
 
