@@ -265,7 +265,7 @@ def _optimize_impl(ctx):
         args.add("--threads=%d" % attr.threads)
 
     out = ctx.outputs.out
-    emit = "binary" if out.extension == "baton" else "text"
+    emit = {"baton": "binary", "onnx": "onnx"}.get(out.extension, "text")
     ctx.actions.run(
         executable = ctx.executable.tool,
         arguments = [args, "--emit=" + emit, "--output=" + out.path],
@@ -327,7 +327,7 @@ def baton_optimize(name, passes, src = None, out = None, report = None, **kwargs
       passes: the pipeline, as for `baton-opt --passes`.
       src: a file with the module. In its place, `workload` names a built-in one.
       out: the optimized module; `<name>.relay` if not given. The binary format
-        if it ends in `.baton`, else text.
+        if it ends in `.baton`, ONNX if it ends in `.onnx`, else text.
       report: if given, a JSON file with the time that each pass took and how it
         changed the calls of each operator. Built only if it is asked for, by its
         name or by `--output_groups=report`: a run of its own, since times differ

@@ -22,7 +22,6 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -31,6 +30,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/listing.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/tensor.h"
 #include "baton/relay/ir/constant.h"
@@ -75,14 +75,6 @@ struct Scope {
   }
 };
 
-absl::string_view NodeName(const NodeProto& node) {
-  if (!node.name.empty()) return node.name;
-  for (absl::string_view output : node.outputs) {
-    if (!output.empty()) return output;
-  }
-  return node.op_type;
-}
-
 // The name of a parameter, as the reference makes it: what is no part of a
 // name is `_`, and none begins with a digit.
 std::string ParameterName(absl::string_view name) {
@@ -94,41 +86,6 @@ std::string ParameterName(absl::string_view name) {
       absl::ascii_isdigit(static_cast<unsigned char>(result[0]))) {
     result.insert(0, "input_");
   }
-  return result;
-}
-
-// A listing of nodes and where the name of each is in it.
-struct Listing {
-  std::shared_ptr<const Source> source;
-  std::vector<std::pair<int64_t, int64_t>> names;
-};
-
-absl::StatusOr<Listing> List(absl::Span<const absl::string_view> nodes,
-                             std::string source_name) {
-  Listing result;
-  result.names.reserve(nodes.size());
-  std::string text;
-  const auto append_names = [&text](absl::Span<const absl::string_view> names) {
-    for (size_t i = 0; i < names.size(); ++i) {
-      absl::StrAppend(&text, i == 0 ? "" : ", ",
-                      absl::Utf8SafeCEscape(names[i]));
-    }
-  };
-  for (absl::string_view message : nodes) {
-    BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
-    const size_t begin = text.size();
-    absl::StrAppend(&text, absl::Utf8SafeCEscape(NodeName(node)));
-    result.names.emplace_back(begin, text.size());
-    absl::StrAppend(&text, ": ", absl::Utf8SafeCEscape(node.domain),
-                    node.domain.empty() ? "" : ".",
-                    absl::Utf8SafeCEscape(node.op_type), "(");
-    append_names(node.inputs);
-    absl::StrAppend(&text, ") -> ");
-    append_names(node.outputs);
-    text.push_back('\n');
-  }
-  result.source =
-      std::make_shared<const Source>(std::move(source_name), std::move(text));
   return result;
 }
 
@@ -352,13 +309,16 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
   if (graph.has_sparse_initializers) {
     return absl::UnimplementedError("sparse tensors are not supported");
   }
-  for (const TensorProto& initializer : graph.initializers) {
+  const std::vector<Span> places = ListTensors(
+      graph.initializers, absl::StrCat(options_.name, " (initializers)"));
+  for (size_t i = 0; i < graph.initializers.size(); ++i) {
+    const TensorProto& initializer = graph.initializers[i];
     BATON_ASSIGN_OR_RETURN(Tensor tensor,
                            ReadTensor(initializer.message, tensors_));
     Type type = TensorType::Of(tensor.shape(), tensor.dtype());
     if (!scope.values
              .emplace(initializer.name,
-                      Constant(std::move(tensor), std::move(type)))
+                      Constant(std::move(tensor), std::move(type), places[i]))
              .second) {
       return absl::InvalidArgumentError(absl::StrCat(
           "there are two initializers of the name '", initializer.name, "'"));
@@ -456,9 +416,10 @@ absl::Status Importer::ConvertNodes(
     }
   }
   BATON_ASSIGN_OR_RETURN(
-      const Listing listing,
-      List(nodes, what.empty() ? options_.name
-                               : absl::StrCat(options_.name, " (", what, ")")));
+      const std::vector<Span> places,
+      ListNodes(nodes, what.empty()
+                           ? options_.name
+                           : absl::StrCat(options_.name, " (", what, ")")));
   const Scope* const outer_scope = std::exchange(scope_, &scope);
   const Opsets* const outer_opsets = std::exchange(opsets_, &opsets);
   const absl::Span<const AttributeProto> outer_attributes =
@@ -490,8 +451,7 @@ absl::Status Importer::ConvertNodes(
     }
     node.attributes = std::move(given);
 
-    const Span span(listing.source, listing.names[i].first,
-                    listing.names[i].second);
+    const Span& span = places[i];
     absl::StatusOr<Outputs> outputs = ConvertNode(node, span, scope, opsets);
     status = outputs.status();
     if (status.ok() && outputs->size() < node.outputs.size() &&

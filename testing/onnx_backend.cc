@@ -22,6 +22,8 @@
 #include "baton/base/tensor.h"
 #include "baton/base/text_file.h"
 #include "baton/ir/module.h"
+#include "baton/onnx/export.h"
+#include "baton/onnx/graph.h"
 #include "baton/onnx/import.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/tensor.h"
@@ -98,6 +100,20 @@ std::optional<std::string> UnknownInput(absl::string_view message) {
   return std::string(message.substr(begin + 2, end - begin - 2));
 }
 
+// The module after export and import.
+absl::StatusOr<IRModule> RoundTrip(const IRModule& module,
+                                   const OnnxCaseOptions& options,
+                                   std::string& written) {
+  BATON_ASSIGN_OR_RETURN(const onnx::OnnxModel model,
+                         ExportOnnx(module, {.opset = options.opset}));
+  const auto bytes = std::make_shared<const std::string>(model.ToString());
+  written = *bytes;
+  const absl::StatusOr<IRModule> again =
+      ImportOnnx(*bytes, bytes, {.name = "written.onnx"});
+  if (again.ok()) return again;
+  return absl::InternalError(again.status().message());
+}
+
 absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
                         const OnnxCaseOptions& options,
                         OnnxCaseResult& result) {
@@ -165,6 +181,9 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
     context.opt_level = 3;
     BATON_ASSIGN_OR_RETURN(
         module, PassContext(context).Run([&] { return passes(*module); }));
+  }
+  if (options.round_trip) {
+    BATON_ASSIGN_OR_RETURN(module, RoundTrip(*module, options, result.written));
   }
   const auto* main = module->Find("main").As<FunctionNode>();
   if (main == nullptr) return absl::InternalError("no main");

@@ -13,7 +13,8 @@ namespace baton {
 
 enum class OnnxOutcome {
   kPass,
-  kUnsupported,  // the importer says that it does not support the model
+  kUnsupported,  // the importer or the exporter says that it does not
+                 // support the model
   kWrong,        // anything else: an error, another result
 };
 
@@ -23,6 +24,8 @@ struct OnnxCaseResult {
   std::string message;
   // The inputs that had to be known when the model was imported.
   std::vector<std::string> known_inputs;
+  // The model that OnnxCaseOptions::round_trip wrote.
+  std::string written;
 };
 
 struct OnnxCaseOptions {
@@ -30,6 +33,10 @@ struct OnnxCaseOptions {
   double atol = 1e-7;
   // A pipeline that is run at level 3 before the model is evaluated.
   std::string passes;
+  // Whether the module is written as ONNX and read again before that is done.
+  bool round_trip = false;
+  // The version of ONNX's operators that is written.
+  int opset = 17;
 };
 
 // Imports, infers, evaluates and compares.

@@ -1,11 +1,13 @@
 // Runs cases in the layout of ONNX's backend tests.
 //
-// usage: run_onnx_backend [--passes=PIPELINE] [--table=FILE] FOLDER...
+// usage: run_onnx_backend [--passes=PIPELINE] [--round_trip [--opset=N]
+//                         [--save=FOLDER]] [--table=FILE] FOLDER...
 //
 // A folder that has no model.onnx is searched for folders that do. Prints a
 // line for each case that does not pass, and a summary; the exit code is 1 if a
 // case is wrong. --table writes what docs/onnx.md shows: the operators that
-// have converters, and the cases that do not pass.
+// have converters, and the cases that do not pass. With --round_trip the models
+// are written as ONNX and read again; --save keeps what was written.
 
 #include <algorithm>
 #include <filesystem>
@@ -61,6 +63,7 @@ std::string Reason(absl::string_view message) {
 int Run(int argc, char** argv) {
   OnnxCaseOptions options;
   std::string table_file;
+  std::string save;
   std::vector<fs::path> cases;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
@@ -68,6 +71,12 @@ int Run(int argc, char** argv) {
       options.passes = arg.substr(9);
     } else if (absl::StartsWith(arg, "--table=")) {
       table_file = arg.substr(8);
+    } else if (arg == "--round_trip") {
+      options.round_trip = true;
+    } else if (absl::StartsWith(arg, "--opset=")) {
+      options.opset = std::stoi(arg.substr(8));
+    } else if (absl::StartsWith(arg, "--save=")) {
+      save = arg.substr(7);
     } else if (fs::exists(fs::path(arg) / "model.onnx")) {
       cases.push_back(arg);
     } else {
@@ -84,8 +93,12 @@ int Run(int argc, char** argv) {
   for (const fs::path& folder : cases) {
     const OnnxCaseResult result = RunOnnxCase(folder.string(), options);
     ++counts[static_cast<int>(result.outcome)];
-    if (result.outcome == OnnxOutcome::kPass) continue;
     const std::string name = folder.filename().string();
+    if (!save.empty() && !result.written.empty()) {
+      std::ofstream(fs::path(save) / (name + ".onnx"), std::ios::binary)
+          << result.written;
+    }
+    if (result.outcome == OnnxOutcome::kPass) continue;
     const bool is_wrong = result.outcome == OnnxOutcome::kWrong;
     std::cout << (is_wrong ? "WRONG " : "UNSUPPORTED ") << name << ": "
               << absl::StrReplaceAll(result.message, {{"\n", " | "}}) << "\n";

@@ -110,6 +110,58 @@ Registry<ModuleReader>& ModuleReaders() {
   return registry;
 }
 
+Registry<ModuleWriter>& ModuleWriters() {
+  static auto& registry =
+      *Registry<ModuleWriter>::NewGlobal("writer of a format");
+  return registry;
+}
+
+absl::string_view ForeignKindOf(absl::string_view content) {
+  struct Kind {
+    absl::string_view begin;
+    absl::string_view name;
+    size_t offset = 0;
+  };
+  static constexpr Kind kKinds[] = {
+      {"PK\x03\x04", "a zip archive, as PyTorch saves models"},
+      {"\x1f\x8b", "a gzip file"},
+      {"BZh", "a bzip2 file"},
+      {"\xfd"
+       "7zXZ",
+       "an xz file"},
+      {"\x28\xb5\x2f\xfd", "a zstd file"},
+      {"ustar", "a tar archive", 257},
+      {"\x89HDF", "an HDF5 file, as Keras saves models"},
+      {"\x93NUMPY", "an array of NumPy"},
+      {"\x80\x02", "a pickle of Python"},
+      {"\x80\x04", "a pickle of Python"},
+      {"\x89PNG", "an image"},
+      {"\xff\xd8\xff", "an image"},
+      {"%PDF", "a PDF document"},
+      {"\x7f"
+       "ELF",
+       "a program or a library"},
+      {"ML\xefR", "bytecode of MLIR"},
+      {"TFL3", "a model of TensorFlow Lite", 4},
+      {"module {", "text of MLIR"},
+      {"module attributes", "text of MLIR"},
+      {"module @", "text of MLIR"},
+      {"builtin.module", "text of MLIR"},
+      {"func.func", "text of MLIR"},
+      {"HloModule", "text of XLA"},
+      {"<!DOCTYPE", "a web page"},
+      {"<html", "a web page"},
+      {"version https://git-lfs", "a pointer of Git LFS, not the file itself"},
+  };
+  for (const Kind& kind : kKinds) {
+    if (content.size() >= kind.offset &&
+        absl::StartsWith(content.substr(kind.offset), kind.begin)) {
+      return kind.name;
+    }
+  }
+  return "";
+}
+
 absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
     absl::string_view text) {
   std::map<std::string, std::vector<int64_t>> result;

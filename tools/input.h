@@ -1,15 +1,17 @@
-// Modules from the text or the binary file that a tool is given.
+// Modules from the file that a tool is given, and formats of other libraries.
 
 #ifndef BATON_TOOLS_INPUT_H_
 #define BATON_TOOLS_INPUT_H_
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/registry.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
@@ -56,6 +58,31 @@ struct ModuleReader {
 
 // By format: "onnx".
 Registry<ModuleReader>& ModuleReaders();
+
+// What a file is that is none of these, by its first bytes: "a zip archive".
+// Empty if they do not tell.
+absl::string_view ForeignKindOf(absl::string_view content);
+
+// Writes modules in a format that a library knows.
+struct ModuleWriter {
+  struct Options {
+    int onnx_opset = 17;
+    // The name of the file beside the output where large tensors go; empty:
+    // into the output.
+    std::string external_data;
+  };
+  // The content of files, in pieces that live as long as `owner`.
+  struct Output {
+    std::shared_ptr<const void> owner;
+    absl::Span<const absl::string_view> pieces;
+    absl::Span<const absl::string_view> external_pieces;
+  };
+  absl::StatusOr<Output> (*write)(const IRModule& module,
+                                  const Options& options) = nullptr;
+};
+
+// By format: "onnx".
+Registry<ModuleWriter>& ModuleWriters();
 
 // `x:[1,3,224,224],y:[1]`.
 absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(

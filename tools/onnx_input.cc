@@ -1,7 +1,13 @@
-// ONNX files as input of the tools.
+// ONNX files as input and output of the tools.
+
+#include <memory>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/onnx/export.h"
+#include "baton/onnx/graph.h"
 #include "baton/onnx/import.h"
 #include "baton/tools/input.h"
 
@@ -18,8 +24,19 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   return ImportOnnx(input.content.bytes, input.content.owner, options);
 }
 
+absl::StatusOr<ModuleWriter::Output> WriteOnnx(
+    const IRModule& module, const ModuleWriter::Options& options) {
+  BATON_ASSIGN_OR_RETURN(
+      onnx::OnnxModel model,
+      ExportOnnx(module, {.opset = options.onnx_opset,
+                          .external_data = options.external_data}));
+  const auto owner = std::make_shared<onnx::OnnxModel>(std::move(model));
+  return ModuleWriter::Output{owner, owner->pieces(), owner->external_pieces()};
+}
+
 [[maybe_unused]] const bool registered =
-    ModuleReaders().Register("onnx", {.read = ReadOnnx});
+    ModuleReaders().Register("onnx", {.read = ReadOnnx}) &&
+    ModuleWriters().Register("onnx", {.write = WriteOnnx});
 
 }  // namespace
 }  // namespace baton

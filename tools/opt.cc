@@ -160,6 +160,12 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
                      "; did you mean --workload=", options.input, "?"));
   }
   BATON_RETURN_IF_ERROR(content.status());
+  const absl::string_view foreign = ForeignKindOf(content->bytes);
+  if (!foreign.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(job.name, " is ", foreign,
+                     "; Baton reads text, its own binary files, and ONNX"));
+  }
   const InputFormat format = FormatOf(content->bytes, job.name);
   if (format == InputFormat::kOnnx) {
     const ModuleReader* reader = ModuleReaders().Find("onnx");
@@ -466,6 +472,34 @@ absl::StatusOr<Pass> CheckRunOptions(const RunOptions& run) {
   return ParsePipeline(run.passes, PassRegistry::Global(), "--passes");
 }
 
+// The format of the result.
+std::string EmitOf(const OptOptions& options) {
+  return options.emit == "text" && absl::EndsWith(options.output, ".onnx")
+             ? "onnx"
+             : options.emit;
+}
+
+// The module in the format of a library.
+absl::StatusOr<ModuleWriter::Output> WriteAs(const std::string& format,
+                                             const IRModule& module,
+                                             const OptOptions& options) {
+  const ModuleWriter* writer = ModuleWriters().Find(format);
+  if (writer == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("this program cannot write ", format));
+  }
+  ModuleWriter::Options write = {.onnx_opset = options.onnx_opset};
+  if (options.onnx_external_data) {
+    if (options.output.empty() || options.output == kStandardStream) {
+      return absl::InvalidArgumentError(
+          "--onnx_external_data: needs --output=FILE");
+    }
+    write.external_data =
+        std::filesystem::path(options.output).filename().string() + ".data";
+  }
+  return writer->write(module, write);
+}
+
 absl::Status Emit(const OptOptions& options,
                   absl::Span<const absl::string_view> pieces,
                   std::ostream& out) {
@@ -582,13 +616,16 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   const std::string separator = absl::StrCat(kModuleSeparator, "\n");
   const size_t num_modules = job.modules.size();
   const bool several = num_modules > 1;
-  if (several && options.emit == "binary") {
+  const std::string emit = EmitOf(options);
+  if (several && (emit == "binary" || emit == "onnx")) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--emit=binary: a binary file holds one module, but there are ",
-        num_modules, " in ", job.name));
+        "--emit=", emit, ": ", emit == "onnx" ? "an ONNX" : "a binary",
+        " file holds one module, but there are ", num_modules, " in ",
+        job.name));
   }
   std::string text;
   BinaryModule binary;
+  ModuleWriter::Output written;
   std::string json_report;
   std::vector<std::string> errors;
   std::string note;  // on the reproducer
@@ -617,8 +654,12 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     json_report += outcome->json_report;
     if (options.emit == "none" || !errors.empty()) continue;
     console.Progress("writing");
-    if (options.emit == "binary") {
+    if (emit == "binary") {
       BATON_ASSIGN_OR_RETURN(binary, WriteBinary(outcome->module));
+      continue;
+    }
+    if (emit == "onnx") {
+      BATON_ASSIGN_OR_RETURN(written, WriteAs(emit, outcome->module, options));
       continue;
     }
     text += AsText(outcome->module, {.metadata = options.emit == "text"});
@@ -631,10 +672,15 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   if (!options.report.empty()) {
     BATON_RETURN_IF_ERROR(WriteFileAtomically(options.report, json_report));
   }
+  if (!written.external_pieces.empty()) {
+    BATON_RETURN_IF_ERROR(
+        WriteFileAtomically(options.output + ".data", written.external_pieces));
+  }
   const absl::string_view whole = text;
   return Emit(options,
-              options.emit == "binary" ? binary.pieces()
-                                       : absl::MakeConstSpan(&whole, 1),
+              emit == "binary" ? binary.pieces()
+              : emit == "onnx" ? written.pieces
+                               : absl::MakeConstSpan(&whole, 1),
               streams.out);
 }
 

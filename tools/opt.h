@@ -39,7 +39,12 @@ struct OptOptions {
 
   // Where the module goes; empty or `-` for standard output.
   std::string output;
+  // `text` is ONNX if the output's name ends in `.onnx`.
   std::string emit = "text";
+  // Of ONNX: the version of its operators.
+  int onnx_opset = 17;
+  // Whether large tensors go to a file `OUTPUT.data`.
+  bool onnx_external_data = false;
 
   std::string timing = "none";
   // Whether to report calls per operator and how each pass changed them.
@@ -87,10 +92,18 @@ struct OptOptions {
                .value = "FILE",
                .group = kOutputFlags});
     v("emit", &OptOptions::emit,
-      FlagSpec{.help = "Of the result: text, text-no-meta, binary or none.",
-               .value = "FORMAT",
-               .group = kOutputFlags,
-               .choices = {"text", "text-no-meta", "binary", "none"}});
+      FlagSpec{
+          .help = "Of the result: text, text-no-meta, binary, onnx or none.",
+          .value = "FORMAT",
+          .group = kOutputFlags,
+          .choices = {"text", "text-no-meta", "binary", "onnx", "none"}});
+    v("onnx_opset", &OptOptions::onnx_opset,
+      FlagSpec{.help = "Version of the operators in an ONNX result: 13 to 21.",
+               .value = "N",
+               .group = kOutputFlags});
+    v("onnx_external_data", &OptOptions::onnx_external_data,
+      FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
+               .group = kOutputFlags});
 
     v("timing", &OptOptions::timing,
       FlagSpec{.help = "Where time went, pass by pass: none, text or json.",

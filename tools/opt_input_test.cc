@@ -324,5 +324,53 @@ TEST(OptInputTest, DamagedBinaryFilesAreRefused) {
   }
 }
 
+TEST(OptInputTest, AModuleCanBeWrittenAndReadAsOnnx) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/relu.onnx");
+  RunResult r = BatonOpt(File("relu.relay", kRelu) + " --output=" + path);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  r = BatonOpt(path);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("nn.relu(%x)"));
+  // To standard output, too.
+  r = BatonOpt(path + " --emit=onnx --onnx_opset=13");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(BatonOpt(File("again.onnx", r.out)).exit_code, 0);
+  r = BatonOpt(path + " --emit=onnx --onnx_opset=9");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("13 to 21"));
+}
+
+TEST(OptInputTest, ExternalDataIsAFileBesideTheOutput) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/net.onnx");
+  RunResult r = BatonOpt(
+      "--workload='resnet{num_layers=18,image_shape=[3,32,32]}' --bind_params"
+      " --onnx_external_data --output=" +
+      path);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_GT(std::filesystem::file_size(path + ".data"),
+            std::filesystem::file_size(path));
+  r = BatonOpt(path + " --emit=none");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  std::filesystem::remove(path + ".data");
+  EXPECT_EQ(BatonOpt(path + " --emit=none").exit_code, 1);
+}
+
+TEST(OptInputTest, FilesOfOtherKindsAreNamed) {
+  RunResult r = BatonOpt(File("model.relay", "PK\x03\x04 and more"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("is a zip archive"));
+  r = BatonOpt(File("model.txt", "module {\n  func.func @main() {}\n}\n"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("is text of MLIR"));
+  // An ONNX file is one under any name.
+  const std::string onnx = absl::StrCat(testing::TempDir(), "/x.onnx");
+  ASSERT_EQ(BatonOpt(File("relu.relay", kRelu) + " --output=" + onnx).exit_code,
+            0);
+  const std::string renamed = absl::StrCat(testing::TempDir(), "/x.relay");
+  std::filesystem::rename(onnx, renamed);
+  r = BatonOpt(renamed);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+}
+
 }  // namespace
 }  // namespace baton

@@ -67,6 +67,12 @@ std::vector<std::string> NamesIn(const FunctionNode* main,
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     const std::string& input_shapes) {
   BATON_ASSIGN_OR_RETURN(FileContent content, MapFile(path));
+  const absl::string_view foreign = ForeignKindOf(content.bytes);
+  if (!foreign.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is ", foreign,
+                     "; Baton reads text, its own binary files, and ONNX"));
+  }
   switch (FormatOf(content.bytes, path)) {
     case InputFormat::kOnnx: {
       ModuleReader::Input input;

@@ -468,7 +468,12 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
   } else {
     absl::StatusOr<Ints> starts = node.ConstantInts(1);
     absl::StatusOr<Ints> ends = node.ConstantInts(2);
-    if ((!starts.ok() || !ends.ok()) && !node.HasInput(3)) {
+    bool leading_axes = !node.HasInput(3);
+    if (!leading_axes) {
+      const absl::StatusOr<Ints> given = node.ConstantInts(3);
+      leading_axes = given.ok() && *given == Iota(given->size());
+    }
+    if ((!starts.ok() || !ends.ok()) && leading_axes) {
       BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
       const Expr strides = node.HasInput(4)
                                ? node.Input(4)

@@ -1,0 +1,374 @@
+#include "baton/onnx/export.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+#include "baton/onnx/import.h"
+#include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/transform/defuse_ops.h"
+#include "baton/relay/transform/inline_globals.h"
+#include "baton/relay/transform/to_a_normal_form.h"
+#include "baton/relay/transform/to_graph_normal_form.h"
+
+namespace baton {
+namespace onnx {
+namespace {
+
+// Branches inside of branches beyond which a module is refused.
+constexpr int kMaxDepth = 50;
+
+// Which of the forms that ONNX does not have there are.
+struct Forms {
+  bool has_function = false;
+  bool has_global = false;
+  bool has_let = false;
+  bool has_if = false;
+};
+
+Forms FormsIn(const Expr& body) {
+  Forms result;
+  const relay::IndexedGraph graph(body);
+  for (int i = 0; i < graph.size(); ++i) {
+    const ExprNode* node = graph.node(i);
+    switch (ExprKindOf(node)) {
+      case ExprKind::kFunction:
+        result.has_function = true;
+        break;
+      case ExprKind::kGlobalVar:
+        result.has_global = true;
+        break;
+      case ExprKind::kLet:
+        result.has_let = true;
+        break;
+      case ExprKind::kIf:
+        result.has_if = true;
+        break;
+      default:
+        break;
+    }
+  }
+  return result;
+}
+
+Function WithBody(const Function& function, Expr body) {
+  return Function(
+      std::vector<Var>(function->params().begin(), function->params().end()),
+      std::move(body), function->result_type(), {}, function->attrs());
+}
+
+// `main` as a graph; where there are branches, in A-normal form, which says
+// what is computed inside of them.
+absl::StatusOr<Function> Normalized(IRModule module) {
+  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(Function main, module.Lookup<Function>("main"));
+  Forms forms = FormsIn(main->body());
+  if (forms.has_global) {
+    for (const auto& [var, function] : module.functions<Function>()) {
+      if (var->name() == "main") continue;
+      module.Set(var, function.WithAttr(attr::kInline, AttrValue(1)));
+    }
+    BATON_ASSIGN_OR_RETURN(module, relay::InlineGlobalsInModule(module));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(main, module.Lookup<Function>("main"));
+    forms = FormsIn(main->body());
+  }
+  Expr body = main->body();
+  if (forms.has_let) {
+    BATON_ASSIGN_OR_RETURN(body, relay::ToGraphNormalFormInExpr(body));
+  }
+  if (forms.has_function) {
+    BATON_ASSIGN_OR_RETURN(body, relay::DefuseOpsInExpr(body));
+  }
+  if (body != main->body()) main = WithBody(main, std::move(body));
+  if (forms.has_if) {
+    BATON_ASSIGN_OR_RETURN(main, relay::ToANormalFormInFunction(main));
+  }
+  module.Set("main", main);
+  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  return module.Lookup<Function>("main");
+}
+
+// The i-th of the names in an attribute; `otherwise` if there is none.
+std::string NameIn(const Function& main, absl::string_view attribute, size_t i,
+                   std::string otherwise) {
+  const AttrValue* value = main->attrs().Find(attribute);
+  const AttrList* list = value == nullptr ? nullptr : value->As<AttrList>();
+  if (list == nullptr || i >= list->size()) return otherwise;
+  const std::string* name = (*list)[i].As<std::string>();
+  return name == nullptr || name->empty() ? otherwise : *name;
+}
+
+class Exporter {
+ public:
+  Exporter(const Function& main, int opset) : main_(main), opset_(opset) {}
+
+  absl::StatusOr<Graph> Export();
+
+ private:
+  // Of an expression that has been exported.
+  const Values& ValuesOf(const Expr& expr);
+  // What a variable is bound to.
+  const Expr& Definition(const Expr& expr) const {
+    const auto found = bound_.find(expr.get());
+    return found == bound_.end() ? expr : found->second;
+  }
+  void Fail(const Expr& expr, std::string message) {
+    diagnostics_.Error(expr->span(), std::move(message));
+  }
+
+  // All that `expr` depends on and has no value yet, then `expr`.
+  void ExportGraph(const Expr& expr);
+  // A chain of lets and its result.
+  void ExportBlock(const Expr& expr);
+  void ExportNode(const Expr& expr);
+  Values ExportCall(const Expr& expr, const CallNode& call);
+  Values ExportIf(const IfNode& node, const Expr& expr);
+  Values Unknown(const Expr& expr) const;
+  std::vector<Graph::Output> OutputsOf(const Expr& expr);
+
+  const Function& main_;
+  int opset_;
+  Graph graph_;
+  Diagnostics diagnostics_;
+  absl::flat_hash_map<const ExprNode*, Values> values_;
+  absl::flat_hash_map<const ExprNode*, Expr> bound_;
+  int depth_ = 0;
+};
+
+// As many as the type has fields, so that what comes after can be looked at.
+Values Exporter::Unknown(const Expr& expr) const {
+  const TupleTypeNode* tuple = expr->tuple_type();
+  return Values(
+      tuple == nullptr ? 1 : std::max<size_t>(tuple->fields().size(), 1),
+      kNoValue);
+}
+
+const Values& Exporter::ValuesOf(const Expr& expr) {
+  const auto found = values_.find(expr.get());
+  if (found != values_.end()) return found->second;
+  ExportGraph(expr);
+  return values_.at(expr.get());
+}
+
+void Exporter::ExportGraph(const Expr& expr) {
+  const relay::IndexedGraph graph(expr, [this](const ExprNode* node) {
+    return !values_.contains(node) && ExprKindOf(node) != ExprKind::kFunction &&
+           ExprKindOf(node) != ExprKind::kIf &&
+           ExprKindOf(node) != ExprKind::kLet;
+  });
+  for (int i = 0; i < graph.size(); ++i) {
+    if (values_.contains(graph.node(i))) continue;
+    ExportNode(Expr(graph.node(i)));
+  }
+}
+
+void Exporter::ExportBlock(const Expr& expr) {
+  Expr rest = expr;
+  while (const auto* let = rest.As<LetNode>()) {
+    ExportGraph(let->value());
+    values_[let->var().get()] = values_.at(let->value().get());
+    bound_[let->var().get()] = let->value();
+    rest = let->body();
+  }
+  ExportGraph(rest);
+  if (expr != rest) values_[expr.get()] = values_.at(rest.get());
+}
+
+Values Exporter::ExportCall(const Expr& expr, const CallNode& call) {
+  const OpNode* op = call.op_node();
+  if (op == nullptr) {
+    Fail(expr,
+         "a call of a function that cannot be inlined has no form in "
+         "ONNX");
+    return Unknown(expr);
+  }
+  const ExportFn* exporter = OnnxExporters().Get(*op);
+  if (exporter == nullptr) {
+    Fail(expr, absl::StrCat("operator ", op->name(), " has no form in ONNX"));
+    return Unknown(expr);
+  }
+  for (const Expr& arg : call.args()) {
+    const Values& values = ValuesOf(arg);
+    if (std::find(values.begin(), values.end(), kNoValue) != values.end()) {
+      return Unknown(expr);  // it was said why
+    }
+  }
+  const auto lookup = [this](const Expr& e) -> const Values& {
+    return ValuesOf(e);
+  };
+  const auto resolve = [this](const Expr& e) -> const Expr& {
+    return Definition(e);
+  };
+  CallExport context(call, opset_, graph_, lookup, resolve);
+  absl::StatusOr<Values> result = (*exporter)(context);
+  if (!result.ok()) {
+    Fail(expr,
+         absl::StrCat("operator ", op->name(), " has no form in ONNX of opset ",
+                      opset_, ": ", result.status().message()));
+    return Unknown(expr);
+  }
+  if (const TupleTypeNode* tuple = expr->tuple_type()) {
+    for (size_t i = 0; i < result->size() && i < tuple->fields().size(); ++i) {
+      graph_.SetType((*result)[i], tuple->fields()[i]);
+    }
+  } else {
+    graph_.SetType((*result)[0], expr->type());
+  }
+  return *std::move(result);
+}
+
+std::vector<Graph::Output> Exporter::OutputsOf(const Expr& expr) {
+  std::vector<Graph::Output> result;
+  const Values& values = ValuesOf(expr);
+  const TupleTypeNode* tuple = expr->tuple_type();
+  if (tuple != nullptr && tuple->fields().empty()) {
+    Fail(expr, "a result without tensors has no form in ONNX");
+    return result;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Type& type = tuple == nullptr ? expr->type() : tuple->fields()[i];
+    if (!type.Is<TensorTypeNode>()) {
+      Fail(expr, absl::StrCat("an output of type ", type.ToString(),
+                              " has no form in ONNX"));
+    }
+    result.push_back({values[i], "", type});
+  }
+  return result;
+}
+
+Values Exporter::ExportIf(const IfNode& node, const Expr& expr) {
+  if (depth_ >= kMaxDepth) {
+    Fail(expr, "branches are nested too deeply for ONNX");
+    return Unknown(expr);
+  }
+  const ValueId condition = ValuesOf(node.cond())[0];
+  ++depth_;
+  std::vector<std::pair<absl::string_view, int>> graphs;
+  for (const bool is_then : {true, false}) {
+    const Expr& branch = is_then ? node.true_branch() : node.false_branch();
+    graph_.BeginGraph();
+    ExportBlock(branch);
+    graphs.emplace_back(is_then ? "then_branch" : "else_branch",
+                        graph_.EndGraph(OutputsOf(branch)));
+  }
+  --depth_;
+  const Values unknown = Unknown(expr);
+  if (diagnostics_.has_errors()) return unknown;
+  return graph_.AddNodeWithGraphs("If", {condition}, std::move(graphs),
+                                  static_cast<int>(unknown.size()),
+                                  expr->span());
+}
+
+void Exporter::ExportNode(const Expr& expr) {
+  Values result;
+  switch (ExprKindOf(expr)) {
+    case ExprKind::kOp:
+      break;
+    case ExprKind::kConstant:
+      result = {
+          graph_.AddConstant(expr.As<ConstantNode>()->value(), expr->span())};
+      break;
+    case ExprKind::kTuple:
+      for (const Expr& field : expr.As<TupleNode>()->fields()) {
+        if (field->tensor_type() == nullptr) {
+          Fail(expr, "a tuple inside of a tuple has no form in ONNX");
+          result = Unknown(expr);
+          break;
+        }
+        result.push_back(ValuesOf(field)[0]);
+      }
+      break;
+    case ExprKind::kTupleGetItem: {
+      const auto* item = expr.As<TupleGetItemNode>();
+      const Values& fields = ValuesOf(item->tuple());
+      const auto i = static_cast<size_t>(item->index());
+      result = {i < fields.size() ? fields[i] : kNoValue};
+      break;
+    }
+    case ExprKind::kCall:
+      result = ExportCall(expr, *expr.As<CallNode>());
+      break;
+    case ExprKind::kIf:
+      result = ExportIf(*expr.As<IfNode>(), expr);
+      break;
+    default:
+      // A function that is called says so at the call.
+      if (expr.Is<FunctionNode>() || expr.Is<GlobalVarNode>()) break;
+      Fail(expr,
+           "references, data types and recursive functions have no form in "
+           "ONNX");
+      break;
+  }
+  if (result.empty()) result = Unknown(expr);
+  values_[expr.get()] = std::move(result);
+}
+
+absl::StatusOr<Graph> Exporter::Export() {
+  for (size_t i = 0; i < main_->params().size(); ++i) {
+    const Var& param = main_->params()[i];
+    if (param->tensor_type() == nullptr) {
+      Fail(param,
+           absl::StrCat("the input %", param->name(), " of type ",
+                        param->type().ToString(), " has no form in ONNX"));
+    }
+    values_[param.get()] = {graph_.AddInput(
+        NameIn(main_, attr::kInputTensorNames, i, param->name()),
+        param->type())};
+  }
+  ExportBlock(main_->body());
+  std::vector<Graph::Output> outputs = OutputsOf(main_->body());
+  if (diagnostics_.has_errors()) {
+    return absl::UnimplementedError(diagnostics_.ToString());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].name = NameIn(main_, attr::kOutputTensorNames, i,
+                             outputs.size() == 1 ? std::string("output")
+                                                 : absl::StrCat("output_", i));
+  }
+  graph_.SetOutputs(std::move(outputs));
+  graph_.Simplify();
+  return std::move(graph_);
+}
+
+}  // namespace
+}  // namespace onnx
+
+absl::StatusOr<onnx::OnnxModel> ExportOnnx(const IRModule& module,
+                                           const OnnxExportOptions& options) {
+  if (options.opset < onnx::kOldestExportOpset ||
+      options.opset > onnx::kNewestExportOpset) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "opset ", options.opset, " is not written; ", onnx::kOldestExportOpset,
+        " to ", onnx::kNewestExportOpset, " are"));
+  }
+  BATON_ASSIGN_OR_RETURN(const Function main, onnx::Normalized(module));
+  BATON_ASSIGN_OR_RETURN(onnx::Graph graph,
+                         onnx::Exporter(main, options.opset).Export());
+  return graph.Write({.opset = options.opset,
+                      .graph_name = options.graph_name,
+                      .external_data = options.external_data,
+                      .external_bytes = options.external_bytes});
+}
+
+}  // namespace baton

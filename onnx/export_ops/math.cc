@@ -1,0 +1,392 @@
+// Operators on elements, and reductions.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/export_ops/simple.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/reduce.h"
+
+namespace baton::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// Of integers nothing is rounded.
+template <OpName kName>
+absl::StatusOr<Values> Rounding(CallExport& call) {
+  if (call.ElementType(0).is_integral()) return FirstOperand(call);
+  return Same<kName>(call);
+}
+
+ValueId Truncated(CallExport& call, ValueId x) {
+  return call.Node("Mul", {call.Node("Sign", {x}),
+                           call.Node("Floor", {call.Node("Abs", {x})})});
+}
+
+absl::StatusOr<Values> Trunc(CallExport& call) {
+  if (call.ElementType(0).is_integral()) return FirstOperand(call);
+  return Values{Truncated(call, call.Arg(0))};
+}
+
+absl::StatusOr<Values> Rsqrt(CallExport& call) {
+  return Values{call.Node("Reciprocal", {call.Node("Sqrt", {call.Arg(0)})})};
+}
+
+// The logarithm to a base.
+absl::StatusOr<Values> LogOf(CallExport& call, double base) {
+  return Values{
+      call.Node("Mul", {call.Node("Log", {call.Arg(0)}),
+                        call.Scalar(1 / std::log(base), call.ElementType(0))})};
+}
+absl::StatusOr<Values> Log2(CallExport& call) { return LogOf(call, 2); }
+absl::StatusOr<Values> Log10(CallExport& call) { return LogOf(call, 10); }
+
+absl::StatusOr<Values> Negative(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  if (!dtype.is_uint()) return Same<"Neg">(call);
+  return Values{call.Node("Sub", {call.Scalar(0, dtype), call.Arg(0)})};
+}
+
+absl::StatusOr<Values> IsFinite(CallExport& call) {
+  const ValueId x = call.Arg(0);
+  return Values{call.Node("Not", {call.Node("Or", {call.Node("IsNaN", {x}),
+                                                   call.Node("IsInf", {x})})})};
+}
+
+// Before opset 14 there is no arithmetic on integers of less than 32 bits.
+template <OpName kName>
+absl::StatusOr<Values> Arithmetic(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  if (call.opset() >= 14 || !dtype.is_integral() || dtype.bits() >= 32) {
+    return Same<kName>(call);
+  }
+  const DType wide = DType::Int(32);
+  const ValueId result =
+      call.Node(kName.view(), {call.Cast(call.Arg(0), dtype, wide),
+                               call.Cast(call.Arg(1), dtype, wide)});
+  return Values{call.Cast(result, wide, dtype)};
+}
+
+absl::StatusOr<Values> NotEqual(CallExport& call) {
+  return Values{
+      call.Node("Not", {call.Node("Equal", {call.Arg(0), call.Arg(1)})})};
+}
+
+// The quotient rounded down: of integers, ONNX rounds towards zero.
+ValueId FloorQuotient(CallExport& call, ValueId a, ValueId b, DType dtype) {
+  const ValueId quotient = call.Node("Div", {a, b});
+  if (dtype.is_float()) return call.Node("Floor", {quotient});
+  if (dtype.is_uint()) return quotient;
+  // One less where there is a rest and the signs differ.
+  const ValueId zero = call.Scalar(0, dtype);
+  const ValueId rest = call.Node("Sub", {a, call.Node("Mul", {quotient, b})});
+  const ValueId is_exact = call.Node("Equal", {rest, zero});
+  const ValueId signs_differ = call.Node(
+      "Xor", {call.Node("Less", {rest, zero}), call.Node("Less", {b, zero})});
+  const ValueId is_lower =
+      call.Node("And", {call.Node("Not", {is_exact}), signs_differ});
+  return call.Node(
+      "Where", {is_lower, call.Node("Sub", {quotient, call.Scalar(1, dtype)}),
+                quotient});
+}
+
+absl::StatusOr<Values> FloorDivide(CallExport& call) {
+  return Values{
+      FloorQuotient(call, call.Arg(0), call.Arg(1), call.ElementType(0))};
+}
+
+absl::StatusOr<Values> TruncDivide(CallExport& call) {
+  const ValueId quotient = call.Node("Div", {call.Arg(0), call.Arg(1)});
+  return Values{call.ElementType(0).is_integral() ? quotient
+                                                  : Truncated(call, quotient)};
+}
+
+// The rest has the sign of the dividend.
+absl::StatusOr<Values> TruncMod(CallExport& call) {
+  return Values{call.Node("Mod", {call.Arg(0), call.Arg(1)},
+                          NodeAttributes().Int("fmod", 1))};
+}
+
+// The rest has the sign of the divisor.
+absl::StatusOr<Values> FloorMod(CallExport& call) {
+  const ValueId a = call.Arg(0);
+  const ValueId b = call.Arg(1);
+  if (call.ElementType(0).is_integral()) {
+    return Values{call.Node("Mod", {a, b})};
+  }
+  const ValueId quotient = call.Node("Floor", {call.Node("Div", {a, b})});
+  return Values{call.Node("Sub", {a, call.Node("Mul", {quotient, b})})};
+}
+
+template <OpName kDirection>
+absl::StatusOr<Values> Shift(CallExport& call) {
+  if (!call.ElementType(0).is_uint()) {
+    return absl::UnimplementedError("ONNX shifts unsigned integers only");
+  }
+  return Values{
+      call.Node("BitShift", {call.Arg(0), call.Arg(1)},
+                NodeAttributes().String("direction", kDirection.view()))};
+}
+
+template <OpName kName>
+absl::StatusOr<Values> Bitwise(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  if (dtype.is_bool()) {
+    return absl::UnimplementedError("of bools: use the logical operator");
+  }
+  BATON_RETURN_IF_ERROR(call.Needs(18));
+  return Same<kName>(call);
+}
+
+// The operand as bools.
+ValueId AsBool(CallExport& call, int i) {
+  return call.Cast(call.Arg(i), call.ElementType(i), DType::Bool());
+}
+
+template <OpName kName>
+absl::StatusOr<Values> Logical(CallExport& call) {
+  Values inputs;
+  for (int i = 0; i < call.num_args(); ++i) inputs.push_back(AsBool(call, i));
+  return Values{call.Cast(call.Node(kName.view(), inputs), DType::Bool(),
+                          call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> Where(CallExport& call) {
+  return Values{
+      call.Node("Where", {AsBool(call, 0), call.Arg(1), call.Arg(2)})};
+}
+
+absl::StatusOr<Values> Cast(CallExport& call) {
+  return Values{
+      call.Cast(call.Arg(0), call.ElementType(0), call.ResultType()->dtype())};
+}
+
+// The nearest number that the integers of a type have.
+double Within(double value, DType dtype) {
+  if (!dtype.is_integral()) return value;
+  const int bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
+  const double high = std::ldexp(1.0, bits) - 1;
+  const double low = dtype.is_int() ? -std::ldexp(1.0, bits) : 0;
+  // Of 64 bits the largest is not a double.
+  return std::clamp(value, low,
+                    bits > 52 ? std::ldexp(1.0, bits) - 1024 : high);
+}
+
+absl::StatusOr<Values> Clip(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ClipAttrs>();
+  const DType dtype = call.ElementType(0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto limit = [&](double value, double none) {
+    return value == none ? kNoValue : call.Scalar(Within(value, dtype), dtype);
+  };
+  return Values{call.Node("Clip", {call.Arg(0), limit(attrs.a_min, -infinity),
+                                   limit(attrs.a_max, infinity)})};
+}
+
+absl::StatusOr<Values> Relu(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  if (dtype.is_float() || call.opset() >= 14) return Same<"Relu">(call);
+  return Values{call.Node("Max", {call.Arg(0), call.Scalar(0, dtype)})};
+}
+
+// --- Reductions ------------------------------------------------------------
+
+// The axes that are reduced, in order.
+Ints ReducedAxes(const std::optional<Ints>& given, bool exclude, int rank) {
+  std::vector<bool> named(rank, !given.has_value());
+  if (given.has_value()) {
+    for (int64_t axis : *given) named[axis < 0 ? axis + rank : axis] = true;
+  }
+  Ints result;
+  for (int i = 0; i < rank; ++i) {
+    if (named[i] != (exclude && given.has_value())) result.push_back(i);
+  }
+  return result;
+}
+
+// Reduces `x`. That no axes are reduced is not the same as none being given.
+ValueId Reduce(CallExport& call, absl::string_view op, ValueId x,
+               const Ints& axes, bool keepdims) {
+  if (axes.empty()) return x;
+  NodeAttributes attributes;
+  attributes.Int("keepdims", keepdims ? 1 : 0);
+  if (op == "ReduceSum" || call.opset() >= 18) {
+    return call.Node(op, {x, call.Ints(axes)}, std::move(attributes));
+  }
+  attributes.Ints("axes", axes);
+  return call.Node(op, {x}, std::move(attributes));
+}
+
+// The type in which ONNX reduces elements of a type.
+DType ReducedIn(DType dtype) {
+  return dtype.is_integral() && dtype.bits() < 32 ? DType::Int(32) : dtype;
+}
+
+template <OpName kName>
+absl::StatusOr<Values> Reduction(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ReduceAttrs>();
+  const DType dtype = call.ElementType(0);
+  const DType wide = ReducedIn(dtype);
+  const ValueId result = Reduce(
+      call, kName.view(), call.Cast(call.Arg(0), dtype, wide),
+      ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0)), attrs.keepdims);
+  return Values{call.Cast(result, wide, call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> Mean(CallExport& call) {
+  if (call.ElementType(0).is_float()) return Reduction<"ReduceMean">(call);
+  return absl::UnimplementedError("of integers");
+}
+
+// The axis of an operator that has one, and what it is applied to: the whole
+// tensor as a vector if no axis is given.
+absl::StatusOr<std::pair<ValueId, int64_t>> OneAxis(
+    CallExport& call, const std::optional<Ints>& given, bool exclude) {
+  const int rank = call.Rank(0);
+  const Ints axes = ReducedAxes(given, exclude, rank);
+  if (axes.size() == 1) return std::pair(call.Arg(0), axes[0]);
+  if (static_cast<int>(axes.size()) == rank) {
+    return std::pair(call.Reshape(call.Arg(0), {-1}), int64_t{0});
+  }
+  return absl::UnimplementedError(absl::StrCat("over ", axes.size(), " axes"));
+}
+
+template <OpName kName>
+absl::StatusOr<Values> ArgReduction(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ArgReduceAttrs>();
+  BATON_ASSIGN_OR_RETURN(const auto along,
+                         OneAxis(call, attrs.axis, attrs.exclude));
+  const bool is_flat = along.first != call.Arg(0);
+  if (is_flat && attrs.keepdims) {
+    return absl::UnimplementedError("over all axes with keepdims");
+  }
+  NodeAttributes attributes;
+  attributes.Int("axis", along.second);
+  attributes.Int("keepdims", attrs.keepdims ? 1 : 0);
+  if (attrs.select_last_index) attributes.Int("select_last_index", 1);
+  const ValueId result =
+      call.Node(kName.view(), {along.first}, std::move(attributes));
+  return Values{call.Cast(result, DType::Int(64), call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> Variance(CallExport& call) {
+  const auto& attrs = call.attrs<relay::VarianceAttrs>();
+  const Ints axes = ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
+  const ValueId x = call.Arg(0);
+  // The second argument is the mean, with all axes.
+  const ValueId centered = call.Node("Sub", {x, call.Arg(1)});
+  const ValueId squares = call.Node("Mul", {centered, centered});
+  if (!attrs.unbiased) {
+    return Values{Reduce(call, "ReduceMean", squares, axes, attrs.keepdims)};
+  }
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
+  double count = 1;
+  for (int64_t axis : axes) count *= static_cast<double>(shape[axis]);
+  return Values{call.Node(
+      "Div", {Reduce(call, "ReduceSum", squares, axes, attrs.keepdims),
+              call.Scalar(count - 1, call.ElementType(0))})};
+}
+
+// --- Registrations ---------------------------------------------------------
+
+BATON_EXTEND_OP("abs").Set(OnnxExporters(), Same<"Abs">);
+BATON_EXTEND_OP("acos").Set(OnnxExporters(), Same<"Acos">);
+BATON_EXTEND_OP("acosh").Set(OnnxExporters(), Same<"Acosh">);
+BATON_EXTEND_OP("asin").Set(OnnxExporters(), Same<"Asin">);
+BATON_EXTEND_OP("asinh").Set(OnnxExporters(), Same<"Asinh">);
+BATON_EXTEND_OP("atan").Set(OnnxExporters(), Same<"Atan">);
+BATON_EXTEND_OP("atanh").Set(OnnxExporters(), Same<"Atanh">);
+BATON_EXTEND_OP("cos").Set(OnnxExporters(), Same<"Cos">);
+BATON_EXTEND_OP("cosh").Set(OnnxExporters(), Same<"Cosh">);
+BATON_EXTEND_OP("erf").Set(OnnxExporters(), Same<"Erf">);
+BATON_EXTEND_OP("exp").Set(OnnxExporters(), Same<"Exp">);
+BATON_EXTEND_OP("fast_erf").Set(OnnxExporters(), Same<"Erf">);
+BATON_EXTEND_OP("fast_exp").Set(OnnxExporters(), Same<"Exp">);
+BATON_EXTEND_OP("fast_tanh").Set(OnnxExporters(), Same<"Tanh">);
+BATON_EXTEND_OP("isinf").Set(OnnxExporters(), Same<"IsInf">);
+BATON_EXTEND_OP("isnan").Set(OnnxExporters(), Same<"IsNaN">);
+BATON_EXTEND_OP("log").Set(OnnxExporters(), Same<"Log">);
+BATON_EXTEND_OP("sigmoid").Set(OnnxExporters(), Same<"Sigmoid">);
+BATON_EXTEND_OP("sign").Set(OnnxExporters(), Same<"Sign">);
+BATON_EXTEND_OP("sin").Set(OnnxExporters(), Same<"Sin">);
+BATON_EXTEND_OP("sinh").Set(OnnxExporters(), Same<"Sinh">);
+BATON_EXTEND_OP("sqrt").Set(OnnxExporters(), Same<"Sqrt">);
+BATON_EXTEND_OP("tan").Set(OnnxExporters(), Same<"Tan">);
+BATON_EXTEND_OP("tanh").Set(OnnxExporters(), Same<"Tanh">);
+BATON_EXTEND_OP("ceil").Set(OnnxExporters(), Rounding<"Ceil">);
+BATON_EXTEND_OP("floor").Set(OnnxExporters(), Rounding<"Floor">);
+BATON_EXTEND_OP("round").Set(OnnxExporters(), Rounding<"Round">);
+BATON_EXTEND_OP("trunc").Set(OnnxExporters(), Trunc);
+BATON_EXTEND_OP("rsqrt").Set(OnnxExporters(), Rsqrt);
+BATON_EXTEND_OP("log2").Set(OnnxExporters(), Log2);
+BATON_EXTEND_OP("log10").Set(OnnxExporters(), Log10);
+BATON_EXTEND_OP("negative").Set(OnnxExporters(), Negative);
+BATON_EXTEND_OP("isfinite").Set(OnnxExporters(), IsFinite);
+BATON_EXTEND_OP("copy").Set(OnnxExporters(), FirstOperand);
+BATON_EXTEND_OP("annotation.stop_fusion").Set(OnnxExporters(), FirstOperand);
+BATON_EXTEND_OP("on_device").Set(OnnxExporters(), FirstOperand);
+
+BATON_EXTEND_OP("add").Set(OnnxExporters(), Arithmetic<"Add">);
+BATON_EXTEND_OP("divide").Set(OnnxExporters(), Arithmetic<"Div">);
+BATON_EXTEND_OP("multiply").Set(OnnxExporters(), Arithmetic<"Mul">);
+BATON_EXTEND_OP("subtract").Set(OnnxExporters(), Arithmetic<"Sub">);
+BATON_EXTEND_OP("power").Set(OnnxExporters(), Same<"Pow">);
+BATON_EXTEND_OP("maximum").Set(OnnxExporters(), Same<"Max">);
+BATON_EXTEND_OP("minimum").Set(OnnxExporters(), Same<"Min">);
+BATON_EXTEND_OP("equal").Set(OnnxExporters(), Same<"Equal">);
+BATON_EXTEND_OP("greater").Set(OnnxExporters(), Same<"Greater">);
+BATON_EXTEND_OP("greater_equal").Set(OnnxExporters(), Same<"GreaterOrEqual">);
+BATON_EXTEND_OP("less").Set(OnnxExporters(), Same<"Less">);
+BATON_EXTEND_OP("less_equal").Set(OnnxExporters(), Same<"LessOrEqual">);
+BATON_EXTEND_OP("not_equal").Set(OnnxExporters(), NotEqual);
+BATON_EXTEND_OP("floor_divide").Set(OnnxExporters(), FloorDivide);
+BATON_EXTEND_OP("trunc_divide").Set(OnnxExporters(), TruncDivide);
+BATON_EXTEND_OP("floor_mod").Set(OnnxExporters(), FloorMod);
+BATON_EXTEND_OP("mod").Set(OnnxExporters(), TruncMod);
+BATON_EXTEND_OP("trunc_mod").Set(OnnxExporters(), TruncMod);
+BATON_EXTEND_OP("left_shift").Set(OnnxExporters(), Shift<"LEFT">);
+BATON_EXTEND_OP("right_shift").Set(OnnxExporters(), Shift<"RIGHT">);
+BATON_EXTEND_OP("bitwise_and").Set(OnnxExporters(), Bitwise<"BitwiseAnd">);
+BATON_EXTEND_OP("bitwise_not").Set(OnnxExporters(), Bitwise<"BitwiseNot">);
+BATON_EXTEND_OP("bitwise_or").Set(OnnxExporters(), Bitwise<"BitwiseOr">);
+BATON_EXTEND_OP("bitwise_xor").Set(OnnxExporters(), Bitwise<"BitwiseXor">);
+BATON_EXTEND_OP("logical_and").Set(OnnxExporters(), Logical<"And">);
+BATON_EXTEND_OP("logical_not").Set(OnnxExporters(), Logical<"Not">);
+BATON_EXTEND_OP("logical_or").Set(OnnxExporters(), Logical<"Or">);
+BATON_EXTEND_OP("logical_xor").Set(OnnxExporters(), Logical<"Xor">);
+BATON_EXTEND_OP("where").Set(OnnxExporters(), Where);
+BATON_EXTEND_OP("cast").Set(OnnxExporters(), Cast);
+BATON_EXTEND_OP("cast_like").Set(OnnxExporters(), Cast);
+BATON_EXTEND_OP("clip").Set(OnnxExporters(), Clip);
+BATON_EXTEND_OP("nn.relu").Set(OnnxExporters(), Relu);
+
+BATON_EXTEND_OP("all").Set(OnnxExporters(), Reduction<"ReduceMin">);
+BATON_EXTEND_OP("any").Set(OnnxExporters(), Reduction<"ReduceMax">);
+BATON_EXTEND_OP("max").Set(OnnxExporters(), Reduction<"ReduceMax">);
+BATON_EXTEND_OP("mean").Set(OnnxExporters(), Mean);
+BATON_EXTEND_OP("min").Set(OnnxExporters(), Reduction<"ReduceMin">);
+BATON_EXTEND_OP("prod").Set(OnnxExporters(), Reduction<"ReduceProd">);
+BATON_EXTEND_OP("sum").Set(OnnxExporters(), Reduction<"ReduceSum">);
+BATON_EXTEND_OP("argmax").Set(OnnxExporters(), ArgReduction<"ArgMax">);
+BATON_EXTEND_OP("argmin").Set(OnnxExporters(), ArgReduction<"ArgMin">);
+BATON_EXTEND_OP("variance").Set(OnnxExporters(), Variance);
+
+}  // namespace
+}  // namespace baton::onnx

@@ -1,0 +1,686 @@
+// Convolution, pooling, normalization, products of matrices, images.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/export_ops/layouts.h"
+#include "baton/onnx/export_ops/simple.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/image/image.h"
+#include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/nn/normalize.h"
+#include "baton/relay/op/nn/pool.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// --- Windows ---------------------------------------------------------------
+
+// All begins and then all ends, from one of the three forms.
+absl::StatusOr<Ints> FullPadding(const Dims& padding, size_t axes) {
+  BATON_ASSIGN_OR_RETURN(Ints given, KnownDims(padding, "the padding"));
+  if (given.size() == 2 * axes) return given;
+  if (given.size() == 1) return Ints(2 * axes, given[0]);
+  if (given.size() != axes) {
+    return absl::UnimplementedError("padding of this form");
+  }
+  given.insert(given.end(), given.begin(), given.begin() + axes);
+  return given;
+}
+
+bool AllAre(const Ints& values, int64_t value) {
+  return std::all_of(values.begin(), values.end(),
+                     [value](int64_t v) { return v == value; });
+}
+
+// One number may stand for all axes.
+absl::StatusOr<Ints> ForAxes(const Dims& dims, size_t axes,
+                             absl::string_view what) {
+  BATON_ASSIGN_OR_RETURN(Ints values, KnownDims(dims, what));
+  if (values.size() == 1) values.resize(axes, values[0]);
+  if (values.size() != axes) {
+    return absl::UnimplementedError(absl::StrCat(what, " of this form"));
+  }
+  return values;
+}
+
+// strides, pads and dilations, which are those that attributes of convolutions
+// and of pooling have in common.
+absl::Status AddWindow(const Dims& strides, const Dims& padding,
+                       const Dims& dilation, size_t axes,
+                       NodeAttributes& attributes) {
+  BATON_ASSIGN_OR_RETURN(const Ints steps, ForAxes(strides, axes, "strides"));
+  BATON_ASSIGN_OR_RETURN(const Ints pads, FullPadding(padding, axes));
+  BATON_ASSIGN_OR_RETURN(const Ints dilations,
+                         ForAxes(dilation, axes, "dilation"));
+  if (!AllAre(dilations, 1)) attributes.Ints("dilations", dilations);
+  attributes.Ints("pads", pads);
+  attributes.Ints("strides", steps);
+  return absl::OkStatus();
+}
+
+// --- Convolution -----------------------------------------------------------
+
+template <typename A>
+absl::StatusOr<Values> Conv(CallExport& call) {
+  const A& attrs = call.attrs<A>();
+  const A defaults;
+  const size_t axes = defaults.strides.size();
+  BATON_ASSIGN_OR_RETURN(
+      ValueId x,
+      InLayout(call, call.Arg(0), attrs.data_layout, defaults.data_layout));
+  BATON_ASSIGN_OR_RETURN(
+      ValueId w,
+      InLayout(call, call.Arg(1), attrs.kernel_layout, defaults.kernel_layout));
+  const DType dtype = call.ElementType(0);
+  const DType result_dtype = call.ResultType()->dtype();
+  const bool is_quantized =
+      dtype.bits() == 8 && call.ElementType(1).bits() == 8;
+  if (!dtype.is_float() && !(is_quantized && result_dtype == DType::Int(32))) {
+    return absl::UnimplementedError(
+        absl::StrCat("of ", dtype.ToString(), " to ", result_dtype.ToString()));
+  }
+  if (!is_quantized) {
+    x = call.Cast(x, dtype, result_dtype);
+    w = call.Cast(w, call.ElementType(1), result_dtype);
+  }
+  NodeAttributes attributes;
+  if (attrs.groups != 1) attributes.Int("group", attrs.groups);
+  BATON_ASSIGN_OR_RETURN(
+      const Ints order, AxisOrder(attrs.kernel_layout, defaults.kernel_layout));
+  Ints kernel;
+  for (size_t i = 0; i < axes; ++i) {
+    const Dim& dim = call.ArgType(1)->dim(static_cast<int>(order[i + 2]));
+    if (dim.is_const()) kernel.push_back(dim.value());
+  }
+  if (kernel.size() == axes) attributes.Ints("kernel_shape", kernel);
+  BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding, attrs.dilation,
+                                  axes, attributes));
+  const ValueId result = call.Node(is_quantized ? "ConvInteger" : "Conv",
+                                   {x, w}, std::move(attributes));
+  const std::string& out =
+      attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
+                         InLayout(call, result, defaults.data_layout, out));
+  return Values{laid_out};
+}
+
+template <typename A>
+absl::StatusOr<Values> ConvTranspose(CallExport& call) {
+  const A& attrs = call.attrs<A>();
+  const A defaults;
+  const size_t axes = defaults.strides.size();
+  const DType dtype = call.ElementType(0);
+  if (!dtype.is_float()) return absl::UnimplementedError("of integers");
+  BATON_ASSIGN_OR_RETURN(
+      ValueId x,
+      InLayout(call, call.Arg(0), attrs.data_layout, defaults.data_layout));
+  BATON_ASSIGN_OR_RETURN(
+      ValueId w,
+      InLayout(call, call.Arg(1), attrs.kernel_layout, defaults.kernel_layout));
+  const DType result_dtype = call.ResultType()->dtype();
+  x = call.Cast(x, dtype, result_dtype);
+  w = call.Cast(w, call.ElementType(1), result_dtype);
+  NodeAttributes attributes;
+  if (attrs.groups != 1) attributes.Int("group", attrs.groups);
+  BATON_ASSIGN_OR_RETURN(const Ints output_padding,
+                         ForAxes(attrs.output_padding, axes, "output_padding"));
+  if (!AllAre(output_padding, 0)) {
+    attributes.Ints("output_padding", output_padding);
+  }
+  BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding, attrs.dilation,
+                                  axes, attributes));
+  const ValueId result =
+      call.Node("ConvTranspose", {x, w}, std::move(attributes));
+  const std::string& out =
+      attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
+                         InLayout(call, result, defaults.data_layout, out));
+  return Values{laid_out};
+}
+
+// --- Pooling ---------------------------------------------------------------
+
+template <typename A>
+absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
+                            bool count_include_pad) {
+  const A& attrs = call.attrs<A>();
+  const A defaults;
+  const size_t axes = defaults.strides.size();
+  BATON_ASSIGN_OR_RETURN(
+      const ValueId x,
+      InLayout(call, call.Arg(0), attrs.layout, defaults.layout));
+  BATON_ASSIGN_OR_RETURN(const Ints kernel,
+                         ForAxes(attrs.pool_size, axes, "pool_size"));
+  BATON_ASSIGN_OR_RETURN(const Ints dilation,
+                         ForAxes(attrs.dilation, axes, "dilation"));
+  if (op == "AveragePool" && !AllAre(dilation, 1)) {
+    BATON_RETURN_IF_ERROR(call.Needs(19));
+  }
+  NodeAttributes attributes;
+  if (attrs.ceil_mode) attributes.Int("ceil_mode", 1);
+  if (count_include_pad) attributes.Int("count_include_pad", 1);
+  attributes.Ints("kernel_shape", kernel);
+  BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding, attrs.dilation,
+                                  axes, attributes));
+  const ValueId result = call.Node(op, {x}, std::move(attributes));
+  const std::string& out =
+      attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
+  BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
+                         InLayout(call, result, defaults.layout, out));
+  return Values{laid_out};
+}
+
+template <typename A>
+absl::StatusOr<Values> MaxPool(CallExport& call) {
+  return Pool<A>(call, "MaxPool", false);
+}
+
+template <typename A>
+absl::StatusOr<Values> AvgPool(CallExport& call) {
+  return Pool<A>(call, "AveragePool", call.attrs<A>().count_include_pad);
+}
+
+template <OpName kName>
+absl::StatusOr<Values> GlobalPool(CallExport& call) {
+  const auto& attrs = call.attrs<relay::GlobalPool2DAttrs>();
+  BATON_ASSIGN_OR_RETURN(const ValueId x,
+                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+  const std::string& out =
+      attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
+  BATON_ASSIGN_OR_RETURN(
+      const ValueId result,
+      InLayout(call, call.Node(kName.view(), {x}), "NCHW", out));
+  return Values{result};
+}
+
+// A window for each element of the result: the same for all if the extents of
+// the data are multiples.
+template <OpName kPool, OpName kGlobal>
+absl::StatusOr<Values> AdaptivePool(CallExport& call) {
+  const auto& attrs = call.attrs<relay::AdaptivePool2DAttrs>();
+  BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, "NCHW"));
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
+  BATON_ASSIGN_OR_RETURN(const Ints result_shape, call.ResultShape());
+  Ints kernel;
+  bool is_global = true;
+  for (int i = 2; i < 4; ++i) {
+    const int64_t extent = shape[order[i]];
+    const int64_t wanted = result_shape[order[i]];
+    if (wanted < 1 || extent % wanted != 0) {
+      return absl::UnimplementedError(absl::StrCat(
+          "from an extent of ", extent, " to ", wanted, ", no divisor of it"));
+    }
+    kernel.push_back(extent / wanted);
+    is_global = is_global && wanted == 1;
+  }
+  BATON_ASSIGN_OR_RETURN(const ValueId x,
+                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+  const ValueId pooled = is_global ? call.Node(kGlobal.view(), {x})
+                                   : call.Node(kPool.view(), {x},
+                                               NodeAttributes()
+                                                   .Ints("kernel_shape", kernel)
+                                                   .Ints("strides", kernel));
+  const std::string& out =
+      attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
+  BATON_ASSIGN_OR_RETURN(const ValueId result,
+                         InLayout(call, pooled, "NCHW", out));
+  return Values{result};
+}
+
+// --- Products --------------------------------------------------------------
+
+// An operand of a product of matrices and whether it is transposed, of an
+// expression that may be a transposition of the last two axes.
+struct Factor {
+  ValueId value;
+  bool transposed;
+};
+
+Factor FactorOf(CallExport& call, int i, bool transposed) {
+  const Expr& definition = call.Definition(i);
+  const int rank = call.Rank(i);
+  if (rank >= 2 && IsCallTo(definition, BATON_OP("transpose"))) {
+    const CallNode* transpose = definition.As<CallNode>();
+    const auto* attrs = transpose->attrs_as<relay::TransposeAttrs>();
+    Ints axes;
+    for (int k = 0; k < rank; ++k) axes.push_back(k);
+    std::swap(axes[rank - 1], axes[rank - 2]);
+    Ints given;
+    if (attrs != nullptr && attrs->axes.has_value()) {
+      for (int64_t axis : *attrs->axes) {
+        given.push_back(axis < 0 ? axis + rank : axis);
+      }
+    } else if (rank == 2) {
+      given = axes;
+    }
+    if (given == axes) return {call.Of(transpose->arg(0)), !transposed};
+  }
+  return {call.Arg(i), transposed};
+}
+
+// The product of two operands whose last two axes are matrices.
+absl::StatusOr<Values> Product(CallExport& call, bool transpose_a,
+                               bool transpose_b) {
+  const DType dtype = call.ResultType()->dtype();
+  if (!dtype.is_float() && dtype.bits() < 32) {
+    return absl::UnimplementedError(absl::StrCat("to ", dtype.ToString()));
+  }
+  Factor a = FactorOf(call, 0, transpose_a);
+  Factor b = FactorOf(call, 1, transpose_b);
+  a.value = call.Cast(a.value, call.ElementType(0), dtype);
+  b.value = call.Cast(b.value, call.ElementType(1), dtype);
+  if (call.Rank(0) == 2 && call.Rank(1) == 2) {
+    NodeAttributes attributes;
+    if (a.transposed) attributes.Int("transA", 1);
+    if (b.transposed) attributes.Int("transB", 1);
+    return Values{call.Node("Gemm", {a.value, b.value}, std::move(attributes))};
+  }
+  const auto plain = [&call](const Factor& factor, int rank) {
+    if (!factor.transposed) return factor.value;
+    Ints axes;
+    for (int k = 0; k < rank; ++k) axes.push_back(k);
+    std::swap(axes[rank - 1], axes[rank - 2]);
+    return call.Transpose(factor.value, axes);
+  };
+  const ValueId lhs = plain(a, call.Rank(0));
+  const ValueId rhs = plain(b, call.Rank(1));
+  return Values{call.Node("MatMul", {lhs, rhs})};
+}
+
+absl::StatusOr<Values> Dense(CallExport& call) {
+  return Product(call, false, true);
+}
+
+absl::StatusOr<Values> Matmul(CallExport& call) {
+  const auto& attrs = call.attrs<relay::MatmulAttrs>();
+  return Product(call, attrs.transpose_a, attrs.transpose_b);
+}
+
+absl::StatusOr<Values> BatchMatmul(CallExport& call) {
+  const auto& attrs = call.attrs<relay::BatchMatmulAttrs>();
+  return Product(call, attrs.transpose_a, attrs.transpose_b);
+}
+
+// --- Activation ------------------------------------------------------------
+
+// A vector along an axis of a tensor of that rank.
+ValueId AlongAxis(CallExport& call, ValueId vector, int rank, int axis) {
+  if (axis < 0) axis += rank;
+  Ints axes;
+  for (int i = 1; i < rank - axis; ++i) axes.push_back(i);
+  return call.Unsqueeze(vector, axes);
+}
+
+absl::StatusOr<Values> BiasAdd(CallExport& call) {
+  const int axis = call.attrs<relay::BiasAddAttrs>().axis;
+  return Values{call.Node(
+      "Add", {call.Arg(0), AlongAxis(call, call.Arg(1), call.Rank(0), axis)})};
+}
+
+absl::StatusOr<Values> PRelu(CallExport& call) {
+  const int axis = call.attrs<relay::PReluAttrs>().axis;
+  return Values{call.Node(
+      "PRelu",
+      {call.Arg(0), AlongAxis(call, call.Arg(1), call.Rank(0), axis)})};
+}
+
+absl::StatusOr<Values> LeakyRelu(CallExport& call) {
+  return Values{
+      call.Node("LeakyRelu", {call.Arg(0)},
+                NodeAttributes().Float(
+                    "alpha", call.attrs<relay::LeakyReluAttrs>().alpha))};
+}
+
+template <OpName kName>
+absl::StatusOr<Values> Softmax(CallExport& call) {
+  return Values{call.Node(
+      kName.view(), {call.Arg(0)},
+      NodeAttributes().Int("axis", call.attrs<relay::SoftmaxAttrs>().axis))};
+}
+
+absl::StatusOr<Values> Dropout(CallExport& call) {
+  const ValueId x = call.Arg(0);
+  if (call.call().tuple_type() == nullptr) return Values{x};
+  // Nothing is dropped: the mask is ones.
+  const ValueId ones = call.Node(
+      "Expand", {call.Scalar(1, call.ElementType(0)), call.Node("Shape", {x})});
+  return Values{x, ones};
+}
+
+// --- Normalization ---------------------------------------------------------
+
+// `vector`, or as many of a number if it has no part in the result.
+absl::StatusOr<ValueId> VectorOr(CallExport& call, int i, bool is_used,
+                                 double otherwise) {
+  if (is_used) return call.Arg(i);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(i));
+  BATON_ASSIGN_OR_RETURN(MutableTensor values,
+                         MutableTensor::Create(call.ElementType(i), shape));
+  VisitDType(values.dtype(), [&]<typename T>() {
+    for (T& value : values.span<T>()) value = static_cast<T>(otherwise);
+  });
+  return call.TensorConstant(std::move(values).Freeze());
+}
+
+int NormalAxis(int axis, int rank) { return axis < 0 ? axis + rank : axis; }
+
+absl::StatusOr<Values> BatchNorm(CallExport& call) {
+  const auto& attrs = call.attrs<relay::BatchNormAttrs>();
+  const int rank = call.Rank(0);
+  const int axis = NormalAxis(attrs.axis, rank);
+  BATON_ASSIGN_OR_RETURN(const ValueId gamma,
+                         VectorOr(call, 1, attrs.scale, 1));
+  BATON_ASSIGN_OR_RETURN(const ValueId beta,
+                         VectorOr(call, 2, attrs.center, 0));
+  const int place = rank == 1 ? 0 : 1;
+  ValueId x = WithAxisAt(call, call.Arg(0), rank, axis, place);
+  x = call.Node("BatchNormalization",
+                {x, gamma, beta, call.Arg(3), call.Arg(4)},
+                NodeAttributes().Float("epsilon", attrs.epsilon));
+  return Values{WithAxisAt(call, x, rank, axis, place, true), call.Arg(3),
+                call.Arg(4)};
+}
+
+absl::StatusOr<Values> InstanceNorm(CallExport& call) {
+  const auto& attrs = call.attrs<relay::InstanceNormAttrs>();
+  const int rank = call.Rank(0);
+  const int axis = NormalAxis(attrs.axis, rank);
+  if (rank < 3) return absl::UnimplementedError("without spatial axes");
+  BATON_ASSIGN_OR_RETURN(const ValueId gamma,
+                         VectorOr(call, 1, attrs.scale, 1));
+  BATON_ASSIGN_OR_RETURN(const ValueId beta,
+                         VectorOr(call, 2, attrs.center, 0));
+  ValueId x = WithAxisAt(call, call.Arg(0), rank, axis, 1);
+  x = call.Node("InstanceNormalization", {x, gamma, beta},
+                NodeAttributes().Float("epsilon", attrs.epsilon));
+  return Values{WithAxisAt(call, x, rank, axis, 1, true)};
+}
+
+// The mean over axes that stay, with extent 1.
+ValueId MeanOver(CallExport& call, ValueId x, absl::Span<const int64_t> axes) {
+  if (call.opset() >= 18) {
+    return call.Node("ReduceMean", {x, call.Ints(axes)});
+  }
+  return call.Node("ReduceMean", {x}, NodeAttributes().Ints("axes", axes));
+}
+
+// (x - mean) / sqrt(variance + epsilon).
+ValueId Standardized(CallExport& call, ValueId x,
+                     absl::Span<const int64_t> axes, double epsilon,
+                     DType dtype) {
+  const ValueId centered = call.Node("Sub", {x, MeanOver(call, x, axes)});
+  const ValueId variance =
+      MeanOver(call, call.Node("Mul", {centered, centered}), axes);
+  const ValueId deviation = call.Node(
+      "Sqrt", {call.Node("Add", {variance, call.Scalar(epsilon, dtype)})});
+  return call.Node("Div", {centered, deviation});
+}
+
+absl::StatusOr<Values> LayerNorm(CallExport& call) {
+  const auto& attrs = call.attrs<relay::LayerNormAttrs>();
+  const int rank = call.Rank(0);
+  const int axis = NormalAxis(attrs.axis, rank);
+  if (axis == rank - 1 && call.opset() >= 17 && attrs.scale) {
+    Values inputs = {call.Arg(0), call.Arg(1)};
+    if (attrs.center) inputs.push_back(call.Arg(2));
+    return Values{call.Node(
+        "LayerNormalization", inputs,
+        NodeAttributes().Int("axis", -1).Float("epsilon", attrs.epsilon))};
+  }
+  ValueId result = Standardized(call, call.Arg(0), {axis}, attrs.epsilon,
+                                call.ElementType(0));
+  if (attrs.scale) {
+    result =
+        call.Node("Mul", {result, AlongAxis(call, call.Arg(1), rank, axis)});
+  }
+  if (attrs.center) {
+    result =
+        call.Node("Add", {result, AlongAxis(call, call.Arg(2), rank, axis)});
+  }
+  return Values{result};
+}
+
+absl::StatusOr<Values> GroupNorm(CallExport& call) {
+  const auto& attrs = call.attrs<relay::GroupNormAttrs>();
+  const int rank = call.Rank(0);
+  if (NormalAxis(attrs.axis, rank) != 1 || attrs.num_groups < 1) {
+    return absl::UnimplementedError("with channels on another axis than 1");
+  }
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
+  const ValueId groups =
+      call.Reshape(call.Arg(0), {shape[0], attrs.num_groups, -1});
+  ValueId result = call.Reshape(
+      Standardized(call, groups, {2}, attrs.epsilon, call.ElementType(0)),
+      shape);
+  if (attrs.scale) {
+    result = call.Node("Mul", {result, AlongAxis(call, call.Arg(1), rank, 1)});
+  }
+  if (attrs.center) {
+    result = call.Node("Add", {result, AlongAxis(call, call.Arg(2), rank, 1)});
+  }
+  return Values{result};
+}
+
+absl::StatusOr<Values> Lrn(CallExport& call) {
+  const auto& attrs = call.attrs<relay::LRNAttrs>();
+  const int rank = call.Rank(0);
+  const int axis = NormalAxis(attrs.axis, rank);
+  ValueId x = WithAxisAt(call, call.Arg(0), rank, axis, 1);
+  x = call.Node("LRN", {x},
+                NodeAttributes()
+                    .Float("alpha", attrs.alpha)
+                    .Float("beta", attrs.beta)
+                    .Float("bias", attrs.bias)
+                    .Int("size", attrs.size));
+  return Values{WithAxisAt(call, x, rank, axis, 1, true)};
+}
+
+absl::StatusOr<Values> L2Normalize(CallExport& call) {
+  const auto& attrs = call.attrs<relay::L2NormalizeAttrs>();
+  const ValueId x = call.Arg(0);
+  const ValueId sum =
+      call.Node("ReduceSum", {call.Node("Mul", {x, x}), call.Ints(attrs.axis)},
+                NodeAttributes().Int("keepdims", 1));
+  const ValueId bounded =
+      call.Node("Max", {sum, call.Scalar(attrs.eps, call.ElementType(0))});
+  return Values{call.Node("Div", {x, call.Node("Sqrt", {bounded})})};
+}
+
+// --- Space -----------------------------------------------------------------
+
+absl::StatusOr<Values> PadWith(CallExport& call,
+                               const std::vector<std::vector<int64_t>>& widths,
+                               absl::string_view mode) {
+  Ints pads;
+  for (const auto& width : widths) pads.push_back(width[0]);
+  for (const auto& width : widths) pads.push_back(width[1]);
+  Values inputs = {call.Arg(0), call.Ints(pads)};
+  if (mode == "constant" && call.num_args() > 1) {
+    ValueId value =
+        call.Cast(call.Arg(1), call.ElementType(1), call.ElementType(0));
+    if (call.Rank(1) != 0) value = call.Reshape(value, {});
+    inputs.push_back(value);
+  }
+  return Values{
+      call.Node("Pad", inputs, NodeAttributes().String("mode", mode))};
+}
+
+absl::StatusOr<Values> Pad(CallExport& call) {
+  const auto& attrs = call.attrs<relay::PadAttrs>();
+  return PadWith(call, attrs.pad_width, attrs.pad_mode);
+}
+
+absl::StatusOr<Values> MirrorPad(CallExport& call) {
+  const auto& attrs = call.attrs<relay::MirrorPadAttrs>();
+  if (attrs.mode != "REFLECT") {
+    return absl::UnimplementedError(absl::StrCat("the mode ", attrs.mode));
+  }
+  return PadWith(call, attrs.pad_width, "reflect");
+}
+
+absl::StatusOr<Values> BatchFlatten(CallExport& call) {
+  return Values{
+      call.Node("Flatten", {call.Arg(0)}, NodeAttributes().Int("axis", 1))};
+}
+
+absl::StatusOr<Values> DepthToSpace(CallExport& call) {
+  const auto& attrs = call.attrs<relay::SubPixelAttrs>();
+  BATON_ASSIGN_OR_RETURN(ValueId x,
+                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+  x = call.Node("DepthToSpace", {x},
+                NodeAttributes()
+                    .Int("blocksize", attrs.block_size)
+                    .String("mode", attrs.mode == "DCR" ? "DCR" : "CRD"));
+  BATON_ASSIGN_OR_RETURN(x, InLayout(call, x, "NCHW", attrs.layout));
+  return Values{x};
+}
+
+absl::StatusOr<Values> SpaceToDepth(CallExport& call) {
+  const auto& attrs = call.attrs<relay::SubPixelAttrs>();
+  BATON_ASSIGN_OR_RETURN(ValueId x,
+                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+  x = call.Node("SpaceToDepth", {x},
+                NodeAttributes().Int("blocksize", attrs.block_size));
+  BATON_ASSIGN_OR_RETURN(x, InLayout(call, x, "NCHW", attrs.layout));
+  return Values{x};
+}
+
+absl::StatusOr<Values> Resize2D(CallExport& call) {
+  const auto& attrs = call.attrs<relay::Resize2DAttrs>();
+  BATON_ASSIGN_OR_RETURN(const Ints size, KnownDims(attrs.size, "the size"));
+  BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, "NCHW"));
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
+  if (attrs.cubic_exclude != 0 || size.size() != 2) {
+    return absl::UnimplementedError("with these attributes");
+  }
+  const std::string& mode = attrs.coordinate_transformation_mode;
+  if (mode != "half_pixel" && mode != "align_corners" && mode != "asymmetric") {
+    return absl::UnimplementedError(absl::StrCat("the mode ", mode));
+  }
+  NodeAttributes attributes;
+  attributes.String("coordinate_transformation_mode", mode);
+  if (attrs.method == "nearest_neighbor") {
+    // The reference rounds down a little above, which ONNX does not.
+    if (attrs.rounding_method != "round_prefer_ceil" &&
+        attrs.rounding_method != "round_prefer_floor") {
+      return absl::UnimplementedError(
+          absl::StrCat("rounding by ", attrs.rounding_method));
+    }
+    attributes.String("mode", "nearest");
+    attributes.String("nearest_mode", attrs.rounding_method);
+  } else {
+    attributes.String("mode", attrs.method);
+    if (attrs.method == "cubic") {
+      attributes.Float("cubic_coeff_a", attrs.cubic_alpha);
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(ValueId x,
+                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+  x = call.Node(
+      "Resize",
+      {x, kNoValue, kNoValue,
+       call.Ints({shape[order[0]], shape[order[1]], size[0], size[1]})},
+      std::move(attributes));
+  BATON_ASSIGN_OR_RETURN(x, InLayout(call, x, "NCHW", attrs.layout));
+  return Values{call.Cast(x, call.ElementType(0), call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> GridSample(CallExport& call) {
+  const auto& attrs = call.attrs<relay::GridSampleAttrs>();
+  BATON_RETURN_IF_ERROR(call.Needs(16));
+  if (call.Rank(0) != 4 || attrs.layout != "NCHW") {
+    return absl::UnimplementedError(absl::StrCat("the layout ", attrs.layout));
+  }
+  // Coordinates are along axis 1 here, along the last axis there.
+  const ValueId grid = call.Transpose(call.Arg(1), {0, 2, 3, 1});
+  const bool is_new = call.opset() >= 20;
+  const std::string mode = attrs.method == "bilinear" && is_new  ? "linear"
+                           : attrs.method == "bicubic" && is_new ? "cubic"
+                                                                 : attrs.method;
+  return Values{call.Node("GridSample", {call.Arg(0), grid},
+                          NodeAttributes()
+                              .Int("align_corners", attrs.align_corners ? 1 : 0)
+                              .String("mode", mode)
+                              .String("padding_mode", attrs.padding_mode))};
+}
+
+// --- Registrations ---------------------------------------------------------
+
+BATON_EXTEND_OP("nn.conv1d").Set(OnnxExporters(), Conv<relay::Conv1DAttrs>);
+BATON_EXTEND_OP("nn.conv2d").Set(OnnxExporters(), Conv<relay::Conv2DAttrs>);
+BATON_EXTEND_OP("nn.conv3d").Set(OnnxExporters(), Conv<relay::Conv3DAttrs>);
+BATON_EXTEND_OP("nn.conv1d_transpose")
+    .Set(OnnxExporters(), ConvTranspose<relay::Conv1DTransposeAttrs>);
+BATON_EXTEND_OP("nn.conv2d_transpose")
+    .Set(OnnxExporters(), ConvTranspose<relay::Conv2DTransposeAttrs>);
+BATON_EXTEND_OP("nn.conv3d_transpose")
+    .Set(OnnxExporters(), ConvTranspose<relay::Conv3DTransposeAttrs>);
+BATON_EXTEND_OP("nn.max_pool1d")
+    .Set(OnnxExporters(), MaxPool<relay::MaxPool1DAttrs>);
+BATON_EXTEND_OP("nn.max_pool2d")
+    .Set(OnnxExporters(), MaxPool<relay::MaxPool2DAttrs>);
+BATON_EXTEND_OP("nn.max_pool3d")
+    .Set(OnnxExporters(), MaxPool<relay::MaxPool3DAttrs>);
+BATON_EXTEND_OP("nn.avg_pool1d")
+    .Set(OnnxExporters(), AvgPool<relay::AvgPool1DAttrs>);
+BATON_EXTEND_OP("nn.avg_pool2d")
+    .Set(OnnxExporters(), AvgPool<relay::AvgPool2DAttrs>);
+BATON_EXTEND_OP("nn.avg_pool3d")
+    .Set(OnnxExporters(), AvgPool<relay::AvgPool3DAttrs>);
+BATON_EXTEND_OP("nn.global_avg_pool2d")
+    .Set(OnnxExporters(), GlobalPool<"GlobalAveragePool">);
+BATON_EXTEND_OP("nn.global_max_pool2d")
+    .Set(OnnxExporters(), GlobalPool<"GlobalMaxPool">);
+BATON_EXTEND_OP("nn.adaptive_avg_pool2d")
+    .Set(OnnxExporters(), AdaptivePool<"AveragePool", "GlobalAveragePool">);
+BATON_EXTEND_OP("nn.adaptive_max_pool2d")
+    .Set(OnnxExporters(), AdaptivePool<"MaxPool", "GlobalMaxPool">);
+BATON_EXTEND_OP("nn.dense").Set(OnnxExporters(), Dense);
+BATON_EXTEND_OP("nn.matmul").Set(OnnxExporters(), Matmul);
+BATON_EXTEND_OP("nn.batch_matmul").Set(OnnxExporters(), BatchMatmul);
+BATON_EXTEND_OP("nn.bias_add").Set(OnnxExporters(), BiasAdd);
+BATON_EXTEND_OP("nn.prelu").Set(OnnxExporters(), PRelu);
+BATON_EXTEND_OP("nn.leaky_relu").Set(OnnxExporters(), LeakyRelu);
+BATON_EXTEND_OP("nn.softmax").Set(OnnxExporters(), Softmax<"Softmax">);
+BATON_EXTEND_OP("nn.fast_softmax").Set(OnnxExporters(), Softmax<"Softmax">);
+BATON_EXTEND_OP("nn.log_softmax").Set(OnnxExporters(), Softmax<"LogSoftmax">);
+BATON_EXTEND_OP("nn.dropout").Set(OnnxExporters(), Dropout);
+BATON_EXTEND_OP("nn.batch_norm").Set(OnnxExporters(), BatchNorm);
+BATON_EXTEND_OP("nn.instance_norm").Set(OnnxExporters(), InstanceNorm);
+BATON_EXTEND_OP("nn.layer_norm").Set(OnnxExporters(), LayerNorm);
+BATON_EXTEND_OP("nn.group_norm").Set(OnnxExporters(), GroupNorm);
+BATON_EXTEND_OP("nn.lrn").Set(OnnxExporters(), Lrn);
+BATON_EXTEND_OP("nn.l2_normalize").Set(OnnxExporters(), L2Normalize);
+BATON_EXTEND_OP("nn.pad").Set(OnnxExporters(), Pad);
+BATON_EXTEND_OP("nn.mirror_pad").Set(OnnxExporters(), MirrorPad);
+BATON_EXTEND_OP("nn.batch_flatten").Set(OnnxExporters(), BatchFlatten);
+BATON_EXTEND_OP("nn.depth_to_space").Set(OnnxExporters(), DepthToSpace);
+BATON_EXTEND_OP("nn.space_to_depth").Set(OnnxExporters(), SpaceToDepth);
+BATON_EXTEND_OP("image.resize2d").Set(OnnxExporters(), Resize2D);
+BATON_EXTEND_OP("image.grid_sample").Set(OnnxExporters(), GridSample);
+
+}  // namespace
+}  // namespace baton::onnx

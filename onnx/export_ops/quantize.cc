@@ -1,0 +1,138 @@
+// Quantized operators.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/qnn/qnn.h"
+
+namespace baton::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// ONNX quantizes to bytes, and since opset 21 to integers of 16 bits.
+absl::Status CheckQuantized(CallExport& call, DType dtype) {
+  if (!dtype.is_integral() || dtype.bits() > 16) {
+    return absl::UnimplementedError(absl::StrCat("to ", dtype.ToString()));
+  }
+  return dtype.bits() == 8 ? absl::OkStatus() : call.Needs(21);
+}
+
+NodeAttributes AxisOf(CallExport& call, int axis, int scale) {
+  NodeAttributes attributes;
+  if (call.Rank(scale) == 1) {
+    attributes.Int("axis", axis < 0 ? axis + call.Rank(0) : axis);
+  }
+  return attributes;
+}
+
+absl::StatusOr<Values> Quantize(CallExport& call) {
+  const DType dtype = call.ResultType()->dtype();
+  BATON_RETURN_IF_ERROR(CheckQuantized(call, dtype));
+  const ValueId zero_point = call.Cast(call.Arg(2), call.ElementType(2), dtype);
+  return Values{
+      call.Node("QuantizeLinear", {call.Arg(0), call.Arg(1), zero_point},
+                AxisOf(call, call.attrs<relay::QuantizeAttrs>().axis, 1))};
+}
+
+// A zero point that is zero is left out: of int32 ONNX has no other.
+absl::StatusOr<ValueId> ZeroPointOf(CallExport& call, int i, DType dtype) {
+  const Tensor* known = call.Constant(i);
+  bool is_zero = known != nullptr;
+  for (int64_t k = 0; is_zero && k < known->num_elements(); ++k) {
+    is_zero = known->AtAsInt64(k) == 0;
+  }
+  if (dtype == DType::Int(32)) {
+    if (is_zero) return kNoValue;
+    return absl::UnimplementedError("int32 with a zero point");
+  }
+  return call.Cast(call.Arg(i), call.ElementType(i), dtype);
+}
+
+absl::StatusOr<Values> Dequantize(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  if (dtype != DType::Int(32)) {
+    BATON_RETURN_IF_ERROR(CheckQuantized(call, dtype));
+  }
+  BATON_ASSIGN_OR_RETURN(const ValueId zero_point, ZeroPointOf(call, 2, dtype));
+  Values inputs = {call.Arg(0), call.Arg(1)};
+  if (zero_point != kNoValue) inputs.push_back(zero_point);
+  const ValueId result =
+      call.Node("DequantizeLinear", inputs,
+                AxisOf(call, call.attrs<relay::DequantizeAttrs>().axis, 1));
+  return Values{
+      call.Cast(result, call.ElementType(1), call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> Requantize(CallExport& call) {
+  const int axis = call.attrs<relay::RequantizeAttrs>().axis;
+  const DType from = call.ElementType(0);
+  const DType to = call.ResultType()->dtype();
+  BATON_RETURN_IF_ERROR(CheckQuantized(call, to));
+  BATON_ASSIGN_OR_RETURN(const ValueId zero_point, ZeroPointOf(call, 2, from));
+  Values inputs = {call.Arg(0), call.Arg(1)};
+  if (zero_point != kNoValue) inputs.push_back(zero_point);
+  const ValueId real =
+      call.Node("DequantizeLinear", inputs, AxisOf(call, axis, 1));
+  return Values{call.Node(
+      "QuantizeLinear",
+      {real, call.Arg(3), call.Cast(call.Arg(4), call.ElementType(4), to)},
+      AxisOf(call, axis, 3))};
+}
+
+absl::StatusOr<Values> Conv2D(CallExport& call) {
+  const auto& attrs = call.attrs<relay::Conv2DAttrs>();
+  if (attrs.data_layout != "NCHW" || attrs.kernel_layout != "OIHW" ||
+      call.ElementType(0).bits() != 8 || call.ElementType(1).bits() != 8) {
+    return absl::UnimplementedError(
+        absl::StrCat("of ", call.ElementType(0).ToString(), " in the layouts ",
+                     attrs.data_layout, " and ", attrs.kernel_layout));
+  }
+  NodeAttributes attributes;
+  BATON_ASSIGN_OR_RETURN(const Ints dilations,
+                         KnownDims(attrs.dilation, "dilation"));
+  BATON_ASSIGN_OR_RETURN(Ints pads, KnownDims(attrs.padding, "padding"));
+  BATON_ASSIGN_OR_RETURN(const Ints strides,
+                         KnownDims(attrs.strides, "strides"));
+  if (pads.size() == 1) pads.resize(4, pads[0]);
+  if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
+  attributes.Ints("dilations", dilations)
+      .Int("group", attrs.groups)
+      .Ints("pads", pads)
+      .Ints("strides", strides);
+  return Values{call.Node(
+      "ConvInteger",
+      {call.Arg(0), call.Arg(1),
+       call.Cast(call.Arg(2), call.ElementType(2), call.ElementType(0)),
+       call.Cast(call.Arg(3), call.ElementType(3), call.ElementType(1))},
+      std::move(attributes))};
+}
+
+absl::StatusOr<Values> Dense(CallExport& call) {
+  return Values{call.Node(
+      "MatMulInteger",
+      {call.Arg(0), call.Transpose(call.Arg(1), {1, 0}),
+       call.Cast(call.Arg(2), call.ElementType(2), call.ElementType(0)),
+       call.Cast(call.Arg(3), call.ElementType(3), call.ElementType(1))})};
+}
+
+BATON_EXTEND_OP("qnn.quantize").Set(OnnxExporters(), Quantize);
+BATON_EXTEND_OP("qnn.dequantize").Set(OnnxExporters(), Dequantize);
+BATON_EXTEND_OP("qnn.requantize").Set(OnnxExporters(), Requantize);
+BATON_EXTEND_OP("qnn.conv2d").Set(OnnxExporters(), Conv2D);
+BATON_EXTEND_OP("qnn.dense").Set(OnnxExporters(), Dense);
+
+}  // namespace
+}  // namespace baton::onnx

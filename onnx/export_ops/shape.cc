@@ -1,0 +1,747 @@
+// Operators that make, rearrange, cut, gather and sort tensors.
+
+#include "baton/relay/op/tensor/shape.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/export_ops/layouts.h"
+#include "baton/onnx/export_ops/simple.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dyn/dyn.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/sequence.h"
+#include "baton/relay/op/tensor/strided_slice.h"
+#include "baton/relay/op/vision/vision.h"
+
+namespace baton::onnx {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+constexpr DType kInt64 = DType::Int(64);
+
+int64_t NormalAxis(int64_t axis, int rank) {
+  return axis < 0 ? axis + rank : axis;
+}
+
+Ints Iota(int64_t size) {
+  Ints result(size);
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+// An argument that holds integers, as int64.
+ValueId AsInt64(CallExport& call, int i) {
+  return call.Cast(call.Arg(i), call.ElementType(i), kInt64);
+}
+
+// A result of int64 in the element type that Relay gives it.
+ValueId FromInt64(CallExport& call, ValueId value, DType dtype) {
+  return call.Cast(value, kInt64, dtype);
+}
+
+// --- Shapes ----------------------------------------------------------------
+
+// `x` in the shape of the result, of which at most one dimension is not known.
+absl::StatusOr<ValueId> InResultShape(CallExport& call, ValueId x) {
+  Ints shape;
+  int unknown = 0;
+  bool has_zero = false;
+  for (const Dim& dim : call.ResultType()->shape()) {
+    shape.push_back(dim.is_const() ? dim.value() : -1);
+    unknown += dim.is_const() ? 0 : 1;
+    has_zero = has_zero || dim.is_const(0);
+  }
+  if (unknown > 1) {
+    return absl::UnimplementedError(
+        "several dimensions of the result are not known");
+  }
+  if (!has_zero) return call.Reshape(x, shape);
+  BATON_RETURN_IF_ERROR(call.Needs(14));
+  return call.Node("Reshape", {x, call.Ints(shape)},
+                   NodeAttributes().Int("allowzero", 1));
+}
+
+absl::StatusOr<Values> Reshape(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ReshapeAttrs>();
+  const bool is_plain =
+      !attrs.allowzero &&
+      std::all_of(attrs.newshape.begin(), attrs.newshape.end(),
+                  [](int64_t dim) { return dim >= -1; });
+  const bool is_known = call.ResultType()->is_static();
+  if (is_plain && !is_known) {
+    return Values{call.Reshape(call.Arg(0), attrs.newshape)};
+  }
+  BATON_ASSIGN_OR_RETURN(const ValueId result,
+                         InResultShape(call, call.Arg(0)));
+  return Values{result};
+}
+
+absl::StatusOr<Values> ReshapedToResult(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(const ValueId result,
+                         InResultShape(call, call.Arg(0)));
+  return Values{result};
+}
+
+absl::StatusOr<Values> ReshapeLike(CallExport& call) {
+  if (call.ResultType()->is_static()) return ReshapedToResult(call);
+  const auto& attrs = call.attrs<relay::ReshapeLikeAttrs>();
+  if (attrs.lhs_begin != 0 || attrs.rhs_begin != 0 ||
+      attrs.lhs_end.has_value() || attrs.rhs_end.has_value()) {
+    return absl::UnimplementedError("of some axes that are not known");
+  }
+  return Values{
+      call.Node("Reshape", {call.Arg(0), call.Node("Shape", {call.Arg(1)})})};
+}
+
+absl::StatusOr<Values> DynReshape(CallExport& call) {
+  NodeAttributes attributes;
+  if (call.attrs<relay::ReshapeAttrs>().allowzero) {
+    BATON_RETURN_IF_ERROR(call.Needs(14));
+    attributes.Int("allowzero", 1);
+  }
+  return Values{call.Node("Reshape", {call.Arg(0), AsInt64(call, 1)},
+                          std::move(attributes))};
+}
+
+absl::StatusOr<Values> Transpose(CallExport& call) {
+  const auto& attrs = call.attrs<relay::TransposeAttrs>();
+  const int rank = call.Rank(0);
+  Ints axes;
+  for (int i = rank - 1; i >= 0; --i) axes.push_back(i);
+  if (attrs.axes.has_value()) {
+    axes = *attrs.axes;
+    for (int64_t& axis : axes) axis = NormalAxis(axis, rank);
+  }
+  return Values{call.Transpose(call.Arg(0), axes)};
+}
+
+// Parts of an axis are axes of their own for a while.
+absl::StatusOr<Values> LayoutTransform(CallExport& call) {
+  const auto& attrs = call.attrs<relay::LayoutTransformAttrs>();
+  BATON_ASSIGN_OR_RETURN(
+      const ValueId result,
+      InLayout(call, call.Arg(0), attrs.src_layout, attrs.dst_layout));
+  return Values{result};
+}
+
+absl::StatusOr<Values> Squeeze(CallExport& call) {
+  const auto& attrs = call.attrs<relay::SqueezeAttrs>();
+  Ints axes;
+  if (attrs.axis.has_value()) {
+    axes = *attrs.axis;
+    for (int64_t& axis : axes) axis = NormalAxis(axis, call.Rank(0));
+    std::sort(axes.begin(), axes.end());
+  } else {
+    const absl::Span<const Dim> shape = call.ArgType(0)->shape();
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i].is_const(1)) axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  return Values{call.Squeeze(call.Arg(0), axes)};
+}
+
+absl::StatusOr<Values> ExpandDims(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ExpandDimsAttrs>();
+  const int64_t begin =
+      attrs.axis < 0 ? attrs.axis + call.Rank(0) + 1 : attrs.axis;
+  Ints axes;
+  for (int i = 0; i < attrs.num_newaxis; ++i) axes.push_back(begin + i);
+  return Values{call.Unsqueeze(call.Arg(0), axes)};
+}
+
+absl::StatusOr<Values> BroadcastTo(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.ResultShape());
+  return Values{call.Node("Expand", {call.Arg(0), call.Ints(shape)})};
+}
+
+absl::StatusOr<Values> BroadcastToLike(CallExport& call) {
+  if (call.ResultType()->is_static()) return BroadcastTo(call);
+  return Values{
+      call.Node("Expand", {call.Arg(0), call.Node("Shape", {call.Arg(1)})})};
+}
+
+absl::StatusOr<Values> DynBroadcastTo(CallExport& call) {
+  return Values{call.Node("Expand", {call.Arg(0), AsInt64(call, 1)})};
+}
+
+absl::StatusOr<Values> ShapeOf(CallExport& call) {
+  return Values{FromInt64(call, call.Node("Shape", {call.Arg(0)}),
+                          call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> NdarraySize(CallExport& call) {
+  return Values{FromInt64(call, call.Node("Size", {call.Arg(0)}),
+                          call.ResultType()->dtype())};
+}
+
+// --- Making tensors --------------------------------------------------------
+
+// A tensor of `shape`, a value, that has one element everywhere.
+ValueId FilledWith(CallExport& call, double value, DType dtype, ValueId shape) {
+  const absl::StatusOr<Tensor> element =
+      Tensor::ScalarOf(dtype, value).Reshaped({1});
+  return call.Node("ConstantOfShape", {shape},
+                   NodeAttributes().TensorValue("value", *element));
+}
+
+template <int kValue>
+absl::StatusOr<Values> Filled(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.ResultShape());
+  return Values{
+      FilledWith(call, kValue, call.ResultType()->dtype(), call.Ints(shape))};
+}
+
+template <int kValue>
+absl::StatusOr<Values> FilledLike(CallExport& call) {
+  if (call.ResultType()->is_static()) return Filled<kValue>(call);
+  return Values{FilledWith(call, kValue, call.ResultType()->dtype(),
+                           call.Node("Shape", {call.Arg(0)}))};
+}
+
+template <int kValue>
+absl::StatusOr<Values> DynFilled(CallExport& call) {
+  return Values{
+      FilledWith(call, kValue, call.ResultType()->dtype(), AsInt64(call, 0))};
+}
+
+ValueId Fill(CallExport& call, int value, ValueId shape) {
+  const DType dtype = call.ResultType()->dtype();
+  if (const Tensor* known = call.Constant(value);
+      known != nullptr && known->num_elements() == 1 && dtype.bits() <= 32) {
+    return FilledWith(call, known->AtAsDouble(0), dtype, shape);
+  }
+  return call.Node(
+      "Expand",
+      {call.Cast(call.Arg(value), call.ElementType(value), dtype), shape});
+}
+
+absl::StatusOr<Values> Full(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.ResultShape());
+  return Values{Fill(call, 0, call.Ints(shape))};
+}
+
+absl::StatusOr<Values> FullLike(CallExport& call) {
+  const absl::StatusOr<Ints> shape = call.ResultShape();
+  return Values{
+      Fill(call, 1,
+           shape.ok() ? call.Ints(*shape) : call.Node("Shape", {call.Arg(0)}))};
+}
+
+absl::StatusOr<Values> DynFull(CallExport& call) {
+  return Values{Fill(call, 0, AsInt64(call, 1))};
+}
+
+absl::StatusOr<Values> Arange(CallExport& call) {
+  const DType dtype = call.ResultType()->dtype();
+  Values inputs;
+  for (int i = 0; i < 3; ++i) {
+    ValueId value = call.Cast(call.Arg(i), call.ElementType(i), dtype);
+    if (call.Rank(i) != 0) value = call.Reshape(value, {});
+    inputs.push_back(value);
+  }
+  return Values{call.Node("Range", inputs)};
+}
+
+absl::StatusOr<Values> Trilu(CallExport& call) {
+  BATON_RETURN_IF_ERROR(call.Needs(14));
+  ValueId k = AsInt64(call, 1);
+  if (call.Rank(1) != 0) k = call.Reshape(k, {});
+  return Values{
+      call.Node("Trilu", {call.Arg(0), k},
+                NodeAttributes().Int(
+                    "upper", call.attrs<relay::TriluAttrs>().upper ? 1 : 0))};
+}
+
+// --- Joining and cutting ---------------------------------------------------
+
+absl::StatusOr<Values> Concatenate(CallExport& call) {
+  const int axis = call.attrs<relay::ConcatenateAttrs>().axis;
+  return Values{
+      call.Node("Concat", call.Fields(0), NodeAttributes().Int("axis", axis))};
+}
+
+absl::StatusOr<Values> Stack(CallExport& call) {
+  const int64_t axis = NormalAxis(call.attrs<relay::StackAttrs>().axis,
+                                  call.ResultType()->rank());
+  const Values fields = call.Fields(0);
+  Values inputs;
+  for (ValueId field : fields) {
+    inputs.push_back(call.Unsqueeze(field, {axis}));
+  }
+  return Values{
+      call.Node("Concat", inputs, NodeAttributes().Int("axis", axis))};
+}
+
+absl::StatusOr<Values> Split(CallExport& call) {
+  const auto& attrs = call.attrs<relay::SplitAttrs>();
+  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  Ints sizes;
+  for (const Type& field : call.call().tuple_type()->fields()) {
+    const Dim& dim = field.As<TensorTypeNode>()->dim(static_cast<int>(axis));
+    if (!dim.is_const()) {
+      return absl::UnimplementedError("a part's size is not known");
+    }
+    sizes.push_back(dim.value());
+  }
+  return call.Nodes("Split", {call.Arg(0), call.Ints(sizes)},
+                    NodeAttributes().Int("axis", axis),
+                    static_cast<int>(sizes.size()));
+}
+
+absl::StatusOr<Values> Repeat(CallExport& call) {
+  const auto& attrs = call.attrs<relay::RepeatAttrs>();
+  ValueId x = call.Arg(0);
+  int64_t axis = 0;
+  Ints indices;
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
+  int64_t extent = 1;
+  if (attrs.axis.has_value()) {
+    axis = NormalAxis(*attrs.axis, call.Rank(0));
+    extent = shape[axis];
+  } else {
+    x = call.Reshape(x, {-1});
+    for (int64_t dim : shape) extent *= dim;
+  }
+  for (int64_t i = 0; i < extent; ++i) {
+    indices.insert(indices.end(), attrs.repeats, i);
+  }
+  return Values{call.Node("Gather", {x, call.Ints(indices)},
+                          NodeAttributes().Int("axis", axis))};
+}
+
+absl::StatusOr<Values> Tile(CallExport& call) {
+  Ints reps = call.attrs<relay::TileAttrs>().reps;
+  const int rank = call.Rank(0);
+  ValueId x = call.Arg(0);
+  if (static_cast<int>(reps.size()) > rank) {
+    x = call.Unsqueeze(x, Iota(static_cast<int64_t>(reps.size()) - rank));
+  }
+  while (static_cast<int>(reps.size()) < rank) reps.insert(reps.begin(), 1);
+  return Values{call.Node("Tile", {x, call.Ints(reps)})};
+}
+
+absl::StatusOr<Values> DynTile(CallExport& call) {
+  const TensorTypeNode* reps = call.ArgType(1);
+  if (reps->rank() != 1 || !reps->dim(0).is_const(call.Rank(0))) {
+    return absl::UnimplementedError("of another rank");
+  }
+  return Values{call.Node("Tile", {call.Arg(0), AsInt64(call, 1)})};
+}
+
+absl::StatusOr<Values> Reverse(CallExport& call) {
+  const int64_t axis = NormalAxis(
+      call.attrs<relay::ReverseAttrs>().axis.value_or(0), call.Rank(0));
+  return Values{
+      call.Node("Slice", {call.Arg(0), call.Ints({-1}), call.Ints({INT64_MIN}),
+                          call.Ints({axis}), call.Ints({-1})})};
+}
+
+absl::StatusOr<Values> ReverseSequence(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ReverseSequenceAttrs>();
+  return Values{call.Node("ReverseSequence", {call.Arg(0), AsInt64(call, 1)},
+                          NodeAttributes()
+                              .Int("batch_axis", attrs.batch_axis)
+                              .Int("time_axis", attrs.seq_axis))};
+}
+
+absl::StatusOr<Values> StridedSlice(CallExport& call) {
+  const auto& attrs = call.attrs<relay::StridedSliceAttrs>();
+  if (!attrs.begin.has_value() || !attrs.end.has_value()) {
+    return absl::UnimplementedError("without begin or end");
+  }
+  Ints begins, ends, axes, steps;
+  const auto slices = relay::SlicesOf(call.ArgType(0)->shape(), attrs);
+  if (slices.ok()) {
+    for (const relay::AxisSlice& slice : *slices) {
+      begins.push_back(slice.begin);
+      // To the beginning and not from the end.
+      ends.push_back(slice.end < 0 ? INT64_MIN : slice.end);
+      axes.push_back(slice.axis);
+      steps.push_back(slice.stride);
+    }
+  } else {
+    if (attrs.slice_mode != "end") {
+      return absl::UnimplementedError("by sizes");
+    }
+    begins = *attrs.begin;
+    ends = *attrs.end;
+    steps = attrs.strides.value_or(Ints());
+    steps.resize(begins.size(), steps.empty() ? 1 : steps[0]);
+    axes = attrs.axes.value_or(Iota(static_cast<int64_t>(begins.size())));
+  }
+  if (axes.empty()) return FirstOperand(call);
+  return Values{
+      call.Node("Slice", {call.Arg(0), call.Ints(begins), call.Ints(ends),
+                          call.Ints(axes), call.Ints(steps)})};
+}
+
+absl::StatusOr<Values> DynStridedSlice(CallExport& call) {
+  const auto& attrs = call.attrs<relay::StridedSliceAttrs>();
+  const TensorTypeNode* begin = call.ArgType(1);
+  if (attrs.slice_mode != "end" || !begin->dim(0).is_const()) {
+    return absl::UnimplementedError("by sizes, or of axes that are not known");
+  }
+  return Values{call.Node(
+      "Slice", {call.Arg(0), AsInt64(call, 1), AsInt64(call, 2),
+                call.Ints(Iota(begin->dim(0).value())), AsInt64(call, 3)})};
+}
+
+absl::StatusOr<Values> SliceLike(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.ResultShape());
+  return Values{
+      call.Node("Slice", {call.Arg(0), call.Ints(Ints(shape.size(), 0)),
+                          call.Ints(shape), call.Ints(Iota(shape.size()))})};
+}
+
+// --- Gathering and scattering ----------------------------------------------
+
+// Indices into an axis of that extent as ONNX takes them: those below zero
+// count from the end there. What an importer makes of such indices is undone;
+// else indices are kept where Relay, which takes the nearest, keeps them.
+ValueId Indices(CallExport& call, int i, const Dim& extent) {
+  if (const Tensor* known = call.Constant(i);
+      known != nullptr && extent.is_const()) {
+    bool is_inside = true;
+    for (int64_t k = 0; k < known->num_elements(); ++k) {
+      const int64_t at = known->AtAsInt64(k);
+      is_inside = is_inside && at >= 0 && at < extent.value();
+    }
+    if (is_inside) return AsInt64(call, i);
+  }
+  // where(x < 0, x + extent, x)
+  const CallNode* where = call.Definition(i).As<CallNode>();
+  if (where != nullptr && IsCallTo(call.Definition(i), BATON_OP("where"))) {
+    const Expr& is_negative = call.Definition(where->arg(0));
+    const Expr& shifted = call.Definition(where->arg(1));
+    const Expr& x = where->arg(2);
+    if (IsCallTo(is_negative, BATON_OP("less")) &&
+        IsCallTo(shifted, BATON_OP("add"))) {
+      const CallNode* less = is_negative.As<CallNode>();
+      const CallNode* add = shifted.As<CallNode>();
+      const auto zero = relay::ConstantSplat(call.Definition(less->arg(1)));
+      const auto by = relay::ConstantSplat(call.Definition(add->arg(1)));
+      const bool is_extent = extent.is_const()
+                                 ? by == static_cast<double>(extent.value())
+                                 : !by.has_value();
+      if (less->arg(0) == x && add->arg(0) == x && zero == 0.0 && is_extent) {
+        return call.Of(x);
+      }
+    }
+  }
+  // What argwhere finds is inside.
+  const DType dtype = call.ElementType(i);
+  if (!extent.is_const() || dtype == DType::UInt(64)) return AsInt64(call, i);
+  return call.Node("Clip", {AsInt64(call, i), call.Scalar(0, kInt64),
+                            call.Scalar(static_cast<double>(std::max<int64_t>(
+                                            extent.value() - 1, 0)),
+                                        kInt64)});
+}
+
+absl::StatusOr<Values> Take(CallExport& call) {
+  const auto& attrs = call.attrs<relay::TakeAttrs>();
+  if (attrs.batch_dims != 0 || attrs.mode == "wrap") {
+    return absl::UnimplementedError("with batch_dims or wrapping");
+  }
+  ValueId x = call.Arg(0);
+  int64_t axis = 0;
+  Dim extent;
+  if (attrs.axis.has_value()) {
+    axis = NormalAxis(*attrs.axis, call.Rank(0));
+    extent = call.ArgType(0)->dim(static_cast<int>(axis));
+  } else {
+    if (call.Rank(0) != 1) x = call.Reshape(x, {-1});
+    const absl::StatusOr<Ints> shape = call.Shape(0);
+    if (shape.ok()) {
+      int64_t size = 1;
+      for (int64_t dim : *shape) size *= dim;
+      extent = Dim(size);
+    }
+  }
+  return Values{call.Node("Gather", {x, Indices(call, 1, extent)},
+                          NodeAttributes().Int("axis", axis))};
+}
+
+absl::StatusOr<Values> Gather(CallExport& call) {
+  const int64_t axis = NormalAxis(
+      call.attrs<relay::GatherAttrs>().axis.value_or(0), call.Rank(0));
+  return Values{call.Node(
+      "GatherElements",
+      {call.Arg(0),
+       Indices(call, 1, call.ArgType(0)->dim(static_cast<int>(axis)))},
+      NodeAttributes().Int("axis", axis))};
+}
+
+// Coordinates along the first axis, moved to the last.
+ValueId Coordinates(CallExport& call, int i) {
+  const int rank = call.Rank(i);
+  // An importer moves them from there.
+  const Expr& definition = call.Definition(i);
+  Ints axes;
+  for (int k = 1; k < rank; ++k) axes.push_back(k);
+  axes.push_back(0);
+  if (IsCallTo(definition, BATON_OP("transpose"))) {
+    const CallNode* transpose = definition.As<CallNode>();
+    const auto* attrs = transpose->attrs_as<relay::TransposeAttrs>();
+    Ints inverse = {rank - 1};
+    for (int k = 0; k + 1 < rank; ++k) inverse.push_back(k);
+    if (attrs != nullptr && attrs->axes == inverse) {
+      return call.Cast(call.Of(transpose->arg(0)), call.ElementType(i), kInt64);
+    }
+  }
+  return call.Transpose(AsInt64(call, i), axes);
+}
+
+absl::StatusOr<Values> GatherNd(CallExport& call) {
+  const auto& attrs = call.attrs<relay::GatherNDAttrs>();
+  return Values{
+      call.Node("GatherND", {call.Arg(0), Coordinates(call, 1)},
+                NodeAttributes().Int("batch_dims", attrs.batch_dims))};
+}
+
+absl::StatusOr<NodeAttributes> ReductionOf(CallExport& call,
+                                           const std::string& reduction) {
+  NodeAttributes attributes;
+  if (reduction == "update") return attributes;
+  if (reduction == "mean") return absl::UnimplementedError("by the mean");
+  BATON_RETURN_IF_ERROR(
+      call.Needs(reduction == "add" || reduction == "mul" ? 16 : 18));
+  attributes.String("reduction", reduction);
+  return attributes;
+}
+
+absl::StatusOr<Values> ScatterElements(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ScatterElementsAttrs>();
+  BATON_ASSIGN_OR_RETURN(NodeAttributes attributes,
+                         ReductionOf(call, attrs.reduction));
+  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  attributes.Int("axis", axis);
+  return Values{call.Node("ScatterElements",
+                          {call.Arg(0), AsInt64(call, 1), call.Arg(2)},
+                          std::move(attributes))};
+}
+
+absl::StatusOr<Values> ScatterNd(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(
+      NodeAttributes attributes,
+      ReductionOf(call, call.attrs<relay::ScatterNDAttrs>().mode));
+  return Values{call.Node("ScatterND",
+                          {call.Arg(0), Coordinates(call, 1), call.Arg(2)},
+                          std::move(attributes))};
+}
+
+absl::StatusOr<Values> OneHot(CallExport& call) {
+  const auto& attrs = call.attrs<relay::OneHotAttrs>();
+  const DType dtype = call.ResultType()->dtype();
+  const auto element = [&](int i) {
+    return call.Reshape(call.Cast(call.Arg(i), call.ElementType(i), dtype),
+                        {1});
+  };
+  // Indices below zero are outside here, and count from the end there.
+  const ValueId indices = AsInt64(call, 0);
+  const ValueId depth = call.Scalar(attrs.depth, kInt64);
+  const ValueId inside = call.Node(
+      "Where",
+      {call.Node("Less", {indices, call.Scalar(0, kInt64)}), depth, indices});
+  const ValueId values = call.Node("Concat", {element(2), element(1)},
+                                   NodeAttributes().Int("axis", 0));
+  return Values{call.Node("OneHot", {inside, depth, values},
+                          NodeAttributes().Int("axis", attrs.axis))};
+}
+
+// The rows that were found, and their number. Rows past that, which say nothing
+// in Relay, are not there.
+absl::StatusOr<Values> NonMaxSuppression(CallExport& call) {
+  if (call.attrs<relay::AllClassNonMaximumSuppressionAttrs>().output_format !=
+      "onnx") {
+    return absl::UnimplementedError("with scores as results");
+  }
+  const auto vector = [&](int i) { return call.Reshape(call.Arg(i), {1}); };
+  const ValueId limit = call.Reshape(AsInt64(call, 2), {1});
+  const ValueId found =
+      call.Node("NonMaxSuppression",
+                {call.Arg(0), call.Arg(1), limit, vector(3), vector(4)});
+  const TupleTypeNode* both = call.call().tuple_type();
+  const DType dtype = both->fields()[0].As<TensorTypeNode>()->dtype();
+  const DType count_dtype = both->fields()[1].As<TensorTypeNode>()->dtype();
+  const ValueId count =
+      call.Node("Gather", {call.Node("Shape", {found}), call.Ints({0})});
+  return Values{FromInt64(call, found, dtype),
+                FromInt64(call, count, count_dtype)};
+}
+
+absl::StatusOr<Values> Argwhere(CallExport& call) {
+  const ValueId found = call.Node("NonZero", {call.Arg(0)});
+  return Values{FromInt64(call, call.Transpose(found, {1, 0}),
+                          call.ResultType()->dtype())};
+}
+
+// --- Sorting and scanning --------------------------------------------------
+
+struct Sorted {
+  ValueId values;
+  ValueId indices;
+};
+
+Sorted TopKOf(CallExport& call, ValueId k, int64_t axis, bool is_ascend) {
+  const Values both = call.Nodes(
+      "TopK", {call.Arg(0), k},
+      NodeAttributes().Int("axis", axis).Int("largest", is_ascend ? 0 : 1), 2);
+  return {both[0], both[1]};
+}
+
+// As many as there are along the axis.
+ValueId ExtentOf(CallExport& call, int64_t axis) {
+  const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
+  if (dim.is_const()) return call.Ints({dim.value()});
+  return call.Node("Gather",
+                   {call.Node("Shape", {call.Arg(0)}), call.Ints({axis})});
+}
+
+Values TopKResult(CallExport& call, const relay::TopKAttrs& attrs, ValueId k) {
+  const Sorted sorted =
+      TopKOf(call, k, NormalAxis(attrs.axis, call.Rank(0)), attrs.is_ascend);
+  const TupleTypeNode* both = call.call().tuple_type();
+  const TensorTypeNode* indices = both == nullptr
+                                      ? call.ResultType()
+                                      : both->fields()[1].As<TensorTypeNode>();
+  if (attrs.ret_type == "values") return {sorted.values};
+  const ValueId cast = FromInt64(call, sorted.indices, indices->dtype());
+  return attrs.ret_type == "indices" ? Values{cast}
+                                     : Values{sorted.values, cast};
+}
+
+absl::StatusOr<Values> TopK(CallExport& call) {
+  const auto& attrs = call.attrs<relay::TopKAttrs>();
+  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const bool all = attrs.k.value_or(0) < 1;
+  return TopKResult(call, attrs,
+                    all ? ExtentOf(call, axis) : call.Ints({*attrs.k}));
+}
+
+absl::StatusOr<Values> DynTopK(CallExport& call) {
+  const auto& attrs = call.attrs<relay::TopKAttrs>();
+  ValueId k = AsInt64(call, 1);
+  if (call.Rank(1) != 1) k = call.Reshape(k, {1});
+  return TopKResult(call, attrs, k);
+}
+
+absl::StatusOr<Values> Argsort(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ArgsortAttrs>();
+  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const Sorted sorted =
+      TopKOf(call, ExtentOf(call, axis), axis, attrs.is_ascend);
+  return Values{FromInt64(call, sorted.indices, call.ResultType()->dtype())};
+}
+
+absl::StatusOr<Values> Sort(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ArgsortAttrs>();
+  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  return Values{
+      TopKOf(call, ExtentOf(call, axis), axis, attrs.is_ascend).values};
+}
+
+absl::StatusOr<Values> CumSum(CallExport& call) {
+  const auto& attrs = call.attrs<relay::ScanopAttrs>();
+  const DType dtype = call.ResultType()->dtype();
+  const DType wide =
+      dtype.is_integral() && dtype.bits() < 32 ? DType::Int(32) : dtype;
+  ValueId x = call.Cast(call.Arg(0), call.ElementType(0), wide);
+  int64_t axis = 0;
+  if (attrs.axis.has_value()) {
+    axis = NormalAxis(*attrs.axis, call.Rank(0));
+  } else {
+    x = call.Reshape(x, {-1});
+  }
+  NodeAttributes attributes;
+  if (attrs.exclusive) attributes.Int("exclusive", 1);
+  return Values{call.Cast(
+      call.Node("CumSum", {x, call.Scalar(static_cast<double>(axis), kInt64)},
+                std::move(attributes)),
+      wide, dtype)};
+}
+
+absl::StatusOr<Values> Einsum(CallExport& call) {
+  return Values{
+      call.Node("Einsum", call.Fields(0),
+                NodeAttributes().String(
+                    "equation", call.attrs<relay::EinsumAttrs>().equation))};
+}
+
+// --- Registrations ---------------------------------------------------------
+
+BATON_EXTEND_OP("reshape").Set(OnnxExporters(), Reshape);
+BATON_EXTEND_OP("contrib_reverse_reshape")
+    .Set(OnnxExporters(), ReshapedToResult);
+BATON_EXTEND_OP("reshape_like").Set(OnnxExporters(), ReshapeLike);
+BATON_EXTEND_OP("dyn.reshape").Set(OnnxExporters(), DynReshape);
+BATON_EXTEND_OP("transpose").Set(OnnxExporters(), Transpose);
+BATON_EXTEND_OP("layout_transform").Set(OnnxExporters(), LayoutTransform);
+BATON_EXTEND_OP("squeeze").Set(OnnxExporters(), Squeeze);
+BATON_EXTEND_OP("expand_dims").Set(OnnxExporters(), ExpandDims);
+BATON_EXTEND_OP("broadcast_to").Set(OnnxExporters(), BroadcastTo);
+BATON_EXTEND_OP("broadcast_to_like").Set(OnnxExporters(), BroadcastToLike);
+BATON_EXTEND_OP("dyn.broadcast_to").Set(OnnxExporters(), DynBroadcastTo);
+BATON_EXTEND_OP("shape_of").Set(OnnxExporters(), ShapeOf);
+BATON_EXTEND_OP("vm.shape_of").Set(OnnxExporters(), ShapeOf);
+BATON_EXTEND_OP("ndarray_size").Set(OnnxExporters(), NdarraySize);
+BATON_EXTEND_OP("zeros").Set(OnnxExporters(), Filled<0>);
+BATON_EXTEND_OP("ones").Set(OnnxExporters(), Filled<1>);
+BATON_EXTEND_OP("zeros_like").Set(OnnxExporters(), FilledLike<0>);
+BATON_EXTEND_OP("ones_like").Set(OnnxExporters(), FilledLike<1>);
+BATON_EXTEND_OP("dyn.zeros").Set(OnnxExporters(), DynFilled<0>);
+BATON_EXTEND_OP("dyn.ones").Set(OnnxExporters(), DynFilled<1>);
+BATON_EXTEND_OP("full").Set(OnnxExporters(), Full);
+BATON_EXTEND_OP("full_like").Set(OnnxExporters(), FullLike);
+BATON_EXTEND_OP("dyn.full").Set(OnnxExporters(), DynFull);
+BATON_EXTEND_OP("arange").Set(OnnxExporters(), Arange);
+BATON_EXTEND_OP("trilu").Set(OnnxExporters(), Trilu);
+BATON_EXTEND_OP("concatenate").Set(OnnxExporters(), Concatenate);
+BATON_EXTEND_OP("stack").Set(OnnxExporters(), Stack);
+BATON_EXTEND_OP("split").Set(OnnxExporters(), Split);
+BATON_EXTEND_OP("repeat").Set(OnnxExporters(), Repeat);
+BATON_EXTEND_OP("tile").Set(OnnxExporters(), Tile);
+BATON_EXTEND_OP("dyn.tile").Set(OnnxExporters(), DynTile);
+BATON_EXTEND_OP("reverse").Set(OnnxExporters(), Reverse);
+BATON_EXTEND_OP("reverse_sequence").Set(OnnxExporters(), ReverseSequence);
+BATON_EXTEND_OP("strided_slice").Set(OnnxExporters(), StridedSlice);
+BATON_EXTEND_OP("dyn.strided_slice").Set(OnnxExporters(), DynStridedSlice);
+BATON_EXTEND_OP("slice_like").Set(OnnxExporters(), SliceLike);
+BATON_EXTEND_OP("take").Set(OnnxExporters(), Take);
+BATON_EXTEND_OP("gather").Set(OnnxExporters(), Gather);
+BATON_EXTEND_OP("gather_nd").Set(OnnxExporters(), GatherNd);
+BATON_EXTEND_OP("scatter_elements").Set(OnnxExporters(), ScatterElements);
+BATON_EXTEND_OP("scatter_nd").Set(OnnxExporters(), ScatterNd);
+BATON_EXTEND_OP("one_hot").Set(OnnxExporters(), OneHot);
+BATON_EXTEND_OP("argwhere").Set(OnnxExporters(), Argwhere);
+BATON_EXTEND_OP("vision.all_class_non_max_suppression")
+    .Set(OnnxExporters(), NonMaxSuppression);
+BATON_EXTEND_OP("topk").Set(OnnxExporters(), TopK);
+BATON_EXTEND_OP("dyn.topk").Set(OnnxExporters(), DynTopK);
+BATON_EXTEND_OP("argsort").Set(OnnxExporters(), Argsort);
+BATON_EXTEND_OP("sort").Set(OnnxExporters(), Sort);
+BATON_EXTEND_OP("cumsum").Set(OnnxExporters(), CumSum);
+BATON_EXTEND_OP("einsum").Set(OnnxExporters(), Einsum);
+
+}  // namespace
+}  // namespace baton::onnx

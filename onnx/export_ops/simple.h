@@ -1,0 +1,41 @@
+// Exporters that only name the ONNX operator.
+
+#ifndef BATON_ONNX_EXPORT_OPS_SIMPLE_H_
+#define BATON_ONNX_EXPORT_OPS_SIMPLE_H_
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+
+namespace baton::onnx {
+
+// A string literal as a template argument.
+template <size_t kSize>
+struct OpName {
+  constexpr OpName(const char (&name)[kSize]) {  // NOLINT: implicit
+    std::copy_n(name, kSize, text);
+  }
+  constexpr absl::string_view view() const { return {text, kSize - 1}; }
+  char text[kSize];
+};
+
+// The operator of that name, of the same operands, without attributes.
+template <OpName kName>
+absl::StatusOr<Values> Same(CallExport& call) {
+  Values inputs;
+  for (int i = 0; i < call.num_args(); ++i) inputs.push_back(call.Arg(i));
+  return Values{call.Node(kName.view(), inputs)};
+}
+
+// The first operand itself.
+inline absl::StatusOr<Values> FirstOperand(CallExport& call) {
+  return Values{call.Arg(0)};
+}
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_EXPORT_OPS_SIMPLE_H_

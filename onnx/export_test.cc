@@ -1,0 +1,286 @@
+#include "baton/onnx/export.h"
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/onnx/graph.h"
+#include "baton/onnx/import.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
+#include "baton/relay/ir/text_parser.h"  // IWYU pragma: keep
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/testing/small_stack.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "onnx/onnx.pb.h"
+
+namespace baton {
+namespace {
+
+using ::baton::testing::IsOk;
+using ::baton::testing::RunWithStack;
+using ::baton::testing::SmallStackBytesOfThisBuild;
+using ::baton::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+IRModule Module(const std::string& text) {
+  absl::StatusOr<IRModule> module = ParseModule(text);
+  EXPECT_THAT(module, IsOk());
+  return module.ok() ? *std::move(module) : IRModule();
+}
+
+// `fn (...) ... { ... }` as `main`.
+IRModule Main(const std::string& function) {
+  return Module(absl::StrCat("#[version = \"0.0.5\"]\ndef @main", function));
+}
+
+::onnx::ModelProto Exported(const IRModule& module,
+                            const OnnxExportOptions& options = {}) {
+  ::onnx::ModelProto result;
+  const absl::StatusOr<onnx::OnnxModel> model = ExportOnnx(module, options);
+  EXPECT_THAT(model, IsOk());
+  if (model.ok()) {
+    EXPECT_TRUE(result.ParseFromString(model->ToString()));
+  }
+  return result;
+}
+
+std::vector<std::string> Ops(const ::onnx::GraphProto& graph) {
+  std::vector<std::string> result;
+  for (const ::onnx::NodeProto& node : graph.node()) {
+    result.push_back(node.op_type());
+  }
+  return result;
+}
+
+// A model of opset 17 whose graph is `graph`, as text, imported.
+IRModule Imported(const std::string& graph) {
+  ::onnx::ModelProto model;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      absl::StrCat("ir_version: 8 opset_import { version: 17 } graph { ", graph,
+                   " }"),
+      &model));
+  const auto bytes =
+      std::make_shared<const std::string>(model.SerializeAsString());
+  absl::StatusOr<IRModule> module = ImportOnnx(*bytes, bytes);
+  EXPECT_THAT(module, IsOk());
+  return module.ok() ? *std::move(module) : IRModule();
+}
+
+std::string Value(absl::string_view role, absl::string_view name,
+                  absl::string_view dims) {
+  return absl::StrCat(role, " { name: '", name,
+                      "' type { tensor_type { elem_type: 1 shape { ", dims,
+                      " } } } } ");
+}
+
+TEST(ExportOnnxTest, NamesAndNamesOfDimensionsAreKept) {
+  const ::onnx::ModelProto model = Exported(Imported(
+      "node { name: 'first' op_type: 'Relu' input: 'x:0' output: 'r, 1' }"
+      "node { name: 'second' op_type: 'Mul' input: 'r, 1' input: 'w'"
+      "  output: 'y/out' }"
+      "initializer { name: 'w' dims: 2 data_type: 1 float_data: [1, 2] }" +
+      Value("input", "x:0", "dim { dim_param: 'batch' } dim { dim_value: 2 }") +
+      Value("output", "y/out", "")));
+  const ::onnx::GraphProto& graph = model.graph();
+  ASSERT_EQ(graph.node_size(), 2);
+  EXPECT_EQ(graph.node(0).name(), "first");
+  EXPECT_THAT(graph.node(0).input(), ElementsAre("x:0"));
+  EXPECT_THAT(graph.node(0).output(), ElementsAre("r, 1"));
+  EXPECT_EQ(graph.node(1).name(), "second");
+  EXPECT_THAT(graph.node(1).input(), ElementsAre("r, 1", "w"));
+  EXPECT_THAT(graph.node(1).output(), ElementsAre("y/out"));
+  ASSERT_EQ(graph.initializer_size(), 1);
+  EXPECT_EQ(graph.initializer(0).name(), "w");
+  const auto& shape = graph.input(0).type().tensor_type().shape();
+  EXPECT_EQ(shape.dim(0).dim_param(), "batch");
+  EXPECT_EQ(shape.dim(1).dim_value(), 2);
+  EXPECT_EQ(graph.output(0).type().tensor_type().shape().dim(0).dim_param(),
+            "batch");
+}
+
+TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
+  const ::onnx::ModelProto model = Exported(Imported(
+      "node { name: 'plus' op_type: 'Softplus' input: 'x' output: 'p' }"
+      "node { name: 'last' op_type: 'Relu' input: 'p' output: 'y' }" +
+      Value("input", "x", "dim { dim_value: 2 }") + Value("output", "y", "")));
+  const ::onnx::GraphProto& graph = model.graph();
+  ASSERT_GE(graph.node_size(), 3);
+  const ::onnx::NodeProto& plus = graph.node(graph.node_size() - 2);
+  EXPECT_EQ(plus.name(), "plus");
+  EXPECT_THAT(plus.output(), ElementsAre("p"));
+  EXPECT_EQ(graph.node(0).name().substr(0, 5), "plus/");
+}
+
+TEST(ExportOnnxTest, TheOpsetDecidesAboutFormAndVersion) {
+  const IRModule module = Main(
+      "(%x: Tensor[(2, 3), float32]) { max(%x, axis=[1], keepdims=True) }");
+  const ::onnx::ModelProto old = Exported(module, {.opset = 13});
+  EXPECT_EQ(old.opset_import(0).version(), 13);
+  EXPECT_EQ(old.ir_version(), 7);
+  EXPECT_EQ(old.graph().node(0).input_size(), 1);
+  const ::onnx::ModelProto recent = Exported(module, {.opset = 21});
+  EXPECT_EQ(recent.ir_version(), 10);
+  EXPECT_EQ(recent.graph().node(0).input_size(), 2);
+  EXPECT_THAT(ExportOnnx(module, {.opset = 12}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "13 to 21"));
+}
+
+TEST(ExportOnnxTest, NormalFormsAndFunctionsAreUndone) {
+  const std::vector<std::string> wanted = {"Relu", "Exp", "Add"};
+  EXPECT_EQ(Ops(Exported(Main("(%x: Tensor[(2), float32]) {"
+                              "  let %a = nn.relu(%x);"
+                              "  let %unused = tanh(%a);"
+                              "  let %b = exp(%a);"
+                              "  add(%a, %b) }"))
+                    .graph()),
+            wanted);
+  EXPECT_EQ(Ops(Exported(Main("(%x: Tensor[(2), float32]) {"
+                              "  %0 = fn (%p: Tensor[(2), float32],"
+                              "           Primitive=1) {"
+                              "    %1 = nn.relu(%p); add(%1, exp(%1)) };"
+                              "  %0(%x) }"))
+                    .graph()),
+            wanted);
+  EXPECT_EQ(Ops(Exported(Module("#[version = \"0.0.5\"]\n"
+                                "def @f(%p: Tensor[(2), float32]) { exp(%p) }\n"
+                                "def @main(%x: Tensor[(2), float32]) {"
+                                "  %0 = nn.relu(%x); add(%0, @f(%0)) }"))
+                    .graph()),
+            wanted);
+}
+
+TEST(ExportOnnxTest, AdditionsBecomeOperandsOfProducts) {
+  EXPECT_THAT(
+      Ops(Exported(Main("(%x: Tensor[(1, 3, 8, 8), float32],"
+                        " %w: Tensor[(4, 3, 3, 3), float32],"
+                        " %b: Tensor[(4), float32]) {"
+                        "  nn.bias_add(nn.conv2d(%x, %w, padding=[1, 1]), %b)"
+                        "}"))
+              .graph()),
+      ElementsAre("Conv"));
+  EXPECT_THAT(Ops(Exported(Main("(%x: Tensor[(2, 3), float32],"
+                                " %w: Tensor[(4, 3), float32],"
+                                " %b: Tensor[(4), float32]) {"
+                                "  add(%b, nn.dense(%x, %w, units=4)) }"))
+                      .graph()),
+              ElementsAre("Gemm"));
+  // Its result is needed without the addition, too.
+  EXPECT_THAT(Ops(Exported(Main("(%x: Tensor[(2, 3), float32],"
+                                " %w: Tensor[(4, 3), float32],"
+                                " %b: Tensor[(4), float32]) {"
+                                "  %0 = nn.dense(%x, %w, units=4);"
+                                "  (add(%b, %0), %0) }"))
+                      .graph()),
+              ElementsAre("Gemm", "Add"));
+}
+
+TEST(ExportOnnxTest, OtherLayoutsAreTransposesOrRefused) {
+  EXPECT_THAT(
+      Ops(Exported(Main("(%x: Tensor[(1, 8, 8, 3), float32],"
+                        " %w: Tensor[(3, 3, 3, 4), float32]) {"
+                        "  nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3],"
+                        "    data_layout=\"NHWC\", kernel_layout=\"HWIO\") }"))
+              .graph()),
+      ElementsAre("Transpose", "Transpose", "Conv", "Transpose"));
+  EXPECT_THAT(ExportOnnx(Main("(%x: Tensor[(1, 32, 4, 4), float32]) {\n"
+                              "  layout_transform(%x, src_layout=\"NCHW\","
+                              "    dst_layout=\"NCHW16c\") }"))
+                  .status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "layout_transform"));
+}
+
+TEST(ExportOnnxTest, BranchesAreGraphs) {
+  const ::onnx::ModelProto model =
+      Exported(Main("(%c: bool, %x: Tensor[(2), float32]) {"
+                    "  %0 = nn.relu(%x);"
+                    "  %1 = if (%c) { exp(%0) } else { %x };"
+                    "  add(%0, %1) }"));
+  EXPECT_THAT(Ops(model.graph()), ElementsAre("Relu", "If", "Add"));
+  const ::onnx::NodeProto& branch = model.graph().node(1);
+  EXPECT_THAT(Ops(branch.attribute(0).g()), ElementsAre("Exp"));
+  EXPECT_THAT(Ops(branch.attribute(1).g()), ElementsAre("Identity"));
+}
+
+TEST(ExportOnnxTest, OutputsThatAreInputsOrEqualAreDifferentValues) {
+  const ::onnx::ModelProto model = Exported(
+      Main("(%x: Tensor[(2), float32]) { %0 = nn.relu(%x); (%0, %0, %x) }"));
+  EXPECT_THAT(Ops(model.graph()), ElementsAre("Relu", "Identity", "Identity"));
+  EXPECT_EQ(model.graph().output(0).name(), "output_0");
+  EXPECT_EQ(model.graph().output(2).name(), "output_2");
+}
+
+TEST(ExportOnnxTest, AllThatHasNoFormIsInOneError) {
+  const absl::Status status =
+      ExportOnnx(Main("(%x: Tensor[(2, 2), float32]) {\n"
+                      "  %0 = cumprod(%x, axis=0);\n"
+                      "  nn.relu(invert_permutation(cast(%0, "
+                      "dtype=\"int32\"))) }"))
+          .status();
+  EXPECT_THAT(status, ::testing::Not(IsOk()));
+  const absl::Status both = ExportOnnx(Main("(%x: Tensor[(2, 2), float32]) {\n"
+                                            "  %0 = cumprod(%x, axis=0);\n"
+                                            "  add(%0, cumprod(%x, axis=1)) }"))
+                                .status();
+  EXPECT_THAT(both, StatusIs(absl::StatusCode::kUnimplemented, "cumprod"));
+  EXPECT_THAT(std::string(both.message()),
+              AllOf(HasSubstr(":3:"), HasSubstr(":4:")));
+}
+
+TEST(ExportOnnxTest, TheSameModuleGivesTheSameBytes) {
+  const IRModule module = Main(
+      "(%x: Tensor[(1, 3, 8, 8), float32],"
+      " %w: Tensor[(4, 3, 3, 3), float32]) {"
+      "  %0 = nn.conv2d(%x, %w);"
+      "  (nn.softmax(%0), mean(%0, axis=[2, 3]), clip(%0, a_min=0f, a_max=6f)) }");
+  const auto first = ExportOnnx(module);
+  const auto second = ExportOnnx(module);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
+  EXPECT_EQ(first->ToString(), second->ToString());
+}
+
+TEST(ExportOnnxTest, LargeTensorsCanBeExternalData) {
+  const IRModule module = Imported(
+      "node { op_type: 'Mul' input: 'x' input: 'w' output: 'y' }"
+      "initializer { name: 'w' dims: 4 data_type: 1"
+      "  float_data: [1, 2, 3, 4] }" +
+      Value("input", "x", "dim { dim_value: 4 }") + Value("output", "y", ""));
+  const auto model =
+      ExportOnnx(module, {.external_data = "w.data", .external_bytes = 16});
+  ASSERT_THAT(model, IsOk());
+  const std::string folder = ::testing::TempDir();
+  std::ofstream data(folder + "/w.data", std::ios::binary);
+  for (absl::string_view piece : model->external_pieces()) data << piece;
+  data.close();
+  const auto bytes = std::make_shared<const std::string>(model->ToString());
+  EXPECT_THAT(ImportOnnx(*bytes, bytes, {.folder = folder}), IsOk());
+  EXPECT_THAT(ImportOnnx(*bytes, bytes).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "w.data"));
+}
+
+TEST(ExportOnnxTest, LongChainsNeedLittleStack) {
+  Var x("x", {2});
+  Expr chain = x;
+  for (int i = 0; i < 1'000'000; ++i) chain = relay::Tanh(chain);
+  const IRModule module = ModuleFromExpr(Function({x}, chain));
+  chain = Expr();
+  RunWithStack(SmallStackBytesOfThisBuild(),
+               [&] { EXPECT_THAT(ExportOnnx(module), IsOk()); });
+}
+
+}  // namespace
+}  // namespace baton

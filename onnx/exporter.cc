@@ -1,0 +1,165 @@
+#include "baton/onnx/exporter.h"
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/graph.h"
+#include "baton/onnx/model.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/transform/fold_constant.h"
+
+namespace baton::onnx {
+namespace {
+
+// The constant that an expression of constants is; null if it is none.
+const Tensor* Folded(Expr expr, Expr& owner) {
+  absl::StatusOr<Expr> folded = relay::FoldConstantInExpr(std::move(expr));
+  if (!folded.ok()) return nullptr;
+  owner = *std::move(folded);
+  return relay::ConstantTensor(owner);
+}
+
+}  // namespace
+
+OpAttrMap<ExportFn>& OnnxExporters() {
+  static auto& map = *new OpAttrMap<ExportFn>();
+  return map;
+}
+
+absl::StatusOr<std::vector<int64_t>> KnownDims(absl::Span<const Dim> dims,
+                                               absl::string_view what) {
+  std::vector<int64_t> result;
+  for (const Dim& dim : dims) {
+    if (!dim.is_const()) {
+      return absl::UnimplementedError(
+          absl::StrCat("a dimension of ", what, " is not known"));
+    }
+    result.push_back(dim.value());
+  }
+  return result;
+}
+
+const TensorTypeNode* CallExport::ResultType() const {
+  if (const TupleTypeNode* tuple = call_.tuple_type()) {
+    return tuple->fields().empty() ? nullptr
+                                   : tuple->fields()[0].As<TensorTypeNode>();
+  }
+  return call_.tensor_type();
+}
+
+ValueId CallExport::Node(absl::string_view op, absl::Span<const ValueId> inputs,
+                         NodeAttributes attributes) {
+  return Nodes(op, inputs, std::move(attributes), 1)[0];
+}
+
+Values CallExport::Nodes(absl::string_view op, absl::Span<const ValueId> inputs,
+                         NodeAttributes attributes, int num_outputs) {
+  return graph_.AddNode(op, inputs, std::move(attributes), num_outputs,
+                        call_.span());
+}
+
+ValueId CallExport::TensorConstant(Tensor value) {
+  return graph_.AddConstant(std::move(value));
+}
+
+ValueId CallExport::Scalar(double value, DType dtype) {
+  return TensorConstant(Tensor::ScalarOf(dtype, value));
+}
+
+ValueId CallExport::Ints(absl::Span<const int64_t> values) {
+  return TensorConstant(*Tensor::FromValues<int64_t>(
+      {static_cast<int64_t>(values.size())}, values));
+}
+
+ValueId CallExport::Cast(ValueId value, DType from, DType to) {
+  if (from == to) return value;
+  if (const Tensor* known = graph_.ConstantOf(value)) {
+    Expr owner;
+    if (const Tensor* cast =
+            Folded(relay::Cast(relay::Const(*known), to), owner)) {
+      return TensorConstant(*cast);
+    }
+  }
+  const ValueId result =
+      Node("Cast", {value},
+           NodeAttributes().Int("to", static_cast<int64_t>(ElementTypeOf(to))));
+  if (const TensorTypeNode* type = graph_.TypeOf(value)) {
+    graph_.SetType(result, TensorType(type->shape(), to));
+  }
+  return result;
+}
+
+ValueId CallExport::Transpose(ValueId value, absl::Span<const int64_t> axes) {
+  bool is_same = true;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    is_same = is_same && axes[i] == static_cast<int64_t>(i);
+  }
+  if (is_same) return value;
+  if (const Tensor* known = graph_.ConstantOf(value)) {
+    Expr owner;
+    const std::vector<int64_t> order(axes.begin(), axes.end());
+    if (const Tensor* transposed =
+            Folded(relay::Transpose(relay::Const(*known), order), owner)) {
+      return TensorConstant(*transposed);
+    }
+  }
+  return Node("Transpose", {value}, NodeAttributes().Ints("perm", axes));
+}
+
+ValueId CallExport::Reshape(ValueId value, absl::Span<const int64_t> shape) {
+  if (const Tensor* known = graph_.ConstantOf(value)) {
+    absl::StatusOr<Tensor> reshaped = known->Reshaped(shape);
+    if (reshaped.ok()) return TensorConstant(*std::move(reshaped));
+  }
+  return Node("Reshape", {value, Ints(shape)});
+}
+
+ValueId CallExport::Unsqueeze(ValueId value, absl::Span<const int64_t> axes) {
+  if (axes.empty()) return value;
+  if (const Tensor* known = graph_.ConstantOf(value)) {
+    std::vector<int64_t> shape(known->shape().begin(), known->shape().end());
+    for (int64_t axis : axes) {
+      if (axis < 0 || axis > static_cast<int64_t>(shape.size())) break;
+      shape.insert(shape.begin() + axis, 1);
+    }
+    if (static_cast<int64_t>(shape.size()) ==
+        known->rank() + static_cast<int64_t>(axes.size())) {
+      return TensorConstant(*known->Reshaped(shape));
+    }
+  }
+  return Node("Unsqueeze", {value, Ints(axes)});
+}
+
+ValueId CallExport::Squeeze(ValueId value, absl::Span<const int64_t> axes) {
+  return axes.empty() ? value : Node("Squeeze", {value, Ints(axes)});
+}
+
+absl::StatusOr<std::vector<int64_t>> CallExport::Shape(int i) const {
+  return KnownDims(ArgType(i)->shape(), absl::StrCat("argument ", i));
+}
+
+absl::StatusOr<std::vector<int64_t>> CallExport::ResultShape() const {
+  return KnownDims(ResultType()->shape(), "the result");
+}
+
+absl::Status CallExport::Needs(int opset) const {
+  if (opset_ >= opset) return absl::OkStatus();
+  return absl::UnimplementedError(
+      absl::StrCat("needs opset ", opset, ", not ", opset_));
+}
+
+}  // namespace baton::onnx

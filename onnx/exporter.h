@@ -1,0 +1,143 @@
+// Exporters: what a Relay operator is in ONNX.
+//
+// One function an operator, a property of it:
+//
+//   absl::StatusOr<Values> ExportLeakyRelu(CallExport& call) {
+//     return call.Node("LeakyRelu", {call.Arg(0)},
+//                      NodeAttributes().Float("alpha", alpha));
+//   }
+//   BATON_EXTEND_OP("nn.leaky_relu").Set(OnnxExporters(), ExportLeakyRelu);
+//
+// Other repositories add their operators in the same way.
+
+#ifndef BATON_ONNX_EXPORTER_H_
+#define BATON_ONNX_EXPORTER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/graph.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::onnx {
+
+// The newest and the oldest version of ONNX's own operators that is written.
+inline constexpr int kOldestExportOpset = 13;
+inline constexpr int kNewestExportOpset = 21;
+
+// A call, which is typed, while it becomes nodes.
+class CallExport {
+ public:
+  // The values of an expression that is an argument: one of a tensor, those of
+  // its fields of a tuple.
+  using Lookup = absl::FunctionRef<const Values&(const Expr&)>;
+  // What a variable is bound to by a let; the expression itself otherwise.
+  using Resolve = absl::FunctionRef<const Expr&(const Expr&)>;
+
+  CallExport(const CallNode& call, int opset, Graph& graph, Lookup lookup,
+             Resolve resolve)
+      : call_(call),
+        opset_(opset),
+        graph_(graph),
+        lookup_(lookup),
+        resolve_(resolve) {}
+
+  const CallNode& call() const { return call_; }
+  int opset() const { return opset_; }
+  Graph& graph() { return graph_; }
+
+  // The attributes; the defaults if the call has none.
+  template <typename T>
+  const T& attrs() const {
+    static const T& defaults = *new T;
+    const T* given = call_.attrs_as<T>();
+    return given == nullptr ? defaults : *given;
+  }
+
+  int num_args() const { return call_.num_args(); }
+  // The value of an argument that is a tensor.
+  ValueId Arg(int i) { return lookup_(call_.arg(i))[0]; }
+  // The fields of an argument that is a tuple.
+  const Values& Fields(int i) { return lookup_(call_.arg(i)); }
+  // Of another expression, which an argument depends on.
+  ValueId Of(const Expr& expr) { return lookup_(expr)[0]; }
+  // An argument, or what a let binds it to.
+  const Expr& Definition(int i) const { return resolve_(call_.arg(i)); }
+  const Expr& Definition(const Expr& expr) const { return resolve_(expr); }
+
+  // Null if the argument is no constant.
+  const Tensor* Constant(int i) { return graph_.ConstantOf(Arg(i)); }
+  // Null if it is no tensor.
+  const TensorTypeNode* ArgType(int i) const {
+    return call_.arg(i)->tensor_type();
+  }
+  // Of an argument that is a tensor; typed calls have one.
+  int Rank(int i) const { return ArgType(i)->rank(); }
+  DType ElementType(int i) const { return ArgType(i)->dtype(); }
+  // Of the result, or of its first field.
+  const TensorTypeNode* ResultType() const;
+
+  // A node with one output, or several.
+  ValueId Node(absl::string_view op, absl::Span<const ValueId> inputs,
+               NodeAttributes attributes = {});
+  ValueId Node(absl::string_view op, std::initializer_list<ValueId> inputs,
+               NodeAttributes attributes = {}) {
+    return Node(op, absl::MakeConstSpan(inputs.begin(), inputs.size()),
+                std::move(attributes));
+  }
+  Values Nodes(absl::string_view op, absl::Span<const ValueId> inputs,
+               NodeAttributes attributes, int num_outputs);
+
+  // Constants.
+  ValueId Scalar(double value, DType dtype);
+  ValueId Ints(absl::Span<const int64_t> values);
+  ValueId TensorConstant(Tensor value);
+
+  // Nodes that exporters often need; constants are computed at once.
+  ValueId Cast(ValueId value, DType from, DType to);  // itself if they agree
+  ValueId Transpose(ValueId value, absl::Span<const int64_t> axes);
+  ValueId Reshape(ValueId value, absl::Span<const int64_t> shape);
+  ValueId Unsqueeze(ValueId value, absl::Span<const int64_t> axes);
+  ValueId Squeeze(ValueId value, absl::Span<const int64_t> axes);
+
+  // Errors are Unimplemented.
+  //
+  // All dimensions of an argument, or of the result.
+  absl::StatusOr<std::vector<int64_t>> Shape(int i) const;
+  absl::StatusOr<std::vector<int64_t>> ResultShape() const;
+  // OK if the opset is at least `opset`.
+  absl::Status Needs(int opset) const;
+
+ private:
+  const CallNode& call_;
+  int opset_;
+  Graph& graph_;
+  Lookup lookup_;
+  Resolve resolve_;
+};
+
+// The values of the result: one of a tensor, those of its fields of a tuple.
+// Errors say what has no form in ONNX; the caller adds the operator and the
+// place.
+using ExportFn = absl::StatusOr<Values> (*)(CallExport& call);
+
+OpAttrMap<ExportFn>& OnnxExporters();
+
+// The dimensions as numbers; Unimplemented if one is not known.
+absl::StatusOr<std::vector<int64_t>> KnownDims(absl::Span<const Dim> dims,
+                                               absl::string_view what);
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_EXPORTER_H_

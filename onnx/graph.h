@@ -1,0 +1,185 @@
+// An ONNX graph while it is made: values by number, nodes in order.
+//
+//   Graph graph;
+//   const ValueId x = graph.AddInput("x", type);
+//   const ValueId y = graph.AddNode("Relu", {x}, {}, 1, span)[0];
+//   graph.SetOutputs({{y, "y", type}});
+//   graph.Simplify();
+//   BATON_ASSIGN_OR_RETURN(OnnxModel model, graph.Write(options));
+//
+// Names come last, when it is known which nodes are left.
+
+#ifndef BATON_ONNX_GRAPH_H_
+#define BATON_ONNX_GRAPH_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/span.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/wire_writer.h"
+
+namespace baton::onnx {
+
+// A value of the graph, or of a graph inside of it.
+using ValueId = int;
+inline constexpr ValueId kNoValue = -1;  // an input that is not given
+using Values = std::vector<ValueId>;
+
+// Attributes of a node, in the order in which they are added.
+class NodeAttributes {
+ public:
+  NodeAttributes& Int(absl::string_view name, int64_t value);
+  NodeAttributes& Float(absl::string_view name, double value);
+  NodeAttributes& String(absl::string_view name, absl::string_view value);
+  NodeAttributes& Ints(absl::string_view name, absl::Span<const int64_t> value);
+  NodeAttributes& TensorValue(absl::string_view name, const Tensor& value);
+
+  // As fields of a NodeProto.
+  const std::string& fields() const { return fields_.bytes(); }
+
+ private:
+  WireWriter fields_;
+};
+
+// The content of files, in pieces: tensors are not copied.
+class OnnxModel {
+ public:
+  // Of the model's file, in order. They live as long as this.
+  absl::Span<const absl::string_view> pieces() const { return pieces_; }
+  // Of the file of external data; empty if there is none.
+  absl::Span<const absl::string_view> external_pieces() const {
+    return external_pieces_;
+  }
+  // The model's file in one piece.
+  std::string ToString() const;
+
+ private:
+  friend class Graph;
+  std::vector<std::unique_ptr<const std::string>> texts_;
+  std::vector<Tensor> tensors_;
+  std::vector<absl::string_view> pieces_;
+  std::vector<absl::string_view> external_pieces_;
+};
+
+struct GraphWriteOptions {
+  int opset = 17;
+  std::string graph_name = "main";
+  // The file beside the model where large tensors go; empty: into the model.
+  std::string external_data;
+  // Tensors of as many bytes are large.
+  int64_t external_bytes = 1024;
+};
+
+class Graph {
+ public:
+  struct Output {
+    ValueId value;
+    std::string name;  // empty: any
+    Type type;
+  };
+
+  ValueId AddInput(std::string name, Type type);
+  // Small ones without a place are shared with those of the same content.
+  ValueId AddConstant(Tensor value, const Span& span = {});
+  Values AddNode(absl::string_view op, absl::Span<const ValueId> inputs,
+                 NodeAttributes attributes, int num_outputs, const Span& span);
+  void SetOutputs(std::vector<Output> outputs);
+
+  // A graph inside of a node, which is added to between the two calls. A value
+  // of a graph around it may be among its outputs.
+  void BeginGraph();
+  int EndGraph(std::vector<Output> outputs);  // its number
+  // A node that has the graphs as attributes of these names.
+  Values AddNodeWithGraphs(
+      absl::string_view op, absl::Span<const ValueId> inputs,
+      std::vector<std::pair<absl::string_view, int>> graphs, int num_outputs,
+      const Span& span);
+
+  // Null if the value is no constant, or its type is not known.
+  const Tensor* ConstantOf(ValueId value) const;
+  const TensorTypeNode* TypeOf(ValueId value) const;
+  void SetType(ValueId value, Type type);
+
+  // Drops what no output needs, and puts additions into the convolutions and
+  // matrix products before them, where these have an operand for it.
+  void Simplify();
+
+  // How many nodes are left, those of inner graphs too.
+  int num_nodes() const;
+
+  // ResourceExhausted if a file that is no larger than 2 GB cannot hold the
+  // model, and there is no external data.
+  absl::StatusOr<OnnxModel> Write(const GraphWriteOptions& options);
+
+ private:
+  struct Node {
+    absl::string_view op;  // empty: dropped
+    absl::InlinedVector<ValueId, 3> inputs;
+    absl::InlinedVector<ValueId, 1> outputs;
+    NodeAttributes attributes;
+    Span span;         // the node is named after it
+    Span result_span;  // its outputs are named after it
+    std::vector<std::pair<absl::string_view, int>> graphs;
+    std::string name;
+  };
+  struct Value {
+    Type type;
+    int constant = -1;  // among constants_
+    // Of the node that gives it, among `nodes` of the graph.
+    int graph = -1;
+    int node = -1;
+    int uses = 0;
+    std::string name;
+  };
+  struct Body {
+    std::vector<Node> nodes;
+    std::vector<Output> outputs;
+  };
+  struct ConstantEntry {
+    Tensor value;
+    Span span;
+    ValueId id;
+  };
+
+  ValueId NewValue();
+  Node& NodeOf(ValueId value) {
+    return graphs_[values_[value].graph].nodes[values_[value].node];
+  }
+  // The node that gives the value, if that is a node of the graph with this
+  // many inputs and nothing else uses the value; else null.
+  Node* SoleProducer(int graph, ValueId value, size_t num_inputs);
+  void SeparateOutputs(int graph);
+  void DropUnused();
+  void MergeAdd(int graph, int node);
+  bool MergeIntoProduct(int graph, Node& add, ValueId product, ValueId addend);
+  ValueId ConvolutionBias(ValueId addend, ValueId sum, const Tensor* known);
+  void NameAll();
+  std::string UniqueName(std::string wanted);
+  void WriteNode(const Node& node, int opset, WireWriter& graph) const;
+  void WriteBody(const Body& body, int opset, WireWriter& graph) const;
+
+  std::vector<Body> graphs_ = std::vector<Body>(1);
+  std::vector<int> open_ = {0};
+  std::vector<Value> values_;
+  std::vector<ValueId> inputs_;
+  std::vector<ConstantEntry> constants_;
+  absl::flat_hash_map<std::string, ValueId> small_constants_;
+  absl::flat_hash_set<std::string> names_;
+  absl::flat_hash_map<std::string, int> name_counts_;
+};
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_GRAPH_H_

@@ -1,0 +1,32 @@
+#!/bin/bash
+# Runs ONNX's backend tests through export and import: the cases that do not
+# pass are those of docs/onnx.md, which do not without that, and those that are
+# named. What was written passes ONNX's checker and its strict shape inference.
+#
+# usage: onnx_round_trip_test.sh RUNNER NODE_CASES.tar PAGE CHECKER 'CASES' [FLAGS...]
+
+set -euo pipefail
+
+runner="$1" archive="$2" page="$3" checker="$4" more="$5"
+shift 5
+
+tar --extract --file="${archive}" --directory="${TEST_TMPDIR}"
+mkdir "${TEST_TMPDIR}/written"
+"${runner}" --round_trip --save="${TEST_TMPDIR}/written" "$@" \
+  "${TEST_TMPDIR}/node" "${TEST_TMPDIR}/simple" >"${TEST_TMPDIR}/log" || true
+tail -1 "${TEST_TMPDIR}/log"
+
+(
+  sed -n '/<!-- generated -->/,/<!-- end of generated -->/p' "${page}" |
+    sed -n 's/^| `\(test_[^`]*\)`.*/\1/p'
+  tr ' ' '\n' <<<"${more}" | sed '/^$/d'
+) | sort -u >"${TEST_TMPDIR}/expected"
+sed -n 's/^\(WRONG\|UNSUPPORTED\) \([^:]*\):.*/\2/p' "${TEST_TMPDIR}/log" |
+  sort >"${TEST_TMPDIR}/failed"
+if ! diff "${TEST_TMPDIR}/expected" "${TEST_TMPDIR}/failed"; then
+  echo "Cases behind '<' pass but are expected not to, those behind '>' do not pass:"
+  diff "${TEST_TMPDIR}/expected" "${TEST_TMPDIR}/failed" | sed -n 's/^> //p' |
+    while read -r name; do grep " ${name}:" "${TEST_TMPDIR}/log"; done
+  exit 1
+fi
+/usr/bin/python3 "${checker}" "${TEST_TMPDIR}/written"
