@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
+import hash_tables
 import header_first
 import include_graph
 
@@ -143,6 +144,15 @@ class ChecksTest(unittest.TestCase):
             header_first.check(include_graph.read_sources(self.root)),
             ['relay/bind.cc: the first include must be "baton/relay/bind.h"'],
         )
+
+    def test_libraries_use_the_tables_that_survive_failed_allocations(self):
+        check = lambda: hash_tables.check(self.root, include_graph.read_sources(self.root), self.rule)
+        (self.root / "relay/bind.h").write_text("void Bind(const absl::flat_hash_map<int, int>& values);\n")
+        (self.root / "relay/bind_test.cc").write_text("absl::flat_hash_map<int, int> found;\n")
+        (self.root / "testing/matchers.h").write_text("absl::flat_hash_map<int, int> found;\n")
+        self.assertEqual(check(), [])
+        (self.root / "relay/bind.cc").write_text("int i;\nabsl::node_hash_set<int> seen;\n")
+        self.assertEqual(check(), ["relay/bind.cc:2: use FlatHashMap or FlatHashSet of base/hash_table.h"])
 
 
 if __name__ == "__main__":
