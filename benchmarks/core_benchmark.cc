@@ -404,7 +404,7 @@ void AddAll(StatusBenchmarks& benchmarks) {
     on_net("ConvertLayout", ToNhwc());
     add("FoldScaleAxis", RunFoldScaleAxis);
   }
-  for (const std::string& pass : testing::RegisteredPasses()) {
+  for (const std::string& pass : PassesForAnyProgram()) {
     benchmarks.Add(absl::StrCat("NothingToDo/", pass),
                    [pass](State& state) { return NothingToDo(state, pass); });
   }

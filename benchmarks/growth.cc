@@ -152,7 +152,7 @@ absl::Status MeasureAll() {
   if (families.empty()) {
     for (const ShapeFamily& f : ShapeFamilies()) families.push_back(f.name);
   }
-  std::vector<std::string> passes = testing::RegisteredPasses();
+  std::vector<std::string> passes = PassesForAnyProgram();
   if (!absl::GetFlag(FLAGS_pass).empty()) {
     passes = {absl::GetFlag(FLAGS_pass)};
   }

@@ -65,7 +65,7 @@ void AddAll(StatusBenchmarks& benchmarks) {
   }
   const auto inputs = std::make_shared<PassInputs>();
   for (const std::string& shape : shapes) {
-    for (const std::string& pass : testing::RegisteredPasses()) {
+    for (const std::string& pass : PassesForAnyProgram()) {
       benchmarks
           .Add(absl::StrCat(pass, "/", shape),
                [inputs, pass, shape](benchmark::State& state) {

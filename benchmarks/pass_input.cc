@@ -1,6 +1,8 @@
 #include "baton/benchmarks/pass_input.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -12,6 +14,17 @@
 #include "baton/transform/pass.h"
 
 namespace baton::benchmarks {
+
+std::vector<std::string> PassesForAnyProgram() {
+  std::vector<std::string> result;
+  for (std::string& text : testing::RegisteredPasses()) {
+    const absl::StatusOr<Pass> pass = testing::GetRegisteredPass(text);
+    if (!pass.ok() || !testing::MayRefuse(*pass)) {
+      result.push_back(std::move(text));
+    }
+  }
+  return result;
+}
 
 absl::StatusOr<IRModule> PassInputs::Get(const Pass& pass,
                                          absl::string_view shape) {

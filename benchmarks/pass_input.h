@@ -5,6 +5,7 @@
 #define BATON_BENCHMARKS_PASS_INPUT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -12,6 +13,10 @@
 #include "baton/transform/pass.h"
 
 namespace baton::benchmarks {
+
+// The registered passes, as pipelines write them, that run on every program:
+// those that refuse some have no part in tables of all passes and shapes.
+std::vector<std::string> PassesForAnyProgram();
 
 // Keeps the last shape, so that several passes on it build it once.
 class PassInputs {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
   }
   size_t turn = 0;
   int checked = 0;
+  std::set<std::string> broken;
   for (const ConformanceCase& c : cases) {
     absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
     if (module.ok()) module = InferTypes(*module);
@@ -73,22 +75,25 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
     for (const char* form : forms) {
       const absl::StatusOr<IRModule> given = Pipeline(form)(*module);
       if (!given.ok()) continue;
-      const Pass& pass = passes[turn++ % passes.size()];
-      PassContext context(
-          {.opt_level = 4,
-           .instruments = {std::make_shared<VerifyContractsInstrument>()}});
-      const absl::StatusOr<IRModule> result =
-          context.Run([&] { return pass(*given); });
-      checked += result.ok();
-      // Other errors are the business of other tests.
-      if (!result.ok()) {
-        EXPECT_FALSE(absl::IsInternal(result.status()))
-            << pass.name() << " on " << c.name() << " after \"" << form
-            << "\": " << result.status().message();
+      for (int i = 0; i < 5; ++i) {
+        const Pass& pass = passes[turn++ % passes.size()];
+        PassContext context(
+            {.opt_level = 4,
+             .instruments = {std::make_shared<VerifyContractsInstrument>()}});
+        const absl::StatusOr<IRModule> result =
+            context.Run([&] { return pass(*given); });
+        ++checked;
+        // Other errors are the business of other tests.
+        if (!absl::IsInternal(result.status())) continue;
+        const std::string error(result.status().message());
+        if (broken.insert(error.substr(0, error.find(','))).second) {
+          ADD_FAILURE() << c.name() << " after \"" << form << "\": " << error;
+        }
       }
     }
+    ++turn;  // so that a pass meets each form
   }
-  EXPECT_GT(checked, 1000);
+  EXPECT_GT(checked, 5000);
 }
 
 TEST(PassContractsTest, PassesNameFormsThatExist) {

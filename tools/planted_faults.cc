@@ -74,10 +74,11 @@ bool Calls(const Expr& expr, absl::string_view op) {
 // `call` with other values of its attributes.
 Expr WithAttrs(const Call& call, const AttrMap& changes) {
   AttrMap values = call->attrs()->fields().NonDefault(call->attrs()->object());
-  for (const auto& [name, value] : changes) {
-    std::erase_if(values,
-                  [&](const auto& entry) { return entry.first == name; });
-    values.emplace_back(name, value);
+  for (const auto& change : changes) {
+    std::erase_if(values, [&](const auto& entry) {
+      return entry.first == change.first;
+    });
+    values.push_back(change);
   }
   absl::StatusOr<Attrs> attrs = call->attrs()->type().FromValues(values);
   if (!attrs.ok()) return call;

@@ -68,8 +68,7 @@ struct RunOptions {
                .value = "A,B",
                .group = kPassFlags});
     v("insert_required", &RunOptions::insert_required,
-      FlagSpec{.help = "Adds the passes that the pipeline lacks by the "
-                       "contracts of its passes.",
+      FlagSpec{.help = "Adds the passes that those of the pipeline need.",
                .group = kPassFlags});
     v("config", &RunOptions::config,
       FlagSpec{.help = "Settings that passes read.",
@@ -89,8 +88,8 @@ struct RunOptions {
           .help = "Checks the module after each pass; names the guilty one.",
           .group = kFaultFlags});
     v("verify_contracts", &RunOptions::verify_contracts,
-      FlagSpec{.help = "Holds passes to the forms of programs that they need, "
-                       "establish and keep; the pipeline before it runs.",
+      FlagSpec{.help = "Holds passes to the forms of programs that they need "
+                       "and keep.",
                .group = kFaultFlags});
     v("check_values", &RunOptions::check_values,
       FlagSpec{.help = "Evaluates the module before and after each pass; names "

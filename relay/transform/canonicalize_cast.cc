@@ -144,7 +144,8 @@ Pass CanonicalizeCast() {
        .opt_level = 3,
        .required = {"InferType"},
        .doc = "Gives each element-wise use of a widening cast a cast of its "
-              "own."});
+              "own.",
+       .destroys = {"a_normal_form"}});
 }
 BATON_REGISTER_PASS(CanonicalizeCast);
 

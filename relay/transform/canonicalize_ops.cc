@@ -59,6 +59,7 @@ Pass CanonicalizeOps() {
        .opt_level = 3,
        .required = {"InferType"},
        .doc = "Writes nn.bias_add as add.",
+       .destroys = {"a_normal_form"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS(CanonicalizeOps);

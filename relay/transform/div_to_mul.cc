@@ -75,6 +75,7 @@ Pass DivToMul() {
        .required = {"InferType", "FoldConstant"},
        .doc = "Multiplies by the reciprocal in the place of dividing by a "
               "constant.",
+       .destroys = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
        .tolerance = 2e-3});

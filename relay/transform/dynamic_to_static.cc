@@ -384,7 +384,8 @@ Pass DynamicToStatic() {
       {.name = "DynamicToStatic",
        .opt_level = 2,
        .doc = "Makes operators static whose shapes follow from constants and "
-              "types."});
+              "types.",
+       .destroys = {"a_normal_form"}});
 }
 BATON_REGISTER_PASS(DynamicToStatic);
 

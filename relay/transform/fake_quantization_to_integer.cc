@@ -539,6 +539,7 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
        .required = {"InferType"},
        .doc = "Computes in integers what stands between qnn.dequantize and "
               "qnn.quantize.",
+       .destroys = {"a_normal_form"},
        .exact = false,
        // A step of a quantization of 128 steps.
        .tolerance = 0.01,

@@ -141,6 +141,7 @@ Pass FlattenAtrousConv() {
       {.name = "FlattenAtrousConv",
        .required = {"InferType"},
        .doc = "Makes dilated convolutions of convolutions of blocks.",
+       .destroys = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

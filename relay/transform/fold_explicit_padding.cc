@@ -223,6 +223,7 @@ Pass FoldExplicitPadding() {
       {.name = "FoldExplicitPadding",
        .required = {"InferType"},
        .doc = "Moves the padding of nn.pad into convolutions and pools.",
+       .destroys = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

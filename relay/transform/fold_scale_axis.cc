@@ -735,6 +735,7 @@ Pass BackwardFoldScaleAxis() {
        .required = {"InferType"},
        .doc = "Folds a scale of the result of a convolution or dense layer "
               "into its weight.",
+       .destroys = {"a_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(BackwardFoldScaleAxis);
@@ -746,6 +747,7 @@ Pass ForwardFoldScaleAxis() {
        .required = {"InferType"},
        .doc = "Folds a scale of the data of a convolution or dense layer into "
               "its weight.",
+       .destroys = {"a_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(ForwardFoldScaleAxis);
@@ -755,6 +757,7 @@ Pass FoldScaleAxis() {
       {BackwardFoldScaleAxis(), ForwardFoldScaleAxis(), FoldConstant()},
       {.name = "FoldScaleAxis",
        .doc = "Folds scales into the weights of convolutions and dense layers.",
+       .destroys = {"a_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(FoldScaleAxis);

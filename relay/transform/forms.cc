@@ -57,6 +57,16 @@ absl::Status CheckNodes(const Function& function,
   return found == nullptr ? absl::OkStatus() : ErrorAt(found, what);
 }
 
+// What `expr` annotates, such as by `on_device`; `expr` itself if nothing.
+const Expr& WithoutAnnotations(const Expr& expr) {
+  const Expr* inner = &expr;
+  while (const auto* call = inner->As<CallNode>()) {
+    if (call->args().size() != 1 || !IsNonComputational(call->op())) break;
+    inner = &call->arg(0);
+  }
+  return *inner;
+}
+
 // Checks the bodies of `function`: of functions, branches and clauses, each a
 // chain of lets that ends in an atom and binds operations on atoms.
 absl::Status CheckANormalForm(const Function& function) {
@@ -66,11 +76,12 @@ absl::Status CheckANormalForm(const Function& function) {
     if (seen.Insert(body.get())) bodies.push_back(body);
   };
   const auto check_atom = [](const Expr& expr) {
-    return IsLeaf(expr->kind())
+    return IsLeaf(WithoutAnnotations(expr)->kind())
                ? absl::OkStatus()
                : ErrorAt(expr.get(), " is not bound to a variable");
   };
-  const auto check_value = [&](const Expr& value) -> absl::Status {
+  const auto check_value = [&](const Expr& annotated) -> absl::Status {
+    const Expr& value = WithoutAnnotations(annotated);
     if (const auto* inner = value.As<FunctionNode>()) {
       if (!inner->IsPrimitive()) push(inner->body());
     } else if (const auto* branch = value.As<IfNode>()) {
@@ -89,6 +100,10 @@ absl::Status CheckANormalForm(const Function& function) {
     }
     return absl::OkStatus();
   };
+  // What a code generator takes stays as it is.
+  if (function->attrs().Find(attr::kCompiler) != nullptr) {
+    return absl::OkStatus();
+  }
   BATON_RETURN_IF_ERROR(check_value(function));
   while (!bodies.empty()) {
     Expr expr = std::move(bodies.back());

@@ -410,7 +410,7 @@ Pass FuseOps(FuseOpsOptions options) {
       {.name = "FuseOps",
        .required = {"InferType"},
        .doc = "Groups calls of operators into primitive functions.",
-       .destroys = {"no_primitive_functions"}},
+       .destroys = {"a_normal_form", "no_primitive_functions"}},
       options);
 }
 BATON_REGISTER_PASS(FuseOps);

@@ -168,6 +168,7 @@ Pass Legalize(LegalizeOptions options) {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Replaces calls by others that a target has, or computes faster.",
+       .destroys = {"a_normal_form"},
        .idempotent = true},
       options);
 }

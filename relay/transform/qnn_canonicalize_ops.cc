@@ -1036,6 +1036,7 @@ Pass QnnCanonicalizeOps() {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Writes operators on quantized tensors as others.",
+       .destroys = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

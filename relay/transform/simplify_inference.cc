@@ -257,6 +257,7 @@ Pass SimplifyInference() {
        .doc = "Replaces normalizations and dropout by the arithmetic that they "
               "are at inference time, in the element type of the data: squares "
               "and epsilons that are out of its range are infinite or zero.",
+       .destroys = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

@@ -112,6 +112,7 @@ Pass ToGraphNormalForm() {
       {.name = "ToGraphNormalForm",
        .opt_level = 1,
        .doc = "Replaces lets by sharing.",
+       .destroys = {"a_normal_form"},
        .idempotent = true,
        .exceptions = {{"effects",
                        "A graph has no order: a write whose result nothing "

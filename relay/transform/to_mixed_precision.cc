@@ -567,6 +567,7 @@ Pass ToMixedPrecision(ToMixedPrecisionOptions options) {
       },
       {.name = "ToMixedPrecision",
        .doc = "Computes in a shorter floating-point type where that gains.",
+       .destroys = {"a_normal_form"},
        .exact = false,
        .exceptions = {{"values",
                        "Results are as accurate as the shorter type, "
