@@ -27,8 +27,10 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/transform/first_order_gradient.h"
+#include "baton/relay/transform/higher_order_gradient.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/transform/pass.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
@@ -55,6 +57,7 @@ const std::vector<Sample>& Samples() {
       {"acos", kX, "acos(%x)"},
       {"acosh", kX, "acosh(%x)", 1.2, 2},
       {"add", kXY, "add(%x, %y)"},
+      {"annotation.checkpoint", kX, "annotation.checkpoint(%x)"},
       {"arange", "%x: float64, %y: float64, %z: float64",
        "arange(%x, add(%x, 2.3f64), add(multiply(%z, 0f64), 0.5f64), "
        "start=0f64, stop=2f64, step=1f64, dtype=\"float64\")"},
@@ -271,6 +274,39 @@ Tensor Moved(const Tensor& tensor, int64_t k, double delta) {
   return *Tensor::FromValues<double>(tensor.shape(), values);
 }
 
+// What a pass makes of `module` agrees with finite differences of it.
+void ExpectAgreement(const Pass& pass, const IRModule& module,
+                     const std::vector<Value>& args) {
+  SCOPED_TRACE(pass.name());
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule differentiated, pass(module));
+  BATON_ASSERT_OK_AND_ASSIGN(const Value pair,
+                             EvaluateFunction(differentiated, "main", args));
+  BATON_ASSERT_OK_AND_ASSIGN(const Value before,
+                             EvaluateFunction(module, "main", args));
+  EXPECT_TRUE(pair.fields()[0].tensor() == before.tensor());
+  for (size_t p = 0; p < args.size(); ++p) {
+    const Tensor& x = args[p].tensor();
+    const Tensor& gradient = pair.fields()[1].fields()[p].tensor();
+    ASSERT_EQ(gradient.shape(), x.shape());
+    ASSERT_EQ(gradient.dtype(), x.dtype());
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      double difference = 0;
+      if (x.dtype().is_float()) {
+        constexpr double kStep = 1e-6;
+        std::vector<Value> moved = args;
+        moved[p] = Moved(x, i, kStep);
+        BATON_ASSERT_OK_AND_ASSIGN(const double above, SumOf(module, moved));
+        moved[p] = Moved(x, i, -kStep);
+        BATON_ASSERT_OK_AND_ASSIGN(const double below, SumOf(module, moved));
+        difference = (above - below) / (2 * kStep);
+      }
+      EXPECT_NEAR(gradient.AtAsDouble(i), difference,
+                  1e-6 + 1e-6 * std::abs(difference))
+          << "argument " << p << ", element " << i;
+    }
+  }
+}
+
 class GradientLawTest : public ::testing::TestWithParam<Sample> {};
 
 TEST_P(GradientLawTest, AgreesWithFiniteDifferences) {
@@ -306,32 +342,8 @@ TEST_P(GradientLawTest, AgreesWithFiniteDifferences) {
     args.push_back(
         RandomTensor(*param->tensor_type(), sample.low, sample.high, random));
   }
-  BATON_ASSERT_OK_AND_ASSIGN(const Value pair,
-                             EvaluateFunction(differentiated, "main", args));
-  BATON_ASSERT_OK_AND_ASSIGN(const Value before,
-                             EvaluateFunction(module, "main", args));
-  EXPECT_TRUE(pair.fields()[0].tensor() == before.tensor());
-  for (size_t p = 0; p < args.size(); ++p) {
-    const Tensor& x = args[p].tensor();
-    const Tensor& gradient = pair.fields()[1].fields()[p].tensor();
-    ASSERT_EQ(gradient.shape(), x.shape());
-    ASSERT_EQ(gradient.dtype(), x.dtype());
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      double difference = 0;
-      if (x.dtype().is_float()) {
-        constexpr double kStep = 1e-6;
-        std::vector<Value> moved = args;
-        moved[p] = Moved(x, i, kStep);
-        BATON_ASSERT_OK_AND_ASSIGN(const double above, SumOf(module, moved));
-        moved[p] = Moved(x, i, -kStep);
-        BATON_ASSERT_OK_AND_ASSIGN(const double below, SumOf(module, moved));
-        difference = (above - below) / (2 * kStep);
-      }
-      EXPECT_NEAR(gradient.AtAsDouble(i), difference,
-                  1e-6 + 1e-6 * std::abs(difference))
-          << "argument " << p << ", element " << i;
-    }
-  }
+  ExpectAgreement(relay::FirstOrderGradient(), module, args);
+  ExpectAgreement(relay::HigherOrderGradient(), module, args);
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, GradientLawTest,

@@ -255,6 +255,13 @@ BATON_EXTEND_OP("copy").Set(Gradients(),
                             [](const Call& /*call*/, const Expr& grad)
                                 -> GradientsOr { return Exprs{grad}; });
 
+// Nothing is computed again, as the note asks for: values are kept.
+BATON_EXTEND_OP("annotation.checkpoint")
+    .Set(Gradients(),
+         [](const Call& /*call*/, const Expr& grad) -> GradientsOr {
+           return Exprs{grad};
+         });
+
 BATON_EXTEND_OP("nn.relu").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
       const Expr& x = call->arg(0);

@@ -1,0 +1,54 @@
+// HigherOrderGradient: a function also returns the gradients of its parameters,
+// whatever it does: lets, branches, closures, recursion, references, data
+// types, calls of other functions.
+//
+//   def @main(%x) { @f(%x) }
+//     -> def @main(%x) { ... (@f(%x), (gradient of %x,)) }
+//
+// Reverse-mode differentiation by references and closures. Each tensor t
+// becomes a pair (t, ref(gradient of t)), and each function takes one more
+// argument: a reference to a closure that propagates gradients backwards. A
+// call of an operator replaces that closure by one that adds to the gradients
+// of its arguments, then calls the closure that was there before. In the end
+// the gradient of the result is set to ones and the last closure is called. Of
+// a result that is a tuple, the first tensor counts.
+//
+// What functions of the module become that are called on the way is added to
+// the module: @f_grad for @f. Notes of checkpoints (annotation.checkpoint) are
+// dropped.
+
+#ifndef BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_
+#define BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/fields.h"
+#include "baton/ir/module.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct HigherOrderGradientOptions {
+  std::string function = "main";
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("function", &HigherOrderGradientOptions::function,
+      "The function that becomes one that returns (result, (gradient, ...)).");
+  }
+};
+
+// `module` with that function replaced, and with the functions that this takes.
+// The parameters of the function must be tensors. An error shows all operators
+// that have no gradient.
+absl::StatusOr<IRModule> HigherOrderGradientInModule(
+    const IRModule& module, const HigherOrderGradientOptions& options = {});
+
+// A module pass of level 0. A module without the function stays as it is.
+Pass HigherOrderGradient(HigherOrderGradientOptions options = {});
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_
