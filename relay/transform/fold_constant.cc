@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/infer_type.h"
@@ -112,10 +115,115 @@ Expr ToExpr(const Value& value) {
   return Tuple(std::move(fields));
 }
 
+// Calls `fn` for the constants that make up `expr`, a constant or a tuple of
+// such; others are passed over.
+template <typename Fn>
+void ForEachConstant(const Expr& expr, Fn&& fn) {
+  std::vector<const ExprNode*> pending = {IgnoringOnDevice(expr).get()};
+  while (!pending.empty()) {
+    const ExprNode* node = pending.back();
+    pending.pop_back();
+    if (node->kind() == ExprKind::kConstant) {
+      fn(static_cast<const ConstantNode*>(node));
+    } else if (node->kind() == ExprKind::kTuple) {
+      for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) {
+        pending.push_back(IgnoringOnDevice(field).get());
+      }
+    }
+  }
+}
+
+// The elements of a tensor or of a tuple of tensors, at most the largest
+// int64_t; nullopt where the type leaves that open.
+std::optional<int64_t> ElementsOf(const Type& type) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (const auto* tensor = type.As<TensorTypeNode>()) {
+    const auto dims = ConstDims(tensor->shape());
+    if (!dims.has_value()) return std::nullopt;
+    return NumElements(tensor->dtype(), *dims).value_or(kMost);
+  }
+  const auto* tuple = type.As<TupleTypeNode>();
+  if (tuple == nullptr) return std::nullopt;
+  int64_t sum = 0;
+  for (const Type& field : tuple->fields()) {
+    if (!field.Is<TensorTypeNode>()) return std::nullopt;
+    const std::optional<int64_t> elements = ElementsOf(field);
+    if (!elements.has_value()) return std::nullopt;
+    sum = *elements > kMost - sum ? kMost : sum + *elements;
+  }
+  return sum;
+}
+
+int64_t ElementsOf(const Value& value) {
+  if (value.is_tensor()) return value.tensor().num_elements();
+  int64_t sum = 0;
+  if (value.is_tuple()) {
+    for (const Value& field : value.fields()) {
+      if (field.is_tensor()) sum += field.tensor().num_elements();
+    }
+  }
+  return sum;
+}
+
+// How many elements folding may add to the constants of a function. A result
+// counts; what it replaces, its arguments, counts against it once, since other
+// calls may use them, too.
+class Budget {
+ public:
+  explicit Budget(const FoldConstantOptions& options)
+      : max_elements_(options.max_elements), left_(options.max_growth) {}
+
+  // Whether `call`, of constants, may become constants of so many elements.
+  bool Allows(const Call& call, int64_t elements) {
+    int64_t given = 0, replaced = 0;
+    ForEachArgument(call, [&](const ConstantNode* constant, bool first) {
+      given += constant->value().num_elements();
+      if (first) replaced += constant->value().num_elements();
+    });
+    return (elements <= given || elements <= max_elements_) &&
+           elements - replaced <= left_;
+  }
+
+  // Takes that from the budget.
+  void Spend(const Call& call, const Expr& folded) {
+    ForEachArgument(call, [&](const ConstantNode* constant, bool first) {
+      if (!first) return;
+      left_ += constant->value().num_elements();
+      replaced_.insert(constant);
+    });
+    ForEachConstant(folded, [&](const ConstantNode* constant) {
+      left_ -= constant->value().num_elements();
+      // It may be where a constant was that is gone.
+      replaced_.erase(constant);
+    });
+  }
+
+ private:
+  // Each constant of the arguments of `call` once, and whether no call was
+  // folded before that had it.
+  template <typename Fn>
+  void ForEachArgument(const Call& call, Fn&& fn) {
+    absl::InlinedVector<const ConstantNode*, 4> seen;
+    for (const Expr& arg : call->args()) {
+      ForEachConstant(
+          arg, [&](const ConstantNode* constant) { seen.push_back(constant); });
+    }
+    std::sort(seen.begin(), seen.end());
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+    for (const ConstantNode* constant : seen) {
+      fn(constant, !replaced_.contains(constant));
+    }
+  }
+
+  int64_t max_elements_;
+  int64_t left_;
+  absl::flat_hash_set<const ConstantNode*> replaced_;
+};
+
 class ConstantFolder : public ExprMutator {
  public:
   explicit ConstantFolder(const FoldConstantOptions& options)
-      : options_(options) {}
+      : options_(options), budget_(options) {}
 
  protected:
   Expr Before(const ExprNode* node) override {
@@ -173,11 +281,18 @@ class ConstantFolder : public ExprMutator {
     // Kernels may ask for the type of the call.
     const absl::StatusOr<Expr> typed = InferTypeOf(call);
     if (!typed.ok()) return call;
+    const std::optional<int64_t> elements = ElementsOf((*typed)->type());
+    if (elements.has_value() && !budget_.Allows(call, *elements)) return call;
     const absl::StatusOr<Value> result =
         RunKernel(*typed->As<CallNode>(), args);
     if (!result.ok()) return call;
+    if (!elements.has_value() && !budget_.Allows(call, ElementsOf(*result))) {
+      return call;
+    }
     Expr folded = ToExpr(*result);
-    return folded.defined() ? folded : Expr(call);
+    if (!folded.defined()) return call;
+    budget_.Spend(call, folded);
+    return folded;
   }
 
  private:
@@ -226,6 +341,7 @@ class ConstantFolder : public ExprMutator {
   }
 
   const FoldConstantOptions options_;
+  Budget budget_;
 };
 
 }  // namespace

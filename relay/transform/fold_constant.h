@@ -8,10 +8,14 @@
 //
 // Left alone: calls without arguments (`zeros`), operators with an effect or
 // without a kernel, bookkeeping operators, the bodies of Primitive functions,
-// and calls whose evaluation fails.
+// calls whose evaluation fails, and calls that exceed the budget: folding
+// `sqrt(broadcast_to(1f, shape=[50000000]))` would make a program of one line
+// a file of 200 MB. What has a static type is not computed to find that out.
 
 #ifndef BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
 #define BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
+
+#include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
@@ -21,11 +25,17 @@ namespace baton::relay {
 
 struct FoldConstantOptions {
   bool fold_qnn = false;
+  int64_t max_elements = int64_t{1} << 22;
+  int64_t max_growth = int64_t{1} << 24;
 
   template <typename V>
   static void VisitFields(V& v) {
     v("fold_qnn", &FoldConstantOptions::fold_qnn,
       "Whether to fold operators on quantized tensors too.");
+    v("max_elements", &FoldConstantOptions::max_elements,
+      "The most elements of a result that has more than its arguments.");
+    v("max_growth", &FoldConstantOptions::max_growth,
+      "The most elements that the constants of a function may gain in all.");
   }
 };
 

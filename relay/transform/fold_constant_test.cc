@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
@@ -15,12 +17,15 @@
 #include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
 namespace {
 
 using ::baton::testing::IsOk;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 absl::StatusOr<IRModule> Typed(absl::string_view text) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, ParseModule(text));
@@ -238,6 +243,67 @@ TEST(FoldConstantTest, QuantizedFunctions) {
   // sqrt of 0, 4 and 8.
   ExpectSameValue(absl::StrCat("qnn.sqrt(", kBytes, ", 4f, 1, 0.5f, 1)"),
                   "cast(stack((1, 5, 7)), dtype=\"uint8\")");
+}
+
+// Without the budget this would be 200 MB of constants.
+TEST(FoldConstantTest, AResultThatIsTooLargeStays) {
+  const char* const huge = R"(def @main() {
+                                sqrt(broadcast_to(4f, shape=[50000000]))
+                              })";
+  ExpectUnchanged(huge);
+  EXPECT_EQ(Folded("def @main() { sum(broadcast_to(4f, shape=[5])) }"),
+            "def @main() -> float32 {\n  20f\n}\n");
+  const char* const five = R"(def @main() { broadcast_to(4f, shape=[5]) })";
+  ExpectUnchanged(five, {.max_elements = 4});
+  EXPECT_THAT(Folded(five, {.max_elements = 5}),
+              HasSubstr("{\n  meta[relay.Constant][0]\n}\n"));
+  // No more elements than the argument has.
+  EXPECT_EQ(Folded("def @main() { add(4f, 1f) }",
+                   {.max_elements = 0, .max_growth = 0}),
+            "def @main() -> float32 {\n  5f\n}\n");
+}
+
+TEST(FoldConstantTest, GrowthIsLimitedInAll) {
+  const char* const two = R"(def @main() {
+                               %0 = broadcast_to(1f, shape=[3]);
+                               %1 = broadcast_to(2f, shape=[3]);
+                               (%0, %1)
+                             })";
+  const auto calls = [&](int64_t max_growth) {
+    const std::string text = Folded(two, {.max_growth = max_growth});
+    return static_cast<int>(absl::StrContains(text, "broadcast_to(1f")) +
+           static_cast<int>(absl::StrContains(text, "broadcast_to(2f"));
+  };
+  // Each adds three elements and replaces one.
+  EXPECT_EQ(calls(1), 2);
+  EXPECT_EQ(calls(3), 1);
+  EXPECT_EQ(calls(4), 0);
+
+  // What several calls share is replaced once.
+  const char* const shared = R"(def @main() {
+                                  %0 = (1f, 2f, 3f);
+                                  %1 = stack(%0, axis=0);
+                                  %2 = exp(%1);
+                                  %3 = log(%1);
+                                  %4 = sqrt(%1);
+                                  (%2, %3, %4)
+                                })";
+  EXPECT_THAT(Folded(shared, {.max_growth = 5}), HasSubstr("sqrt("));
+  EXPECT_THAT(Folded(shared, {.max_growth = 6}), Not(HasSubstr("sqrt(")));
+
+  // Doubled again and again: by 2, 4, 8, 16, 32 elements, and then no more.
+  std::string doubled =
+      "def @main() {\n  %0 = (1f, 1f);\n  "
+      "%1 = stack(%0, axis=0);\n";
+  for (int i = 1; i <= 40; ++i) {
+    absl::StrAppend(&doubled, "  %", 2 * i, " = (%", 2 * i - 1, ", %",
+                    2 * i - 1, ");\n  %", 2 * i + 1, " = concatenate(%", 2 * i,
+                    ");\n");
+  }
+  absl::StrAppend(&doubled, "  %81\n}\n");
+  const std::vector<std::string> parts =
+      absl::StrSplit(Folded(doubled, {.max_growth = 100}), "concatenate(");
+  EXPECT_EQ(parts.size(), 1u + 35u);
 }
 
 }  // namespace
