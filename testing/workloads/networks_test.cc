@@ -145,7 +145,9 @@ int64_t CountElements(const IRModule& module) {
     const TensorTypeNode* type = param->tensor_type();
     if (param->name() == "data" || !type->dtype().is_float()) continue;
     int64_t elements = 1;
-    for (int64_t d : ConstDims(type->shape()).value()) elements *= d;
+    const auto dims = ConstDims(type->shape());
+    if (!dims.has_value()) return -1;
+    for (int64_t d : *dims) elements *= d;
     count += elements;
   }
   return count;
