@@ -18,6 +18,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/json.h"
+#include "baton/instrument/node_text.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -29,7 +30,6 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/dispatch.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/text_numbers.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton {
@@ -203,20 +203,6 @@ int Union::Resolve(Side side, int id) {
     id = std::exchange(alias[id], root);
   }
   return root;
-}
-
-// Leaves that mean the same wherever they stand: their text is their identity.
-std::string NameOfGlobal(const ExprNode* node) {
-  switch (ExprKindOf(node)) {
-    case ExprKind::kOp:
-      return static_cast<const OpNode*>(node)->name();
-    case ExprKind::kGlobalVar:
-      return absl::StrCat("@", static_cast<const GlobalVarNode*>(node)->name());
-    case ExprKind::kConstructor:
-      return static_cast<const ConstructorNode*>(node)->name();
-    default:
-      return "";
-  }
 }
 
 bool IsLeaf(const ExprNode* node) {
@@ -983,112 +969,6 @@ StructuralDiff Differ::Run() {
 
 // ---------------------------------------------------------------------------
 // Text.
-
-// Nodes of one module, as a reader finds them in its text.
-class NodeText {
- public:
-  explicit NodeText(const IRModule& module) {
-    const std::vector<const ExprNode*> nodes = NumberedNodes(module);
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i] != nullptr) numbers_[nodes[i]] = static_cast<int>(i) + 1;
-    }
-  }
-
-  // `%12`, `%x`, `2f`; of what is written in place, its text in short.
-  std::string Name(const Expr& expr) const {
-    if (!expr.defined()) return "nothing";
-    if (const int* number = numbers_.Find(expr.get())) {
-      return absl::StrCat("%", *number - 1);
-    }
-    if (const auto* var = expr.As<VarNode>()) {
-      return absl::StrCat("%", var->name());
-    }
-    if (const auto* constant = expr.As<ConstantNode>()) {
-      return constant->is_scalar()
-                 ? ToScalar(*constant)
-                 : absl::StrCat("a constant ",
-                                constant->value().TypeToString());
-    }
-    const std::string name = NameOfGlobal(expr.get());
-    return name.empty() ? Head(expr) : name;
-  }
-
-  // `%12 = nn.relu(%11)`, or without the number if it has none.
-  std::string Line(const Expr& expr) const {
-    const int* number = numbers_.Find(expr.get());
-    return number == nullptr
-               ? Body(expr)
-               : absl::StrCat("%", *number - 1, " = ", Body(expr));
-  }
-
-  // `nn.relu`, `a tuple`: without operands.
-  static std::string Head(const Expr& expr) {
-    if (const auto* call = expr.As<CallNode>()) {
-      const std::string name = NameOfGlobal(call->op().get());
-      return name.empty() ? "a call" : name;
-    }
-    if (expr.Is<FunctionNode>()) return "fn";
-    return std::string(NodeKindName(expr->kind()));
-  }
-
- private:
-  static std::string ToScalar(const ConstantNode& constant) {
-    const Tensor& value = constant.value();
-    return value.dtype().is_float() ? absl::StrCat(value.AtAsDouble(0))
-                                    : absl::StrCat(value.AtAsInt64(0));
-  }
-  std::string Body(const Expr& expr) const {
-    const auto names = [this](absl::Span<const Expr> exprs) {
-      return absl::StrJoin(
-          exprs, ", ",
-          [this](std::string* out, const Expr& e) { out->append(Name(e)); });
-    };
-    if (const auto* call = expr.As<CallNode>()) {
-      std::string text =
-          absl::StrCat(Name(call->op()), "(", names(call->args()));
-      if (call->attrs().defined()) {
-        const char* separator = call->num_args() == 0 ? "" : ", ";
-        for (const auto& [name, value] :
-             call->attrs()->fields().NonDefault(call->attrs()->object())) {
-          absl::StrAppend(&text, separator, name, "=", value.ToString());
-          separator = ", ";
-        }
-      }
-      return text + ")";
-    }
-    if (const auto* tuple = expr.As<TupleNode>()) {
-      return absl::StrCat("(", names(tuple->fields()),
-                          tuple->fields().size() == 1 ? ",)" : ")");
-    }
-    if (const auto* item = expr.As<TupleGetItemNode>()) {
-      return absl::StrCat(Name(item->tuple()), ".", item->index());
-    }
-    if (const auto* node = expr.As<IfNode>()) {
-      return absl::StrCat("if (", Name(node->cond()), ")");
-    }
-    if (const auto* match = expr.As<MatchNode>()) {
-      return absl::StrCat("match (", Name(match->data()), ")");
-    }
-    if (const auto* let = expr.As<LetNode>()) {
-      return absl::StrCat("let %", let->var()->name());
-    }
-    if (const auto* function = expr.As<FunctionNode>()) {
-      return absl::StrCat("fn (",
-                          absl::StrJoin(function->params(), ", ",
-                                        [](std::string* out, const Var& p) {
-                                          absl::StrAppend(out, "%", p->name());
-                                        }),
-                          ")");
-    }
-    std::string text = Head(expr);
-    std::vector<Expr> children;
-    ForEachChild(expr.get(),
-                 [&](const Expr& child) { children.push_back(child); });
-    return absl::StrCat(text, "(", names(children), ")");
-  }
-
-  NodeMap<int> numbers_;  // and one more
-};
 
 std::string FieldText(const FieldChange& field, const NodeText& before,
                       const NodeText& after) {

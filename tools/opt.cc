@@ -33,6 +33,7 @@
 #include "baton/instrument/op_differ.h"
 #include "baton/instrument/print_ir.h"
 #include "baton/instrument/progress.h"
+#include "baton/instrument/remarks.h"
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"
 #include "baton/instrument/verify_contracts.h"
@@ -273,6 +274,31 @@ absl::StatusOr<std::shared_ptr<PassInstrument>> CreatePrinter(
        .out = &out});
 }
 
+// Null if neither remarks nor statistics are asked for. What is for the file
+// goes to `json`.
+absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
+    const OptOptions& options, Console& console,
+    std::shared_ptr<std::string> json) {
+  const bool to_file = !options.remarks_file.empty();
+  if (options.remarks.empty() && !to_file && !options.statistics) {
+    return nullptr;
+  }
+  auto result = RemarkInstrument::Create(
+      {.remarks = options.remarks.empty() && to_file ? "all" : options.remarks,
+       .statistics = options.statistics,
+       .told = [&console, to_file,
+                json = std::move(json)](const ToldRemark& remark) {
+         if (to_file) {
+           absl::StrAppend(json.get(), RemarkJson(remark), "\n");
+         } else {
+           console.Report(absl::StrCat(RemarkText(remark), "\n"));
+         }
+       }});
+  if (result.ok()) return result;
+  return absl::Status(result.status().code(),
+                      absl::StrCat("--remarks: ", result.status().message()));
+}
+
 // Who watches the passes, as the options ask.
 class Watch {
  public:
@@ -281,14 +307,20 @@ class Watch {
                                       const RunOptions& run,
                                       const Pass& pipeline,
                                       size_t module_number, size_t num_modules,
-                                      Console& console);
+                                      Console& console,
+                                      std::shared_ptr<std::string> remarks);
 
   const PassInstruments& instruments() const { return instruments_; }
 
   // Whether there will be anything to read.
   bool talks() const {
     return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_ ||
-           has_registered_;
+           remarks_ != nullptr || has_registered_;
+  }
+
+  // What passes counted, also if one failed.
+  std::string Statistics() const {
+    return remarks_ == nullptr ? "" : remarks_->StatisticsText();
   }
 
   // What is to be said when the passes have run; the context must not have
@@ -302,6 +334,7 @@ class Watch {
   std::shared_ptr<BisectInstrument> bisect_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
+  std::shared_ptr<RemarkInstrument> remarks_;
   bool shows_timing_ = false;
   bool shows_diff_ = false;
   bool json_ = false;
@@ -312,7 +345,8 @@ class Watch {
 absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
                                     const RunOptions& run, const Pass& pipeline,
                                     size_t module_number, size_t num_modules,
-                                    Console& console) {
+                                    Console& console,
+                                    std::shared_ptr<std::string> remarks) {
   const bool several = num_modules > 1;
   Watch watch;
   const auto add = [&watch](auto instrument) {
@@ -333,6 +367,9 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   if (watch.shows_diff_ || reports) {
     watch.differ_ = add(std::make_shared<OpDiffer>());
   }
+  BATON_ASSIGN_OR_RETURN(watch.remarks_,
+                         CreateRemarks(options, console, std::move(remarks)));
+  if (watch.remarks_ != nullptr) add(watch.remarks_);
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
                            CreatePrinter(options, console.stream()));
@@ -605,6 +642,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
   BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
   BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
+  BATON_RETURN_IF_ERROR(CreateRemarks(options, console, nullptr).status());
   // Those of the passes are those of what reads their input, too.
   BATON_ASSIGN_OR_RETURN(const AttrMap config, Config(options.run));
   const Limits limits = LimitsOf(config);
@@ -627,19 +665,21 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   BinaryModule binary;
   ModuleWriter::Output written;
   std::string json_report;
+  const auto remarks = std::make_shared<std::string>();
   std::vector<std::string> errors;
   std::string note;  // on the reproducer
   for (size_t i = 0; i < num_modules; ++i) {
     InputModule& input = job.modules[i];
-    BATON_ASSIGN_OR_RETURN(
-        const Watch watch,
-        Watch::Create(options, job.run, pipeline, i + 1, num_modules, console));
+    BATON_ASSIGN_OR_RETURN(const Watch watch,
+                           Watch::Create(options, job.run, pipeline, i + 1,
+                                         num_modules, console, remarks));
     if (i > 0) text += separator;
     if (i > 0 && watch.talks()) console.Report(separator);
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();
     const IRModule before = may_reproduce ? input.module : IRModule();
     const absl::StatusOr<Outcome> outcome =
         RunPasses(std::move(input.module), pipeline, options, job.run, watch);
+    console.Report(watch.Statistics());
     if (!outcome.ok()) {
       const absl::Status& error = outcome.status();
       if (may_reproduce) {
@@ -664,6 +704,11 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     }
     text += AsText(outcome->module, {.metadata = options.emit == "text"});
     if (text.empty() || text.back() != '\n') text += '\n';
+  }
+  if (!options.remarks_file.empty()) {
+    const absl::Status written =
+        WriteFileAtomically(options.remarks_file, *remarks);
+    if (!written.ok()) errors.push_back(std::string(written.message()));
   }
   if (!errors.empty()) {
     if (!note.empty()) errors.push_back(note);

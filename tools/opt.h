@@ -54,6 +54,12 @@ struct OptOptions {
   //   "changes":{"add":-1}}]}
   // with passes as --timing=json has them.
   std::string report;
+  // Which remarks to report: see instrument/remarks.h.
+  std::string remarks;
+  // A file for them as JSON, a line each, instead; for all if `remarks` is
+  // empty.
+  std::string remarks_file;
+  bool statistics = false;
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;
@@ -117,6 +123,17 @@ struct OptOptions {
       FlagSpec{.help = "Times and changes of calls as JSON.",
                .value = "FILE",
                .group = kReportFlags});
+    v("remarks", &OptOptions::remarks,
+      FlagSpec{.help = "What passes say: passed, missed, analysis or all, of "
+                       "passes of these names.",
+               .value = "KIND[:RE],...",
+               .group = kReportFlags});
+    v("remarks_file", &OptOptions::remarks_file,
+      FlagSpec{.help = "Remarks as JSON lines, here instead.",
+               .value = "FILE",
+               .group = kReportFlags});
+    v("statistics", &OptOptions::statistics,
+      FlagSpec{.help = "What passes count.", .group = kReportFlags});
     v("print_before", &OptOptions::print_before,
       FlagSpec{
           .help = "The module before passes of these names (RE2, whole name).",

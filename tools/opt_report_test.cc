@@ -131,6 +131,30 @@ TEST(PrintTest, Full) {
                                "def @main("));
 }
 
+TEST(RemarksTest, TextFileAndStatistics) {
+  const RunResult r =
+      BatonOpt("--passes=FoldConstant --remarks=all --statistics");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.err,
+            "passed #2 FoldConstant @main %0 = add: computed (bytes 4)\n"
+            "       4 FoldConstant.bytes  Bytes of the constants that they "
+            "became.\n"
+            "       1 FoldConstant.folded  Calls computed.\n");
+  const std::string file = testing::TempDir() + "/remarks.json";
+  const RunResult json =
+      BatonOpt("--passes=FoldConstant --remarks_file=" + file);
+  EXPECT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_THAT(json.err, IsEmpty());
+  const std::string text = ReadFileOrFail(file);
+  EXPECT_THAT(text, HasSubstr("{\"kind\":\"passed\",\"execution\":2,\"pass\":"
+                              "\"FoldConstant\",\"function\":\"main\","
+                              "\"node\":\"%0 = add\","));
+  EXPECT_THAT(text, EndsWith(",\"reason\":\"computed\",\"args\":{\"bytes\":"
+                             "\"4\"}}\n"));
+  EXPECT_THAT(BatonOpt("--remarks=mised").err,
+              HasSubstr("did you mean \"missed\"?"));
+}
+
 TEST(DumpTest, OneFileForEachExecution) {
   const std::string folder = testing::TempDir() + "/dump";
   std::filesystem::remove_all(folder);

@@ -18,6 +18,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/pass_log.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/parallel.h"
@@ -65,9 +66,11 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         num_chunks_((num_functions_ + chunk_size_ - 1) / chunk_size_),
         first_number_(submitter.executions()),
         results_(job.functions.size()),
+        listeners_(internal::log_listeners),
         chunks_(num_chunks_) {
     // So that helpers allocate nothing.
     executions_before_.reserve(num_chunks_ + 1);
+    if (listeners_ != nullptr) logs_.resize(job.functions.size());
   }
 
   absl::StatusOr<IRModule> Run(int num_threads) {
@@ -170,7 +173,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       ticket.Set(chunk, executions);
       state.set_ticket(&ticket);
       ThreadPool::Shared().MaybeDelay();
-      const absl::Status status = job_.Apply(i, results_[i]);
+      const absl::Status status = Apply(i);
       if (!status.ok()) {
         Fail(chunk, i, status, state, executions);
         return;
@@ -189,6 +192,14 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     changed_.notify_all();
   }
 
+  // What function i tells stays with it until those before it have told.
+  absl::Status Apply(int i) {
+    if (logs_.empty()) return job_.Apply(i, results_[i]);
+    logs_[i] = internal::ForkedLogs(listeners_);
+    const internal::ForkedLogs::Use use(logs_[i]);
+    return job_.Apply(i, results_[i]);
+  }
+
   void Fail(int chunk, int index, const absl::Status& status,
             const ThreadState& state, int64_t executions_in_chunk) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -204,6 +215,11 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   }
 
   absl::StatusOr<IRModule> Finish() {
+    const int last =
+        failed_chunk_ == kNone ? num_functions_ - 1 : failed_index_;
+    for (int i = 0; i <= last && !logs_.empty(); ++i) {
+      logs_[i].Join(listeners_);
+    }
     if (failed_chunk_ == kNone) {
       submitter_.AddExecutions(executions_before_.back());
       // Helpers that come late must not keep the functions alive.
@@ -236,6 +252,9 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   const int num_chunks_;
   const int64_t first_number_;  // executions of the submitter so far
   std::vector<BaseFunc> results_;
+  // Who listens to the submitter, and what each function told; empty if nobody.
+  internal::LogListener* const listeners_;
+  std::vector<internal::ForkedLogs> logs_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -107,10 +107,12 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(const DataflowGraph& graph, int64_t max_group_size)
+  Partitioner(const DataflowGraph& graph, int64_t max_group_size,
+              std::vector<FusionRefusal>* refusals)
       : graph_(graph),
         post_dominators_(graph),
         max_group_size_(max_group_size),
+        refusals_(refusals),
         groups_(graph.size()),
         visited_(graph.size(), -1) {
     for (int i = 0; i < graph.size(); ++i) {
@@ -127,7 +129,10 @@ class Partitioner {
       for (int i = 0; i < graph_.size(); ++i) TryToFuse(i, phase);
     }
     std::vector<int> roots(graph_.size());
-    for (int i = 0; i < graph_.size(); ++i) roots[i] = Find(i);
+    for (int i = 0; i < graph_.size(); ++i) {
+      roots[i] = Find(i);
+      if (refusals_ != nullptr && roots[i] != i) (*refusals_)[i] = {};
+    }
     return roots;
   }
 
@@ -206,29 +211,44 @@ class Partitioner {
     return false;
   }
 
+  void Refuse(int node, FusionRefusal::Reason reason, int other,
+              FusionPattern pattern) {
+    if (refusals_ == nullptr || reason < (*refusals_)[node].reason) return;
+    (*refusals_)[node] = {reason, other, pattern};
+  }
+
   void TryToFuse(int node, Phase phase) {
-    if (groups_[node].pattern == FusionPattern::kOpaque ||
-        groups_[node].refused) {
+    using Reason = FusionRefusal::Reason;
+    const FusionPattern pattern = groups_[node].pattern;
+    if (pattern == FusionPattern::kOpaque || groups_[node].refused) {
+      if (!groups_[node].refused) Refuse(node, Reason::kOpaque, -1, pattern);
       return;
     }
     const int end = post_dominators_.parent(node);
+    if (end == PostDominatorTree::kOutside) {
+      return Refuse(node, Reason::kUsedOutside, -1, pattern);
+    }
     Limits limits;
-    if (end == PostDominatorTree::kOutside ||
-        !MayFuse(node, end, phase, limits)) {
-      return;
+    if (!MayFuse(node, end, phase, limits)) {
+      return Refuse(node, Reason::kPattern, end,
+                    post_dominators_.pattern(node));
     }
     const int end_root = Find(end);
-    if (Find(node) == end_root || groups_[end_root].pattern > limits.end) {
-      return;
+    if (Find(node) == end_root) return;
+    if (groups_[end_root].pattern > limits.end) {
+      return Refuse(node, Reason::kEnd, end, groups_[end_root].pattern);
     }
     if (!CollectRegion(node, end,
                        max_group_size_ - groups_[end_root].num_nodes)) {
       // Groups only grow.
       groups_[node].refused = true;
-      return;
+      return Refuse(node, Reason::kSize, end, pattern);
     }
     for (const int between : absl::MakeConstSpan(region_).subspan(1)) {
-      if (groups_[Find(between)].pattern > limits.between) return;
+      const FusionPattern has = groups_[Find(between)].pattern;
+      if (has > limits.between) {
+        return Refuse(node, Reason::kBetween, between, has);
+      }
     }
     for (const int member : region_) Merge(member, end);
   }
@@ -257,6 +277,7 @@ class Partitioner {
   const DataflowGraph& graph_;
   const PostDominatorTree post_dominators_;
   const int64_t max_group_size_;
+  std::vector<FusionRefusal>* const refusals_;  // may be null
   std::vector<Group> groups_;
   // The number of the last visit that came to the node.
   std::vector<int> visited_;
@@ -267,8 +288,10 @@ class Partitioner {
 }  // namespace
 
 std::vector<int> FindFusionGroups(const DataflowGraph& graph,
-                                  int64_t max_group_size) {
-  return Partitioner(graph, max_group_size).Run();
+                                  int64_t max_group_size,
+                                  std::vector<FusionRefusal>* refusals) {
+  if (refusals != nullptr) refusals->assign(graph.size(), {});
+  return Partitioner(graph, max_group_size, refusals).Run();
 }
 
 }  // namespace baton::relay

@@ -107,10 +107,29 @@ class PostDominatorTree {
   std::vector<Node> nodes_;  // the last one is the outside
 };
 
+// Why a node is the last of its group: what kept it from being fused with its
+// post-dominator. Of several attempts, the one that came furthest.
+struct FusionRefusal {
+  enum class Reason : uint8_t {
+    kNone,         // it is not the last of its group
+    kOpaque,       // the node is
+    kUsedOutside,  // its result is used outside, or its uses meet nowhere
+    kPattern,  // what it is and how it is used: `pattern` is the largest use
+    kEnd,      // what the group of `node` has become: `pattern`
+    kBetween,  // the same of a node on the way, `node`
+    kSize,     // the group would have too many nodes
+  };
+  Reason reason = Reason::kNone;
+  int node = -1;  // its post-dominator, or the node on the way; -1: the outside
+  FusionPattern pattern = FusionPattern::kOpaque;
+};
+
 // For each node, the last node of its group, which represents the group. Nodes
-// are not fused if the group would get more than `max_group_size` nodes.
-std::vector<int> FindFusionGroups(const DataflowGraph& graph,
-                                  int64_t max_group_size);
+// are not fused if the group would get more than `max_group_size` nodes. If
+// `refusals` is not null it gets one for each node.
+std::vector<int> FindFusionGroups(
+    const DataflowGraph& graph, int64_t max_group_size,
+    std::vector<FusionRefusal>* refusals = nullptr);
 
 }  // namespace baton::relay
 

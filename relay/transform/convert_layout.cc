@@ -21,6 +21,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -33,6 +34,11 @@
 
 namespace baton::relay {
 namespace {
+
+BATON_STATISTIC(kConverted, "ConvertLayout", "converted",
+                "Calls that work in another layout.");
+BATON_STATISTIC(kRealized, "ConvertLayout", "realized",
+                "Nodes that take what was converted in the old layout.");
 
 // Parsed options: one layout for each slot of the operator's rule, undefined
 // for `default`.
@@ -444,6 +450,33 @@ class LayoutConverter {
         });
   }
 
+  // Node `i` takes its operands in the layouts that they had: why.
+  void TellRealized(int i) const {
+    Remark remark{.kind = RemarkKind::kMissed, .node = Expr(graph_.node(i))};
+    for (const int child : graph_.children(i)) {
+      if (values_[child].change == kNone) continue;
+      const Change& change = changes_[values_[child].change];
+      if (change.before == change.after) continue;
+      remark.args = {{"from", change.after.ToString()},
+                     {"to", change.before.ToString()}};
+      remark.nodes = {{"operand", Expr(graph_.node(child))}};
+      break;
+    }
+    if (remark.nodes.empty()) return;
+    kRealized.Add(1);
+    if (!WantsRemarks(RemarkKind::kMissed)) return;
+    const auto* call = graph_.As<CallNode>(i);
+    const OpNode* op = call == nullptr ? nullptr : call->op_node();
+    remark.reason = op == nullptr ? "what is no call of an operator takes its "
+                                    "operands in the old layout"
+                    : LayoutInferenceRules().Get(*op) == nullptr
+                        ? "the operator has no layout rule: its operands go "
+                          "back to the old layout"
+                        : "the operator's layout rule does not allow the new "
+                          "layout: its operands go back to the old one";
+    LogRemark(std::move(remark));
+  }
+
   // A node that cannot work in other layouts.
   absl::Status RebuildFromRealized(int i) {
     bool any = false;
@@ -451,6 +484,7 @@ class LayoutConverter {
       any |= values_[child].expr.defined() || HasLayout(values_[child]);
     }
     if (!any) return absl::OkStatus();
+    if (SomeoneListens()) TellRealized(i);
     scratch_.clear();
     for (const int child : graph_.children(i)) {
       BATON_ASSIGN_OR_RETURN(Expr realized, Realize(child));
@@ -555,6 +589,21 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
   Expr result;
   if (!same) {
     result = Call(converted.op, args, after->attrs, {}, {}, call->span());
+    const bool converts = before->inputs != after->inputs;
+    if (converts) kConverted.Add(1);
+    if (converts && WantsRemarks(RemarkKind::kPassed)) {
+      const auto text = [](const Layouts& layouts) {
+        return absl::StrJoin(
+            layouts, " ", [](std::string* out, const Layout& layout) {
+              out->append(layout.defined() ? layout.ToString() : "any");
+            });
+      };
+      LogRemark({.kind = RemarkKind::kPassed,
+                 .node = Expr(call),
+                 .reason = "takes its operands in other layouts",
+                 .args = {{"from", text(before->inputs)},
+                          {"to", text(after->inputs)}}});
+    }
   }
 
   if (results == nullptr) {

@@ -12,6 +12,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/op_flags.h"
@@ -22,6 +23,9 @@
 
 namespace baton::relay {
 namespace {
+
+BATON_STATISTIC(kMerged, "EliminateCommonSubexpr", "merged",
+                "Nodes that equal another one.");
 
 // Each node has a number; equal nodes get the same one, the index of the first
 // of them. A call can only equal another if all its arguments have, or come to
@@ -101,8 +105,14 @@ class Eliminator {
   bool MayRepeat(int i) const {
     if (unshared_[i] > 0) return false;
     if (const auto* call = graph_.As<CallNode>(i)) {
-      return call->op_node() != nullptr && call->num_args() > 0 &&
-             !IsStateful(call->op());
+      if (call->op_node() == nullptr || call->num_args() == 0) return false;
+      if (!IsStateful(call->op())) return true;
+      if (WantsRemarks(RemarkKind::kMissed)) {
+        LogRemark({.kind = RemarkKind::kMissed,
+                   .node = Expr(call),
+                   .reason = "calls of a stateful operator are not merged"});
+      }
+      return false;
     }
     return graph_.kind(graph_.children(i)[0]) != ExprKind::kOp;
   }
@@ -158,7 +168,14 @@ class Eliminator {
 
   // The first node that equals node `i`, a call or a field of a tuple.
   int NumberExpr(int i) {
-    if (options_.fskip && options_.fskip(rewriter_.Get(i))) return i;
+    if (options_.fskip && options_.fskip(rewriter_.Get(i))) {
+      if (WantsRemarks(RemarkKind::kMissed)) {
+        LogRemark({.kind = RemarkKind::kMissed,
+                   .node = Expr(graph_.node(i)),
+                   .reason = "the option fskip leaves it out"});
+      }
+      return i;
+    }
     const auto* call = graph_.As<CallNode>(i);
     return call == nullptr ? NumberItem(i) : NumberCall(i, *call);
   }
@@ -213,6 +230,13 @@ class Eliminator {
   void Merge(int i, int to) {
     if (i == to) return;
     any_merged_ = true;
+    kMerged.Add(1);
+    if (WantsRemarks(RemarkKind::kPassed)) {
+      LogRemark({.kind = RemarkKind::kPassed,
+                 .node = Expr(graph_.node(i)),
+                 .reason = "an equal node takes its place",
+                 .nodes = {{"equal", Expr(graph_.node(to))}}});
+    }
     numbers_[i] = to;
     gained_users_[i] = true;  // those of `to`
     rewriter_.Replace(i, rewriter_.Get(to));

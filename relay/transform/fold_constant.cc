@@ -13,6 +13,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
@@ -27,6 +28,45 @@
 
 namespace baton::relay {
 namespace {
+
+BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
+BATON_STATISTIC(kFoldedBytes, "FoldConstant", "bytes",
+                "Bytes of the constants that they became.");
+
+// Calls of constants stay: why.
+void TellNotFolded(const CallNode* call, std::string reason,
+                   absl::string_view error = "") {
+  if (!WantsRemarks(RemarkKind::kMissed)) return;
+  Remark remark{.kind = RemarkKind::kMissed,
+                .node = Expr(call),
+                .reason = std::move(reason)};
+  if (!error.empty()) remark.args = {{"error", error}};
+  LogRemark(std::move(remark));
+}
+
+// The bytes of the tensors of a constant, or a tuple of constants.
+int64_t BytesOf(const Expr& folded) {
+  if (const auto* constant = folded.As<ConstantNode>()) {
+    return constant->value().byte_size();
+  }
+  int64_t bytes = 0;
+  for (const Expr& field : folded.As<TupleNode>()->fields()) {
+    bytes += field.As<ConstantNode>()->value().byte_size();
+  }
+  return bytes;
+}
+
+void TellFolded(const CallNode* call, const Expr& folded) {
+  kFolded.Add(1);
+  if (!SomeoneListens()) return;
+  const int64_t bytes = BytesOf(folded);
+  kFoldedBytes.Add(bytes);
+  if (!WantsRemarks(RemarkKind::kPassed)) return;
+  LogRemark({.kind = RemarkKind::kPassed,
+             .node = Expr(call),
+             .reason = "computed",
+             .args = {{"bytes", bytes}}});
+}
 
 // The value of a constant or of a tuple of constants; nullopt for anything
 // else. Tuples nested in tuples are not looked into beyond one level of the
@@ -260,38 +300,69 @@ class ConstantFolder : public ExprMutator {
   Expr VisitCall(const CallNode* original, Call call) override {
     const OpNode* op = call->op_node();
     if (op == nullptr || call->num_args() == 0) return call;
-    if (Expr shape = FoldShape(original, *op)) return shape;
+    if (Expr shape = FoldShape(original, *op)) {
+      TellFolded(original, shape);
+      return shape;
+    }
     for (const Expr& arg : call->args()) {
       if (!IsConstantOrTuple(arg)) return call;
     }
-    if (IsStateful(call->op()) || IsDeviceCopy(call->op()) ||
-        Kernels().Get(*op) == nullptr) {
+    if (IsStateful(call->op()) || IsDeviceCopy(call->op())) {
+      TellNotFolded(original, "the operator has effects");
       return call;
     }
-    if (IsQuantized(call->op()) ? !options_.fold_qnn
-                                : IsNonComputational(call->op())) {
+    if (Kernels().Get(*op) == nullptr) {
+      TellNotFolded(original, "the operator has no kernel");
+      return call;
+    }
+    if (IsQuantized(call->op())) {
+      if (!options_.fold_qnn) {
+        TellNotFolded(original,
+                      "the option fold_qnn leaves quantized operators out");
+        return call;
+      }
+    } else if (IsNonComputational(call->op())) {
+      TellNotFolded(original, "the operator computes nothing");
       return call;
     }
     absl::InlinedVector<Value, 4> args;
     for (const Expr& arg : call->args()) {
       std::optional<Value> value = ConstantValue(arg);
-      if (!value.has_value()) return call;
+      if (!value.has_value()) {
+        TellNotFolded(original, "a field of a tuple is no constant");
+        return call;
+      }
       args.push_back(*std::move(value));
     }
     // Kernels may ask for the type of the call.
     const absl::StatusOr<Expr> typed = InferTypeOf(call);
-    if (!typed.ok()) return call;
+    if (!typed.ok()) {
+      TellNotFolded(original, "the call has no type", typed.status().message());
+      return call;
+    }
+    constexpr char kOverBudget[] = "the result is over the budget";
     const std::optional<int64_t> elements = ElementsOf((*typed)->type());
-    if (elements.has_value() && !budget_.Allows(call, *elements)) return call;
+    if (elements.has_value() && !budget_.Allows(call, *elements)) {
+      TellNotFolded(original, kOverBudget);
+      return call;
+    }
     const absl::StatusOr<Value> result =
         RunKernel(*typed->As<CallNode>(), args);
-    if (!result.ok()) return call;
+    if (!result.ok()) {
+      TellNotFolded(original, "its kernel fails", result.status().message());
+      return call;
+    }
     if (!elements.has_value() && !budget_.Allows(call, ElementsOf(*result))) {
+      TellNotFolded(original, kOverBudget);
       return call;
     }
     Expr folded = ToExpr(*result);
-    if (!folded.defined()) return call;
+    if (!folded.defined()) {
+      TellNotFolded(original, "the result is no tensor");
+      return call;
+    }
     budget_.Spend(call, folded);
+    TellFolded(original, folded);
     return folded;
   }
 

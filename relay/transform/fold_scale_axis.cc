@@ -18,6 +18,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -61,6 +62,9 @@ Expr Broadcastable(const Expr& scale, const TensorTypeNode& type,
                    AxisSet axes) {
   return ReshapeOrExpandToMatchAxis(scale, type.shape(), axes);
 }
+
+BATON_STATISTIC(kFoldedScales, "FoldScaleAxis", "scales",
+                "Multiplications by a scale that weights took in.");
 
 // Forward: multiplications are upstream, sinks downstream.
 class ForwardFolder {
@@ -189,9 +193,24 @@ class ForwardFolder {
       }
     }
     ScaledExpr result = rule->rewrite(*call, args, out);
+    const bool takes = rule->request == nullptr;  // where scales come from
     if (!result.value.defined() ||
         (result.scale.defined() && (out.empty() || result.axes != out.axes))) {
+      if (takes && WantsRemarks(RemarkKind::kMissed)) {
+        LogRemark({.kind = RemarkKind::kMissed,
+                   .node = Expr(call),
+                   .reason = "no operand of it is a scale that the weights "
+                             "below take"});
+      }
       return false;
+    }
+    if (takes) {
+      kFoldedScales.Add(1);
+      if (WantsRemarks(RemarkKind::kPassed)) {
+        LogRemark({.kind = RemarkKind::kPassed,
+                   .node = Expr(call),
+                   .reason = "the scale moves down into weights"});
+      }
     }
     rewriter_->Replace(i, std::move(result.value));
     scales_[i] = std::move(result.scale);
@@ -231,6 +250,12 @@ class BackwardFolder {
     for (int i = 0; i < graph_.size(); ++i) {
       const NodeInfo& info = nodes_[i];
       if (info.replaced_by >= 0) {
+        kFoldedScales.Add(1);
+        if (WantsRemarks(RemarkKind::kPassed)) {
+          LogRemark({.kind = RemarkKind::kPassed,
+                     .node = Expr(graph_.node(i)),
+                     .reason = "the scale moves up into a weight"});
+        }
         rewriter.Replace(i, rewriter.Get(info.replaced_by));
       } else if (info.scale.defined()) {
         const auto* call = graph_.As<CallNode>(i);
@@ -312,7 +337,15 @@ class BackwardFolder {
       const BackwardScaleRule* rule = BackwardScaleRules().Get(call->op());
       if (rule == nullptr || rule->extract == nullptr) continue;
       ExtractedScale extracted = rule->extract(*call, ArgSinks(i));
-      if (extracted.arg < 0) continue;
+      if (extracted.arg < 0) {
+        if (WantsRemarks(RemarkKind::kMissed)) {
+          LogRemark({.kind = RemarkKind::kMissed,
+                     .node = Expr(call),
+                     .reason = "no operand of it leads up to a weight that "
+                               "takes the scale"});
+        }
+        continue;
+      }
       info.replaced_by = args[extracted.arg];
       nodes_[info.replaced_by].scale = std::move(extracted.scale);
       any = true;

@@ -18,6 +18,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/fusion_groups.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -45,6 +46,10 @@ BATON_REGISTER_CONFIG(kLinkParams, bool, "relay.FuseOps.link_params", false,
                       "makes, and not only scalars.");
 
 constexpr char kReshapeOnly[] = "relay.reshape_only";
+
+BATON_STATISTIC(kGroups, "FuseOps", "groups",
+                "Functions made of several nodes.");
+BATON_STATISTIC(kFused, "FuseOps", "fused", "Nodes in these functions.");
 
 bool IsDynamic(const Type& type) {
   if (const auto* tensor = type.As<TensorTypeNode>()) {
@@ -126,14 +131,19 @@ class OperatorFuser {
     if (!FindCalls()) return rewriter_.Result();
     for (int i = 0; i < graph_.size(); ++i) nodes_[i].same_as = i;
     if (limits_.fuse) {
+      const bool tells = WantsRemarks(RemarkKind::kMissed);
       const std::vector<int> groups =
-          FindFusionGroups(BuildDataflow(), limits_.max_group_size);
+          FindFusionGroups(BuildDataflow(), limits_.max_group_size,
+                           tells ? &refusals_ : nullptr);
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = groups[i];
     } else {
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = i;
     }
     for (int i = 0; i < graph_.size(); ++i) {
       if (nodes_[i].live) Rewrite(i);
+    }
+    for (size_t i = 0; i < refusals_.size(); ++i) {
+      if (nodes_[i].live) TellRefusal(static_cast<int>(i), refusals_[i]);
     }
     return rewriter_.Result();
   }
@@ -154,6 +164,100 @@ class OperatorFuser {
     // The node that this one becomes, if it becomes another.
     int same_as = kNone;
   };
+
+  // Why call `i` was not fused with what uses it.
+  void TellRefusal(int i, const FusionRefusal& refusal) const {
+    using Reason = FusionRefusal::Reason;
+    const auto* call = graph_.As<CallNode>(i);
+    if (call == nullptr || call->op_node() == nullptr ||
+        IsNonComputational(call->op()) || refusal.reason == Reason::kNone) {
+      return;
+    }
+    Remark remark{.kind = RemarkKind::kMissed, .node = Expr(call)};
+    switch (refusal.reason) {
+      case Reason::kNone:
+        return;
+      case Reason::kOpaque:
+        remark.reason = "an opaque operator is never fused";
+        break;
+      case Reason::kUsedOutside:
+        remark.reason =
+            i == graph_.root() || graph_.num_uses(i) == 0
+                ? "nothing uses its result"
+                : "its uses meet in no operator: it is a result, or used by "
+                  "what is no operator";
+        break;
+      case Reason::kPattern:
+        remark.reason =
+            "an operator of its pattern is not fused with what its uses meet "
+            "in";
+        remark.args = {{"pattern", PatternName(PatternOf(*call))},
+                       {"largest use", PatternName(refusal.pattern)}};
+        break;
+      case Reason::kEnd:
+        remark.reason = "the group that its uses meet in has a larger pattern";
+        remark.args = {{"pattern", PatternName(refusal.pattern)}};
+        break;
+      case Reason::kBetween:
+        remark.reason =
+            "a node between it and where its uses meet is in a "
+            "group that has a larger pattern";
+        remark.args = {{"pattern", PatternName(refusal.pattern)}};
+        break;
+      case Reason::kSize:
+        remark.reason = "the group would have too many nodes";
+        remark.args = {{"limit", limits_.max_group_size}};
+        break;
+    }
+    if (refusal.node >= 0) {
+      remark.nodes.emplace_back(
+          refusal.reason == Reason::kBetween ? "between" : "with",
+          Expr(graph_.node(refusal.node)));
+    }
+    LogRemark(std::move(remark));
+  }
+
+  static const char* PatternName(FusionPattern pattern) {
+    switch (pattern) {
+      case FusionPattern::kElemWise:
+        return "element-wise";
+      case FusionPattern::kBroadcast:
+        return "broadcast";
+      case FusionPattern::kInjective:
+        return "injective";
+      case FusionPattern::kCommReduce:
+        return "reduction";
+      case FusionPattern::kOutEWiseFusable:
+        return "complex";
+      case FusionPattern::kTuple:
+        return "tuple";
+      case FusionPattern::kOpaque:
+        return "opaque";
+    }
+    return "";
+  }
+
+  // Says which nodes became the function of `group`.
+  void TellGroup(int group) const {
+    const int first = nodes_[group].first_member;
+    if (first == group) return;
+    int64_t size = 0;
+    std::string members;
+    for (int i = first; i != kNone; i = nodes_[i].next_member) {
+      ++size;
+      const auto* call = graph_.As<CallNode>(i);
+      if (call == nullptr || call->op_node() == nullptr) continue;
+      absl::StrAppend(&members, members.empty() ? "" : " ",
+                      call->op_node()->name());
+    }
+    kGroups.Add(1);
+    kFused.Add(size);
+    if (!WantsRemarks(RemarkKind::kPassed)) return;
+    LogRemark({.kind = RemarkKind::kPassed,
+               .node = Expr(graph_.node(group)),
+               .reason = "fused into one function",
+               .args = {{"nodes", size}, {"operators", members}}});
+  }
 
   // Marks what is live. Whether there is a call of an operator, or a field to
   // be taken from a tuple.
@@ -295,6 +399,7 @@ class OperatorFuser {
         *new DictAttrs(AttrMap{{attr::kPrimitive, 1}, {kReshapeOnly, 1}});
     static const auto& kTakesField =
         *new DictAttrs(AttrMap{{attr::kPrimitive, 0}});
+    if (SomeoneListens()) TellGroup(group);
     params_.clear();
     arguments_.clear();
     bool has_call = false;
@@ -384,6 +489,7 @@ class OperatorFuser {
   const IndexedGraph& graph_;
   GraphRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
+  std::vector<FusionRefusal> refusals_;  // by node, if anybody wants to know
   // Of the function being made.
   std::vector<Var> params_;
   std::vector<Expr> arguments_;

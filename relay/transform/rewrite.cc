@@ -17,6 +17,7 @@
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
@@ -30,11 +31,35 @@
 namespace baton::relay {
 namespace {
 
+BATON_STATISTIC(kApplied, "Rewrite", "applied", "Applications of rules.");
+
+// Lets the driver tell what rules do.
+void ListenToRules(RewriteOptions& options) {
+  if (!SomeoneListens()) return;
+  options.on_application = [](const RewriteRule& rule, const Expr& before,
+                              const Expr& after) {
+    kApplied.Add(1);
+    if (!WantsRemarks(RemarkKind::kPassed)) return;
+    LogRemark({.kind = RemarkKind::kPassed,
+               .node = before,
+               .reason = absl::StrCat("rule ", rule.name, " applied"),
+               .nodes = {{"result", after}}});
+  };
+  if (!WantsRemarks(RemarkKind::kMissed)) return;
+  options.on_decline = [](const RewriteRule& rule, const Expr& at,
+                          absl::string_view why) {
+    LogRemark({.kind = RemarkKind::kMissed,
+               .node = at,
+               .reason = absl::StrCat("rule ", rule.name, " declined: ", why)});
+  };
+}
+
 absl::StatusOr<Function> RewriteFunction(const RuleSet& rules,
                                          const Function& function,
                                          RewriteOptions options,
                                          const IRModule& module) {
   options.module = &module;
+  ListenToRules(options);
   BATON_ASSIGN_OR_RETURN(const Expr result, rules.Rewrite(function, options));
   const auto* rewritten = result.As<FunctionNode>();
   if (rewritten == nullptr) {

@@ -1,0 +1,56 @@
+#include "baton/instrument/pass_listener.h"
+
+#include <cstdint>
+
+#include "baton/ir/pass_log.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+using internal::LogListener;
+
+void PassListener::Before(const PassExecution& pass, uint8_t wanted) {
+  // A thread that helps another one has a listener of its own already.
+  LogListener* listener = internal::log_listeners;
+  while (listener != nullptr && listener->owner != this) {
+    listener = listener->next;
+  }
+  const bool added = listener == nullptr;
+  if (added) {
+    listener = &root_;
+    root_ = {.owner = this, .log = &log_, .next = internal::log_listeners};
+    internal::log_listeners = &root_;
+  }
+  saved_.push_back({listener, *listener, added});
+  listener->wanted = wanted;
+  listener->pass = &pass.name();
+  listener->execution = pass.number();
+}
+
+void PassListener::After() {
+  const Saved saved = saved_.back();
+  saved_.pop_back();
+  if (!saved.added) {
+    saved.listener->wanted = saved.before.wanted;
+    saved.listener->pass = saved.before.pass;
+    saved.listener->execution = saved.before.execution;
+    return;
+  }
+  for (LogListener** at = &internal::log_listeners; *at != nullptr;
+       at = &(*at)->next) {
+    if (*at != saved.listener) continue;
+    *at = saved.listener->next;
+    return;
+  }
+}
+
+bool PassListener::IsComplete(const PassExecution& pass) {
+  for (const PassExecution* outer = pass.parent(); outer != nullptr;
+       outer = outer->parent()) {
+    if (outer->info().granularity != PassGranularity::kSequence) return false;
+  }
+  return true;
+}
+
+}  // namespace baton

@@ -1,0 +1,231 @@
+#include "baton/instrument/remarks.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/near_names.h"
+#include "baton/base/source.h"
+#include "baton/instrument/json.h"
+#include "baton/instrument/node_text.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/pass_log.h"
+#include "baton/ir/span.h"
+#include "baton/relay/ir/visit.h"
+#include "baton/transform/pass_instrument.h"
+#include "re2/re2.h"
+
+namespace baton {
+namespace {
+
+constexpr RemarkKind kKinds[] = {RemarkKind::kPassed, RemarkKind::kMissed,
+                                 RemarkKind::kAnalysis};
+
+// The bits of the kind of that name; 0 if there is none.
+uint8_t KindBits(absl::string_view name) {
+  uint8_t bits = 0;
+  for (const RemarkKind kind : kKinds) {
+    if (name == "all" || name == RemarkKindName(kind)) {
+      bits |= static_cast<uint8_t>(kind);
+    }
+  }
+  return bits;
+}
+
+}  // namespace
+
+std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
+                                    const IRModule& module) {
+  if (remarks.empty()) return {};
+  const NodeText names(module);
+  // In which functions the nodes are: the first that has them.
+  NodeMap<const std::string*> functions;
+  for (const Remark& remark : remarks) {
+    if (remark.node.defined()) functions[remark.node.get()] = nullptr;
+  }
+  for (const IRModule::Definition& definition : module.functions()) {
+    PostOrderVisit(definition.function, [&](const ExprNode* node) {
+      const std::string** function = functions.Find(node);
+      if (function != nullptr && *function == nullptr) {
+        *function = &definition.var->name();
+      }
+    });
+  }
+  std::vector<ToldRemark> result;
+  result.reserve(remarks.size());
+  for (const Remark& remark : remarks) {
+    ToldRemark& told = result.emplace_back();
+    told.kind = remark.kind;
+    told.execution = remark.execution;
+    told.pass = remark.pass;
+    told.reason = remark.reason;
+    if (remark.node.defined()) {
+      told.node = names.Title(remark.node);
+      const std::string* const* function = functions.Find(remark.node.get());
+      if (function != nullptr && *function != nullptr) {
+        told.function = **function;
+      }
+      if (const Span& span = remark.node->span(); span.defined()) {
+        const Source::Position position =
+            span->source().PositionOf(span->begin());
+        told.place = absl::StrCat(span->source().name(), ":", position.line,
+                                  ":", position.column);
+      }
+    }
+    for (const auto& [name, value] : remark.args) {
+      const auto* text = value.As<std::string>();
+      told.args.emplace_back(name, text != nullptr ? *text : value.ToString());
+    }
+    for (const auto& [name, node] : remark.nodes) {
+      told.args.emplace_back(name, names.Title(node));
+    }
+  }
+  return result;
+}
+
+std::string RemarkText(const ToldRemark& remark) {
+  std::string text = absl::StrCat(RemarkKindName(remark.kind), " #",
+                                  remark.execution, " ", remark.pass);
+  if (!remark.function.empty()) absl::StrAppend(&text, " @", remark.function);
+  if (!remark.node.empty()) absl::StrAppend(&text, " ", remark.node);
+  absl::StrAppend(&text, ": ", remark.reason);
+  if (!remark.args.empty()) {
+    absl::StrAppend(&text, " (",
+                    absl::StrJoin(remark.args, ", ",
+                                  [](std::string* out, const auto& arg) {
+                                    absl::StrAppend(out, arg.first, " ",
+                                                    arg.second);
+                                  }),
+                    ")");
+  }
+  return text;
+}
+
+std::string RemarkJson(const ToldRemark& remark) {
+  std::string json = absl::StrCat("{\"kind\":\"", RemarkKindName(remark.kind),
+                                  "\",\"execution\":", remark.execution,
+                                  ",\"pass\":", JsonString(remark.pass));
+  const auto add = [&json](absl::string_view key, const std::string& value) {
+    if (!value.empty()) {
+      absl::StrAppend(&json, ",\"", key, "\":", JsonString(value));
+    }
+  };
+  add("function", remark.function);
+  add("node", remark.node);
+  add("place", remark.place);
+  add("reason", remark.reason);
+  if (!remark.args.empty()) {
+    absl::StrAppend(&json, ",\"args\":{",
+                    absl::StrJoin(remark.args, ",",
+                                  [](std::string* out, const auto& arg) {
+                                    absl::StrAppend(out, JsonString(arg.first),
+                                                    ":",
+                                                    JsonString(arg.second));
+                                  }),
+                    "}");
+  }
+  return json + "}";
+}
+
+RemarkInstrument::RemarkInstrument() : PassInstrument("RemarkInstrument") {}
+RemarkInstrument::~RemarkInstrument() = default;
+
+absl::StatusOr<std::shared_ptr<RemarkInstrument>> RemarkInstrument::Create(
+    RemarkOptions options) {
+  auto result = absl::WrapUnique(new RemarkInstrument());
+  result->statistics_ = options.statistics;
+  result->told_ = std::move(options.told);
+  for (const absl::string_view item :
+       absl::StrSplit(options.remarks, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(item, absl::MaxSplits(':', 1));
+    Filter filter{.kinds = KindBits(parts.first)};
+    if (filter.kinds == 0) {
+      const std::string name(parts.first);
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no kind of remark is called \"", name, "\"",
+          DidYouMean(name, {"all", "analysis", "missed", "passed"}),
+          "; kinds: passed, missed, analysis, all"));
+    }
+    if (item.size() > parts.first.size()) {
+      filter.pass = std::make_unique<const re2::RE2>(
+          std::string(parts.second), re2::RE2::CannedOptions::Quiet);
+      if (!filter.pass->ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("regular expression ", std::string(parts.second), ": ",
+                         filter.pass->error()));
+      }
+    }
+    result->filters_.push_back(std::move(filter));
+  }
+  return std::shared_ptr<RemarkInstrument>(std::move(result));
+}
+
+uint8_t RemarkInstrument::WantedOf(const std::string& pass) const {
+  uint8_t wanted = statistics_ ? internal::LogListener::kCounts : uint8_t{0};
+  for (const Filter& filter : filters_) {
+    if (filter.pass == nullptr || re2::RE2::FullMatch(pass, *filter.pass)) {
+      wanted |= filter.kinds;
+    }
+  }
+  return wanted;
+}
+
+std::string RemarkInstrument::StatisticsText() const {
+  std::map<std::string, std::pair<int64_t, const Statistic*>> sorted;
+  const PassLog& log = listener_.log();
+  for (const auto& [statistic, n] : log.counts) {
+    sorted[absl::StrCat(statistic->pass(), ".", statistic->name())] = {
+        n, statistic};
+  }
+  std::string text;
+  for (const auto& [name, entry] : sorted) {
+    absl::StrAppendFormat(&text, "%8d %s  %s\n", entry.first, name,
+                          entry.second->doc());
+  }
+  return text;
+}
+
+absl::Status RemarkInstrument::RunBeforePass(const IRModule& /*module*/,
+                                             const PassExecution& pass) {
+  listener_.Before(pass, WantedOf(pass.name()));
+  return absl::OkStatus();
+}
+
+absl::Status RemarkInstrument::RunAfterPass(const IRModule& /*module*/,
+                                            const PassExecution& pass) {
+  End(pass);
+  return absl::OkStatus();
+}
+
+void RemarkInstrument::PassFailed(const IRModule& /*module*/,
+                                  const PassExecution& pass,
+                                  const absl::Status& /*error*/) {
+  End(pass);
+}
+
+void RemarkInstrument::End(const PassExecution& pass) {
+  listener_.After();
+  if (!PassListener::IsComplete(pass)) return;
+  const std::vector<Remark> remarks =
+      std::exchange(listener_.log().remarks, {});
+  if (told_ == nullptr) return;
+  for (const ToldRemark& remark : TellRemarks(remarks, pass.before())) {
+    told_(remark);
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,187 @@
+// What a pass tells of its work while it runs: remarks, statistics, and what
+// the nodes that it makes come from.
+//
+//   if (WantsRemarks(RemarkKind::kMissed)) {
+//     LogRemark({.kind = RemarkKind::kMissed,
+//                .node = Expr(&call),
+//                .reason = "the operator has no kernel",
+//                .args = {{"op", call.op_node()->name()}}});
+//   }
+//
+//   BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
+//   kFolded.Add(1);
+//
+// Instruments listen (instrument/remarks.h). Where nobody does, all of this is
+// one test of a pointer of the thread. What is told on several threads arrives
+// in the order of the functions, as if there were one thread.
+
+#ifndef BATON_IR_PASS_LOG_H_
+#define BATON_IR_PASS_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/registry.h"
+#include "baton/ir/expr.h"
+
+namespace baton {
+
+enum class RemarkKind : uint8_t {
+  kPassed = 1,    // something was done
+  kMissed = 2,    // something was not done, and why
+  kAnalysis = 4,  // something that the pass found out
+};
+
+// `passed`, `missed`, `analysis`.
+absl::string_view RemarkKindName(RemarkKind kind);
+
+struct Remark {
+  RemarkKind kind;
+  // What it is about; null where that is the function as a whole.
+  Expr node = {};
+  // A clause without a full stop: `the operator has no kernel`.
+  std::string reason = {};
+  // Particulars, by name: values, and other nodes.
+  AttrMap args = {};
+  std::vector<std::pair<std::string, Expr>> nodes = {};
+
+  // Set by LogRemark: the execution of a pass that told it.
+  std::string pass = {};
+  int64_t execution = 0;
+};
+
+// A counter that a pass declares. What it counts in a run is with whoever
+// listens to that run. Made by BATON_STATISTIC alone.
+class Statistic {
+ public:
+  // All are string literals.
+  Statistic(const char* pass, const char* name, const char* doc,
+            CodeLocation location = CodeLocation::Current());
+
+  const char* pass() const { return pass_; }
+  const char* name() const { return name_; }
+  const char* doc() const { return doc_; }
+
+  inline void Add(int64_t n) const;
+
+ private:
+  const char* pass_;
+  const char* name_;
+  const char* doc_;
+};
+
+// Every statistic that is linked in, under `PASS.NAME`.
+Registry<const Statistic*>& Statistics();
+
+#define BATON_STATISTIC(variable, pass, name, doc) \
+  const ::baton::Statistic variable(pass, name, doc)
+
+// What was told, in order.
+struct PassLog {
+  std::vector<Remark> remarks;
+  FlatHashMap<const Statistic*, int64_t> counts;
+  // Nodes that were made, and what they were made from. The nodes are held:
+  // their addresses are not used again.
+  std::vector<std::pair<Expr, Expr>> origins;
+
+  // Adds what `other`, which comes after this, was told.
+  void Append(PassLog other);
+};
+
+// Whether anybody wants to know: what it takes trouble to find out is worth it.
+inline bool SomeoneListens();
+inline bool WantsRemarks(RemarkKind kind);
+inline bool WantsOrigins();
+
+// Tells those who want remarks of that kind from this pass.
+void LogRemark(Remark remark);
+
+// `made`, a node that did not exist before, stands for `from` or was made
+// because of it. Rewriters call this (GraphRewriter, ExprMutator, rules); a
+// pass that builds nodes in its own way may.
+inline void LogOrigin(const Expr& made, const Expr& from);
+
+// Listening. Instruments use this through instrument/pass_listener.h.
+namespace internal {
+
+// One who listens, on one thread: those of a thread form a list.
+struct LogListener {
+  static constexpr uint8_t kOrigins = 8;
+  static constexpr uint8_t kCounts = 16;
+
+  const void* owner = nullptr;
+  PassLog* log = nullptr;
+  // A bit for each RemarkKind, and the two above; for the pass that runs.
+  uint8_t wanted = 0;
+  const std::string* pass = nullptr;
+  int64_t execution = 0;
+  LogListener* next = nullptr;
+};
+
+inline thread_local constinit LogListener* log_listeners = nullptr;
+
+inline bool AnyWants(uint8_t bits) {
+  for (const LogListener* l = log_listeners; l != nullptr; l = l->next) {
+    if ((l->wanted & bits) != 0) return true;
+  }
+  return false;
+}
+void AddToLogs(const Statistic* statistic, int64_t n);
+void AddOriginToLogs(const Expr& made, const Expr& from);
+
+// For work on another thread, or of a part that is told later: listeners like
+// those of the thread that made this, with logs of their own.
+class ForkedLogs {
+ public:
+  ForkedLogs() = default;  // nobody listens
+  // `listeners`: those of the other thread.
+  explicit ForkedLogs(const LogListener* listeners);
+
+  // Makes them those of this thread while it lives.
+  class Use {
+   public:
+    explicit Use(ForkedLogs& logs);
+    ~Use() { log_listeners = outer_; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    LogListener* outer_;
+  };
+
+  // Appends to the logs of `listeners`, those that this was made from.
+  void Join(LogListener* listeners);
+
+ private:
+  std::vector<LogListener> listeners_;
+  std::vector<PassLog> logs_;
+};
+
+}  // namespace internal
+
+// Implementation details below.
+
+inline bool SomeoneListens() { return internal::log_listeners != nullptr; }
+inline bool WantsRemarks(RemarkKind kind) {
+  return internal::AnyWants(static_cast<uint8_t>(kind));
+}
+inline bool WantsOrigins() {
+  return internal::AnyWants(internal::LogListener::kOrigins);
+}
+inline void LogOrigin(const Expr& made, const Expr& from) {
+  if (internal::log_listeners != nullptr) {
+    internal::AddOriginToLogs(made, from);
+  }
+}
+inline void Statistic::Add(int64_t n) const {
+  if (internal::log_listeners != nullptr) internal::AddToLogs(this, n);
+}
+
+}  // namespace baton
+
+#endif  // BATON_IR_PASS_LOG_H_
