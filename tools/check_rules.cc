@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -34,11 +35,13 @@
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/ir/well_formed.h"
 #include "baton/relay/op/algebra.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
+#include "baton/relay/pattern/rule_ast.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
@@ -162,6 +165,7 @@ class ProgramMaker {
       const absl::Span<const DataflowPattern> children = node->children();
       if (!frame.leave) {
         work.push_back({node, true});
+        MarkBoundAndCalled(*node);
         if (node->kind() == Kind::kAlt) {
           const size_t chosen = static_cast<size_t>(
               random_.Below(static_cast<int>(children.size())));
@@ -187,17 +191,72 @@ class ProgramMaker {
     return made_[root.get()];
   }
 
+  // Which patterns stand for variables that functions and lets bind, and which
+  // for what is called.
+  void MarkBoundAndCalled(const Node& node) {
+    const absl::Span<const DataflowPattern> children = node.children();
+    const auto form = [](const DataflowPattern& pattern) {
+      const Node* at = pattern.get();
+      while (at != nullptr && at->kind() == Kind::kWhere) {
+        at = at->children()[0].get();
+      }
+      return at;
+    };
+    if (node.kind() == Kind::kFunction) {
+      for (size_t i = 1; i < children.size(); ++i) {
+        bound_.insert(form(children[i]));
+      }
+    } else if (node.kind() == Kind::kLet) {
+      bound_.insert(form(children[0]));
+    } else if (node.kind() == Kind::kCall) {
+      called_.emplace(form(children[0]), children.size() - 1);
+    }
+  }
+
+  // An operator of `arity`: one of those that conditions name, if there are.
+  Expr RandomOp(size_t arity) {
+    std::vector<Op> ops;
+    if (rule_.ast != nullptr) {
+      const auto add = [&](const AttrValue& value) {
+        const auto* name = value.As<std::string>();
+        const Op op = name == nullptr ? Op() : Op::Find(*name);
+        if (op.defined()) ops.push_back(op);
+      };
+      for (const relay::internal::RuleCondition& condition : rule_.ast->where) {
+        if (condition.lhs.kind != relay::internal::RuleTerm::Kind::kOp) {
+          continue;
+        }
+        add(condition.rhs.value);
+        if (const auto* list = condition.rhs.value.As<AttrList>()) {
+          for (const AttrValue& value : *list) add(value);
+        }
+      }
+    }
+    if (ops.empty()) {
+      for (const OpNode* op : OpRegistry::Global().List()) {
+        if (op->arity() == static_cast<int>(arity)) ops.push_back(Op(op));
+      }
+    }
+    if (ops.empty()) return {};
+    return random_.Of(ops);
+  }
+
   Expr Form(const Node& node, absl::Span<const DataflowPattern> children) {
     const auto child = [&](size_t i) { return made_[children[i].get()]; };
     const Wish& wish = wishes_[&node];
     switch (node.kind()) {
       case Kind::kWildcard:
       case Kind::kVar: {
+        if (bound_.contains(&node)) {
+          return Var(node.name().empty() ? "b" : node.name(), RandomType(wish));
+        }
+        if (const auto it = called_.find(&node); it != called_.end()) {
+          return RandomOp(it->second);
+        }
         const bool has_range = std::any_of(
             rule_.promise.ranges.begin(), rule_.promise.ranges.end(),
             [&](const auto& range) { return range.name == node.name(); });
-        if (node.kind() == Kind::kWildcard && !has_range &&
-            random_.OneIn(12)) {
+        if (node.kind() == Kind::kWildcard && !has_range && random_.OneIn(12)) {
           return RandomConstant(wish);
         }
         const std::string name = node.name().empty()
@@ -215,9 +274,19 @@ class ProgramMaker {
         return node.expr();
       case Kind::kCall: {
         const auto* op = child(0).As<OpNode>();
-        if (op == nullptr || op->index() < 0) return {};
         std::vector<Expr> args;
         for (size_t i = 1; i < children.size(); ++i) args.push_back(child(i));
+        if (const auto* function = child(0).As<FunctionNode>()) {
+          if (node.any_operands()) {
+            for (const Var& param : function->params()) {
+              params_.emplace_back(absl::StrCat("v", params_.size()),
+                                   param->annotation());
+              args.push_back(params_.back());
+            }
+          }
+          return Call(child(0), args);
+        }
+        if (op == nullptr || op->index() < 0) return {};
         if (node.any_operands()) {
           for (int i = 0; i < std::max(op->arity(), 1); ++i) {
             params_.emplace_back(absl::StrCat("v", params_.size()),
@@ -249,6 +318,23 @@ class ProgramMaker {
         return TupleGetItem(child(0), std::max(node.index(), 0));
       case Kind::kIf:
         return If(child(0), child(1), child(2));
+      case Kind::kLet: {
+        const auto* var = child(0).As<VarNode>();
+        if (var == nullptr) return {};
+        // Its type is that of the value.
+        return Let(Var(var), child(1), child(2));
+      }
+      case Kind::kFunction: {
+        std::vector<Var> params;
+        for (size_t i = 1; i < children.size(); ++i) {
+          const auto* var = child(i).As<VarNode>();
+          if (var == nullptr) return {};
+          params.emplace_back(var);
+        }
+        if (node.any_operands()) params.emplace_back("b", RandomType({}));
+        DictAttrs attrs{wish.attrs};
+        return Function(std::move(params), child(0), {}, {}, std::move(attrs));
+      }
       case Kind::kAlt:
         return child(chosen_[&node]);
       case Kind::kWhere:
@@ -375,6 +461,8 @@ class ProgramMaker {
   absl::flat_hash_map<const Node*, Expr> made_;
   absl::flat_hash_map<const Node*, Wish> wishes_;
   absl::flat_hash_map<const Node*, size_t> chosen_;
+  absl::flat_hash_set<const Node*> bound_;
+  absl::flat_hash_map<const Node*, size_t> called_;  // number of arguments
 };
 
 // Comparing results.
@@ -545,6 +633,11 @@ class RuleChecker {
              absl::StrCat(before->type().ToString(), " became ",
                           result->type().ToString()),
              before);
+      return;
+    }
+    if (const absl::Status good = CheckWellFormed(ModuleFromExpr(result));
+        !good.ok()) {
+      Broken("well-formed", std::string(good.message()), before);
       return;
     }
     Compare(rule, before, result, random);

@@ -1,7 +1,8 @@
 // The laws of rewrite rules, tested on programs made from their patterns.
 //
 //   - The rule applies to a program made from its pattern.
-//   - Both sides have the same type wherever it applies.
+//   - Both sides have the same type wherever it applies, and what it makes is
+//     well-formed.
 //   - They compute the same, within what the rule promises: on inputs with NaN,
 //     infinities, zeros of both signs and large numbers unless it excludes
 //     them, with empty tensors, broadcasting, and all element types that

@@ -44,6 +44,20 @@ rule @square_root "" {
   where { dtype(%x) == "float32" }
   promise { rtol = 1e-5f, atol = 1e-30f64, %x in [0f, 100f] }
 }
+rule @same_branches "" { match { if (%c) { %a } else { %a } } replace { %a } }
+rule @let_of_a_let "" {
+  match { let %v = nn.relu(%a); nn.relu(%v) }
+  replace { let %v = nn.relu(%a); %v }
+}
+rule @inline "" {
+  match { fn (%a) { %body }(%x) }
+  replace { let %a = %x; %body }
+}
+rule @unary_first "" {
+  match { %c = %f(%x); nn.relu(%c) }
+  replace { %f(nn.relu(%x), **%c) }
+  where { op(%c) in ["expand_dims", "transpose"] }
+}
 )");
   for (const RuleReport& report : reports) {
     EXPECT_GT(report.programs, 0) << report.rule;
@@ -92,6 +106,11 @@ TEST(CheckRulesTest, MistakesAreFound) {
       {"conditions that contradict each other", "applies",
        "match { exp(%x) } replace { tanh(%x) } "
        "where { rank(%x) == 2, rank(%x) == 3 }"},
+      {"a variable that nothing binds any more", "well-formed",
+       "match { fn (%a) { %e = exp(%a); tanh(%e) }(%x) } replace { %e }"},
+      {"the wrong branch", "values",
+       "match { if (%c) { exp(%a) } else { tanh(%a) } } "
+       "replace { if (%c) { tanh(%a) } else { exp(%a) } }"},
       {"a negative zero", "values",
        "match { %x + 0f } replace { %x } where { rank(%x) == 2 }"},
   };

@@ -58,6 +58,7 @@
 #include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/why_not.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/parallel.h"
@@ -375,6 +376,14 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
                            CreatePrinter(options, console.stream()));
     add(std::move(printer));
     watch.prints_ = true;
+  }
+  if (!options.why_not.empty()) {
+    BATON_ASSIGN_OR_RETURN(
+        auto why_not, WhyNotInstrument::Create(
+                          options.why_not, [&console](absl::string_view text) {
+                            console.Report(text);
+                          }));
+    add(std::move(why_not));
   }
   if (!options.dump_dir.empty()) {
     add(std::make_shared<DumpInstrument>(

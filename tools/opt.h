@@ -64,6 +64,8 @@ struct OptOptions {
   std::string print_before;
   std::string print_after;
   std::string print_changed = "none";
+  // Rules of which to say why they were not applied; see tools/why_not.h.
+  std::vector<std::string> why_not;
   // A folder for the module after each pass; see instrument/dump.h. If there
   // are several modules, each has a folder in it: 1, 2, ...
   std::string dump_dir;
@@ -149,6 +151,10 @@ struct OptOptions {
           .value = "HOW",
           .group = kReportFlags,
           .choices = {"none", "full", "diff", "structural"}});
+    v("why_not", &OptOptions::why_not,
+      FlagSpec{.help = "Why these rules of Rewrite were not applied.",
+               .value = "RULE,RULE",
+               .group = kReportFlags});
     v("dump_dir", &OptOptions::dump_dir,
       FlagSpec{.help = "A file for each execution of a pass.",
                .value = "DIR",

@@ -71,7 +71,9 @@ struct RewriteRule {
   // of it.
   bool exclusive = false;
   RulePromise promise;
-  // The syntax tree of a rule that was read from text; null for others.
+  // Where it was read from text, as in `acme.rules:3:6`; empty for others.
+  std::string place;
+  // The syntax tree of that text; null for others.
   std::shared_ptr<const internal::RuleAst> ast;
 };
 

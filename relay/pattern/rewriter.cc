@@ -84,6 +84,17 @@ bool MayBecome(const Type& before, const Type& after) {
   return true;
 }
 
+std::string NameAndPlace(const RewriteRule& rule) {
+  return rule.place.empty() ? rule.name
+                            : absl::StrCat(rule.name, " (", rule.place, ")");
+}
+
+absl::Status IllTyped(const RewriteRule& rule, const absl::Status& why) {
+  return absl::Status(
+      why.code(), absl::StrCat("rule ", NameAndPlace(rule),
+                               " makes an ill-typed program: ", why.message()));
+}
+
 // One rewriting of one program.
 class RewriteRun {
  public:
@@ -307,7 +318,9 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
       continue;
     }
     if (typed_) {
-      BATON_ASSIGN_OR_RETURN(after, WithInferredTypes(after, options_.module));
+      absl::StatusOr<Expr> typed = WithInferredTypes(after, options_.module);
+      if (!typed.ok()) return IllTyped(rule(number), typed.status());
+      after = *std::move(typed);
       BATON_RETURN_IF_ERROR(CheckType(number, now.root(), after));
     }
     if (options_.on_application) {
@@ -545,12 +558,7 @@ absl::StatusOr<Expr> RewriteRun::Build(Step& step, const NewNode& made) {
   if (typed_) {
     absl::StatusOr<Expr> typed =
         WithInferredType(built, step.before->span(), options_.module);
-    if (!typed.ok()) {
-      return absl::Status(typed.status().code(),
-                          absl::StrCat("rule ", rule(step.rule).name,
-                                       " makes an ill-typed program: ",
-                                       typed.status().message()));
-    }
+    if (!typed.ok()) return IllTyped(rule(step.rule), typed.status());
     built = *std::move(typed);
   }
   Know(built);
@@ -645,10 +653,11 @@ absl::Status RewriteRun::CheckType(int number, const Expr& before,
       MayBecome(before->type(), after->type())) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "rule ", rule(number).name, " replaces ", DescribeNode(before.get()),
-      " of type ", before->type().ToString(), " by ", DescribeNode(after.get()),
-      " of type ", after->type().ToString()));
+  return absl::FailedPreconditionError(
+      absl::StrCat("rule ", NameAndPlace(rule(number)), " replaces ",
+                   DescribeNode(before.get()), " of type ",
+                   before->type().ToString(), " by ", DescribeNode(after.get()),
+                   " of type ", after->type().ToString()));
 }
 
 void RewriteRun::MoveUses(const Expr& before, const Expr& after) {

@@ -66,65 +66,103 @@ std::string LiteralText(const RuleNode& node) {
              : absl::StrCat(integer, "i", node.dtype.bits());
 }
 
+// The operands and attributes of a call or a function, between parentheses.
+std::string ListText(const RuleNode& node, std::vector<std::string> parts) {
+  if (node.any_operands) parts.push_back("...");
+  for (const RuleAttr& attr : node.attrs) {
+    parts.push_back(absl::StrCat(
+        attr.key, "=",
+        attr.variable.empty() ? ValueText(attr.value) : attr.variable));
+  }
+  if (!node.attrs_of.empty()) {
+    parts.push_back(absl::StrCat("**%", node.attrs_of));
+  }
+  const bool one_field =
+      node.kind == RuleNode::Kind::kTuple && node.operands.size() == 1;
+  return absl::StrCat("(", absl::StrJoin(parts, ", "), one_field ? ",)" : ")");
+}
+
+// `parts` is the text of its operands.
+std::string NodeText(const RuleNode& node, std::vector<std::string> parts) {
+  const auto take_first = [&] {
+    std::string first = std::move(parts.front());
+    parts.erase(parts.begin());
+    return first;
+  };
+  switch (node.kind) {
+    case RuleNode::Kind::kName:
+      return absl::StrCat("%", node.name);
+    case RuleNode::Kind::kParam:
+      return node.type_of.empty()
+                 ? absl::StrCat("%", node.name)
+                 : absl::StrCat("%", node.name, ": type(%", node.type_of, ")");
+    case RuleNode::Kind::kAny:
+      return "_";
+    case RuleNode::Kind::kNumber:
+      return LiteralText(node);
+    case RuleNode::Kind::kConst:
+      if (node.has_number) parts.push_back(LiteralText(node));
+      if (!node.name.empty()) parts.push_back(absl::StrCat("%", node.name));
+      return absl::StrCat("const", ListText(node, std::move(parts)));
+    case RuleNode::Kind::kVar:
+      return absl::StrCat("var(", node.name.empty() ? "" : "%", node.name, ")");
+    case RuleNode::Kind::kCall:
+      return absl::StrCat(node.op->name(), ListText(node, std::move(parts)));
+    case RuleNode::Kind::kCallOf: {
+      const std::string callee = take_first();
+      return absl::StrCat(callee, ListText(node, std::move(parts)));
+    }
+    case RuleNode::Kind::kTuple:
+      return ListText(node, std::move(parts));
+    case RuleNode::Kind::kField:
+      return absl::StrCat(parts[0], ".", node.index);
+    case RuleNode::Kind::kEither:
+      return absl::StrCat("either", ListText(node, std::move(parts)));
+    case RuleNode::Kind::kDominates:
+      return absl::StrCat("dominates", ListText(node, std::move(parts)));
+    case RuleNode::Kind::kFunction: {
+      const std::string body = std::move(parts.back());
+      parts.pop_back();
+      return absl::StrCat("fn ", ListText(node, std::move(parts)), " { ", body,
+                          " }");
+    }
+    case RuleNode::Kind::kLet:
+      return absl::StrCat("(let ", parts[0], " = ", parts[1], "; ", parts[2],
+                          ")");
+    case RuleNode::Kind::kIf:
+      return absl::StrCat("if (", parts[0], ") { ", parts[1], " } else { ",
+                          parts[2], " }");
+    case RuleNode::Kind::kBlock:
+      return parts[0];
+  }
+  return "";
+}
+
 std::string BodyText(const RuleBody& body) {
-  // Text by node; nodes of which a binding is made stand in its line.
+  // Text by node; that of a binding is taken where its scope is written.
   std::vector<std::string> text(body.nodes.size());
+  const auto binding_text = [&](const RuleBinding& binding) {
+    return absl::StrCat("%", binding.name, " = ",
+                        text[static_cast<size_t>(binding.node)], ";");
+  };
   for (size_t i = 0; i < body.nodes.size(); ++i) {
     const RuleNode& node = body.nodes[i];
     std::vector<std::string> parts;
     for (const int operand : node.operands) {
       parts.push_back(std::move(text[static_cast<size_t>(operand)]));
     }
-    switch (node.kind) {
-      case RuleNode::Kind::kName:
-        text[i] = absl::StrCat("%", node.name);
-        break;
-      case RuleNode::Kind::kAny:
-        text[i] = "_";
-        break;
-      case RuleNode::Kind::kNumber:
-        text[i] = LiteralText(node);
-        break;
-      case RuleNode::Kind::kConst:
-        if (node.has_number) parts.push_back(LiteralText(node));
-        if (!node.name.empty()) parts.push_back(absl::StrCat("%", node.name));
-        text[i] = absl::StrCat("const(", absl::StrJoin(parts, ", "), ")");
-        break;
-      case RuleNode::Kind::kVar:
-        text[i] =
-            absl::StrCat("var(", node.name.empty() ? "" : "%", node.name, ")");
-        break;
-      case RuleNode::Kind::kCall:
-        for (const RuleAttr& attr : node.attrs) {
-          parts.push_back(absl::StrCat(
-              attr.key, "=",
-              attr.variable.empty() ? ValueText(attr.value) : attr.variable));
-        }
-        if (!node.attrs_of.empty()) {
-          parts.push_back(absl::StrCat("**%", node.attrs_of));
-        }
-        text[i] =
-            absl::StrCat(node.op->name(), "(", absl::StrJoin(parts, ", "), ")");
-        break;
-      case RuleNode::Kind::kTuple:
-        text[i] = absl::StrCat("(", absl::StrJoin(parts, ", "),
-                               parts.size() == 1 ? ",)" : ")");
-        break;
-      case RuleNode::Kind::kField:
-        text[i] = absl::StrCat(parts[0], ".", node.index);
-        break;
-      case RuleNode::Kind::kEither:
-        text[i] = absl::StrCat("either(", absl::StrJoin(parts, ", "), ")");
-        break;
-      case RuleNode::Kind::kDominates:
-        text[i] = absl::StrCat("dominates(", absl::StrJoin(parts, ", "), ")");
-        break;
+    if (node.kind == RuleNode::Kind::kBlock) {
+      for (const RuleBinding& binding : body.bindings) {
+        if (binding.scope != node.index) continue;
+        absl::StrAppend(&text[i], binding_text(binding), " ");
+      }
     }
+    absl::StrAppend(&text[i], NodeText(node, std::move(parts)));
   }
   std::string out;
   for (const RuleBinding& binding : body.bindings) {
-    absl::StrAppend(&out, "    %", binding.name, " = ",
-                    text[static_cast<size_t>(binding.node)], ";\n");
+    if (binding.scope != 0) continue;
+    absl::StrAppend(&out, "    ", binding_text(binding), "\n");
   }
   absl::StrAppend(&out, "    ", text[static_cast<size_t>(body.root)], "\n");
   return out;
@@ -159,6 +197,9 @@ std::string TermText(const RuleTerm& term) {
       break;
     case RuleTerm::Kind::kUses:
       function = "uses";
+      break;
+    case RuleTerm::Kind::kOp:
+      function = "op";
       break;
   }
   return absl::StrCat(function, "(%", term.name, ")");
@@ -230,6 +271,11 @@ std::string PrintRuleAst(const RuleAst& rule) {
                         absl::StrAppend(to, PrintCondition(condition));
                       }),
         " }\n");
+  }
+  if (rule.once || rule.exclusive) {
+    absl::StrAppend(&out, "  apply { ", rule.once ? "once" : "",
+                    rule.once && rule.exclusive ? ", " : "",
+                    rule.exclusive ? "exclusive" : "", " }\n");
   }
   if (!rule.is_pattern) {
     absl::StrAppend(&out, "  promise { ", PromiseText(rule.promise), " }\n");

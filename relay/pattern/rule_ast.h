@@ -35,11 +35,17 @@ struct RuleNode {
     kNumber,     // 3f
     kConst,      // const(...): `number` if it has one, `name` if it has one
     kVar,        // var(...)
-    kCall,       // op(...)
+    kCall,       // op(...): a call of an operator
+    kCallOf,     // operand(...): a call of what the first operand is
     kTuple,      // (...)
     kField,      // operand.index
     kEither,     // either(...)
     kDominates,  // dominates(...)
+    kParam,      // %name, where a function or a let binds it
+    kFunction,   // fn (...) { ... }: parameters, then the body
+    kLet,        // let %name = ...; ...: variable, value, body
+    kIf,         // if (...) { ... } else { ... }
+    kBlock,      // the last part between braces that have bindings
   };
   Kind kind;
   RulePlace place;
@@ -48,15 +54,21 @@ struct RuleNode {
   double number = 0;
   DType dtype;
   Op op;
-  int index = 0;
+  int index = 0;  // of kField; of kBlock, the scope of its bindings
+  // Of kCall, kCallOf, kTuple, kFunction: any operands, written `...`.
+  bool any_operands = false;
+  // Of kName: a function or a let around it binds the name.
+  bool in_scope = false;
   std::vector<int> operands;
   std::vector<RuleAttr> attrs;
   std::string attrs_of;  // the name after `**`
+  std::string type_of;   // of a kParam: `%name: type(%type_of)`
 };
 
 struct RuleBinding {
   std::string name;
   int node;
+  int scope = 0;  // the block that it stands in; 0 for that of the body
 };
 
 // `match` or `replace`.
@@ -78,6 +90,7 @@ struct RuleTerm {
     kType,
     kValueOf,
     kUses,
+    kOp,
   };
   Kind kind;
   RulePlace place;
@@ -97,10 +110,13 @@ struct RuleAst {
   // `pattern`: without `replace` and `promise`.
   bool is_pattern = false;
   std::string name;
+  std::string place;  // `file:line:column` of the name
   std::string doc;
   RuleBody match;
   RuleBody replace;
   std::vector<RuleCondition> where;
+  bool once = false;
+  bool exclusive = false;
   RulePromise promise;
 };
 

@@ -180,8 +180,39 @@ class TextRule {
           part = IsVar();
           if (!node.name.empty()) part = name_part(node.name, part);
           break;
+        case RuleNode::Kind::kParam:
+          part = name_part(node.name, IsVar());
+          break;
+        case RuleNode::Kind::kCallOf: {
+          const DataflowPattern callee = operands[0];
+          operands.erase(operands.begin());
+          part = node.any_operands ? callee.CallOfAny()
+                                   : callee.Call(std::move(operands));
+          break;
+        }
+        case RuleNode::Kind::kFunction: {
+          const DataflowPattern function_body = operands.back();
+          operands.pop_back();
+          part = node.any_operands
+                     ? IsFunctionOfAny(function_body)
+                     : IsFunction(std::move(operands), function_body);
+          for (const RuleAttr& attr : node.attrs) {
+            part = part.HasAttr(attr.key, attr.value);
+          }
+          break;
+        }
+        case RuleNode::Kind::kLet:
+          part = IsLet(operands[0], operands[1], operands[2]);
+          break;
+        case RuleNode::Kind::kIf:
+          part = IsIf(operands[0], operands[1], operands[2]);
+          break;
+        case RuleNode::Kind::kBlock:
+          part = operands[0];
+          break;
         case RuleNode::Kind::kCall:
-          part = IsOp(node.op).Call(std::move(operands));
+          part = node.any_operands ? IsOp(node.op).CallOfAny()
+                                   : IsOp(node.op).Call(std::move(operands));
           for (const RuleAttr& attr : node.attrs) {
             if (attr.variable.empty()) {
               part = part.HasAttr(attr.key, attr.value);
@@ -191,7 +222,8 @@ class TextRule {
           }
           break;
         case RuleNode::Kind::kTuple:
-          part = IsTuple(std::move(operands));
+          part =
+              node.any_operands ? IsAnyTuple() : IsTuple(std::move(operands));
           break;
         case RuleNode::Kind::kField:
           part = IsTupleGetItem(operands[0], node.index);
@@ -253,6 +285,11 @@ class TextRule {
       const std::optional<double> value = ConstantSplat(expr);
       if (!value.has_value()) return std::nullopt;
       return AttrValue(*value);
+    }
+    if (term.kind == RuleTerm::Kind::kOp) {
+      const auto* call = expr.As<CallNode>();
+      if (call == nullptr || call->op_node() == nullptr) return std::nullopt;
+      return AttrValue(call->op_node()->name());
     }
     const TensorTypeNode* type = expr->tensor_type();
     if (type == nullptr) {
@@ -340,6 +377,9 @@ class TextRule {
         made[binding.name] = built[static_cast<size_t>(binding.node)];
       }
       const RuleNode& node = body.nodes[i];
+      const auto operand = [&](size_t k) -> const Expr& {
+        return built[static_cast<size_t>(node.operands[k])];
+      };
       switch (node.kind) {
         case RuleNode::Kind::kName: {
           const auto it = made.find(node.name);
@@ -366,20 +406,75 @@ class TextRule {
         }
         case RuleNode::Kind::kTuple: {
           std::vector<Expr> fields;
-          for (const int operand : node.operands) {
-            fields.push_back(built[static_cast<size_t>(operand)]);
+          for (size_t k = 0; k < node.operands.size(); ++k) {
+            fields.push_back(operand(k));
           }
           built[i] = Tuple(std::move(fields));
           break;
         }
         case RuleNode::Kind::kField:
-          built[i] = TupleGetItem(built[static_cast<size_t>(node.operands[0])],
-                                  node.index);
+          built[i] = TupleGetItem(operand(0), node.index);
           break;
+        case RuleNode::Kind::kParam: {
+          // That of the match, or a new one.
+          if (names_.contains(node.name)) {
+            built[i] = Named(node.name, match);
+          } else {
+            const Expr like = Named(node.type_of, match);
+            built[i] = Var(node.name, like.defined() ? like->type() : Type());
+          }
+          if (built[i].As<VarNode>() == nullptr) {
+            return match.Decline(
+                absl::StrCat("%", node.name, " is no variable"));
+          }
+          made[node.name] = built[i];
+          break;
+        }
+        case RuleNode::Kind::kFunction: {
+          std::vector<Var> params;
+          for (size_t k = 0; k + 1 < node.operands.size(); ++k) {
+            params.emplace_back(operand(k).As<VarNode>());
+          }
+          AttrMap attrs;
+          for (const RuleAttr& attr : node.attrs) {
+            attrs.emplace_back(attr.key, attr.value);
+          }
+          built[i] =
+              Function(std::move(params), operand(node.operands.size() - 1), {},
+                       {}, DictAttrs(std::move(attrs)));
+          break;
+        }
+        case RuleNode::Kind::kLet:
+          built[i] = Let(Var(operand(0).As<VarNode>()), operand(1), operand(2));
+          break;
+        case RuleNode::Kind::kIf:
+          built[i] = If(operand(0), operand(1), operand(2));
+          break;
+        case RuleNode::Kind::kBlock:
+          built[i] = operand(0);
+          break;
+        case RuleNode::Kind::kCallOf: {
+          std::vector<Expr> args;
+          for (size_t k = 1; k < node.operands.size(); ++k) {
+            args.push_back(operand(k));
+          }
+          Attrs attrs;
+          if (!node.attrs_of.empty()) {
+            const Expr from = Named(node.attrs_of, match);
+            const auto* call = from.defined() ? from.As<CallNode>() : nullptr;
+            if (call == nullptr) {
+              return match.Decline(
+                  absl::StrCat("%", node.attrs_of, " is no call"));
+            }
+            attrs = call->attrs();
+          }
+          built[i] = Call(operand(0), args, std::move(attrs));
+          break;
+        }
         default: {
           std::vector<Expr> args;
-          for (const int operand : node.operands) {
-            args.push_back(built[static_cast<size_t>(operand)]);
+          for (size_t k = 0; k < node.operands.size(); ++k) {
+            args.push_back(operand(k));
           }
           Attrs attrs = attrs_[i];
           if (!attrs.defined() && node.op->attrs_type() != nullptr) {
@@ -444,7 +539,10 @@ RewriteRule BuildRule(std::shared_ptr<const RuleAst> ast) {
       .doc = ast->doc,
       .pattern = rule->pattern(),
       .replace = [rule](const Match& match) { return rule->Replace(match); },
+      .once = ast->once,
+      .exclusive = ast->exclusive,
       .promise = ast->promise,
+      .place = ast->place,
       .ast = ast};
 }
 

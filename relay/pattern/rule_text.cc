@@ -140,7 +140,14 @@ class RuleReader {
 
   bool ParseRule(RuleAst& rule);
   bool ParseBody(RuleBody& body, bool is_match);
+  int ParseStatements(int scope, int depth);
+  int ParseBlock(int depth);
+  int ParseFunction(int depth);
+  int ParseLet(int depth);
+  int ParseIf(int depth);
+  int ParseParam();
   bool ParseWhere(RuleAst& rule);
+  bool ParseApply(RuleAst& rule);
   bool ParsePromise(RuleAst& rule);
   int ParseSum(int depth);
   int ParseProduct(int depth);
@@ -149,14 +156,45 @@ class RuleReader {
   int ParseNumberNode();
   int ParseWord(int depth);
   bool ParseCall(RuleNode& node, int depth);
+  bool ParseAttr(RuleNode& node);
+  bool ParseEllipsis(RuleNode& node);
   bool ParseOperands(RuleNode& node, TokenKind close, int depth);
   bool ParseNumber(double* value, DType* dtype, std::string* why);
   bool ParseValue(int depth, AttrValue* value);
   bool ParseTerm(const RuleAst& rule, RuleTerm& term);
   bool CheckCall(const RuleNode& node);
   bool CheckName(const RuleAst& rule, absl::string_view name, RulePlace place);
+  bool CheckParam(const RuleNode& param,
+                  const absl::flat_hash_set<absl::string_view>& matched);
   bool CheckNames(const RuleAst& rule);
   std::vector<std::string> MatchNames(const RuleAst& rule) const;
+
+  bool CanBeCalled(int node) const {
+    switch (body_->nodes[static_cast<size_t>(node)].kind) {
+      case RuleNode::Kind::kNumber:
+      case RuleNode::Kind::kConst:
+      case RuleNode::Kind::kTuple:
+        return false;
+      default:
+        return true;
+    }
+  }
+  bool BindName(const std::string& name, RulePlace place) {
+    if (!bound_.insert(name).second) {
+      return Error(place, absl::StrCat("%", name, " is bound twice"));
+    }
+    if (used_.contains(name)) {
+      return Error(place,
+                   absl::StrCat("%", name, " is used before it is bound"));
+    }
+    return true;
+  }
+  // The function or let that bound these ends.
+  void CloseParams(size_t first) {
+    closed_.insert(params_.begin() + static_cast<ptrdiff_t>(first),
+                   params_.end());
+    params_.resize(first);
+  }
 
   int Add(RuleNode node) {
     if (body_->nodes.size() >= kMaxNodes) {
@@ -186,7 +224,12 @@ class RuleReader {
   RuleBody* body_ = nullptr;
   bool is_match_ = false;
   absl::flat_hash_set<std::string> used_;   // names met in the body
-  absl::flat_hash_set<std::string> bound_;  // by `%y = ...;`
+  absl::flat_hash_set<std::string> bound_;  // by `%y = ...;`, `var(%y)`, ...
+  // Those whose function, let or block is closed, and those that a function or
+  // a let binds here.
+  absl::flat_hash_set<std::string> closed_;
+  std::vector<std::string> params_;
+  int num_scopes_ = 0;
 };
 
 bool RuleReader::ParseRule(RuleAst& rule) {
@@ -194,6 +237,9 @@ bool RuleReader::ParseRule(RuleAst& rule) {
   name_place_ = Here();
   if (lexer_.kind() != TokenKind::kGlobal) return Expected("`@` and a name");
   rule.name = std::string(lexer_.Name());
+  const Source::Position position = source_->PositionOf(name_place_.begin);
+  rule.place =
+      absl::StrCat(source_->name(), ":", position.line, ":", position.column);
   lexer_.Next();
   if (lexer_.kind() == TokenKind::kString) {
     rule.doc = std::string(lexer_.Name());
@@ -201,7 +247,7 @@ bool RuleReader::ParseRule(RuleAst& rule) {
   }
   if (!Expect(TokenKind::kOpenCurly)) return false;
   bool has_match = false, has_replace = false, has_where = false,
-       has_promise = false;
+       has_apply = false, has_promise = false;
   const auto once = [&](bool& seen, absl::string_view what) {
     if (seen) return ErrorHere(absl::StrCat("there are two `", what, "`"));
     seen = true;
@@ -222,12 +268,15 @@ bool RuleReader::ParseRule(RuleAst& rule) {
         return ErrorHere("`where` stands behind `match`, whose names it uses");
       }
       if (!once(has_where, "where") || !ParseWhere(rule)) return false;
+    } else if (AtWord("apply") && !rule.is_pattern) {
+      if (!once(has_apply, "apply") || !ParseApply(rule)) return false;
     } else if (AtWord("promise") && !rule.is_pattern) {
       if (!once(has_promise, "promise") || !ParsePromise(rule)) return false;
     } else {
-      return Expected(rule.is_pattern
-                          ? "`match`, `where` or `}`"
-                          : "`match`, `replace`, `where`, `promise` or `}`");
+      return Expected(
+          rule.is_pattern
+              ? "`match`, `where` or `}`"
+              : "`match`, `replace`, `where`, `apply`, `promise` or `}`");
     }
   }
   if (!has_match || (!has_replace && !rule.is_pattern)) {
@@ -244,29 +293,143 @@ bool RuleReader::ParseBody(RuleBody& body, bool is_match) {
   is_match_ = is_match;
   used_.clear();
   bound_.clear();
+  closed_.clear();
+  params_.clear();
+  num_scopes_ = 1;
   if (!Expect(TokenKind::kOpenCurly)) return false;
-  while (true) {
-    if (AtLocal() && lexer_.AtAssign()) {
-      const RulePlace place = Here();
-      const std::string name = LocalName();
-      lexer_.Next();
-      lexer_.Next();  // `=`
-      const int node = ParseSum(0);
-      if (node < 0) return false;
-      if (!bound_.insert(name).second) {
-        return Error(place, absl::StrCat("%", name, " is bound twice"));
-      }
-      if (used_.contains(name)) {
-        return Error(place,
-                     absl::StrCat("%", name, " is used before it is bound"));
-      }
-      body.bindings.push_back({name, node});
-      if (!Expect(TokenKind::kSemicolon)) return false;
-      continue;
-    }
-    body.root = ParseSum(0);
-    return body.root >= 0 && Expect(TokenKind::kCloseCurly);
+  body.root = ParseStatements(/*scope=*/0, /*depth=*/0);
+  return body.root >= 0;
+}
+
+// `%y = part; ... part }`, to the end.
+int RuleReader::ParseStatements(int scope, int depth) {
+  const size_t first_binding = body_->bindings.size();
+  while (AtLocal() && lexer_.AtAssign()) {
+    const RulePlace place = Here();
+    const std::string name = LocalName();
+    lexer_.Next();
+    lexer_.Next();  // `=`
+    const int node = ParseSum(depth);
+    if (node < 0 || !BindName(name, place)) return -1;
+    body_->bindings.push_back({name, node, scope});
+    if (!Expect(TokenKind::kSemicolon)) return -1;
   }
+  const int root = ParseSum(depth);
+  if (root < 0 || !Expect(TokenKind::kCloseCurly)) return -1;
+  if (scope == 0) return root;
+  for (size_t i = first_binding; i < body_->bindings.size(); ++i) {
+    closed_.insert(body_->bindings[i].name);
+  }
+  return root;
+}
+
+// What stands between braces in a function or an if.
+int RuleReader::ParseBlock(int depth) {
+  const int64_t begin = lexer_.token().begin;
+  if (!Expect(TokenKind::kOpenCurly)) return -1;
+  const int scope = num_scopes_++;
+  const size_t num_bindings = body_->bindings.size();
+  const int root = ParseStatements(scope, depth + 1);
+  if (root < 0 || body_->bindings.size() == num_bindings) return root;
+  RuleNode node = {.kind = RuleNode::Kind::kBlock, .place = From(begin)};
+  node.index = scope;
+  node.operands = {root};
+  return Add(std::move(node));
+}
+
+// The name of a variable that a function or a let binds.
+int RuleReader::ParseParam() {
+  RuleNode node = {.kind = RuleNode::Kind::kParam, .place = Here()};
+  if (!AtLocal()) {
+    Expected("the name of a variable: `%x`");
+    return -1;
+  }
+  node.name = LocalName();
+  lexer_.Next();
+  if (!BindName(node.name, node.place)) return -1;
+  if (!is_match_ && lexer_.Accept(TokenKind::kColon)) {
+    if (!Expect(TokenKind::kType) || !Expect(TokenKind::kOpenParen)) return -1;
+    if (!AtLocal()) {
+      Expected("a name: `type(%x)`");
+      return -1;
+    }
+    node.type_of = LocalName();
+    lexer_.Next();
+    if (!Expect(TokenKind::kCloseParen)) return -1;
+    node.place = From(node.place.begin);
+  }
+  params_.push_back(node.name);
+  return Add(std::move(node));
+}
+
+int RuleReader::ParseFunction(int depth) {
+  RuleNode node = {.kind = RuleNode::Kind::kFunction, .place = Here()};
+  const size_t first_param = params_.size();
+  lexer_.Next();
+  if (!Expect(TokenKind::kOpenParen)) return -1;
+  while (lexer_.kind() != TokenKind::kCloseParen) {
+    if (lexer_.kind() == TokenKind::kPeriod) {
+      if (!ParseEllipsis(node)) return -1;
+    } else if (lexer_.AtKey()) {
+      if (!ParseAttr(node)) return -1;
+      if (!node.attrs.back().variable.empty()) {
+        Error(node.attrs.back().place,
+              "attributes of functions have values, not names");
+        return -1;
+      }
+    } else {
+      if (!node.attrs.empty() || node.any_operands) {
+        ErrorHere("parameters stand before `...` and attributes");
+        return -1;
+      }
+      const int param = ParseParam();
+      if (param < 0) return -1;
+      node.operands.push_back(param);
+    }
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  if (!Expect(TokenKind::kCloseParen)) return -1;
+  if (node.any_operands && !node.operands.empty()) {
+    Error(node.place, "a function has parameters or `...`, not both");
+    return -1;
+  }
+  const int body = ParseBlock(depth);
+  if (body < 0) return -1;
+  node.operands.push_back(body);
+  CloseParams(first_param);
+  node.place = From(node.place.begin);
+  return Add(std::move(node));
+}
+
+int RuleReader::ParseLet(int depth) {
+  RuleNode node = {.kind = RuleNode::Kind::kLet, .place = Here()};
+  const size_t first_param = params_.size();
+  lexer_.Next();
+  const int var = ParseParam();
+  if (var < 0 || !Expect(TokenKind::kAssign)) return -1;
+  const int value = ParseSum(depth + 1);
+  if (value < 0 || !Expect(TokenKind::kSemicolon)) return -1;
+  const int body = ParseSum(depth + 1);
+  if (body < 0) return -1;
+  node.operands = {var, value, body};
+  CloseParams(first_param);
+  node.place = From(node.place.begin);
+  return Add(std::move(node));
+}
+
+int RuleReader::ParseIf(int depth) {
+  RuleNode node = {.kind = RuleNode::Kind::kIf, .place = Here()};
+  lexer_.Next();
+  if (!Expect(TokenKind::kOpenParen)) return -1;
+  const int condition = ParseSum(depth + 1);
+  if (condition < 0 || !Expect(TokenKind::kCloseParen)) return -1;
+  const int true_branch = ParseBlock(depth);
+  if (true_branch < 0 || !Expect(TokenKind::kElse)) return -1;
+  const int false_branch = ParseBlock(depth);
+  if (false_branch < 0) return -1;
+  node.operands = {condition, true_branch, false_branch};
+  node.place = From(node.place.begin);
+  return Add(std::move(node));
 }
 
 int RuleReader::ParseSum(int depth) {
@@ -304,7 +467,22 @@ int RuleReader::ParseProduct(int depth) {
 int RuleReader::ParsePostfix(int depth) {
   const int64_t begin = lexer_.token().begin;
   int result = ParsePrimary(depth);
-  while (result >= 0 && lexer_.kind() == TokenKind::kPeriod) {
+  while (result >= 0) {
+    if (lexer_.kind() == TokenKind::kOpenParen && CanBeCalled(result)) {
+      lexer_.Next();
+      RuleNode node = {.kind = RuleNode::Kind::kCallOf};
+      node.operands = {result};
+      if (!ParseCall(node, depth)) return -1;
+      node.place = From(begin);
+      if (!node.attrs.empty()) {
+        Error(node.attrs[0].place,
+              "attributes stand in calls of operators that are named");
+        return -1;
+      }
+      result = Add(std::move(node));
+      continue;
+    }
+    if (lexer_.kind() != TokenKind::kPeriod) break;
     lexer_.NextIndex();
     RuleNode node = {.kind = RuleNode::Kind::kField};
     if (lexer_.kind() != TokenKind::kInteger ||
@@ -327,10 +505,23 @@ int RuleReader::ParsePrimary(int depth) {
     case TokenKind::kGraph: {
       RuleNode node = {.kind = RuleNode::Kind::kName, .place = Here()};
       node.name = LocalName();
+      if (closed_.contains(node.name)) {
+        ErrorHere(absl::StrCat("%", node.name,
+                               " is bound inside of what ends before this"));
+        return -1;
+      }
       used_.insert(node.name);
+      node.in_scope =
+          std::find(params_.begin(), params_.end(), node.name) != params_.end();
       lexer_.Next();
       return Add(std::move(node));
     }
+    case TokenKind::kFn:
+      return ParseFunction(depth);
+    case TokenKind::kLet:
+      return ParseLet(depth);
+    case TokenKind::kIf:
+      return ParseIf(depth);
     case TokenKind::kUnderscore: {
       if (!is_match_) {
         ErrorHere("`_` stands for something in `match` only");
@@ -348,6 +539,11 @@ int RuleReader::ParsePrimary(int depth) {
       lexer_.Next();
       RuleNode node = {.kind = RuleNode::Kind::kTuple};
       bool comma = false;
+      if (lexer_.kind() == TokenKind::kPeriod) {
+        if (!ParseEllipsis(node) || !Expect(TokenKind::kCloseParen)) return -1;
+        node.place = From(begin);
+        return Add(std::move(node));
+      }
       while (lexer_.kind() != TokenKind::kCloseParen) {
         const int operand = ParseSum(depth + 1);
         if (operand < 0) return -1;
@@ -453,11 +649,8 @@ int RuleReader::ParseWord(int depth) {
     }
     if (AtLocal() && (!is_match_ || !node.has_number)) {
       node.name = LocalName();
+      if (is_match_ && !BindName(node.name, Here())) return -1;
       used_.insert(node.name);
-      if (is_match_ && !bound_.insert(node.name).second) {
-        ErrorHere(absl::StrCat("%", node.name, " is bound twice"));
-        return -1;
-      }
       lexer_.Next();
     }
     if (!Expect(TokenKind::kCloseParen)) return -1;
@@ -498,28 +691,48 @@ int RuleReader::ParseWord(int depth) {
   return Add(std::move(node));
 }
 
+// `...`, at the first point: any operands.
+bool RuleReader::ParseEllipsis(RuleNode& node) {
+  const int64_t begin = lexer_.token().begin;
+  for (int i = 0; i < 3; ++i) {
+    if (!Expect(TokenKind::kPeriod)) return false;
+  }
+  node.any_operands = true;
+  return is_match_ || Error(From(begin), "`...` stands in `match` only");
+}
+
+// `key=value` or `key=name`, at the key.
+bool RuleReader::ParseAttr(RuleNode& node) {
+  RuleAttr attr;
+  const int64_t begin = lexer_.token().begin;
+  attr.key = std::string(lexer_.Name());
+  lexer_.Next();
+  lexer_.Next();  // `=`
+  if (lexer_.kind() == TokenKind::kIdentifier && !AtWord("None") &&
+      !AtWord("nullptr")) {
+    attr.variable = std::string(lexer_.Name());
+    lexer_.Next();
+  } else if (!ParseValue(0, &attr.value)) {
+    return false;
+  }
+  attr.place = From(begin);
+  if (std::any_of(node.attrs.begin(), node.attrs.end(),
+                  [&](const RuleAttr& a) { return a.key == attr.key; })) {
+    return Error(attr.place,
+                 absl::StrCat("attribute `", attr.key, "` is given twice"));
+  }
+  node.attrs.push_back(std::move(attr));
+  return true;
+}
+
+// What stands between the parentheses of a call, and the closing one.
 bool RuleReader::ParseCall(RuleNode& node, int depth) {
+  const size_t num_callees = node.operands.size();
   while (lexer_.kind() != TokenKind::kCloseParen) {
     if (lexer_.AtKey()) {
-      RuleAttr attr;
-      const int64_t begin = lexer_.token().begin;
-      attr.key = std::string(lexer_.Name());
-      lexer_.Next();
-      lexer_.Next();  // `=`
-      if (lexer_.kind() == TokenKind::kIdentifier && !AtWord("None") &&
-          !AtWord("nullptr")) {
-        attr.variable = std::string(lexer_.Name());
-        lexer_.Next();
-      } else if (!ParseValue(0, &attr.value)) {
-        return false;
-      }
-      attr.place = From(begin);
-      if (std::any_of(node.attrs.begin(), node.attrs.end(),
-                      [&](const RuleAttr& a) { return a.key == attr.key; })) {
-        return Error(attr.place,
-                     absl::StrCat("attribute `", attr.key, "` is given twice"));
-      }
-      node.attrs.push_back(std::move(attr));
+      if (!ParseAttr(node)) return false;
+    } else if (lexer_.kind() == TokenKind::kPeriod) {
+      if (!ParseEllipsis(node)) return false;
     } else if (lexer_.kind() == TokenKind::kStar) {
       const RulePlace place = Here();
       lexer_.Next();
@@ -538,6 +751,9 @@ bool RuleReader::ParseCall(RuleNode& node, int depth) {
       if (operand < 0) return false;
       node.operands.push_back(operand);
     }
+    if (node.any_operands && node.operands.size() > num_callees) {
+      return ErrorHere("a call has arguments or `...`, not both");
+    }
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }
   return Expect(TokenKind::kCloseParen);
@@ -545,7 +761,8 @@ bool RuleReader::ParseCall(RuleNode& node, int depth) {
 
 bool RuleReader::CheckCall(const RuleNode& node) {
   const OpNode& op = *node.op;
-  if (op.arity() >= 0 && op.arity() != static_cast<int>(node.operands.size())) {
+  if (op.arity() >= 0 && !node.any_operands &&
+      op.arity() != static_cast<int>(node.operands.size())) {
     return Error(node.place,
                  absl::StrCat(op.name(), " takes ", op.arity(),
                               op.arity() == 1 ? " argument" : " arguments",
@@ -677,6 +894,22 @@ bool RuleReader::CheckName(const RuleAst& rule, absl::string_view name,
                                    DidYouMean(name, names)));
 }
 
+// A parameter in `replace` is one that `match` binds, or has a type.
+bool RuleReader::CheckParam(
+    const RuleNode& param,
+    const absl::flat_hash_set<absl::string_view>& matched) {
+  const bool known = matched.contains(param.name);
+  if (known != param.type_of.empty()) {
+    return Error(param.place,
+                 known ? absl::StrCat("%", param.name,
+                                      " is bound in `match`, with its type")
+                       : absl::StrCat("the parameter %", param.name,
+                                      " is new and has no type: `%", param.name,
+                                      ": type(%x)` gives it that of %x"));
+  }
+  return true;
+}
+
 bool RuleReader::CheckNames(const RuleAst& rule) {
   std::vector<std::string> variables;
   for (const RuleNode& node : rule.match.nodes) {
@@ -696,7 +929,29 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
     made.insert(binding.name);
   }
   for (const RuleNode& node : rule.replace.nodes) {
-    if (!node.name.empty() && !made.contains(node.name)) {
+    if (node.kind == RuleNode::Kind::kParam) made.insert(node.name);
+  }
+  // The variables that functions and lets of `match` bind.
+  absl::flat_hash_set<absl::string_view> params;
+  for (const RuleNode& node : rule.match.nodes) {
+    if (node.kind == RuleNode::Kind::kParam) params.insert(node.name);
+  }
+  for (const RuleNode& node : rule.replace.nodes) {
+    if (node.kind == RuleNode::Kind::kFunction) {
+      for (size_t k = 0; k + 1 < node.operands.size(); ++k) {
+        good &= CheckParam(
+            rule.replace.nodes[static_cast<size_t>(node.operands[k])], params);
+      }
+    }
+    if (!node.type_of.empty()) {
+      good &= CheckName(rule, node.type_of, node.place);
+    }
+    if (node.kind == RuleNode::Kind::kName && !node.in_scope &&
+        params.contains(node.name)) {
+      good = Error(node.place,
+                   absl::StrCat("nothing binds the variable %", node.name,
+                                " here, as it is bound in `match`"));
+    } else if (!node.name.empty() && !made.contains(node.name)) {
       good &= CheckName(rule, node.name, node.place);
     }
     if (!node.attrs_of.empty()) {
@@ -734,6 +989,7 @@ bool RuleReader::ParseTerm(const RuleAst& rule, RuleTerm& term) {
           {"type", RuleTerm::Kind::kType},
           {"value", RuleTerm::Kind::kValueOf},
           {"uses", RuleTerm::Kind::kUses},
+          {"op", RuleTerm::Kind::kOp},
       };
   const RulePlace place = Here();
   const bool is_word =
@@ -824,6 +1080,21 @@ bool RuleReader::ParseWhere(RuleAst& rule) {
                    "a condition on uses is `uses(%x) == N`");
     }
     rule.where.push_back(std::move(condition));
+    if (!lexer_.Accept(TokenKind::kComma)) break;
+  }
+  return Expect(TokenKind::kCloseCurly);
+}
+
+bool RuleReader::ParseApply(RuleAst& rule) {
+  if (!Expect(TokenKind::kOpenCurly)) return false;
+  while (lexer_.kind() != TokenKind::kCloseCurly) {
+    if (AcceptWord("once")) {
+      rule.once = true;
+    } else if (AcceptWord("exclusive")) {
+      rule.exclusive = true;
+    } else {
+      return Expected("`once` or `exclusive`");
+    }
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }
   return Expect(TokenKind::kCloseCurly);

@@ -12,39 +12,52 @@
 //
 // `match` and `replace` are in Relay's syntax, with these meanings:
 //
-//   %x               in `match`: anything, the same node at each use; in
-//                    `replace`: that node
-//   %y = part;       names a part, which may be used several times; a name
-//                    that no earlier part defines matches anything
-//   _                anything
-//   f(a, b, k=v)     a call of an operator, arguments of a commutative one in
-//                    either order. An attribute that is not written may be
-//                    anything in `match`, and has its default in `replace`.
-//   k=name           in `match`: binds the value of the attribute to that
-//                    name; the same value at each use. In `replace`: that
-//                    value.
-//   f(a, **%y)       in `replace`: the attributes of the call %y, except those
-//                    that are written
-//   a + b - c * d / e, (a, b), a.0          calls, a tuple, a field of a tuple
-//   3f, 3, 3f64, 3i64                       in `match`: a scalar constant of
-//                    that element type and value; in `replace`: such a
-//                    constant
-//   const(3)         in `match`: a constant, all elements of which are 3, of
-//                    any shape and element type
-//   const(3, %x)     in `replace`: a scalar 3 of the element type of %x
-//   const(%c), const(), var(%v), var()      in `match`: a constant, a variable
-//   either(p, q)     in `match`: one of them, the first that matches
-//   dominates(parent, path, child)          in `match`: see Dominates()
+//   %x             in `match`: anything, the same node at each use; in
+//                  `replace`: that node
+//   %y = part;     names a part, which may be used several times; a name that
+//                  no earlier part defines matches anything
+//   _              in `match`: anything
+//   f(a, b, k=v)   a call of an operator, arguments of a commutative one in
+//                  either order. An attribute that is not written may be
+//                  anything in `match`, and has its default in `replace`.
+//   f(a, k=name)   in `match`: binds the value of the attribute to that name;
+//                  the same value at each use. In `replace`: that value.
+//   f(a, **%y)     in `replace`: the attributes of the call %y, except those
+//                  that are written
+//   a + b - c * d / e, (a, b), a.0       calls, a tuple, a field of a tuple
+//   3f, 3, 3f64, 3i64                    in `match`: a scalar constant of that
+//                  element type and value; in `replace`: such a constant
+//   const(3)       in `match`: a constant, all elements of which are 3, of any
+//                  shape and element type
+//   const(3, %x)   in `replace`: a scalar 3 of the element type of %x
+//   const(%c), const(), var(%v), var()   in `match`: a constant, a variable
+//   if (c) { a } else { b }
+//   let %v = a; b  in `match`, %v is the variable that a let binds; in
+//                  `replace`, the same, or a new one
+//   fn (%p, k=v) { b }                   a function with attributes. In
+//                  `replace`, a parameter that `match` does not bind is new:
+//                  `%p: type(%x)` declares its type.
+//   %f(a, b)       a call of whatever %f is: an operator, a function. In
+//                  `replace`, `%f(a, **%y)` has the attributes of the call %y.
+//   f(...), %f(...), (...), fn (...) { b }   in `match`: any arguments, fields,
+//                  parameters
+//   either(p, q)   in `match`: one of them, the first that matches
+//   dominates(parent, path, child)       in `match`: see Dominates()
+//
+// Between the braces of functions and ifs, `%y = part;` names parts as well.
 //
 // `where` has conditions, separated by commas, each `TERM OP TERM`. Terms are
 // numbers, strings, lists, names of attributes, and
 //
 //   dtype(%x) rank(%x) shape(%x) dim(%x, 1) elements(%x) type(%x)  of its type
-//   value(%c)        the value that all elements of a constant have
-//   uses(%x)         how often it is used; only `uses(%x) == N`
+//   value(%c)      the value that all elements of a constant have
+//   op(%y)         the name of the operator that it calls
+//   uses(%x)       the number of its uses; only `uses(%x) == N`
 //
 // OP is one of == != < <= > >= and `in`, before a list. A condition on an
 // unknown value (an unknown dimension) does not hold.
+//
+// `apply { once, exclusive }` has one of them or both: see RewriteRule.
 //
 // `promise` says how the two sides compare: `exact` (the default), or
 // `rtol = R`, `atol = A`; `not nan`, `not inf` if arguments must have none, and

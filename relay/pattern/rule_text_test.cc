@@ -159,6 +159,137 @@ TEST(RuleTextTest, NumbersOfUses) {
   ExpectBecomes(rule, {x}, shared, shared);
 }
 
+TEST(RuleTextTest, Branches) {
+  const Var p("p", {}, DType::Bool()), x("x", {4});
+  ExpectBecomes(RuleOf("if (%c) { %a } else { %a }", "%a"), {p, x},
+                If(p, Exp(x), Exp(x)), If(p, Exp(x), Exp(x)));
+  const Expr e = Exp(x);
+  ExpectBecomes(RuleOf("if (%c) { %a } else { %a }", "%a"), {p, x}, If(p, e, e),
+                e);
+  ExpectBecomes(
+      RuleOf("if (%c) { %s = exp(%a); %s * %s } else { exp(%b) }",
+             "%r = if (%c) { %a } else { %z = %b + %b; %z + %z }; exp(%r)"),
+      {p, x},
+      [&] {
+        const Expr s = Exp(Tanh(x));
+        return If(p, Multiply(s, s), Exp(x));
+      }(),
+      [&] {
+        const Expr z = Add(x, x);
+        return Exp(If(p, Tanh(x), Add(z, z)));
+      }());
+}
+
+TEST(RuleTextTest, Lets) {
+  const Var x("x", {4}), v("v"), w("w");
+  const std::string inline_copy =
+      RuleOf("let %v = nn.relu(%a); exp(%v)", "let %v = exp(nn.relu(%a)); %v");
+  ExpectBecomes(inline_copy, {x}, Let(v, nn::Relu(x), Exp(v)),
+                Let(w, Exp(nn::Relu(x)), w));
+  // The value is another, or the body does not use it.
+  const Expr other = Let(v, Tanh(x), Exp(v));
+  ExpectBecomes(inline_copy, {x}, other, other);
+  const Expr unused = Let(v, nn::Relu(x), Exp(x));
+  ExpectBecomes(inline_copy, {x}, unused, unused);
+  // A new variable.
+  ExpectBecomes(RuleOf("tanh(%a)", "let %t = exp(%a); %t + %t"), {x}, Tanh(x),
+                Let(w, Exp(x), Add(w, w)));
+}
+
+TEST(RuleTextTest, Functions) {
+  const Var x("x", {4}), a("a", {4}), b("b", {4});
+  const Function twice({a}, Negative(Negative(a)));
+  ExpectBecomes(RuleOf("fn (%a) { negative(negative(%b)) }", "fn (%a) { %b }"),
+                {x}, Call(twice, {x}), Call(Function({a}, a), {x}));
+  ExpectBecomes(RuleOf("fn (%a) { %body }(%x)", "let %a = %x; %body"), {x},
+                Call(Function({a}, Exp(a)), {Tanh(x)}),
+                Let(b, Tanh(x), Exp(b)));
+  // Any parameters; attributes.
+  const Function primitive =
+      Function({a, b}, Add(a, b)).WithAttr("Primitive", AttrValue(1));
+  const std::string rule =
+      RuleOf("fn (..., Primitive=1) { %s }(...)", "%s", "apply { once }\n");
+  EXPECT_THAT(ParseRules(rule), IsOk());
+  ExpectBecomes(
+      RuleOf("fn (%a, %b, Primitive=1) { %a + %b }(%x, %x)", "%x + %x"), {x},
+      Call(primitive, {x, x}), Add(x, x));
+  const Expr other = Call(Function({a, b}, Add(a, b)), {x, x});
+  ExpectBecomes(
+      RuleOf("fn (%a, %b, Primitive=1) { %a + %b }(%x, %x)", "%x + %x"), {x},
+      other, other);
+  // A new function.
+  const Var p("p", {4});
+  ExpectBecomes(
+      RuleOf("tanh(%x)", "fn (%p: type(%x), Primitive=1) { exp(%p) }(%x)"), {x},
+      Tanh(x),
+      Call(Function({p}, Exp(p)).WithAttr("Primitive", AttrValue(1)), {x}));
+}
+
+TEST(RuleTextTest, CallsOfAnyOperator) {
+  const Var x("x", {4, 2});
+  const std::string rule =
+      RuleOf("%c = %f(%a); nn.relu(%c)", "%f(nn.relu(%a), **%c)",
+             "where { op(%c) in [\"expand_dims\", \"transpose\"] }\n");
+  ExpectBecomes(rule, {x}, nn::Relu(ExpandDims(x, 1, 1)),
+                ExpandDims(nn::Relu(x), 1, 1));
+  const Expr other = nn::Relu(Exp(x));
+  ExpectBecomes(rule, {x}, other, other);
+  ExpectBecomes(RuleOf("%y = nn.relu(...); nn.relu(%y)", "%y"), {x},
+                nn::Relu(nn::Relu(x)), nn::Relu(x));
+  ExpectBecomes(RuleOf("%t = (...); %t.0", "%t.1"), {x},
+                TupleGetItem(Tuple({x, Exp(x)}), 0),
+                TupleGetItem(Tuple({x, Exp(x)}), 1));
+}
+
+TEST(RuleTextTest, OnceAndExclusive) {
+  const Var x("x", {4});
+  ExpectBecomes(RuleOf("exp(%x)", "exp(%x) + exp(%x)", "apply { once }"), {x},
+                Exp(Exp(x)), [&] {
+                  const Expr inner = Add(Exp(x), Exp(x));
+                  return Add(Exp(inner), Exp(inner));
+                }());
+  const std::string exclusive =
+      RuleOf("negative(negative(%x))", "%x", "apply { exclusive }");
+  const Expr n = Negative(x);
+  ExpectBecomes(exclusive, {x}, Negative(n), x);
+  ExpectBecomes(exclusive, {x}, Add(Negative(n), n), Add(Negative(n), n));
+}
+
+TEST(RuleTextTest, AllFormsPrintAndReadBack) {
+  const std::string text = R"(rule @forms "Forms." {
+  match {
+    %f = fn (%a, %b, Primitive=1) { %s = add(%a, %b); multiply(%s, %s) };
+    (%f(%x, _), fn (...) { _ }, (let %v = exp(%x); %v), if (%c) { %p = tanh(%x); %p } else { nn.relu(...) }, (...), %g(...), (let %u = %x; %u).0)
+  }
+  replace {
+    fn (%q: type(%x)) { (let %r = %q; add(%r, %r)) }(%g(%x, **%g))
+  }
+  where { op(%f) != "add" }
+  apply { once, exclusive }
+  promise { exact }
+}
+)";
+  EXPECT_EQ(PrintRules(MustParse(text)), text);
+}
+
+TEST(RuleTextTest, RulesThatMakeIllTypedProgramsAreLocated) {
+  const Var x("x", {4, 2});
+  const absl::StatusOr<Expr> f = InferTypeOf(Function({x}, Exp(x)));
+  ASSERT_THAT(f, IsOk());
+  EXPECT_THAT(
+      ApplyRules(MustParse(RuleOf("exp(%x)", "squeeze(%x, axis=[0])")), *f),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "rule r (rules:1:6) makes an ill-typed program: "));
+  for (const char* apply : {"", "apply { once }"}) {
+    EXPECT_THAT(
+        ApplyRules(MustParse(RuleOf("exp(%x)", "transpose(%x, axes=[1, 0])", apply)), *f),
+        StatusIs(absl::StatusCode::kFailedPrecondition,
+                 "rule r (rules:1:6) replaces a call of exp of type "
+                 "Tensor[(4, 2), float32] by a call of transpose of type "
+                 "Tensor[(2, 4), float32]"));
+  }
+}
+
 // Mistakes.
 
 struct Mistake {
@@ -207,6 +338,36 @@ TEST(RuleTextTest, MistakesAreFoundWhenTheTextIsRead) {
        "there is a rule @r in this text already"},
       {"rule @r { match { exp(%x) } replace { %x } ", "expected"},
       {"nonsense", "expected a rule, found `nonsense`"},
+      {"rule @r { match { fn (%a) { exp(%a) } } replace { %a } }",
+       "nothing binds the variable %a here, as it is bound in `match`"},
+      {"rule @r { match { (fn (%a) { exp(%a) }, %a) } replace { %r } }",
+       "%a is bound inside of what ends before this"},
+      {"rule @r { match { exp(%x) } replace { (let %v = %x; %v) + %v } }",
+       "%v is bound inside of what ends before this"},
+      {"rule @r { match { (%a, fn (%a) { %a }) } replace { %r } }",
+       "%a is used before it is bound"},
+      {"rule @r { match { fn (%a, %a) { %a } } replace { %r } }",
+       "%a is bound twice"},
+      {"rule @r { match { fn (%a, ...) { %a } } replace { %r } }",
+       "parameters or `...`"},
+      {"rule @r { match { exp(%x) } replace { fn (%p) { %p }(%x) } }",
+       "the parameter %p is new and has no type"},
+      {"rule @r { match { fn (%a) { %b } } replace "
+       "{ fn (%a: type(%b)) { %b } } }",
+       "%a is bound in `match`, with its type"},
+      {"rule @r { match { fn (3) { _ } } replace { %r } }",
+       "expected the name of a variable"},
+      {"rule @r { match { if (%c) { %a } } replace { %a } }",
+       "expected `else`"},
+      {"rule @r { match { let %v = exp(%x) } replace { %x } }", "expected `;`"},
+      {"rule @r { match { nn.relu(%x) } replace { nn.relu(...) } }",
+       "`...` stands in `match` only"},
+      {"rule @r { match { nn.relu(%x, ...) } replace { %x } }",
+       "a call has arguments or `...`, not both"},
+      {"rule @r { match { %f(%x, axis=1) } replace { %x } }",
+       "attributes stand in calls of operators that are named"},
+      {"rule @r { match { exp(%x) } replace { %x } apply { twice } }",
+       "expected `once` or `exclusive`"},
   };
   for (const Mistake& mistake : mistakes) {
     EXPECT_THAT(ParseRules(mistake.text),

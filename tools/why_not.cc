@@ -1,0 +1,97 @@
+#include "baton/tools/why_not.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+namespace {
+
+constexpr int kMaxNotes = 20;
+
+// Whether a match may be rooted at `node`.
+bool MayStandAt(const relay::Matcher::Roots& roots, const ExprNode* node) {
+  const bool of_this_kind =
+      std::any_of(roots.kinds.begin(), roots.kinds.end(),
+                  [&](NodeKind kind) { return kind == node->kind(); });
+  if (roots.anything || of_this_kind) return true;
+  if (node->kind() != ExprKind::kCall) return false;
+  const OpNode* op = static_cast<const CallNode*>(node)->op_node();
+  return roots.any_call ||
+         std::find(roots.ops.begin(), roots.ops.end(), op) != roots.ops.end();
+}
+
+// Why the rule was not applied to `expr`.
+std::string Why(const relay::RewriteRule& rule, const relay::Matcher& matcher,
+                const Expr& expr, const relay::UseCounts& uses) {
+  const std::optional<relay::Match> match = matcher.At(expr, &uses);
+  if (!match.has_value()) return matcher.Explain(expr, &uses);
+  const absl::StatusOr<Expr> replacement = rule.replace(*match);
+  if (!replacement.ok()) return std::string(replacement.status().message());
+  if (!replacement->defined() && !match->declined().empty()) {
+    return absl::StrCat("matched, ", match->declined());
+  }
+  return rule.exclusive ? "matched, but parts of it are used elsewhere"
+                        : "matched, and was not applied";
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<WhyNotInstrument>> WhyNotInstrument::Create(
+    const std::vector<std::string>& rules, Report report) {
+  BATON_ASSIGN_OR_RETURN(std::vector<relay::RewriteRule> selected,
+                         relay::RuleRegistry::Global().Select(rules));
+  return std::shared_ptr<WhyNotInstrument>(new WhyNotInstrument(
+      relay::RuleSet(std::move(selected)), std::move(report)));
+}
+
+absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
+                                            const PassExecution& pass) {
+  if (pass.name() != "Rewrite") return absl::OkStatus();
+  for (const auto& [var, function] : module.functions<Function>()) {
+    const relay::IndexedGraph graph(function);
+    const relay::UseCounts uses(graph);
+    for (size_t i = 0; i < rules_.rules().size(); ++i) {
+      const relay::RewriteRule& rule = rules_.rules()[i];
+      const relay::Matcher& matcher = rules_.matcher(static_cast<int>(i));
+      int notes = 0;
+      for (int k = 0; k < graph.size() && notes < kMaxNotes; ++k) {
+        if (!MayStandAt(matcher.roots(), graph.node(k))) continue;
+        const Expr expr(graph.node(k));
+        const bool has_place = expr->span().defined();
+        Diagnostics diagnostics;
+        diagnostics.Note(
+            expr->span(),
+            absl::StrCat(
+                has_place ? ""
+                          : absl::StrCat("@", var->name(), ", at ",
+                                         relay::DescribeNode(expr.get()), ": "),
+                "rule ", rule.name, ": ", Why(rule, matcher, expr, uses)));
+        report_(absl::StrCat(diagnostics.ToString(), "\n"));
+        ++notes;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace baton

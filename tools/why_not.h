@@ -1,0 +1,52 @@
+// Why rules of the pass Rewrite were not applied where they might have been.
+
+#ifndef BATON_TOOLS_WHY_NOT_H_
+#define BATON_TOOLS_WHY_NOT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// After each run of Rewrite, says of each node at which one of the rules could
+// stand, and does not, how far its pattern came and why it ended, or what the
+// rule said:
+//
+//   net.relay:4:3: note: rule sigmoid: matched 2 of 11 parts, then argument 1
+//   of divide must be a call of add, found a call of exp
+//
+// Of each rule and function the first 20 are told.
+class WhyNotInstrument final : public PassInstrument {
+ public:
+  using Report = std::function<void(absl::string_view text)>;
+
+  // An error if there is no rule of one of these names.
+  static absl::StatusOr<std::shared_ptr<WhyNotInstrument>> Create(
+      const std::vector<std::string>& rules, Report report);
+
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+
+ private:
+  WhyNotInstrument(relay::RuleSet rules, Report report)
+      : PassInstrument("WhyNot"),
+        rules_(std::move(rules)),
+        report_(std::move(report)) {}
+
+  const relay::RuleSet rules_;
+  const Report report_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_WHY_NOT_H_
