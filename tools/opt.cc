@@ -1,5 +1,7 @@
 #include "baton/tools/opt.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +17,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
@@ -58,6 +62,7 @@
 #include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/triage_report.h"
 #include "baton/tools/why_not.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/limits_config.h"
@@ -67,6 +72,9 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/triage/child.h"
+#include "baton/triage/failure.h"
+#include "baton/triage/progress_page.h"
 
 namespace baton {
 namespace {
@@ -312,6 +320,10 @@ class Watch {
                                       std::shared_ptr<std::string> remarks);
 
   const PassInstruments& instruments() const { return instruments_; }
+  // Adds an instrument that is told before all others.
+  void AddFirst(std::shared_ptr<PassInstrument> instrument) {
+    instruments_.insert(instruments_.begin(), std::move(instrument));
+  }
 
   // Whether there will be anything to read.
   bool talks() const {
@@ -645,6 +657,88 @@ absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
   return settings;
 }
 
+namespace {
+
+// What a run in another process says of its first failure.
+struct Observed {
+  std::shared_ptr<ProgressPage> progress;
+  Failure failure;
+  size_t item = 0;  // the module
+};
+
+// Runs the pipeline over the modules, and writes results and reports.
+absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
+                    Console& console, const OptStreams& streams,
+                    Observed* observed);
+
+int64_t TriageMemory(double gigabytes) {
+  if (gigabytes > 0) return static_cast<int64_t>(gigabytes * 0x1p30);
+  const auto pages = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES));
+  return pages / 4 * 3 * static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+// The same in a process of its own. If it fails, finds out what broke.
+absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
+                              const Pass& pipeline, Console& console,
+                              const OptStreams& streams) {
+  Observed observed;
+  BATON_ASSIGN_OR_RETURN(observed.progress, ProgressPage::Create());
+  const ChildLimits limits = {
+      .seconds = options.triage_seconds,
+      .memory_bytes = TriageMemory(options.triage_memory_gb)};
+  // Two texts and a number come back: the failure, the module that it is about,
+  // and what is said of all. Nothing if all went well.
+  BATON_ASSIGN_OR_RETURN(
+      const ChildResult result,
+      RunInChild(
+          [&]() -> std::string {
+            const absl::Status status =
+                RunJob(options, job, pipeline, console, streams, &observed);
+            streams.out << std::flush;
+            streams.reports << std::flush;
+            if (status.ok()) return "";
+            const std::string failure = WriteFailure(observed.failure);
+            return absl::StrCat(observed.item, " ", failure.size(), " ",
+                                failure, status.message());
+          },
+          {.limits = limits, .keeps_streams = true}));
+  FailedRun failed = {.name = job.name, .pipeline = pipeline, .run = job.run};
+  std::string message;
+  if (result.end == ChildResult::End::kReturned) {
+    if (result.output.empty()) return absl::OkStatus();
+    const std::vector<absl::string_view> parts =
+        absl::StrSplit(result.output, absl::MaxSplits(' ', 2));
+    size_t size = 0;
+    if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &observed.item) ||
+        !absl::SimpleAtoi(parts[1], &size) || parts[2].size() < size) {
+      return absl::InternalError("the passes' process returned nonsense");
+    }
+    failed.failure = ReadFailure(parts[2].substr(0, size));
+    message = std::string(parts[2].substr(size));
+  } else {
+    failed.failure = FailureOf(result, *observed.progress);
+    observed.item = static_cast<size_t>(observed.progress->item());
+    message = failed.failure.message;
+  }
+  // That of a file, say, is no failure of the passes.
+  if (!failed.failure.failed()) return absl::AbortedError(message);
+  failed.module = job.modules[observed.item].module;
+  BATON_ASSIGN_OR_RETURN(failed.settings,
+                         FaultSettings(job.run, pipeline, true));
+  BATON_ASSIGN_OR_RETURN(failed.replay,
+                         FaultSettings(job.run, pipeline, false));
+  console.Progress("triage");
+  const absl::StatusOr<std::string> lines = WriteTriage(
+      failed,
+      {.folder = options.triage, .tool = options.program, .limits = limits});
+  return absl::AbortedError(absl::StrCat(
+      message, "\n",
+      lines.ok() ? *lines
+                 : absl::StrCat("triage: ", lines.status().message())));
+}
+
+}  // namespace
+
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));
   // What can be found wrong at once is not left for later.
@@ -659,7 +753,17 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
 
   BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, CheckRunOptions(job.run));
+  if (!options.triage.empty()) {
+    return RunJobWithTriage(options, job, pipeline, console, streams);
+  }
+  return RunJob(options, job, pipeline, console, streams, nullptr);
+}
 
+namespace {
+
+absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
+                    Console& console, const OptStreams& streams,
+                    Observed* observed) {
   const std::string separator = absl::StrCat(kModuleSeparator, "\n");
   const size_t num_modules = job.modules.size();
   const bool several = num_modules > 1;
@@ -679,11 +783,15 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   std::string note;  // on the reproducer
   for (size_t i = 0; i < num_modules; ++i) {
     InputModule& input = job.modules[i];
-    BATON_ASSIGN_OR_RETURN(const Watch watch,
+    BATON_ASSIGN_OR_RETURN(Watch watch,
                            Watch::Create(options, job.run, pipeline, i + 1,
                                          num_modules, console, remarks));
     if (i > 0) text += separator;
     if (i > 0 && watch.talks()) console.Report(separator);
+    if (observed != nullptr) {
+      watch.AddFirst(observed->progress->MakeInstrument());
+      observed->progress->set_item(static_cast<int64_t>(i));
+    }
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();
     const IRModule before = may_reproduce ? input.module : IRModule();
     const absl::StatusOr<Outcome> outcome =
@@ -691,6 +799,10 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
     console.Report(watch.Statistics());
     if (!outcome.ok()) {
       const absl::Status& error = outcome.status();
+      if (observed != nullptr && errors.empty()) {
+        observed->failure = FailureOf(error);
+        observed->item = i;
+      }
       if (may_reproduce) {
         note = WriteReproducer(before, job.run, error, options.reproducer);
       }
@@ -737,8 +849,6 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
                                : absl::MakeConstSpan(&whole, 1),
               streams.out);
 }
-
-namespace {
 
 std::string FieldsToString(const FieldList* fields) {
   if (fields == nullptr) return "";

@@ -73,6 +73,14 @@ struct OptOptions {
   // several modules it is about the first that failed. It is a binary file if
   // its name ends in `.baton`.
   std::string reproducer;
+  // A folder for what is found out about a failure: tools/triage_report.h. The
+  // passes run in a process of their own, which may use so much; no more memory
+  // than three quarters of the machine's if that is 0.
+  std::string triage;
+  double triage_seconds = 600;
+  double triage_memory_gb = 0;
+  // What RUN lines call this program.
+  std::string program = "baton-opt";
   // Whether to show the running pass on `reports`, which must be a terminal.
   // Has no effect if something is printed after each pass.
   bool progress = false;
@@ -166,6 +174,19 @@ struct OptOptions {
               "On failure: module, passes and settings; INPUT of another run.",
           .value = "FILE",
           .group = kFaultFlags});
+    v("triage", &OptOptions::triage,
+      FlagSpec{.help = "On failure: the guilty pass, and a small program that "
+                       "shows it.",
+               .value = "DIR",
+               .group = kFaultFlags});
+    v("triage_seconds", &OptOptions::triage_seconds,
+      FlagSpec{.help = "Of processor time, after which passes hang.",
+               .value = "X",
+               .group = kFaultFlags});
+    v("triage_memory_gb", &OptOptions::triage_memory_gb,
+      FlagSpec{.help = "That passes may use; 0: three quarters of all.",
+               .value = "X",
+               .group = kFaultFlags});
   }
 };
 

@@ -293,6 +293,7 @@ absl::StatusOr<int> Main(const std::string& program,
 
   BATON_ASSIGN_OR_RETURN(OptOptions options, OptionsOf(parsed->values));
   if (!positional.empty()) options.input = positional[0];
+  options.program = program;
   options.progress = isatty(STDERR_FILENO) != 0;
   BATON_RETURN_IF_ERROR(Opt(options, {std::cin, std::cout, std::cerr}));
   return 0;

@@ -64,7 +64,8 @@ struct ReduceToolOptions {
                .value = "X",
                .group = kReduceFlags});
     v("seconds", &ReduceToolOptions::seconds,
-      FlagSpec{.help = "Ends with the best so far; 0: when nothing helps.",
+      FlagSpec{.help = "Of processor time, after which the best so far is good "
+                       "enough; 0: no end.",
                .value = "X",
                .group = kReduceFlags});
     v("memory_gb", &ReduceToolOptions::memory_gb,

@@ -67,6 +67,13 @@ std::string FlagText(const AttrValue& value) {
   return value.ToString();
 }
 
+// Whether a sequence of the passes begins with InferType by itself.
+bool RequiresTypes(const std::vector<Pass>& passes) {
+  if (passes.empty()) return false;
+  const std::vector<std::string>& required = passes.front().info().required;
+  return !required.empty() && required.front() == "InferType";
+}
+
 // A flag on the command line, after a space.
 std::string FlagOn(absl::string_view name, const AttrValue& value) {
   const auto* is_set = value.As<bool>();
@@ -91,7 +98,7 @@ absl::StatusOr<std::string> CommandLine(absl::string_view file,
                                         const ReducedTestOptions& options) {
   BATON_ASSIGN_OR_RETURN(std::string pipeline,
                          PipelineToString(Sequential(passes)));
-  if (options.infers_types) {
+  if (options.infers_types && !RequiresTypes(passes)) {
     pipeline = absl::StrCat("InferType", pipeline.empty() ? "" : ",", pipeline);
   }
   std::string line(file);

@@ -1,7 +1,9 @@
 #include "baton/triage/reduce.h"
 
+#include <sys/resource.h>
+#include <sys/time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -101,10 +103,18 @@ class Reducer {
     }
     return result_.timed_out || !error_.ok();
   }
+  // Seconds of processor time that were used.
   static double Now() {
-    return std::chrono::duration<double>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
+    double seconds = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage usage = {};
+      getrusage(who, &usage);
+      for (const timeval& time : {usage.ru_utime, usage.ru_stime}) {
+        seconds += static_cast<double>(time.tv_sec) +
+                   static_cast<double>(time.tv_usec) * 1e-6;
+      }
+    }
+    return seconds;
   }
 
   // Whether the start fails, and whether it always does.
@@ -176,9 +186,8 @@ void Reducer::Accept(ReducedCase reduced) {
 }
 
 absl::Status Reducer::CheckStart() {
-  constexpr int kRuns = 3;
   int failed = 0;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < options_.start_tests; ++i) {
     BATON_ASSIGN_OR_RETURN(const std::unique_ptr<OracleRun> run,
                            oracle_.Start(best_));
     ++result_.tests;
@@ -188,7 +197,7 @@ absl::Status Reducer::CheckStart() {
     return absl::NotFoundError(
         "the program does not show the failure that is to be reduced");
   }
-  result_.flaky = failed < kRuns;
+  result_.flaky = failed < options_.start_tests;
   return absl::OkStatus();
 }
 

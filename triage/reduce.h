@@ -49,8 +49,11 @@ std::unique_ptr<Oracle> FailureOracle(Failure failure,
 struct ReduceOptions {
   // Tests under way at one time. Changes nothing but the time it takes.
   int jobs = 2;
-  // After this time no more is tried; 0: as long as it takes.
+  // After so much processor time, of this process and of the tests, no more is
+  // tried; 0: as long as it takes.
   double seconds = 0;
+  // Tests of the start, which must show it; if not all do, it is flaky.
+  int start_tests = 3;
   // Is told of each better case as soon as there is one.
   std::function<absl::Status(const ReducedCase&)> on_better = {};
 };

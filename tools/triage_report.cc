@@ -1,0 +1,154 @@
+#include "baton/tools/triage_report.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/tools/files.h"
+#include "baton/tools/reduced_test.h"
+#include "baton/tools/run_options.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/sequential.h"
+#include "baton/triage/child.h"
+#include "baton/triage/failure.h"
+#include "baton/triage/reduce.h"
+#include "baton/triage/shrink.h"
+#include "baton/triage/triage.h"
+
+namespace baton {
+namespace {
+
+// An endless loop need not be waited for as long each time.
+constexpr double kLoopSeconds = 0.5;
+
+std::string Indented(absl::string_view text) {
+  return absl::StrCat("  ", absl::StrReplaceAll(text, {{"\n", "\n  "}}), "\n");
+}
+
+std::string Count(int64_t n, absl::string_view what) {
+  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
+}
+
+// What the passes make of the reduced program; empty if they make nothing.
+std::string Result(const ReducedCase& reduced, const PipelineSettings& replay,
+                   const ChildLimits& limits) {
+  const absl::StatusOr<ChildResult> result = RunInChild(
+      [&]() -> std::string {
+        const absl::StatusOr<IRModule> made =
+            RunPipeline(reduced.module, Sequential(reduced.passes), replay);
+        return made.ok() ? AsText(*made, {.version = false, .types = false})
+                         : "";
+      },
+      {.limits = limits});
+  return result.ok() ? result->output : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
+                                        const TriageReportOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error) {
+    return absl::UnavailableError(absl::StrCat(
+        "cannot make the folder ", options.folder, ": ", error.message()));
+  }
+  const std::string page = options.folder + "/report.txt";
+  const std::string test_path = options.folder + "/reduced.relay";
+  const Failure& failure = failed.failure;
+
+  ReducedTestOptions test = {
+      .tool = options.tool, .run = failed.run, .failure = failure};
+  test.run.threads = 1;
+  // It has failed twice before it is reduced.
+  TriageOptions how = {
+      .limits = options.limits,
+      .reduce = {
+          .jobs = options.jobs, .seconds = options.seconds, .start_tests = 1}};
+  if (failure.kind == Failure::Kind::kTimeOut) {
+    how.limits.seconds = std::min(how.limits.seconds, kLoopSeconds);
+  }
+  how.reduce.on_better = [&](const ReducedCase& best) -> absl::Status {
+    BATON_ASSIGN_OR_RETURN(const std::string text,
+                           ReducedTest(best.module, best.passes, test));
+    return WriteFileAtomically(test_path, text);
+  };
+
+  std::string text = absl::StrCat(
+      "Triage of ", failed.name, "\n\nWhat broke: ", KindToString(failure.kind),
+      ".\n\n", Indented(failure.message));
+  absl::StatusOr<TriageResult> triage =
+      Triage(failed.module, failed.pipeline, failed.settings, failed.replay,
+             failure, how);
+  if (!triage.ok()) {
+    absl::StrAppend(
+        &text, "\nNo pass was found guilty: ", triage.status().message(), "\n");
+    BATON_RETURN_IF_ERROR(WriteFileAtomically(page, text));
+    return triage.status();
+  }
+  const Guilty& guilty = triage->guilty;
+  const Pass& pass = guilty.execution.pass;
+  const std::string name =
+      absl::StrCat("#", guilty.execution.number, " ", pass.name());
+  const absl::StatusOr<std::string> with_options = pass.ToString();
+  absl::StrAppend(&text, "\nGuilty: execution ", name, ".\n\n",
+                  Indented(with_options.ok() ? *with_options : pass.name()),
+                  pass.info().doc.empty() ? "" : Indented(pass.info().doc),
+                  "\nIt was given ",
+                  Count(guilty.execution.before.size(), "function"), " with ",
+                  Count(NumCalls(guilty.execution.before), "call"), ".\n");
+  const ReducedCase& best = triage->reduced.best;
+  const bool is_reduced = triage->reduced.tests > 0;
+  std::string summary = absl::StrCat("triage: ", name, " is guilty");
+  if (is_reduced) {
+    test.run.opt_level = guilty.settings.context.opt_level;
+    test.run.disabled_pass = guilty.settings.context.disabled_pass;
+    BATON_RETURN_IF_ERROR(how.reduce.on_better(best));
+    const std::string calls = Count(NumCalls(best.module), "call");
+    absl::StrAppend(&summary, "; ", calls, " left");
+    absl::StrAppend(
+        &text,
+        "\nThe smallest program that was found to fail in the same way "
+        "has ",
+        calls, ":\n\n",
+        Indented(AsText(best.module, {.version = false, .types = false})));
+    const std::string result = Result(best, failed.replay, how.limits);
+    if (!result.empty()) {
+      absl::StrAppend(&text, "\nWhat the pass makes of it:\n\n",
+                      Indented(result));
+    }
+    BATON_ASSIGN_OR_RETURN(const std::string command,
+                           CommandLine(test_path, best.passes, test));
+    absl::StrAppend(&text, "\nTo see it again:\n\n  ", options.tool, " ",
+                    command, "\n\nThe program is a test, too (baton_ir_test)",
+                    ": it passes as long as the failure is there.\n");
+    if (triage->reduced.timed_out) {
+      text += "\nThe time was up: a smaller program may fail as well.\n";
+    }
+    if (triage->reduced.flaky) {
+      text += "\nFlaky: the same program does not always fail.\n";
+    }
+  } else {
+    text +=
+        "\nAlone it does not fail in this way, nor does the whole pipeline "
+        "once more: the failure is flaky, or depends on more than the "
+        "program.\n";
+  }
+  absl::StrAppend(&text,
+                  "\nWhat ran until then (a star: it changed the program):\n\n",
+                  Indented(guilty.history.ToString()));
+  BATON_RETURN_IF_ERROR(WriteFileAtomically(page, text));
+  return absl::StrCat(summary, "\ntriage: ", page);
+}
+
+}  // namespace baton

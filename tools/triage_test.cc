@@ -1,0 +1,145 @@
+// Passes that are wrong on purpose (planted_faults.cc), among right ones, in
+// networks: --triage names the right execution, and leaves a small program.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "re2/re2.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ReadFileOrFail;
+using testing::RunResult;
+
+constexpr char kResNet18[] =
+    "--workload='resnet{num_layers=18,image_shape=[3,32,32]}' --bind_params";
+constexpr char kResNet50[] =
+    "--workload='resnet{num_layers=50,image_shape=[3,32,32]}' --bind_params";
+constexpr char kLstm[] = "tools/testdata/lstm.relay";
+constexpr char kTransformer[] = "tools/testdata/transformer.relay";
+
+struct Fault {
+  const char* name;  // of the guilty pass
+  const char* network;
+  const char* passes;
+  int most_calls = 8;  // that may be left
+  const char* kind = "an error";
+};
+
+std::ostream& operator<<(std::ostream& os, const Fault& fault) {
+  return os << fault.name;
+}
+
+class PlantedFaultTest : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(PlantedFaultTest, IsFound) {
+  const Fault& fault = GetParam();
+  const std::string folder =
+      absl::StrCat(testing::TempDir(), "/triage_", fault.name);
+  std::filesystem::remove_all(folder);
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(fault.network, " --passes='", fault.passes,
+                   "' --opt_level=3 --verify_each --check_values --emit=none "
+                   "--triage_seconds=5 --triage_memory_gb=1 --triage=",
+                   folder));
+  EXPECT_EQ(run.exit_code, 1);
+  int number = 0;
+  std::string guilty;
+  int calls = -1;
+  ASSERT_TRUE(RE2::PartialMatch(
+      run.err, "triage: #(\\d+) (\\w+) is guilty; (\\d+) calls? left\n",
+      &number, &guilty, &calls))
+      << run.err;
+  EXPECT_EQ(guilty, fault.name) << run.err;
+  EXPECT_LE(calls, fault.most_calls);
+  const std::string page = ReadFileOrFail(folder + "/report.txt");
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("Guilty: execution #", number, " ",
+                                           guilty, ".\n")));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("What broke: ", fault.kind, ".\n")));
+  const std::string path = folder + "/reduced.relay";
+  const std::string test = ReadFileOrFail(path);
+  EXPECT_LT(test.size(), 10'000);
+  const RunResult again = testing::RunBinary(
+      "tools/baton-ir-test",
+      absl::StrCat(path, " --programs=tools/faulty-opt,tools/baton-check"));
+  EXPECT_EQ(again.exit_code, 0) << again.err << test;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, PlantedFaultTest,
+    ::testing::ValuesIn(std::vector<Fault>{
+        {"AddFirstOperandTwice", kResNet50,
+         "SimplifyInference,AddFirstOperandTwice,FuseOps"},
+        {"SwapSubtract", kTransformer,
+         "FoldConstant,EliminateCommonSubexpr,SwapSubtract,FuseOps"},
+        {"SoftmaxOverFirstAxis", kTransformer,
+         "InferType,ToANormalForm,SoftmaxOverFirstAxis,ToGraphNormalForm"},
+        {"FoldAsInteger", kTransformer, "FoldAsInteger,FuseOps"},
+        {"FoldAsDouble", kTransformer, "FoldConstant,FoldAsDouble,FuseOps"},
+        {"DropUnusedWrites", kLstm, "FoldConstant,DropUnusedWrites"},
+        {"FlattenByReshape", kResNet18,
+         "SimplifyInference,FlattenByReshape,FoldConstant"},
+        {"FoldSelfComparison", kLstm,
+         "EliminateCommonSubexpr,FoldSelfComparison,FoldConstant"},
+        {"CrashOnReluOfAdd", kResNet50,
+         "SimplifyInference,FoldScaleAxis,CrashOnReluOfAdd,FuseOps", 8,
+         "a crash"},
+        {"HangOnBiasOfDense", kTransformer,
+         "SimplifyInference,HangOnBiasOfDense,FuseOps", 8, "a time-out"},
+        {"FixedPoint", kResNet18,
+         "SimplifyInference,FixedPoint(ReluToMaximum,MaximumToRelu),FuseOps"},
+        {"UnrollPooling", kResNet18, "SimplifyInference,UnrollPooling"},
+        {"TransposeByReshape", kTransformer,
+         "FoldConstant,TransposeByReshape,FuseOps"},
+        {"DropStrides", kResNet18, "SimplifyInference,DropStrides"},
+        {"PoolByMaximum", kResNet50,
+         "SimplifyInference,FoldConstant,PoolByMaximum"},
+        {"NextField", kLstm, "FoldConstant,NextField"},
+        {"LargeEpsilon", kResNet18, "InferType,LargeEpsilon,SimplifyInference"},
+        {"DistributeWrongly", kTransformer,
+         "EliminateCommonSubexpr,DistributeWrongly"},
+        {"MergeWithoutAttributes", kTransformer,
+         "FoldConstant,MergeWithoutAttributes,FuseOps"},
+        {"UnbindParameter", kTransformer,
+         "FoldConstant,UnbindParameter,FuseOps"},
+    }),
+    [](const ::testing::TestParamInfo<Fault>& info) {
+      return std::string(info.param.name);
+    });
+
+TEST(TriageTest, NothingIsLeftOfWhatGoesWell) {
+  const std::string folder = testing::TempDir() + "/well";
+  const std::string args =
+      absl::StrCat(kTransformer, " --passes=FoldConstant,FuseOps");
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt", absl::StrCat(args, " --triage=", folder));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, testing::RunBinary("tools/faulty-opt", args).out);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST(TriageTest, OtherErrorsAreLeftAlone) {
+  const std::string folder = testing::TempDir() + "/other";
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(kTransformer, " --passes=FoldConstant --triage=", folder,
+                   " --output=/no/such/folder/file"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("cannot write /no/such/folder/file"));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+}  // namespace
+}  // namespace baton
