@@ -211,7 +211,6 @@ Matcher::Matcher(DataflowPattern pattern, Ways ways)
   MarkRepeated();
   status_ = CheckRepetitions();
   FindRoots();
-  FindHint();
 }
 
 void Matcher::Flatten() {
@@ -412,25 +411,73 @@ void Matcher::FindRoots() {
   }
 }
 
-void Matcher::FindHint() {
-  const auto within_conditions = [this](int k) {
-    while (parts_[k].kind == Kind::kWhere) k = children(parts_[k])[0];
-    return k;
+uint64_t Matcher::KindsOf(int part) const {
+  uint64_t kinds = 0;
+  std::vector<int> work = {part};
+  absl::flat_hash_set<int> seen;
+  while (!work.empty()) {
+    const Part& at = parts_[work.back()];
+    if (!seen.insert(work.back()).second) {
+      work.pop_back();
+      continue;
+    }
+    work.pop_back();
+    const absl::Span<const int> below = children(at);
+    switch (at.kind) {
+      case Kind::kAlt:
+      case Kind::kRepeat:
+      case Kind::kWhere:
+        work.insert(work.end(), below.begin(), below.end());
+        break;
+      case Kind::kConstant:
+        kinds |= Hint::kConstant;
+        break;
+      case Kind::kVar:
+      case Kind::kTuple:
+      case Kind::kTupleGetItem:
+      case Kind::kFunction:
+      case Kind::kLet:
+      case Kind::kIf:
+        kinds |= Hint::kOther;
+        break;
+      case Kind::kCall:
+        if (at.op == nullptr) return Hint::kAny;
+        if (at.op->index() >= 0) kinds |= Hint::CallsOf(at.op);
+        break;
+      default:
+        return Hint::kAny;
+    }
+  }
+  return kinds;
+}
+
+Matcher::Hint Matcher::HintFor(const OpNode* op) const {
+  Hint hint;
+  if (!status_.ok()) return hint;
+  const auto add = [&hint](uint64_t first, uint64_t second) {
+    for (const Hint::Way& way : hint.ways_) {
+      if (way.first == first && way.second == second) return;
+    }
+    hint.ways_.push_back({first, second});
   };
-  if (!status_.ok()) return;
-  const Part& root = parts_[within_conditions(0)];
-  if (root.kind != Kind::kCall || root.any_operands || root.op == nullptr) {
-    return;
+  std::vector<int> work = {0};
+  while (!work.empty()) {
+    const Part& part = parts_[work.back()];
+    work.pop_back();
+    const absl::Span<const int> below = children(part);
+    if (part.kind == Kind::kAlt || part.kind == Kind::kWhere) {
+      work.insert(work.end(), below.begin(), below.end());
+      continue;
+    }
+    if (part.kind != Kind::kCall || part.any_operands) return Hint();
+    if (op != nullptr && part.op != nullptr && part.op != op) continue;
+    const uint64_t first = below.size() > 1 ? KindsOf(below[1]) : Hint::kAny;
+    const uint64_t second = below.size() > 2 ? KindsOf(below[2]) : Hint::kAny;
+    if (first == Hint::kAny && second == Hint::kAny) return Hint();
+    add(first, second);
+    if (part.commuted && below.size() == 3) add(second, first);
   }
-  for (int k = 1; k < root.num_children; ++k) {
-    const Part& arg = parts_[within_conditions(children(root)[k])];
-    const bool calls = arg.kind == Kind::kCall && arg.op != nullptr;
-    if (!calls && arg.kind != Kind::kConstant) continue;
-    hint_ = {.arg = k - 1,
-             .commuted = root.commuted && root.num_children == 3,
-             .op = calls ? arg.op : nullptr};
-    if (calls) return;  // says more than a constant
-  }
+  return hint;
 }
 
 int Matcher::IndexOf(const DataflowPattern& part) const {

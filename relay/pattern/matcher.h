@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -177,14 +178,48 @@ class Matcher {
   };
   const Roots& roots() const { return roots_; }
 
-  // A cheap necessary condition on calls of an operator: argument `arg` (either
-  // of two, if commuted) is a call of `op`, or a constant if `op` is null.
-  struct Hint {
-    int arg = -1;  // no condition
-    bool commuted = false;
-    const OpNode* op = nullptr;
+  // A cheap necessary condition on calls: what their first two arguments are.
+  // Sets of kinds of nodes are bits: one for calls of each operator (which may
+  // be that of others, too), one for constants, one for all else.
+  class Hint {
+   public:
+    static constexpr uint64_t kAny = ~uint64_t{0};
+    static constexpr uint64_t kConstant = uint64_t{1} << 63;
+    static constexpr uint64_t kOther = uint64_t{1} << 62;
+    static uint64_t CallsOf(const OpNode* op) {
+      return uint64_t{1} << (static_cast<uint32_t>(op->index()) % 62);
+    }
+    static uint64_t KindOf(const ExprNode* node) {
+      if (node->kind() == ExprKind::kConstant) return kConstant;
+      if (node->kind() != ExprKind::kCall) return kOther;
+      const OpNode* op = static_cast<const CallNode*>(node)->op_node();
+      return op == nullptr ? kOther : CallsOf(op);
+    }
+
+    // What the arguments may be, one of these; anything if there is none.
+    struct Way {
+      uint64_t first;
+      uint64_t second;
+    };
+    absl::Span<const Way> ways() const { return ways_; }
+    bool Holds(const CallNode& call) const {
+      if (ways_.empty()) return true;
+      const auto kind = [&call](int i) {
+        return i < call.num_args() ? KindOf(call.arg(i).get()) : kAny;
+      };
+      const uint64_t first = kind(0), second = kind(1);
+      for (const Way& way : ways_) {
+        if ((way.first & first) != 0 && (way.second & second) != 0) return true;
+      }
+      return false;
+    }
+
+   private:
+    friend class Matcher;
+    absl::InlinedVector<Way, 2> ways_;
   };
-  const Hint& hint() const { return hint_; }
+  // That on calls of `op`, or on all calls if it is null.
+  Hint HintFor(const OpNode* op) const;
 
  private:
   friend class MatchMachine;
@@ -211,7 +246,7 @@ class Matcher {
   void MarkRepeated();
   absl::Status CheckRepetitions() const;
   void FindRoots();
-  void FindHint();
+  uint64_t KindsOf(int part) const;
 
   DataflowPattern pattern_;
   Ways ways_;
@@ -221,7 +256,6 @@ class Matcher {
   absl::flat_hash_map<const DataflowPattern::Node*, int> index_;
   bool needs_uses_ = false;
   Roots roots_;
-  Hint hint_;
 };
 
 // The working memory of matching; one thread reuses it from match to match.

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/numeric/bits.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -185,7 +186,6 @@ class RewriteRun {
   // Puts the replacement in the place of `before`. What it consists of is
   // rewritten in a new step; if all of it was there before, it is returned.
   absl::StatusOr<Expr> Apply(const Expr& before, Application application);
-  bool HintHolds(const Matcher::Hint& hint, const CallNode& call) const;
   bool IsExclusive(const Match& match) const;
 
   // Finds the nodes in `replacement` that are new.
@@ -273,7 +273,7 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
                             absl::Span<const RuleSet::Candidate> candidates) {
   for (const RuleSet::Candidate& candidate : candidates) {
     if (node->kind() == ExprKind::kCall &&
-        !HintHolds(candidate.hint, *static_cast<const CallNode*>(node))) {
+        !candidate.hint.Holds(*static_cast<const CallNode*>(node))) {
       continue;
     }
     if (matcher(candidate.rule).needs_uses()) return true;
@@ -345,7 +345,7 @@ absl::StatusOr<int> RewriteRun::FirstWilling(const IndexedGraph& graph,
     for (const RuleSet::Candidate& candidate : rules_.AllCandidatesFor(node)) {
       if (candidate.rule < first || done_[candidate.rule]) continue;
       if (willing >= 0 && candidate.rule >= willing) break;
-      if (call != nullptr && !HintHolds(candidate.hint, *call)) continue;
+      if (call != nullptr && !candidate.hint.Holds(*call)) continue;
       const Match* match = machine_.Run(matcher(candidate.rule), node,
                                         uses_.has_value() ? &*uses_ : nullptr);
       if (match == nullptr) continue;
@@ -365,7 +365,7 @@ absl::StatusOr<Expr> RewriteRun::InTurn(Expr root) {
   done_.resize(rules_.rules().size());
   int next = 0;
   while (true) {
-    // A rule that no node is willing to undergo would change nothing.
+    // Rules that would change no node lose their turn.
     BATON_ASSIGN_OR_RETURN(const int turn, FirstWilling(*graph, next));
     if (turn >= 0) {
       BATON_ASSIGN_OR_RETURN(Expr swept, Sweep(turn, *graph));
@@ -453,19 +453,6 @@ absl::StatusOr<Expr> RewriteRun::Walk(const Expr& root) {
   return rewriter.Result();
 }
 
-bool RewriteRun::HintHolds(const Matcher::Hint& hint,
-                           const CallNode& call) const {
-  if (hint.arg < 0) return true;
-  const auto holds = [&](int arg) {
-    if (arg >= call.num_args()) return false;
-    const ExprNode* node = call.arg(arg).get();
-    if (hint.op == nullptr) return node->kind() == ExprKind::kConstant;
-    return node->kind() == ExprKind::kCall &&
-           static_cast<const CallNode*>(node)->op().get() == hint.op;
-  };
-  return holds(hint.arg) || (hint.commuted && holds(1 - hint.arg));
-}
-
 bool RewriteRun::IsExclusive(const Match& match) const {
   const std::vector<const ExprNode*> interior = InteriorNodes(match);
   NodeMap<int> inside;
@@ -482,7 +469,7 @@ absl::StatusOr<RewriteRun::Application> RewriteRun::FindApplication(
     const Expr& node) {
   const CallNode* call = node.As<CallNode>();
   for (const RuleSet::Candidate& candidate : rules_.CandidatesFor(node.get())) {
-    if (call != nullptr && !HintHolds(candidate.hint, *call)) continue;
+    if (call != nullptr && !candidate.hint.Holds(*call)) continue;
     const Match* match = machine_.Run(matcher(candidate.rule), node.get(),
                                       uses_.has_value() ? &*uses_ : nullptr);
     if (match == nullptr) continue;
@@ -762,43 +749,50 @@ RuleSet::Index::Index(absl::Span<const RewriteRule> rules,
   std::vector<std::vector<Candidate>> by_kind(NodeKind::kNumIds);
   for (size_t i = 0; i < rules.size(); ++i) {
     if (rules[i].once && !with_once) continue;
-    const Candidate candidate = {static_cast<int>(i), matchers[i].hint()};
-    const auto add = [&](std::vector<Candidate>& list) {
-      if (list.empty() || list.back().rule != candidate.rule) {
-        list.push_back(candidate);
+    const int number = static_cast<int>(i);
+    const auto add = [&](std::vector<Candidate>& list, const OpNode* op) {
+      if (list.empty() || list.back().rule != number) {
+        list.push_back({number, matchers[i].HintFor(op)});
       }
     };
     const Matcher::Roots& roots = matchers[i].roots();
     if (roots.anything) {
-      for (std::vector<Candidate>& list : by_kind) add(list);
+      for (std::vector<Candidate>& list : by_kind) add(list, nullptr);
     }
     for (const NodeKind kind : roots.kinds) {
       if (kind == ExprKind::kCall) continue;
-      add(by_kind[static_cast<size_t>(kind.id())]);
+      add(by_kind[static_cast<size_t>(kind.id())], nullptr);
     }
     const bool calls_call =
         std::any_of(roots.kinds.begin(), roots.kinds.end(),
                     [](NodeKind kind) { return kind == ExprKind::kCall; });
     if (roots.anything || roots.any_call || calls_call) {
-      add(any_call);
-      for (std::vector<Candidate>& list : by_op) add(list);
+      add(any_call, nullptr);
+      for (std::vector<Candidate>& list : by_op) add(list, nullptr);
     }
     for (const OpNode* op : roots.ops) {
       if (op->index() < 0) continue;  // not linked in
       while (by_op.size() <= static_cast<size_t>(op->index())) {
         by_op.push_back(any_call);
       }
-      add(by_op[static_cast<size_t>(op->index())]);
+      add(by_op[static_cast<size_t>(op->index())], op);
     }
   }
   by_kind[static_cast<size_t>(NodeKind(ExprKind::kCall).id())] = any_call;
   const auto append = [this](const std::vector<Candidate>& list) {
     Range range = {candidates_.size(), list.size()};
-    if (std::all_of(list.begin(), list.end(),
-                    [](const Candidate& c) { return c.hint.arg >= 0; })) {
+    if (std::all_of(list.begin(), list.end(), [](const Candidate& c) {
+          return !c.hint.ways().empty();
+        })) {
       range.arguments = 0;
       for (const Candidate& candidate : list) {
-        range.arguments |= ArgumentBit(candidate.hint.op);
+        for (const Matcher::Hint::Way& way : candidate.hint.ways()) {
+          // The argument of which the hint says more.
+          range.arguments |=
+              absl::popcount(way.first) < absl::popcount(way.second)
+                  ? way.first
+                  : way.second;
+        }
       }
     }
     candidates_.insert(candidates_.end(), list.begin(), list.end());

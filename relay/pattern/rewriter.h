@@ -136,7 +136,7 @@ class RuleSet {
           range = &by_op_[static_cast<size_t>(op->index())];
         }
         // Most of the time no rule comes farther than this.
-        if (range->arguments != kAnyArguments &&
+        if (range->arguments != Matcher::Hint::kAny &&
             (range->arguments & Arguments(*call)) == 0) {
           return {};
         }
@@ -145,30 +145,19 @@ class RuleSet {
     }
 
    private:
-    // What hints ask of arguments: a bit for calls of each operator (which may
-    // be that of others, too), and one for constants.
-    static constexpr uint64_t kAnyArguments = ~uint64_t{0};
-    static uint64_t ArgumentBit(const OpNode* op) {
-      return uint64_t{1} << (op == nullptr
-                                 ? 63
-                                 : static_cast<uint32_t>(op->index()) % 63);
-    }
+    // What the arguments are, as hints tell.
     static uint64_t Arguments(const CallNode& call) {
-      uint64_t bits = 0;
+      uint64_t kinds = 0;
       for (const Expr& arg : call.args()) {
-        if (arg->kind() == ExprKind::kConstant) {
-          bits |= ArgumentBit(nullptr);
-        } else if (arg->kind() == ExprKind::kCall) {
-          const auto* op = static_cast<const CallNode*>(arg.get())->op_node();
-          if (op != nullptr) bits |= ArgumentBit(op);
-        }
+        kinds |= Matcher::Hint::KindOf(arg.get());
       }
-      return bits;
+      return kinds;
     }
     struct Range {
       size_t first = 0;
       size_t size = 0;
-      uint64_t arguments = kAnyArguments;
+      // One of the arguments is one of these, where a hint holds.
+      uint64_t arguments = Matcher::Hint::kAny;
     };
     std::vector<Candidate> candidates_;
     std::vector<Range> by_op_;    // by OpNode::index
