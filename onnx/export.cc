@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -151,8 +151,8 @@ class Exporter {
   int opset_;
   Graph graph_;
   Diagnostics diagnostics_;
-  absl::flat_hash_map<const ExprNode*, Values> values_;
-  absl::flat_hash_map<const ExprNode*, Expr> bound_;
+  FlatHashMap<const ExprNode*, Values> values_;
+  FlatHashMap<const ExprNode*, Expr> bound_;
   int depth_ = 0;
 };
 

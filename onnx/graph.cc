@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
@@ -229,7 +230,7 @@ void Graph::SetType(ValueId value, Type type) {
 
 // A graph's outputs are values that its own nodes give, each named once.
 void Graph::SeparateOutputs(int graph) {
-  absl::flat_hash_set<ValueId> seen;
+  FlatHashSet<ValueId> seen;
   const std::vector<int> outer = std::exchange(open_, {graph});
   for (size_t i = 0; i < graphs_[graph].outputs.size(); ++i) {
     const ValueId value = graphs_[graph].outputs[i].value;
@@ -412,8 +413,8 @@ void Graph::NameAll() {
   const auto place_of = [](const Span& span) {
     return Place(&span->source(), span->begin());
   };
-  absl::flat_hash_map<Place, const Node*> last;
-  absl::flat_hash_map<Place, const Node*> last_result;
+  FlatHashMap<Place, const Node*> last;
+  FlatHashMap<Place, const Node*> last_result;
   for (const Body& body : graphs_) {
     for (const Node& node : body.nodes) {
       if (node.op.empty()) continue;
@@ -423,8 +424,8 @@ void Graph::NameAll() {
       if (IsInListing(span)) last_result[place_of(span)] = &node;
     }
   }
-  absl::flat_hash_set<std::string> node_names;
-  absl::flat_hash_map<std::string, int> node_counts;
+  FlatHashSet<std::string> node_names;
+  FlatHashMap<std::string, int> node_counts;
   for (Body& body : graphs_) {
     for (Node& node : body.nodes) {
       if (node.op.empty()) continue;

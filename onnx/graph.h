@@ -18,13 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
@@ -175,9 +174,9 @@ class Graph {
   std::vector<Value> values_;
   std::vector<ValueId> inputs_;
   std::vector<ConstantEntry> constants_;
-  absl::flat_hash_map<std::string, ValueId> small_constants_;
-  absl::flat_hash_set<std::string> names_;
-  absl::flat_hash_map<std::string, int> name_counts_;
+  FlatHashMap<std::string, ValueId> small_constants_;
+  FlatHashSet<std::string> names_;
+  FlatHashMap<std::string, int> name_counts_;
 };
 
 }  // namespace baton::onnx

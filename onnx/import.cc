@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -22,6 +21,7 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -59,12 +59,12 @@ constexpr int64_t kMaxFoldedElements = 4096;
 // How many nodes an error names for each operator.
 constexpr size_t kMaxNamedNodes = 5;
 
-using Opsets = absl::flat_hash_map<absl::string_view, int64_t>;
+using Opsets = FlatHashMap<absl::string_view, int64_t>;
 
 // Values by name, in a graph and in those around it.
 struct Scope {
   const Scope* parent = nullptr;
-  absl::flat_hash_map<absl::string_view, Expr> values;
+  FlatHashMap<absl::string_view, Expr> values;
 
   const Expr* Find(absl::string_view name) const {
     for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
@@ -141,8 +141,8 @@ class Importer final : public GraphConverter {
   const ModelProto& model_;
   const OnnxImportOptions& options_;
   TensorSource tensors_;
-  absl::flat_hash_map<std::pair<absl::string_view, absl::string_view>,
-                      const FunctionProto*>
+  FlatHashMap<std::pair<absl::string_view, absl::string_view>,
+              const FunctionProto*>
       functions_;
   // Of what is being converted.
   const Scope* scope_ = nullptr;
@@ -152,7 +152,7 @@ class Importer final : public GraphConverter {
   int depth_ = 0;
   int64_t added_nodes_ = 0;
   // One dimension a name.
-  absl::flat_hash_map<std::string, Dim> dims_;
+  FlatHashMap<std::string, Dim> dims_;
   bool is_located_ = false;
 };
 

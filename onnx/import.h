@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 
@@ -30,9 +30,9 @@ struct OnnxImportOptions {
   std::string folder;
   // Shapes of inputs, by name, in place of those that the model says; a number
   // below zero leaves a dimension unknown.
-  absl::flat_hash_map<std::string, std::vector<int64_t>> input_shapes;
+  FlatHashMap<std::string, std::vector<int64_t>> input_shapes;
   // Inputs that become constants, by name: those on which shapes depend.
-  absl::flat_hash_map<std::string, Tensor> input_values;
+  FlatHashMap<std::string, Tensor> input_values;
 };
 
 // The model in `bytes`, which `owner` keeps alive; where the constants' data is

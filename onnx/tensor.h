@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 
 namespace baton::onnx {
@@ -26,7 +26,7 @@ struct TensorSource {
   // model comes from no file, and has no external data.
   std::string folder;
   // Files of external data that were mapped: those of a model are often one.
-  absl::flat_hash_map<std::string, Mapped> files;
+  FlatHashMap<std::string, Mapped> files;
 };
 
 // The tensor of a TensorProto. Raw and external data that is aligned is used in

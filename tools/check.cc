@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -19,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/ir/diagnostics.h"
@@ -238,8 +238,8 @@ class Input {
 // --- Nearest candidates ------------------------------------------------------
 
 // The sets of three neighbouring bytes in each line of `text`.
-absl::flat_hash_set<uint32_t> Trigrams(absl::string_view text) {
-  absl::flat_hash_set<uint32_t> result;
+FlatHashSet<uint32_t> Trigrams(absl::string_view text) {
+  FlatHashSet<uint32_t> result;
   uint32_t last = 0;
   int size = 0;
   for (const char c : text) {
@@ -255,15 +255,14 @@ absl::flat_hash_set<uint32_t> Trigrams(absl::string_view text) {
 size_t NearestLine(const Input& input, size_t begin, size_t end,
                    absl::string_view wanted) {
   constexpr double kLeast = 0.35;
-  const absl::flat_hash_set<uint32_t> of_wanted = Trigrams(wanted);
+  const FlatHashSet<uint32_t> of_wanted = Trigrams(wanted);
   if (of_wanted.empty()) return kNone;
   size_t best = kNone;
   double best_score = 0;
   size_t line = begin;
   while (line < end) {
     const size_t line_end = std::min(input.text().find('\n', line), end);
-    const absl::flat_hash_set<uint32_t> of_line =
-        Trigrams(input.Part(line, line_end));
+    const FlatHashSet<uint32_t> of_line = Trigrams(input.Part(line, line_end));
     size_t common = 0;
     for (const uint32_t trigram : of_wanted) {
       if (of_line.contains(trigram)) ++common;

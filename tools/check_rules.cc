@@ -14,8 +14,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -24,6 +22,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -458,11 +457,11 @@ class ProgramMaker {
   DType dtype_;
   std::vector<int64_t> shape_;
   std::vector<Var> params_;
-  absl::flat_hash_map<const Node*, Expr> made_;
-  absl::flat_hash_map<const Node*, Wish> wishes_;
-  absl::flat_hash_map<const Node*, size_t> chosen_;
-  absl::flat_hash_set<const Node*> bound_;
-  absl::flat_hash_map<const Node*, size_t> called_;  // number of arguments
+  FlatHashMap<const Node*, Expr> made_;
+  FlatHashMap<const Node*, Wish> wishes_;
+  FlatHashMap<const Node*, size_t> chosen_;
+  FlatHashSet<const Node*> bound_;
+  FlatHashMap<const Node*, size_t> called_;  // number of arguments
 };
 
 // Comparing results.

@@ -647,6 +647,9 @@ absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
     if (run.verify_each) {
       instruments.push_back(std::make_shared<VerifyInstrument>());
     }
+    if (run.verify_contracts) {
+      instruments.push_back(std::make_shared<VerifyContractsInstrument>());
+    }
     if (run.check_values) {
       instruments.push_back(std::make_shared<CheckValuesInstrument>(
           CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed),

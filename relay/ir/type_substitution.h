@@ -3,13 +3,13 @@
 #ifndef BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
 #define BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/type.h"
 
 namespace baton {
 
-using TypeVarMap = absl::flat_hash_map<const TypeNode*, Type>;
+using TypeVarMap = FlatHashMap<const TypeNode*, Type>;
 
 // `type`, which may be null, with the variables of `values` replaced. Types
 // nested more than 1000 deep, which inference does not enter either, stay as

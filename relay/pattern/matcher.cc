@@ -10,8 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -20,6 +18,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/node.h"
@@ -289,7 +288,7 @@ void Matcher::MarkRepeated() {
       (is_path ? paths : work).push_back(below[k]);
     }
   }
-  absl::flat_hash_set<int> seen;
+  FlatHashSet<int> seen;
   while (!paths.empty()) {
     const int k = paths.back();
     paths.pop_back();
@@ -310,7 +309,7 @@ absl::Status Matcher::CheckRepetitions() const {
     // What stands where the repetition stands, without anything between.
     std::vector<int> work(children(parts_[i]).begin(),
                           children(parts_[i]).end());
-    absl::flat_hash_set<int> seen;
+    FlatHashSet<int> seen;
     while (!work.empty()) {
       const int k = work.back();
       work.pop_back();
@@ -335,7 +334,7 @@ absl::Status Matcher::CheckRepetitions() const {
 
 void Matcher::FindRoots() {
   if (!status_.ok()) return;
-  absl::flat_hash_set<int> seen;
+  FlatHashSet<int> seen;
   const auto add_kind = [this](ExprKind kind) {
     roots_.kinds.push_back(NodeKind(kind));
   };
@@ -414,7 +413,7 @@ void Matcher::FindRoots() {
 uint64_t Matcher::KindsOf(int part) const {
   uint64_t kinds = 0;
   std::vector<int> work = {part};
-  absl::flat_hash_set<int> seen;
+  FlatHashSet<int> seen;
   while (!work.empty()) {
     const Part& at = parts_[work.back()];
     if (!seen.insert(work.back()).second) {
@@ -569,8 +568,8 @@ void MatchMachine::Forget(size_t num_bound, size_t num_region_nodes) {
     bindings_[part] = nullptr;
   }
   while (region_nodes_.size() > num_region_nodes) {
-    region_index_.erase(
-        {region_nodes_.back().region, region_nodes_.back().node});
+    region_index_.erase(std::pair<int, const ExprNode*>(
+        region_nodes_.back().region, region_nodes_.back().node));
     region_nodes_.pop_back();
   }
 }

@@ -24,12 +24,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
@@ -253,7 +253,7 @@ class Matcher {
   absl::Status status_;
   std::vector<Part> parts_;  // the root first
   std::vector<int> children_;
-  absl::flat_hash_map<const DataflowPattern::Node*, int> index_;
+  FlatHashMap<const DataflowPattern::Node*, int> index_;
   bool needs_uses_ = false;
   Roots roots_;
 };
@@ -329,7 +329,7 @@ class MatchMachine {
   std::vector<Choice> choices_;
   std::vector<const ExprNode*> bindings_;  // by part; null between runs
   std::vector<RegionNode> region_nodes_;
-  absl::flat_hash_map<std::pair<int, const ExprNode*>, int> region_index_;
+  FlatHashMap<std::pair<int, const ExprNode*>, int> region_index_;
   size_t wasted_ = 0;
   size_t farthest_ = 0;
 

@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
@@ -128,7 +128,7 @@ std::string ConditionText(const PatternCondition& condition) {
 std::string PatternText(const DataflowPattern& pattern, size_t max_size) {
   if (!pattern.defined()) return "nothing";
   std::string out;
-  absl::flat_hash_set<const Node*> written;
+  FlatHashSet<const Node*> written;
   struct Part {
     const Node* node;  // null: `text`
     std::string text;

@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/numeric/bits.h"
 #include "absl/status/status.h"
@@ -19,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -233,7 +232,7 @@ class RewriteRun {
   // Applied in walks after the first, and in turns.
   std::vector<int> walk_rules_;
   // Programs between walks, by hash, and where the rules of each walk start.
-  absl::flat_hash_map<uint64_t, size_t> after_walks_;
+  FlatHashMap<uint64_t, size_t> after_walks_;
   int64_t max_derivation_ = 0;
 
   // In programs without types: which nodes are not new.
@@ -241,8 +240,8 @@ class RewriteRun {
   std::vector<Expr> held_;
 
   std::vector<Step> steps_;
-  absl::flat_hash_map<uint64_t, size_t> active_;  // steps, by signature
-  NodeMap<uint64_t> signatures_;                  // of nodes that rules made
+  FlatHashMap<uint64_t, size_t> active_;  // steps, by signature
+  NodeMap<uint64_t> signatures_;          // of nodes that rules made
   NodeMap<int> made_index_;
 };
 
@@ -293,11 +292,11 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
   const std::vector<MatchGroup> groups =
       FindMatchGroups(matcher(number), graph);
   if (groups.empty()) return Expr(graph.node(graph.root()));
-  absl::flat_hash_map<const ExprNode*, const MatchGroup*> by_root;
+  FlatHashMap<const ExprNode*, const MatchGroup*> by_root;
   for (const MatchGroup& group : groups) {
     by_root.emplace(group.match.root().get(), &group);
   }
-  absl::flat_hash_map<const ExprNode*, int> index;
+  FlatHashMap<const ExprNode*, int> index;
   for (int i = 0; i < graph.size(); ++i) index.emplace(graph.node(i), i);
   GraphRewriter rewriter(graph);
   for (int i = 0; i < graph.size(); ++i) {
@@ -592,7 +591,7 @@ uint64_t RewriteRun::Signature(const ExprNode* node) const {
 
 std::string RewriteRun::RulesFrom(size_t first) const {
   std::vector<absl::string_view> names;
-  absl::flat_hash_set<int> seen;
+  FlatHashSet<int> seen;
   for (size_t i = first; i < steps_.size(); ++i) {
     if (steps_[i].rule >= 0 && seen.insert(steps_[i].rule).second) {
       names.push_back(rule(steps_[i].rule).name);
@@ -812,7 +811,7 @@ RuleSet::RuleSet(std::vector<RewriteRule> rules, RuleOrder order) {
   data->rules = std::move(rules);
   const Matcher::Ways ways =
       order == RuleOrder::kInTurn ? Matcher::Ways::kFirst : Matcher::Ways::kAll;
-  absl::flat_hash_set<absl::string_view> names;
+  FlatHashSet<absl::string_view> names;
   for (const RewriteRule& rule : data->rules) {
     const Matcher& matcher = data->matchers.emplace_back(rule.pattern, ways);
     const Matcher::Roots& roots = matcher.roots();

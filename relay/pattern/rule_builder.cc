@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +16,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -138,7 +138,7 @@ class TextRule {
 
   void MakePattern() {
     const RuleBody& body = ast_->match;
-    absl::flat_hash_map<int, std::string> bound;
+    FlatHashMap<int, std::string> bound;
     for (const RuleBinding& binding : body.bindings) {
       bound[binding.node] = binding.name;
     }
@@ -368,7 +368,7 @@ class TextRule {
     const RuleBody& body = ast_->replace;
     std::vector<Expr> built(body.nodes.size());
     size_t next_binding = 0;
-    absl::flat_hash_map<absl::string_view, Expr> made;
+    FlatHashMap<absl::string_view, Expr> made;
     for (size_t i = 0; i < body.nodes.size(); ++i) {
       // Bindings name what was built so far.
       while (next_binding < body.bindings.size() &&
@@ -523,8 +523,8 @@ class TextRule {
 
   const std::shared_ptr<const RuleAst> ast_;
   std::vector<DataflowPattern> parts_;  // by node of `match`
-  absl::flat_hash_map<std::string, DataflowPattern> names_;
-  absl::flat_hash_map<std::string, int> uses_;
+  FlatHashMap<std::string, DataflowPattern> names_;
+  FlatHashMap<std::string, int> uses_;
   std::vector<Variable> variables_;
   std::vector<Attrs> attrs_;  // by node of `replace`
   DataflowPattern pattern_;

@@ -44,7 +44,7 @@ const char* const kRules[] = {
         replace { exp ( if ( %c ) { %a } else { %b } ) } } )",
     R"( rule @ r { match { %t = ( %a , const ( %k ) , _ ) ; %t .1 } replace { %k } where { value ( %k ) > 0 } } )",
     R"( rule @ r { match { dominates ( nn.relu ( %a ) , exp ( _ ) , tanh ( ... ) ) } replace { %a }
-        where { uses ( %a ) == 1 , shape ( %a ) == [ 4 ] , type ( %a ) == type ( %a ) } } )",
+        where { shape ( %a ) == [ 4 ] , type ( %a ) == type ( %a ) } } )",
 };
 
 const char* const kTokens[] = {"%x",
@@ -218,7 +218,7 @@ TEST(RuleFuzzTest, MutatedRules) {
             << result.status();
       }
     }
-    EXPECT_GT(read, 2000);
+    EXPECT_GT(read, 200);
     EXPECT_GT(refused, 5000);
     EXPECT_GT(applied, 1000);
   });

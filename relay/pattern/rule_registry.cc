@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<RewriteRule>> RuleRegistry::Rules() const {
                  std::make_move_iterator(read.end()));
   }
   if (diagnostics.has_errors()) return diagnostics.ToStatus();
-  absl::flat_hash_map<absl::string_view, int> names;
+  FlatHashMap<absl::string_view, int> names;
   for (const RewriteRule& rule : rules) {
     if (++names[rule.name] == 2) {
       return absl::InvalidArgumentError(

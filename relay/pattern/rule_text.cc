@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -22,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/ir/attrs.h"
@@ -64,7 +63,7 @@ class RuleReader {
 
   std::vector<RewriteRule> Run() {
     std::vector<RewriteRule> rules;
-    absl::flat_hash_set<std::string> names;
+    FlatHashSet<std::string> names;
     while (lexer_.kind() != TokenKind::kEnd &&
            diagnostics_.num_errors() < Diagnostics::kMaxErrors) {
       const int errors = diagnostics_.num_errors();
@@ -165,7 +164,7 @@ class RuleReader {
   bool CheckCall(const RuleNode& node);
   bool CheckName(const RuleAst& rule, absl::string_view name, RulePlace place);
   bool CheckParam(const RuleNode& param,
-                  const absl::flat_hash_set<absl::string_view>& matched);
+                  const FlatHashSet<absl::string_view>& matched);
   bool CheckNames(const RuleAst& rule);
   std::vector<std::string> MatchNames(const RuleAst& rule) const;
 
@@ -223,11 +222,11 @@ class RuleReader {
   // The body under way.
   RuleBody* body_ = nullptr;
   bool is_match_ = false;
-  absl::flat_hash_set<std::string> used_;   // names met in the body
-  absl::flat_hash_set<std::string> bound_;  // by `%y = ...;`, `var(%y)`, ...
+  FlatHashSet<std::string> used_;   // names met in the body
+  FlatHashSet<std::string> bound_;  // by `%y = ...;`, `var(%y)`, ...
   // Those whose function, let or block is closed, and those that a function or
   // a let binds here.
-  absl::flat_hash_set<std::string> closed_;
+  FlatHashSet<std::string> closed_;
   std::vector<std::string> params_;
   int num_scopes_ = 0;
 };
@@ -895,9 +894,8 @@ bool RuleReader::CheckName(const RuleAst& rule, absl::string_view name,
 }
 
 // A parameter in `replace` is one that `match` binds, or has a type.
-bool RuleReader::CheckParam(
-    const RuleNode& param,
-    const absl::flat_hash_set<absl::string_view>& matched) {
+bool RuleReader::CheckParam(const RuleNode& param,
+                            const FlatHashSet<absl::string_view>& matched) {
   const bool known = matched.contains(param.name);
   if (known != param.type_of.empty()) {
     return Error(param.place,
@@ -924,7 +922,7 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
                                      DidYouMean(name, variables)));
   };
   bool good = true;
-  absl::flat_hash_set<absl::string_view> made;
+  FlatHashSet<absl::string_view> made;
   for (const internal::RuleBinding& binding : rule.replace.bindings) {
     made.insert(binding.name);
   }
@@ -932,7 +930,7 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
     if (node.kind == RuleNode::Kind::kParam) made.insert(node.name);
   }
   // The variables that functions and lets of `match` bind.
-  absl::flat_hash_set<absl::string_view> params;
+  FlatHashSet<absl::string_view> params;
   for (const RuleNode& node : rule.match.nodes) {
     if (node.kind == RuleNode::Kind::kParam) params.insert(node.name);
   }
@@ -980,7 +978,7 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
 
 bool RuleReader::ParseTerm(const RuleAst& rule, RuleTerm& term) {
   static const auto& kFunctions =
-      *new absl::flat_hash_map<absl::string_view, RuleTerm::Kind>{
+      *new FlatHashMap<absl::string_view, RuleTerm::Kind>{
           {"dtype", RuleTerm::Kind::kDType},
           {"rank", RuleTerm::Kind::kRank},
           {"shape", RuleTerm::Kind::kShape},

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -82,7 +82,7 @@ class Targets {
 
   std::vector<std::string> names_;
   std::vector<std::shared_ptr<const PatternTable>> tables_;
-  absl::flat_hash_map<const OpNode*, std::vector<Support>> operators_;
+  FlatHashMap<const OpNode*, std::vector<Support>> operators_;
 };
 
 class Annotator final : public ExprMutator {
@@ -288,6 +288,7 @@ Pass AnnotateTarget(AnnotateTargetOptions options) {
       {.name = "AnnotateTarget",
        .required = {"InferType"},
        .doc = "Annotates calls with the compilers that take them.",
+       .destroys = {"a_normal_form"},
        .examples = {"targets=[acme]"}},
       options);
 }

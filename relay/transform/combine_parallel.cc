@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -72,7 +72,7 @@ class Places {
   // What binds each variable.
   static std::vector<int> Binders(const IndexedGraph& graph) {
     std::vector<int> result(graph.size(), std::numeric_limits<int>::max());
-    absl::flat_hash_map<const VarNode*, int> in_patterns;
+    FlatHashMap<const VarNode*, int> in_patterns;
     for (int i = 0; i < graph.size(); ++i) {
       if (const auto* function = graph.As<FunctionNode>(i)) {
         for (size_t k = 0; k < function->params().size(); ++k) {
@@ -165,7 +165,7 @@ class CallCombiner {
     num_users_.resize(graph_.size());
     users_.resize(graph_.size(), kNone);
     std::vector<int> roots;  // data of branches, in order
-    absl::flat_hash_map<int, std::vector<int>> branches_of;
+    FlatHashMap<int, std::vector<int>> branches_of;
     for (int i = 0; i < graph_.size(); ++i) {
       const auto* node = graph_.As<CallNode>(i);
       if (node == nullptr) continue;
@@ -203,7 +203,7 @@ class CallCombiner {
       shared_scope = std::min(shared_scope, places_->scope(root));
     }
     std::vector<Group> groups;
-    absl::flat_hash_map<uint64_t, std::vector<size_t>> by_key;
+    FlatHashMap<uint64_t, std::vector<size_t>> by_key;
     for (const int i : calls) {
       int scope = shared_scope;
       bool movable = true;

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -115,8 +115,8 @@ class Outliner final : public ExprMutator {
 
   const IRModule& module_;
   const absl::string_view filter_;
-  absl::flat_hash_map<std::string, GlobalVar> vars_;
-  absl::flat_hash_map<std::string, Function> functions_;
+  FlatHashMap<std::string, GlobalVar> vars_;
+  FlatHashMap<std::string, Function> functions_;
   std::vector<Function> outlined_;
 };
 
@@ -144,9 +144,9 @@ IRModule MarkExtern(IRModule module, absl::string_view filter) {
   return module;
 }
 
-absl::flat_hash_map<const VarNode*, Expr> Binding(const FunctionNode& function,
-                                                  const Call& call) {
-  absl::flat_hash_map<const VarNode*, Expr> values;
+FlatHashMap<const VarNode*, Expr> Binding(const FunctionNode& function,
+                                          const Call& call) {
+  FlatHashMap<const VarNode*, Expr> values;
   for (size_t k = 0; k < function.params().size(); ++k) {
     values[function.params()[k].get()] = call->arg(static_cast<int>(k));
   }
@@ -171,9 +171,9 @@ class CompositeInliner final : public ExprMutator {
 
 class Inliner final : public ExprMutator {
  public:
-  static absl::StatusOr<absl::flat_hash_map<std::string, Function>> Select(
+  static absl::StatusOr<FlatHashMap<std::string, Function>> Select(
       const IRModule& module, const std::vector<std::string>& names) {
-    absl::flat_hash_map<std::string, Function> result;
+    FlatHashMap<std::string, Function> result;
     for (const std::string& name : names) {
       BATON_ASSIGN_OR_RETURN(const Function function,
                              module.Lookup<Function>(name));
@@ -188,7 +188,7 @@ class Inliner final : public ExprMutator {
     }
     return result;
   }
-  explicit Inliner(const absl::flat_hash_map<std::string, Function>& functions)
+  explicit Inliner(const FlatHashMap<std::string, Function>& functions)
       : functions_(functions) {}
 
  protected:
@@ -208,7 +208,7 @@ class Inliner final : public ExprMutator {
   }
 
  private:
-  const absl::flat_hash_map<std::string, Function>& functions_;
+  const FlatHashMap<std::string, Function>& functions_;
 };
 
 absl::StatusOr<IRModule> InlineFunctions(
@@ -269,7 +269,8 @@ Pass InlineCompilerFunctionsBoundTo(InlineCompilerFunctionsOptions options) {
         return InlineFunctions(module, options.global_vars);
       },
       {.name = "InlineCompilerFunctionsBoundTo",
-       .doc = "Inlines functions for external compilers."},
+       .doc = "Inlines functions for external compilers.",
+       .destroys = {"a_normal_form"}},
       options);
 }
 BATON_REGISTER_PASS(InlineCompilerFunctionsBoundTo);

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 class Copier final : public ExprMutator {
  public:
-  explicit Copier(absl::flat_hash_map<const VarNode*, Expr> values)
+  explicit Copier(FlatHashMap<const VarNode*, Expr> values)
       : values_(std::move(values)) {}
 
  protected:
@@ -23,7 +23,7 @@ class Copier final : public ExprMutator {
   }
 
  private:
-  absl::flat_hash_map<const VarNode*, Expr> values_;
+  FlatHashMap<const VarNode*, Expr> values_;
 };
 
 }  // namespace
@@ -33,8 +33,8 @@ Var CopyVar(const VarNode* var) {
       new VarNode(var->name(), var->annotation(), var->type(), var->span()));
 }
 
-absl::StatusOr<Expr> CopyWith(
-    const Expr& expr, absl::flat_hash_map<const VarNode*, Expr> values) {
+absl::StatusOr<Expr> CopyWith(const Expr& expr,
+                              FlatHashMap<const VarNode*, Expr> values) {
   return Copier(std::move(values)).Mutate(expr);
 }
 

@@ -3,8 +3,8 @@
 #ifndef BATON_RELAY_TRANSFORM_COPY_WITH_H_
 #define BATON_RELAY_TRANSFORM_COPY_WITH_H_
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
@@ -15,7 +15,7 @@ Var CopyVar(const VarNode* var);
 // `expr` with variables replaced by `values`, and new variables for all that
 // its lets, functions and patterns bind. It may use no others.
 absl::StatusOr<Expr> CopyWith(const Expr& expr,
-                              absl::flat_hash_map<const VarNode*, Expr> values);
+                              FlatHashMap<const VarNode*, Expr> values);
 
 }  // namespace baton::relay
 

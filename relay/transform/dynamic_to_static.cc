@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -286,7 +286,7 @@ class ConstantFinder {
     return *folded;
   }
 
-  absl::flat_hash_map<Expr, Expr> found_;
+  FlatHashMap<Expr, Expr> found_;
   std::vector<Expr> stack_;
 };
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
@@ -114,7 +114,7 @@ class Expander {
   const IRModule& module_;
   const EtaExpandOptions options_;
   // What nodes of the function have become: one literal for each.
-  absl::flat_hash_map<const ExprNode*, Expr> expanded_;
+  FlatHashMap<const ExprNode*, Expr> expanded_;
 };
 
 }  // namespace

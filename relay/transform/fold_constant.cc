@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -257,7 +257,7 @@ class Budget {
 
   int64_t max_elements_;
   int64_t left_;
-  absl::flat_hash_set<const ConstantNode*> replaced_;
+  FlatHashSet<const ConstantNode*> replaced_;
 };
 
 class ConstantFolder : public ExprMutator {

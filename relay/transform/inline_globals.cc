@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -175,7 +175,7 @@ class Inliner {
                   {call.type_args().begin(), call.type_args().end()},
                   call.type(), call.span());
     }
-    absl::flat_hash_map<const VarNode*, Expr> values;
+    FlatHashMap<const VarNode*, Expr> values;
     std::vector<std::pair<Var, Expr>> lets;
     for (size_t k = 0; k < args.size(); ++k) {
       const VarNode* param = function->params()[k].get();
@@ -206,14 +206,14 @@ class Inliner {
   const IRModule& module_;
   // Relay's functions of the module. `graphs_` are those of the functions as
   // they were, `functions_` what they have become.
-  absl::flat_hash_map<std::string, int> indices_;
+  FlatHashMap<std::string, int> indices_;
   std::vector<std::string> names_;
   std::vector<Function> functions_;
   std::vector<IndexedGraph> graphs_;
   std::vector<std::vector<int>> callees_;
   std::vector<bool> inlined_;
   std::vector<bool> used_;
-  absl::flat_hash_map<int, int> copies_;
+  FlatHashMap<int, int> copies_;
   std::optional<Purity> purity_;
 };
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
@@ -82,7 +82,7 @@ class Lifter {
     std::vector<Expr> captured;
     std::vector<Var> params;
     std::vector<Expr> args;
-    absl::flat_hash_map<const VarNode*, Expr> values;
+    FlatHashMap<const VarNode*, Expr> values;
     bool recursive = false;
     for (const Var& var : FreeVars(function)) {
       if (var.get() == self) {
@@ -133,7 +133,7 @@ class Lifter {
   }
 
   IRModule result_;
-  absl::flat_hash_map<std::string, Expr> lifted_;  // as NameOf() saw them
+  FlatHashMap<std::string, Expr> lifted_;  // as NameOf() saw them
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -38,13 +38,13 @@ class AliasEliminator final : public ExprMutator {
 
 // The variables in functions inside of `root`, which may outlive the names that
 // they had when the function was made.
-absl::flat_hash_set<const ExprNode*> CapturedVars(const Expr& root) {
+FlatHashSet<const ExprNode*> CapturedVars(const Expr& root) {
   std::vector<const ExprNode*> functions;
   PostOrderVisit(root, [&](const ExprNode* node) {
     if (node->kind() == ExprKind::kFunction) functions.push_back(node);
   });
-  absl::flat_hash_set<const ExprNode*> captured;
-  absl::flat_hash_set<const ExprNode*> seen(functions.begin(), functions.end());
+  FlatHashSet<const ExprNode*> captured;
+  FlatHashSet<const ExprNode*> seen(functions.begin(), functions.end());
   while (!functions.empty()) {
     const ExprNode* node = functions.back();
     functions.pop_back();
@@ -229,9 +229,9 @@ class KillInserter {
   }
 
   const Function& function_;
-  const absl::flat_hash_set<const ExprNode*> captured_;
+  const FlatHashSet<const ExprNode*> captured_;
   std::vector<Block> blocks_;
-  absl::flat_hash_set<const ExprNode*> alive_;
+  FlatHashSet<const ExprNode*> alive_;
   std::vector<const ExprNode*> met_;  // `alive_`, in order
 };
 

@@ -39,7 +39,8 @@ absl::StatusOr<Function> Merge(Function function,
 PassInfo Info() {
   return {.name = "MergeComposite",
           .required = {"InferType"},
-          .doc = "Makes functions of what external compilers take as one."};
+          .doc = "Makes functions of what external compilers take as one.",
+          .destroys = {"a_normal_form", "no_primitive_functions"}};
 }
 
 }  // namespace

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
@@ -162,7 +161,7 @@ class Partitioner {
   struct Made {
     Expr call;
     // By node: the result that it is, or the call itself.
-    absl::flat_hash_map<int, Expr> outputs;
+    FlatHashMap<int, Expr> outputs;
     std::vector<Input> inputs;
   };
 
@@ -257,7 +256,7 @@ class Partitioner {
     const AnnotatedRegions::Region& region = regions_.regions()[number];
     Made& made = made_[number];
     std::vector<int> outputs;  // each once
-    absl::flat_hash_set<int> seen;
+    FlatHashSet<int> seen;
     std::vector<Expr> results;
     std::vector<Type> types;
     for (const int end : region.ends) {
@@ -275,7 +274,7 @@ class Partitioner {
     }
     std::vector<Var> params;
     std::vector<Expr> args;
-    absl::flat_hash_map<const VarNode*, Expr> constants;
+    FlatHashMap<const VarNode*, Expr> constants;
     for (const Input& input : made.inputs) {
       if (options_.bind_constants && IsConstant(input.value)) {
         constants[input.param.get()] = input.value;
@@ -318,7 +317,7 @@ class Partitioner {
   IRModule& module_;
   GraphRewriter rewriter_;
   std::vector<Made> made_;  // by region
-  std::vector<absl::flat_hash_map<int, Expr>> inputs_;
+  std::vector<FlatHashMap<int, Expr>> inputs_;
   std::vector<size_t> begin_index_;  // of begins, in their region
   std::vector<State> state_;
 };
@@ -326,7 +325,7 @@ class Partitioner {
 // Gives functions for external compilers the names that code generators use.
 class Renamer final : public ExprMutator {
  public:
-  explicit Renamer(const absl::flat_hash_map<std::string, GlobalVar>& names)
+  explicit Renamer(const FlatHashMap<std::string, GlobalVar>& names)
       : names_(names) {}
 
  protected:
@@ -336,13 +335,13 @@ class Renamer final : public ExprMutator {
   }
 
  private:
-  const absl::flat_hash_map<std::string, GlobalVar>& names_;
+  const FlatHashMap<std::string, GlobalVar>& names_;
 };
 
 absl::StatusOr<IRModule> Rename(const IRModule& module,
                                 const PartitionGraphOptions& options) {
-  absl::flat_hash_map<std::string, GlobalVar> names;
-  absl::flat_hash_set<std::string> taken;
+  FlatHashMap<std::string, GlobalVar> names;
+  FlatHashSet<std::string> taken;
   for (const auto& [var, function] : module.functions<Function>()) {
     if (function->attrs().Find(attr::kCompiler) == nullptr) continue;
     const std::string name = MangledName(options.mod_name, var->name());
@@ -410,7 +409,8 @@ Pass PartitionGraph(PartitionGraphOptions options) {
         return Partition(module, options);
       },
       {.name = "PartitionGraph",
-       .doc = "Makes functions of the regions for external compilers."},
+       .doc = "Makes functions of the regions for external compilers.",
+       .destroys = {"a_normal_form", "no_primitive_functions"}},
       options);
 }
 BATON_REGISTER_PASS(PartitionGraph);

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
@@ -24,7 +24,7 @@ absl::StatusOr<IRModule> RemoveUnused(IRModule module,
       !module.Find(entries[0]).defined()) {
     return module;
   }
-  absl::flat_hash_set<std::string> used;
+  FlatHashSet<std::string> used;
   std::vector<std::string> pending;
   for (const std::string& entry : entries) {
     BATON_RETURN_IF_ERROR(module.Lookup(entry).status());

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
@@ -97,7 +97,7 @@ class Counters {
   }
 
  private:
-  absl::flat_hash_map<std::string, int64_t> left_;
+  FlatHashMap<std::string, int64_t> left_;
 };
 
 // One function after the other, so that limits count the same on any number of

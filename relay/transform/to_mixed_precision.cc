@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -260,8 +260,8 @@ class Caster {
     return field;
   }
 
-  absl::flat_hash_map<std::pair<Expr, DType>, Expr> casts_;
-  absl::flat_hash_map<std::pair<Expr, size_t>, Expr> fields_;
+  FlatHashMap<std::pair<Expr, DType>, Expr> casts_;
+  FlatHashMap<std::pair<Expr, size_t>, Expr> fields_;
 };
 
 class Converter {
