@@ -134,8 +134,8 @@ struct OptOptions {
                .value = "FILE",
                .group = kReportFlags});
     v("remarks", &OptOptions::remarks,
-      FlagSpec{.help = "What passes say: passed, missed, analysis or all, of "
-                       "passes of these names.",
+      FlagSpec{.help = "What passes say: passed, missed, analysis or all, by "
+                       "name of pass.",
                .value = "KIND[:RE],...",
                .group = kReportFlags});
     v("remarks_file", &OptOptions::remarks_file,

@@ -236,16 +236,6 @@ Pass MaximumToRelu() {
 }
 BATON_REGISTER_PASS(MaximumToRelu);
 
-// Unrolls without end.
-Pass UnrollPooling() {
-  return RewriteCalls("UnrollPooling", [](const CallNode*, Call call) -> Expr {
-    if (!Calls(call, "nn.global_avg_pool2d")) return call;
-    std::vector<Expr> sum = {call};
-    while (true) sum.push_back(Apply("add", {sum.back(), sum.back()}));
-  });
-}
-BATON_REGISTER_PASS(UnrollPooling);
-
 // A transpose is taken for a new shape.
 Pass TransposeByReshape() {
   return RewriteCalls(

@@ -100,7 +100,6 @@ INSTANTIATE_TEST_SUITE_P(
          "SimplifyInference,HangOnBiasOfDense,FuseOps", 8, "a time-out"},
         {"FixedPoint", kResNet18,
          "SimplifyInference,FixedPoint(ReluToMaximum,MaximumToRelu),FuseOps"},
-        {"UnrollPooling", kResNet18, "SimplifyInference,UnrollPooling"},
         {"TransposeByReshape", kTransformer,
          "FoldConstant,TransposeByReshape,FuseOps"},
         {"DropStrides", kResNet18, "SimplifyInference,DropStrides"},

@@ -258,6 +258,7 @@ Pass MarkCompilerFunctionsAsExtern(CompilerFilterOptions options) {
       },
       {.name = "MarkCompilerFunctionsAsExtern",
        .doc = "Marks functions that external compilers have dealt with.",
+       .destroys = {"a_normal_form"},
        .idempotent = true},
       options);
 }

@@ -4,12 +4,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_class.h"
+#include "baton/ir/node_kind.h"
+#include "baton/ir/node_map.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/visit.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -17,6 +22,22 @@
 
 namespace baton::relay {
 namespace {
+
+// Calls `fn` for the names of global functions in `function`, of any level.
+void ForEachNameIn(const BaseFunc& function,
+                   absl::FunctionRef<void(const std::string&)> fn) {
+  NodeSet seen;
+  std::vector<const Node*> stack = {function.get()};
+  while (!stack.empty()) {
+    const Node* const node = stack.back();
+    stack.pop_back();
+    if (!seen.Insert(node)) continue;
+    if (node->kind() == IrKind::kGlobalVar) {
+      fn(static_cast<const GlobalVarNode*>(node)->name());
+    }
+    ForEachReference(node, [&](const Node* next) { stack.push_back(next); });
+  }
+}
 
 absl::StatusOr<IRModule> RemoveUnused(IRModule module,
                                       const std::vector<std::string>& entries) {
@@ -30,13 +51,17 @@ absl::StatusOr<IRModule> RemoveUnused(IRModule module,
     BATON_RETURN_IF_ERROR(module.Lookup(entry).status());
     if (used.insert(entry).second) pending.push_back(entry);
   }
+  // Functions of other levels are not this pass's to remove.
+  for (const IRModule::Definition& definition : module.functions()) {
+    const std::string& name = definition.var->name();
+    if (definition.function.Is<FunctionNode>()) continue;
+    if (used.insert(name).second) pending.push_back(name);
+  }
   while (!pending.empty()) {
     const BaseFunc function = module.Find(pending.back());
     pending.pop_back();
     if (!function.defined()) continue;
-    PostOrderVisit(function, [&](const ExprNode* node) {
-      if (node->kind() != ExprKind::kGlobalVar) return;
-      const std::string& name = static_cast<const GlobalVarNode*>(node)->name();
+    ForEachNameIn(function, [&](const std::string& name) {
       if (used.insert(name).second) pending.push_back(name);
     });
   }

@@ -52,6 +52,8 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
   if (!x.dtype().IsStorable()) {
     return internal::UnsupportedDType(kernel, x.dtype());
   }
+  // The axis may have any extent then.
+  if (out.empty()) return std::move(result).Freeze();
   VisitDType(x.dtype(), [&]<typename T>() {
     using E = Stored<T>;
     const E* in = internal::Data<T>(x);
@@ -91,7 +93,9 @@ absl::StatusOr<TopKResult> First(const Tensor& x, const Tensor& positions,
   const char* in = static_cast<const char*>(x.data());
   char* out = static_cast<char*>(values.data());
   int64_t next = 0;
-  for (int64_t outer = 0; outer < view.outer; ++outer) {
+  // Without elements the axis may have any extent.
+  const int64_t num_outer = to.empty() ? 0 : view.outer;
+  for (int64_t outer = 0; outer < num_outer; ++outer) {
     const int64_t base = outer * view.extent * view.inner;
     for (int64_t i = 0; i < k; ++i) {
       for (int64_t inner = 0; inner < view.inner; ++inner, ++next) {
@@ -126,6 +130,8 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(data.dtype(), data.shape()));
   const AxisView view = internal::ViewAround(data.shape(), along);
+  // Without elements the other axes may have any extent.
+  const int64_t num_outer = data.num_elements() == 0 ? 0 : view.outer;
   BATON_RETURN_IF_ERROR(internal::VisitNumeric(
       kernel, data.dtype(), [&]<typename E>() -> absl::Status {
         const E* in = internal::Data<E>(data);
@@ -140,7 +146,7 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
             return kMultiply ? a * b : a + b;
           }
         };
-        for (int64_t outer = 0; outer < view.outer; ++outer) {
+        for (int64_t outer = 0; outer < num_outer; ++outer) {
           for (int64_t inner = 0; inner < view.inner; ++inner) {
             int64_t at = outer * view.extent * view.inner + inner;
             E total = kMultiply ? E{1} : E{0};

@@ -40,6 +40,15 @@ TEST(SortTest, NanIsLargest) {
   EXPECT_TRUE(Matches(Sort(x, 0, false), kFloat, {4}, {nan, nan, 2, 1}));
 }
 
+// An axis of a tensor without elements may have any extent: nothing of that
+// size is asked for.
+TEST(SortTest, HugeAxisWithoutElements) {
+  const int64_t huge = int64_t{1} << 40;
+  const Tensor x = *Tensor::Zeros(kFloat, {huge, 0});
+  EXPECT_TRUE(Matches(Sort(x, 0, true), kFloat, {huge, 0}, {}));
+  EXPECT_TRUE(Matches(Argsort(x, 0, true, kInt32), kInt32, {huge, 0}, {}));
+}
+
 TEST(TopKTest, ValuesAndIndices) {
   const Tensor x = Make(kInt8, {2, 3}, {3, 1, 2, 4, 6, 5});
   const absl::StatusOr<TopKResult> top = TopK(x, 2, 1, false, kInt32);
