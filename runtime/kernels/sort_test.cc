@@ -88,6 +88,12 @@ TEST(ScanTest, SumsAndProducts) {
                       {1, 2, 6, 4, 20, -48}));
 }
 
+TEST(ScanTest, HugeAxisWithoutElements) {
+  const int64_t huge = int64_t{1} << 40;
+  const Tensor x = *Tensor::Zeros(kFloat, {huge, 0});
+  EXPECT_TRUE(Matches(CumSum(x, 1, DType(), false), kFloat, {huge, 0}, {}));
+}
+
 TEST(InvertPermutationTest, Inverts) {
   EXPECT_TRUE(Matches(InvertPermutation(Make(kInt32, {3}, {2, 0, 1})), kInt32,
                       {3}, {1, 2, 0}));
