@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -167,7 +168,17 @@ double Tensor::AtAsDouble(int64_t i) const {
 
 int64_t Tensor::AtAsInt64(int64_t i) const {
   return VisitDType(dtype_, [&]<typename T>() {
-    return static_cast<int64_t>(span<T>()[static_cast<size_t>(i)]);
+    const T value = span<T>()[static_cast<size_t>(i)];
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<int64_t>(value);
+    } else {
+      // The nearest integer of the type; 0 for NaN.
+      const double real = static_cast<double>(value);
+      if (std::isnan(real)) return int64_t{0};
+      if (real >= 0x1p63) return std::numeric_limits<int64_t>::max();
+      if (real < -0x1p63) return std::numeric_limits<int64_t>::min();
+      return static_cast<int64_t>(real);
+    }
   });
 }
 

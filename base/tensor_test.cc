@@ -1,6 +1,7 @@
 #include "baton/base/tensor.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -77,6 +78,16 @@ TEST(TensorTest, FromBufferKeepsTheOwnerAndChecksTheSize) {
   EXPECT_FALSE(
       Tensor::FromBuffer(DType::Int(32), {3}, bytes.substr(1, 12), nullptr)
           .ok());
+}
+
+TEST(TensorTest, RealNumbersAsTheNearestInteger) {
+  const auto integer = [](double value) {
+    return Tensor::ScalarOf(DType::Float(64), value).AtAsInt64(0);
+  };
+  EXPECT_EQ(integer(-2.5), -2);
+  EXPECT_EQ(integer(1e300), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(integer(-9.3e18), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(integer(std::numeric_limits<double>::quiet_NaN()), 0);
 }
 
 }  // namespace
