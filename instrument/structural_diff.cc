@@ -23,6 +23,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_fields.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural_equal.h"
@@ -203,19 +204,6 @@ int Union::Resolve(Side side, int id) {
     id = std::exchange(alias[id], root);
   }
   return root;
-}
-
-bool IsLeaf(const ExprNode* node) {
-  switch (ExprKindOf(node)) {
-    case ExprKind::kVar:
-    case ExprKind::kConstant:
-    case ExprKind::kOp:
-    case ExprKind::kGlobalVar:
-    case ExprKind::kConstructor:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // ---------------------------------------------------------------------------
@@ -489,11 +477,11 @@ void Matcher::MatchGlobals() {
 bool Matcher::Alike(int a, int b, bool exact) {
   const ExprNode* x = nodes_.node(a);
   const ExprNode* y = nodes_.node(b);
-  if (x->kind() != y->kind() || IsLeaf(x)) return false;
+  if (x->kind() != y->kind() || IsLeaf(x->kind())) return false;
   if (const auto* call = Expr(x).As<CallNode>()) {
     const auto* other = static_cast<const CallNode*>(y);
-    const bool named = IsLeaf(call->op().get());
-    if (named != IsLeaf(other->op().get())) return false;
+    const bool named = IsLeaf(call->op()->kind());
+    if (named != IsLeaf(other->op()->kind())) return false;
     if (named && !SameOperand(Operand(a, 0), Operand(b, 0))) return false;
     if (exact && call->num_args() != other->num_args()) return false;
   } else if (exact && nodes_.children(a).size() != nodes_.children(b).size()) {
@@ -581,7 +569,7 @@ void Matcher::Sweep(Effort effort) {
     for (int id = 0; id < nodes_.num_before(); ++id) set_near(id);
   }
   for (int b = nodes_.num_before(); b < nodes_.size(); ++b) {
-    if (Left(b) && !nodes_.is_wrapper(b) && !IsLeaf(nodes_.node(b))) {
+    if (Left(b) && !nodes_.is_wrapper(b) && !IsLeaf(nodes_.node(b)->kind())) {
       Try(b, kExact) || (effort >= kPartial && Try(b, kPartial)) ||
           (effort >= kNear && Try(b, kNear));
     }
@@ -718,7 +706,7 @@ class Differ {
   void SetPlace(int id, int place);
   bool IsReported(int id) const {
     return !nodes_.shared(id) && !nodes_.is_wrapper(id) &&
-           !IsLeaf(nodes_.node(id));
+           !IsLeaf(nodes_.node(id)->kind());
   }
   Expr ExprOf(int id) const { return id == kNone ? Expr() : Expr(node(id)); }
   const ExprNode* node(int id) const { return nodes_.node(id); }
@@ -791,7 +779,7 @@ void Differ::CompareTypeDefinitions() {
 }
 
 void Differ::SetPlace(int id, int place) {
-  if (matcher_.partner(id) != kNone || IsLeaf(node(id))) return;
+  if (matcher_.partner(id) != kNone || IsLeaf(node(id)->kind())) return;
   int& known = places_[id];
   if (known == kNone) {
     known = place;
@@ -915,7 +903,7 @@ StructuralDiff Differ::Run() {
     }
     std::vector<FieldChange> fields;
     CompareInferredTypes(a, b, &fields);
-    if (IsLeaf(node(b)) || node(b)->kind() == ExprKind::kLet) continue;
+    if (IsLeaf(node(b)->kind()) || node(b)->kind() == ExprKind::kLet) continue;
     if (nodes_.is_wrapper(b) && node(b)->kind() == ExprKind::kCall) continue;
     std::vector<FieldChange> others = ComparePartners(a, b);
     fields.insert(fields.begin(), std::make_move_iterator(others.begin()),

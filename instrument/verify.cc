@@ -12,11 +12,8 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/global_references.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node.h"
-#include "baton/ir/node_class.h"
-#include "baton/ir/node_kind.h"
-#include "baton/ir/node_map.h"
 #include "baton/ir/type.h"
 #include "baton/ir/verify.h"
 #include "baton/transform/pass_info.h"
@@ -28,20 +25,9 @@ namespace {
 // Whether `function`, of any kind, uses one of the global functions `names`.
 bool UsesAny(const BaseFunc& function,
              const FlatHashSet<absl::string_view>& names) {
-  NodeSet seen;
-  std::vector<const Node*> stack = {function.get()};
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    if (!seen.Insert(node)) continue;
-    if (node->kind() == IrKind::kGlobalVar &&
-        names.contains(static_cast<const GlobalVarNode*>(node)->name())) {
-      return true;
-    }
-    ForEachReference(node,
-                     [&stack](const Node* next) { stack.push_back(next); });
-  }
-  return false;
+  return AnyGlobalReference(function, [&names](const std::string& name) {
+    return names.contains(name);
+  });
 }
 
 // Which functions of a module to check.

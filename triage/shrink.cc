@@ -22,7 +22,9 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/global_references.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/type.h"
 #include "baton/ir/verify.h"
 #include "baton/relay/ir/expr.h"
@@ -91,19 +93,6 @@ double ElementsOf(const Type& type) {
   return sum;
 }
 
-bool IsLeaf(const ExprNode* node) {
-  switch (ExprKindOf(node)) {
-    case ExprKind::kVar:
-    case ExprKind::kConstant:
-    case ExprKind::kOp:
-    case ExprKind::kConstructor:
-    case ExprKind::kGlobalVar:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Puts other expressions in the place of nodes.
 class Replacer final : public ExprMutator {
  public:
@@ -129,33 +118,14 @@ const Type& TypeOf(const Var& var) {
   return var->type().defined() ? var->type() : var->annotation();
 }
 
-// Global functions that `root` refers to, by and by.
-std::vector<std::string> Reached(const IRModule& module,
-                                 const std::string& root) {
-  std::vector<std::string> names = {root};
-  for (size_t i = 0; i < names.size(); ++i) {
-    const Function function = module.Find<Function>(names[i]);
-    if (!function.defined()) continue;
-    PostOrderVisit(function, [&](const ExprNode* node) {
-      const auto* var = Expr(node).As<GlobalVarNode>();
-      if (var != nullptr &&
-          std::find(names.begin(), names.end(), var->name()) == names.end()) {
-        names.push_back(var->name());
-      }
-    });
-  }
-  return names;
-}
-
-// The functions of `module` of these names, in its order.
-IRModule Keeping(const IRModule& module,
-                 const std::vector<std::string>& names) {
+// `module` without the functions that `main` does not reach.
+IRModule ReachableFromMain(const IRModule& module) {
+  const std::vector<std::string> names = ReachableFunctions(module, {kMain});
+  const FlatHashSet<std::string> reachable(names.begin(), names.end());
   IRModule result = module;
   for (const IRModule::Definition& definition : module.functions()) {
     const std::string& name = definition.var->name();
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      result.Remove(name);
-    }
+    if (!reachable.contains(name)) result.Remove(name);
   }
   return result;
 }
@@ -447,17 +417,14 @@ std::optional<IRModule> Shrinker::WithBody(const IRModule& module,
 std::vector<Smaller> Shrinker::Functions(const IRModule& module) const {
   std::vector<Smaller> result;
   if (module.size() < 2) return result;
-  result.push_back(
-      [module] { return Typed(Keeping(module, Reached(module, kMain))); });
+  result.push_back([module] { return Typed(ReachableFromMain(module)); });
   for (const auto& [var, function] : module.functions<Function>()) {
     const std::string name = var->name();
     if (name == kMain) continue;
     result.push_back([module, name = name]() -> std::optional<IRModule> {
-      const std::vector<std::string> reached = Reached(module, name);
-      // One that refers to itself or to `main` cannot take its place.
       IRModule changed = module;
       changed.Set(kMain, module.Find(name));
-      return Typed(Keeping(changed, Reached(changed, kMain)));
+      return Typed(ReachableFromMain(changed));
     });
   }
   for (const auto& [var, function] : module.functions<Function>()) {
@@ -478,7 +445,7 @@ std::vector<Expr> Shrinker::Nodes(const IRModule& module,
   const Function function = module.Find<Function>(name);
   if (!function.defined()) return nodes;
   PostOrderVisit(function->body(), [&](const ExprNode* node) {
-    if (!IsLeaf(node)) nodes.emplace_back(node);
+    if (!IsLeaf(node->kind())) nodes.emplace_back(node);
   });
   return nodes;
 }
