@@ -125,6 +125,16 @@ TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   EXPECT_EQ(graph.node(0).name().substr(0, 5), "plus/");
 }
 
+TEST(ExportOnnxTest, AnEmptyListOfAxesStandsForAll) {
+  for (const char* axes : {"axis=[]", "axis=[], exclude=True"}) {
+    const ::onnx::ModelProto model =
+        Exported(Main(absl::StrCat("(%x: Tensor[(2, 3), float32]) { sum(%x, ",
+                                   axes, ", keepdims=True) }")));
+    EXPECT_THAT(Ops(model.graph()), ElementsAre("ReduceSum")) << axes;
+    EXPECT_THAT(model.graph().initializer(0).dims(), ElementsAre(2)) << axes;
+  }
+}
+
 TEST(ExportOnnxTest, TheOpsetDecidesAboutFormAndVersion) {
   const IRModule module = Main(
       "(%x: Tensor[(2, 3), float32]) { max(%x, axis=[1], keepdims=True) }");
@@ -245,7 +255,8 @@ TEST(ExportOnnxTest, TheSameModuleGivesTheSameBytes) {
       "(%x: Tensor[(1, 3, 8, 8), float32],"
       " %w: Tensor[(4, 3, 3, 3), float32]) {"
       "  %0 = nn.conv2d(%x, %w);"
-      "  (nn.softmax(%0), mean(%0, axis=[2, 3]), clip(%0, a_min=0f, a_max=6f)) }");
+      "  (nn.softmax(%0), mean(%0, axis=[2, 3]), clip(%0, a_min=0f, a_max=6f)) "
+      "}");
   const auto first = ExportOnnx(module);
   const auto second = ExportOnnx(module);
   ASSERT_THAT(first, IsOk());

@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/graph.h"
@@ -60,9 +61,7 @@ class CallExport {
   // The attributes; the defaults if the call has none.
   template <typename T>
   const T& attrs() const {
-    static const T& defaults = *new T;
-    const T* given = call_.attrs_as<T>();
-    return given == nullptr ? defaults : *given;
+    return AttrsOrDefaults<T>(call_.attrs());
   }
 
   int num_args() const { return call_.num_args(); }
@@ -133,6 +132,12 @@ class CallExport {
 using ExportFn = absl::StatusOr<Values> (*)(CallExport& call);
 
 OpAttrMap<ExportFn>& OnnxExporters();
+
+// An axis of a tensor of that rank, which a typed call names, counted from the
+// front.
+constexpr int64_t FromFront(int64_t axis, int rank) {
+  return axis < 0 ? axis + rank : axis;
+}
 
 // The dimensions as numbers; Unimplemented if one is not known.
 absl::StatusOr<std::vector<int64_t>> KnownDims(absl::Span<const Dim> dims,

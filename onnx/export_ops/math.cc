@@ -20,6 +20,7 @@
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
 
@@ -208,19 +209,6 @@ absl::StatusOr<Values> Relu(CallExport& call) {
 
 // --- Reductions ------------------------------------------------------------
 
-// The axes that are reduced, in order.
-Ints ReducedAxes(const std::optional<Ints>& given, bool exclude, int rank) {
-  std::vector<bool> named(rank, !given.has_value());
-  if (given.has_value()) {
-    for (int64_t axis : *given) named[axis < 0 ? axis + rank : axis] = true;
-  }
-  Ints result;
-  for (int i = 0; i < rank; ++i) {
-    if (named[i] != (exclude && given.has_value())) result.push_back(i);
-  }
-  return result;
-}
-
 // Reduces `x`. That no axes are reduced is not the same as none being given.
 ValueId Reduce(CallExport& call, absl::string_view op, ValueId x,
                const Ints& axes, bool keepdims) {
@@ -246,7 +234,8 @@ absl::StatusOr<Values> Reduction(CallExport& call) {
   const DType wide = ReducedIn(dtype);
   const ValueId result = Reduce(
       call, kName.view(), call.Cast(call.Arg(0), dtype, wide),
-      ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0)), attrs.keepdims);
+      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0)),
+      attrs.keepdims);
   return Values{call.Cast(result, wide, call.ResultType()->dtype())};
 }
 
@@ -260,7 +249,7 @@ absl::StatusOr<Values> Mean(CallExport& call) {
 absl::StatusOr<std::pair<ValueId, int64_t>> OneAxis(
     CallExport& call, const std::optional<Ints>& given, bool exclude) {
   const int rank = call.Rank(0);
-  const Ints axes = ReducedAxes(given, exclude, rank);
+  const Ints axes = relay::layouts::ReducedAxes(given, exclude, rank);
   if (axes.size() == 1) return std::pair(call.Arg(0), axes[0]);
   if (static_cast<int>(axes.size()) == rank) {
     return std::pair(call.Reshape(call.Arg(0), {-1}), int64_t{0});
@@ -288,7 +277,8 @@ absl::StatusOr<Values> ArgReduction(CallExport& call) {
 
 absl::StatusOr<Values> Variance(CallExport& call) {
   const auto& attrs = call.attrs<relay::VarianceAttrs>();
-  const Ints axes = ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
+  const Ints axes =
+      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
   const ValueId x = call.Arg(0);
   // The second argument is the mean, with all axes.
   const ValueId centered = call.Node("Sub", {x, call.Arg(1)});

@@ -271,7 +271,7 @@ Factor FactorOf(CallExport& call, int i, bool transposed) {
     Ints given;
     if (attrs != nullptr && attrs->axes.has_value()) {
       for (int64_t axis : *attrs->axes) {
-        given.push_back(axis < 0 ? axis + rank : axis);
+        given.push_back(FromFront(axis, rank));
       }
     } else if (rank == 2) {
       given = axes;
@@ -327,8 +327,8 @@ absl::StatusOr<Values> BatchMatmul(CallExport& call) {
 // --- Activation ------------------------------------------------------------
 
 // A vector along an axis of a tensor of that rank.
-ValueId AlongAxis(CallExport& call, ValueId vector, int rank, int axis) {
-  if (axis < 0) axis += rank;
+ValueId AlongAxis(CallExport& call, ValueId vector, int rank, int64_t axis) {
+  axis = FromFront(axis, rank);
   Ints axes;
   for (int i = 1; i < rank - axis; ++i) axes.push_back(i);
   return call.Unsqueeze(vector, axes);
@@ -385,12 +385,10 @@ absl::StatusOr<ValueId> VectorOr(CallExport& call, int i, bool is_used,
   return call.TensorConstant(std::move(values).Freeze());
 }
 
-int NormalAxis(int axis, int rank) { return axis < 0 ? axis + rank : axis; }
-
 absl::StatusOr<Values> BatchNorm(CallExport& call) {
   const auto& attrs = call.attrs<relay::BatchNormAttrs>();
   const int rank = call.Rank(0);
-  const int axis = NormalAxis(attrs.axis, rank);
+  const int64_t axis = FromFront(attrs.axis, rank);
   BATON_ASSIGN_OR_RETURN(const ValueId gamma,
                          VectorOr(call, 1, attrs.scale, 1));
   BATON_ASSIGN_OR_RETURN(const ValueId beta,
@@ -407,7 +405,7 @@ absl::StatusOr<Values> BatchNorm(CallExport& call) {
 absl::StatusOr<Values> InstanceNorm(CallExport& call) {
   const auto& attrs = call.attrs<relay::InstanceNormAttrs>();
   const int rank = call.Rank(0);
-  const int axis = NormalAxis(attrs.axis, rank);
+  const int64_t axis = FromFront(attrs.axis, rank);
   if (rank < 3) return absl::UnimplementedError("without spatial axes");
   BATON_ASSIGN_OR_RETURN(const ValueId gamma,
                          VectorOr(call, 1, attrs.scale, 1));
@@ -442,7 +440,7 @@ ValueId Standardized(CallExport& call, ValueId x,
 absl::StatusOr<Values> LayerNorm(CallExport& call) {
   const auto& attrs = call.attrs<relay::LayerNormAttrs>();
   const int rank = call.Rank(0);
-  const int axis = NormalAxis(attrs.axis, rank);
+  const int64_t axis = FromFront(attrs.axis, rank);
   if (axis == rank - 1 && call.opset() >= 17 && attrs.scale) {
     Values inputs = {call.Arg(0), call.Arg(1)};
     if (attrs.center) inputs.push_back(call.Arg(2));
@@ -466,7 +464,7 @@ absl::StatusOr<Values> LayerNorm(CallExport& call) {
 absl::StatusOr<Values> GroupNorm(CallExport& call) {
   const auto& attrs = call.attrs<relay::GroupNormAttrs>();
   const int rank = call.Rank(0);
-  if (NormalAxis(attrs.axis, rank) != 1 || attrs.num_groups < 1) {
+  if (FromFront(attrs.axis, rank) != 1 || attrs.num_groups < 1) {
     return absl::UnimplementedError("with channels on another axis than 1");
   }
   BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
@@ -487,7 +485,7 @@ absl::StatusOr<Values> GroupNorm(CallExport& call) {
 absl::StatusOr<Values> Lrn(CallExport& call) {
   const auto& attrs = call.attrs<relay::LRNAttrs>();
   const int rank = call.Rank(0);
-  const int axis = NormalAxis(attrs.axis, rank);
+  const int64_t axis = FromFront(attrs.axis, rank);
   ValueId x = WithAxisAt(call, call.Arg(0), rank, axis, 1);
   x = call.Node("LRN", {x},
                 NodeAttributes()

@@ -33,7 +33,7 @@ absl::Status CheckQuantized(CallExport& call, DType dtype) {
 NodeAttributes AxisOf(CallExport& call, int axis, int scale) {
   NodeAttributes attributes;
   if (call.Rank(scale) == 1) {
-    attributes.Int("axis", axis < 0 ? axis + call.Rank(0) : axis);
+    attributes.Int("axis", FromFront(axis, call.Rank(0)));
   }
   return attributes;
 }

@@ -40,10 +40,6 @@ using Ints = std::vector<int64_t>;
 
 constexpr DType kInt64 = DType::Int(64);
 
-int64_t NormalAxis(int64_t axis, int rank) {
-  return axis < 0 ? axis + rank : axis;
-}
-
 Ints Iota(int64_t size) {
   Ints result(size);
   std::iota(result.begin(), result.end(), 0);
@@ -131,7 +127,7 @@ absl::StatusOr<Values> Transpose(CallExport& call) {
   for (int i = rank - 1; i >= 0; --i) axes.push_back(i);
   if (attrs.axes.has_value()) {
     axes = *attrs.axes;
-    for (int64_t& axis : axes) axis = NormalAxis(axis, rank);
+    for (int64_t& axis : axes) axis = FromFront(axis, rank);
   }
   return Values{call.Transpose(call.Arg(0), axes)};
 }
@@ -150,7 +146,7 @@ absl::StatusOr<Values> Squeeze(CallExport& call) {
   Ints axes;
   if (attrs.axis.has_value()) {
     axes = *attrs.axis;
-    for (int64_t& axis : axes) axis = NormalAxis(axis, call.Rank(0));
+    for (int64_t& axis : axes) axis = FromFront(axis, call.Rank(0));
     std::sort(axes.begin(), axes.end());
   } else {
     const absl::Span<const Dim> shape = call.ArgType(0)->shape();
@@ -163,8 +159,7 @@ absl::StatusOr<Values> Squeeze(CallExport& call) {
 
 absl::StatusOr<Values> ExpandDims(CallExport& call) {
   const auto& attrs = call.attrs<relay::ExpandDimsAttrs>();
-  const int64_t begin =
-      attrs.axis < 0 ? attrs.axis + call.Rank(0) + 1 : attrs.axis;
+  const int64_t begin = FromFront(attrs.axis, call.Rank(0) + 1);
   Ints axes;
   for (int i = 0; i < attrs.num_newaxis; ++i) axes.push_back(begin + i);
   return Values{call.Unsqueeze(call.Arg(0), axes)};
@@ -282,8 +277,8 @@ absl::StatusOr<Values> Concatenate(CallExport& call) {
 }
 
 absl::StatusOr<Values> Stack(CallExport& call) {
-  const int64_t axis = NormalAxis(call.attrs<relay::StackAttrs>().axis,
-                                  call.ResultType()->rank());
+  const int64_t axis = FromFront(call.attrs<relay::StackAttrs>().axis,
+                                 call.ResultType()->rank());
   const Values fields = call.Fields(0);
   Values inputs;
   for (ValueId field : fields) {
@@ -295,7 +290,7 @@ absl::StatusOr<Values> Stack(CallExport& call) {
 
 absl::StatusOr<Values> Split(CallExport& call) {
   const auto& attrs = call.attrs<relay::SplitAttrs>();
-  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   Ints sizes;
   for (const Type& field : call.call().tuple_type()->fields()) {
     const Dim& dim = field.As<TensorTypeNode>()->dim(static_cast<int>(axis));
@@ -317,7 +312,7 @@ absl::StatusOr<Values> Repeat(CallExport& call) {
   BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
   int64_t extent = 1;
   if (attrs.axis.has_value()) {
-    axis = NormalAxis(*attrs.axis, call.Rank(0));
+    axis = FromFront(*attrs.axis, call.Rank(0));
     extent = shape[axis];
   } else {
     x = call.Reshape(x, {-1});
@@ -350,7 +345,7 @@ absl::StatusOr<Values> DynTile(CallExport& call) {
 }
 
 absl::StatusOr<Values> Reverse(CallExport& call) {
-  const int64_t axis = NormalAxis(
+  const int64_t axis = FromFront(
       call.attrs<relay::ReverseAttrs>().axis.value_or(0), call.Rank(0));
   return Values{
       call.Node("Slice", {call.Arg(0), call.Ints({-1}), call.Ints({INT64_MIN}),
@@ -467,7 +462,7 @@ absl::StatusOr<Values> Take(CallExport& call) {
   int64_t axis = 0;
   Dim extent;
   if (attrs.axis.has_value()) {
-    axis = NormalAxis(*attrs.axis, call.Rank(0));
+    axis = FromFront(*attrs.axis, call.Rank(0));
     extent = call.ArgType(0)->dim(static_cast<int>(axis));
   } else {
     if (call.Rank(0) != 1) x = call.Reshape(x, {-1});
@@ -483,7 +478,7 @@ absl::StatusOr<Values> Take(CallExport& call) {
 }
 
 absl::StatusOr<Values> Gather(CallExport& call) {
-  const int64_t axis = NormalAxis(
+  const int64_t axis = FromFront(
       call.attrs<relay::GatherAttrs>().axis.value_or(0), call.Rank(0));
   return Values{call.Node(
       "GatherElements",
@@ -534,7 +529,7 @@ absl::StatusOr<Values> ScatterElements(CallExport& call) {
   const auto& attrs = call.attrs<relay::ScatterElementsAttrs>();
   BATON_ASSIGN_OR_RETURN(NodeAttributes attributes,
                          ReductionOf(call, attrs.reduction));
-  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   attributes.Int("axis", axis);
   return Values{call.Node("ScatterElements",
                           {call.Arg(0), AsInt64(call, 1), call.Arg(2)},
@@ -620,7 +615,7 @@ ValueId ExtentOf(CallExport& call, int64_t axis) {
 
 Values TopKResult(CallExport& call, const relay::TopKAttrs& attrs, ValueId k) {
   const Sorted sorted =
-      TopKOf(call, k, NormalAxis(attrs.axis, call.Rank(0)), attrs.is_ascend);
+      TopKOf(call, k, FromFront(attrs.axis, call.Rank(0)), attrs.is_ascend);
   const TupleTypeNode* both = call.call().tuple_type();
   const TensorTypeNode* indices = both == nullptr
                                       ? call.ResultType()
@@ -633,7 +628,7 @@ Values TopKResult(CallExport& call, const relay::TopKAttrs& attrs, ValueId k) {
 
 absl::StatusOr<Values> TopK(CallExport& call) {
   const auto& attrs = call.attrs<relay::TopKAttrs>();
-  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   const bool all = attrs.k.value_or(0) < 1;
   return TopKResult(call, attrs,
                     all ? ExtentOf(call, axis) : call.Ints({*attrs.k}));
@@ -648,7 +643,7 @@ absl::StatusOr<Values> DynTopK(CallExport& call) {
 
 absl::StatusOr<Values> Argsort(CallExport& call) {
   const auto& attrs = call.attrs<relay::ArgsortAttrs>();
-  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   const Sorted sorted =
       TopKOf(call, ExtentOf(call, axis), axis, attrs.is_ascend);
   return Values{FromInt64(call, sorted.indices, call.ResultType()->dtype())};
@@ -656,7 +651,7 @@ absl::StatusOr<Values> Argsort(CallExport& call) {
 
 absl::StatusOr<Values> Sort(CallExport& call) {
   const auto& attrs = call.attrs<relay::ArgsortAttrs>();
-  const int64_t axis = NormalAxis(attrs.axis, call.Rank(0));
+  const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   return Values{
       TopKOf(call, ExtentOf(call, axis), axis, attrs.is_ascend).values};
 }
@@ -669,7 +664,7 @@ absl::StatusOr<Values> CumSum(CallExport& call) {
   ValueId x = call.Cast(call.Arg(0), call.ElementType(0), wide);
   int64_t axis = 0;
   if (attrs.axis.has_value()) {
-    axis = NormalAxis(*attrs.axis, call.Rank(0));
+    axis = FromFront(*attrs.axis, call.Rank(0));
   } else {
     x = call.Reshape(x, {-1});
   }
