@@ -1,5 +1,5 @@
-// For instruments that listen to what passes tell: remarks, statistics,
-// origins (ir/pass_log.h).
+// PassListener: lets an instrument collect the remarks, statistics and origins
+// that passes log while they run (ir/pass_log.h).
 
 #ifndef BATON_INSTRUMENT_PASS_LISTENER_H_
 #define BATON_INSTRUMENT_PASS_LISTENER_H_
@@ -13,23 +13,24 @@
 
 namespace baton {
 
-// A member of an instrument, which calls Before in RunBeforePass, and After in
-// RunAfterPass and PassFailed.
+// An instrument has one as a member, calls Before() in its RunBeforePass, and
+// After() in its RunAfterPass and its PassFailed.
 class PassListener {
  public:
   PassListener() = default;
   PassListener(const PassListener&) = delete;
   PassListener& operator=(const PassListener&) = delete;
 
-  // `wanted`: what to listen to while `pass` runs; bits of
-  // internal::LogListener.
+  // Collects while `pass` runs. `wanted`: what, as bits of
+  // internal::LogListener::wanted.
   void Before(const PassExecution& pass, uint8_t wanted);
   void After();
 
-  // True between executions that are complete in log(): what a pass that runs
-  // inside the body of a function pass tells arrives when that pass ends.
+  // Whether log() holds all that `pass`, which has just ended, logged. False
+  // inside the body of a function pass, whose log arrives when it ends.
   static bool IsComplete(const PassExecution& pass);
 
+  // What was collected; the instrument may take entries out.
   PassLog& log() { return log_; }
   const PassLog& log() const { return log_; }
 

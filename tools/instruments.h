@@ -94,6 +94,13 @@ class InstrumentFactory {
 // Every instrument that is linked in.
 Registry<InstrumentFactory>& Instruments();
 
+// The heading in a help of the flags of the instrument `name`.
+std::string InstrumentHeading(absl::string_view name,
+                              const InstrumentFactory& factory);
+
+// Adds the flags of every instrument, each under the heading of its instrument.
+absl::Status AddInstrumentFlags(FlagSet& flags);
+
 #define BATON_REGISTER_INSTRUMENT(name, doc, make)             \
   [[maybe_unused]] static const bool BATON_INSTRUMENT_CONCAT_( \
       baton_instrument_registration_, __COUNTER__) =           \

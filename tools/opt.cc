@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -24,23 +23,17 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/limits.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
-#include "baton/base/text_file.h"
-#include "baton/base/value_text.h"
 #include "baton/instrument/bisect.h"
-#include "baton/instrument/check_values.h"
 #include "baton/instrument/dump.h"
 #include "baton/instrument/op_differ.h"
 #include "baton/instrument/print_ir.h"
 #include "baton/instrument/progress.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/timing.h"
-#include "baton/instrument/verify.h"
-#include "baton/instrument/verify_contracts.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/diagnostics.h"
@@ -51,7 +44,6 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/pattern/rewrite_rule.h"
-#include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/testing/workloads/workload.h"
@@ -59,19 +51,16 @@
 #include "baton/tools/files.h"
 #include "baton/tools/flags.h"
 #include "baton/tools/input.h"
-#include "baton/tools/instruments.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/run_settings.h"
 #include "baton/tools/triage_report.h"
 #include "baton/tools/why_not.h"
-#include "baton/transform/contracts.h"
 #include "baton/transform/limits_config.h"
-#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
-#include "baton/transform/pipeline.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/progress_page.h"
@@ -80,18 +69,6 @@ namespace baton {
 namespace {
 
 constexpr char kStandardStream[] = "-";
-
-absl::Status CheckPassNames(absl::string_view flag,
-                            const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    absl::Status status = PassRegistry::Global().Info(name).status();
-    if (!status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat("--", flag, ": ", status.message()));
-    }
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<IRModule> LoadWorkload(const OptOptions& options) {
   if (!options.bind_params) {
@@ -254,17 +231,6 @@ absl::StatusOr<Job> LoadInput(const OptOptions& options, std::istream& in,
   return Job{options.workload, {{.module = std::move(module)}}, options.run};
 }
 
-absl::StatusOr<AttrMap> Config(const RunOptions& run) {
-  BATON_ASSIGN_OR_RETURN(AttrMap config,
-                         ParseKeyValues(run.config, "--config"));
-  const std::string& threads = ThreadsConfig().name();
-  const bool is_set = std::any_of(
-      config.begin(), config.end(),
-      [&threads](const auto& setting) { return setting.first == threads; });
-  if (!is_set) config.emplace_back(threads, run.threads);
-  return config;
-}
-
 bool PrintsModules(const OptOptions& options) {
   return !options.print_before.empty() || !options.print_after.empty() ||
          options.print_changed != "none";
@@ -402,33 +368,22 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
         several ? absl::StrCat(options.dump_dir, "/", module_number)
                 : options.dump_dir));
   }
-  BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
-  for (const InstrumentFactory* factory : factories) {
-    BATON_ASSIGN_OR_RETURN(
-        auto instrument,
-        factory->Make(
-            run.instrument_flags,
-            {.pipeline = pipeline,
-             .module_number = several ? static_cast<int>(module_number) : 0,
-             .report = [&console](absl::string_view text) {
-               console.Report(text);
-             }}));
-    if (instrument == nullptr) continue;
-    add(std::move(instrument));
-    watch.has_registered_ = true;
-  }
+  BATON_ASSIGN_OR_RETURN(
+      PassInstruments more,
+      RegisteredInstruments(
+          run, {.pipeline = pipeline,
+                .module_number = several ? static_cast<int>(module_number) : 0,
+                .report = [&console](absl::string_view text) {
+                  console.Report(text);
+                }}));
+  watch.has_registered_ = !more.empty();
+  for (auto& instrument : more) add(std::move(instrument));
   // Those that may find fault come last: the others have seen the culprit.
-  if (run.verify_each) add(std::make_shared<VerifyInstrument>());
-  if (run.verify_contracts) {
-    add(std::make_shared<VerifyContractsInstrument>());
-  }
-  if (run.check_values) {
-    add(std::make_shared<CheckValuesInstrument>(CheckValuesOptions{
-        .seed = static_cast<uint32_t>(run.seed),
-        .not_compared = [&console](absl::string_view line) {
-          console.Report(absl::StrCat("--check_values: ", line, "\n"));
-        }}));
-  }
+  BATON_ASSIGN_OR_RETURN(
+      more, CheckingInstruments(run, [&console](absl::string_view text) {
+        console.Report(text);
+      }));
+  for (auto& instrument : more) add(std::move(instrument));
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {
     add(std::make_shared<ProgressInstrument>(
@@ -470,19 +425,12 @@ struct Outcome {
 absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
                                   const OptOptions& options,
                                   const RunOptions& run, const Watch& watch) {
-  BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
-  const PassContext context({.opt_level = run.opt_level,
-                             .required_pass = run.required_pass,
-                             .disabled_pass = run.disabled_pass,
-                             .config = std::move(config),
-                             .instruments = watch.instruments()});
-  return context.Run([&]() -> absl::StatusOr<Outcome> {
+  BATON_ASSIGN_OR_RETURN(const Pass complete,
+                         CompletePipeline(pipeline, run, module));
+  BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
+  context.instruments = watch.instruments();
+  return PassContext(std::move(context)).Run([&]() -> absl::StatusOr<Outcome> {
     Outcome outcome;
-    Pass complete = pipeline;
-    if (run.insert_required) {
-      BATON_ASSIGN_OR_RETURN(complete,
-                             InsertRequired(pipeline, module, context));
-    }
     BATON_ASSIGN_OR_RETURN(outcome.module, complete(std::move(module)));
     BATON_ASSIGN_OR_RETURN(outcome.report, watch.Report());
     if (!options.report.empty()) {
@@ -507,27 +455,6 @@ std::string WriteReproducer(const IRModule& module, const RunOptions& run,
   }
   return written.ok() ? absl::StrCat("reproducer: ", path)
                       : std::string(written.message());
-}
-
-// Adds the rules of `files` to those that are linked in. An error if something
-// is wrong with one of them.
-absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
-    const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
-    relay::RuleRegistry::Global().AddText(file, text);
-  }
-  return relay::RuleRegistry::Global().Rules();
-}
-
-// The pipeline; an error if anything else in `run` is wrong.
-absl::StatusOr<Pass> CheckRunOptions(const RunOptions& run) {
-  BATON_RETURN_IF_ERROR(LoadRules(run.rules).status());
-  BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
-  BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
-  BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
-  BATON_RETURN_IF_ERROR(PassContext({.config = std::move(config)}).status());
-  return ParsePipeline(run.passes, PassRegistry::Global(), "--passes");
 }
 
 // The format of the result.
@@ -607,57 +534,15 @@ absl::Status CheckRules(const std::vector<std::string>& files,
 absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
                                   const OptStreams& streams) {
   Console console(streams.reports, options.progress);
-  BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
-  BATON_ASSIGN_OR_RETURN(const AttrMap config, Config(options.run));
-  const Limits limits = LimitsOf(config);
+  BATON_RETURN_IF_ERROR(PipelineOf(options.run).status());
+  BATON_ASSIGN_OR_RETURN(const PassContextOptions context,
+                         ContextOf(options.run));
+  const Limits limits = LimitsOf(context.config);
   const ScopedLimits scoped_limits(limits);
   BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
-  BATON_ASSIGN_OR_RETURN(Pass pipeline, CheckRunOptions(job.run));
+  BATON_ASSIGN_OR_RETURN(Pass pipeline, PipelineOf(job.run));
   return OptJob{std::move(job.name), std::move(job.modules), std::move(job.run),
                 std::move(pipeline)};
-}
-
-absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
-                                               const Pass& pipeline,
-                                               bool finds_fault) {
-  PipelineSettings settings;
-  BATON_ASSIGN_OR_RETURN(AttrMap config, Config(run));
-  settings.context = {.opt_level = run.opt_level,
-                      .required_pass = run.required_pass,
-                      .disabled_pass = run.disabled_pass,
-                      .config = std::move(config)};
-  settings.make_instruments =
-      [run, &pipeline, finds_fault]() -> absl::StatusOr<PassInstruments> {
-    PassInstruments instruments;
-    if (run.bisect_limit >= 0) {
-      instruments.push_back(
-          std::make_shared<BisectInstrument>(run.bisect_limit));
-    }
-    if (!finds_fault) return instruments;
-    BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
-    for (const InstrumentFactory* factory : factories) {
-      BATON_ASSIGN_OR_RETURN(
-          auto instrument,
-          factory->Make(run.instrument_flags,
-                        {.pipeline = pipeline,
-                         .module_number = 0,
-                         .report = [](absl::string_view /*text*/) {}}));
-      if (instrument != nullptr) instruments.push_back(std::move(instrument));
-    }
-    if (run.verify_each) {
-      instruments.push_back(std::make_shared<VerifyInstrument>());
-    }
-    if (run.verify_contracts) {
-      instruments.push_back(std::make_shared<VerifyContractsInstrument>());
-    }
-    if (run.check_values) {
-      instruments.push_back(std::make_shared<CheckValuesInstrument>(
-          CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed),
-                             .not_compared = [](absl::string_view) {}}));
-    }
-    return instruments;
-  };
-  return settings;
 }
 
 namespace {
@@ -726,10 +611,15 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
   // That of a file, say, is no failure of the passes.
   if (!failed.failure.failed()) return absl::AbortedError(message);
   failed.module = job.modules[observed.item].module;
+  // If passes are missing, that is the failure.
+  absl::StatusOr<Pass> complete =
+      CompletePipeline(pipeline, job.run, failed.module);
+  if (complete.ok()) failed.pipeline = *std::move(complete);
+  failed.run.insert_required = false;
   BATON_ASSIGN_OR_RETURN(failed.settings,
-                         FaultSettings(job.run, pipeline, true));
+                         FaultSettings(failed.run, failed.pipeline, true));
   BATON_ASSIGN_OR_RETURN(failed.replay,
-                         FaultSettings(job.run, pipeline, false));
+                         FaultSettings(failed.run, failed.pipeline, false));
   console.Progress("triage");
   const absl::StatusOr<std::string> lines = WriteTriage(
       failed,
@@ -746,16 +636,17 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));
   // What can be found wrong at once is not left for later.
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
-  BATON_RETURN_IF_ERROR(CheckRunOptions(options.run).status());
+  BATON_RETURN_IF_ERROR(PipelineOf(options.run).status());
   BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
   BATON_RETURN_IF_ERROR(CreateRemarks(options, console, nullptr).status());
   // Those of the passes are those of what reads their input, too.
-  BATON_ASSIGN_OR_RETURN(const AttrMap config, Config(options.run));
-  const Limits limits = LimitsOf(config);
+  BATON_ASSIGN_OR_RETURN(const PassContextOptions context,
+                         ContextOf(options.run));
+  const Limits limits = LimitsOf(context.config);
   const ScopedLimits scoped_limits(limits);
 
   BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
-  BATON_ASSIGN_OR_RETURN(const Pass pipeline, CheckRunOptions(job.run));
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(job.run));
   if (!options.triage.empty()) {
     return RunJobWithTriage(options, job, pipeline, console, streams);
   }

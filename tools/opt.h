@@ -14,7 +14,6 @@
 #include "baton/tools/input.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
-#include "baton/triage/failure.h"
 
 namespace baton {
 
@@ -212,14 +211,6 @@ struct OptJob {
 // Reads the input. What is wrong with it is written to `streams.reports`.
 absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
                                   const OptStreams& streams);
-
-// The context that `run` asks for, and the instruments that may find fault with
-// a pass: those that libraries add, --verify_each, --check_values. After
-// --bisect_limit, which is among them in any case. The pipeline must outlive
-// the result.
-absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
-                                               const Pass& pipeline,
-                                               bool finds_fault);
 
 // What is linked into this binary, a line each.
 void ListPasses(std::ostream& out);

@@ -67,11 +67,6 @@ struct ListOptions {
 // These are Abseil's, and shown under kListFlags.
 constexpr const char* kAbseilFlags[] = {"help", "version"};
 
-// The heading of an instrument's flags in the help.
-std::string Heading(absl::string_view instrument, absl::string_view doc) {
-  return absl::StrCat("Instrument ", instrument, ". ", doc);
-}
-
 absl::StatusOr<FlagSet> OwnFlags() {
   FlagSet flags;
   for (const std::vector<Flag>* own :
@@ -85,13 +80,7 @@ absl::StatusOr<FlagSet> OwnFlags() {
 // With the flags of registered instruments.
 absl::StatusOr<FlagSet> AllFlags() {
   BATON_ASSIGN_OR_RETURN(FlagSet flags, OwnFlags());
-  for (const std::string& name : Instruments().Names()) {
-    BATON_ASSIGN_OR_RETURN(const InstrumentFactory* factory,
-                           Instruments().Get(name));
-    BATON_RETURN_IF_ERROR(flags.Add(factory->flags(),
-                                    absl::StrCat("the instrument ", name),
-                                    Heading(name, factory->doc())));
-  }
+  BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags));
   return flags;
 }
 
@@ -149,7 +138,7 @@ std::string WholeHelp(const FlagSet& flags, absl::string_view program) {
   for (const std::string& name : Instruments().Names()) {
     const InstrumentFactory* factory = Instruments().Find(name);
     if (factory == nullptr || factory->flags().empty()) continue;
-    const std::string heading = Heading(name, factory->doc());
+    const std::string heading = InstrumentHeading(name, *factory);
     absl::StrAppend(&help, "\n", heading, "\n", flags.Help(heading));
   }
   const std::vector<const absl::CommandLineFlag*> others = OtherFlags();

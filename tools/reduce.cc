@@ -27,6 +27,7 @@
 #include "baton/tools/files.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/reduced_test.h"
+#include "baton/tools/run_settings.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pipeline.h"
 #include "baton/transform/sequential.h"
@@ -208,6 +209,9 @@ absl::Status ReduceTool(const OptOptions& input,
   job.run.threads = 1;
   if (options.differs) job.run.check_values = true;
   const IRModule& module = job.modules[0].module;
+  BATON_ASSIGN_OR_RETURN(job.pipeline,
+                         CompletePipeline(job.pipeline, job.run, module));
+  job.run.insert_required = false;
   BATON_ASSIGN_OR_RETURN(const PipelineSettings settings,
                          FaultSettings(job.run, job.pipeline, true));
   BATON_ASSIGN_OR_RETURN(const PipelineSettings replay,

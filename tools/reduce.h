@@ -17,20 +17,20 @@ inline constexpr char kReduceFlags[] = "How";
 // Each field in VisitFields is a flag of its name, beside those of baton-opt
 // that say what runs.
 struct ReduceToolOptions {
-  // What is looked for; one of them is given. `fails` is a regular expression,
-  // and looks for any error if it is empty and `wants_error`.
-  std::string fails;
-  bool wants_error = false;
-  bool differs = false;
-  bool crashes = false;
-  std::string test;
+  // What is looked for. At most one is set; with none, the reduction keeps
+  // whatever failure the run shows.
+  bool wants_error = false;  // an error; no flag: --fails, with or without RE
+  std::string fails;         // RE2 that its message matches; empty: any
+  bool differs = false;      // an error of --check_values
+  bool crashes = false;      // a crash or a time-out
+  std::string test;          // a shell command that ends with 0
 
-  std::string output;
-  int jobs = 2;
-  double test_seconds = 10;
-  double seconds = 0;
-  double memory_gb = 0;
-  std::string tool = "baton-opt";
+  std::string output;              // a file; empty or `-`: standard output
+  int jobs = 2;                    // tests at one time
+  double test_seconds = 10;        // processor time of one test
+  double seconds = 0;              // processor time of all; 0: no limit
+  double memory_gb = 0;            // memory of one test; 0: no limit
+  std::string tool = "baton-opt";  // the program that RUN lines call
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -79,9 +79,10 @@ struct ReduceToolOptions {
   }
 };
 
-// Reduces what `input` says to a test (tools/reduced_test.h). What was found is
-// said on `streams.reports`. Errors: those of the input; nothing is wrong with
-// it; the output cannot be written.
+// Reduces the module and the pipeline of `input` to a test
+// (tools/reduced_test.h). Writes to `streams.reports` which execution is guilty
+// and how far the program was reduced. Errors: `input` has one; its run does
+// not fail, or not in the way that is looked for; the output cannot be written.
 absl::Status ReduceTool(const OptOptions& input,
                         const ReduceToolOptions& options,
                         const OptStreams& streams);

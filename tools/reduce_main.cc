@@ -51,13 +51,7 @@ absl::StatusOr<FlagSet> AllFlags() {
        {&FlagsOf<ReduceToolOptions>(), &InputFlags(), &FlagsOf<RunOptions>()}) {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-reduce"));
   }
-  for (const std::string& name : Instruments().Names()) {
-    BATON_ASSIGN_OR_RETURN(const InstrumentFactory* factory,
-                           Instruments().Get(name));
-    BATON_RETURN_IF_ERROR(flags.Add(factory->flags(),
-                                    absl::StrCat("the instrument ", name),
-                                    absl::StrCat("Instrument ", name)));
-  }
+  BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags));
   return flags;
 }
 

@@ -96,6 +96,15 @@ TEST(ReduceTest, Errors) {
   EXPECT_THAT(r.run.err, HasSubstr("reduced to 0 calls, 1 passes"));
 }
 
+TEST(ReduceTest, PassesThatAreInsertedRunToo) {
+  const Reduced r = Reduce(Program() +
+                           " --passes=ManifestLifetimes,LoseVariable "
+                           "--insert_required --verify_each --fails");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  // After ToANormalForm, which ManifestLifetimes needs.
+  EXPECT_THAT(r.run.err, HasSubstr("guilty: #5 LoseVariable\n"));
+}
+
 TEST(ReduceTest, ErrorsByMessage) {
   const std::string args =
       Program() + " --passes=InferType,FailIfTyped --fails=";

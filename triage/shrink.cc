@@ -130,35 +130,71 @@ IRModule ReachableFromMain(const IRModule& module) {
   return result;
 }
 
+// Rebuilds a value from its leaves, which may be nested to any depth.
+// `parts(value)` is null for a leaf.
+template <typename T, typename Parts, typename Leaf, typename Join>
+T Rebuilt(const T& root, const Parts& parts, const Leaf& leaf,
+          const Join& join) {
+  struct Open {
+    absl::Span<const T> parts;
+    std::vector<T> done;
+  };
+  std::vector<Open> open;
+  const T* next = &root;
+  while (true) {
+    T result;
+    if (const std::optional<absl::Span<const T>> inner = parts(*next)) {
+      open.push_back({*inner, {}});
+    } else {
+      result = leaf(*next);
+      if (open.empty()) return result;
+      open.back().done.push_back(std::move(result));
+    }
+    while (open.back().done.size() == open.back().parts.size()) {
+      result = join(std::move(open.back().done));
+      open.pop_back();
+      if (open.empty()) return result;
+      open.back().done.push_back(std::move(result));
+    }
+    next = &open.back().parts[open.back().done.size()];
+  }
+}
+
 AttrValue Resized(const AttrValue& value, int64_t from, int64_t to) {
-  if (const auto* number = value.As<int64_t>()) {
-    return *number == from ? AttrValue(to) : value;
-  }
-  if (const auto* list = value.As<AttrList>()) {
-    AttrList result;
-    for (const AttrValue& item : *list)
-      result.push_back(Resized(item, from, to));
-    return result;
-  }
-  return value;
+  using Parts = std::optional<absl::Span<const AttrValue>>;
+  return Rebuilt(
+      value,
+      [](const AttrValue& part) -> Parts {
+        const auto* list = part.As<AttrList>();
+        return list == nullptr ? Parts() : Parts(*list);
+      },
+      [&](const AttrValue& part) -> AttrValue {
+        const auto* number = part.As<int64_t>();
+        return number != nullptr && *number == from ? AttrValue(to) : part;
+      },
+      [](AttrList list) { return AttrValue(std::move(list)); });
 }
 
 Type Resized(const Type& type, int64_t from, int64_t to) {
-  if (const auto* tensor = type.As<TensorTypeNode>()) {
-    Dims dims(tensor->shape().begin(), tensor->shape().end());
-    for (Dim& dim : dims) {
-      if (dim.is_const(from)) dim = Dim(to);
-    }
-    return TensorType(dims, tensor->dtype());
-  }
-  if (const auto* tuple = type.As<TupleTypeNode>()) {
-    std::vector<Type> fields;
-    for (const Type& field : tuple->fields()) {
-      fields.push_back(Resized(field, from, to));
-    }
-    return TupleType(std::move(fields));
-  }
-  return type;
+  using Parts = std::optional<absl::Span<const Type>>;
+  return Rebuilt(
+      type,
+      [](const Type& part) -> Parts {
+        const auto* tuple = part.As<TupleTypeNode>();
+        return tuple == nullptr ? Parts() : Parts(tuple->fields());
+      },
+      [&](const Type& part) -> Type {
+        const auto* tensor = part.As<TensorTypeNode>();
+        if (tensor == nullptr) return part;
+        Dims dims(tensor->shape().begin(), tensor->shape().end());
+        for (Dim& dim : dims) {
+          if (dim.is_const(from)) dim = Dim(to);
+        }
+        return TensorType(dims, tensor->dtype());
+      },
+      [](std::vector<Type> fields) -> Type {
+        return TupleType(std::move(fields));
+      });
 }
 
 // The first elements of `tensor` along every axis; null if it fails.
@@ -321,12 +357,20 @@ std::vector<Expr> Bypasses(const ExprNode* node) {
   return result;
 }
 
+// Whether values of the type are tensors and tuples of such.
 bool IsData(const Type& type) {
   if (!type.defined()) return false;
-  if (type.As<TensorTypeNode>() != nullptr) return true;
-  const auto* tuple = type.As<TupleTypeNode>();
-  return tuple != nullptr &&
-         std::all_of(tuple->fields().begin(), tuple->fields().end(), IsData);
+  std::vector<const Type*> parts = {&type};
+  while (!parts.empty()) {
+    const Type& part = *parts.back();
+    parts.pop_back();
+    if (const auto* tuple = part.As<TupleTypeNode>()) {
+      for (const Type& field : tuple->fields()) parts.push_back(&field);
+    } else if (part.As<TensorTypeNode>() == nullptr) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace

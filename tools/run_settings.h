@@ -1,0 +1,59 @@
+// What RunOptions ask of a run: its pipeline, its context, and the instruments
+// that may find fault with a pass.
+
+#ifndef BATON_TOOLS_RUN_SETTINGS_H_
+#define BATON_TOOLS_RUN_SETTINGS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/tools/instruments.h"
+#include "baton/tools/run_options.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/triage/failure.h"
+
+namespace baton {
+
+// Adds the rules of `files` to those that are linked in, and returns all. An
+// error if something is wrong with one of them.
+absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
+    const std::vector<std::string>& files);
+
+// The context that `run` asks for, without instruments.
+absl::StatusOr<PassContextOptions> ContextOf(const RunOptions& run);
+
+// The pipeline of `run`, after its rules have been loaded; an error if anything
+// else in `run` is wrong.
+absl::StatusOr<Pass> PipelineOf(const RunOptions& run);
+
+// `pipeline` as it runs over `module`: with the passes that --insert_required
+// adds.
+absl::StatusOr<Pass> CompletePipeline(const Pass& pipeline,
+                                      const RunOptions& run,
+                                      const IRModule& module);
+
+// The instruments that libraries add and that the flags of `run` ask for.
+absl::StatusOr<PassInstruments> RegisteredInstruments(
+    const RunOptions& run, const InstrumentRun& about);
+
+// Those that look for mistakes: --verify_each, --verify_contracts,
+// --check_values. Lines that are no errors go to `report`.
+absl::StatusOr<PassInstruments> CheckingInstruments(
+    const RunOptions& run, std::function<void(absl::string_view)> report);
+
+// The context of `run`, and the instruments above that may find fault with a
+// pass, after --bisect_limit; without `finds_fault`, --bisect_limit alone. The
+// pipeline must outlive the result.
+absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
+                                               const Pass& pipeline,
+                                               bool finds_fault);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_RUN_SETTINGS_H_
