@@ -146,11 +146,6 @@ absl::StatusOr<std::vector<int64_t>> SizesOf(const std::string& family) {
   return result;
 }
 
-bool MayRefuse(const std::string& name) {
-  const absl::StatusOr<Pass> pass = testing::GetRegisteredPass(name);
-  return pass.ok() && testing::MayRefuse(*pass);
-}
-
 // An error if one pass failed that must not; the others are measured all the
 // same.
 absl::Status MeasureAll() {
@@ -185,7 +180,7 @@ absl::Status MeasureAll() {
           line.error = std::string(status.message());
         }
         Print(line);
-        if (!line.error.empty() && !MayRefuse(pass)) {
+        if (!line.error.empty() && IsForAnyProgram(pass)) {
           result.Update(absl::InternalError(
               absl::StrCat(pass, " on ", family, "/", size, ": ", line.error)));
         }

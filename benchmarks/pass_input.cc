@@ -15,13 +15,15 @@
 
 namespace baton::benchmarks {
 
+bool IsForAnyProgram(const std::string& pass) {
+  const absl::StatusOr<Pass> made = testing::GetRegisteredPass(pass);
+  return !made.ok() || !testing::MayRefuse(*made);
+}
+
 std::vector<std::string> PassesForAnyProgram() {
   std::vector<std::string> result;
   for (std::string& text : testing::RegisteredPasses()) {
-    const absl::StatusOr<Pass> pass = testing::GetRegisteredPass(text);
-    if (!pass.ok() || !testing::MayRefuse(*pass)) {
-      result.push_back(std::move(text));
-    }
+    if (IsForAnyProgram(text)) result.push_back(std::move(text));
   }
   return result;
 }

@@ -14,8 +14,11 @@
 
 namespace baton::benchmarks {
 
-// The registered passes, as pipelines write them, that run on every program:
-// those that refuse some have no part in tables of all passes and shapes.
+// Whether the registered pass, as pipelines write it, may fail on no program.
+bool IsForAnyProgram(const std::string& pass);
+
+// The registered passes of which this is so: the others have no part in tables
+// of all passes and shapes.
 std::vector<std::string> PassesForAnyProgram();
 
 // Keeps the last shape, so that several passes on it build it once.

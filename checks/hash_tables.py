@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-from include_graph import RULE, package_of, parse_rule, read_sources
+from include_graph import RULE, package_of, parse_rule, read_sources, report
 
 _TABLE = re.compile(r"(?<!const )absl::(?:flat|node)_hash_(?:map|set)\b")
 _ITSELF = "base/hash_table.h"
@@ -38,11 +38,7 @@ def main(root):
     root = pathlib.Path(root)
     sources = read_sources(root)
     rule = parse_rule((root / RULE).read_text(encoding="utf-8"))
-    problems = check(root, sources, rule)
-    for problem in problems:
-        print(problem)
-    print(f"{len(sources)} files: {len(problems)} problems")
-    return 1 if problems or not sources else 0
+    return report(check(root, sources, rule), f"{len(sources)} files")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ Exits with 1 if a source includes something before its header, and says which.
 import pathlib
 import sys
 
-from include_graph import read_sources
+from include_graph import read_sources, report
 
 
 def check(sources):
@@ -28,11 +28,7 @@ def check(sources):
 
 def main(root):
     sources = read_sources(pathlib.Path(root))
-    problems = check(sources)
-    for problem in problems:
-        print(problem)
-    print(f"{len(sources)} files: {len(problems)} problems")
-    return 1 if problems or not sources else 0
+    return report(check(sources), f"{len(sources)} files")
 
 
 if __name__ == "__main__":

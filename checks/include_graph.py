@@ -50,7 +50,7 @@ class Source:
 
 
 def read_sources(root):
-    """All C++ files of the workspace at `root`, sorted by path."""
+    """All C++ files of the workspace at `root`, sorted by path; exits if there are none."""
     sources = []
     folders = [root]
     while folders:
@@ -71,6 +71,8 @@ def read_sources(root):
                         first.group(1) if first else "",
                     )
                 )
+    if not sources:
+        sys.exit(f"{root}: no C++ files")
     return sorted(sources, key=lambda source: source.path)
 
 
@@ -180,6 +182,14 @@ def table(sources, rule):
     return "\n".join(lines)
 
 
+def report(problems, summary):
+    """Prints them; returns the exit status of a check that found them."""
+    for problem in problems:
+        print(problem)
+    print(f"{summary}: {len(problems)} problems")
+    return 1 if problems else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--print", action="store_true", help="write the graph as a table")
@@ -192,10 +202,7 @@ def main():
         return 0
     known = parse_known((arguments.root / KNOWN).read_text(encoding="utf-8"))
     problems = check(sources, rule, known)
-    for problem in problems:
-        print(problem)
-    print(f"{len(sources)} files, {len(rule)} packages, {len(known)} known violations: {len(problems)} problems")
-    return 1 if problems else 0
+    return report(problems, f"{len(sources)} files, {len(rule)} packages, {len(known)} known violations")
 
 
 if __name__ == "__main__":

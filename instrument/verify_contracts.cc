@@ -1,11 +1,12 @@
 #include "baton/instrument/verify_contracts.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
@@ -17,13 +18,6 @@
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
-namespace {
-
-bool Contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
 
 absl::Status VerifyContractsInstrument::FormOf(const IRModule& module,
                                                const std::string& form) {
@@ -33,9 +27,8 @@ absl::Status VerifyContractsInstrument::FormOf(const IRModule& module,
   }
   const auto it = forms_.find(form);
   if (it != forms_.end()) return it->second;
-  const Form* found = Forms().Find(form);
-  absl::Status status =
-      found == nullptr ? Forms().Get(form).status() : found->check(module);
+  const absl::StatusOr<const Form*> found = Forms().Get(form);
+  absl::Status status = found.ok() ? (*found)->check(module) : found.status();
   forms_[form] = status;
   return status;
 }
@@ -53,8 +46,8 @@ absl::Status VerifyContractsInstrument::RunAfterPass(
   }
   std::vector<std::string> kept;
   for (const std::string& form : Forms().Names()) {
-    if (!pass.changed() || Contains(pass.info().destroys, form) ||
-        Contains(pass.info().establishes, form)) {
+    if (!pass.changed() || absl::c_linear_search(pass.info().destroys, form) ||
+        absl::c_linear_search(pass.info().establishes, form)) {
       continue;
     }
     if (FormOf(pass.before(), form).ok()) kept.push_back(form);

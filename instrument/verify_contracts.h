@@ -31,7 +31,8 @@ class VerifyContractsInstrument final : public PassInstrument {
   absl::Status ExitPassContext() override;
 
  private:
-  // Which forms `module` has: those that `state_` does not hold are computed.
+  // OK if `module` has the form of that name, else why not. Remembered while
+  // `module` is the one asked about.
   absl::Status FormOf(const IRModule& module, const std::string& form);
 
   // The forms of `state_`: the result of the last pass that was checked.

@@ -33,8 +33,8 @@ std::optional<double> ConstantScalar(const Expr& expr);
 // nullopt if `expr` is no such constant, or has no elements.
 std::optional<double> ConstantSplat(const Expr& expr);
 
-// The elements of a constant of rank 0 or 1 as integers, converted as by
-// static_cast; nullopt if `expr` is no such constant.
+// The elements of a constant of rank 0 or 1 as integers (Tensor::AtAsInt64);
+// nullopt if `expr` is no such constant.
 std::optional<std::vector<int64_t>> ConstantInts(const Expr& expr);
 
 }  // namespace baton::relay

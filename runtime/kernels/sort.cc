@@ -40,20 +40,25 @@ absl::Status CheckIndexDType(absl::string_view kernel, DType dtype) {
   return Error(kernel, "indices of type ", dtype.ToString());
 }
 
+// The elements of `x` around an axis. Without elements there is nothing to
+// visit, though some extents may be huge: all are 0 then.
+AxisView ElementsAround(const Tensor& x, int axis) {
+  if (x.num_elements() == 0) return {0, 0, 0};
+  return internal::ViewAround(x.shape(), axis);
+}
+
 // Positions 0 ... extent - 1 sorted by the elements along an axis, for each
 // line of elements along it, in the shape of `x`.
 absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
                                        const Tensor& x, int axis,
                                        bool ascending) {
-  const AxisView view = internal::ViewAround(x.shape(), axis);
+  const AxisView view = ElementsAround(x, axis);
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(DType::Int(64), x.shape()));
   const absl::Span<int64_t> out = result.span<int64_t>();
   if (!x.dtype().IsStorable()) {
     return internal::UnsupportedDType(kernel, x.dtype());
   }
-  // The axis may have any extent then.
-  if (out.empty()) return std::move(result).Freeze();
   VisitDType(x.dtype(), [&]<typename T>() {
     using E = Stored<T>;
     const E* in = internal::Data<T>(x);
@@ -80,7 +85,7 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
 // The first `k` of `positions` along the axis, and the elements there.
 absl::StatusOr<TopKResult> First(const Tensor& x, const Tensor& positions,
                                  int axis, int64_t k, DType index_dtype) {
-  const AxisView view = internal::ViewAround(x.shape(), axis);
+  const AxisView view = ElementsAround(x, axis);
   TensorShape shape = internal::ToShape(x.shape());
   shape[axis] = k;
   BATON_ASSIGN_OR_RETURN(MutableTensor values,
@@ -93,9 +98,7 @@ absl::StatusOr<TopKResult> First(const Tensor& x, const Tensor& positions,
   const char* in = static_cast<const char*>(x.data());
   char* out = static_cast<char*>(values.data());
   int64_t next = 0;
-  // Without elements the axis may have any extent.
-  const int64_t num_outer = to.empty() ? 0 : view.outer;
-  for (int64_t outer = 0; outer < num_outer; ++outer) {
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
     const int64_t base = outer * view.extent * view.inner;
     for (int64_t i = 0; i < k; ++i) {
       for (int64_t inner = 0; inner < view.inner; ++inner, ++next) {
@@ -129,9 +132,7 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(data, internal::WidenHalf(kernel, data));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(data.dtype(), data.shape()));
-  const AxisView view = internal::ViewAround(data.shape(), along);
-  // Without elements the other axes may have any extent.
-  const int64_t num_outer = data.num_elements() == 0 ? 0 : view.outer;
+  const AxisView view = ElementsAround(data, along);
   BATON_RETURN_IF_ERROR(internal::VisitNumeric(
       kernel, data.dtype(), [&]<typename E>() -> absl::Status {
         const E* in = internal::Data<E>(data);
@@ -146,7 +147,7 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
             return kMultiply ? a * b : a + b;
           }
         };
-        for (int64_t outer = 0; outer < num_outer; ++outer) {
+        for (int64_t outer = 0; outer < view.outer; ++outer) {
           for (int64_t inner = 0; inner < view.inner; ++inner) {
             int64_t at = outer * view.extent * view.inner + inner;
             E total = kMultiply ? E{1} : E{0};
