@@ -83,50 +83,43 @@ void ForEachTap(const Geometry& g, const Fn& fn) {
 
 bool Inside(int64_t i, const Window& window) { return i >= 0 && i < window.in; }
 
-// Writes row (channel, tap) and column p - first of `unfolded` with what the
-// tap reads for output position p in [first, last). `x` is [channels,
-// positions].
+// Packs what taps read: row (channel, tap) and column p of the matrix is what
+// the tap reads for output position p. `x` is [channels, positions].
 template <typename T>
-void UnfoldChannelsFirst(const Geometry& g, const T* x, int64_t first,
-                         int64_t last, T* unfolded) {
-  T* out = unfolded;
-  const Position start = OutputPosition(g, first);
-  for (int64_t c = 0; c < g.in_channels; ++c) {
-    const T* plane = x + c * g.in_positions();
-    ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
-      const Window::Range valid = g.w.ValidOutputs(kw);
-      Position p = start;
-      for (int64_t left = last - first; left > 0;) {
-        // The part [p.w, end) of a row of outputs.
-        const int64_t end = std::min(g.w.out, p.w + left);
-        left -= end - p.w;
-        const int64_t id = g.d.Input(p.d, kd);
-        const int64_t ih = g.h.Input(p.h, kh);
-        int64_t w0 = std::clamp(valid.first, p.w, end);
-        int64_t w1 = std::clamp(valid.last, p.w, end);
-        if (!Inside(id, g.d) || !Inside(ih, g.h)) w0 = w1 = end;
-        std::fill(out, out + (w0 - p.w), T(0));
-        out += w0 - p.w;
-        if (w0 < w1) {
-          const T* row = plane + (id * g.h.in + ih) * g.w.in;
-          const T* from = row + g.w.Input(w0, kw);
-          const int64_t n = w1 - w0;
-          if (g.w.stride == 1) {
-            std::memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
-          } else {
-            for (int64_t i = 0; i < n; ++i) out[i] = from[i * g.w.stride];
-          }
-          out += n;
-        }
-        std::fill(out, out + (end - w1), T(0));
-        out += end - w1;
-        p.w = 0;
-        if (++p.h == g.h.out) {
-          p.h = 0;
-          ++p.d;
-        }
+void PackUnfolded(const Geometry& g, const T* x,
+                  const internal::PackedBlock<T>& block) {
+  const Position start = OutputPosition(g, block.first_column);
+  const int64_t taps = g.taps();
+  for (int64_t i = 0; i < block.rows; ++i) {
+    const int64_t row = block.first_row + i;
+    const Position tap = {row % taps / (g.h.kernel * g.w.kernel),
+                          row / g.w.kernel % g.h.kernel, row % g.w.kernel};
+    const T* plane = x + row / taps * g.in_positions();
+    const Window::Range valid = g.w.ValidOutputs(tap.w);
+    internal::PackedRow<T> to(block, i);
+    Position p = start;
+    for (int64_t left = block.columns; left > 0;) {
+      // The part [p.w, end) of a row of outputs.
+      const int64_t end = std::min(g.w.out, p.w + left);
+      left -= end - p.w;
+      const int64_t id = g.d.Input(p.d, tap.d);
+      const int64_t ih = g.h.Input(p.h, tap.h);
+      int64_t w0 = std::clamp(valid.first, p.w, end);
+      int64_t w1 = std::clamp(valid.last, p.w, end);
+      if (!Inside(id, g.d) || !Inside(ih, g.h)) w0 = w1 = end;
+      to.Zeros(w0 - p.w);
+      if (w0 < w1) {
+        to.Copy(plane + (id * g.h.in + ih) * g.w.in + g.w.Input(w0, tap.w),
+                w1 - w0, g.w.stride);
       }
-    });
+      to.Zeros(end - w1);
+      p.w = 0;
+      if (++p.h == g.h.out) {
+        p.h = 0;
+        ++p.d;
+      }
+    }
+    to.Finish();
   }
 }
 
@@ -193,15 +186,10 @@ absl::StatusOr<MutableTensor> Scratch(int64_t elements) {
 // x: [batch, groups * in_channels, positions], kernel: [groups * out_channels,
 // in_channels, taps], y: [batch, groups * out_channels, positions].
 template <typename T>
-absl::Status ChannelsFirst(const Geometry& g, const T* x, const T* kernel,
-                           T* y) {
+void ChannelsFirst(const Geometry& g, const T* x, const T* kernel, T* y) {
   const int64_t depth = g.in_channels * g.taps();
   const int64_t positions = g.out_positions();
   const bool pointwise = g.IsPointwise();
-  const int64_t step = PositionsAtATime<T>(depth, positions);
-  BATON_ASSIGN_OR_RETURN(MutableTensor scratch,
-                         Scratch<T>(pointwise ? 0 : depth * step));
-  T* unfolded = scratch.span<T>().data();
   for (int64_t n = 0; n < g.batch; ++n) {
     for (int64_t group = 0; group < g.groups; ++group) {
       const T* image =
@@ -210,18 +198,17 @@ absl::Status ChannelsFirst(const Geometry& g, const T* x, const T* kernel,
       T* out = y + (n * g.groups + group) * g.out_channels * positions;
       if (pointwise) {
         internal::Gemm<T>(g.out_channels, positions, depth, {weights, depth},
-                          {image, positions}, out, positions);
+                          internal::ConstMatrix<T>{image, positions}, out,
+                          positions);
         continue;
       }
-      for (int64_t first = 0; first < positions; first += step) {
-        const int64_t last = std::min(positions, first + step);
-        UnfoldChannelsFirst(g, image, first, last, unfolded);
-        internal::Gemm<T>(g.out_channels, last - first, depth, {weights, depth},
-                          {unfolded, last - first}, out + first, positions);
-      }
+      const auto pack = [&g, image](const internal::PackedBlock<T>& block) {
+        PackUnfolded(g, image, block);
+      };
+      internal::Gemm<T>(g.out_channels, positions, depth, {weights, depth},
+                        internal::PackFn<T>(pack), out, positions);
     }
   }
-  return absl::OkStatus();
 }
 
 // x: [batch, positions, groups * in_channels], kernel: [taps, in_channels,
@@ -358,8 +345,9 @@ absl::Status Convolve(const Geometry& g, bool channels_last, const T* x,
     }
     return absl::OkStatus();
   }
-  return channels_last ? ChannelsLast(g, x, kernel, y)
-                       : ChannelsFirst(g, x, kernel, y);
+  if (channels_last) return ChannelsLast(g, x, kernel, y);
+  ChannelsFirst(g, x, kernel, y);
+  return absl::OkStatus();
 }
 
 // Adds what `unfolded`, [out_channels * taps, last - first], holds for the
