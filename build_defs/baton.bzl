@@ -7,29 +7,54 @@ docs/rules.md is their reference.
 
 load("@baton_rules//:cc.bzl", "cc_binary", "cc_library")
 
-def _embedded_rules_impl(ctx):
+def _embedded_text_impl(ctx):
     # As a raw string, in pieces that every compiler takes.
     out = ctx.outputs.out
+    macro = ctx.attr.macro.replace("{src}", ctx.file.src.short_path)
     ctx.actions.run_shell(
         inputs = [ctx.file.src],
         outputs = [out],
         command = """
-{ echo '#include "baton/relay/pattern/rule_registry.h"'
-  echo 'BATON_REGISTER_RULES_TEXT("'"$3"'", ""'
-  split -b 8000 --filter='echo -n "R\\"BATON_RULES("; cat; echo ")BATON_RULES\\""' "$1"
+{ echo "#include \\"$3\\""
+  echo "$4 \\"\\""
+  split -b 8000 --filter='echo -n "R\\"BATON_TEXT("; cat; echo ")BATON_TEXT\\""' "$1"
   echo ');'
 } > "$2"
 """,
-        arguments = [ctx.file.src.path, out.path, ctx.file.src.short_path],
+        arguments = [ctx.file.src.path, out.path, ctx.attr.header, macro],
     )
 
-_embedded_rules = rule(
-    implementation = _embedded_rules_impl,
+# A source that gives the text of a file to a macro, after its other arguments.
+_embedded_text = rule(
+    implementation = _embedded_text_impl,
     attrs = {
+        "header": attr.string(mandatory = True),
+        "macro": attr.string(mandatory = True),
         "out": attr.output(mandatory = True),
         "src": attr.label(allow_single_file = True, mandatory = True),
     },
 )
+
+def _embedded_library(name, srcs, header, macro, dep, **kwargs):
+    sources = []
+    for i, src in enumerate(srcs):
+        source = "%s_%d.cc" % (name, i)
+        _embedded_text(
+            name = "%s_%d_cc" % (name, i),
+            src = src,
+            out = source,
+            header = header,
+            macro = macro,
+        )
+        sources.append(source)
+    cc_library(
+        name = name,
+        srcs = sources,
+        copts = ["-std=c++20"],
+        deps = [dep],
+        alwayslink = True,
+        **kwargs
+    )
 
 def baton_rules_library(name, srcs, **kwargs):
     """Rewrite rules, to be linked into a program: the pass Rewrite applies them.
@@ -39,21 +64,31 @@ def baton_rules_library(name, srcs, **kwargs):
       srcs: files of rules; docs/rewrite.md says what is in them.
       **kwargs: of cc_library.
     """
-    sources = []
-    for i, src in enumerate(srcs):
-        source = "%s_%d.cc" % (name, i)
-        _embedded_rules(
-            name = "%s_%d_cc" % (name, i),
-            src = src,
-            out = source,
-        )
-        sources.append(source)
-    cc_library(
+    _embedded_library(
         name = name,
-        srcs = sources,
-        copts = ["-std=c++20"],
-        deps = [Label("//relay/pattern:rule_registry")],
-        alwayslink = True,
+        srcs = srcs,
+        header = "baton/relay/pattern/rule_registry.h",
+        macro = "BATON_REGISTER_RULES_TEXT(\"{src}\",",
+        dep = Label("//relay/pattern:rule_registry"),
+        **kwargs
+    )
+
+def baton_patterns_library(name, compiler, src, **kwargs):
+    """What an external compiler takes, to be linked into a program.
+
+    Args:
+      name: the library's name.
+      compiler: the compiler's name.
+      src: a file of patterns; docs/bring_your_own_accelerator.md says what is in
+        it.
+      **kwargs: of cc_library.
+    """
+    _embedded_library(
+        name = name,
+        srcs = [src],
+        header = "baton/relay/pattern/pattern_table.h",
+        macro = "BATON_REGISTER_PATTERN_TABLE_TEXT(\"%s\", \"{src}\"," % compiler,
+        dep = Label("//relay/pattern:pattern_table"),
         **kwargs
     )
 
@@ -92,6 +127,25 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = 
         name = name,
         # A library may be in several of the lists.
         deps = {str(part): None for part in parts}.keys(),
+        **kwargs
+    )
+
+def baton_run_binary(name, deps = [], **kwargs):
+    """`baton-run` with operators and code generators of your own.
+
+    Args:
+      name: the program's name.
+      deps: cc_library targets with them.
+      **kwargs: of cc_binary.
+    """
+    cc_binary(
+        name = name,
+        deps = deps + [
+            Label("//relay/op:all_ops"),
+            Label("//relay/transform:all_passes"),
+            Label("//tools:onnx_input"),
+            Label("//tools:run_model_main"),
+        ],
         **kwargs
     )
 
@@ -266,11 +320,14 @@ def _optimize_impl(ctx):
 
     out = ctx.outputs.out
     emit = {"baton": "binary", "onnx": "onnx"}.get(out.extension, "text")
+    output_args = ["--emit=" + emit, "--output=" + out.path]
+    if ctx.outputs.artifacts:
+        output_args.append("--artifacts=" + ctx.outputs.artifacts[0].dirname)
     ctx.actions.run(
         executable = ctx.executable.tool,
-        arguments = [args, "--emit=" + emit, "--output=" + out.path],
+        arguments = [args] + output_args,
         inputs = inputs,
-        outputs = [out],
+        outputs = [out] + ctx.outputs.artifacts,
         mnemonic = "BatonOptimize",
         progress_message = "Optimizing %s" % ctx.label,
     )
@@ -294,6 +351,7 @@ def _optimize_impl(ctx):
 _optimize = rule(
     implementation = _optimize_impl,
     attrs = {
+        "artifacts": attr.output_list(),
         "bind_params": attr.bool(),
         "config": attr.string_dict(),
         "disabled_pass": attr.string_list(),
@@ -316,7 +374,7 @@ _optimize = rule(
     },
 )
 
-def baton_optimize(name, passes, src = None, out = None, report = None, **kwargs):
+def baton_optimize(name, passes, src = None, out = None, artifacts = [], report = None, **kwargs):
     """Runs passes over a module as a step of the build.
 
     The step reads nothing but its inputs, and gives the same bytes each time, on
@@ -328,6 +386,8 @@ def baton_optimize(name, passes, src = None, out = None, report = None, **kwargs
       src: a file with the module. In its place, `workload` names a built-in one.
       out: the optimized module; `<name>.relay` if not given. The binary format
         if it ends in `.baton`, ONNX if it ends in `.onnx`, else text.
+      artifacts: names of files that code generators make, for other targets:
+        `["acme_0.c"]`.
       report: if given, a JSON file with the time that each pass took and how it
         changed the calls of each operator. Built only if it is asked for, by its
         name or by `--output_groups=report`: a run of its own, since times differ
@@ -341,6 +401,7 @@ def baton_optimize(name, passes, src = None, out = None, report = None, **kwargs
         name = name,
         src = src,
         out = out or name + ".relay",
+        artifacts = artifacts,
         passes = passes,
         report = report,
         **kwargs

@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_text.h"
+#include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tools/check_rules.h"
@@ -485,6 +487,22 @@ absl::StatusOr<ModuleWriter::Output> WriteAs(const std::string& format,
   return writer->write(module, write);
 }
 
+// Puts files into `folder`, which is made if it is not there.
+absl::Status WriteArtifacts(const std::string& folder,
+                            const std::vector<Artifact>& artifacts) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("--artifacts=", folder, ": ", error.message()));
+  }
+  for (const Artifact& artifact : artifacts) {
+    BATON_RETURN_IF_ERROR(WriteFileAtomically(
+        absl::StrCat(folder, "/", artifact.name), artifact.bytes));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Emit(const OptOptions& options,
                   absl::Span<const absl::string_view> pieces,
                   std::ostream& out) {
@@ -671,6 +689,7 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
   std::string text;
   BinaryModule binary;
   ModuleWriter::Output written;
+  std::vector<std::vector<Artifact>> artifacts;  // by module
   std::string json_report;
   const auto remarks = std::make_shared<std::string>();
   std::vector<std::string> errors;
@@ -707,6 +726,10 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
     }
     console.Report(outcome->report);
     json_report += outcome->json_report;
+    if (!options.artifacts.empty()) {
+      BATON_ASSIGN_OR_RETURN(artifacts.emplace_back(),
+                             ArtifactsOf(outcome->module));
+    }
     if (options.emit == "none" || !errors.empty()) continue;
     console.Progress("writing");
     if (emit == "binary") {
@@ -731,6 +754,12 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
   }
   if (!options.report.empty()) {
     BATON_RETURN_IF_ERROR(WriteFileAtomically(options.report, json_report));
+  }
+  for (size_t i = 0; i < artifacts.size(); ++i) {
+    BATON_RETURN_IF_ERROR(
+        WriteArtifacts(several ? absl::StrCat(options.artifacts, "/", i + 1)
+                               : options.artifacts,
+                       artifacts[i]));
   }
   if (!written.external_pieces.empty()) {
     BATON_RETURN_IF_ERROR(

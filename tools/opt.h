@@ -44,6 +44,9 @@ struct OptOptions {
   int onnx_opset = 17;
   // Whether large tensors go to a file `OUTPUT.data`.
   bool onnx_external_data = false;
+  // A folder for what code generators made (relay/runtime/code_generator.h). If
+  // there are several modules, each has a folder in it: 1, 2, ...
+  std::string artifacts;
 
   std::string timing = "none";
   // Whether to report calls per operator and how each pass changed them.
@@ -118,6 +121,10 @@ struct OptOptions {
                .group = kOutputFlags});
     v("onnx_external_data", &OptOptions::onnx_external_data,
       FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
+               .group = kOutputFlags});
+    v("artifacts", &OptOptions::artifacts,
+      FlagSpec{.help = "Files that code generators made.",
+               .value = "DIR",
                .group = kOutputFlags});
 
     v("timing", &OptOptions::timing,

@@ -355,6 +355,33 @@ TEST(OptInputTest, ExternalDataIsAFileBesideTheOutput) {
   EXPECT_EQ(BatonOpt(path + " --emit=none").exit_code, 1);
 }
 
+TEST(OptInputTest, ArtifactsAreFilesOfAFolder) {
+  const auto function = [](const char* artifact) {
+    return absl::StrCat("def @f(%x: int32, artifact_name=\"", artifact,
+                        "\", artifact=\"int f;\\n\") { %x }\n");
+  };
+  const std::string folder = absl::StrCat(testing::TempDir(), "/made/here");
+  RunResult r = BatonOpt(File("f.relay", function("f.c")) +
+                         " --emit=none --artifacts=" + folder);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(ReadFileOrFail(folder + "/f.c"), "int f;\n");
+  // Of several modules, each has a folder.
+  r = BatonOpt(File("two.relay", absl::StrCat(function("f.c"), "// -----\n",
+                                              function("f.c"))) +
+               " --split_input_file --emit=none --artifacts=" + folder);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(ReadFileOrFail(folder + "/2/f.c"), "int f;\n");
+  // Nothing is written outside of the folder, or if anything is wrong.
+  r = BatonOpt(File("f.relay", function("../f.c")) + " --artifacts=" + folder);
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_THAT(r.err, HasSubstr("\"../f.c\" is not that of a file"));
+  r = BatonOpt(File("f.relay", function("f.c")) + " --artifacts=/dev/null/x");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, IsEmpty());
+  EXPECT_THAT(r.err, HasSubstr("--artifacts=/dev/null/x: "));
+}
+
 TEST(OptInputTest, FilesOfOtherKindsAreNamed) {
   RunResult r = BatonOpt(File("model.relay", "PK\x03\x04 and more"));
   EXPECT_EQ(r.exit_code, 1);

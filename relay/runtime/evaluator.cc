@@ -21,6 +21,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/kernel.h"
 
 namespace baton {
@@ -227,6 +228,8 @@ class Evaluator {
   absl::Status Leave(const ExprNode* node);
   absl::Status LeaveCall(const CallNode* call);
   absl::Status Activate(const Value& callee, absl::Span<const Value> args);
+  // What runs in place of the function; null if it is to be evaluated.
+  absl::StatusOr<ExternalFunction> External(const Value& callee);
   Value MakeClosure(const FunctionNode* function, Var self);
   Value ConstructorValue(const ConstructorNode* constructor);
   // Binds the variables of the pattern if it fits; some of them also if not.
@@ -252,6 +255,7 @@ class Evaluator {
   std::vector<Value> values_;
   std::vector<std::unique_ptr<Activation>> activations_;
   CapturedVars captured_vars_;
+  FlatHashMap<const FunctionNode*, ExternalFunction> external_;
 };
 
 absl::StatusOr<Value> Evaluator::Run(const Expr& root) {
@@ -267,6 +271,8 @@ absl::StatusOr<Value> Evaluator::Apply(const Function& function,
 
 absl::StatusOr<Value> Evaluator::Apply(const Value& closure,
                                        absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const ExternalFunction external, External(closure));
+  if (external != nullptr) return external(args);
   Push(nullptr, Step::kReturn);
   BATON_RETURN_IF_ERROR(Activate(closure, args));
   BATON_RETURN_IF_ERROR(Loop());
@@ -507,8 +513,28 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     return absl::OkStatus();
   }
   const Value callee = PopValue();
+  BATON_ASSIGN_OR_RETURN(const ExternalFunction external, External(callee));
+  if (external != nullptr) {
+    BATON_ASSIGN_OR_RETURN(Value result, external(args));
+    Yield(call, std::move(result));
+    return absl::OkStatus();
+  }
   Push(call, Step::kReturn);
   return Activate(callee, args);
+}
+
+absl::StatusOr<ExternalFunction> Evaluator::External(const Value& callee) {
+  if (!callee.is_closure()) return ExternalFunction();
+  const Function& function = callee.closure().function;
+  if (function->attrs().Find(attr::kArtifact) == nullptr) {
+    return ExternalFunction();
+  }
+  const auto known = external_.find(function.get());
+  if (known != external_.end()) return known->second;
+  BATON_ASSIGN_OR_RETURN(ExternalFunction loaded,
+                         LoadExternalFunction(function));
+  external_.emplace(function.get(), loaded);
+  return loaded;
 }
 
 absl::Status Evaluator::Activate(const Value& callee,

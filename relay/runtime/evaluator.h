@@ -5,7 +5,8 @@
 // before the call, the value of a let before its body, and only the branch that
 // is taken. A node that is used several times is computed once in each
 // activation of the function around it. Neither deep graphs nor deep recursion
-// of the program use the C++ stack.
+// of the program use the C++ stack. Code that a code generator made of a function
+// runs in place of it (code_generator.h).
 
 #ifndef BATON_RELAY_RUNTIME_EVALUATOR_H_
 #define BATON_RELAY_RUNTIME_EVALUATOR_H_

@@ -1,0 +1,32 @@
+// GenerateCode: asks code generators for the code of functions that are for
+// external compilers (relay/runtime/code_generator.h).
+
+#ifndef BATON_RELAY_TRANSFORM_GENERATE_CODE_H_
+#define BATON_RELAY_TRANSFORM_GENERATE_CODE_H_
+
+#include <string>
+#include <vector>
+
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+struct GenerateCodeOptions {
+  std::vector<std::string> compilers;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("compilers", &GenerateCodeOptions::compilers,
+      "Whose functions get code; all, if empty.");
+  }
+};
+
+// A module pass of level 0, which requires InferType. Functions get the
+// attributes `artifact_name` and `artifact`, which hold the code. Errors name
+// the function: those of GenerateCodeOf and ArtifactsOf; more code than the
+// setting `relay.GenerateCode.max_bytes` allows.
+Pass GenerateCode(GenerateCodeOptions options = {});
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_GENERATE_CODE_H_
