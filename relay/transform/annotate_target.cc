@@ -16,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/analysis/annotated_regions.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
@@ -48,6 +49,9 @@ class Targets {
     }
     return result;
   }
+
+  // Whether the pattern table of one of them has the operator.
+  bool Know(const OpNode* op) const { return operators_.contains(op); }
 
   // The preferred compiler that takes the call.
   absl::string_view Choose(const CallNode& call) const {
@@ -115,6 +119,7 @@ class Annotator final : public ExprMutator {
       return WithArgs(call, Ended(call->args()));
     }
     const std::string target(choices_.Choose(*original));
+    Tell(*original, target);
     auto [chosen, args] = Annotated(call->args(), target);
     const Expr result = WithArgs(call, args);
     SetTarget(result, chosen);
@@ -166,6 +171,32 @@ class Annotator final : public ExprMutator {
   }
 
  private:
+  // Tells where a call goes, and why no compiler takes it. A call of a function
+  // that is no composite one is no matter of compilers.
+  void Tell(const CallNode& call, const std::string& target) const {
+    const bool taken = target != kDefault;
+    const auto* function = call.op().As<FunctionNode>();
+    const AttrValue* pattern = function == nullptr
+                                   ? nullptr
+                                   : function->attrs().Find(attr::kComposite);
+    if (call.op_node() == nullptr && pattern == nullptr) return;
+    Remark remark = {.kind = taken ? RemarkKind::kPassed : RemarkKind::kMissed,
+                     .node = Expr(&call)};
+    if (!WantsRemarks(remark.kind)) return;
+    if (taken) {
+      remark.reason = "goes to a compiler";
+      remark.args = {{"compiler", target}};
+    } else if (pattern != nullptr) {
+      remark.reason = "the compiler of the pattern is not among the targets";
+    } else if (choices_.Know(call.op_node())) {
+      remark.reason = "no compiler takes this call of the operator";
+    } else {
+      remark.reason = "no compiler takes the operator";
+    }
+    if (pattern != nullptr) remark.args.push_back({"pattern", *pattern});
+    LogRemark(std::move(remark));
+  }
+
   // Nodes that the maps know stay alive, so that no other gets their address.
   Expr Hold(Expr expr) {
     held_.push_back(expr);

@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/analysis/annotated_regions.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -261,22 +262,48 @@ class Merger {
     const AnnotatedRegions::Region& r = regions_.regions()[region];
     const int group = groups_.Of(r.ends[0]);
     std::vector<int> parents;
+    std::vector<int> args;  // an end of each
     for (const int begin : r.begins) {
       const int arg = graph_.args(begin)[0];
       const int parent = regions_.region(arg);
       if (parent < 0 || !done_[parent] ||
-          regions_.regions()[parent].compiler != r.compiler ||
-          binder_[parent] != binder_[region]) {
+          regions_.regions()[parent].compiler != r.compiler) {
+        continue;
+      }
+      if (binder_[parent] != binder_[region]) {
+        Tell(RemarkKind::kMissed, "what binds variables is between the regions",
+             region, arg);
         continue;
       }
       const int candidate = groups_.Of(arg);
       if (candidate != group && std::find(parents.begin(), parents.end(),
                                           candidate) == parents.end()) {
         parents.push_back(candidate);
+        args.push_back(arg);
       }
     }
+    const std::vector<int> candidates = parents;
     groups_.KeepDirectNeeds(group, parents);
+    for (size_t k = 0; k < candidates.size(); ++k) {
+      const bool joined = std::find(parents.begin(), parents.end(),
+                                    candidates[k]) != parents.end();
+      Tell(joined ? RemarkKind::kPassed : RemarkKind::kMissed,
+           joined ? "joined with a region that it takes an argument from"
+                  : "something outside is between the regions",
+           region, args[k]);
+    }
     for (const int parent : parents) groups_.Merge(parent, group);
+  }
+
+  // Of a region, and the end of another one that it takes an argument from.
+  void Tell(RemarkKind kind, const char* reason, int region, int end) const {
+    const AnnotatedRegions::Region& r = regions_.regions()[region];
+    if (!WantsRemarks(kind) || r.compiler == "default") return;
+    LogRemark({.kind = kind,
+               .node = Expr(graph_.node(graph_.args(r.ends[0])[0])),
+               .reason = reason,
+               .args = {{"compiler", r.compiler}},
+               .nodes = {{"with", Expr(graph_.node(graph_.args(end)[0]))}}});
   }
 
   const IndexedGraph& graph_;

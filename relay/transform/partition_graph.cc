@@ -17,6 +17,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/annotated_regions.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -116,6 +117,7 @@ class Partitioner {
   // What the function becomes. Adds those of its regions to the module.
   absl::StatusOr<Function> Run() {
     BATON_RETURN_IF_ERROR(CheckEnds());
+    TellMissed();
     std::vector<int> stack = {graph_.root()};
     while (!stack.empty()) {
       const int i = stack.back();
@@ -189,6 +191,17 @@ class Partitioner {
                                   regions_.regions()[region].compiler,
                                   " needs what is computed from its results"));
     return diagnostics.ToStatus();
+  }
+
+  void TellMissed() const {
+    if (!WantsRemarks(RemarkKind::kMissed)) return;
+    for (const AnnotatedRegions::Region& region : regions_.regions()) {
+      if (!region.ends.empty()) continue;
+      LogRemark({.kind = RemarkKind::kMissed,
+                 .node = Expr(graph_.node(region.begins[0])),
+                 .reason = "nothing leaves the region",
+                 .args = {{"compiler", region.compiler}}});
+    }
   }
 
   // What is in a region is used inside of it, or through an end.
@@ -291,6 +304,13 @@ class Partitioner {
                                          {attr::kInline, 1},
                                          {attr::kGlobalSymbol, var->name()}})));
     made.call = Call(var, args, {}, {}, type);
+    if (WantsRemarks(RemarkKind::kPassed)) {
+      LogRemark(
+          {.kind = RemarkKind::kPassed,
+           .node = Expr(graph_.node(outputs[0])),
+           .reason = "the region became a function",
+           .args = {{"compiler", region.compiler}, {"function", var->name()}}});
+    }
     for (size_t k = 0; k < outputs.size(); ++k) {
       made.outputs[outputs[k]] =
           outputs.size() == 1
