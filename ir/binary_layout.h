@@ -65,6 +65,7 @@ enum BinaryField : uint32_t {
   kFunctionsField = 5,
   kTypesField = 6,
   kNodeClassesField = 7,
+  kModulesField = 8,
 };
 
 // Fields of binary.Node.

@@ -76,7 +76,16 @@ class BinaryReader final : private internal::NodeReader {
         name_(name),
         options_(options) {}
 
-  absl::StatusOr<BinaryContent> Read();
+  absl::StatusOr<BinaryContent> ReadOne() {
+    BATON_RETURN_IF_ERROR(Read());
+    return std::move(content_);
+  }
+  absl::StatusOr<BinaryModulesContent> ReadSeveral() {
+    several_ = true;
+    BATON_RETURN_IF_ERROR(Read());
+    modules_.nodes = std::move(nodes_);
+    return std::move(modules_);
+  }
 
  private:
   struct BufferBytes {
@@ -89,6 +98,7 @@ class BinaryReader final : private internal::NodeReader {
         absl::StrCat(name_, ": byte ", offset, ": ", message));
   }
 
+  absl::Status Read();
   absl::Status ReadHeader();
   absl::Status ReadMessage();
   absl::Status ReadField(uint32_t field, uint64_t offset,
@@ -104,7 +114,10 @@ class BinaryReader final : private internal::NodeReader {
   // Of a node of node_classes_: sets node_class_ and its own message.
   absl::Status ReadOtherNode(absl::string_view* message);
   absl::Status ReadDefinition(const binary::Definition& message);
+  absl::Status AddType(TypeDefinition type);
   absl::Status ReadTypes(absl::string_view bytes);
+  absl::Status ReadModule(absl::string_view bytes);
+  absl::Status AddLeftOut(uint64_t size, uint64_t checksum);
 
   Tensor TensorIn(DType dtype, const TensorShape& shape,
                   uint64_t index) override;
@@ -132,6 +145,8 @@ class BinaryReader final : private internal::NodeReader {
   };
   std::vector<Stored> stored_;  // those after the message
 
+  bool several_ = false;
+  BinaryModulesContent modules_;  // if there may be several
   BinaryContent content_;
   FlatHashSet<std::string> type_names_;
 };
@@ -292,6 +307,13 @@ absl::Status BinaryReader::ReadField(uint32_t field, uint64_t offset,
       what = "types";
       status = ReadTypes(bytes);
       break;
+    case BinaryField::kModulesField:
+      if (several_) {
+        what = absl::StrCat("modules[", modules_.modules.size(), "]");
+        status = ReadModule(bytes);
+        break;
+      }
+      [[fallthrough]];
     default:
       what = "tag";
       status = absl::InvalidArgumentError(
@@ -302,7 +324,30 @@ absl::Status BinaryReader::ReadField(uint32_t field, uint64_t offset,
   return ErrorAt(offset, absl::StrCat(what, ": ", status.message()));
 }
 
+// For files that are written by this program, so that sizes are those of
+// tensors in memory: the pages are not touched beyond the first.
+absl::Status BinaryReader::AddLeftOut(uint64_t size, uint64_t checksum) {
+  if (!several_ || size <= internal::kMaxInlineBuffer ||
+      size > static_cast<uint64_t>(CurrentLimits().max_tensor_bytes)) {
+    return absl::InvalidArgumentError("left_out: there can be no such tensor");
+  }
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor block,
+      MutableTensor::Create(DType::UInt(8), {static_cast<int64_t>(size)}));
+  for (int i = 0; i < 64; ++i) {
+    static_cast<uint8_t*>(block.data())[i] = checksum >> i & 1;
+  }
+  auto tensor = std::make_shared<const Tensor>(std::move(block).Freeze());
+  const absl::string_view bytes = tensor->bytes();
+  buffers_.push_back({bytes, std::move(tensor)});
+  ++modules_.left_out_tensors;
+  return absl::OkStatus();
+}
+
 absl::Status BinaryReader::ReadBuffer(const binary::Buffer& message) {
+  if (message.left_out()) {
+    return AddLeftOut(message.size(), message.checksum());
+  }
   if (!message.data().empty()) {
     if (message.size() != 0) {
       return absl::InvalidArgumentError("it has both `data` and `size`");
@@ -486,6 +531,15 @@ absl::Status BinaryReader::ReadDefinition(const binary::Definition& message) {
   return absl::OkStatus();
 }
 
+absl::Status BinaryReader::AddType(TypeDefinition type) {
+  if (!type_names_.insert(type->name()).second) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are two types ", type->name()));
+  }
+  content_.module.SetType(std::move(type));
+  return absl::OkStatus();
+}
+
 absl::Status BinaryReader::ReadTypes(absl::string_view bytes) {
   int shift = 0;
   uint64_t number = 0;
@@ -498,11 +552,7 @@ absl::Status BinaryReader::ReadTypes(absl::string_view bytes) {
     if (byte >= 0x80) continue;
     auto type = Reference<TypeDefinition>(number, "types", index++, false);
     if (failed()) return absl::InvalidArgumentError(error_);
-    if (!type_names_.insert(type->name()).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there are two types ", type->name()));
-    }
-    content_.module.SetType(std::move(type));
+    BATON_RETURN_IF_ERROR(AddType(std::move(type)));
     shift = 0;
     number = 0;
   }
@@ -510,7 +560,25 @@ absl::Status BinaryReader::ReadTypes(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<BinaryContent> BinaryReader::Read() {
+absl::Status BinaryReader::ReadModule(absl::string_view bytes) {
+  binary::OneModule message;
+  BATON_RETURN_IF_ERROR(ParseMessage(bytes, &message));
+  content_ = BinaryContent();
+  type_names_.clear();
+  int index = 0;
+  for (const uint64_t number : message.types()) {
+    auto type = Reference<TypeDefinition>(number, "types", index++, false);
+    if (failed()) return absl::InvalidArgumentError(error_);
+    BATON_RETURN_IF_ERROR(AddType(std::move(type)));
+  }
+  for (const binary::Definition& definition : message.functions()) {
+    BATON_RETURN_IF_ERROR(ReadDefinition(definition));
+  }
+  modules_.modules.push_back(std::move(content_.module));
+  return absl::OkStatus();
+}
+
+absl::Status BinaryReader::Read() {
   BATON_RETURN_IF_ERROR(ReadHeader());
   // Tensors may be used where they are if any element is aligned.
   constexpr uintptr_t kLargestElement = 8;
@@ -545,7 +613,7 @@ absl::StatusOr<BinaryContent> BinaryReader::Read() {
   if (options_.checksums == Checksums::kAll) {
     BATON_RETURN_IF_ERROR(CheckTensors());
   }
-  return std::move(content_);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -561,7 +629,15 @@ absl::StatusOr<BinaryContent> ReadBinary(absl::string_view bytes,
                                          absl::string_view name,
                                          const BinaryReadOptions& options) {
   return CatchOutOfMemory(name, [&] {
-    return BinaryReader(bytes, std::move(owner), name, options).Read();
+    return BinaryReader(bytes, std::move(owner), name, options).ReadOne();
+  });
+}
+
+absl::StatusOr<BinaryModulesContent> ReadBinaryModules(
+    absl::string_view bytes, std::shared_ptr<const void> owner,
+    absl::string_view name, const BinaryReadOptions& options) {
+  return CatchOutOfMemory(name, [&] {
+    return BinaryReader(bytes, std::move(owner), name, options).ReadSeveral();
   });
 }
 

@@ -3,12 +3,15 @@
 #ifndef BATON_IR_BINARY_READER_H_
 #define BATON_IR_BINARY_READER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
 
 namespace baton {
 
@@ -42,6 +45,21 @@ absl::StatusOr<BinaryContent> ReadBinary(absl::string_view bytes,
                                          std::shared_ptr<const void> owner,
                                          absl::string_view name,
                                          const BinaryReadOptions& options = {});
+
+struct BinaryModulesContent {
+  std::vector<IRModule> modules;
+  // By number in the file; the first is null.
+  std::vector<NodeRef> nodes;
+  // Tensors whose elements are not in the file. In the modules they are large
+  // enough, but hold the bits of their checksum, a byte each, and then zeros:
+  // they are equal if the tensors were.
+  int64_t left_out_tensors = 0;
+};
+
+// The same for what WriteBinaryModules has written.
+absl::StatusOr<BinaryModulesContent> ReadBinaryModules(
+    absl::string_view bytes, std::shared_ptr<const void> owner,
+    absl::string_view name, const BinaryReadOptions& options = {});
 
 }  // namespace baton
 

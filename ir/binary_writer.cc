@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/checksum.h"
 #include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
@@ -76,6 +77,8 @@ class BinaryWriter final : private internal::NodeWriter {
  public:
   absl::StatusOr<BinaryModule> Write(const IRModule& module,
                                      const BinaryWriteOptions& options);
+  absl::StatusOr<BinaryModule> Write(absl::Span<const IRModule> modules,
+                                     const BinaryModulesOptions& options);
 
  private:
   // A node whose references are slots_[begin] and up; those before `next` are
@@ -86,6 +89,11 @@ class BinaryWriter final : private internal::NodeWriter {
     size_t next;
   };
 
+  // The functions and types of `module`, as messages of these fields.
+  absl::Status AppendModule(const IRModule& module, std::string* functions,
+                            BinaryField functions_field, std::string* types);
+  // The file; `modules` ends the message.
+  BinaryModule Assemble(absl::string_view comment, const std::string& modules);
   // The number of `root`, 0 for null; writes the node if it has no number yet.
   absl::StatusOr<uint64_t> NumberOf(const Node* root);
   // The number of `node` if it has one already, or is null.
@@ -106,7 +114,10 @@ class BinaryWriter final : private internal::NodeWriter {
   std::vector<Frame> frames_;
   uint64_t num_nodes_ = 0;
   std::string nodes_;
-  NodeMap<uint64_t> numbers_;               // of shared nodes
+  NodeMap<uint64_t> own_numbers_;
+  NodeMap<uint64_t>* numbers_ = &own_numbers_;  // of shared nodes
+  bool numbers_all_ = false;                    // of all nodes
+  uint64_t max_tensor_bytes_ = UINT64_MAX;
   std::vector<uint32_t> tree_sizes_ = {0};  // by number; see kMaxBinaryTree
 
   std::string attrs_types_;
@@ -124,7 +135,7 @@ bool BinaryWriter::Known(const Node* node, uint64_t* number) const {
     return true;
   }
   if (node->unique()) return false;
-  const uint64_t* known = numbers_.Find(node);
+  const uint64_t* known = numbers_->Find(node);
   if (known == nullptr) return false;
   *number = *known;
   return true;
@@ -178,7 +189,7 @@ absl::StatusOr<uint64_t> BinaryWriter::Finish(const Frame& frame) {
   }
   tree_sizes_.push_back(static_cast<uint32_t>(tree_size));
   ++num_nodes_;
-  if (!node->unique()) numbers_[node] = num_nodes_;
+  if (numbers_all_ || !node->unique()) (*numbers_)[node] = num_nodes_;
   return num_nodes_;
 }
 
@@ -264,7 +275,11 @@ absl::StatusOr<uint64_t> BinaryWriter::BufferIndex(const Tensor& tensor) {
     } else {
       message.set_size(bytes.size());
       message.set_checksum(Checksum(bytes));
-      tensors_.push_back(tensor);
+      if (bytes.size() > max_tensor_bytes_) {
+        message.set_left_out(true);
+      } else {
+        tensors_.push_back(tensor);
+      }
     }
     BATON_RETURN_IF_ERROR(
         AppendMessage(BinaryField::kBuffersField, message, &buffers_));
@@ -272,10 +287,10 @@ absl::StatusOr<uint64_t> BinaryWriter::BufferIndex(const Tensor& tensor) {
   return it->second;
 }
 
-absl::StatusOr<BinaryModule> BinaryWriter::Write(
-    const IRModule& module, const BinaryWriteOptions& options) {
-  std::string functions;
-  std::string types;
+absl::Status BinaryWriter::AppendModule(const IRModule& module,
+                                        std::string* functions,
+                                        BinaryField functions_field,
+                                        std::string* types) {
   for (const TypeDefinition& type : module.types()) {
     absl::StatusOr<uint64_t> number = NumberOf(type.get());
     if (!number.ok()) {
@@ -283,7 +298,7 @@ absl::StatusOr<BinaryModule> BinaryWriter::Write(
           number.status().code(),
           absl::StrCat("type ", type->name(), ": ", number.status().message()));
     }
-    AppendVarint(*number, &types);
+    AppendVarint(*number, types);
   }
   for (const IRModule::Definition& definition : module.functions()) {
     binary::Definition message;
@@ -298,31 +313,69 @@ absl::StatusOr<BinaryModule> BinaryWriter::Write(
                                        number.status().message()));
     }
     message.set_function(*number);
-    BATON_RETURN_IF_ERROR(
-        AppendMessage(BinaryField::kFunctionsField, message, &functions));
+    BATON_RETURN_IF_ERROR(AppendMessage(functions_field, message, functions));
   }
+  return absl::OkStatus();
+}
 
+absl::StatusOr<BinaryModule> BinaryWriter::Write(
+    const IRModule& module, const BinaryWriteOptions& options) {
+  std::string functions;
+  std::string types;
+  BATON_RETURN_IF_ERROR(
+      AppendModule(module, &functions, BinaryField::kFunctionsField, &types));
+  if (!types.empty()) {
+    AppendHead(BinaryField::kTypesField, types.size(), &functions);
+    functions += types;
+  }
+  return Assemble(options.comment, functions);
+}
+
+absl::StatusOr<BinaryModule> BinaryWriter::Write(
+    absl::Span<const IRModule> modules, const BinaryModulesOptions& options) {
+  max_tensor_bytes_ = options.max_tensor_bytes;
+  if (options.numbers != nullptr) {
+    numbers_ = options.numbers;
+    numbers_all_ = true;
+  }
+  std::string all;
+  for (const IRModule& module : modules) {
+    // The fields of a binary.OneModule.
+    constexpr auto kFunctions = static_cast<BinaryField>(1);
+    constexpr auto kTypes = static_cast<BinaryField>(2);
+    std::string one;
+    std::string types;
+    BATON_RETURN_IF_ERROR(AppendModule(module, &one, kFunctions, &types));
+    if (!types.empty()) {
+      AppendHead(kTypes, types.size(), &one);
+      one += types;
+    }
+    BATON_RETURN_IF_ERROR(CheckSize(one.size()));
+    AppendHead(BinaryField::kModulesField, one.size(), &all);
+    all += one;
+  }
+  return Assemble("", all);
+}
+
+BinaryModule BinaryWriter::Assemble(absl::string_view comment,
+                                    const std::string& modules) {
   auto head = std::make_unique<std::string>();
   constexpr size_t kMostOfHeads = 64;
-  head->reserve(sizeof(internal::BinaryHeader) + options.comment.size() +
+  head->reserve(sizeof(internal::BinaryHeader) + comment.size() +
                 buffers_.size() + attrs_types_.size() + node_classes_.size() +
-                nodes_.size() + functions.size() + types.size() + kMostOfHeads +
+                nodes_.size() + modules.size() + kMostOfHeads +
                 internal::kBinaryAlignment);
   head->resize(sizeof(internal::BinaryHeader));
-  if (!options.comment.empty()) {
-    AppendHead(BinaryField::kCommentField, options.comment.size(), head.get());
-    *head += options.comment;
+  if (!comment.empty()) {
+    AppendHead(BinaryField::kCommentField, comment.size(), head.get());
+    head->append(comment.data(), comment.size());
   }
   *head += buffers_;
   *head += attrs_types_;
   *head += node_classes_;
   *head += nodes_;
   nodes_ = std::string();
-  *head += functions;
-  if (!types.empty()) {
-    AppendHead(BinaryField::kTypesField, types.size(), head.get());
-    *head += types;
-  }
+  *head += modules;
 
   internal::BinaryHeader header = {};
   std::memcpy(header.magic, internal::kBinaryMagic, sizeof(header.magic));
@@ -379,6 +432,13 @@ absl::StatusOr<BinaryModule> WriteBinary(const IRModule& module,
                                          const BinaryWriteOptions& options) {
   return CatchOutOfMemory("writing a module", [&] {
     return BinaryWriter().Write(module, options);
+  });
+}
+
+absl::StatusOr<BinaryModule> WriteBinaryModules(
+    absl::Span<const IRModule> modules, const BinaryModulesOptions& options) {
+  return CatchOutOfMemory("writing modules", [&] {
+    return BinaryWriter().Write(modules, options);
   });
 }
 

@@ -19,6 +19,7 @@
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_map.h"
 
 namespace baton {
 
@@ -49,6 +50,20 @@ class BinaryModule {
 // of the format.
 absl::StatusOr<BinaryModule> WriteBinary(
     const IRModule& module, const BinaryWriteOptions& options = {});
+
+struct BinaryModulesOptions {
+  // Of larger tensors only size and checksum are written.
+  uint64_t max_tensor_bytes = UINT64_MAX;
+  // If not null, gets the number of each node in the file.
+  NodeMap<uint64_t>* numbers = nullptr;
+};
+
+// Several modules; nodes and tensors that they share are written once. For
+// files that hold such bytes as a part (ReadBinaryModules); ReadBinary refuses
+// them.
+absl::StatusOr<BinaryModule> WriteBinaryModules(
+    absl::Span<const IRModule> modules,
+    const BinaryModulesOptions& options = {});
 
 }  // namespace baton
 

@@ -29,7 +29,10 @@
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/bisect.h"
+#include "baton/instrument/crash_guard.h"
 #include "baton/instrument/dump.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/history_recorder.h"
 #include "baton/instrument/op_differ.h"
 #include "baton/instrument/print_ir.h"
 #include "baton/instrument/progress.h"
@@ -293,6 +296,9 @@ class Watch {
     instruments_.insert(instruments_.begin(), std::move(instrument));
   }
 
+  // Writes the history, if it is wanted.
+  absl::Status WriteRecord(int signal = 0) const;
+
   // Whether there will be anything to read.
   bool talks() const {
     return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_ ||
@@ -316,6 +322,9 @@ class Watch {
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
   std::shared_ptr<RemarkInstrument> remarks_;
+  std::shared_ptr<HistoryRecorder> recorder_;
+  std::string record_;
+  bool record_tensors_ = false;
   bool shows_timing_ = false;
   bool shows_diff_ = false;
   bool json_ = false;
@@ -351,6 +360,13 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   BATON_ASSIGN_OR_RETURN(watch.remarks_,
                          CreateRemarks(options, console, std::move(remarks)));
   if (watch.remarks_ != nullptr) add(watch.remarks_);
+  if (!options.record.empty()) {
+    watch.record_ = several ? absl::StrCat(options.record, ".", module_number)
+                            : options.record;
+    watch.record_tensors_ = options.record_tensors;
+    watch.recorder_ = add(std::make_shared<HistoryRecorder>(HistoryOptions{
+        .max_bytes = static_cast<int64_t>(options.record_memory_gb * 0x1p30)}));
+  }
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
                            CreatePrinter(options, console.stream()));
@@ -397,6 +413,18 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
         }));
   }
   return watch;
+}
+
+absl::Status Watch::WriteRecord(int signal) const {
+  if (recorder_ == nullptr) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(
+      const HistoryBytes bytes,
+      WriteHistory(
+          recorder_->history(signal),
+          {.max_tensor_bytes = record_tensors_
+                                   ? UINT64_MAX
+                                   : HistoryWriteOptions().max_tensor_bytes}));
+  return WriteFileAtomically(record_, bytes.pieces());
 }
 
 absl::StatusOr<std::string> Watch::Report() const {
@@ -693,7 +721,8 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
   std::string json_report;
   const auto remarks = std::make_shared<std::string>();
   std::vector<std::string> errors;
-  std::string note;  // on the reproducer
+  std::string note;          // on the reproducer
+  std::string record_error;  // of the last history that cannot be written
   for (size_t i = 0; i < num_modules; ++i) {
     InputModule& input = job.modules[i];
     BATON_ASSIGN_OR_RETURN(Watch watch,
@@ -707,8 +736,17 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
     }
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();
     const IRModule before = may_reproduce ? input.module : IRModule();
+    std::optional<CrashGuard> guard;
+    if (!options.record.empty()) {
+      guard.emplace(
+          [&watch](int signal) { watch.WriteRecord(signal).IgnoreError(); });
+    }
     const absl::StatusOr<Outcome> outcome =
         RunPasses(std::move(input.module), pipeline, options, job.run, watch);
+    guard.reset();
+    if (const absl::Status recorded = watch.WriteRecord(); !recorded.ok()) {
+      record_error = std::string(recorded.message());
+    }
     console.Report(watch.Statistics());
     if (!outcome.ok()) {
       const absl::Status& error = outcome.status();
@@ -748,6 +786,7 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
         WriteFileAtomically(options.remarks_file, *remarks);
     if (!written.ok()) errors.push_back(std::string(written.message()));
   }
+  if (!record_error.empty()) errors.push_back(record_error);
   if (!errors.empty()) {
     if (!note.empty()) errors.push_back(note);
     return absl::AbortedError(absl::StrJoin(errors, "\n"));

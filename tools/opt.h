@@ -62,6 +62,15 @@ struct OptOptions {
   // empty.
   std::string remarks_file;
   bool statistics = false;
+  // A file for the history of the run, which `baton-history` tells. It is
+  // written if the passes fail or crash as well. Of several modules, the N-th
+  // has the file RECORD.N.
+  std::string record;
+  // Whether it holds large tensors, and not only what shows whether they
+  // differ.
+  bool record_tensors = false;
+  // How much memory old states may hold; the oldest are let go.
+  double record_memory_gb = 4;
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;
@@ -150,6 +159,16 @@ struct OptOptions {
                .group = kReportFlags});
     v("statistics", &OptOptions::statistics,
       FlagSpec{.help = "What passes count.", .group = kReportFlags});
+    v("record", &OptOptions::record,
+      FlagSpec{.help = "The history of the run, for baton-history.",
+               .value = "FILE",
+               .group = kReportFlags});
+    v("record_tensors", &OptOptions::record_tensors,
+      FlagSpec{.help = "Keeps large tensors in it.", .group = kReportFlags});
+    v("record_memory_gb", &OptOptions::record_memory_gb,
+      FlagSpec{.help = "That its old states may hold while passes run.",
+               .value = "X",
+               .group = kReportFlags});
     v("print_before", &OptOptions::print_before,
       FlagSpec{
           .help = "The module before passes of these names (RE2, whole name).",

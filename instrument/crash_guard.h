@@ -1,0 +1,43 @@
+// Saves what can be saved when the process crashes.
+
+#ifndef BATON_INSTRUMENT_CRASH_GUARD_H_
+#define BATON_INSTRUMENT_CRASH_GUARD_H_
+
+#include <csignal>
+#include <cstddef>
+#include <functional>
+
+namespace baton {
+
+// While it lives, a signal that ends the process by an error of the program
+// (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first runs `body` in a copy of the
+// process. The signal handler itself does only what is safe there: it makes the
+// copy, waits, and lets the signal take its course. What `body` finds may be
+// damaged; if it crashes as well, or takes more than ten seconds, only the copy
+// ends. An overflow of the stack is caught on the thread that made the guard.
+//
+// There is one at a time; a second one does nothing.
+class CrashGuard {
+ public:
+  explicit CrashGuard(std::function<void(int signal)> body);
+  ~CrashGuard();
+  CrashGuard(const CrashGuard&) = delete;
+  CrashGuard& operator=(const CrashGuard&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  static constexpr size_t kNumSignals = sizeof(kSignals) / sizeof(int);
+
+  static void Handle(int signal);
+  void Restore();
+
+  const std::function<void(int)> body_;
+  bool active_ = false;
+  struct sigaction before_[kNumSignals] = {};
+  void* stack_ = nullptr;
+  stack_t stack_before_ = {};
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_CRASH_GUARD_H_

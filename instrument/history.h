@@ -1,0 +1,147 @@
+// The history of a run: the module after each execution of a pass, what nodes
+// were made from, and what passes said. HistoryRecorder (history_recorder.h)
+// makes it, files keep it (history_file.h), history_text.h tells it.
+//
+// Nodes never change, so that a state is a pointer, and states share all that
+// passes left alone.
+
+#ifndef BATON_INSTRUMENT_HISTORY_H_
+#define BATON_INSTRUMENT_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/pass_log.h"
+
+namespace baton {
+
+// One execution of a pass.
+struct HistoryExecution {
+  enum class End : uint8_t { kRunning, kDone, kFailed };
+
+  int64_t number = 0;  // PassExecution::number
+  int parent = -1;     // index of the execution that it ran in; -1: none
+  int depth = 0;
+  std::string pass;  // its name
+  // As in a pipeline, with options; the name if they have no text.
+  std::string text;
+  End end = End::kRunning;
+  std::string error = {};  // if it failed
+  // Indices of states. `after` is -1 if it has not ended well.
+  int before = 0;
+  int after = -1;
+  // In nanoseconds: since the run began; of the pass and those inside it.
+  int64_t start = 0;
+  int64_t total = 0;
+
+  bool changed() const { return after >= 0 && after != before; }
+};
+
+struct HistoryState {
+  IRModule module;
+  bool kept = true;  // else the module is empty: it was too large to keep
+};
+
+// What a statistic (ir/pass_log.h) counted.
+struct HistoryCount {
+  std::string name;  // `FuseOps.groups`
+  std::string doc;
+  int64_t count = 0;
+};
+
+// What a node of the first state comes from.
+struct HistoryPlace {
+  std::string source;  // a file
+  int line = 0;        // from 1; 0 if the source has no lines
+  int column = 0;      // from 1
+};
+
+// `model.relay:12:3`.
+std::string PlaceText(const HistoryPlace& place);
+
+struct History {
+  History() = default;
+  History(History&&) = default;
+  History& operator=(History&&) = default;
+
+  // In order of start. Their numbers grow.
+  std::vector<HistoryExecution> executions;
+  // The first is what the passes were given.
+  std::vector<HistoryState> states;
+
+  // Nodes that were made, and what from, in order: of entries of one node, the
+  // last counts. Those that are in no state may be dead: pointers are for
+  // comparison.
+  struct Origin {
+    const Node* made;
+    const Node* from;
+  };
+  std::vector<Origin> origins;
+  // The executions that told them: each the origins from `begin` on.
+  struct OriginRun {
+    int64_t execution;
+    size_t begin;
+  };
+  std::vector<OriginRun> origin_runs;
+
+  std::vector<Remark> remarks;
+  std::vector<HistoryCount> counts;  // by name
+
+  // Of a history that was read from a file; else nodes have spans.
+  std::vector<std::pair<NodeRef, HistoryPlace>> places;
+  int64_t left_out_tensors = 0;
+  // The signal that ended the run; 0: it ended by itself.
+  int signal = 0;
+
+  // An error that names the numbers there are. 0 is no execution.
+  absl::StatusOr<const HistoryExecution*> Find(int64_t number) const;
+  // The index of the state after execution `number`; 0: before all.
+  absl::StatusOr<int> StateAfter(int64_t number) const;
+  // The module in it; an error if it was not kept.
+  absl::StatusOr<IRModule> ModuleAfter(int64_t number) const;
+};
+
+// How two states differ in what they hold.
+struct NodesMade {
+  int64_t made = 0;     // nodes of the second that are not in the first
+  int64_t dropped = 0;  // the reverse
+  int64_t kept = 0;     // nodes of both that the walk met
+  int64_t made_bytes = 0;
+  int64_t dropped_bytes = 0;
+  // Of tensors, in bytes.
+  int64_t made_tensors = 0;
+  int64_t dropped_tensors = 0;
+  // Functions of another node, made and dropped ones included.
+  std::vector<std::string> functions;
+};
+
+// Counts nodes of all kinds but spans: types and attributes too. Visits functions that
+// are not the same node in both.
+NodesMade CompareNodes(const IRModule& before, const IRModule& after);
+
+// The bytes that a walk over modules finds, each node and buffer counted once
+// over all of them.
+class BytesHeld {
+ public:
+  // What `module` adds: bytes of nodes and of tensors.
+  int64_t Add(const IRModule& module);
+
+ private:
+  friend NodesMade CompareNodes(const IRModule& before, const IRModule& after);
+  template <typename Fn>
+  void Walk(const Node* root, Fn&& fn);
+
+  NodeSet seen_;
+  std::vector<const Node*> stack_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_HISTORY_H_

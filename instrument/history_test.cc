@@ -1,0 +1,304 @@
+#include "baton/instrument/history.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/instrument/history_text.h"
+#include "baton/instrument/structural_diff.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/parallel.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+
+IRModule Parse(absl::string_view text) {
+  absl::StatusOr<IRModule> module = ParseModule(
+      absl::StrCat("#[version = \"0.0.5\"]\n", text), "model.relay");
+  EXPECT_TRUE(module.ok()) << module.status();
+  return module.ok() ? *module : IRModule();
+}
+
+constexpr char kProgram[] = R"(
+def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
+  %0 = nn.dense(%x, %w, units=None);
+  %1 = add(1f, 2f);
+  %2 = multiply(%0, %1);
+  nn.relu(%2)
+}
+def @other(%y: Tensor[(2), float32]) {
+  add(%y, add(3f, 4f))
+}
+)";
+
+Pass Nothing() {
+  return CreateModulePass(
+      [](IRModule module, const PassContext&) -> absl::StatusOr<IRModule> {
+        return module;
+      },
+      {.name = "Nothing"});
+}
+
+Pass Fails() {
+  return CreateModulePass(
+      [](IRModule, const PassContext&) -> absl::StatusOr<IRModule> {
+        return absl::InternalError("it went wrong");
+      },
+      {.name = "Fails"});
+}
+
+// A clock that goes on by a microsecond each time.
+HistoryOptions WithClock(HistoryOptions options = {}) {
+  options.clock = [now = std::make_shared<int64_t>(0)] { return *now += 1000; };
+  return options;
+}
+
+HistoryOptions WithBudget(int64_t bytes) {
+  HistoryOptions options;
+  options.max_bytes = bytes;
+  return WithClock(std::move(options));
+}
+
+struct Recorded {
+  std::shared_ptr<HistoryRecorder> recorder;
+  absl::StatusOr<IRModule> result;
+};
+
+Recorded Record(const IRModule& module, const Pass& pipeline,
+                HistoryOptions options = WithClock(), int64_t threads = 1) {
+  Recorded run = {.recorder = std::make_shared<HistoryRecorder>(options),
+                  .result = absl::UnknownError("")};
+  const PassContext context({.opt_level = 3,
+                             .config = {{ThreadsConfig().name(), threads}},
+                             .instruments = {run.recorder}});
+  run.result = context.Run([&] { return pipeline(module); });
+  return run;
+}
+
+Recorded Record(absl::string_view passes, HistoryOptions options = WithClock(),
+                int64_t threads = 1) {
+  const absl::StatusOr<Pass> pipeline =
+      ParsePipeline(passes, PassRegistry::Global(), "passes");
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  return Record(Parse(kProgram), *pipeline, std::move(options), threads);
+}
+
+std::string Bytes(const History& history,
+                  const HistoryWriteOptions& options = {}) {
+  const absl::StatusOr<HistoryBytes> bytes = WriteHistory(history, options);
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  return bytes.ok() ? bytes->ToString() : "";
+}
+
+absl::StatusOr<History> ReadBack(absl::string_view bytes) {
+  return ReadHistory(bytes, nullptr, "run.history");
+}
+
+TEST(HistoryTest, KeepsTheModuleAfterEachExecution) {
+  const Recorded run = Record("InferType,FoldConstant,FuseOps");
+  ASSERT_THAT(run.result, IsOk());
+  const History& history = run.recorder->history();
+  EXPECT_EQ(HistoryLog(history).substr(0, 58),
+            "    #         us    self us     made  dropped       bytes\n");
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule first, history.ModuleAfter(0));
+  EXPECT_TRUE(StructuralEqual(first, Parse(kProgram)));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule last, history.ModuleAfter(1));
+  EXPECT_TRUE(last.SameAs(*run.result));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule folded, history.ModuleAfter(3));
+  EXPECT_THAT(AsText(folded), HasSubstr("multiply(%0, 3f"));
+  EXPECT_THAT(history.ModuleAfter(99).status().message(),
+              HasSubstr("there is no execution 99: the history has 1 to "));
+}
+
+TEST(HistoryTest, SaysWhatEachExecutionDid) {
+  const Recorded run = Record("InferType,FoldConstant");
+  ASSERT_THAT(run.result, IsOk());
+  EXPECT_EQ(HistoryLog(run.recorder->history()),
+            "    #         us    self us     made  dropped       bytes\n"
+            "    1          7          3       16       15        -136  "
+            "Sequential(InferType,FoldConstant) @main @other\n"
+            "    2          1          1       22       15        +336    "
+            "InferType @main @other\n"
+            "    3          3          2       11       17        -472    "
+            "FoldConstant @main @other\n"
+            "    4          1          1       11        7        +224      "
+            "InferType @main @other\n");
+}
+
+TEST(HistoryTest, FailuresAndWhatRanBeforeThem) {
+  const Recorded run = Record(Parse(kProgram), Fails());
+  ASSERT_FALSE(run.result.ok());
+  const std::string log = HistoryLog(run.recorder->history());
+  EXPECT_THAT(log, HasSubstr("Fails failed: "));
+  EXPECT_THAT(log, HasSubstr("it went wrong"));
+  EXPECT_THAT(run.recorder->history().ModuleAfter(1).status().message(),
+              HasSubstr("execution 1 (Fails) failed"));
+}
+
+TEST(HistoryTest, EnteringAContextBeginsANewOne) {
+  const auto recorder = std::make_shared<HistoryRecorder>(WithClock());
+  const PassContext context({.instruments = {recorder}});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_THAT(context.Run([&] { return Nothing()(Parse(kProgram)); }),
+                IsOk());
+    EXPECT_EQ(recorder->history().executions.size(), 1);
+  }
+}
+
+TEST(HistoryTest, OldStatesKeepToTheirBudget) {
+  const Recorded all = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
+  const Recorded some =
+      Record("InferType,FoldConstant,ToANormalForm,FuseOps", WithBudget(6000));
+  const Recorded none =
+      Record("InferType,FoldConstant,ToANormalForm,FuseOps", WithBudget(0));
+  const auto count = [](const Recorded& run) {
+    int n = 0;
+    for (const auto& state : run.recorder->history().states) n += state.kept;
+    return n;
+  };
+  EXPECT_EQ(count(none), 2);
+  EXPECT_GT(count(some), 2);
+  EXPECT_LT(count(some), count(all));
+  EXPECT_EQ(count(all), all.recorder->history().states.size());
+  ASSERT_THAT(none.recorder->history().ModuleAfter(0), IsOk());
+  ASSERT_THAT(none.recorder->history().ModuleAfter(1), IsOk());
+  EXPECT_THAT(none.recorder->history().ModuleAfter(2).status().message(),
+              HasSubstr("was not kept: the history has a budget"));
+  // What is kept is what would have been kept without a budget.
+  BATON_ASSERT_OK_AND_ASSIGN(const History read,
+                             ReadBack(Bytes(some.recorder->history())));
+  EXPECT_EQ(count(some), [&read] {
+    int n = 0;
+    for (const auto& state : read.states) n += state.kept;
+    return n;
+  }());
+}
+
+TEST(HistoryTest, FilesHoldAll) {
+  const Recorded run = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
+  const History& history = run.recorder->history();
+  BATON_ASSERT_OK_AND_ASSIGN(const History read, ReadBack(Bytes(history)));
+  EXPECT_EQ(HistoryLog(read), HistoryLog(history));
+  for (const HistoryExecution& execution : history.executions) {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule want,
+                               history.ModuleAfter(execution.number));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule is,
+                               read.ModuleAfter(execution.number));
+    EXPECT_EQ(AsText(is), AsText(want));
+  }
+  // Nodes that states share are the same again.
+  EXPECT_TRUE(
+      DiffStructure(read.states[0].module, read.states[0].module).empty());
+  BATON_ASSERT_OK_AND_ASSIGN(const StructuralDiff diff,
+                             HistoryDiff(read, 2, 3, ""));
+  EXPECT_EQ(StructuralDiffText(diff),
+            StructuralDiffText(*HistoryDiff(history, 2, 3, "")));
+  BATON_ASSERT_OK_AND_ASSIGN(const StructuralDiff other,
+                             HistoryDiff(read, 2, 3, "other"));
+  for (const NodeChange& change : other.changes) {
+    EXPECT_EQ(change.function, "other");
+  }
+  EXPECT_FALSE(other.changes.empty());
+  EXPECT_FALSE(HistoryDiff(read, 2, 3, "nobody").ok());
+  // Places of the text.
+  ASSERT_FALSE(read.places.empty());
+  bool found = false;
+  for (const auto& [node, place] : read.places) {
+    const auto* call = node.As<CallNode>();
+    if (call == nullptr || call->op_node()->name() != "nn.relu") continue;
+    EXPECT_EQ(PlaceText(place), "model.relay:7:3");
+    found = true;
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(HistoryTest, WritingWhatWasReadGivesTheSameBytes) {
+  const Recorded run = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
+  const std::string bytes = Bytes(run.recorder->history());
+  BATON_ASSERT_OK_AND_ASSIGN(const History read, ReadBack(bytes));
+  EXPECT_EQ(Bytes(read), bytes);
+}
+
+TEST(HistoryTest, ThreadsMakeNoDifference) {
+  const std::string one =
+      Bytes(Record("InferType,FoldConstant,FuseOps").recorder->history());
+  for (const int64_t threads : {2, 16}) {
+    const Recorded run =
+        Record("InferType,FoldConstant,FuseOps", WithClock(), threads);
+    EXPECT_EQ(Bytes(run.recorder->history()), one) << threads;
+  }
+}
+
+TEST(HistoryTest, LargeTensorsAreKeptByChecksum) {
+  IRModule module;
+  const auto function = [](float first) {
+    std::vector<float> values(1000, 1.0f);
+    values[0] = first;
+    return Function({}, Constant(*Tensor::FromValues<float>({1000}, values)));
+  };
+  module.Set("one", function(1));
+  module.Set("same", function(1));
+  module.Set("other", function(2));
+  const Recorded run = Record(module, Nothing());
+  const std::string bytes = Bytes(run.recorder->history());
+  EXPECT_LT(bytes.size(), 2000);
+  BATON_ASSERT_OK_AND_ASSIGN(const History read, ReadBack(bytes));
+  EXPECT_EQ(read.left_out_tensors, 3);
+  const IRModule& back = read.states[0].module;
+  EXPECT_TRUE(StructuralEqual(back.Find("one"), back.Find("same")));
+  EXPECT_FALSE(StructuralEqual(back.Find("one"), back.Find("other")));
+
+  const std::string whole =
+      Bytes(run.recorder->history(), {.max_tensor_bytes = UINT64_MAX});
+  EXPECT_GT(whole.size(), 12000);
+  BATON_ASSERT_OK_AND_ASSIGN(const History all, ReadBack(whole));
+  EXPECT_EQ(all.left_out_tensors, 0);
+  EXPECT_TRUE(StructuralEqual(all.states[0].module, module));
+}
+
+TEST(HistoryTest, DamagedFilesAreRefused) {
+  const std::string bytes =
+      Bytes(Record("InferType,FoldConstant").recorder->history());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ReadBack(bytes.substr(0, size)).ok()) << size;
+  }
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] ^= 0x10;
+    // Bytes between the message and the modules mean nothing.
+    const absl::StatusOr<History> read = ReadBack(damaged);
+    if (read.ok()) {
+      EXPECT_EQ(bytes[i], 0) << i;
+    }
+  }
+  EXPECT_THAT(ReadBack("text").status().message(),
+              HasSubstr("run.history: this is no history"));
+  EXPECT_THAT(ReadBack(bytes.substr(0, 100)).status().message(),
+              HasSubstr("it was cut off"));
+}
+
+}  // namespace
+}  // namespace baton

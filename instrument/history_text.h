@@ -1,0 +1,39 @@
+// What baton-history tells of a history, as text.
+
+#ifndef BATON_INSTRUMENT_HISTORY_TEXT_H_
+#define BATON_INSTRUMENT_HISTORY_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/structural_diff.h"
+
+namespace baton {
+
+// A line for each execution: its number, times in microseconds with and without
+// the passes inside it, what it changed, and what went wrong.
+//
+//       #       us     self     made  dropped     bytes
+//       1     1234      120      310       12    +10240  sequential
+//       2      400      400       12        4     +1024    FoldConstant @main
+//
+// Nodes of all kinds count; bytes are those of nodes and tensors that the
+// program holds more than before.
+std::string HistoryLog(const History& history);
+
+// The module after execution `number`, 0 for what the passes were given, as
+// text that is input again; only one function if `function` is not empty.
+absl::StatusOr<std::string> HistoryShow(const History& history, int64_t number,
+                                        const std::string& function);
+
+// What differs between the modules after two executions, by structure; only in
+// one function if `function` is not empty.
+absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
+                                           int64_t to,
+                                           const std::string& function);
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_HISTORY_TEXT_H_

@@ -1,0 +1,172 @@
+#include "baton/tools/history_main.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/near_names.h"
+#include "baton/base/registry.h"
+#include "baton/base/status_macros.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/history_text.h"
+#include "baton/instrument/structural_diff.h"
+#include "baton/tools/files.h"
+#include "baton/tools/flag_files.h"
+#include "baton/tools/flags.h"
+#include "baton/tools/run_main.h"
+
+namespace baton {
+namespace {
+
+constexpr char kUsage[] =
+    "Tells what each pass did in a run that `baton-opt --record=FILE` "
+    "recorded.\n\n"
+    "  baton-history FILE log             the executions of passes\n"
+    "  baton-history FILE show K          the module after execution K\n"
+    "  baton-history FILE diff I J        what differs between two of them\n\n"
+    "Executions have the numbers of `log`; 0 is what the passes were given.\n";
+
+struct HistoryToolOptions {
+  std::string function;
+  std::string format = "text";
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("function", &HistoryToolOptions::function,
+      FlagSpec{.help = "Only this function of the module.",
+               .value = "NAME",
+               .group = "Flags"});
+    v("format", &HistoryToolOptions::format,
+      FlagSpec{.help = "Of diff: text or json.",
+               .value = "FORMAT",
+               .group = "Flags",
+               .choices = {"text", "json"}});
+  }
+};
+
+absl::StatusOr<int64_t> NumberOf(const std::string& text) {
+  int64_t number = 0;
+  if (absl::SimpleAtoi(text, &number) && number >= 0) return number;
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is no number of an execution"));
+}
+
+// A command, with how many arguments it takes.
+struct Command {
+  const char* name;
+  size_t num_args;
+  absl::StatusOr<std::string> (*run)(const History& history,
+                                     const std::vector<std::string>& args,
+                                     const HistoryToolOptions& options);
+};
+
+constexpr Command kCommands[] = {
+    {"log", 0,
+     [](const History& history, const std::vector<std::string>& /*args*/,
+        const HistoryToolOptions& /*options*/) -> absl::StatusOr<std::string> {
+       return HistoryLog(history);
+     }},
+    {"show", 1,
+     [](const History& history, const std::vector<std::string>& args,
+        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
+       return HistoryShow(history, number, options.function);
+     }},
+    {"diff", 2,
+     [](const History& history, const std::vector<std::string>& args,
+        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       BATON_ASSIGN_OR_RETURN(const int64_t from, NumberOf(args[0]));
+       BATON_ASSIGN_OR_RETURN(const int64_t to, NumberOf(args[1]));
+       BATON_ASSIGN_OR_RETURN(const StructuralDiff diff,
+                              HistoryDiff(history, from, to, options.function));
+       return options.format == "json"
+                  ? absl::StrCat(StructuralDiffJson(diff), "\n")
+                  : StructuralDiffText(diff);
+     }},
+};
+
+absl::StatusOr<const Command*> FindCommand(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (name == command.name) return &command;
+    names.push_back(command.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no command is called \"", name, "\"", DidYouMean(name, names),
+      "; commands: ", absl::StrJoin(names, ", ")));
+}
+
+}  // namespace
+
+absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
+                         std::ostream& out, std::ostream& reports) {
+  BATON_RETURN_IF_ERROR(RegistrationErrors());
+  FlagSet flags;
+  BATON_RETURN_IF_ERROR(
+      flags.Add(FlagsOf<HistoryToolOptions>(), "baton-history"));
+  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
+                         ExpandFlagFiles(raw_args));
+  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
+  std::vector<std::string> rest;
+  for (const std::string& arg : parsed.rest) {
+    if (arg == "--help") {
+      out << kUsage << "\nFlags:\n" << flags.Help("Flags");
+      return absl::OkStatus();
+    }
+    if (arg.size() > 1 && arg[0] == '-') {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected argument ", arg, " (see --help)"));
+    }
+    rest.push_back(arg);
+  }
+  HistoryToolOptions options;
+  BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<HistoryToolOptions>(), &options));
+  if (rest.size() < 2) {
+    return absl::InvalidArgumentError(
+        "give a file and a command: log, show or diff (see --help)");
+  }
+  BATON_ASSIGN_OR_RETURN(const Command* command, FindCommand(rest[1]));
+  if (rest.size() - 2 != command->num_args) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(command->name, " takes ", command->num_args,
+                     command->num_args == 1 ? " number" : " numbers",
+                     " of executions (see --help)"));
+  }
+  BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(rest[0]));
+  BATON_ASSIGN_OR_RETURN(const History history,
+                         ReadHistory(content.bytes, content.owner, rest[0]));
+  BATON_ASSIGN_OR_RETURN(
+      const std::string text,
+      command->run(history, {rest.begin() + 2, rest.end()}, options));
+  if (history.left_out_tensors > 0 && rest[1] == "show") {
+    reports << "baton-history: " << history.left_out_tensors
+            << " tensors are not in the file: where they stand, the text has "
+               "others; record with --record_tensors to keep them\n";
+  }
+  out << text << std::flush;
+  return out ? absl::OkStatus()
+             : absl::UnavailableError("cannot write to standard output");
+}
+
+int HistoryMain(int argc, char** argv) {
+  return RunMain("baton-history", [argc, argv] {
+    const absl::Status status = HistoryTool(
+        {argv + (argc > 0 ? 1 : 0), argv + argc}, std::cout, std::cerr);
+    if (status.ok()) return 0;
+    std::cerr << "baton-history: " << status.message() << "\n";
+    return 1;
+  });
+}
+
+}  // namespace baton

@@ -1,0 +1,26 @@
+// The command line of `baton-history`, for compilers with operators or levels
+// of their own:
+//
+//   int main(int argc, char** argv) { return baton::HistoryMain(argc, argv); }
+
+#ifndef BATON_TOOLS_HISTORY_MAIN_H_
+#define BATON_TOOLS_HISTORY_MAIN_H_
+
+#include <ostream>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+// Runs `baton-history ARGS`.
+absl::Status HistoryTool(const std::vector<absl::string_view>& args,
+                         std::ostream& out, std::ostream& reports);
+
+// Exit code 0, or 1 after an error, said on standard error.
+int HistoryMain(int argc, char** argv);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_HISTORY_MAIN_H_

@@ -1,0 +1,114 @@
+// Runs baton-opt --record and baton-history.
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "baton/testing/run_binary.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::RunResult;
+
+constexpr char kProgram[] =
+    "#[version = \"0.0.5\"]\n"
+    "def @main(%x: Tensor[(2), float32]) {\n"
+    "  %0 = add(%x, add(1f, 2f));\n"
+    "  nn.relu(%0)\n"
+    "}\n";
+
+std::string Path(const std::string& name) {
+  return absl::StrCat(testing::TempDir(), "/", name);
+}
+
+// Records a run, and says where.
+std::string Record(const std::string& name, const std::string& args,
+                   int exit_code = 0) {
+  const std::string program = Path(name + ".relay");
+  std::ofstream(program) << kProgram;
+  const std::string history = Path(name + ".history");
+  std::filesystem::remove(history);
+  const RunResult r = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(program, " --emit=none --record=", history, " ", args));
+  EXPECT_EQ(r.exit_code, exit_code) << r.err;
+  return history;
+}
+
+RunResult History(const std::string& args) {
+  return testing::RunBinary("tools/baton-history", args);
+}
+
+TEST(HistoryToolTest, LogShowDiff) {
+  const std::string file =
+      Record("run", "--passes=InferType,FoldConstant,FuseOps");
+  const RunResult log = History(file + " log");
+  EXPECT_EQ(log.exit_code, 0) << log.err;
+  EXPECT_THAT(log.out, HasSubstr("Sequential(InferType,FoldConstant,FuseOps)"));
+  EXPECT_THAT(log.out, HasSubstr("  FoldConstant @main\n"));
+  const RunResult show = History(file + " show 3");
+  EXPECT_EQ(show.exit_code, 0) << show.err;
+  EXPECT_THAT(show.out, HasSubstr("add(%x, 3f"));
+  EXPECT_EQ(show.err, "");
+  // What it shows is input again.
+  const std::string shown = Path("shown.relay");
+  std::ofstream(shown) << show.out;
+  const RunResult again = testing::RunBinary("tools/faulty-opt", shown);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const RunResult diff = History(file + " diff 2 3");
+  EXPECT_EQ(diff.exit_code, 0) << diff.err;
+  EXPECT_EQ(diff.out, "- @main %0 = add(1, 2); 3 takes its place\n");
+  EXPECT_THAT(History(file + " diff 2 3 --format=json").out,
+              HasSubstr("\"changes\":["));
+}
+
+TEST(HistoryToolTest, FailedRunsAreRecorded) {
+  const std::string file =
+      Record("failed", "--passes=InferType,FoldConstant,FailIfTyped", 1);
+  const RunResult log = History(file + " log");
+  EXPECT_EQ(log.exit_code, 0) << log.err;
+  EXPECT_THAT(log.out, HasSubstr("FailIfTyped failed: the module has types\n"));
+  EXPECT_THAT(History(file + " show 5").err,
+              HasSubstr("execution 5 (FailIfTyped) failed"));
+  EXPECT_THAT(History(file + " show 3").out, HasSubstr("add(%x, 3f"));
+}
+
+TEST(HistoryToolTest, CrashesAreRecorded) {
+  const std::string file =
+      Record("crash", "--passes=InferType,FoldConstant,CrashOnReluOfAdd",
+             128 + SIGABRT);
+  const RunResult log = History(file + " log");
+  EXPECT_EQ(log.exit_code, 0) << log.err;
+  EXPECT_THAT(log.out, HasSubstr("CrashOnReluOfAdd did not end\n"));
+  EXPECT_THAT(log.out, HasSubstr("The run was ended by signal "));
+  const RunResult show = History(file + " show 3");
+  EXPECT_THAT(show.out, HasSubstr("add(%x, 3f"));
+}
+
+TEST(HistoryToolTest, MistakesAreErrors) {
+  const std::string file = Record("mistakes", "--passes=InferType");
+  EXPECT_THAT(History(file + " lgo").err,
+              HasSubstr("no command is called \"lgo\"; did you mean"));
+  EXPECT_THAT(History(file + " show").err, HasSubstr("show takes 1 number"));
+  EXPECT_THAT(History(file + " show x").err,
+              HasSubstr("\"x\" is no number of an execution"));
+  EXPECT_THAT(History(file + " show 77").err,
+              HasSubstr("there is no execution 77"));
+  EXPECT_EQ(History(Path("mistakes.relay") + " log").exit_code, 1);
+  EXPECT_THAT(History("--help").out, HasSubstr("baton-history FILE log"));
+  const RunResult unwritable = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(Path("mistakes.relay"),
+                   " --emit=none --passes=InferType --record=/no/such/dir/x"));
+  EXPECT_EQ(unwritable.exit_code, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("/no/such/dir/x"));
+}
+
+}  // namespace
+}  // namespace baton
