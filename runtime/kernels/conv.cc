@@ -254,6 +254,10 @@ template <typename T, typename Acc>
 void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
                             T* y) {
   std::vector<Acc> sums(static_cast<size_t>(g.w.out));
+  std::vector<Window::Range> valid;
+  for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
+    valid.push_back(g.w.ValidOutputs(kw));
+  }
   const int64_t planes = g.batch * g.groups * g.out_channels;
   for (int64_t plane = 0; plane < planes; ++plane) {
     const T* image = x + plane / g.out_channels * g.in_positions();
@@ -261,27 +265,29 @@ void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
     for (int64_t od = 0; od < g.d.out; ++od) {
       for (int64_t oh = 0; oh < g.h.out; ++oh) {
         std::fill(sums.begin(), sums.end(), Acc(0));
-        const T* tap = weights;
-        ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
-          const Acc weight = static_cast<Acc>(*tap++);
-          const int64_t id = g.d.Input(od, kd);
-          const int64_t ih = g.h.Input(oh, kh);
-          const Window::Range valid = g.w.ValidOutputs(kw);
-          const int64_t n = valid.last - valid.first;
-          if (!Inside(id, g.d) || !Inside(ih, g.h) || n == 0) return;
-          const T* from =
-              image + (id * g.h.in + ih) * g.w.in + g.w.Input(valid.first, kw);
-          Acc* to = sums.data() + valid.first;
-          if (g.w.stride == 1) {
-            for (int64_t i = 0; i < n; ++i) {
-              to[i] += weight * static_cast<Acc>(from[i]);
-            }
-          } else {
-            for (int64_t i = 0; i < n; ++i) {
-              to[i] += weight * static_cast<Acc>(from[i * g.w.stride]);
+        for (int64_t k = 0; k < g.d.kernel * g.h.kernel; ++k) {
+          const int64_t id = g.d.Input(od, k / g.h.kernel);
+          const int64_t ih = g.h.Input(oh, k % g.h.kernel);
+          if (!Inside(id, g.d) || !Inside(ih, g.h)) continue;
+          const T* row = image + (id * g.h.in + ih) * g.w.in;
+          for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
+            const Acc weight = static_cast<Acc>(weights[k * g.w.kernel + kw]);
+            const Window::Range range = valid[static_cast<size_t>(kw)];
+            const int64_t n = range.last - range.first;
+            if (n == 0) continue;
+            const T* from = row + g.w.Input(range.first, kw);
+            Acc* to = sums.data() + range.first;
+            if (g.w.stride == 1) {
+              for (int64_t i = 0; i < n; ++i) {
+                to[i] += weight * static_cast<Acc>(from[i]);
+              }
+            } else {
+              for (int64_t i = 0; i < n; ++i) {
+                to[i] += weight * static_cast<Acc>(from[i * g.w.stride]);
+              }
             }
           }
-        });
+        }
         for (const Acc sum : sums) *y++ = static_cast<T>(sum);
       }
     }

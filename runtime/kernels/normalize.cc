@@ -338,22 +338,40 @@ absl::StatusOr<Tensor> Lrn(const Tensor& x, const LrnParams& params) {
   const AxisView v = internal::ViewAround(x.shape(), axis);
   const int64_t reach = std::min(params.size / 2, v.extent);
   return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
+    const double alpha = params.alpha / static_cast<double>(params.size);
+    // Of what has the same place along the axis, so that loops are long. Sums
+    // of a window are not made from those of the one before: they would keep
+    // its rounding errors.
+    std::vector<double> squares(static_cast<size_t>(v.inner));
     for (int64_t o = 0; o < v.outer; ++o) {
       for (int64_t k = 0; k < v.extent; ++k) {
         const int64_t first = std::max<int64_t>(0, k - reach);
         const int64_t last = std::min(v.extent, k + reach + 1);
-        for (int64_t i = 0; i < v.inner; ++i) {
-          double squares = 0;
-          for (int64_t j = first; j < last; ++j) {
-            const double value = static_cast<double>(from[j * v.inner + i]);
-            squares += value * value;
+        std::fill(squares.begin(), squares.end(), 0.0);
+        double* sums = squares.data();
+        for (int64_t j = first; j < last; ++j) {
+          const T* row = from + j * v.inner;
+          for (int64_t i = 0; i < v.inner; ++i) {
+            const double value = static_cast<double>(row[i]);
+            sums[i] += value * value;
           }
-          const double base =
-              params.bias +
-              params.alpha / static_cast<double>(params.size) * squares;
+        }
+        for (int64_t i = 0; i < v.inner; ++i) {
+          sums[i] = params.bias + alpha * sums[i];
+        }
+        if (params.beta == 0.75) {  // As in nearly all networks.
+          for (int64_t i = 0; i < v.inner; ++i) {
+            sums[i] = std::sqrt(sums[i] * std::sqrt(sums[i]));
+          }
+        } else {
+          for (int64_t i = 0; i < v.inner; ++i) {
+            sums[i] = std::pow(sums[i], params.beta);
+          }
+        }
+        const T* row = from + k * v.inner;
+        for (int64_t i = 0; i < v.inner; ++i) {
           to[k * v.inner + i] =
-              static_cast<T>(static_cast<double>(from[k * v.inner + i]) /
-                             std::pow(base, params.beta));
+              static_cast<T>(static_cast<double>(row[i]) / sums[i]);
         }
       }
       from += v.extent * v.inner;

@@ -104,12 +104,12 @@ SumType<T, kMode> Start(const View& v) {
 }
 
 template <typename T, Mode kMode>
-void Combine(T x, SumType<T, kMode>& sum) {
+void Combine(SumType<T, kMode> x, SumType<T, kMode>& sum) {
   if constexpr (kMode == Mode::kMax) {
     // True for a NaN; once in, it stays.
-    sum = x > sum || x != x ? x : sum;
+    sum = (x > sum) | (x != x) ? x : sum;
   } else {
-    sum += static_cast<SumType<T, kMode>>(x);
+    sum += x;
   }
 }
 
@@ -139,7 +139,21 @@ int64_t CountInside(const Window& window, int64_t o) {
 template <typename T, Mode kMode>
 void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
   using Sum = SumType<T, kMode>;
+  std::vector<Sum> columns(static_cast<size_t>(v.w.in * v.inner));
   std::vector<Sum> sums(static_cast<size_t>(v.w.out * v.inner));
+  // Along the width: the outputs that a tap serves, and what the first reads.
+  struct Tap {
+    int64_t first;
+    int64_t count;
+    int64_t input;
+  };
+  std::vector<Tap> taps;
+  for (int64_t k = 0; k < v.w.kernel; ++k) {
+    const Window::Range valid = v.w.ValidOutputs(k);
+    if (valid.first == valid.last) continue;
+    taps.push_back(
+        {valid.first, valid.last - valid.first, v.w.Input(valid.first, k)});
+  }
   std::vector<int64_t> counts(static_cast<size_t>(v.w.out));
   for (int64_t w = 0; w < v.w.out; ++w) {
     counts[static_cast<size_t>(w)] =
@@ -149,7 +163,9 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
     const T* image = x + outer * v.d.in * v.h.in * v.w.in * v.inner;
     for (int64_t od = 0; od < v.d.out; ++od) {
       for (int64_t oh = 0; oh < v.h.out; ++oh) {
-        std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
+        // First over depth and height, then over width: neighbouring windows
+        // share the columns.
+        std::fill(columns.begin(), columns.end(), Start<T, kMode>(v));
         for (int64_t kd = 0; kd < v.d.kernel; ++kd) {
           const int64_t id = v.d.Input(od, kd);
           if (id < 0 || id >= v.d.in) continue;
@@ -157,25 +173,25 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
             const int64_t ih = v.h.Input(oh, kh);
             if (ih < 0 || ih >= v.h.in) continue;
             const T* row = image + (id * v.h.in + ih) * v.w.in * v.inner;
-            for (int64_t kw = 0; kw < v.w.kernel; ++kw) {
-              const Window::Range valid = v.w.ValidOutputs(kw);
-              if (valid.first == valid.last) continue;
-              const T* from = row + v.w.Input(valid.first, kw) * v.inner;
-              Sum* to = sums.data() + valid.first * v.inner;
-              const int64_t n = valid.last - valid.first;
-              if (v.w.stride == 1 || v.inner == 1) {
-                const int64_t step = v.inner == 1 ? v.w.stride : 1;
-                for (int64_t i = 0; i < n * v.inner; ++i) {
-                  Combine<T, kMode>(from[i * step], to[i]);
-                }
-              } else {
-                for (int64_t w = 0; w < n; ++w) {
-                  for (int64_t i = 0; i < v.inner; ++i) {
-                    Combine<T, kMode>(from[i], to[i]);
-                  }
-                  from += v.w.stride * v.inner;
-                  to += v.inner;
-                }
+            Sum* to = columns.data();
+            for (int64_t i = 0; i < v.w.in * v.inner; ++i) {
+              Combine<T, kMode>(static_cast<Sum>(row[i]), to[i]);
+            }
+          }
+        }
+        std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
+        for (const Tap& tap : taps) {
+          const Sum* from = columns.data() + tap.input * v.inner;
+          Sum* to = sums.data() + tap.first * v.inner;
+          if (v.w.stride == 1) {
+            for (int64_t i = 0; i < tap.count * v.inner; ++i) {
+              Combine<T, kMode>(from[i], to[i]);
+            }
+          } else {
+            for (int64_t w = 0; w < tap.count; ++w) {
+              for (int64_t i = 0; i < v.inner; ++i) {
+                Combine<T, kMode>(from[w * v.w.stride * v.inner + i],
+                                  to[w * v.inner + i]);
               }
             }
           }
@@ -226,7 +242,8 @@ void AdaptivePool(const View& v, const T* x, T* y) {
               const T* from =
                   image + ((id * v.h.in + ih) * v.w.in + w.first) * v.inner;
               for (int64_t iw = w.first; iw < w.last; ++iw) {
-                for (Sum& sum : sums) Combine<T, kMode>(*from++, sum);
+                for (Sum& sum : sums)
+                  Combine<T, kMode>(static_cast<Sum>(*from++), sum);
               }
             }
           }
