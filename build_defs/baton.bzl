@@ -355,7 +355,7 @@ _optimize = rule(
         "bind_params": attr.bool(),
         "config": attr.string_dict(),
         "disabled_pass": attr.string_list(),
-        "opt_level": attr.int(default = 2),
+        "opt_level": attr.int(default = -1),
         "out": attr.output(mandatory = True),
         "passes": attr.string(),
         "report": attr.output(),

@@ -55,6 +55,7 @@ absl::StatusOr<std::vector<GeneratedPage>> GeneratedPages(
       {"reference_operators.md", OperatorReference(FindBuilders(sources))},
       {"reference_options.md", OptionReference()},
       {"reference_passes.md", PassReference()},
+      {"reference_pipelines.md", PipelineReference()},
       {"rules.md", RulesPage(rules)}};
 }
 

@@ -103,6 +103,8 @@ TEST(GeneratedPagesTest, NameWhatIsInBatonOpt) {
     return Names(testing::RunBinary("tools/baton-opt", flag).out);
   };
   EXPECT_EQ(Names(PassReference(), "## "), names_in_baton_opt("--list_passes"));
+  EXPECT_EQ(Names(PipelineReference(), "## "),
+            names_in_baton_opt("--list_pipelines"));
   EXPECT_EQ(Names(OperatorReference(), "## "),
             names_in_baton_opt("--list_ops"));
   const std::vector<std::string> sections = Names(OptionReference(), "### ");

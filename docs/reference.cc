@@ -30,6 +30,7 @@
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
 #include "baton/transform/sequential.h"
 
 namespace baton::docs {
@@ -262,6 +263,36 @@ std::string PassReference(const PassRegistry& registry) {
       kUpdate);
   for (const std::string& name : registry.Names()) {
     page += PassSection(registry, name);
+  }
+  return page;
+}
+
+std::string PipelineReference() {
+  std::string page = absl::StrCat(
+      "# Named pipelines\n\nUsed in `--passes=onnx,O3`; each stands for its "
+      "steps. [pass_manager.md](pass_manager.md#pipelines-with-names) says "
+      "how\nto register one, [reference_passes.md](reference_passes.md) what "
+      "the passes do.",
+      kUpdate);
+  for (const std::string& name : NamedPipelines().Names()) {
+    const auto pipeline = NamedPipelines().Get(name);
+    absl::StrAppend(&page, "\n## ", name, "\n\n");
+    if (!pipeline.ok()) {
+      absl::StrAppend(&page, "Error: ", pipeline.status().message(), "\n");
+      continue;
+    }
+    absl::StrAppend(
+        &page, (*pipeline)->doc, " It is made for level ",
+        (*pipeline)->opt_level, ". ",
+        (*pipeline)->not_idempotent.empty()
+            ? "Run on its own result, it changes nothing."
+            : absl::StrCat("Run on its own result, it may change that: ",
+                           (*pipeline)->not_idempotent),
+        "\n\n| step | why |\n|---|---|\n");
+    for (const PipelineStep& step : (*pipeline)->steps) {
+      absl::StrAppend(&page, "| ", Cell(Code(step.items)), " | ",
+                      Cell(step.reason), " |\n");
+    }
   }
   return page;
 }

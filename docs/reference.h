@@ -18,6 +18,9 @@ namespace baton::docs {
 std::string PassReference(
     const PassRegistry& registry = PassRegistry::Global());
 
+// Named pipelines: what is in them, and why.
+std::string PipelineReference();
+
 // Operators: arguments, attributes, what passes know of them, and the C++
 // functions that build calls of them.
 std::string OperatorReference(

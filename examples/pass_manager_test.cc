@@ -225,6 +225,22 @@ TEST(PipelineTest, ErrorsShowThePlace) {
 }
 // [/pipeline_error]
 
+// [named_pipeline]
+BATON_REGISTER_PIPELINE(
+    "tidy", {.doc = "Makes biases additions of constants.",
+             .opt_level = 3,
+             .steps = {{"CanonicalizeOps", "A bias becomes an addition."},
+                       {"FoldConstant", "Its operand becomes a constant."}}});
+
+TEST(PipelineTest, HasAName) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline("tidy"));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string printed,
+                             PipelineToString(pipeline));
+  EXPECT_EQ(printed, "Sequential{name=tidy}(CanonicalizeOps,FoldConstant)");
+  EXPECT_EQ(OptLevelOf(pipeline), 3);
+}
+// [/named_pipeline]
+
 // [config]
 BATON_REGISTER_CONFIG(kMaxFunctions, int64_t, "example.max_functions", 100,
                       "Modules with more functions are left alone.");

@@ -66,6 +66,7 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/progress_page.h"
@@ -850,6 +851,21 @@ void ListOps(std::ostream& out) {
   for (const OpNode* op : OpRegistry::Global().List()) {
     out << absl::StrFormat("%-34s %s%s\n", op->name(), op->doc(),
                            Kernels().Get(*op) == nullptr ? " (no kernel)" : "");
+  }
+}
+
+void ListPipelines(std::ostream& out) {
+  for (const std::string& name : NamedPipelines().Names()) {
+    const auto pipeline = NamedPipelines().Get(name);
+    if (!pipeline.ok()) {
+      out << name << "  " << pipeline.status().message() << "\n";
+      continue;
+    }
+    out << absl::StrFormat("%-12s level %d  %s\n", name, (*pipeline)->opt_level,
+                           (*pipeline)->doc);
+    for (const PipelineStep& step : (*pipeline)->steps) {
+      out << absl::StrFormat("  %-34s %s\n", step.items, step.reason);
+    }
   }
 }
 

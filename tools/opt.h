@@ -240,6 +240,7 @@ absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
 
 // What is linked into this binary, a line each.
 void ListPasses(std::ostream& out);
+void ListPipelines(std::ostream& out);
 void ListOps(std::ostream& out);  // says which operators have no kernel
 void ListWorkloads(std::ostream& out);
 // As text, which reads back (relay/pattern/rule_text.h): also the rules of

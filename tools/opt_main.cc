@@ -42,6 +42,7 @@ constexpr char kVersion[] = "0.1.0";
 // The flags that list what is inside.
 struct ListOptions {
   bool list_passes = false;
+  bool list_pipelines = false;
   bool list_ops = false;
   bool list_workloads = false;
   bool list_rules = false;
@@ -51,6 +52,9 @@ struct ListOptions {
   static void VisitFields(V& v) {
     v("list_passes", &ListOptions::list_passes,
       FlagSpec{.help = "The passes, with their options.", .group = kListFlags});
+    v("list_pipelines", &ListOptions::list_pipelines,
+      FlagSpec{.help = "The named pipelines, with the reasons for their parts.",
+               .group = kListFlags});
     v("list_ops", &ListOptions::list_ops,
       FlagSpec{.help = "The operators.", .group = kListFlags});
     v("list_workloads", &ListOptions::list_workloads,
@@ -231,6 +235,7 @@ absl::StatusOr<bool> List(const AttrMap& values) {
   ListOptions options;
   BATON_RETURN_IF_ERROR(AssignFlags(values, &options));
   if (options.list_passes) ListPasses(std::cout);
+  if (options.list_pipelines) ListPipelines(std::cout);
   if (options.list_ops) ListOps(std::cout);
   if (options.list_workloads) ListWorkloads(std::cout);
   RunOptions run;
@@ -241,8 +246,8 @@ absl::StatusOr<bool> List(const AttrMap& values) {
   if (options.check_rules) {
     BATON_RETURN_IF_ERROR(CheckRules(run.rules, std::cout));
   }
-  return options.list_passes || options.list_ops || options.list_workloads ||
-         options.list_rules || options.check_rules;
+  return options.list_passes || options.list_pipelines || options.list_ops ||
+         options.list_workloads || options.list_rules || options.check_rules;
 }
 
 // The exit code.

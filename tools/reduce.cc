@@ -271,7 +271,8 @@ absl::Status ReduceTool(const OptOptions& input,
       return absl::NotFoundError(
           absl::StrCat("the failure does not come again: ", failure.message));
     }
-    test.run.opt_level = guilty.settings.context.opt_level;
+    SetOptLevel(guilty.settings.context.opt_level,
+                Sequential(guilty.shows.passes), test.run);
     test.run.disabled_pass = guilty.settings.context.disabled_pass;
     BATON_RETURN_IF_ERROR(how.on_better(guilty.shows));
     std::unique_ptr<Oracle> oracle =

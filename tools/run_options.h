@@ -9,6 +9,7 @@
 
 #include "baton/base/attr_value.h"
 #include "baton/tools/flags.h"
+#include "baton/transform/pass.h"
 
 namespace baton {
 
@@ -26,7 +27,8 @@ struct RunOptions {
   std::string passes;  // see transform/pipeline.h; empty for none
   // Files of rules for the pass Rewrite; see relay/pattern/rule_text.h.
   std::vector<std::string> rules;
-  int opt_level = 2;
+  // Negative to leave it to the pipeline: OptLevel.
+  int opt_level = -1;
   std::vector<std::string> disabled_pass;
   std::vector<std::string> required_pass;
   std::string config;         // `KEY=VALUE,...`; see transform/config.h
@@ -56,9 +58,10 @@ struct RunOptions {
                .value = "FILE,FILE",
                .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
-      FlagSpec{.help = "Sequences run the passes of this level and below.",
-               .value = "N",
-               .group = kPassFlags});
+      FlagSpec{
+          .help = "Sequences run passes up to it; -1: 2, or the pipeline's.",
+          .value = "N",
+          .group = kPassFlags});
     v("disabled_pass", &RunOptions::disabled_pass,
       FlagSpec{.help = "Passes that sequences leave out.",
                .value = "A,B",
@@ -103,6 +106,14 @@ struct RunOptions {
       "Infer types before the passes run.");
   }
 };
+
+// The level of the context that `run` asks for. If it leaves that to its
+// pipeline: 2, or more if a named pipeline in it is made for more.
+int OptLevel(const RunOptions& run);
+
+// Makes `run` ask for a context of that level, for any part of `pipeline`. Says
+// so only if it must.
+void SetOptLevel(int level, const Pass& pipeline, RunOptions& run);
 
 }  // namespace baton
 

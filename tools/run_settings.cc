@@ -73,7 +73,7 @@ absl::StatusOr<PassContextOptions> ContextOf(const RunOptions& run) {
       config.begin(), config.end(),
       [&threads](const auto& setting) { return setting.first == threads; });
   if (!is_set) config.emplace_back(threads, run.threads);
-  return PassContextOptions{.opt_level = run.opt_level,
+  return PassContextOptions{.opt_level = OptLevel(run),
                             .required_pass = run.required_pass,
                             .disabled_pass = run.disabled_pass,
                             .config = std::move(config)};

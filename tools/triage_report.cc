@@ -111,7 +111,8 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   const bool is_reduced = triage->reduced.tests > 0;
   std::string summary = absl::StrCat("triage: ", name, " is guilty");
   if (is_reduced) {
-    test.run.opt_level = guilty.settings.context.opt_level;
+    SetOptLevel(guilty.settings.context.opt_level, Sequential(best.passes),
+                test.run);
     test.run.disabled_pass = guilty.settings.context.disabled_pass;
     BATON_RETURN_IF_ERROR(how.reduce.on_better(best));
     const std::string calls = Count(NumCalls(best.module), "call");

@@ -1,5 +1,6 @@
 #include "baton/transform/pipeline.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,10 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/internal/value_text_parser.h"
 #include "baton/base/near_names.h"
+#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -30,16 +33,20 @@ constexpr char kFixedPoint[] = "FixedPoint";
 
 class PipelineParser {
  public:
+  // `inside`: the named pipelines that `text` is a part of, outermost first.
   PipelineParser(absl::string_view text, absl::string_view source_name,
-                 const PassRegistry& registry)
-      : text_(text, source_name), registry_(registry) {}
+                 const PassRegistry& registry,
+                 std::vector<std::string> inside = {})
+      : text_(text, source_name),
+        registry_(registry),
+        inside_(std::move(inside)) {}
 
-  absl::StatusOr<Pass> Parse() {
+  absl::StatusOr<std::vector<Pass>> Parse() {
     BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes, ReadItems(0));
     BATON_RETURN_IF_ERROR(text_.AtEnd()
                               ? absl::OkStatus()
                               : text_.ErrorHere("expected \",\" or the end"));
-    return Sequential(std::move(passes));
+    return passes;
   }
 
  private:
@@ -61,6 +68,10 @@ class PipelineParser {
     const bool is_list = name.text == kSequential || name.text == kFixedPoint;
     PassFactory factory([] { return Pass(); });
     if (!is_list) {
+      if (NamedPipelines().Contains(name.text) &&
+          !registry_.Contains(name.text)) {
+        return ReadNamed(name, depth);
+      }
       absl::StatusOr<PassFactory> found = registry_.Factory(name.text);
       if (absl::IsNotFound(found.status())) return UnknownPass(name);
       if (!found.ok()) {
@@ -90,6 +101,35 @@ class PipelineParser {
           name.range, absl::StrCat(name.text, ": ", pass.status().message()));
     }
     return pass;
+  }
+
+  absl::StatusOr<Pass> ReadNamed(const ValueTextParser::Word& name, int depth) {
+    const absl::StatusOr<const NamedPipeline*> pipeline =
+        NamedPipelines().Get(name.text);
+    if (!pipeline.ok()) {
+      return text_.ErrorAt(name.range,
+                           std::string(pipeline.status().message()));
+    }
+    ValueTextParser::OptionRanges ranges;
+    BATON_ASSIGN_OR_RETURN(const AttrMap options,
+                           text_.ReadOptions(depth, &ranges));
+    if (!options.empty()) {
+      return text_.ErrorAt(ranges.keys[0],
+                           UnknownOption(name.text, options[0].first, nullptr));
+    }
+    std::vector<std::string> inside = inside_;
+    inside.push_back(name.text);
+    if (std::find(inside_.begin(), inside_.end(), name.text) != inside_.end()) {
+      return text_.ErrorAt(name.range,
+                           absl::StrCat("a pipeline is a part of itself: ",
+                                        absl::StrJoin(inside, " > ")));
+    }
+    BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes,
+                           PipelineParser((*pipeline)->ToString(),
+                                          absl::StrCat("pipeline ", name.text),
+                                          registry_, std::move(inside))
+                               .Parse());
+    return Sequential(std::move(passes), {.name = name.text});
   }
 
   template <typename Options>
@@ -146,6 +186,9 @@ class PipelineParser {
 
   absl::Status UnknownPass(const ValueTextParser::Word& name) const {
     std::vector<std::string> names = registry_.Names();
+    for (const std::string& pipeline : NamedPipelines().Names()) {
+      names.push_back(pipeline);
+    }
     names.insert(names.end(), {kSequential, kFixedPoint});
     return text_.ErrorAt(
         name.range,
@@ -154,14 +197,68 @@ class PipelineParser {
 
   ValueTextParser text_;
   const PassRegistry& registry_;
+  const std::vector<std::string> inside_;
 };
 
+// The errors of named pipelines that their registry does not find.
+std::vector<std::string> NamedPipelineErrors() {
+  std::vector<std::string> errors;
+  for (const std::string& name : NamedPipelines().Names()) {
+    if (!NamedPipelines().CheckUnique(name).ok()) continue;
+    const std::string where = NamedPipelines().LocationOf(name);
+    if (PassRegistry::Global().Contains(name)) {
+      errors.push_back(absl::StrCat("the pipeline ", name, " (", where,
+                                    ") has the name of a pass"));
+      continue;
+    }
+    const absl::StatusOr<Pass> pass = ParsePipeline(name);
+    if (!pass.ok()) {
+      errors.push_back(absl::StrCat("the pipeline ", name, " (", where,
+                                    "): ", pass.status().message()));
+    }
+  }
+  return errors;
+}
+
 }  // namespace
+
+std::string NamedPipeline::ToString() const {
+  return absl::StrJoin(steps, ",",
+                       [](std::string* out, const PipelineStep& step) {
+                         absl::StrAppend(out, step.items);
+                       });
+}
+
+Registry<NamedPipeline>& NamedPipelines() {
+  static auto& registry = [&]() -> Registry<NamedPipeline>& {
+    AddRegistrationCheck(NamedPipelineErrors);
+    return *Registry<NamedPipeline>::NewGlobal("pipeline");
+  }();
+  return registry;
+}
+
+int OptLevelOf(const Pass& pipeline) {
+  int level = 0;
+  std::vector<Pass> passes = {pipeline};
+  while (!passes.empty()) {
+    const Pass pass = std::move(passes.back());
+    passes.pop_back();
+    if (!pass.defined()) continue;
+    const absl::Span<const Pass> parts = pass.impl().listed_passes();
+    passes.insert(passes.end(), parts.begin(), parts.end());
+    if (pass.impl().list_keyword() != kSequential) continue;
+    const NamedPipeline* named = NamedPipelines().Find(pass.name());
+    if (named != nullptr) level = std::max(level, named->opt_level);
+  }
+  return level;
+}
 
 absl::StatusOr<Pass> ParsePipeline(absl::string_view text,
                                    const PassRegistry& registry,
                                    absl::string_view source_name) {
-  return PipelineParser(text, source_name, registry).Parse();
+  BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes,
+                         PipelineParser(text, source_name, registry).Parse());
+  return Sequential(std::move(passes));
 }
 
 absl::StatusOr<std::string> PipelineToString(const Pass& pass) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/registry.h"
 #include "baton/ir/module.h"
 #include "baton/testing/toy_passes.h"
 #include "baton/transform/module_pass.h"
@@ -70,6 +71,54 @@ std::string RoundTrip(const std::string& text) {
 
 std::string Error(const std::string& text) {
   return std::string(ParsePipeline(text, Registry()).status().message());
+}
+
+using ScopedPipeline = ScopedOverride<NamedPipeline>;
+
+NamedPipeline OneStep(std::string items, int opt_level = 0) {
+  return {.opt_level = opt_level, .steps = {{std::move(items), "A test."}}};
+}
+
+TEST(NamedPipelineTest, StandsForItsSteps) {
+  const ScopedPipeline inner(&NamedPipelines(), "inner", OneStep("AToB", 3));
+  const ScopedPipeline outer(
+      &NamedPipelines(), "outer",
+      {.opt_level = 1,
+       .steps = {{"Convert{depth=2},inner", "A test."}, {"BToA", "Too."}}});
+  EXPECT_EQ(RoundTrip("AToB,outer"),
+            "AToB,Sequential{name=outer}(Convert{depth=2},"
+            "Sequential{name=inner}(AToB),BToA)");
+  const auto level = [](const std::string& text) {
+    return OptLevelOf(ParsePipeline(text, Registry()).value());
+  };
+  EXPECT_EQ(level("FixedPoint(outer)"), 3);
+  EXPECT_EQ(level("Sequential{name=outer}(AToB)"), 1);
+  EXPECT_EQ(level("AToB"), 0);
+}
+
+TEST(NamedPipelineTest, Errors) {
+  const ScopedPipeline bad(&NamedPipelines(), "bad", OneStep("AToB,AToC"));
+  EXPECT_THAT(Error("BToA,bad"),
+              HasSubstr("pipeline bad:1:6: error: unknown pass AToC; did you "
+                        "mean \"AToB\"?\nAToB,AToC\n     ^~~~"));
+  EXPECT_THAT(Error("bda"), HasSubstr("did you mean \"bad\"?"));
+  EXPECT_THAT(Error("bad{x=1}"), HasSubstr("1:5: error: bad takes no options"));
+
+  const ScopedPipeline one(&NamedPipelines(), "one", OneStep("AToB,two"));
+  const ScopedPipeline two(&NamedPipelines(), "two", OneStep("one"));
+  EXPECT_THAT(Error("one"),
+              HasSubstr("pipeline two:1:1: error: a pipeline is a part of "
+                        "itself: one > two > one"));
+}
+
+TEST(NamedPipelineTest, BadOnesAreRegistrationErrors) {
+  const ScopedPipeline bad(&NamedPipelines(), "bad", OneStep("NoSuchPass"));
+  EXPECT_THAT(std::string(RegistrationErrors().message()),
+              HasSubstr("the pipeline bad ("));
+  PassRegistry::Global().Override("taken", toy::AToB);
+  const ScopedPipeline taken(&NamedPipelines(), "taken", OneStep(""));
+  EXPECT_THAT(std::string(RegistrationErrors().message()),
+              HasSubstr(") has the name of a pass"));
 }
 
 TEST(PipelineTest, RoundTrips) {

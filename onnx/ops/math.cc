@@ -309,7 +309,7 @@ absl::StatusOr<Outputs> IsInf(NodeContext& node) {
 }
 
 // The axes that softmax and its like sum over: before opset 13, all from
-// `axis` on.
+// `axis` on, of which those of one element do not count.
 absl::StatusOr<std::vector<int64_t>> SoftmaxAxes(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
   const bool is_old = node.opset() < 13;
@@ -318,7 +318,12 @@ absl::StatusOr<std::vector<int64_t>> SoftmaxAxes(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(given, rank));
   std::vector<int64_t> axes = {axis};
   if (is_old) {
-    for (int i = axis + 1; i < rank; ++i) axes.push_back(i);
+    const TensorTypeNode* type = node.Input(0)->tensor_type();
+    for (int i = axis + 1; i < rank; ++i) {
+      if (!type->dim(i).is_const() || type->dim(i).value() != 1) {
+        axes.push_back(i);
+      }
+    }
   }
   return axes;
 }

@@ -15,7 +15,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/base/fields.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -42,15 +41,6 @@ using Axes = std::optional<std::vector<int64_t>>;
 
 constexpr DType kInt32 = DType::Int(32);
 
-// The attributes of `call`; the defaults if it has none.
-template <typename T>
-const T& AttrsOf(const Call& call) {
-  const T* attrs = call->attrs_as<T>();
-  return attrs != nullptr
-             ? *attrs
-             : *static_cast<const T*>(FieldsOf<T>().default_object());
-}
-
 absl::Status Unknown(const Call& call, absl::string_view why) {
   return absl::UnimplementedError(
       absl::StrCat("the gradient of ", call->op_node()->name(), " is not known",
@@ -75,15 +65,12 @@ absl::StatusOr<std::vector<int64_t>> ShapeOfTyped(const Call& call,
                                                   const Expr& expr) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* const type,
                          TensorTypeOf(call, expr));
-  std::vector<int64_t> shape;
-  for (const Dim& dim : type->shape()) {
-    if (!dim.is_const()) {
-      return Unknown(call, absl::StrCat("where a shape is not: ",
-                                        expr->type().ToString()));
-    }
-    shape.push_back(dim.value());
+  const auto dims = ConstDims(type->shape());
+  if (!dims.has_value()) {
+    return Unknown(
+        call, absl::StrCat("where a shape is not: ", expr->type().ToString()));
   }
-  return shape;
+  return std::vector<int64_t>(dims->begin(), dims->end());
 }
 
 Expr ScalarOf(double value, const Expr& like) {
@@ -278,7 +265,7 @@ BATON_EXTEND_OP("abs").Set(
     });
 BATON_EXTEND_OP("clip").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<ClipAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<ClipAttrs>(call->attrs());
       const Expr& x = call->arg(0);
       const Expr lowest = BroadcastToLike(ScalarOf(attrs.a_min, x), x);
       const Expr highest = BroadcastToLike(ScalarOf(attrs.a_max, x), x);
@@ -367,7 +354,7 @@ BATON_EXTEND_OP("dyn.reshape").Set(Gradients(), ReshapedBackBeside);
 
 BATON_EXTEND_OP("expand_dims")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<ExpandDimsAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<ExpandDimsAttrs>(call->attrs());
       Expr result = grad;
       for (int i = 0; i < attrs.num_newaxis; ++i) {
         result = Squeeze(std::move(result), {{attrs.axis}});
@@ -377,7 +364,7 @@ BATON_EXTEND_OP("expand_dims")
 
 BATON_EXTEND_OP("transpose")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const Axes& axes = AttrsOf<TransposeAttrs>(call).axes;
+      const Axes& axes = AttrsOrDefaults<TransposeAttrs>(call->attrs()).axes;
       if (!axes.has_value() || axes->empty()) return Exprs{Transpose(grad)};
       const auto rank = static_cast<int64_t>(axes->size());
       std::vector<int64_t> inverse(axes->size());
@@ -390,7 +377,7 @@ BATON_EXTEND_OP("transpose")
 
 BATON_EXTEND_OP("concatenate")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const int axis = AttrsOf<ConcatenateAttrs>(call).axis;
+      const int axis = AttrsOrDefaults<ConcatenateAttrs>(call->attrs()).axis;
       const TupleTypeNode* tuple = call->arg(0)->tuple_type();
       if (tuple == nullptr) return Unknown(call, "for what is not a tuple");
       std::vector<int64_t> cuts;
@@ -410,7 +397,7 @@ BATON_EXTEND_OP("concatenate")
 
 BATON_EXTEND_OP("stack").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const int64_t axis = AttrsOf<StackAttrs>(call).axis;
+      const int64_t axis = AttrsOrDefaults<StackAttrs>(call->attrs()).axis;
       const TupleTypeNode* tuple = call->arg(0)->tuple_type();
       if (tuple == nullptr) return Unknown(call, "for what is not a tuple");
       const size_t n = tuple->fields().size();
@@ -441,7 +428,7 @@ BATON_EXTEND_OP("arange").Set(
 
 BATON_EXTEND_OP("gather_nd")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      if (AttrsOf<GatherNDAttrs>(call).batch_dims != 0) {
+      if (AttrsOrDefaults<GatherNDAttrs>(call->attrs()).batch_dims != 0) {
         return Unknown(call, "for batch_dims other than 0");
       }
       const Expr& data = call->arg(0);
@@ -464,7 +451,7 @@ BATON_EXTEND_OP("one_hot").Set(
 
 BATON_EXTEND_OP("strided_slice")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<StridedSliceAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<StridedSliceAttrs>(call->attrs());
       if (attrs.axes.has_value()) return Unknown(call, "for given axes");
       if (!attrs.begin.has_value() || !attrs.end.has_value()) {
         return Unknown(call, "without begin and end");
@@ -507,7 +494,7 @@ absl::StatusOr<Expr> SliceBetween(const Expr& data, Expr begin, const Expr& end,
 
 // A loop over the indices adds each slice of `grad` where it was taken from.
 GradientsOr TakeGradient(const Call& call, const Expr& grad) {
-  const auto& attrs = AttrsOf<TakeAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<TakeAttrs>(call->attrs());
   const Expr& data = call->arg(0);
   Expr indices = call->arg(1);
   if (attrs.batch_dims != 0) {
@@ -622,7 +609,7 @@ Expr WithDroppedAxes(Expr expr, absl::Span<const int64_t> axes) {
 
 BATON_EXTEND_OP("sum").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<ReduceAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<ReduceAttrs>(call->attrs());
       const Expr& data = call->arg(0);
       BATON_ASSIGN_OR_RETURN(const Axes axes, ReducedAxes(call, attrs));
       BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
@@ -635,7 +622,7 @@ BATON_EXTEND_OP("sum").Set(
 
 BATON_EXTEND_OP("mean").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<ReduceAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<ReduceAttrs>(call->attrs());
       const Expr& data = call->arg(0);
       BATON_ASSIGN_OR_RETURN(const Axes reduced, ReducedAxes(call, attrs));
       BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
@@ -655,7 +642,7 @@ BATON_EXTEND_OP("mean").Set(
 // argument is the mean of the data.
 BATON_EXTEND_OP("variance")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<VarianceAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<VarianceAttrs>(call->attrs());
       const Expr& data = call->arg(0);
       const Expr& mean = call->arg(1);
       BATON_ASSIGN_OR_RETURN(const Axes reduced, ReducedAxes(call, attrs));
@@ -680,7 +667,7 @@ BATON_EXTEND_OP("variance")
 // Elements that are all the largest share the gradient.
 BATON_EXTEND_OP("max").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<ReduceAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<ReduceAttrs>(call->attrs());
       const Expr& x = call->arg(0);
       BATON_ASSIGN_OR_RETURN(const Axes axes, ReducedAxes(call, attrs));
       BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
@@ -708,21 +695,21 @@ BATON_EXTEND_OP("max").Set(
 
 BATON_EXTEND_OP("nn.softmax")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const int axis = AttrsOf<SoftmaxAttrs>(call).axis;
+      const int axis = AttrsOrDefaults<SoftmaxAttrs>(call->attrs()).axis;
       const Expr sum =
           Sum(Multiply(grad, call), {.axis = {{axis}}, .keepdims = true});
       return Exprs{Multiply(Subtract(grad, sum), call)};
     });
 BATON_EXTEND_OP("nn.log_softmax")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const int axis = AttrsOf<SoftmaxAttrs>(call).axis;
+      const int axis = AttrsOrDefaults<SoftmaxAttrs>(call->attrs()).axis;
       const Expr sum = Sum(grad, {.axis = {{axis}}, .keepdims = true});
       return Exprs{Subtract(grad, Multiply(sum, Exp(call)))};
     });
 
 BATON_EXTEND_OP("nn.bias_add")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const int axis = AttrsOf<BiasAddAttrs>(call).axis;
+      const int axis = AttrsOrDefaults<BiasAddAttrs>(call->attrs()).axis;
       return Exprs{CollapseSumLike(grad, call->arg(0)),
                    Sum(grad, {.axis = {{axis}}, .exclude = true})};
     });
@@ -748,7 +735,7 @@ BATON_EXTEND_OP("nn.dense").Set(Gradients(), DenseGradient);
 
 BATON_EXTEND_OP("nn.matmul")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<MatmulAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<MatmulAttrs>(call->attrs());
       const Expr& a = call->arg(0);
       const Expr& b = call->arg(1);
       if (attrs.transpose_a && attrs.transpose_b) {
@@ -769,7 +756,7 @@ BATON_EXTEND_OP("nn.matmul")
 
 BATON_EXTEND_OP("nn.batch_matmul")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<BatchMatmulAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<BatchMatmulAttrs>(call->attrs());
       const Expr& a = call->arg(0);
       const Expr& b = call->arg(1);
       const auto product = [](Expr x, Expr y, bool transpose_x,
@@ -800,7 +787,7 @@ BATON_EXTEND_OP("nn.batch_matmul")
     });
 
 GradientsOr Conv2DGradient(const Call& call, const Expr& grad) {
-  const auto& attrs = AttrsOf<Conv2DAttrs>(call);
+  const auto& attrs = AttrsOrDefaults<Conv2DAttrs>(call->attrs());
   const Expr& data = call->arg(0);
   const Expr& weight = call->arg(1);
   if (attrs.data_layout != "NCHW" || attrs.kernel_layout != "OIHW" ||
@@ -869,7 +856,7 @@ absl::Status ExpectNoDilation(const Call& call, const Dims& dilation) {
 
 BATON_EXTEND_OP("nn.max_pool2d")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<MaxPool2DAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<MaxPool2DAttrs>(call->attrs());
       BATON_RETURN_IF_ERROR(ExpectNoDilation(call, attrs.dilation));
       return Exprs{
           Call(BATON_OP("nn.max_pool2d_grad"), {grad, call->arg(0)},
@@ -881,7 +868,7 @@ BATON_EXTEND_OP("nn.max_pool2d")
     });
 BATON_EXTEND_OP("nn.avg_pool2d")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<AvgPool2DAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<AvgPool2DAttrs>(call->attrs());
       BATON_RETURN_IF_ERROR(ExpectNoDilation(call, attrs.dilation));
       return Exprs{Call(BATON_OP("nn.avg_pool2d_grad"), {grad, call->arg(0)},
                         Attrs::Make(AvgPool2DAttrs{
@@ -894,7 +881,7 @@ BATON_EXTEND_OP("nn.avg_pool2d")
     });
 BATON_EXTEND_OP("nn.global_avg_pool2d")
     .Set(Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
-      const auto& attrs = AttrsOf<GlobalPool2DAttrs>(call);
+      const auto& attrs = AttrsOrDefaults<GlobalPool2DAttrs>(call->attrs());
       BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
                              ShapeOfTyped(call, call->arg(0)));
       if (attrs.layout != "NCHW" && attrs.layout != "NHWC") {

@@ -549,6 +549,7 @@ struct ConvAxes {
   AxisSet in;        // of the weight
   AxisSet out;
   bool depthwise = false;
+  bool grouped = false;  // and not depthwise
 };
 
 // The axes of letter `big` and of its part, `small`, in `layout`. A part must
@@ -562,8 +563,18 @@ std::optional<AxisSet> FindAxes(const Layout& layout, char big) {
   return AxisSet{big_axis, small_axis};
 }
 
-// Nullopt for convolutions whose weight cannot take a scale in: grouped but
-// not depthwise, or blocked in some but not all of the channel axes.
+// The extent of these axes together; -1 if it is not known.
+int64_t Extent(const TensorTypeNode& type, AxisSet axes) {
+  int64_t product = 1;
+  for (const int axis : axes) {
+    if (!type.dim(axis).is_const()) return -1;
+    product *= type.dim(axis).value();
+  }
+  return product;
+}
+
+// Nullopt for convolutions that are blocked in some but not all of the channel
+// axes.
 std::optional<ConvAxes> FindConvAxes(const CallNode& call, int groups,
                                      const std::string& tensor_layout,
                                      const std::string& kernel_layout) {
@@ -581,36 +592,41 @@ std::optional<ConvAxes> FindConvAxes(const CallNode& call, int groups,
       channels->size() != out->size()) {
     return std::nullopt;
   }
-  const auto extent = [&](AxisSet axes) {
-    int64_t product = 1;
-    for (const int axis : axes) {
-      if (!weight->dim(axis).is_const()) return int64_t{-1};
-      product *= weight->dim(axis).value();
-    }
-    return product;
-  };
   ConvAxes result = {*channels, *in, *out};
-  result.depthwise = extent(*out) == groups && extent(*in) == 1;
-  if (groups != 1 && !result.depthwise) return std::nullopt;
+  result.depthwise =
+      Extent(*weight, *out) == groups && Extent(*weight, *in) == 1;
+  result.grouped = groups != 1 && !result.depthwise;
   return result;
 }
 
+// Of convolutions whose weight can take in a scale of the data. In a grouped
+// one an input channel of the weight stands for one of each group.
 template <typename T>
 std::optional<ConvAxes> ForwardConvAxes(const CallNode& call) {
   const T* attrs = call.attrs_as<T>();
   if (attrs == nullptr) return std::nullopt;
-  return FindConvAxes(call, attrs->groups, attrs->data_layout,
-                      attrs->kernel_layout);
+  const std::optional<ConvAxes> axes = FindConvAxes(
+      call, attrs->groups, attrs->data_layout, attrs->kernel_layout);
+  return axes && !axes->grouped ? axes : std::nullopt;
 }
 
+// Of convolutions whose weight can take in a scale of the result.
 template <typename T>
 std::optional<ConvAxes> BackwardConvAxes(const CallNode& call) {
   const T* attrs = call.attrs_as<T>();
   if (attrs == nullptr) return std::nullopt;
-  return FindConvAxes(
+  const std::optional<ConvAxes> axes = FindConvAxes(
       call, attrs->groups,
       attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout,
       attrs->kernel_layout);
+  if (!axes || !axes->grouped) return axes;
+  const TensorTypeNode* result = call.tensor_type();
+  const int64_t channels =
+      result == nullptr ? -1 : Extent(*result, axes->channels);
+  return channels >= 0 &&
+                 channels == Extent(*call.arg(1)->tensor_type(), axes->out)
+             ? axes
+             : std::nullopt;
 }
 
 template <typename T>

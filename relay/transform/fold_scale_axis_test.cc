@@ -248,23 +248,23 @@ TEST(BackwardFoldScaleAxisTest, ScalarsFillBlockedAxes) {
                             12, blocked)));
 }
 
-TEST(BackwardFoldScaleAxisTest, GroupedConvolutionsOnlyIfDepthwise) {
+// The weight has all output channels, whatever the groups, but only the input
+// channels of one.
+TEST(FoldScaleAxisTest, GroupedConvolutionsTakeScalesOfTheirResults) {
   const Var x = TensorVar("x", {1, 8, 5, 5});
-  const Var grouped = TensorVar("w", {8, 4, 3, 3});
-  const Var depthwise = TensorVar("w", {8, 1, 3, 3});
   const Constant s = Positive({8, 1, 1});
-  ExpectUnchanged(
-      BackwardFoldScaleAxisInExpr,
-      Function({x, grouped}, Multiply(Conv(x, grouped, 8, {.groups = 2}), s)));
-  ExpectRewrites(
-      BackwardFoldScaleAxisInExpr,
-      Function({x, depthwise},
-               Multiply(Conv(x, depthwise, 8, {.groups = 8}), s)),
-      Function(
-          {x, depthwise},
-          Conv(x,
-               Multiply(depthwise, ExpandDims(Squeeze(s, Shape{1, 2}), 1, 3)),
-               8, {.groups = 8})));
+  for (const auto& [in, groups] : {std::pair(4, 2), std::pair(1, 8)}) {
+    const Var w = TensorVar("w", {8, in, 3, 3});
+    ExpectRewrites(
+        BackwardFoldScaleAxisInExpr,
+        Function({x, w}, Multiply(Conv(x, w, 8, {.groups = groups}), s)),
+        Function({x, w},
+                 Conv(x, Multiply(w, ExpandDims(Squeeze(s, Shape{1, 2}), 1, 3)),
+                      8, {.groups = groups})));
+  }
+  const Var w = TensorVar("w", {8, 4, 3, 3});
+  ExpectUnchanged(ForwardFoldScaleAxisInExpr,
+                  Function({x, w}, Conv(Multiply(x, s), w, 8, {.groups = 2})));
 }
 
 TEST(BackwardFoldScaleAxisTest, WeightsTakeOnlyTheirOwnElementType) {

@@ -43,12 +43,9 @@ namespace {
 // The extents, if they are all known.
 std::optional<std::vector<int64_t>> StaticShape(const TensorTypeNode* type) {
   if (type == nullptr) return std::nullopt;
-  std::vector<int64_t> shape;
-  for (const Dim& dim : type->shape()) {
-    if (!dim.is_const()) return std::nullopt;
-    shape.push_back(dim.value());
-  }
-  return shape;
+  const auto dims = ConstDims(type->shape());
+  if (!dims.has_value()) return std::nullopt;
+  return std::vector<int64_t>(dims->begin(), dims->end());
 }
 
 // The element type of a tensor; void for all else.
