@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,13 +13,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/compare_values.h"
+#include "baton/instrument/first_difference.h"
+#include "baton/instrument/tensor_error.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/adt.h"
+#include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -31,370 +34,339 @@
 namespace baton {
 namespace {
 
-std::string Describe(const Value& value) {
-  if (value.is_tensor()) return value.tensor().TypeToString();
-  if (value.is_tuple()) {
-    return absl::StrCat("a tuple of ", value.fields().size());
-  }
-  if (value.is_data()) {
-    return absl::StrCat("a value of the constructor ",
-                        value.data().constructor->name());
-  }
-  return value.is_cell() ? "a reference" : "a function";
-}
-
-// The fields of a tuple or of a value of a data type.
-absl::Span<const Value> FieldsOf(const Value& value) {
-  return value.is_data() ? absl::MakeConstSpan(value.data().fields)
-                         : value.fields();
-}
-
-// References that hold each other, and long lists, are compared as far as this
+// References that hold each other, and long lists, are looked at as far as this
 // many parts.
 constexpr int64_t kMaxParts = 1'000'000;
 
-bool AllFinite(const Value& value) {
-  std::vector<const Value*> parts = {&value};
+// Functions that nobody called with such arguments may go on for long.
+constexpr int64_t kMaxCallDepth = 1'000;
+constexpr int64_t kMaxCalls = 10'000;
+
+// Calls `visit` with the tensors of two values, where both have the same
+// structure, and not beyond functions.
+template <typename Visit>
+void ForEachTensorPair(const Value& a, const Value& b, const Visit& visit) {
+  std::vector<std::pair<const Value*, const Value*>> parts = {{&a, &b}};
   for (int64_t n = 0; !parts.empty() && n < kMaxParts; ++n) {
-    const Value& part = *parts.back();
+    const auto [x, y] = parts.back();
     parts.pop_back();
-    if (part.is_tensor()) {
-      const Tensor& tensor = part.tensor();
-      if (!tensor.dtype().is_float()) continue;
-      for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-        if (!std::isfinite(tensor.AtAsDouble(i))) return false;
-      }
-    } else if (part.is_cell()) {
-      parts.push_back(&part.cell().content);
-    } else if (part.is_tuple() || part.is_data()) {
-      for (const Value& field : FieldsOf(part)) parts.push_back(&field);
-    }
-  }
-  return true;
-}
-
-// `[1, 0, 3]` of element `index`.
-std::string Position(const Tensor& tensor, int64_t index) {
-  std::string result;
-  for (int d = tensor.rank() - 1; d >= 0; --d) {
-    const int64_t size = tensor.shape()[static_cast<size_t>(d)];
-    result = absl::StrCat(index % size, result.empty() ? "" : ", ", result);
-    index /= size;
-  }
-  return absl::StrCat("[", result, "]");
-}
-
-std::string ElementToString(const Tensor& tensor, int64_t i) {
-  const DType dtype = tensor.dtype();
-  if (!dtype.is_float()) return absl::StrCat(tensor.AtAsInt64(i));
-  constexpr int kDigits = 17;
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.*g", dtype.bits() > 32 ? kDigits : 9,
-                tensor.AtAsDouble(i));
-  return text;
-}
-
-absl::Status CompareTensors(const std::string& path, const Tensor& a,
-                            const Tensor& b, const PassInfo& info) {
-  if (a == b) return absl::OkStatus();
-  const size_t bytes = static_cast<size_t>(a.dtype().bytes());
-  double largest = 0;
-  if (!info.exact) {
-    for (int64_t i = 0; i < a.num_elements(); ++i) {
-      const double x = std::fabs(a.AtAsDouble(i));
-      if (std::isfinite(x)) largest = std::max(largest, x);
-    }
-  }
-  const double allowed = info.tolerance * largest;
-  const auto agree = [&](int64_t i) {
-    const size_t offset = static_cast<size_t>(i) * bytes;
-    if (std::memcmp(a.bytes().data() + offset, b.bytes().data() + offset,
-                    bytes) == 0) {
-      return true;
-    }
-    const double x = a.AtAsDouble(i);
-    const double y = b.AtAsDouble(i);
-    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    // Infinities differ by no number.
-    return !info.exact && (x == y || std::fabs(x - y) <= allowed);
-  };
-  int64_t num_off = 0;
-  int64_t first = 0;
-  int64_t worst = 0;
-  double worst_error = -1;
-  for (int64_t i = 0; i < a.num_elements(); ++i) {
-    if (agree(i)) continue;
-    if (num_off++ == 0) first = i;
-    const double error = std::fabs(a.AtAsDouble(i) - b.AtAsDouble(i));
-    if (error > worst_error) {
-      worst_error = error;
-      worst = i;
-    }
-  }
-  if (num_off == 0) return absl::OkStatus();
-  if (worst_error < 0) worst = first;  // none is a number
-  return absl::InvalidArgumentError(absl::StrCat(
-      num_off, " of ", a.num_elements(), " elements of ", path, ", ",
-      a.TypeToString(), ", are off; ", path, Position(a, worst), " is ",
-      ElementToString(b, worst), " and was ", ElementToString(a, worst),
-      info.exact ? std::string(" (the pass promises to keep every bit)")
-                 : absl::StrCat(" (allowed: ", info.tolerance,
-                                " of the largest element, ", largest, ")")));
-}
-
-// The constructor that a closure is; null if it is another function.
-const ConstructorNode* ConstructorOf(const Value::Closure& closure) {
-  const auto* call = closure.function.defined()
-                         ? closure.function->body().As<CallNode>()
-                         : nullptr;
-  if (call == nullptr) return nullptr;
-  const absl::Span<const Var> params = closure.function->params();
-  const bool forwards =
-      std::equal(call->args().begin(), call->args().end(), params.begin(),
-                 params.end(), [](const Expr& arg, const Var& param) {
-                   return arg.get() == param.get();
-                 });
-  return forwards ? call->op().As<ConstructorNode>() : nullptr;
-}
-
-// Compares two results, part by part; functions last, since calls may write
-// into references.
-class Comparison {
- public:
-  Comparison(const PassInfo& info, const CompareValuesOptions& options)
-      : info_(info), options_(options) {}
-
-  absl::Status Run(const Value& before, const Value& after) {
-    parts_.push_back({"result", before, after, 0});
-    std::vector<Part> functions;
-    int64_t num_parts = 0;
-    while (!parts_.empty() || !functions.empty()) {
-      if (parts_.empty()) std::swap(parts_, functions);
-      const Part part = std::move(parts_.back());
-      parts_.pop_back();
-      if (++num_parts > kMaxParts) {
-        NotCompared(part.path, "the result has too many parts");
-        break;
-      }
-      if (part.a.is_closure() && part.b.is_closure()) {
-        if (!part.last) {
-          functions.push_back(part);
-          functions.back().last = true;
-        } else {
-          BATON_RETURN_IF_ERROR(CompareFunctions(part));
-        }
-      } else {
-        BATON_RETURN_IF_ERROR(ComparePart(part));
+    if (x->is_tensor() && y->is_tensor()) {
+      visit(x->tensor(), y->tensor());
+    } else if (x->is_cell() && y->is_cell()) {
+      parts.emplace_back(&x->cell().content, &y->cell().content);
+    } else if ((x->is_tuple() && y->is_tuple()) ||
+               (x->is_data() && y->is_data())) {
+      const auto fields = [](const Value& value) {
+        return value.is_data() ? absl::MakeConstSpan(value.data().fields)
+                               : value.fields();
+      };
+      const size_t size = std::min(fields(*x).size(), fields(*y).size());
+      for (size_t i = size; i-- > 0;) {
+        parts.emplace_back(&fields(*x)[i], &fields(*y)[i]);
       }
     }
-    if (not_compared_.empty()) return absl::OkStatus();
-    if (options_.not_compared == nullptr) {
-      return absl::UnimplementedError(not_compared_[0]);
-    }
-    *options_.not_compared = std::move(not_compared_);
-    return absl::OkStatus();
   }
+}
 
- private:
-  // Functions that functions return are called so many times in a row.
-  static constexpr int kMaxCalls = 4;
+bool AllFinite(const Value& value) {
+  bool finite = true;
+  ForEachTensorPair(value, value, [&](const Tensor& tensor, const Tensor&) {
+    if (!tensor.dtype().is_float()) return;
+    for (int64_t i = 0; finite && i < tensor.num_elements(); ++i) {
+      finite = std::isfinite(tensor.AtAsDouble(i));
+    }
+  });
+  return finite;
+}
 
-  struct Part {
-    std::string path;  // as in `result.1.0`
-    Value a;
-    Value b;
-    int calls;          // of functions, before there was this part
-    bool last = false;  // a function, all other parts have been compared
-  };
+TensorError ResultError(const Value& expected, const Value& actual) {
+  TensorError error;
+  ForEachTensorPair(expected, actual, [&](const Tensor& a, const Tensor& b) {
+    if (a.dtype() != b.dtype() || a.shape() != b.shape()) return;
+    error.Add(ErrorOf(a, b));
+  });
+  return error;
+}
 
-  void NotCompared(absl::string_view path, absl::string_view why) {
-    not_compared_.push_back(absl::StrCat(path, " is not compared: ", why));
-  }
-
-  absl::Status ComparePart(const Part& part) {
-    const Value& a = part.a;
-    const Value& b = part.b;
-    if (a.is_cell() && b.is_cell()) {
-      parts_.push_back(
-          {part.path, a.cell().content, b.cell().content, part.calls});
-      return absl::OkStatus();
-    }
-    const bool tuples = a.is_tuple() && b.is_tuple();
-    const bool data =
-        a.is_data() && b.is_data() &&
-        SameConstructor(*a.data().constructor, *b.data().constructor);
-    if ((tuples || data) && FieldsOf(a).size() == FieldsOf(b).size()) {
-      for (size_t i = FieldsOf(a).size(); i-- > 0;) {
-        parts_.push_back({absl::StrCat(part.path, ".", i), FieldsOf(a)[i],
-                          FieldsOf(b)[i], part.calls});
-      }
-      return absl::OkStatus();
-    }
-    if (!a.is_tensor() || !b.is_tensor() ||
-        a.tensor().dtype() != b.tensor().dtype() ||
-        a.tensor().shape() != b.tensor().shape()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          part.path, " is ", Describe(b), " and was ", Describe(a)));
-    }
-    return CompareTensors(part.path, a.tensor(), b.tensor(), info_);
-  }
-
-  absl::Status CompareFunctions(const Part& part) {
-    const Value::Closure& a = part.a.closure();
-    const Value::Closure& b = part.b.closure();
-    const ConstructorNode* const constructor_a = ConstructorOf(a);
-    const ConstructorNode* const constructor_b = ConstructorOf(b);
-    if (constructor_a != nullptr && constructor_b != nullptr) {
-      if (SameConstructor(*constructor_a, *constructor_b)) {
-        return absl::OkStatus();
-      }
-      return absl::InvalidArgumentError(
-          absl::StrCat(part.path, " is the constructor ", constructor_b->name(),
-                       " and was the constructor ", constructor_a->name()));
-    }
-    if (options_.before == nullptr || options_.after == nullptr ||
-        !a.function.defined() || !b.function.defined()) {
-      NotCompared(part.path, "it is a function");
-      return absl::OkStatus();
-    }
-    if (part.calls >= kMaxCalls) {
-      NotCompared(part.path, "functions return functions");
-      return absl::OkStatus();
-    }
-    if (!a.function->type_params().empty()) {
-      NotCompared(part.path, "it is a function of type parameters");
-      return absl::OkStatus();
-    }
-    const absl::StatusOr<std::vector<Value>> args =
-        RandomInputs(a.function, options_.seed, RandomRange::kPlain);
-    if (!args.ok()) {
-      NotCompared(part.path,
-                  absl::StrCat("it is a function: ", args.status().message()));
-      return absl::OkStatus();
-    }
-    const EvaluateOptions evaluate = {.max_call_depth = 1000};
-    absl::StatusOr<Value> was =
-        CallFunction(*options_.before, part.a, *args, evaluate);
-    if (!was.ok()) {
-      NotCompared(part.path,
-                  absl::StrCat("it is a function: ", was.status().message()));
-      return absl::OkStatus();
-    }
-    absl::StatusOr<Value> is =
-        CallFunction(*options_.after, part.b, *args, evaluate);
-    if (!is.ok()) {
-      return absl::Status(
-          is.status().code(),
-          absl::StrCat(part.path,
-                       " is a function that cannot be called any "
-                       "more: ",
-                       is.status().message()));
-    }
-    parts_.push_back({absl::StrCat(part.path, "(...)"), *std::move(was),
-                      *std::move(is), part.calls + 1});
-    return absl::OkStatus();
-  }
-
-  const PassInfo& info_;
-  const CompareValuesOptions& options_;
-  std::vector<Part> parts_;
-  std::vector<std::string> not_compared_;
-};
+// The message is the status's with a beginning.
+absl::Status Prefixed(absl::string_view beginning, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(beginning, status.message()));
+}
 
 }  // namespace
-
-absl::Status CompareValues(const Value& before, const Value& after,
-                           const PassInfo& info,
-                           const CompareValuesOptions& options) {
-  return Comparison(info, options).Run(before, after);
-}
 
 CheckValuesInstrument::CheckValuesInstrument(CheckValuesOptions options)
     : PassInstrument("CheckValuesInstrument"), options_(std::move(options)) {}
 
-absl::Status CheckValuesInstrument::ExitPassContext() {
-  args_.reset();
-  evaluated_ = IRModule();
-  typed_ = IRModule();
-  value_ = Value();
+absl::Status CheckValuesInstrument::EnterPassContext() {
+  ledger_.clear();
   return absl::OkStatus();
 }
 
-absl::StatusOr<Value> CheckValuesInstrument::EvaluateFirst(
-    const IRModule& module) {
-  BATON_ASSIGN_OR_RETURN(const Function function,
-                         module.Lookup<Function>(options_.function));
-  absl::StatusOr<Value> value;
-  for (const RandomRange range : {RandomRange::kPlain, RandomRange::kMild}) {
-    BATON_ASSIGN_OR_RETURN(args_, RandomInputs(function, options_.seed, range));
-    value = EvaluateFunction(module, options_.function, *args_);
-    if (!value.ok() || AllFinite(*value)) break;
+absl::Status CheckValuesInstrument::ExitPassContext() {
+  if (options_.ledger != nullptr && !ledger_.empty()) {
+    options_.ledger(LedgerText());
   }
-  return value;
+  args_.clear();
+  state_.reset();
+  expected_.reset();
+  first_.reset();
+  noted_.clear();
+  // What two rounds do not use goes.
+  cache_.NextRound();
+  cache_.NextRound();
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Value> CheckValuesInstrument::Evaluate(const IRModule& module) {
-  // A pass may leave types to be inferred.
-  BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(module));
-  absl::StatusOr<Value> value =
-      args_.has_value() ? EvaluateFunction(typed, options_.function, *args_)
-                        : EvaluateFirst(typed);
-  if (value.ok()) {
-    evaluated_ = module;
-    typed_ = typed;
-    value_ = *value;
+std::string CheckValuesInstrument::LedgerText() const {
+  std::string text;
+  for (const AddedError& entry : ledger_) {
+    absl::StrAppendFormat(
+        &text, "#%d %s adds an error of %.3g of the largest element (%s); ",
+        entry.number, entry.pass, entry.added.of_largest,
+        ToString(entry.added));
+    absl::StrAppendFormat(&text, "%.3g in all\n", entry.total.of_largest);
   }
-  return value;
+  return text;
+}
+
+void CheckValuesInstrument::Note(const PassInfo& info, absl::string_view line) {
+  if (options_.not_compared == nullptr) return;
+  if (!noted_.emplace(line).second) return;
+  options_.not_compared(absl::StrCat("after pass ", info.name, ", ", line));
+}
+
+CheckValuesInstrument::Result CheckValuesInstrument::Apply(
+    const IRModule& typed, const std::string& name,
+    const std::vector<Value>& args) {
+  Result result;
+  EvaluateOptions options;
+  if (!is_main(name)) {
+    options.max_call_depth = kMaxCallDepth;
+    options.max_calls = kMaxCalls;
+  }
+  options.cache = &cache_;
+  options.without_kernel = [&result](const CallNode& call,
+                                     absl::Span<const Value> values) {
+    result.cuts.push_back({Call(&call), {values.begin(), values.end()}});
+  };
+  result.value = EvaluateFunction(typed, name, args, options);
+  return result;
+}
+
+CheckValuesInstrument::Result CheckValuesInstrument::EvaluateOne(
+    const IRModule& typed, const std::string& name) {
+  const auto known = args_.find(name);
+  if (known != args_.end()) return Apply(typed, name, known->second);
+  const absl::StatusOr<Function> function = typed.Lookup<Function>(name);
+  if (!function.ok()) return {.value = function.status()};
+  if (is_main(name) && options_.given != nullptr) {
+    absl::StatusOr<GivenValues> given = options_.given(*function);
+    if (!given.ok()) return {.value = given.status()};
+    expected_ = std::move(given->expected);
+    args_[name] = std::move(given->args);
+    return Apply(typed, name, args_[name]);
+  }
+  Result result;
+  for (const RandomRange range : {RandomRange::kPlain, RandomRange::kMild}) {
+    absl::StatusOr<std::vector<Value>> args =
+        RandomInputs(*function, options_.seed, range);
+    if (!args.ok()) return {.value = args.status()};
+    result = Apply(typed, name, *args);
+    args_[name] = *std::move(args);
+    if (!result.value.ok() || AllFinite(*result.value)) break;
+  }
+  return result;
+}
+
+absl::Status CheckValuesInstrument::Evaluate(const IRModule& module,
+                                             State& state) {
+  cache_.NextRound();
+  state.module = module;
+  // A pass may leave types to be inferred.
+  BATON_ASSIGN_OR_RETURN(state.typed, InferTypes(module));
+  const std::string& main = options_.function;
+  state.results[main] = EvaluateOne(state.typed, main);
+  BATON_RETURN_IF_ERROR(state.results[main].value.status());
+  if (!options_.other_functions) return absl::OkStatus();
+  for (const auto& [var, function] : state.typed.functions<Function>()) {
+    if (is_main(var->name())) continue;
+    state.results[var->name()] = EvaluateOne(state.typed, var->name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckValuesInstrument::CompareCuts(const Result& before,
+                                                const Result& after,
+                                                const PassInfo& info) const {
+  const bool same_calls =
+      std::equal(before.cuts.begin(), before.cuts.end(), after.cuts.begin(),
+                 after.cuts.end(), [](const Cut& a, const Cut& b) {
+                   return a.call->op_node() == b.call->op_node() &&
+                          a.args.size() == b.args.size();
+                 });
+  if (!same_calls) return absl::OkStatus();
+  for (size_t k = 0; k < before.cuts.size(); ++k) {
+    const Cut& a = before.cuts[k];
+    const Cut& b = after.cuts[k];
+    for (size_t i = 0; i < a.args.size(); ++i) {
+      const bool same_type =
+          a.args[i].is_tensor() && b.args[i].is_tensor() &&
+          a.args[i].tensor().dtype() == b.args[i].tensor().dtype() &&
+          a.args[i].tensor().shape() == b.args[i].tensor().shape();
+      if (!same_type) continue;
+      BATON_RETURN_IF_ERROR(CompareValues(
+          a.args[i], b.args[i], info,
+          {.name =
+               absl::StrCat("argument ", i, " of ", a.call->op_node()->name(),
+                            ", which has no kernel")}));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckValuesInstrument::Compare(const State& before,
+                                            const State& after,
+                                            const std::string& name,
+                                            const PassInfo& info) {
+  const Result& was = before.results.at(name);
+  const Result& is = after.results.at(name);
+  for (const Result* result : {&was, &is}) {
+    if (result->value.ok()) continue;
+    const bool is_new =
+        was.value.ok() && !absl::IsResourceExhausted(result->value.status());
+    if (is_new) {
+      return Prefixed(
+          absl::StrCat("@", name, " cannot be evaluated any more after pass ",
+                       info.name, ": "),
+          result->value.status());
+    }
+    if (before.module.Find(name) != after.module.Find(name)) {
+      Note(info, absl::StrCat("@", name, " is not checked: ",
+                              result->value.status().message()));
+    }
+    return absl::OkStatus();
+  }
+  std::set<std::string> without_kernel;
+  for (const Result* result : {&was, &is}) {
+    for (const Cut& cut : result->cuts) {
+      without_kernel.insert(cut.call->op_node()->name());
+    }
+  }
+  std::vector<std::string> not_compared;
+  absl::Status status = CompareValues(
+      *was.value, *is.value, info,
+      {.before = &before.typed,
+       .after = &after.typed,
+       .seed = options_.seed,
+       .not_compared = &not_compared,
+       .name = is_main(name) ? "result" : absl::StrCat("result of @", name)});
+  if (status.ok()) status = CompareCuts(was, is, info);
+  for (const std::string& line : not_compared) Note(info, line);
+  for (const std::string& op : without_kernel) {
+    Note(info, absl::StrCat("@", name, " calls ", op,
+                            ", which has no kernel: what depends on it is not "
+                            "compared"));
+  }
+  if (status.ok()) return status;
+  std::string message = absl::StrCat("pass ", info.name, " changed what @",
+                                     name, " computes: ", status.message());
+  EvaluateOptions options;
+  options.cache = &cache_;
+  options.without_kernel = [](const CallNode&, absl::Span<const Value>) {};
+  const std::string first = FirstDifference(before.typed, after.typed, name,
+                                            args_.at(name), info, options);
+  if (!first.empty()) absl::StrAppend(&message, "\n", first);
+  return absl::Status(status.code(), message);
+}
+
+absl::Status CheckValuesInstrument::CheckFirst(const State& state) {
+  const Result& result = state.results.at(options_.function);
+  if (!first_.has_value()) first_ = *result.value;
+  if (!expected_.has_value() || !ledger_.empty()) {
+    return absl::OkStatus();
+  }
+  return CompareValues(
+      *expected_, *result.value,
+      {.name = "", .exact = false, .tolerance = options_.expected_tolerance});
+}
+
+absl::Status CheckValuesInstrument::CheckTotal(const State& before,
+                                               const State& after,
+                                               const PassExecution& pass) {
+  const std::string& main = options_.function;
+  const Value& was = *before.results.at(main).value;
+  const Value& is = *after.results.at(main).value;
+  AddedError entry = {.number = pass.number(),
+                      .pass = pass.name(),
+                      .added = ResultError(was, is)};
+  if (entry.added.absolute > 0 || entry.added.IsSpecial()) {
+    entry.total = ResultError(*first_, is);
+    ledger_.push_back(entry);
+  }
+  if (options_.max_error.has_value() && !ledger_.empty() &&
+      (entry.total.of_largest > *options_.max_error ||
+       entry.total.IsSpecial())) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "after pass %s, the error of @%s is over the budget: %.3g of the "
+        "largest element, allowed %.3g",
+        pass.name(), main, entry.total.of_largest, *options_.max_error));
+  }
+  if (!expected_.has_value()) return absl::OkStatus();
+  const absl::Status expected = CompareValues(
+      *expected_, is,
+      {.name = "", .exact = false, .tolerance = options_.expected_tolerance});
+  if (expected.ok()) return expected;
+  return Prefixed(absl::StrCat("after pass ", pass.name(), ", @", main,
+                               " does not compute what is expected any more: "),
+                  expected);
 }
 
 absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
                                                  const PassExecution& pass) {
   const PassInfo& info = pass.info();
   const IRModule& before = pass.before();
-  const bool evaluated = args_.has_value() && evaluated_.SameAs(before);
+  const bool evaluated = state_.has_value() && state_->module.SameAs(before);
   if (info.always_run || module.IdenticalTo(before)) {
     // Types and tables may differ; computed values may not.
-    if (evaluated) evaluated_ = module;
+    if (evaluated) state_->module = module;
     return absl::OkStatus();
   }
   // What a sequence returns was checked when its last pass returned it.
   if (info.granularity == PassGranularity::kSequence) return absl::OkStatus();
+  const std::string& main = options_.function;
   if (!evaluated) {
-    const absl::StatusOr<Value> value = Evaluate(before);
-    if (!value.ok()) {
-      return absl::Status(
-          value.status().code(),
-          absl::StrCat("@", options_.function, " cannot be evaluated as pass ",
-                       info.name, " was given it: ", value.status().message()));
+    State given;
+    const absl::Status status = Evaluate(before, given);
+    if (!status.ok()) {
+      return Prefixed(absl::StrCat("@", main, " cannot be evaluated as pass ",
+                                   info.name, " was given it: "),
+                      status);
     }
-  }
-  const Value value_before = value_;
-  const IRModule typed_before = typed_;
-  const absl::StatusOr<Value> value_after = Evaluate(module);
-  if (!value_after.ok()) {
-    return absl::Status(
-        value_after.status().code(),
-        absl::StrCat("@", options_.function,
-                     " cannot be evaluated any more "
-                     "after pass ",
-                     info.name, ": ", value_after.status().message()));
-  }
-  std::vector<std::string> not_compared;
-  const absl::Status status = CompareValues(value_before, *value_after, info,
-                                            {.before = &typed_before,
-                                             .after = &typed_,
-                                             .seed = options_.seed,
-                                             .not_compared = &not_compared});
-  if (options_.not_compared != nullptr) {
-    for (const std::string& line : not_compared) {
-      options_.not_compared(absl::StrCat("after pass ", info.name, ", ", line));
+    const absl::Status expected = CheckFirst(given);
+    if (!expected.ok()) {
+      return Prefixed(absl::StrCat("before any pass changed it, @", main,
+                                   " does not compute what is expected: "),
+                      expected);
     }
+    state_ = std::move(given);
   }
-  if (status.ok()) return status;
-  return absl::Status(
-      status.code(),
-      absl::StrCat("pass ", info.name, " changed what @", options_.function,
-                   " computes: ", status.message()));
+  State result;
+  const absl::Status status = Evaluate(module, result);
+  if (!status.ok()) {
+    return Prefixed(
+        absl::StrCat("@", main, " cannot be evaluated any more after pass ",
+                     info.name, ": "),
+        status);
+  }
+  const State given = std::move(*state_);
+  state_ = std::move(result);
+  BATON_RETURN_IF_ERROR(Compare(given, *state_, main, info));
+  for (const auto& [name, function_result] : given.results) {
+    if (is_main(name) || state_->results.count(name) == 0) continue;
+    BATON_RETURN_IF_ERROR(Compare(given, *state_, name, info));
+  }
+  return CheckTotal(given, *state_, pass);
 }
 
 }  // namespace baton

@@ -5,80 +5,149 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/instrument/compare_values.h"
+#include "baton/instrument/tensor_error.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/runtime/kernel_cache.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
 
-struct CheckValuesOptions {
-  // The function that is evaluated.
-  std::string function = "main";
-  uint32_t seed = 0;
-  // Called with one line that says which parts of a result could not be
-  // compared; may be null.
-  std::function<void(absl::string_view line)> not_compared = {};
+struct GivenValues {
+  std::vector<Value> args;
+  std::optional<Value> expected;
 };
 
-// Evaluates a function on random arguments before and after each pass that
+struct CheckValuesOptions {
+  // The function that must be there and be possible to evaluate, and to which
+  // `given` and `max_error` belong.
+  std::string function = "main";
+  // Whether the other functions are checked, each by itself, as far as they can
+  // be evaluated on random arguments.
+  bool other_functions = true;
+  uint32_t seed = 0;
+  // Gives the arguments, and what must be computed of them if that is known, of
+  // the function as the first pass was given it, with types. Null: random
+  // arguments.
+  std::function<absl::StatusOr<GivenValues>(const Function& function)> given =
+      {};
+  // The results must be within so much of the largest element of each expected
+  // tensor, before the first pass and after each.
+  double expected_tolerance = 1e-3;
+  // The error that all passes together may add, as TensorError::of_largest of
+  // each result; null for no limit.
+  std::optional<double> max_error = {};
+  // Called with one line that says which parts of a result could not be
+  // compared, or which functions could not be evaluated; may be null.
+  std::function<void(absl::string_view line)> not_compared = {};
+  // Called with LedgerText(), if there is any, when the context exits; may be
+  // null.
+  std::function<void(absl::string_view text)> ledger = {};
+};
+
+// The error that a pass added to the results of CheckValuesOptions::function.
+struct AddedError {
+  int64_t number = 0;  // of the execution
+  std::string pass;
+  TensorError added;
+  TensorError total;  // since the first pass
+};
+
+// Evaluates functions on random arguments before and after each pass that
 // changes the module. An error names the first pass whose result computes
-// something else: other bits, or, after a pass that is not exact (PassInfo), a
-// tensor that differs by more than the pass's tolerance times its largest
-// element. A program that cannot be evaluated is an error as well.
+// something else (compare_values.h), and the first node that does
+// (first_difference.h). A program that cannot be evaluated is an error as well,
+// unless what is missing is a kernel: then what does not depend on it is
+// compared.
 //
 // Functions in a result are called; constructors are compared by name. A part
 // that cannot be compared, such as a function with parameters for which no
 // random values can be made, is reported to `not_compared` and is no error.
 //
-// The arguments are the same within a context: those of RandomRange::kPlain,
-// or, if these make a result infinite or NaN, those of kMild.
+// The arguments of a function are the same within a context: those of
+// RandomRange::kPlain, or, if these make a result infinite or NaN, those of
+// kMild. What two states of the program share is computed once
+// (relay/runtime/kernel_cache.h).
 class CheckValuesInstrument final : public PassInstrument {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
 
+  // In the order of the executions; those that keep every bit are left out. Of
+  // this context, or of the last one until another is entered.
+  const std::vector<AddedError>& ledger() const { return ledger_; }
+  // A line for each, empty if there is none:
+  //   #7 FoldScaleAxis adds an error of 3.1e-07 of the largest element
+  //   (relative 2.6e-06, 31 ULP); 3.1e-07 in all
+  std::string LedgerText() const;
+  const KernelCache& cache() const { return cache_; }
+
+  absl::Status EnterPassContext() override;
   absl::Status ExitPassContext() override;
   absl::Status RunAfterPass(const IRModule& module,
                             const PassExecution& pass) override;
 
  private:
-  absl::StatusOr<Value> Evaluate(const IRModule& module);
-  absl::StatusOr<Value> EvaluateFirst(const IRModule& module);
+  // A call of an operator without kernel, and what it was given.
+  struct Cut {
+    Call call;
+    std::vector<Value> args;
+  };
+  // What a function computed.
+  struct Result {
+    absl::StatusOr<Value> value;
+    std::vector<Cut> cuts;  // in the order of evaluation
+  };
+  // A module whose functions were evaluated.
+  struct State {
+    IRModule module;
+    IRModule typed;  // the same, with types
+    std::map<std::string, Result> results;
+  };
+
+  // Evaluates all functions; an error if `function` cannot be evaluated.
+  absl::Status Evaluate(const IRModule& module, State& state);
+  Result EvaluateOne(const IRModule& typed, const std::string& name);
+  Result Apply(const IRModule& typed, const std::string& name,
+               const std::vector<Value>& args);
+  absl::Status CheckFirst(const State& state);
+  // Compares what `name` computes in both.
+  absl::Status Compare(const State& before, const State& after,
+                       const std::string& name, const PassInfo& info);
+  absl::Status CompareCuts(const Result& before, const Result& after,
+                           const PassInfo& info) const;
+  // Adds to the ledger, and holds the results to the budget and to what is
+  // expected.
+  absl::Status CheckTotal(const State& before, const State& after,
+                          const PassExecution& pass);
+  // Reports a line that was not reported before.
+  void Note(const PassInfo& info, absl::string_view line);
+  bool is_main(absl::string_view name) const {
+    return name == options_.function;
+  }
 
   const CheckValuesOptions options_;
-  std::optional<std::vector<Value>> args_;  // nullopt until they are chosen
-  // The module that was evaluated last, and what it computed.
-  IRModule evaluated_;
-  IRModule typed_;  // the same, with types
-  Value value_;
+  KernelCache cache_;
+  // Of each function, once they are chosen.
+  std::map<std::string, std::vector<Value>> args_;
+  // The module that was evaluated last.
+  std::optional<State> state_;
+  std::optional<Value> expected_;
+  std::optional<Value> first_;  // what `function` computed first
+  std::set<std::string> noted_;
+  std::vector<AddedError> ledger_;
 };
-
-struct CompareValuesOptions {
-  // The modules in which the values were evaluated. CompareValues calls
-  // functions among the values there, on random arguments of the types of their
-  // parameters; if null, it does not call them.
-  const IRModule* before = nullptr;
-  const IRModule* after = nullptr;
-  // The seed of these arguments.
-  uint32_t seed = 0;
-  // If not null, gets a line for each part that could not be compared.
-  std::vector<std::string>* not_compared = nullptr;
-};
-
-// OK if a pass with the promises of `info` may turn `before` into `after`. The
-// error says where they differ and how much. If all else agrees, but some parts
-// could not be compared and options.not_compared is null, the error is
-// Unimplemented and gives the reason for the first such part.
-absl::Status CompareValues(const Value& before, const Value& after,
-                           const PassInfo& info,
-                           const CompareValuesOptions& options = {});
 
 }  // namespace baton
 

@@ -33,6 +33,7 @@
 #include "baton/onnx/listing.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_names.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"

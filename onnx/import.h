@@ -16,13 +16,6 @@
 
 namespace baton {
 
-// Attributes of an imported `main`: lists of the names that the model gives its
-// inputs and outputs.
-namespace attr {
-inline constexpr char kInputTensorNames[] = "input_tensor_names";
-inline constexpr char kOutputTensorNames[] = "output_tensor_names";
-}  // namespace attr
-
 struct OnnxImportOptions {
   // What messages call the model.
   std::string name = "model.onnx";

@@ -27,6 +27,7 @@
 #include "baton/onnx/import.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_names.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"

@@ -110,7 +110,7 @@ bool HasEffects(const Function& function) {
   return result;
 }
 
-constexpr EvaluateOptions kEvaluateOptions = {.max_call_depth = 1000};
+constexpr int64_t kMaxCallDepth = 1000;
 
 absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
                             const IRModule& after,
@@ -128,16 +128,18 @@ absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
   // A program may amplify the rounding errors of a pass that is not exact, for
   // some arguments; a wrong one is wrong for most.
   const int tries = pass.info().exact ? 1 : 5;
+  EvaluateOptions evaluate;
+  evaluate.max_call_depth = kMaxCallDepth;
   absl::Status status;
   for (int i = 0; i < tries; ++i) {
     const auto args =
         RandomInputs(main, static_cast<uint32_t>(i + 1), RandomRange::kPlain);
     if (!args.ok()) return absl::OkStatus();
     const absl::StatusOr<Value> want =
-        EvaluateFunction(before, "main", *args, kEvaluateOptions);
+        EvaluateFunction(before, "main", *args, evaluate);
     if (!want.ok()) return absl::OkStatus();
     const absl::StatusOr<Value> got =
-        EvaluateFunction(after, "main", *args, kEvaluateOptions);
+        EvaluateFunction(after, "main", *args, evaluate);
     if (!got.ok()) {
       return Broken("values",
                     absl::StrCat("@main cannot be evaluated any more: ",

@@ -1,7 +1,6 @@
 #include "baton/tools/compare.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,40 +11,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/base/ulp.h"
 
 namespace baton {
 namespace {
-
-// The number of a float in the order of all floats of its type.
-template <typename Bits, typename T>
-int64_t Ordinal(T value) {
-  const Bits bits = std::bit_cast<Bits>(value);
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
-  const auto magnitude = static_cast<int64_t>(bits & ~kSign);
-  return (bits & kSign) != 0 ? -magnitude : magnitude;
-}
-
-double UlpDistance(DType dtype, const Tensor& a, const Tensor& b, int64_t i) {
-  const auto distance = [](int64_t x, int64_t y) {
-    return std::abs(static_cast<double>(x) - static_cast<double>(y));
-  };
-  return VisitDType(dtype, [&]<typename T>() {
-    const T x = a.span<T>()[i];
-    const T y = b.span<T>()[i];
-    if constexpr (std::is_same_v<T, float>) {
-      return distance(Ordinal<uint32_t>(x), Ordinal<uint32_t>(y));
-    } else if constexpr (std::is_same_v<T, double>) {
-      return distance(Ordinal<uint64_t>(x), Ordinal<uint64_t>(y));
-    } else if constexpr (std::is_same_v<T, Float16> ||
-                         std::is_same_v<T, BFloat16>) {
-      return distance(Ordinal<uint16_t>(x.bits), Ordinal<uint16_t>(y.bits));
-    } else {
-      return std::abs(static_cast<double>(x) - static_cast<double>(y));
-    }
-  });
-}
 
 std::string Position(const Tensor& tensor, int64_t i) {
   std::vector<int64_t> at(tensor.shape().size());
@@ -88,8 +58,7 @@ Difference Compare(const Tensor& got, const Tensor& want,
         result.max_relative =
             std::max(result.max_relative, absolute / std::abs(b));
       }
-      result.max_ulp =
-          std::max(result.max_ulp, UlpDistance(got.dtype(), got, want, i));
+      result.max_ulp = std::max(result.max_ulp, UlpDistance(got, want, i));
     }
     if (excess > 0) {
       result.is_within = false;

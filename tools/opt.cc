@@ -662,9 +662,11 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
   absl::StatusOr<Pass> complete =
       CompletePipeline(pipeline, job.run, failed.module);
   if (complete.ok()) failed.pipeline = *std::move(complete);
+  failed.run = WithoutInputs(std::move(failed.run));
   failed.run.insert_required = false;
   BATON_ASSIGN_OR_RETURN(failed.settings,
                          FaultSettings(failed.run, failed.pipeline, true));
+  BATON_ASSIGN_OR_RETURN(failed.settings.prepare, InputBinding(job.run));
   BATON_ASSIGN_OR_RETURN(failed.replay,
                          FaultSettings(failed.run, failed.pipeline, false));
   console.Progress("triage");

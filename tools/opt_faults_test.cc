@@ -6,8 +6,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/tensor.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
+#include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -77,6 +79,46 @@ TEST(CheckValuesTest, ToleranceIsThatOfThePass) {
               HasSubstr("pass SlightlyOff changed what @main computes: 6 of "
                         "16 elements of result, float32[2, 8], are off"));
   EXPECT_THAT(r.err, HasSubstr("(allowed: 1e-05 of the largest element, "));
+}
+
+TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
+  const std::string program =
+      File("third.relay",
+           "def @main(%x: Tensor[(2), float32]) { divide(%x, 3f) }\n");
+  const auto npz = [](const std::string& name, float a, float b) {
+    return File(name + ".npz",
+                *WriteNpz({{name, *Tensor::FromValues<float>({2}, {a, b})}}));
+  };
+  const std::string args =
+      program +
+      " --passes=DivToMul --opt_level=4 --check_values --emit=none "
+      "--inputs=" +
+      npz("x", 5, 7);
+  const RunResult good =
+      GuiltyOpt(args + " --expect=" + npz("output_0", 1.666667f, 2.333333f));
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.err, IsEmpty());
+  const RunResult ledger = GuiltyOpt(args + " --max_error=1e-6");
+  EXPECT_EQ(ledger.exit_code, 0) << ledger.err;
+  EXPECT_THAT(ledger.err, HasSubstr("DivToMul adds an error of "));
+  const RunResult bad =
+      GuiltyOpt(args + " --expect=" + npz("output_0", 1.666667f, 3));
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("before any pass changed it, @main does not "
+                                 "compute what is expected: 1 of 2 elements"));
+  const RunResult over = GuiltyOpt(args + " --max_error=1e-9");
+  EXPECT_EQ(over.exit_code, 1);
+  EXPECT_THAT(over.err, HasSubstr("the error of @main is over the budget: "));
+  EXPECT_THAT(
+      GuiltyOpt(program + " --passes=DivToMul --opt_level=4 --check_values "
+                          "--expect=x.npz")
+          .err,
+      HasSubstr("--expect: needs --inputs"));
+  EXPECT_THAT(
+      GuiltyOpt(program + " --passes=DivToMul --opt_level=4 --check_values "
+                          "--inputs=/no/such/file")
+          .err,
+      HasSubstr("/no/such/file"));
 }
 
 TEST(CheckValuesTest, GoodPassesOverANetwork) {

@@ -212,8 +212,13 @@ absl::Status ReduceTool(const OptOptions& input,
   BATON_ASSIGN_OR_RETURN(job.pipeline,
                          CompletePipeline(job.pipeline, job.run, module));
   job.run.insert_required = false;
-  BATON_ASSIGN_OR_RETURN(const PipelineSettings settings,
+  BATON_ASSIGN_OR_RETURN(const PipelineSettings given,
                          FaultSettings(job.run, job.pipeline, true));
+  BATON_ASSIGN_OR_RETURN(auto prepare, InputBinding(job.run));
+  job.run = WithoutInputs(std::move(job.run));
+  BATON_ASSIGN_OR_RETURN(PipelineSettings settings,
+                         FaultSettings(job.run, job.pipeline, true));
+  settings.prepare = std::move(prepare);
   BATON_ASSIGN_OR_RETURN(const PipelineSettings replay,
                          FaultSettings(job.run, job.pipeline, false));
   const ChildLimits limits = {.seconds = options.test_seconds,
@@ -247,7 +252,7 @@ absl::Status ReduceTool(const OptOptions& input,
     BATON_ASSIGN_OR_RETURN(result, Reduce(start, oracle, how));
   } else {
     BATON_ASSIGN_OR_RETURN(test.failure,
-                           FindFailure(module, job, options, settings, limits));
+                           FindFailure(module, job, options, given, limits));
     const Failure& failure = test.failure;
     const bool matches = options.wants_error && !options.fails.empty();
     if (matches) {

@@ -3,11 +3,15 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/tensor.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
+#include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -76,6 +80,26 @@ TEST(ReduceTest, WrongValues) {
             "{\n"
             "  nn.relu(%x)\n"
             "}\n");
+}
+
+TEST(ReduceTest, GivenInputsBecomeConstants) {
+  // Only NaN differs from itself.
+  const std::string program = File("compare.relay",
+                                   "def @main(%x: Tensor[(4), float32]) {\n"
+                                   "  let %y = tanh(%x);\n"
+                                   "  not_equal(%y, %y)\n"
+                                   "}\n") +
+                              " --passes=FoldSelfComparison --differs";
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const absl::StatusOr<std::string> inputs =
+      WriteNpz({{"x", *Tensor::FromValues<float>({4}, {1, nan, 2, 3})}});
+  const Reduced r =
+      Reduce(program + " --inputs=" + File("inputs.npz", *inputs));
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 1 calls, 1 passes"));
+  EXPECT_THAT(r.test, HasSubstr("not_equal("));
+  EXPECT_THAT(r.test, Not(HasSubstr("--inputs")));
+  EXPECT_THAT(Reduce(program).run.err, HasSubstr("nothing is wrong with"));
 }
 
 TEST(ReduceTest, SameForAnyNumberOfJobs) {

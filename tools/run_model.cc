@@ -24,8 +24,6 @@
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
-#include "baton/onnx/import.h"
-#include "baton/onnx/tensor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -35,6 +33,7 @@
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
 #include "baton/tools/npy.h"
+#include "baton/tools/tensor_files.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -46,23 +45,10 @@ namespace fs = std::filesystem;
 
 struct Model {
   IRModule module;  // typed
-  // Of the parameters and results of `main`; those of results are counted if
-  // the module does not say.
+  // Of the parameters and results of `main`.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
 };
-
-std::vector<std::string> NamesIn(const FunctionNode* main,
-                                 absl::string_view attribute) {
-  std::vector<std::string> result;
-  const AttrValue* value = main->attrs().Find(attribute);
-  const AttrList* list = value == nullptr ? nullptr : value->As<AttrList>();
-  for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    const std::string* name = (*list)[i].As<std::string>();
-    result.push_back(name == nullptr ? "" : *name);
-  }
-  return result;
-}
 
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     const std::string& input_shapes) {
@@ -116,11 +102,8 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     return absl::InvalidArgumentError(
         absl::StrCat(path, " has no function @main"));
   }
-  result.input_names = NamesIn(main.get(), attr::kInputTensorNames);
-  result.output_names = NamesIn(main.get(), attr::kOutputTensorNames);
-  for (size_t i = result.input_names.size(); i < main->params().size(); ++i) {
-    result.input_names.push_back(main->params()[i]->name());
-  }
+  result.input_names = InputNames(main);
+  result.output_names = OutputNames(main);
   if (!passes.empty()) {
     BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(passes));
     PassContextOptions context;
@@ -130,66 +113,6 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     }));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   }
-  return result;
-}
-
-// The tensors of a file or a folder. Only those of a .npz file have names.
-absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
-                                         absl::string_view stem) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    NamedTensors result;
-    for (int i = 0;; ++i) {
-      const fs::path file = fs::path(path) / absl::StrCat(stem, "_", i, ".pb");
-      if (!fs::exists(file, error)) return result;
-      BATON_ASSIGN_OR_RETURN(NamedTensors one, ReadTensors(file.string(), ""));
-      result.push_back(std::move(one[0]));
-    }
-  }
-  BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(path));
-  const auto located = [&path](const absl::Status& status) {
-    return absl::Status(status.code(),
-                        absl::StrCat(path, ": ", status.message()));
-  };
-  if (absl::StartsWith(content.bytes, "PK")) {
-    absl::StatusOr<NamedTensors> tensors = ReadNpz(content.bytes);
-    if (!tensors.ok()) return located(tensors.status());
-    return tensors;
-  }
-  if (absl::StartsWith(content.bytes, "\x93NUMPY")) {
-    absl::StatusOr<Tensor> tensor = ReadNpy(content.bytes);
-    if (!tensor.ok()) return located(tensor.status());
-    return NamedTensors{{"", *std::move(tensor)}};
-  }
-  onnx::TensorSource source;
-  source.owner = content.owner;
-  absl::StatusOr<Tensor> tensor = onnx::ReadTensor(content.bytes, source);
-  if (!tensor.ok()) return located(tensor.status());
-  return NamedTensors{{"", *std::move(tensor)}};
-}
-
-// The tensors in the order of `names`: by name if all have one that is known,
-// else by position.
-absl::StatusOr<std::vector<Tensor>> InOrder(
-    const NamedTensors& tensors, const std::vector<std::string>& names,
-    absl::string_view what) {
-  std::vector<Tensor> result;
-  for (const std::string& name : names) {
-    for (const auto& [given, tensor] : tensors) {
-      if (given == name) {
-        result.push_back(tensor);
-        break;
-      }
-    }
-  }
-  if (result.size() == names.size()) return result;
-  if (tensors.size() != names.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("there are ", tensors.size(),
-                                                   " tensors for ",
-                                                   names.size(), " ", what));
-  }
-  result.clear();
-  for (const auto& [name, tensor] : tensors) result.push_back(tensor);
   return result;
 }
 

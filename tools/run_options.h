@@ -39,6 +39,9 @@ struct RunOptions {
   bool verify_contracts = false;
   bool check_values = false;
   int64_t seed = 0;
+  std::string inputs;     // files of --check_values: see tools/tensor_files.h
+  std::string expect;     // needs `inputs`
+  double max_error = -1;  // CheckValuesOptions::max_error; negative: no limit
   // Whether the module that the passes are given has types.
   bool typed_input = false;
   // The flags of instruments that libraries add (tools/instruments.h), by name,
@@ -101,6 +104,20 @@ struct RunOptions {
     v("seed", &RunOptions::seed,
       FlagSpec{.help = "Of the random inputs of --check_values.",
                .value = "N",
+               .group = kFaultFlags});
+    v("inputs", &RunOptions::inputs,
+      FlagSpec{.help = "Of --check_values, for main: .npz, .npy, .pb, or a "
+                       "folder of .pb or .npy.",
+               .value = "FILE",
+               .group = kFaultFlags});
+    v("expect", &RunOptions::expect,
+      FlagSpec{.help = "What main must compute of --inputs; as these.",
+               .value = "FILE",
+               .group = kFaultFlags});
+    v("max_error", &RunOptions::max_error,
+      FlagSpec{.help = "Of the largest element of a result, by all passes "
+                       "together; -1: no limit.",
+               .value = "X",
                .group = kFaultFlags});
     v("typed_input", &RunOptions::typed_input,
       "Infer types before the passes run.");

@@ -5,16 +5,19 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/base/text_file.h"
 #include "baton/base/value_text.h"
 #include "baton/instrument/bisect.h"
@@ -22,10 +25,16 @@
 #include "baton/instrument/verify.h"
 #include "baton/instrument/verify_contracts.h"
 #include "baton/ir/module.h"
+#include "baton/ir/type.h"
+#include "baton/relay/bind.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/tools/instruments.h"
+#include "baton/tools/npy.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/tensor_files.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
@@ -47,6 +56,42 @@ absl::Status CheckPassNames(absl::string_view flag,
     }
   }
   return absl::OkStatus();
+}
+
+// The arguments of `main` and its results in the order of the function.
+absl::StatusOr<GivenValues> InOrderOf(
+    const Function& main, const NamedTensors& inputs,
+    const std::optional<NamedTensors>& expected) {
+  GivenValues given;
+  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> tensors,
+                         InOrder(inputs, InputNames(main), "inputs"));
+  given.args.assign(tensors.begin(), tensors.end());
+  if (!expected.has_value()) return given;
+  BATON_ASSIGN_OR_RETURN(tensors,
+                         InOrder(*expected, OutputNames(main), "results"));
+  if (main->body()->type().Is<TupleTypeNode>()) {
+    given.expected = Value::MakeTuple({tensors.begin(), tensors.end()});
+  } else if (!tensors.empty()) {
+    given.expected = tensors[0];
+  }
+  return given;
+}
+
+// What --check_values is told of values.
+absl::StatusOr<CheckValuesOptions> ValuesOf(const RunOptions& run) {
+  CheckValuesOptions check = {.seed = static_cast<uint32_t>(run.seed)};
+  if (run.max_error >= 0) check.max_error = run.max_error;
+  if (run.inputs.empty()) return check;
+  BATON_ASSIGN_OR_RETURN(const NamedTensors inputs,
+                         ReadTensors(run.inputs, "input"));
+  std::optional<NamedTensors> expected;
+  if (!run.expect.empty()) {
+    BATON_ASSIGN_OR_RETURN(expected, ReadTensors(run.expect, "output"));
+  }
+  check.given = [inputs, expected](const Function& main) {
+    return InOrderOf(main, inputs, expected);
+  };
+  return check;
 }
 
 void Append(PassInstruments more, PassInstruments& instruments) {
@@ -80,6 +125,9 @@ absl::StatusOr<PassContextOptions> ContextOf(const RunOptions& run) {
 }
 
 absl::StatusOr<Pass> PipelineOf(const RunOptions& run) {
+  if (!run.expect.empty() && run.inputs.empty()) {
+    return absl::InvalidArgumentError("--expect: needs --inputs");
+  }
   BATON_RETURN_IF_ERROR(LoadRules(run.rules).status());
   BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
   BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
@@ -118,15 +166,41 @@ absl::StatusOr<PassInstruments> CheckingInstruments(
     instruments.push_back(std::make_shared<VerifyContractsInstrument>());
   }
   if (run.check_values) {
+    BATON_ASSIGN_OR_RETURN(CheckValuesOptions check, ValuesOf(run));
+    if (run.max_error >= 0) check.ledger = report;
+    check.not_compared = [report = std::move(report)](absl::string_view line) {
+      report(absl::StrCat("--check_values: ", line, "\n"));
+    };
     instruments.push_back(
-        std::make_shared<CheckValuesInstrument>(CheckValuesOptions{
-            .seed = static_cast<uint32_t>(run.seed),
-            .not_compared = [report =
-                                 std::move(report)](absl::string_view line) {
-              report(absl::StrCat("--check_values: ", line, "\n"));
-            }}));
+        std::make_shared<CheckValuesInstrument>(std::move(check)));
   }
   return instruments;
+}
+
+absl::StatusOr<std::function<absl::StatusOr<IRModule>(const IRModule&)>>
+InputBinding(const RunOptions& run) {
+  if (run.inputs.empty()) return nullptr;
+  BATON_ASSIGN_OR_RETURN(const NamedTensors inputs,
+                         ReadTensors(run.inputs, "input"));
+  return [inputs](const IRModule& module) -> absl::StatusOr<IRModule> {
+    BATON_ASSIGN_OR_RETURN(const Function main,
+                           module.Lookup<Function>("main"));
+    BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
+                           InOrder(inputs, InputNames(main), "inputs"));
+    absl::flat_hash_map<const VarNode*, Expr> values;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      values[main->params()[i].get()] = Constant(tensors[i]);
+    }
+    IRModule bound = module;
+    bound.Set("main", relay::Bind(main, values));
+    return bound;
+  };
+}
+
+RunOptions WithoutInputs(RunOptions run) {
+  run.inputs.clear();
+  run.expect.clear();
+  return run;
 }
 
 absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,

@@ -43,9 +43,18 @@ absl::StatusOr<PassInstruments> RegisteredInstruments(
     const RunOptions& run, const InstrumentRun& about);
 
 // Those that look for mistakes: --verify_each, --verify_contracts,
-// --check_values. Lines that are no errors go to `report`.
+// --check_values. Lines that are no errors go to `report`. An error if the
+// files of --inputs and --expect cannot be read.
 absl::StatusOr<PassInstruments> CheckingInstruments(
     const RunOptions& run, std::function<void(absl::string_view)> report);
+
+// For PipelineSettings::prepare: gives `main` the arguments of --inputs as
+// constants. Null without --inputs.
+absl::StatusOr<std::function<absl::StatusOr<IRModule>(const IRModule&)>>
+InputBinding(const RunOptions& run);
+
+// `run` for a program that has its inputs.
+RunOptions WithoutInputs(RunOptions run);
 
 // The context of `run`, and the instruments above that may find fault with a
 // pass, after --bisect_limit; without `finds_fault`, --bisect_limit alone. The

@@ -68,6 +68,9 @@ struct PipelineSettings {
   PassContextOptions context = {};
   // Makes the instruments that may find fault, anew for each run. Null: none.
   std::function<absl::StatusOr<PassInstruments>()> make_instruments = {};
+  // What becomes of a program before the failure is looked for in it alone:
+  // arguments become constants of the program, say. Null: it stays.
+  std::function<absl::StatusOr<IRModule>(const IRModule&)> prepare = {};
 };
 
 // Runs `pipeline` on `module`, in this process.

@@ -190,7 +190,11 @@ absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
       {{module, {listed.begin(), listed.end()}}, settings},
   };
   for (const auto& [shows, under] : ways) {
-    const std::optional<IRModule> typed = Typed(shows.module);
+    IRModule shown = shows.module;
+    if (under.prepare != nullptr) {
+      BATON_ASSIGN_OR_RETURN(shown, under.prepare(shown));
+    }
+    const std::optional<IRModule> typed = Typed(shown);
     if (!typed.has_value()) continue;
     guilty.shows = {*typed, shows.passes};
     guilty.settings = under;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -54,6 +55,10 @@ absl::StatusOr<Value> RunKernel(const CallNode& call,
   }
 }
 
+bool IsUnknown(const Value& value) {
+  return value.is_data() && !value.data().constructor.defined();
+}
+
 bool HasKernels(const Expr& expr, std::string* missing) {
   bool all = true;
   PostOrderVisit(expr, [&](const ExprNode* node) {
@@ -68,6 +73,23 @@ bool HasKernels(const Expr& expr, std::string* missing) {
 }
 
 namespace {
+
+Value Unknown() { return Value::MakeData({Constructor(), {}}); }
+
+// Whether arguments of a kernel have a part for which `pred` holds.
+template <typename Pred>
+bool AnyPart(absl::Span<const Value> values, const Pred& pred) {
+  std::vector<const Value*> work;
+  for (const Value& value : values) work.push_back(&value);
+  while (!work.empty()) {
+    const Value& value = *work.back();
+    work.pop_back();
+    if (pred(value)) return true;
+    if (!value.is_tuple()) continue;
+    for (const Value& field : value.fields()) work.push_back(&field);
+  }
+  return false;
+}
 
 // OK if `value` may be passed where `type` is declared.
 absl::Status CheckArgument(const Value& value, const Type& type,
@@ -227,21 +249,30 @@ class Evaluator {
   absl::Status Enter(const ExprNode* node);
   absl::Status Leave(const ExprNode* node);
   absl::Status LeaveCall(const CallNode* call);
+  absl::StatusOr<Value> CallOp(const CallNode& call,
+                               absl::Span<const Value> args);
   absl::Status Activate(const Value& callee, absl::Span<const Value> args);
   // What runs in place of the function; null if it is to be evaluated.
   absl::StatusOr<ExternalFunction> External(const Value& callee);
   Value MakeClosure(const FunctionNode* function, Var self);
   Value ConstructorValue(const ConstructorNode* constructor);
   // Binds the variables of the pattern if it fits; some of them also if not.
-  bool Fits(const PatternNode* pattern, const Value& value);
+  // Null if that depends on something unknown.
+  std::optional<bool> Fits(const PatternNode* pattern, const Value& value);
   absl::StatusOr<Value> Global(const GlobalVarNode* var);
 
   Activation& current() { return *activations_.back(); }
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
   // The value of `node` is known.
   void Yield(const ExprNode* node, Value value) {
+    if (options_.observe != nullptr) options_.observe(*node, value);
     if (!node->unique()) current().computed.emplace(node, value);
     values_.push_back(std::move(value));
+  }
+  // What would have been evaluated, and may have written to references, is not.
+  Value UnknownEffects() {
+    effects_unknown_ = true;
+    return Unknown();
   }
   Value PopValue() {
     Value value = std::move(values_.back());
@@ -256,6 +287,9 @@ class Evaluator {
   std::vector<std::unique_ptr<Activation>> activations_;
   CapturedVars captured_vars_;
   FlatHashMap<const FunctionNode*, ExternalFunction> external_;
+  int64_t num_calls_ = 0;
+  bool has_unknown_ = false;      // there is an unknown value
+  bool effects_unknown_ = false;  // so are the contents of references
 };
 
 absl::StatusOr<Value> Evaluator::Run(const Expr& root) {
@@ -417,6 +451,10 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
     case ExprKind::kIf: {
       const auto* branch = static_cast<const IfNode*>(node);
       const Value cond = PopValue();
+      if (IsUnknown(cond)) {
+        values_.push_back(UnknownEffects());
+        return absl::OkStatus();
+      }
       if (!cond.is_tensor() || !cond.tensor().dtype().is_bool() ||
           cond.tensor().num_elements() != 1) {
         return absl::InvalidArgumentError(
@@ -431,7 +469,12 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       const auto* match = static_cast<const MatchNode*>(node);
       const Value data = PopValue();
       for (const Clause& clause : match->clauses()) {
-        if (!Fits(clause.lhs.get(), data)) continue;
+        const std::optional<bool> fits = Fits(clause.lhs.get(), data);
+        if (!fits.has_value()) {
+          values_.push_back(UnknownEffects());
+          return absl::OkStatus();
+        }
+        if (!*fits) continue;
         Push(clause.rhs.get(), Step::kEnter);
         return absl::OkStatus();
       }
@@ -449,6 +492,10 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
     case ExprKind::kTupleGetItem: {
       const int index = static_cast<const TupleGetItemNode*>(node)->index();
       const Value tuple = PopValue();
+      if (IsUnknown(tuple)) {
+        Yield(node, tuple);
+        return absl::OkStatus();
+      }
       if (!tuple.is_tuple() || index < 0 ||
           index >= static_cast<int>(tuple.fields().size())) {
         return absl::InvalidArgumentError(
@@ -462,6 +509,10 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
       return absl::OkStatus();
     case ExprKind::kRefRead: {
       const Value ref = PopValue();
+      if (effects_unknown_ || IsUnknown(ref)) {
+        Yield(node, Unknown());
+        return absl::OkStatus();
+      }
       if (!ref.is_cell()) {
         return absl::InvalidArgumentError("ref_read of something else");
       }
@@ -471,6 +522,11 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
     case ExprKind::kRefWrite: {
       Value content = PopValue();
       const Value ref = PopValue();
+      if (IsUnknown(ref)) {
+        effects_unknown_ = true;
+        Yield(node, Value());
+        return absl::OkStatus();
+      }
       if (!ref.is_cell()) {
         return absl::InvalidArgumentError("ref_write to something else");
       }
@@ -497,7 +553,7 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
       std::make_move_iterator(values_.end()));
   values_.resize(values_.size() - n);
   if (call->op_node() != nullptr) {
-    BATON_ASSIGN_OR_RETURN(Value result, RunKernel(*call, args));
+    BATON_ASSIGN_OR_RETURN(Value result, CallOp(*call, args));
     Yield(call, std::move(result));
     return absl::OkStatus();
   }
@@ -513,8 +569,16 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     return absl::OkStatus();
   }
   const Value callee = PopValue();
+  if (IsUnknown(callee)) {
+    Yield(call, UnknownEffects());
+    return absl::OkStatus();
+  }
   BATON_ASSIGN_OR_RETURN(const ExternalFunction external, External(callee));
   if (external != nullptr) {
+    if (has_unknown_ && AnyPart(args, IsUnknown)) {
+      Yield(call, Unknown());
+      return absl::OkStatus();
+    }
     BATON_ASSIGN_OR_RETURN(Value result, external(args));
     Yield(call, std::move(result));
     return absl::OkStatus();
@@ -537,6 +601,27 @@ absl::StatusOr<ExternalFunction> Evaluator::External(const Value& callee) {
   return loaded;
 }
 
+absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,
+                                        absl::Span<const Value> args) {
+  if (options_.without_kernel != nullptr) {
+    const OpNode& op = *call.op_node();
+    const bool has_kernel = Kernels().Get(op) != nullptr;
+    if (!has_kernel) options_.without_kernel(call, args);
+    if (!has_kernel || (has_unknown_ && AnyPart(args, IsUnknown))) {
+      has_unknown_ = true;
+      const bool may_write = AnyPart(args, [](const Value& part) {
+        return part.is_cell() || part.is_closure();
+      });
+      return may_write ? UnknownEffects() : Unknown();
+    }
+  }
+  if (options_.cache == nullptr) return RunKernel(call, args);
+  const Value* known = options_.cache->Find(call, args);
+  if (known != nullptr) return *known;
+  BATON_ASSIGN_OR_RETURN(Value result, RunKernel(call, args));
+  return options_.cache->Add(call, args, std::move(result));
+}
+
 absl::Status Evaluator::Activate(const Value& callee,
                                  absl::Span<const Value> args) {
   if (!callee.is_closure()) {
@@ -546,6 +631,10 @@ absl::Status Evaluator::Activate(const Value& callee,
     return absl::ResourceExhaustedError(
         absl::StrCat("more than ", options_.max_call_depth,
                      " calls of functions inside one another"));
+  }
+  if (++num_calls_ > options_.max_calls) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("more than ", options_.max_calls, " calls of functions"));
   }
   const Value::Closure& closure = callee.closure();
   const FunctionNode* function = closure.function.get();
@@ -570,7 +659,8 @@ absl::Status Evaluator::Activate(const Value& callee,
   return absl::OkStatus();
 }
 
-bool Evaluator::Fits(const PatternNode* root, const Value& root_value) {
+std::optional<bool> Evaluator::Fits(const PatternNode* root,
+                                    const Value& root_value) {
   std::vector<std::pair<const PatternNode*, const Value*>> work = {
       {root, &root_value}};
   while (!work.empty()) {
@@ -584,10 +674,12 @@ bool Evaluator::Fits(const PatternNode* root, const Value& root_value) {
         current().vars.insert_or_assign(pattern->var().get(), *value);
         continue;
       case PatternNode::Form::kTuple:
+        if (IsUnknown(*value)) return std::nullopt;
         if (!value->is_tuple()) return false;
         fields = value->fields();
         break;
       case PatternNode::Form::kConstructor:
+        if (IsUnknown(*value)) return std::nullopt;
         if (!value->is_data() || !SameConstructor(*value->data().constructor,
                                                   *pattern->constructor())) {
           return false;

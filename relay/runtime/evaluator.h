@@ -12,6 +12,8 @@
 #define BATON_RELAY_RUNTIME_EVALUATOR_H_
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -19,6 +21,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/runtime/kernel_cache.h"
 #include "baton/relay/runtime/value.h"
 
 namespace baton {
@@ -26,7 +29,22 @@ namespace baton {
 struct EvaluateOptions {
   // The most activations of functions at one time; more are an error.
   int64_t max_call_depth = 1'000'000;
+  // The most activations in all; more are an error.
+  int64_t max_calls = std::numeric_limits<int64_t>::max();
+  // If not null, calls of operators that it knows are not computed again.
+  KernelCache* cache = nullptr;
+  // If not null, a call of an operator without kernel is no error: this is
+  // called, and what depends on the result is unknown (IsUnknown).
+  std::function<void(const CallNode& call, absl::Span<const Value> args)>
+      without_kernel = {};
+  // If not null, called with each node that is computed, and its value. Not
+  // with variables, constants, lets, ifs and matches, whose values others have.
+  std::function<void(const ExprNode& node, const Value& value)> observe = {};
 };
+
+// Whether a value depends on an operator without kernel. A value that is not
+// unknown may have parts that are.
+bool IsUnknown(const Value& value);
 
 // The value of a closed expression. References to functions are looked up in
 // `module`, which may be null. The expression must be typed where kernels need

@@ -1,0 +1,140 @@
+#include "baton/tools/tensor_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_names.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/tools/files.h"
+#include "baton/tools/npy.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> NamesIn(const FunctionNode* main,
+                                 absl::string_view attribute) {
+  std::vector<std::string> result;
+  const AttrValue* value = main->attrs().Find(attribute);
+  const AttrList* list = value == nullptr ? nullptr : value->As<AttrList>();
+  for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const std::string* name = (*list)[i].As<std::string>();
+    result.push_back(name == nullptr ? "" : *name);
+  }
+  return result;
+}
+
+// The .npy files of a folder, by name.
+absl::StatusOr<NamedTensors> ReadArrays(const std::string& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".npy") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  NamedTensors result;
+  for (const fs::path& file : files) {
+    BATON_ASSIGN_OR_RETURN(NamedTensors one, ReadTensors(file.string(), ""));
+    result.emplace_back(file.stem().string(), std::move(one[0].second));
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
+                                         absl::string_view stem) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    NamedTensors result;
+    for (int i = 0;; ++i) {
+      const fs::path file = fs::path(path) / absl::StrCat(stem, "_", i, ".pb");
+      if (!fs::exists(file, error)) {
+        return i > 0 ? result : ReadArrays(path);
+      }
+      BATON_ASSIGN_OR_RETURN(NamedTensors one, ReadTensors(file.string(), ""));
+      result.push_back(std::move(one[0]));
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(path));
+  const auto located = [&path](const absl::Status& status) {
+    return absl::Status(status.code(),
+                        absl::StrCat(path, ": ", status.message()));
+  };
+  if (absl::StartsWith(content.bytes, "PK")) {
+    absl::StatusOr<NamedTensors> tensors = ReadNpz(content.bytes);
+    if (!tensors.ok()) return located(tensors.status());
+    return tensors;
+  }
+  if (absl::StartsWith(content.bytes, "\x93NUMPY")) {
+    absl::StatusOr<Tensor> tensor = ReadNpy(content.bytes);
+    if (!tensor.ok()) return located(tensor.status());
+    return NamedTensors{{"", *std::move(tensor)}};
+  }
+  onnx::TensorSource source;
+  source.owner = content.owner;
+  absl::StatusOr<Tensor> tensor = onnx::ReadTensor(content.bytes, source);
+  if (!tensor.ok()) return located(tensor.status());
+  return NamedTensors{{"", *std::move(tensor)}};
+}
+
+absl::StatusOr<std::vector<Tensor>> InOrder(
+    const NamedTensors& tensors, const std::vector<std::string>& names,
+    absl::string_view what) {
+  std::vector<Tensor> result;
+  for (const std::string& name : names) {
+    for (const auto& [given, tensor] : tensors) {
+      if (given == name) {
+        result.push_back(tensor);
+        break;
+      }
+    }
+  }
+  if (result.size() == names.size()) return result;
+  if (tensors.size() != names.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("there are ", tensors.size(),
+                                                   " tensors for ",
+                                                   names.size(), " ", what));
+  }
+  result.clear();
+  for (const auto& [name, tensor] : tensors) result.push_back(tensor);
+  return result;
+}
+
+std::vector<std::string> InputNames(const Function& main) {
+  std::vector<std::string> names = NamesIn(main.get(), attr::kInputTensorNames);
+  for (size_t i = names.size(); i < main->params().size(); ++i) {
+    names.push_back(main->params()[i]->name());
+  }
+  return names;
+}
+
+std::vector<std::string> OutputNames(const Function& main) {
+  std::vector<std::string> names =
+      NamesIn(main.get(), attr::kOutputTensorNames);
+  const auto* tuple = main->body()->type().As<TupleTypeNode>();
+  const size_t size = tuple == nullptr ? 1 : tuple->fields().size();
+  for (size_t i = names.size(); i < size; ++i) {
+    names.push_back(absl::StrCat("output_", i));
+  }
+  return names;
+}
+
+}  // namespace baton
