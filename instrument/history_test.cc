@@ -279,6 +279,47 @@ TEST(HistoryTest, LargeTensorsAreKeptByChecksum) {
   EXPECT_TRUE(StructuralEqual(all.states[0].module, module));
 }
 
+TEST(HistoryTest, FindsTheExecutionAfterWhichAConditionHolds) {
+  const Recorded run = Record("InferType,FoldConstant,FuseOps");
+  const absl::StatusOr<History> read = ReadBack(Bytes(run.recorder->history()));
+  ASSERT_THAT(read, IsOk());
+  for (const History* history : {&run.recorder->history(), &*read}) {
+    const auto find = [history](const HistoryCondition& condition) {
+      return HistoryFind(*history, condition).value_or("an error");
+    };
+    EXPECT_EQ(find({.text = "Primitive"}), "#6 FuseOps\n");
+    EXPECT_EQ(find({.text = "add.1f, 2f"}), "It holds from the beginning.\n");
+    EXPECT_EQ(find({.has = "nn.conv2d"}), "It never holds.\n");
+    EXPECT_EQ(find({.lacks = "multiply"}), "It never holds.\n");
+    EXPECT_EQ(find({.lacks = "nn.softmax"}), "It holds from the beginning.\n");
+    EXPECT_EQ(find({}), "an error");
+    EXPECT_EQ(find({.has = "("}), "an error");
+  }
+}
+
+TEST(HistoryTest, TellsWhatPassesSaidOfNodes) {
+  const Recorded run = Record("InferType,FoldConstant,FuseOps");
+  const History& history = run.recorder->history();
+  const absl::StatusOr<History> read = ReadBack(Bytes(history));
+  ASSERT_THAT(read, IsOk());
+  const auto why = [](const History& of, int64_t number,
+                      const NodeSelection& selection) {
+    return HistoryWhy(of, number, selection).value_or("an error");
+  };
+  const std::string all = why(history, 1, {});
+  EXPECT_THAT(all, HasSubstr(" FoldConstant @"));
+  EXPECT_THAT(all, HasSubstr(" FuseOps @main"));
+  EXPECT_EQ(why(history, 3, {}), why(history, 3, {.op = "add"}));
+  EXPECT_EQ(why(history, 3, {.op = "nn.dense"}), "");
+  EXPECT_NE(why(history, 6, {}), "");
+  EXPECT_THAT(all, HasSubstr(why(history, 6, {})));
+  EXPECT_EQ(why(history, 6, {.number = 99}), "");
+  EXPECT_EQ(why(history, 99, {}), "an error");
+  EXPECT_EQ(why(history, 1, {.op = "("}), "an error");
+  // Places are of text, which the file does not have.
+  EXPECT_EQ(why(*read, 1, {}), all);
+}
+
 TEST(HistoryTest, DamagedFilesAreRefused) {
   const std::string bytes =
       Bytes(Record("InferType,FoldConstant").recorder->history());

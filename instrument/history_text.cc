@@ -1,7 +1,9 @@
 #include "baton/instrument/history_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +15,14 @@
 #include "absl/strings/str_join.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
+#include "baton/instrument/node_text.h"
+#include "baton/instrument/remarks.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/ir/pass_log.h"
+#include "baton/relay/ir/visit.h"
+#include "re2/re2.h"
 
 namespace baton {
 namespace {
@@ -130,6 +137,124 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
                                     }),
                      diff.changes.end());
   return diff;
+}
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<const re2::RE2>> Compile(
+    const std::string& text) {
+  auto re =
+      std::make_unique<const re2::RE2>(text, re2::RE2::CannedOptions::Quiet);
+  if (re->ok()) return re;
+  return absl::InvalidArgumentError(
+      absl::StrCat("regular expression ", text, ": ", re->error()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
+                                       const NodeSelection& selection) {
+  std::unique_ptr<const re2::RE2> re;
+  if (!selection.op.empty()) {
+    BATON_ASSIGN_OR_RETURN(re, Compile(selection.op));
+  }
+  BATON_ASSIGN_OR_RETURN(const HistoryExecution* execution,
+                         history.Find(number));
+  // Those inside it come right after it.
+  const auto first = static_cast<size_t>(execution - &history.executions[0]);
+  size_t last = first;
+  while (last + 1 < history.executions.size() &&
+         history.executions[last + 1].depth > execution->depth) {
+    ++last;
+  }
+  std::vector<std::vector<Remark>> remarks(last - first + 1);
+  for (const Remark& remark : history.remarks) {
+    BATON_ASSIGN_OR_RETURN(const HistoryExecution* teller,
+                           history.Find(remark.execution));
+    const auto index = static_cast<size_t>(teller - &history.executions[0]);
+    if (index < first || index > last) continue;
+    if (re != nullptr &&
+        (!remark.node.defined() ||
+         !re2::RE2::FullMatch(NodeText::Head(remark.node), *re))) {
+      continue;
+    }
+    remarks[index - first].push_back(remark);
+  }
+  std::string text;
+  for (size_t i = first; i <= last; ++i) {
+    if (remarks[i - first].empty()) continue;
+    const HistoryState& state = history.states[history.executions[i].before];
+    if (!state.kept) {
+      absl::StrAppend(&text, "#", history.executions[i].number, " ",
+                      history.executions[i].pass,
+                      ": the module that it was given was not kept\n");
+      continue;
+    }
+    const NodeText names(state.module);
+    std::vector<Remark> selected;
+    for (Remark& remark : remarks[i - first]) {
+      if (selection.number >= 0 &&
+          (!remark.node.defined() ||
+           names.Number(remark.node) != selection.number)) {
+        continue;
+      }
+      selected.push_back(std::move(remark));
+    }
+    for (const ToldRemark& told : TellRemarks(selected, state.module)) {
+      absl::StrAppend(&text, RemarkText(told), "\n");
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> HistoryFind(const History& history,
+                                        const HistoryCondition& condition) {
+  const bool by_text = !condition.text.empty();
+  const bool lacks = !condition.lacks.empty();
+  if (by_text + lacks + !condition.has.empty() != 1) {
+    return absl::InvalidArgumentError("give one condition: has, lacks or text");
+  }
+  BATON_ASSIGN_OR_RETURN(const auto re, Compile(by_text ? condition.text
+                                                : lacks ? condition.lacks
+                                                        : condition.has));
+  const auto holds = [&](const IRModule& module) {
+    if (by_text) return re2::RE2::PartialMatch(ToText(module), *re);
+    bool found = false;
+    for (const IRModule::Definition& definition : module.functions()) {
+      PostOrderVisit(
+          definition.function, [&](const ExprNode*) { return !found; },
+          [&](const ExprNode* node) {
+            found =
+                found || re2::RE2::FullMatch(NodeText::Head(Expr(node)), *re);
+          });
+    }
+    return found != lacks;
+  };
+  std::vector<int> answers(history.states.size(), -1);
+  const auto holds_in = [&](int state) {
+    if (!history.states[state].kept) return false;
+    if (answers[state] < 0)
+      answers[state] = holds(history.states[state].module);
+    return answers[state] != 0;
+  };
+  // The innermost that changed it: those inside come later, but end earlier.
+  const HistoryExecution* first = nullptr;
+  for (const HistoryExecution& execution : history.executions) {
+    if (execution.after < 0 || !execution.changed()) continue;
+    if (holds_in(execution.before) || !holds_in(execution.after)) continue;
+    if (first != nullptr &&
+        (first->after < execution.after ||
+         (first->after == execution.after && first->depth > execution.depth))) {
+      continue;
+    }
+    first = &execution;
+  }
+  if (first != nullptr) {
+    return absl::StrCat("#", first->number, " ", first->pass, "\n");
+  }
+  return std::string(!history.states.empty() && holds_in(0)
+                         ? "It holds from the beginning.\n"
+                         : "It never holds.\n");
 }
 
 }  // namespace baton

@@ -34,6 +34,30 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
                                            int64_t to,
                                            const std::string& function);
 
+// Which nodes a question is about: all of the module, those whose title
+// (`nn.relu`) matches `op` (RE2, whole), or the one of that number.
+struct NodeSelection {
+  std::string op = {};
+  int64_t number = -1;
+};
+
+// What execution `number` and those inside it said of these nodes, in the
+// module that each was given: a line for each remark, as RemarkText has it.
+absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
+                                       const NodeSelection& selection);
+
+// What to look for: one of these.
+struct HistoryCondition {
+  std::string has = {};    // a node whose title matches (RE2, whole)
+  std::string lacks = {};  // no such node
+  std::string text = {};   // a text that has a match (RE2)
+};
+
+// The first execution, in the order in which they end, after which it holds,
+// and did not before: `#4 FoldConstant`. A line that says so if there is none.
+absl::StatusOr<std::string> HistoryFind(const History& history,
+                                        const HistoryCondition& condition);
+
 }  // namespace baton
 
 #endif  // BATON_INSTRUMENT_HISTORY_TEXT_H_

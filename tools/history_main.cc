@@ -33,12 +33,23 @@ constexpr char kUsage[] =
     "recorded.\n\n"
     "  baton-history FILE log             the executions of passes\n"
     "  baton-history FILE show K          the module after execution K\n"
-    "  baton-history FILE diff I J        what differs between two of them\n\n"
+    "  baton-history FILE diff I J        what differs between two of them\n"
+    "  baton-history FILE why K           what K, and the executions inside "
+    "it, "
+    "said\n"
+    "  baton-history FILE find            the first execution after which "
+    "--has, --lacks\n"
+    "                                     or --text holds\n\n"
     "Executions have the numbers of `log`; 0 is what the passes were given.\n";
 
 struct HistoryToolOptions {
   std::string function;
   std::string format = "text";
+  std::string op;
+  std::string node;
+  std::string has;
+  std::string lacks;
+  std::string text;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -51,6 +62,26 @@ struct HistoryToolOptions {
                .value = "FORMAT",
                .group = "Flags",
                .choices = {"text", "json"}});
+    v("op", &HistoryToolOptions::op,
+      FlagSpec{.help = "Only nodes of this operator (RE2, whole name).",
+               .value = "RE",
+               .group = "Flags"});
+    v("node", &HistoryToolOptions::node,
+      FlagSpec{.help = "Only the node of this number.",
+               .value = "%N",
+               .group = "Flags"});
+    v("has", &HistoryToolOptions::has,
+      FlagSpec{.help = "There is a call of this operator (RE2, whole name).",
+               .value = "RE",
+               .group = "Flags"});
+    v("lacks", &HistoryToolOptions::lacks,
+      FlagSpec{.help = "There is no call of it any more.",
+               .value = "RE",
+               .group = "Flags"});
+    v("text", &HistoryToolOptions::text,
+      FlagSpec{.help = "The text of the module has a match (RE2).",
+               .value = "RE",
+               .group = "Flags"});
   }
 };
 
@@ -59,6 +90,18 @@ absl::StatusOr<int64_t> NumberOf(const std::string& text) {
   if (absl::SimpleAtoi(text, &number) && number >= 0) return number;
   return absl::InvalidArgumentError(
       absl::StrCat("\"", text, "\" is no number of an execution"));
+}
+
+absl::StatusOr<NodeSelection> SelectionOf(const HistoryToolOptions& options) {
+  NodeSelection selection = {.op = options.op};
+  if (options.node.empty()) return selection;
+  if (options.node[0] != '%' ||
+      !absl::SimpleAtoi(options.node.substr(1), &selection.number) ||
+      selection.number < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--node: ", options.node, " is no number such as %12"));
+  }
+  return selection;
 }
 
 // A command, with how many arguments it takes.
@@ -92,6 +135,21 @@ constexpr Command kCommands[] = {
        return options.format == "json"
                   ? absl::StrCat(StructuralDiffJson(diff), "\n")
                   : StructuralDiffText(diff);
+     }},
+    {"why", 1,
+     [](const History& history, const std::vector<std::string>& args,
+        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
+       BATON_ASSIGN_OR_RETURN(const NodeSelection selection,
+                              SelectionOf(options));
+       return HistoryWhy(history, number, selection);
+     }},
+    {"find", 0,
+     [](const History& history, const std::vector<std::string>& /*args*/,
+        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       return HistoryFind(
+           history,
+           {.has = options.has, .lacks = options.lacks, .text = options.text});
      }},
 };
 
@@ -133,8 +191,7 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
   BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<HistoryToolOptions>(), &options));
   if (rest.size() < 2) {
-    return absl::InvalidArgumentError(
-        "give a file and a command: log, show or diff (see --help)");
+    return absl::InvalidArgumentError("give a file and a command (see --help)");
   }
   BATON_ASSIGN_OR_RETURN(const Command* command, FindCommand(rest[1]));
   if (rest.size() - 2 != command->num_args) {

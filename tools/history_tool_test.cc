@@ -64,6 +64,15 @@ TEST(HistoryToolTest, LogShowDiff) {
   const RunResult diff = History(file + " diff 2 3");
   EXPECT_EQ(diff.exit_code, 0) << diff.err;
   EXPECT_EQ(diff.out, "- @main %0 = add(1, 2); 3 takes its place\n");
+  EXPECT_THAT(History(file + " why 3").out,
+              HasSubstr("passed #3 FoldConstant @main %0 = add: "));
+  EXPECT_EQ(History(file + " why 3 --op=nn.relu").out, "");
+  EXPECT_EQ(History(file + " why 3 --node=%0").out,
+            History(file + " why 3").out);
+  EXPECT_THAT(History(file + " why 3 --node=0").err,
+              HasSubstr("--node: 0 is no number such as %12"));
+  EXPECT_EQ(History(file + " find --text=3f").out, "#3 FoldConstant\n");
+  EXPECT_EQ(History(file + " find").exit_code, 1);
   EXPECT_THAT(History(file + " diff 2 3 --format=json").out,
               HasSubstr("\"changes\":["));
 }
