@@ -163,6 +163,13 @@ class ProgramMaker {
       if (made_.contains(node)) continue;
       const absl::Span<const DataflowPattern> children = node->children();
       if (!frame.leave) {
+        if (node->kind() == Kind::kSelf || node->kind() == Kind::kRegion) {
+          Expr made = node->kind() == Kind::kSelf ? Round(*node->repeat())
+                                                  : Region(children);
+          if (!made.defined()) return {};
+          made_.emplace(node, std::move(made));
+          continue;
+        }
         work.push_back({node, true});
         MarkBoundAndCalled(*node);
         if (node->kind() == Kind::kAlt) {
@@ -188,6 +195,47 @@ class ProgramMaker {
       made_.emplace(node, std::move(made));
     }
     return made_[root.get()];
+  }
+
+  // One more round of a repetition, in nodes of its own; null after some.
+  Expr Round(const Node& repeat) {
+    constexpr int kMaxRounds = 3;
+    if (++rounds_ > kMaxRounds) return {};
+    return Anew(repeat.children()[0], {});
+  }
+
+  // A region: the parent, some nodes of the path, the child. What may be
+  // anything in a path and in the child is what comes before.
+  Expr Region(absl::Span<const DataflowPattern> parts) {
+    Expr end = Build(parts[0]);
+    for (int n = random_.Below(3); n > 0 && end.defined(); --n) {
+      end = Anew(parts[1], end);
+    }
+    return end.defined() ? Anew(parts[2], end) : end;
+  }
+
+  // Builds `pattern` once more. If `anything` is not null, its wildcards that
+  // nothing else has made are that.
+  Expr Anew(const DataflowPattern& pattern, const Expr& anything) {
+    auto outside = made_;
+    FlatHashSet<const Node*> seen;
+    std::vector<const Node*> work = {pattern.get()};
+    while (!work.empty()) {
+      const Node* node = work.back();
+      work.pop_back();
+      if (!seen.insert(node).second) continue;
+      if (!anything.defined()) {
+        made_.erase(node);
+      } else if (node->kind() == Kind::kWildcard && node->name().empty()) {
+        made_.emplace(node, anything);
+      }
+      for (const DataflowPattern& child : node->children()) {
+        work.push_back(child.get());
+      }
+    }
+    Expr result = Build(pattern);
+    made_ = std::move(outside);
+    return result;
   }
 
   // Which patterns stand for variables that functions and lets bind, and which
@@ -337,10 +385,13 @@ class ProgramMaker {
       case Kind::kAlt:
         return child(chosen_[&node]);
       case Kind::kWhere:
+      case Kind::kRepeat:
         return child(0);
-      default:
-        return {};
+      case Kind::kSelf:
+      case Kind::kRegion:
+        return {};  // made in Build()
     }
+    return {};
   }
 
   DType RandomDType(const Wish& wish) {
@@ -462,6 +513,7 @@ class ProgramMaker {
   FlatHashMap<const Node*, size_t> chosen_;
   FlatHashSet<const Node*> bound_;
   FlatHashMap<const Node*, size_t> called_;  // number of arguments
+  int rounds_ = 0;                           // of repetitions, beyond the first
 };
 
 // Comparing results.

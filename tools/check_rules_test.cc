@@ -53,6 +53,15 @@ rule @inline "" {
   match { fn (%a) { %body }(%x) }
   replace { let %a = %x; %body }
 }
+rule @relus "" {
+  match { nn.relu(repeat(%r, nn.relu(either(%r, %x)))) }
+  replace { nn.relu(%x) }
+}
+rule @signs "" {
+  match { dominates(negative(%x), negative(_), abs(_)) }
+  replace { abs(%x) }
+  where { dtype(%x) == "float32" }
+}
 rule @unary_first "" {
   match { %c = %f(%x); nn.relu(%c) }
   replace { %f(nn.relu(%x), **%c) }

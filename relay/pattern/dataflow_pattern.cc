@@ -222,11 +222,18 @@ DataflowPattern Dominates(DataflowPattern parent, DataflowPattern path,
 
 DataflowPattern Repeated(
     const std::function<DataflowPattern(const DataflowPattern& self)>& body) {
-  auto repeat = std::make_shared<const Node*>(nullptr);
-  const DataflowPattern self =
-      PatternBuilder(Kind::kSelf).Repeat(repeat).Done();
-  DataflowPattern result = PatternBuilder(Kind::kRepeat, {body(self)}).Done();
-  *repeat = result.get();
+  const Repetition repetition;
+  return repetition.Of(body(repetition.self()));
+}
+
+Repetition::Repetition()
+    : repeat_(std::make_shared<const Node*>(nullptr)),
+      self_(PatternBuilder(Kind::kSelf).Repeat(repeat_).Done()) {}
+
+DataflowPattern Repetition::Of(DataflowPattern body) const {
+  DataflowPattern result =
+      PatternBuilder(Kind::kRepeat, {std::move(body)}).Done();
+  *repeat_ = result.get();
   return result;
 }
 

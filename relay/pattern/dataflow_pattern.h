@@ -267,6 +267,19 @@ DataflowPattern Dominates(DataflowPattern parent, DataflowPattern path,
 DataflowPattern Repeated(
     const std::function<DataflowPattern(const DataflowPattern& self)>& body);
 
+// The same in two steps, for code that makes patterns from others.
+class Repetition {
+ public:
+  Repetition();
+  const DataflowPattern& self() const { return self_; }
+  // Call once.
+  DataflowPattern Of(DataflowPattern body) const;
+
+ private:
+  std::shared_ptr<const DataflowPattern::Node*> repeat_;
+  DataflowPattern self_;
+};
+
 }  // namespace baton::relay
 
 #endif  // BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_

@@ -17,7 +17,6 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -30,6 +29,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/algebra.h"
+#include "baton/relay/pattern/attr_values.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
 #include "baton/relay/pattern/pattern_text.h"
 
@@ -56,48 +56,16 @@ const Type& KnownType(const ExprNode* node) {
   return node->type();
 }
 
-// Whether `found` is the value that a pattern writes as `wanted`: numbers are
-// compared as numbers, an element type may be written as its name.
-bool SameAttr(const AttrValue& wanted, const AttrValue& found) {
-  if (wanted == found) return true;
-  if (const auto* list = wanted.As<AttrList>()) {
-    const auto* other = found.As<AttrList>();
-    return other != nullptr && list->size() == other->size() &&
-           std::equal(list->begin(), list->end(), other->begin(), SameAttr);
-  }
-  const auto number = [](const AttrValue& value) -> std::optional<double> {
-    if (const auto* b = value.As<bool>()) return *b;
-    if (const auto* i = value.As<int64_t>()) return static_cast<double>(*i);
-    if (const auto* d = value.As<double>()) return *d;
-    return std::nullopt;
-  };
-  if (const std::optional<double> a = number(wanted)) return a == number(found);
-  const auto* text = wanted.As<std::string>();
-  const auto* dtype = found.As<DType>();
-  return text != nullptr && dtype != nullptr && *text == dtype->ToString();
-}
-
 bool HoldsAttr(const PatternCondition::HasAttr& wanted, const ExprNode* node) {
   if (node->kind() == ExprKind::kFunction) {
     const AttrValue* found =
         static_cast<const FunctionNode*>(node)->attrs().Find(wanted.name);
-    return found != nullptr && SameAttr(wanted.value, *found);
+    return found != nullptr && SameValue(wanted.value, *found);
   }
   if (node->kind() != ExprKind::kCall) return false;
-  const auto* call = static_cast<const CallNode*>(node);
-  const FieldList* fields = nullptr;
-  const void* object = nullptr;
-  if (call->attrs().defined()) {
-    fields = &call->attrs()->fields();
-    object = call->attrs()->object();
-  } else if (call->op_node() != nullptr &&
-             call->op_node()->attrs_type() != nullptr) {
-    fields = &call->op_node()->attrs_type()->fields();
-    object = fields->default_object();
-  }
-  if (fields == nullptr) return false;
-  const Field* field = fields->Find(wanted.name);
-  return field != nullptr && SameAttr(wanted.value, field->Get(object));
+  const std::optional<AttrValue> found =
+      AttrOf(*static_cast<const CallNode*>(node), wanted.name);
+  return found.has_value() && SameValue(wanted.value, *found);
 }
 
 bool HoldsSplat(double value, const ExprNode* node) {

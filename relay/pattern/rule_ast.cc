@@ -91,6 +91,7 @@ std::string NodeText(const RuleNode& node, std::vector<std::string> parts) {
   };
   switch (node.kind) {
     case RuleNode::Kind::kName:
+    case RuleNode::Kind::kSelf:
       return absl::StrCat("%", node.name);
     case RuleNode::Kind::kParam:
       return node.type_of.empty()
@@ -120,6 +121,8 @@ std::string NodeText(const RuleNode& node, std::vector<std::string> parts) {
       return absl::StrCat("either", ListText(node, std::move(parts)));
     case RuleNode::Kind::kDominates:
       return absl::StrCat("dominates", ListText(node, std::move(parts)));
+    case RuleNode::Kind::kRepeat:
+      return absl::StrCat("repeat", ListText(node, std::move(parts)));
     case RuleNode::Kind::kFunction: {
       const std::string body = std::move(parts.back());
       parts.pop_back();

@@ -41,6 +41,8 @@ struct RuleNode {
     kField,      // operand.index
     kEither,     // either(...)
     kDominates,  // dominates(...)
+    kRepeat,     // repeat(%name, ...): what stands for it, and the part
+    kSelf,       // %name, where a repetition binds it
     kParam,      // %name, where a function or a let binds it
     kFunction,   // fn (...) { ... }: parameters, then the body
     kLet,        // let %name = ...; ...: variable, value, body

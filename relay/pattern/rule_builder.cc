@@ -15,7 +15,6 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
@@ -23,6 +22,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/attr_values.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
@@ -30,54 +30,6 @@
 
 namespace baton::relay::internal {
 namespace {
-
-std::optional<double> NumberOf(const AttrValue& value) {
-  if (const auto* b = value.As<bool>()) return *b;
-  if (const auto* i = value.As<int64_t>()) return static_cast<double>(*i);
-  if (const auto* d = value.As<double>()) return *d;
-  return std::nullopt;
-}
-
-// As conditions compare: numbers as numbers, element types by their names.
-bool SameValue(const AttrValue& a, const AttrValue& b) {
-  if (a == b) return true;
-  if (const std::optional<double> x = NumberOf(a)) return x == NumberOf(b);
-  const auto* list_a = a.As<AttrList>();
-  const auto* list_b = b.As<AttrList>();
-  if (list_a != nullptr && list_b != nullptr) {
-    return list_a->size() == list_b->size() &&
-           std::equal(list_a->begin(), list_a->end(), list_b->begin(),
-                      SameValue);
-  }
-  const auto text = [](const AttrValue& value) -> std::optional<std::string> {
-    if (const auto* s = value.As<std::string>()) return *s;
-    if (const auto* dtype = value.As<DType>()) return dtype->ToString();
-    return std::nullopt;
-  };
-  const std::optional<std::string> s = text(a);
-  return s.has_value() && s == text(b);
-}
-
-// The attributes of a call as values; the defaults of its operator if it has
-// none.
-AttrMap AttrsOf(const CallNode& call) {
-  AttrMap values;
-  const FieldList* fields = nullptr;
-  const void* object = nullptr;
-  if (call.attrs().defined()) {
-    fields = &call.attrs()->fields();
-    object = call.attrs()->object();
-  } else if (call.op_node() != nullptr &&
-             call.op_node()->attrs_type() != nullptr) {
-    fields = &call.op_node()->attrs_type()->fields();
-    object = fields->default_object();
-  }
-  if (fields == nullptr) return values;
-  for (const auto& field : fields->fields()) {
-    values.emplace_back(field->name(), field->Get(object));
-  }
-  return values;
-}
 
 const AttrValue* Find(const AttrMap& values, absl::string_view name) {
   for (const auto& [key, value] : values) {
@@ -107,9 +59,8 @@ class TextRule {
     for (const Variable& variable : variables_) {
       const CallNode* call = match.call(parts_[variable.node]);
       if (call == nullptr) continue;  // of an alternative that was not taken
-      const AttrMap attrs = AttrsOf(*call);
-      const AttrValue* value = Find(attrs, variable.key);
-      if (value == nullptr) return match.Decline("an attribute is missing");
+      const std::optional<AttrValue> value = AttrOf(*call, variable.key);
+      if (!value.has_value()) return match.Decline("an attribute is missing");
       if (const AttrValue* known = Find(variables, variable.name)) {
         if (!SameValue(*known, *value)) {
           return match.Decline(
@@ -153,6 +104,7 @@ class TextRule {
       names_[name] = part;
       return part;
     };
+    FlatHashMap<std::string, Repetition> repetitions;  // by name of self
     for (size_t i = 0; i < body.nodes.size(); ++i) {
       const RuleNode& node = body.nodes[i];
       std::vector<DataflowPattern> operands;
@@ -236,6 +188,16 @@ class TextRule {
         case RuleNode::Kind::kDominates:
           part = Dominates(operands[0], operands[1], operands[2]);
           break;
+        case RuleNode::Kind::kSelf:
+          part = names_[node.name] = repetitions[node.name].self();
+          break;
+        case RuleNode::Kind::kRepeat: {
+          const std::string& self =
+              body.nodes[static_cast<size_t>(node.operands[0])].name;
+          part = repetitions[self].Of(operands[1]);
+          names_.erase(self);  // stands for nothing outside
+          break;
+        }
       }
       if (const auto it = bound.find(static_cast<int>(i)); it != bound.end()) {
         part = name_part(it->second, part);

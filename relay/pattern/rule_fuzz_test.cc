@@ -45,6 +45,7 @@ const char* const kRules[] = {
     R"( rule @ r { match { %t = ( %a , const ( %k ) , _ ) ; %t .1 } replace { %k } where { value ( %k ) > 0 } } )",
     R"( rule @ r { match { dominates ( nn.relu ( %a ) , exp ( _ ) , tanh ( ... ) ) } replace { %a }
         where { shape ( %a ) == [ 4 ] , type ( %a ) == type ( %a ) } } )",
+    R"( rule @ r { match { nn.relu ( repeat ( %r , nn.relu ( either ( %r , %x ) ) ) ) } replace { nn.relu ( %x ) } } )",
 };
 
 const char* const kTokens[] = {"%x",
@@ -93,6 +94,7 @@ const char* const kTokens[] = {"%x",
                                "const (",
                                "var (",
                                "dominates (",
+                               "repeat (",
                                "in",
                                "==",
                                "type (",
@@ -171,6 +173,7 @@ std::vector<Expr> Programs() {
       If(p, Exp(x), Exp(Tanh(x))),
       TupleGetItem(Tuple({x, Const(2.0f), exp}), 1),
       Tanh(Exp(Exp(nn::Relu(x)))),
+      nn::Relu(nn::Relu(nn::Relu(x))),
   };
   std::vector<Expr> programs;
   for (const Expr& body : bodies) {

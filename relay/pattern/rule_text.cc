@@ -29,6 +29,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
+#include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_ast.h"
 #include "baton/relay/pattern/rule_builder.h"
@@ -76,7 +77,8 @@ class RuleReader {
                                         " in this text already"));
       }
       if (diagnostics_.num_errors() == errors) {
-        rules.push_back(internal::BuildRule(std::move(rule)));
+        rules.push_back(internal::BuildRule(rule));
+        if (!CheckRepetitions(*rule, rules.back())) rules.pop_back();
       } else {
         SkipToRule();
       }
@@ -129,6 +131,16 @@ class RuleReader {
     return std::string(text.substr(1));
   }
 
+  // What a repetition repeats is not the repetition itself.
+  bool CheckRepetitions(const RuleAst& ast, const RewriteRule& rule) {
+    const auto repeat = std::find_if(
+        ast.match.nodes.begin(), ast.match.nodes.end(),
+        [](const RuleNode& n) { return n.kind == RuleNode::Kind::kRepeat; });
+    if (repeat == ast.match.nodes.end()) return true;
+    const absl::Status status = Matcher(rule.pattern).status();
+    return status.ok() || Error(repeat->place, std::string(status.message()));
+  }
+
   // Goes on after a mistake: at the next `rule @name`, or `pattern @name`.
   void SkipToRule() {
     do {
@@ -154,6 +166,7 @@ class RuleReader {
   int ParsePrimary(int depth);
   int ParseNumberNode();
   int ParseWord(int depth);
+  int ParseRepeat(RulePlace place, int depth);
   bool ParseCall(RuleNode& node, int depth);
   bool ParseAttr(RuleNode& node);
   bool ParseEllipsis(RuleNode& node);
@@ -491,6 +504,11 @@ int RuleReader::ParsePostfix(int depth) {
     }
     lexer_.Next();
     node.place = From(begin);
+    if (body_->nodes[static_cast<size_t>(result)].kind ==
+        RuleNode::Kind::kNumber) {
+      Error(node.place, "a number has no fields");
+      return -1;
+    }
     node.operands = {result};
     result = Add(std::move(node));
   }
@@ -677,6 +695,7 @@ int RuleReader::ParseWord(int depth) {
     }
     return Add(std::move(node));
   }
+  if (word == "repeat") return only_in_match() ? ParseRepeat(place, depth) : -1;
   node.kind = RuleNode::Kind::kCall;
   const absl::StatusOr<Op> op = Op::Get(word);
   if (op.ok()) {
@@ -687,6 +706,33 @@ int RuleReader::ParseWord(int depth) {
   if (!ParseCall(node, depth)) return -1;
   node.place = From(place.begin);
   if (!op.ok() || !CheckCall(node)) return -1;
+  return Add(std::move(node));
+}
+
+// `repeat(%name, part)`, behind the parenthesis.
+int RuleReader::ParseRepeat(RulePlace place, int depth) {
+  RuleNode self = {.kind = RuleNode::Kind::kSelf, .place = Here()};
+  if (!AtLocal()) {
+    Expected("the name that stands for the repetition: `repeat(%r, ...)`");
+    return -1;
+  }
+  self.name = LocalName();
+  lexer_.Next();
+  if (!BindName(self.name, self.place) || !Expect(TokenKind::kComma)) return -1;
+  const size_t first_param = params_.size();
+  params_.push_back(self.name);
+  const std::string name = self.name;
+  const int self_node = Add(std::move(self));
+  const int part = ParseSum(depth + 1);
+  if (self_node < 0 || part < 0 || !Expect(TokenKind::kCloseParen)) return -1;
+  CloseParams(first_param);
+  RuleNode node = {.kind = RuleNode::Kind::kRepeat, .place = From(place.begin)};
+  node.operands = {self_node, part};
+  if (!used_.contains(name)) {
+    Error(node.place,
+          absl::StrCat("%", name, " stands nowhere in its repetition"));
+    return -1;
+  }
   return Add(std::move(node));
 }
 
@@ -879,8 +925,12 @@ std::vector<std::string> RuleReader::MatchNames(const RuleAst& rule) const {
   for (const internal::RuleBinding& binding : rule.match.bindings) {
     names.push_back(binding.name);
   }
+  FlatHashSet<absl::string_view> selves;
   for (const RuleNode& node : rule.match.nodes) {
-    if (!node.name.empty()) names.push_back(node.name);
+    if (node.kind == RuleNode::Kind::kSelf) selves.insert(node.name);
+    if (!node.name.empty() && !selves.contains(node.name)) {
+      names.push_back(node.name);
+    }
   }
   return names;
 }

@@ -43,6 +43,11 @@
 //                  parameters
 //   either(p, q)   in `match`: one of them, the first that matches
 //   dominates(parent, path, child)       in `match`: see Dominates()
+//   repeat(%r, part)                     in `match`: `part`, in which %r stands
+//                  for the whole again: a path of any length. Names of parts in
+//                  it mean the outermost nodes of several.
+//                  `repeat(%r, nn.relu(either(%r, %x)))`: one relu or more of
+//                  %x
 //
 // Between the braces of functions and ifs, `%y = part;` names parts as well.
 //

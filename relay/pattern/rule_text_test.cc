@@ -19,11 +19,13 @@
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
 #include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
 
@@ -126,6 +128,31 @@ rule @all "Everything there is." {
   promise { atol = 1f64 }
 }
 )");
+}
+
+TEST(RuleTextTest, PathsOfAnyLength) {
+  const Var x("x", {4});
+  const std::string relus =
+      RuleOf("nn.relu(repeat(%r, nn.relu(either(%r, %x))))", "nn.relu(%x)");
+  const std::vector<RewriteRule> rules = MustParse(relus);
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_THAT(PrintRule(rules[0]),
+              HasSubstr("nn.relu(repeat(%r, nn.relu(either(%r, %x))))"));
+  EXPECT_EQ(PrintRules(MustParse(PrintRule(rules[0]))), PrintRule(rules[0]));
+  Expr chain = Exp(x);
+  for (int i = 0; i < 5; ++i) chain = nn::Relu(chain);
+  ExpectBecomes(relus, {x}, chain, nn::Relu(Exp(x)));
+  ExpectBecomes(relus, {x}, nn::Relu(x), nn::Relu(x));
+  // A name inside of a repetition means the outermost of several nodes.
+  ExpectBecomes(RuleOf("sqrt(repeat(%r, %y - either(%r, exp(_))))", "%y"), {x},
+                Sqrt(Subtract(Tanh(x), Subtract(x, Exp(x)))), Tanh(x));
+  // All that comes of the parent leads to the child.
+  const std::string region =
+      RuleOf("dominates(nn.relu(%a), exp(_), tanh(_))", "tanh(%a)");
+  ExpectBecomes(region, {x}, Tanh(Exp(Exp(nn::Relu(x)))), Tanh(x));
+  const Expr relu = nn::Relu(x);
+  const Expr escapes = Tuple({Tanh(Exp(relu)), relu});
+  ExpectBecomes(region, {x}, escapes, escapes);
 }
 
 TEST(RuleTextTest, AttributesAreCopiedAndNamed) {
@@ -282,7 +309,9 @@ TEST(RuleTextTest, RulesThatMakeIllTypedProgramsAreLocated) {
                "rule r (rules:1:6) makes an ill-typed program: "));
   for (const char* apply : {"", "apply { once }"}) {
     EXPECT_THAT(
-        ApplyRules(MustParse(RuleOf("exp(%x)", "transpose(%x, axes=[1, 0])", apply)), *f),
+        ApplyRules(
+            MustParse(RuleOf("exp(%x)", "transpose(%x, axes=[1, 0])", apply)),
+            *f),
         StatusIs(absl::StatusCode::kFailedPrecondition,
                  "rule r (rules:1:6) replaces a call of exp of type "
                  "Tensor[(4, 2), float32] by a call of transpose of type "
@@ -366,6 +395,22 @@ TEST(RuleTextTest, MistakesAreFoundWhenTheTextIsRead) {
        "a call has arguments or `...`, not both"},
       {"rule @r { match { %f(%x, axis=1) } replace { %x } }",
        "attributes stand in calls of operators that are named"},
+      {"rule @r { match { (7 .1, %x) } replace { %x } }",
+       "a number has no fields"},
+      {"rule @r { match { repeat(exp(%x)) } replace { %x } }",
+       "expected the name that stands for the repetition"},
+      {"rule @r { match { repeat(%r, exp(%x)) } replace { %x } }",
+       "%r stands nowhere in its repetition"},
+      {"rule @r { match { repeat(%r, either(%r, exp(%x))) } replace { %x } }",
+       "a repetition repeats nothing"},
+      {"rule @r { match { repeat(%r, exp(either(%r, %x))) } replace { %r } }",
+       "%r stands nowhere in `match`"},
+      {"rule @r { match { exp(%r) + repeat(%r, exp(%r)) } replace { 1f } }",
+       "%r is used before it is bound"},
+      {"rule @r { match { (repeat(%r, exp(%r)), %r) } replace { 1f } }",
+       "%r is bound inside of what ends before this"},
+      {"rule @r { match { exp(%x) } replace { repeat(%r, exp(%r)) } }",
+       "`repeat` stands for something in `match` only"},
       {"rule @r { match { exp(%x) } replace { %x } apply { twice } }",
        "expected `once` or `exclusive`"},
   };
