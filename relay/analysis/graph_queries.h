@@ -1,27 +1,65 @@
-// Queries by which passes find out whether a graph concerns them.
+// Queries by which passes find out whether a program concerns them, in a walk
+// that costs a fraction of an IndexedGraph.
 
 #ifndef BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
 #define BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
 
+#include "absl/container/inlined_vector.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
-#include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 
 namespace baton::relay {
 
-// Whether the graph refers to operator `op`, usually by a call.
-inline bool RefersToOp(const IndexedGraph& graph, const Op& op) {
-  for (int i = 0; i < graph.size(); ++i) {
-    if (graph.node(i) == op.get()) return true;
-  }
-  return false;
-}
+// Whether `pred` is true for a node of the graph of `root` that has children:
+// all but variables, constants, operators, constructors and global variables.
+// Asks about each node at most once, in no particular order. If it is true for
+// a node, nothing else is asked.
+template <typename Pred>
+bool AnyInnerNode(const Expr& root, Pred&& pred);
+
+// Whether the graph of `root` has a node of `kind`, which must be a kind of
+// nodes that have children.
+bool ContainsKind(const Expr& root, NodeKind kind);
+
+// Whether the graph of `root` has a call of `op`.
+bool CallsOp(const Expr& root, const Op& op);
 
 // The same for any operator that `map` has an entry for.
 template <typename T>
-bool RefersToOpOf(const IndexedGraph& graph, const OpAttrMap<T>& map) {
-  for (int i = 0; i < graph.size(); ++i) {
-    const OpNode* op = graph.As<OpNode>(i);
-    if (op != nullptr && map.Get(*op) != nullptr) return true;
+bool CallsOpOf(const Expr& root, const OpAttrMap<T>& map) {
+  return AnyInnerNode(root, [&map](const ExprNode* node) {
+    return node->kind() == ExprKind::kCall &&
+           map.Get(static_cast<const CallNode*>(node)->op()) != nullptr;
+  });
+}
+
+// Implementation details below.
+
+template <typename Pred>
+bool AnyInnerNode(const Expr& root, Pred&& pred) {
+  if (!root.defined() || IsLeaf(root->kind())) return false;
+  absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
+  NodeSet seen;  // those that several edges may lead to
+  const auto add = [&pending](const Expr& child) {
+    if (!IsLeaf(child->kind())) pending.push_back(child.get());
+  };
+  while (!pending.empty()) {
+    const ExprNode* node = pending.back();
+    pending.pop_back();
+    if (!node->unique() && !seen.Insert(node)) continue;
+    if (pred(node)) return true;
+    if (node->kind() == ExprKind::kCall) {
+      const auto* call = static_cast<const CallNode*>(node);
+      add(call->op());
+      for (const Expr& arg : call->args()) add(arg);
+    } else if (node->kind() == ExprKind::kTupleGetItem) {
+      add(static_cast<const TupleGetItemNode*>(node)->tuple());
+    } else {
+      ForEachChild(node, add);
+    }
   }
   return false;
 }

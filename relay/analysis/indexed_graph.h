@@ -38,8 +38,8 @@
 namespace baton::relay {
 
 // The nodes that an expression reaches, each once, in post-order: children
-// before users, the root last. An analysis (PassContext::Analyze). It does not
-// hold the nodes: the root must outlive it.
+// before users, the root last. It does not hold the nodes: the root must
+// outlive it.
 class IndexedGraph {
  public:
   explicit IndexedGraph(const Expr& root);
@@ -82,6 +82,8 @@ class IndexedGraph {
   int first_edge(int i) const { return nodes_[i].first_edge; }
 
  private:
+  template <typename Enter>
+  class Builder;
   struct Entry {
     const ExprNode* node;
     int first_edge;
@@ -118,7 +120,9 @@ class GraphRewriter {
   }
   // Replaces node `i` by a copy with the replaced children, if one was
   // replaced.
-  void Rebuild(int i);
+  void Rebuild(int i) {
+    if (any_changed_) RebuildChanged(i);
+  }
 
   // Goes through the graph, children first, and calls `rule(i, node)` for each
   // N. Its result replaces node `i`; if it is null, node `i` is rebuilt, as all
@@ -129,16 +133,17 @@ class GraphRewriter {
 
  private:
   // All replacements pass through here.
-  void Record(int i, Expr expr) { results_[i] = std::move(expr); }
+  void Record(int i, Expr expr) {
+    any_changed_ = any_changed_ || expr.defined();
+    results_[i] = std::move(expr);
+  }
+  void RebuildChanged(int i);
 
   const IndexedGraph* graph_;
+  bool any_changed_ = false;
   std::vector<Expr> results_;  // null where nothing changed
   std::vector<Expr> scratch_;
 };
-
-// Whether the graph of `root` has a node of `kind`, which must be a kind of
-// nodes that have children. Faster than an IndexedGraph: it skips leaves.
-bool ContainsKind(const Expr& root, NodeKind kind);
 
 // Implementation details below.
 

@@ -218,17 +218,5 @@ TEST(GraphRewriterTest, ANodeKeepsItsTypeIfItsChildrenKeepTheirs) {
   EXPECT_FALSE(replace_by(Var("y"))->type().defined());
 }
 
-TEST(ContainsKindTest, Lets) {
-  const Var x("x", {2});
-  const Expr shared = Exp(x);
-  const Expr call = Add(shared, Tuple({shared, x}));
-  EXPECT_FALSE(ContainsKind(x, ExprKind::kLet));
-  EXPECT_FALSE(ContainsKind(Expr(), ExprKind::kLet));
-  EXPECT_FALSE(ContainsKind(Function({x}, call), ExprKind::kLet));
-  EXPECT_TRUE(ContainsKind(call, ExprKind::kTuple));
-  EXPECT_TRUE(
-      ContainsKind(Function({}, If(x, call, Let(x, call, x))), ExprKind::kLet));
-}
-
 }  // namespace
 }  // namespace baton::relay

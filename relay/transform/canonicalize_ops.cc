@@ -8,6 +8,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
@@ -32,7 +33,9 @@ Expr AddOf(const CallNode& call, absl::Span<const Expr> args) {
 
 BATON_EXTEND_OP("nn.bias_add").Set(CanonicalForms(), AddOf);
 
-Function Canonicalize(const IndexedGraph& graph) {
+Function Canonicalize(const Function& function) {
+  if (!CallsOpOf(function, CanonicalForms())) return function;
+  const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   const Expr result =
       rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
@@ -53,7 +56,7 @@ Pass CanonicalizeOps() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Canonicalize(IndexedGraph(function));
+        return Canonicalize(function);
       },
       {.name = "CanonicalizeOps",
        .opt_level = 3,

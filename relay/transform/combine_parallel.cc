@@ -439,10 +439,10 @@ class CallCombiner {
 
 }  // namespace
 
-Expr CombineParallelCalls(const IndexedGraph& graph,
-                          const ParallelCombiner& combiner,
+Expr CombineParallelCalls(const Expr& expr, const ParallelCombiner& combiner,
                           int64_t min_num_branches) {
-  if (!RefersToOp(graph, combiner.op())) return GraphRewriter(graph).Result();
+  if (!CallsOp(expr, combiner.op())) return expr;
+  const IndexedGraph graph(expr);
   return CallCombiner(graph, combiner, min_num_branches).Run();
 }
 

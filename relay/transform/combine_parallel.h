@@ -97,8 +97,7 @@ class ParallelCombiner {
 // have an effect, bind variables, or use some that others do not see, and
 // groups that would depend on their own results. The program must have types.
 // O(n).
-Expr CombineParallelCalls(const IndexedGraph& graph,
-                          const ParallelCombiner& combiner,
+Expr CombineParallelCalls(const Expr& expr, const ParallelCombiner& combiner,
                           int64_t min_num_branches);
 
 // Whether `a` and `b` have the same element type and the same shape, up to the

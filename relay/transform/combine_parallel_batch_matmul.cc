@@ -105,7 +105,7 @@ class BatchMatmulCombiner final : public ParallelCombiner {
 
 absl::StatusOr<Expr> CombineParallelBatchMatmulInExpr(
     const Expr& expr, const CombineParallelOptions& options) {
-  return CombineParallelCalls(IndexedGraph(expr), BatchMatmulCombiner(),
+  return CombineParallelCalls(expr, BatchMatmulCombiner(),
                               options.min_num_branches);
 }
 
@@ -113,9 +113,8 @@ Pass CombineParallelBatchMatmul(CombineParallelOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        const Expr result = CombineParallelCalls(graph, BatchMatmulCombiner(),
-                                                 options.min_num_branches);
+        const Expr result = CombineParallelCalls(
+            function, BatchMatmulCombiner(), options.min_num_branches);
         return Function(result.As<FunctionNode>());
       },
       {.name = "CombineParallelBatchMatmul",

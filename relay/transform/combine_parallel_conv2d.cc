@@ -145,16 +145,14 @@ class Conv2dCombiner final : public ParallelCombiner {
 
 absl::StatusOr<Expr> CombineParallelConv2dInExpr(
     const Expr& expr, const CombineParallelOptions& options) {
-  return CombineParallelCalls(IndexedGraph(expr), Conv2dCombiner(),
-                              options.min_num_branches);
+  return CombineParallelCalls(expr, Conv2dCombiner(), options.min_num_branches);
 }
 
 Pass CombineParallelConv2d(CombineParallelOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        const Expr result = CombineParallelCalls(graph, Conv2dCombiner(),
+        const Expr result = CombineParallelCalls(function, Conv2dCombiner(),
                                                  options.min_num_branches);
         return Function(result.As<FunctionNode>());
       },

@@ -216,27 +216,26 @@ class ToOneDense final : public DenseCombiner {
   }
 };
 
-Expr CombineDense(const IndexedGraph& graph,
+Expr CombineDense(const Expr& expr,
                   const CombineParallelDenseOptions& options) {
   if (options.to_batch) {
-    return CombineParallelCalls(graph, ToBatch(), options.min_num_branches);
+    return CombineParallelCalls(expr, ToBatch(), options.min_num_branches);
   }
-  return CombineParallelCalls(graph, ToOneDense(), options.min_num_branches);
+  return CombineParallelCalls(expr, ToOneDense(), options.min_num_branches);
 }
 
 }  // namespace
 
 absl::StatusOr<Expr> CombineParallelDenseInExpr(
     const Expr& expr, const CombineParallelDenseOptions& options) {
-  return CombineDense(IndexedGraph(expr), options);
+  return CombineDense(expr, options);
 }
 
 Pass CombineParallelDense(CombineParallelDenseOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(CombineDense(graph, options).As<FunctionNode>());
+        return Function(CombineDense(function, options).As<FunctionNode>());
       },
       {.name = "CombineParallelDense",
        .opt_level = 4,

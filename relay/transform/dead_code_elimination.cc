@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/analysis/purity.h"
 #include "baton/relay/ir/expr.h"

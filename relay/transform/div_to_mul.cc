@@ -43,10 +43,11 @@ Expr Reciprocals(const Tensor& divisors) {
   return Const(std::move(*result).Freeze());
 }
 
-Expr MultiplyByReciprocals(const IndexedGraph& graph) {
+Expr MultiplyByReciprocals(const Expr& expr) {
   const Op& divide = BATON_OP("divide");
+  if (!CallsOp(expr, divide)) return expr;
+  const IndexedGraph graph(expr);
   GraphRewriter rewriter(graph);
-  if (!RefersToOp(graph, divide)) return rewriter.Result();
   return rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
     if (call.op() != divide || call.num_args() != 2) return {};
     const absl::Span<const Expr> args = rewriter.Args(i);
@@ -61,15 +62,14 @@ Expr MultiplyByReciprocals(const IndexedGraph& graph) {
 }  // namespace
 
 absl::StatusOr<Expr> DivToMulInExpr(const Expr& expr) {
-  return MultiplyByReciprocals(IndexedGraph(expr));
+  return MultiplyByReciprocals(expr);
 }
 
 Pass DivToMul() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(MultiplyByReciprocals(graph).As<FunctionNode>());
+        return Function(MultiplyByReciprocals(function).As<FunctionNode>());
       },
       {.name = "DivToMul",
        .required = {"InferType", "FoldConstant"},

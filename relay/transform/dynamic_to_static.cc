@@ -355,7 +355,8 @@ absl::StatusOr<Function> MakeStatic(const Function& function,
   // Operands tell their shapes by their types.
   BATON_ASSIGN_OR_RETURN(const Expr given, InferTypeOf(function, module));
   Function result(given.As<FunctionNode>());
-  if (const IndexedGraph graph(result); RefersToOpOf(graph, StaticForms())) {
+  if (CallsOpOf(result, StaticForms())) {
+    const IndexedGraph graph(result);
     result = StaticRewriter(graph, module).Run();
   }
   // Types tell more constants, and these more types.

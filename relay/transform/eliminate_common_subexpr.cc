@@ -8,11 +8,13 @@
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/stable_hash.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/op_flags.h"
@@ -26,6 +28,59 @@ namespace {
 
 BATON_STATISTIC(kMerged, "EliminateCommonSubexpr", "merged",
                 "Nodes that equal another one.");
+
+// Adds to `hash` what tells `child` from the other children that no merged node
+// has made equal to it. False if no other node has such a child.
+bool HashChild(const ExprNode* child, StableHash& hash) {
+  if (child->kind() == ExprKind::kConstant) {
+    const auto* constant = static_cast<const ConstantNode*>(child);
+    if (constant->is_scalar()) {
+      hash.Add(constant->value().Hash());
+      return true;
+    }
+  }
+  hash.Add(reinterpret_cast<uintptr_t>(child));
+  return !child->unique();
+}
+
+// The same for an argument of a call, where tuples of equal fields are equal.
+bool HashArg(const ExprNode* arg, StableHash& hash) {
+  const auto* tuple = arg->kind() == ExprKind::kTuple
+                          ? static_cast<const TupleNode*>(arg)
+                          : nullptr;
+  if (tuple == nullptr) return HashChild(arg, hash);
+  const StableHash before = hash;
+  for (const Expr& field : tuple->fields()) {
+    if (HashChild(field.get(), hash)) continue;
+    hash = before;
+    return HashChild(arg, hash);
+  }
+  return true;
+}
+
+// Whether two nodes may be equal while none is merged: if not, none ever is.
+// Most programs have no such two, which takes no IndexedGraph to find out.
+bool MayHaveEqualNodes(const Expr& root) {
+  FlatHashSet<uint64_t> seen;
+  return AnyInnerNode(root, [&seen](const ExprNode* node) {
+    StableHash hash(static_cast<uint64_t>(node->kind().index()));
+    if (node->kind() == ExprKind::kTupleGetItem) {
+      const auto* item = static_cast<const TupleGetItemNode*>(node);
+      if (!HashChild(item->tuple().get(), hash)) return false;
+      hash.Add(item->index());
+    } else if (node->kind() == ExprKind::kCall) {
+      const auto* call = static_cast<const CallNode*>(node);
+      if (call->op_node() == nullptr || call->num_args() == 0) return false;
+      for (const Expr& arg : call->args()) {
+        if (!HashArg(arg.get(), hash)) return false;
+      }
+      hash.Add(call->op_node()->index());
+    } else {
+      return false;
+    }
+    return !seen.insert(hash.value()).second;
+  });
+}
 
 // Each node has a number; equal nodes get the same one, the index of the first
 // of them. A call can only equal another if all its arguments have, or come to
@@ -294,6 +349,10 @@ class Eliminator {
 
 absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
     const Expr& expr, const EliminateCommonSubexprOptions& options) {
+  // Who wants remarks wants to know of every node why it was not merged.
+  if (!WantsRemarks(RemarkKind::kMissed) && !MayHaveEqualNodes(expr)) {
+    return expr;
+  }
   return Eliminator(IndexedGraph(expr), options).Run();
 }
 
@@ -301,8 +360,9 @@ Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(Eliminator(graph, options).Run().As<FunctionNode>());
+        BATON_ASSIGN_OR_RETURN(const Expr result,
+                               EliminateCommonSubexprInExpr(function, options));
+        return Function(result.As<FunctionNode>());
       },
       {.name = "EliminateCommonSubexpr",
        .opt_level = 3,

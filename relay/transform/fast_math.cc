@@ -28,9 +28,12 @@ BATON_EXTEND_OP("tanh").Set(FastCounterparts(), "fast_tanh");
 BATON_EXTEND_OP("erf").Set(FastCounterparts(), "fast_erf");
 BATON_EXTEND_OP("nn.softmax").Set(FastCounterparts(), "nn.fast_softmax");
 
-absl::StatusOr<Expr> UseFastCounterparts(const IndexedGraph& graph) {
+}  // namespace
+
+absl::StatusOr<Expr> FastMathInExpr(const Expr& expr) {
+  if (!CallsOpOf(expr, FastCounterparts())) return expr;
+  const IndexedGraph graph(expr);
   GraphRewriter rewriter(graph);
-  if (!RefersToOpOf(graph, FastCounterparts())) return rewriter.Result();
   return rewriter.Rewrite<CallNode>(
       [&](int i, const CallNode& call) -> absl::StatusOr<Expr> {
         const std::string* name = FastCounterparts().Get(call.op());
@@ -40,18 +43,11 @@ absl::StatusOr<Expr> UseFastCounterparts(const IndexedGraph& graph) {
       });
 }
 
-}  // namespace
-
-absl::StatusOr<Expr> FastMathInExpr(const Expr& expr) {
-  return UseFastCounterparts(IndexedGraph(expr));
-}
-
 Pass FastMath() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        BATON_ASSIGN_OR_RETURN(const Expr result, UseFastCounterparts(graph));
+        BATON_ASSIGN_OR_RETURN(const Expr result, FastMathInExpr(function));
         return Function(result.As<FunctionNode>());
       },
       {.name = "FastMath",

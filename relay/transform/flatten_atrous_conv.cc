@@ -100,13 +100,14 @@ Attrs DilatedConvAttrs(const CallNode& from_blocks, const CallNode& conv,
   return Attrs::Make(std::move(dilated));
 }
 
-Expr Flatten(const IndexedGraph& graph) {
+Expr Flatten(const Expr& expr) {
   const Op& batch_to_space = BATON_OP("nn.batch_to_space_nd");
   const Op& space_to_batch = BATON_OP("nn.space_to_batch_nd");
   const Op& conv2d = BATON_OP("nn.conv2d");
   const Op& qnn_conv2d = BATON_OP("qnn.conv2d");
+  if (!CallsOp(expr, batch_to_space)) return expr;
+  const IndexedGraph graph(expr);
   GraphRewriter rewriter(graph);
-  if (!RefersToOp(graph, batch_to_space)) return rewriter.Result();
   return rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
     if (call.op() != batch_to_space) return {};
     const Expr blocks = rewriter.Args(i)[0];
@@ -128,15 +129,14 @@ Expr Flatten(const IndexedGraph& graph) {
 }  // namespace
 
 absl::StatusOr<Expr> FlattenAtrousConvInExpr(const Expr& expr) {
-  return Flatten(IndexedGraph(expr));
+  return Flatten(expr);
 }
 
 Pass FlattenAtrousConv() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(Flatten(graph).As<FunctionNode>());
+        return Function(Flatten(function).As<FunctionNode>());
       },
       {.name = "FlattenAtrousConv",
        .required = {"InferType"},

@@ -175,10 +175,11 @@ BATON_EXTEND_OP("nn.avg_pool3d")
     .Set(ExplicitPaddingRules(),
          ExplicitPaddingRule{IsZero, WithAvgPoolPadding<AvgPool3DAttrs>});
 
-Expr FoldPadding(const IndexedGraph& graph) {
+Expr FoldPadding(const Expr& expr) {
   const Op& pad_op = BATON_OP("nn.pad");
+  if (!CallsOp(expr, pad_op)) return expr;
+  const IndexedGraph graph(expr);
   GraphRewriter rewriter(graph);
-  if (!RefersToOp(graph, pad_op)) return rewriter.Result();
   return rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
     const ExplicitPaddingRule* rule = ExplicitPaddingRules().Get(call.op());
     if (rule == nullptr || call.num_args() == 0) return {};
@@ -210,15 +211,14 @@ Expr FoldPadding(const IndexedGraph& graph) {
 }  // namespace
 
 absl::StatusOr<Expr> FoldExplicitPaddingInExpr(const Expr& expr) {
-  return FoldPadding(IndexedGraph(expr));
+  return FoldPadding(expr);
 }
 
 Pass FoldExplicitPadding() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(FoldPadding(graph).As<FunctionNode>());
+        return Function(FoldPadding(function).As<FunctionNode>());
       },
       {.name = "FoldExplicitPadding",
        .required = {"InferType"},

@@ -10,17 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/analysis/magnitude.h"
 #include "baton/relay/ir/expr.h"
@@ -756,14 +759,32 @@ BATON_EXTEND_OP("nn.dense")
     .Set(BackwardScaleRules(),
          BackwardScaleRule{AcceptByDense, TakeBackwardIntoDense});
 
+// Whether a call that a scale can be taken out of has an argument that can take
+// it in: if none has, no scale moves up.
+bool MayMoveBackward(const Expr& root) {
+  return AnyInnerNode(root, [](const ExprNode* node) {
+    if (node->kind() != ExprKind::kCall) return false;
+    const auto* call = static_cast<const CallNode*>(node);
+    const BackwardScaleRule* rule = BackwardScaleRules().Get(call->op());
+    if (rule == nullptr || !rule->extract) return false;
+    const auto takes_scale = [](const Expr& arg) {
+      if (arg->kind() != ExprKind::kCall) return false;
+      const BackwardScaleRule* rule = BackwardScaleRules().Get(
+          static_cast<const CallNode*>(arg.get())->op());
+      return rule != nullptr && rule->accept && rule->apply;
+    };
+    return absl::c_any_of(call->args(), takes_scale);
+  });
+}
+
 // A function pass whose body is `fold`.
-template <typename Folder>
-Pass CreateFoldPass(PassInfo info) {
+Pass CreateFoldPass(absl::StatusOr<Expr> (*fold)(const Expr& expr),
+                    PassInfo info) {
   return CreateFunctionPass(
-      [](Function function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(Folder(graph).Run().template As<FunctionNode>());
+      [fold](const Function& function, const IRModule& /*module*/,
+             const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        BATON_ASSIGN_OR_RETURN(const Expr result, fold(function));
+        return Function(result.As<FunctionNode>());
       },
       std::move(info));
 }
@@ -771,6 +792,8 @@ Pass CreateFoldPass(PassInfo info) {
 }  // namespace
 
 absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr) {
+  // Who wants remarks wants to know of every scale why it did not move.
+  if (!WantsRemarks(RemarkKind::kMissed) && !MayMoveBackward(expr)) return expr;
   return BackwardFolder(IndexedGraph(expr)).Run();
 }
 absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr) {
@@ -778,7 +801,8 @@ absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr) {
 }
 
 Pass BackwardFoldScaleAxis() {
-  return CreateFoldPass<BackwardFolder>(
+  return CreateFoldPass(
+      BackwardFoldScaleAxisInExpr,
       {.name = "BackwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},
@@ -790,7 +814,8 @@ Pass BackwardFoldScaleAxis() {
 BATON_REGISTER_PASS(BackwardFoldScaleAxis);
 
 Pass ForwardFoldScaleAxis() {
-  return CreateFoldPass<ForwardFolder>(
+  return CreateFoldPass(
+      ForwardFoldScaleAxisInExpr,
       {.name = "ForwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},

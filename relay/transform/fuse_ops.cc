@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -90,10 +91,12 @@ bool HasTensorFieldsOnly(const TupleTypeNode* type) {
                      [](const Type& f) { return f.Is<TensorTypeNode>(); });
 }
 
-// True of functions whose bodies are left as they are.
-bool IsClosed(const FunctionNode& function) {
-  return function.IsPrimitive() ||
-         function.attrs().Find(attr::kCompiler) != nullptr;
+// False for functions whose bodies are left as they are.
+bool MayFuseInside(const ExprNode* node) {
+  if (node->kind() != ExprKind::kFunction) return true;
+  const auto* function = static_cast<const FunctionNode*>(node);
+  return !function->IsPrimitive() &&
+         function->attrs().Find(attr::kCompiler) == nullptr;
 }
 
 // `p0`, `p1`, ...
@@ -140,10 +143,10 @@ class OperatorFuser {
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = i;
     }
     for (int i = 0; i < graph_.size(); ++i) {
-      if (nodes_[i].live) Rewrite(i);
+      Rewrite(i);
     }
     for (size_t i = 0; i < refusals_.size(); ++i) {
-      if (nodes_[i].live) TellRefusal(static_cast<int>(i), refusals_[i]);
+      TellRefusal(static_cast<int>(i), refusals_[i]);
     }
     return rewriter_.Result();
   }
@@ -152,7 +155,6 @@ class OperatorFuser {
   static constexpr int kNone = -1;
 
   struct NodeInfo {
-    bool live = false;  // reached without entering a closed function
     int group = kNone;  // the last node of the group
     // The members of the group that ends here, in order.
     int first_member = kNone;
@@ -259,30 +261,24 @@ class OperatorFuser {
                .args = {{"nodes", size}, {"operators", members}}});
   }
 
-  // Marks what is live. Whether there is a call of an operator, or a field to
-  // be taken from a tuple.
-  bool FindCalls() {
-    bool any = false;
-    nodes_.back().live = true;
-    for (int i = graph_.root(); i >= 0; --i) {
-      if (!nodes_[i].live) continue;
-      if (const auto* function = graph_.As<FunctionNode>(i)) {
-        if (IsClosed(*function)) continue;
-      } else if (const auto* call = graph_.As<CallNode>(i)) {
-        any = any || call->op_node() != nullptr;
-      } else if (graph_.node(i)->kind() == ExprKind::kTupleGetItem) {
-        any = true;
+  // Whether there is anything to put into functions: a call of an operator, or
+  // a field to be taken from a tuple.
+  bool FindCalls() const {
+    for (int i = 0; i < graph_.size(); ++i) {
+      const auto* call = graph_.As<CallNode>(i);
+      if (call != nullptr ? call->op_node() != nullptr
+                          : graph_.kind(i) == ExprKind::kTupleGetItem) {
+        return true;
       }
-      for (const int child : graph_.children(i)) nodes_[child].live = true;
     }
-    return any;
+    return false;
   }
 
   DataflowGraph BuildDataflow() const {
     DataflowGraph dataflow(graph_.size());
     dataflow.MarkExternal(graph_.root());
     for (int i = 0; i < graph_.size(); ++i) {
-      if (nodes_[i].live) AddNode(i, dataflow);
+      AddNode(i, dataflow);
     }
     dataflow.IndexUses();
     return dataflow;
@@ -326,9 +322,6 @@ class OperatorFuser {
         }
         return;
       }
-      case ExprKind::kFunction:
-        if (IsClosed(*static_cast<const FunctionNode*>(node))) return;
-        break;
       default:
         break;
     }
@@ -374,9 +367,6 @@ class OperatorFuser {
         MakeFunction(i);
         return;
       }
-    } else if (node->kind() == ExprKind::kFunction &&
-               IsClosed(*static_cast<const FunctionNode*>(node))) {
-      return;
     }
     rewriter_.Rebuild(i);
   }
@@ -501,17 +491,18 @@ class OperatorFuser {
 absl::StatusOr<Expr> FuseOpsInExpr(const Expr& expr,
                                    const FuseOpsOptions& options,
                                    const PassContext& context) {
-  return OperatorFuser(IndexedGraph(expr), LimitsOf(options, context)).Run();
+  return OperatorFuser(IndexedGraph(expr, MayFuseInside),
+                       LimitsOf(options, context))
+      .Run();
 }
 
 Pass FuseOps(FuseOpsOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& context) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(OperatorFuser(graph, LimitsOf(options, context))
-                            .Run()
-                            .As<FunctionNode>());
+        BATON_ASSIGN_OR_RETURN(const Expr result,
+                               FuseOpsInExpr(function, options, context));
+        return Function(result.As<FunctionNode>());
       },
       {.name = "FuseOps",
        .required = {"InferType"},

@@ -12,6 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"

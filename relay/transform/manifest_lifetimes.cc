@@ -10,6 +10,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"

@@ -8,11 +8,13 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/normalize.h"
@@ -189,15 +191,13 @@ class InferenceSimplifier {
 
   // The root, rewritten.
   Expr Run() {
-    bool any = false;
     for (int i = 0; i < graph_.size(); ++i) {
       if (const auto* call = graph_.As<CallNode>(i)) {
         rules_[i] = InferenceRules().Get(call->op());
-        any = any || rules_[i] != nullptr;
       }
     }
-    if (any) {
-      for (int i = 0; i < graph_.size(); ++i) Rewrite(i);
+    for (int i = 0; i < graph_.size(); ++i) {
+      Rewrite(i);
     }
     return rewriter_.Result();
   }
@@ -242,6 +242,7 @@ class InferenceSimplifier {
 }  // namespace
 
 absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr) {
+  if (!CallsOpOf(expr, InferenceRules())) return expr;
   return InferenceSimplifier(IndexedGraph(expr)).Run();
 }
 
@@ -249,8 +250,9 @@ Pass SimplifyInference() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const IndexedGraph graph(function);
-        return Function(InferenceSimplifier(graph).Run().As<FunctionNode>());
+        BATON_ASSIGN_OR_RETURN(const Expr result,
+                               SimplifyInferenceInExpr(function));
+        return Function(result.As<FunctionNode>());
       },
       {.name = "SimplifyInference",
        .required = {"InferType"},

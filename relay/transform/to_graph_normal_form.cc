@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/function_pass.h"
