@@ -365,8 +365,7 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     watch.record_ = several ? absl::StrCat(options.record, ".", module_number)
                             : options.record;
     watch.record_tensors_ = options.record_tensors;
-    watch.recorder_ = add(std::make_shared<HistoryRecorder>(HistoryOptions{
-        .max_bytes = static_cast<int64_t>(options.record_memory_gb * 0x1p30)}));
+    watch.recorder_ = add(std::make_shared<HistoryRecorder>());
   }
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
@@ -453,21 +452,27 @@ struct Outcome {
   std::string json_report;  // empty if not asked for
 };
 
-absl::StatusOr<Outcome> RunPasses(IRModule module, const Pass& pipeline,
-                                  const OptOptions& options,
-                                  const RunOptions& run, const Watch& watch) {
+// If a pass fails, `outcome` has the reports up to there.
+absl::Status RunPasses(IRModule module, const Pass& pipeline,
+                       const OptOptions& options, const RunOptions& run,
+                       const Watch& watch, Outcome* outcome) {
   BATON_ASSIGN_OR_RETURN(const Pass complete,
                          CompletePipeline(pipeline, run, module));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   context.instruments = watch.instruments();
-  return PassContext(std::move(context)).Run([&]() -> absl::StatusOr<Outcome> {
-    Outcome outcome;
-    BATON_ASSIGN_OR_RETURN(outcome.module, complete(std::move(module)));
-    BATON_ASSIGN_OR_RETURN(outcome.report, watch.Report());
+  return PassContext(std::move(context)).Run([&]() -> absl::Status {
+    absl::StatusOr<IRModule> result = complete(std::move(module));
+    absl::StatusOr<std::string> report = watch.Report();
+    absl::Status status = result.status();
+    if (report.ok()) outcome->report = *std::move(report);
+    status.Update(report.status());
     if (!options.report.empty()) {
-      BATON_ASSIGN_OR_RETURN(outcome.json_report, watch.JsonReport());
+      absl::StatusOr<std::string> json = watch.JsonReport();
+      if (json.ok()) outcome->json_report = *std::move(json);
+      status.Update(json.status());
     }
-    return outcome;
+    if (result.ok()) outcome->module = *std::move(result);
+    return status;
   });
 }
 
@@ -744,15 +749,17 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
       guard.emplace(
           [&watch](int signal) { watch.WriteRecord(signal).IgnoreError(); });
     }
-    const absl::StatusOr<Outcome> outcome =
-        RunPasses(std::move(input.module), pipeline, options, job.run, watch);
+    Outcome outcome;
+    const absl::Status error = RunPasses(std::move(input.module), pipeline,
+                                         options, job.run, watch, &outcome);
     guard.reset();
     if (const absl::Status recorded = watch.WriteRecord(); !recorded.ok()) {
       record_error = std::string(recorded.message());
     }
     console.Report(watch.Statistics());
-    if (!outcome.ok()) {
-      const absl::Status& error = outcome.status();
+    console.Report(outcome.report);
+    json_report += outcome.json_report;
+    if (!error.ok()) {
       if (observed != nullptr && errors.empty()) {
         observed->failure = FailureOf(error);
         observed->item = i;
@@ -765,23 +772,21 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
                                : std::string(error.message()));
       continue;
     }
-    console.Report(outcome->report);
-    json_report += outcome->json_report;
     if (!options.artifacts.empty()) {
       BATON_ASSIGN_OR_RETURN(artifacts.emplace_back(),
-                             ArtifactsOf(outcome->module));
+                             ArtifactsOf(outcome.module));
     }
     if (options.emit == "none" || !errors.empty()) continue;
     console.Progress("writing");
     if (emit == "binary") {
-      BATON_ASSIGN_OR_RETURN(binary, WriteBinary(outcome->module));
+      BATON_ASSIGN_OR_RETURN(binary, WriteBinary(outcome.module));
       continue;
     }
     if (emit == "onnx") {
-      BATON_ASSIGN_OR_RETURN(written, WriteAs(emit, outcome->module, options));
+      BATON_ASSIGN_OR_RETURN(written, WriteAs(emit, outcome.module, options));
       continue;
     }
-    text += AsText(outcome->module, {.metadata = options.emit == "text"});
+    text += AsText(outcome.module, {.metadata = options.emit == "text"});
     if (text.empty() || text.back() != '\n') text += '\n';
   }
   if (!options.remarks_file.empty()) {
@@ -790,12 +795,14 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
     if (!written.ok()) errors.push_back(std::string(written.message()));
   }
   if (!record_error.empty()) errors.push_back(record_error);
+  if (!options.report.empty()) {
+    const absl::Status reported =
+        WriteFileAtomically(options.report, json_report);
+    if (!reported.ok()) errors.push_back(std::string(reported.message()));
+  }
   if (!errors.empty()) {
     if (!note.empty()) errors.push_back(note);
     return absl::AbortedError(absl::StrJoin(errors, "\n"));
-  }
-  if (!options.report.empty()) {
-    BATON_RETURN_IF_ERROR(WriteFileAtomically(options.report, json_report));
   }
   for (size_t i = 0; i < artifacts.size(); ++i) {
     BATON_RETURN_IF_ERROR(

@@ -69,8 +69,6 @@ struct OptOptions {
   // Whether it holds large tensors, and not only what shows whether they
   // differ.
   bool record_tensors = false;
-  // How much memory old states may hold; the oldest are let go.
-  double record_memory_gb = 4;
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;
@@ -165,10 +163,6 @@ struct OptOptions {
                .group = kReportFlags});
     v("record_tensors", &OptOptions::record_tensors,
       FlagSpec{.help = "Keeps large tensors in it.", .group = kReportFlags});
-    v("record_memory_gb", &OptOptions::record_memory_gb,
-      FlagSpec{.help = "That its old states may hold while passes run.",
-               .value = "X",
-               .group = kReportFlags});
     v("print_before", &OptOptions::print_before,
       FlagSpec{
           .help = "The module before passes of these names (RE2, whole name).",

@@ -211,6 +211,20 @@ TEST(ReportTest, IsJsonOfTimesAndOperators) {
                "\"changes\":{\"add\":-1}}]}\n"));
 }
 
+TEST(ReportTest, IsThereIfAPassFails) {
+  const std::string path = testing::TempDir() + "/failed.json";
+  const RunResult r = BatonOpt(
+      absl::StrCat("--passes='FoldConstant,FixedPoint{limit=1}(ToANormalForm)' "
+                   "--emit=none --timing=json --op_diff --report=",
+                   path));
+  EXPECT_EQ(r.exit_code, 1) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("1 FoldConstant add -1\n"));
+  EXPECT_THAT(r.err, HasSubstr("{\"version\":1,\"passes\":[{\"name\":"));
+  const std::string report = ReadFileOrFail(path);
+  EXPECT_THAT(report, HasSubstr("\"name\":\"FoldConstant\""));
+  EXPECT_THAT(report, HasSubstr("\"op_diff\":[{\"pass\":\"FoldConstant\""));
+}
+
 TEST(BisectTest, LimitsWhatMayChangeTheProgram) {
   const std::string passes = "--passes=FoldConstant,FuseOps --op_diff ";
   EXPECT_EQ(BatonOpt(passes + "--bisect_limit=0").err,

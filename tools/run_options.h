@@ -106,8 +106,8 @@ struct RunOptions {
                .value = "N",
                .group = kFaultFlags});
     v("inputs", &RunOptions::inputs,
-      FlagSpec{.help = "Of --check_values, for main: .npz, .npy, .pb, or a "
-                       "folder of .pb or .npy.",
+      FlagSpec{.help = "Of main, for --check_values: .npz, .npy, .pb, or a "
+                       "folder.",
                .value = "FILE",
                .group = kFaultFlags});
     v("expect", &RunOptions::expect,
@@ -115,8 +115,7 @@ struct RunOptions {
                .value = "FILE",
                .group = kFaultFlags});
     v("max_error", &RunOptions::max_error,
-      FlagSpec{.help = "Of the largest element of a result, by all passes "
-                       "together; -1: no limit.",
+      FlagSpec{.help = "Of results, by all passes together; -1: no limit.",
                .value = "X",
                .group = kFaultFlags});
     v("typed_input", &RunOptions::typed_input,
