@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/binary_reader.h"
@@ -33,6 +34,7 @@
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
 #include "baton/tools/npy.h"
+#include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -116,10 +118,31 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   return result;
 }
 
+// What the nodes of a model computed, by the names of those nodes. Of several
+// calls that one node became, the last one counts, which has the node's result.
+using NodeResults = std::vector<std::pair<std::string, Tensor>>;
+
 absl::StatusOr<NamedTensors> Run(const Model& model,
-                                 absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const Value value,
-                         EvaluateFunction(model.module, "main", args));
+                                 absl::Span<const Value> args,
+                                 NodeResults* nodes = nullptr) {
+  EvaluateOptions evaluate;
+  FlatHashMap<std::string, size_t> places;
+  if (nodes != nullptr) {
+    evaluate.observe = [&](const ExprNode& node, const Value& value) {
+      if (!value.is_tensor()) return;
+      std::string name = OriginName(node);
+      if (name.empty()) return;
+      const auto [place, is_new] = places.emplace(name, nodes->size());
+      if (is_new) {
+        nodes->emplace_back(std::move(name), value.tensor());
+      } else {
+        (*nodes)[place->second].second = value.tensor();
+      }
+    };
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Value value,
+      EvaluateFunction(model.module, "main", args, evaluate));
   NamedTensors result;
   std::vector<Value> values;
   if (value.is_tuple()) {
@@ -150,6 +173,33 @@ bool CompareAll(const NamedTensors& got, const std::vector<Tensor>& want,
     all = all && difference.is_within;
   }
   return all;
+}
+
+// The nodes of both models whose results have the same type, in the order of
+// evaluation: those that differ by more than the tolerance, and how many there
+// are.
+void CompareNodes(const NodeResults& got, const NodeResults& want,
+                  const RunModelOptions& options, std::ostream& out) {
+  constexpr int kShown = 10;
+  FlatHashMap<absl::string_view, const Tensor*> expected;
+  for (const auto& [name, tensor] : want) expected.emplace(name, &tensor);
+  int compared = 0;
+  int differ = 0;
+  for (const auto& [name, tensor] : got) {
+    const auto other = expected.find(name);
+    if (other == expected.end()) continue;
+    const Difference difference = Compare(
+        tensor, *other->second, {.rtol = options.rtol, .atol = options.atol});
+    if (difference.has_other_type) continue;
+    ++compared;
+    if (difference.is_within) continue;
+    if (differ++ < kShown) {
+      out << "  node " << Describe(name, difference, tensor, *other->second)
+          << "\n";
+    }
+  }
+  out << "  " << differ << " of " << compared
+      << " nodes that both models have differ\n";
 }
 
 void Print(const NamedTensors& tensors, std::ostream& out) {
@@ -184,6 +234,28 @@ absl::Status Bench(const Model& model, absl::Span<const Value> args,
   return absl::OkStatus();
 }
 
+absl::Status Profile(const Model& model, absl::Span<const Value> args,
+                     const RunModelOptions& options, std::ostream& out) {
+  for (int i = 0; i < std::max(0, options.warmup); ++i) {
+    BATON_RETURN_IF_ERROR(
+        EvaluateFunction(model.module, "main", args).status());
+  }
+  RunProfile profile;
+  EvaluateOptions evaluate;
+  evaluate.observe = [&profile](const ExprNode& node, const Value&) {
+    profile.Computed(node);
+  };
+  BATON_RETURN_IF_ERROR(
+      EvaluateFunction(model.module, "main", args, evaluate).status());
+  BATON_ASSIGN_OR_RETURN(const std::string report,
+                         profile.Report(options.profile));
+  if (!options.report.empty()) {
+    return WriteFileAtomically(options.report, report);
+  }
+  out << report;
+  return absl::OkStatus();
+}
+
 // One set of arguments, and what is expected of it.
 absl::StatusOr<bool> RunOnce(const Model& model,
                              const std::optional<Model>& other,
@@ -204,7 +276,10 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     return absl::InvalidArgumentError(
         "the model has inputs: give --inputs or --random_inputs");
   }
-  BATON_ASSIGN_OR_RETURN(const NamedTensors got, Run(model, args));
+  NodeResults nodes;
+  BATON_ASSIGN_OR_RETURN(
+      const NamedTensors got,
+      Run(model, args, other.has_value() ? &nodes : nullptr));
   bool all = true;
   bool compared = false;
   if (!options.expect.empty()) {
@@ -218,14 +293,19 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     compared = true;
   }
   if (other.has_value()) {
-    BATON_ASSIGN_OR_RETURN(const NamedTensors given, Run(*other, args));
+    NodeResults other_nodes;
+    BATON_ASSIGN_OR_RETURN(const NamedTensors given,
+                           Run(*other, args, &other_nodes));
     if (given.size() != got.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the models have ", got.size(), " and ", given.size(), " results"));
     }
     std::vector<Tensor> want;
     for (const auto& [name, tensor] : given) want.push_back(tensor);
-    all = CompareAll(got, want, options, out) && all;
+    if (!CompareAll(got, want, options, out)) {
+      CompareNodes(nodes, other_nodes, options, out);
+      all = false;
+    }
     compared = true;
   }
   if (!options.outputs.empty()) {
@@ -235,7 +315,11 @@ absl::StatusOr<bool> RunOnce(const Model& model,
   if (options.bench > 0) {
     BATON_RETURN_IF_ERROR(Bench(model, args, options, out));
   }
-  if (!compared && options.outputs.empty() && options.bench <= 0) {
+  if (!options.profile.empty()) {
+    BATON_RETURN_IF_ERROR(Profile(model, args, options, out));
+  }
+  if (!compared && options.outputs.empty() && options.bench <= 0 &&
+      options.profile.empty()) {
     Print(got, out);
   }
   return all;
@@ -248,6 +332,12 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   if (options.random_inputs && !options.inputs.empty()) {
     return absl::InvalidArgumentError(
         "both --inputs and --random_inputs are given");
+  }
+  if (!options.profile.empty()) {
+    // Before the model runs, which may take long.
+    BATON_RETURN_IF_ERROR(RunProfile().Report(options.profile).status());
+  } else if (!options.report.empty()) {
+    return absl::InvalidArgumentError("--report needs --profile");
   }
   std::error_code error;
   const bool is_folder = fs::is_directory(options.model, error);

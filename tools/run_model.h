@@ -32,6 +32,8 @@ struct RunModelOptions {
   int opt_level = 3;
   int bench = 0;
   int warmup = 1;
+  std::string profile;
+  std::string report;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -53,7 +55,8 @@ struct RunModelOptions {
     v("atol", &RunModelOptions::atol,
       FlagSpec{.help = "Absolute error that is allowed.", .value = "X"});
     v("against", &RunModelOptions::against,
-      FlagSpec{.help = "A model whose results are expected.",
+      FlagSpec{.help = "A model whose results are expected; where they differ, "
+                       "so are those of its nodes.",
                .value = "MODEL"});
     v("outputs", &RunModelOptions::outputs,
       FlagSpec{.help = "Where the results go: .npz.", .value = "FILE"});
@@ -67,6 +70,14 @@ struct RunModelOptions {
                .value = "N"});
     v("warmup", &RunModelOptions::warmup,
       FlagSpec{.help = "Runs before those that are measured.", .value = "N"});
+    v("profile", &RunModelOptions::profile,
+      FlagSpec{.help =
+                   "Where the time of a run goes: operators and the slowest "
+                   "calls; for json and trace all calls.",
+               .value = "text|json|trace"});
+    v("report", &RunModelOptions::report,
+      FlagSpec{.help = "Where the profile goes; standard output by default.",
+               .value = "FILE"});
   }
 };
 

@@ -106,8 +106,9 @@ SumType<T, kMode> Start(const View& v) {
 template <typename T, Mode kMode>
 void Combine(SumType<T, kMode> x, SumType<T, kMode>& sum) {
   if constexpr (kMode == Mode::kMax) {
-    // True for a NaN; once in, it stays.
-    sum = (x > sum) | (x != x) ? x : sum;
+    // A NaN, once in, stays. Two selections, which become vectors.
+    const T larger = x > sum ? x : sum;
+    sum = x != x ? x : larger;
   } else {
     sum += x;
   }
@@ -183,9 +184,10 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
         for (const Tap& tap : taps) {
           const Sum* from = columns.data() + tap.input * v.inner;
           Sum* to = sums.data() + tap.first * v.inner;
-          if (v.w.stride == 1) {
+          if (v.w.stride == 1 || v.inner == 1) {
+            const int64_t step = v.inner == 1 ? v.w.stride : 1;
             for (int64_t i = 0; i < tap.count * v.inner; ++i) {
-              Combine<T, kMode>(from[i], to[i]);
+              Combine<T, kMode>(from[i * step], to[i]);
             }
           } else {
             for (int64_t w = 0; w < tap.count; ++w) {

@@ -1,0 +1,108 @@
+#include "baton/tools/run_model.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::baton::testing::IsOk;
+using ::baton::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// A file with a program that doubles, adds `addend` on line 4, and takes the
+// exponential.
+std::string ModelFile(absl::string_view name, absl::string_view addend) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
+  std::ofstream(path) << "#[version = \"0.0.5\"]\n"
+                         "def @main(%x: Tensor[(2, 3), float32]) {\n"
+                         "  %0 = multiply(%x, 2f);\n"
+                         "  %1 = add(%0, "
+                      << addend
+                      << ");\n"
+                         "  exp(%1)\n"
+                         "}\n";
+  return path;
+}
+
+std::string OutputOf(const RunModelOptions& options, bool holds = true) {
+  std::ostringstream out;
+  const absl::StatusOr<bool> result = RunModel(options, out);
+  EXPECT_THAT(result, IsOk());
+  EXPECT_EQ(result.ok() && *result, holds) << out.str();
+  return out.str();
+}
+
+TEST(RunModelTest, AProfileSaysWhereTheTimeGoes) {
+  RunModelOptions options;
+  options.model = ModelFile("profiled.relay", "1f");
+  options.random_inputs = true;
+  options.profile = "text";
+  EXPECT_THAT(OutputOf(options),
+              AllOf(StartsWith("3 calls of operators: "), HasSubstr(" 1 x add"),
+                    HasSubstr("exp "), HasSubstr("profiled.relay:5\n")));
+  options.profile = "json";
+  EXPECT_THAT(OutputOf(options),
+              AllOf(StartsWith("{\"version\":1,\"total_us\":"),
+                    HasSubstr("{\"name\":\"exp\",\"calls\":1,\"us\":"),
+                    HasSubstr("{\"operator\":\"multiply\",\"origin\":\"")));
+  options.profile = "trace";
+  options.report = absl::StrCat(::testing::TempDir(), "/trace.json");
+  EXPECT_EQ(OutputOf(options), "");
+  std::ostringstream trace;
+  trace << std::ifstream(options.report).rdbuf();
+  EXPECT_THAT(trace.str(), AllOf(StartsWith("{\"traceEvents\":["),
+                                 HasSubstr("{\"name\":\"add\",\"cat\":"
+                                           "\"operator\",\"ph\":\"X\"")));
+}
+
+TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
+  RunModelOptions options;
+  options.model = ModelFile("refused.relay", "1f");
+  options.random_inputs = true;
+  options.profile = "xml";
+  std::ostringstream out;
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "not xml"));
+  options.profile = "";
+  options.report = "report.json";
+  EXPECT_THAT(
+      RunModel(options, out).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "--report needs --profile"));
+}
+
+TEST(RunModelTest, ModelsThatDifferAreComparedNodeByNode) {
+  RunModelOptions options;
+  options.model = ModelFile("model.relay", "1f");
+  options.random_inputs = true;
+  options.against = options.model;
+  EXPECT_THAT(OutputOf(options), AllOf(HasSubstr("output_0: within tolerance"),
+                                       Not(HasSubstr("node"))));
+  // An approximation on line 5.
+  options.passes = "FastMath";
+  options.opt_level = 4;
+  options.rtol = 0;
+  options.atol = 0;
+  const std::string report = OutputOf(options, /*holds=*/false);
+  EXPECT_THAT(report,
+              AllOf(HasSubstr("output_0: "), HasSubstr("elements differ"),
+                    HasSubstr("  node "), HasSubstr("model.relay:5: "),
+                    Not(HasSubstr("model.relay:4: ")),
+                    HasSubstr("  1 of 3 nodes that both models have differ\n")))
+      << report;
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,133 @@
+#include "baton/tools/run_profile.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "baton/base/source.h"
+#include "baton/instrument/json.h"
+#include "baton/ir/op.h"
+#include "baton/ir/span.h"
+#include "baton/onnx/listing.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+std::string OriginName(const ExprNode& expr) {
+  const Span& span = expr.span();
+  if (!span.defined()) return "";
+  if (onnx::IsInListing(span)) return onnx::OriginOf(span).name;
+  return absl::StrCat(span->source().name(), ":",
+                      span->source().PositionOf(span->begin()).line);
+}
+
+void RunProfile::Computed(const ExprNode& node) {
+  const absl::Time begin = std::exchange(last_, absl::Now());
+  const CallNode* call = node.As<CallNode>();
+  if (call == nullptr || call->op_node() == nullptr) return;
+  calls_.push_back({call->op_node()->name(), OriginName(node),
+                    absl::ToDoubleMicroseconds(begin - first_),
+                    absl::ToDoubleMicroseconds(last_ - begin)});
+}
+
+absl::StatusOr<std::string> RunProfile::Report(absl::string_view format) const {
+  if (format == "text") return Text();
+  if (format == "json") return Json();
+  if (format == "trace") return Trace();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a profile is text, json or trace, not ", format));
+}
+
+std::vector<RunProfile::OperatorTime> RunProfile::Operators() const {
+  std::map<std::string, OperatorTime> by_name;
+  for (const CallTime& call : calls_) {
+    OperatorTime& time = by_name[call.op];
+    time.name = call.op;
+    ++time.calls;
+    time.us += call.us;
+  }
+  std::vector<OperatorTime> result;
+  for (auto& [name, time] : by_name) result.push_back(std::move(time));
+  std::stable_sort(
+      result.begin(), result.end(),
+      [](const OperatorTime& a, const OperatorTime& b) { return a.us > b.us; });
+  return result;
+}
+
+std::string RunProfile::Text() const {
+  constexpr size_t kSlowest = 10;
+  double total = 0;
+  for (const CallTime& call : calls_) total += call.us;
+  const double percent = total > 0 ? 100 / total : 0;
+  std::string out = absl::StrFormat("%d calls of operators: %.3f ms\n",
+                                    calls_.size(), total / 1e3);
+  for (const OperatorTime& time : Operators()) {
+    absl::StrAppendFormat(&out, "%10.3f ms %5.1f%% %6d x %s\n", time.us / 1e3,
+                          time.us * percent, time.calls, time.name);
+  }
+  std::vector<const CallTime*> slowest;
+  for (const CallTime& call : calls_) slowest.push_back(&call);
+  std::stable_sort(
+      slowest.begin(), slowest.end(),
+      [](const CallTime* a, const CallTime* b) { return a->us > b->us; });
+  slowest.resize(std::min(slowest.size(), kSlowest));
+  absl::StrAppend(&out, "slowest calls:\n");
+  for (const CallTime* call : slowest) {
+    absl::StrAppendFormat(&out, "%10.3f ms %5.1f%% %s %s\n", call->us / 1e3,
+                          call->us * percent, call->op, call->origin);
+  }
+  return out;
+}
+
+std::string RunProfile::Json() const {
+  double total = 0;
+  for (const CallTime& call : calls_) total += call.us;
+  std::string out = absl::StrFormat(
+      "{\"version\":1,\"total_us\":%.3f,\"operators\":[", total);
+  const char* comma = "";
+  for (const OperatorTime& time : Operators()) {
+    absl::StrAppendFormat(&out, "%s{\"name\":%s,\"calls\":%d,\"us\":%.3f}",
+                          comma, JsonString(time.name), time.calls, time.us);
+    comma = ",";
+  }
+  absl::StrAppend(&out, "],\"calls\":[");
+  comma = "";
+  for (const CallTime& call : calls_) {
+    absl::StrAppendFormat(
+        &out,
+        "%s\n{\"operator\":%s,\"origin\":%s,\"begin_us\":%.3f,\"us\":%.3f}",
+        comma, JsonString(call.op), JsonString(call.origin), call.begin_us,
+        call.us);
+    comma = ",";
+  }
+  absl::StrAppend(&out, "]}\n");
+  return out;
+}
+
+std::string RunProfile::Trace() const {
+  std::string out = "{\"traceEvents\":[";
+  const char* comma = "";
+  for (const CallTime& call : calls_) {
+    absl::StrAppendFormat(
+        &out,
+        "%s\n{\"name\":%s,\"cat\":\"operator\",\"ph\":\"X\",\"pid\":1,"
+        "\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"origin\":%s}}",
+        comma, JsonString(call.op), call.begin_us, call.us,
+        JsonString(call.origin));
+    comma = ",";
+  }
+  absl::StrAppend(&out, "]}\n");
+  return out;
+}
+
+}  // namespace baton
