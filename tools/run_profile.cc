@@ -33,9 +33,10 @@ std::string OriginName(const ExprNode& expr) {
 
 void RunProfile::Computed(const ExprNode& node) {
   const absl::Time begin = std::exchange(last_, absl::Now());
-  const CallNode* call = node.As<CallNode>();
-  if (call == nullptr || call->op_node() == nullptr) return;
-  calls_.push_back({call->op_node()->name(), OriginName(node),
+  if (node.kind() != ExprKind::kCall) return;
+  const OpNode* op = static_cast<const CallNode&>(node).op_node();
+  if (op == nullptr) return;
+  calls_.push_back({op->name(), OriginName(node),
                     absl::ToDoubleMicroseconds(begin - first_),
                     absl::ToDoubleMicroseconds(last_ - begin)});
 }
