@@ -50,6 +50,8 @@ constexpr BuildStep kBuildSteps[] = {
     {0, "FlattenAtrousConv",
      "Makes one dilated convolution of space_to_batch_nd, nn.conv2d and "
      "batch_to_space_nd."},
+    {3, "AlterOpLayout",
+     "Lets a target choose layouts; it has no rules of its own."},
     {0, "SimplifyExprPostAlterOp",
      "Removes conversions between layouts that undo each other."},
     {2, "FoldConstant", "Computes what the steps since then made of weights."},

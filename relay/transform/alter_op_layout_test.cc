@@ -1,0 +1,176 @@
+#include "baton/relay/transform/alter_op_layout.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/module.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/transform/infer_type.h"
+#include "baton/relay/transform/rewrite_test_util.h"
+#include "baton/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace baton::relay {
+namespace {
+
+using testing::StatusIs;
+
+// Targets of this test, with a rule or two each.
+
+absl::StatusOr<Expr> Blocked(const AlterLayoutQuery& query) {
+  auto attrs = *query.attrs.As<Conv2DAttrs>();
+  attrs.data_layout = "NCHW16c";
+  attrs.kernel_layout = "OIHW16i";
+  return Call(query.call.op(), query.args, Attrs::Make(std::move(attrs)));
+}
+BATON_EXTEND_OP("nn.conv2d").Set(AlterLayoutRules("blocked"), Blocked);
+
+absl::StatusOr<Expr> DoubledWeights(const AlterLayoutQuery& query) {
+  return Call(query.call.op(),
+              {query.args[0], Multiply(query.args[1], Const(2.0f))},
+              query.attrs);
+}
+BATON_EXTEND_OP("nn.conv2d").Set(AlterLayoutRules("doubled"), DoubledWeights);
+
+absl::StatusOr<Expr> Nothing(const AlterLayoutQuery& /*query*/) {
+  return Expr();
+}
+BATON_EXTEND_OP("nn.conv2d").Set(AlterLayoutRules("nothing"), Nothing);
+
+absl::StatusOr<Expr> Argument(const AlterLayoutQuery& query) {
+  return query.args[0];
+}
+BATON_EXTEND_OP("nn.conv2d").Set(AlterLayoutRules("argument"), Argument);
+
+absl::StatusOr<Expr> FewerArguments(const AlterLayoutQuery& query) {
+  return Call(query.call.op(), {query.args[0]}, query.attrs);
+}
+BATON_EXTEND_OP("nn.conv2d").Set(AlterLayoutRules("fewer"), FewerArguments);
+
+absl::StatusOr<Expr> FastErf(const AlterLayoutQuery& query) {
+  return Call(Op::Find("fast_erf"), query.args);
+}
+BATON_EXTEND_OP("erf").Set(AlterLayoutRules("approximate"), FastErf);
+
+absl::StatusOr<IRModule> Alter(absl::string_view text,
+                               const std::string& target) {
+  BATON_ASSIGN_OR_RETURN(const IRModule module, ParseModule(text));
+  BATON_ASSIGN_OR_RETURN(const IRModule typed, InferType()(module));
+  return AlterOpLayout({.target = target})(typed);
+}
+
+// Checks what the rules of `target` make of @main.
+void ExpectAlters(const std::string& target, absl::string_view before,
+                  absl::string_view after) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule altered, Alter(before, target));
+  const Function result = altered.Find<Function>("main");
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule expected, ParseModule(after));
+  EXPECT_EQ(FirstDifference(result, Typed(expected.Find<Function>("main"))),
+            std::nullopt)
+      << ToText(result);
+}
+
+constexpr char kConv[] =
+    "nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])";
+constexpr char kParams[] =
+    "%x: Tensor[(1, 64, 8, 8), float32], %w: Tensor[(64, 64, 3, 3), float32]";
+
+std::string Main(absl::string_view body) {
+  return absl::StrCat("def @main(", kParams, ") {\n", body, "\n}\n");
+}
+
+TEST(AlterOpLayoutTest, ArgumentsAreNew) {
+  ExpectAlters("doubled", Main(absl::StrCat("nn.relu(", kConv, ")")),
+               Main("nn.relu(nn.conv2d(%x, %w * 2f, padding=[1, 1, 1, 1], "
+                    "channels=64, kernel_size=[3, 3]))"));
+}
+
+TEST(AlterOpLayoutTest, NothingIsAltered) {
+  for (const char* target : {"nothing", "unknown", ""}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, ParseModule(Main(kConv)));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferType()(module));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule altered,
+                               AlterOpLayout({.target = target})(typed));
+    EXPECT_TRUE(altered.SameAs(typed)) << target;
+  }
+}
+
+TEST(AlterOpLayoutTest, OtherOperatorsFollow) {
+  ExpectAlters(
+      "blocked",
+      Main(absl::StrCat("%0 = ", kConv,
+                        ";\n"
+                        "%1 = nn.max_pool2d(nn.relu(%0), pool_size=[2, 2]);\n"
+                        "nn.batch_flatten(%1)")),
+      Main("%0 = layout_transform(%x, src_layout=\"NCHW\", "
+           "dst_layout=\"NCHW16c\");\n"
+           "%1 = layout_transform(%w, src_layout=\"OIHW\", "
+           "dst_layout=\"OIHW16i\");\n"
+           "%2 = nn.conv2d(%0, %1, padding=[1, 1, 1, 1], channels=64, "
+           "kernel_size=[3, 3], data_layout=\"NCHW16c\", "
+           "kernel_layout=\"OIHW16i\");\n"
+           "%3 = nn.max_pool2d(nn.relu(%2), pool_size=[2, 2], "
+           "layout=\"NCHW16c\");\n"
+           "%4 = layout_transform(%3, src_layout=\"NCHW16c\", "
+           "dst_layout=\"NCHW\");\n"
+           "nn.batch_flatten(%4)"));
+}
+
+TEST(AlterOpLayoutTest, OneTensorIsTransformedOnce) {
+  // Both convolutions take %x, and so does the tuple.
+  ExpectAlters("blocked", Main(absl::StrCat("(", kConv, ", ", kConv, ", %x)")),
+               Main("%0 = layout_transform(%x, src_layout=\"NCHW\", "
+                    "dst_layout=\"NCHW16c\");\n"
+                    "%1 = layout_transform(%w, src_layout=\"OIHW\", "
+                    "dst_layout=\"OIHW16i\");\n"
+                    "%2 = nn.conv2d(%0, %1, padding=[1, 1, 1, 1], channels=64, "
+                    "kernel_size=[3, 3], data_layout=\"NCHW16c\", "
+                    "kernel_layout=\"OIHW16i\");\n"
+                    "%3 = nn.conv2d(%0, %1, padding=[1, 1, 1, 1], channels=64, "
+                    "kernel_size=[3, 3], data_layout=\"NCHW16c\", "
+                    "kernel_layout=\"OIHW16i\");\n"
+                    "(layout_transform(%2, src_layout=\"NCHW16c\", "
+                    "dst_layout=\"NCHW\"),\n"
+                    " layout_transform(%3, src_layout=\"NCHW16c\", "
+                    "dst_layout=\"NCHW\"), %x)"));
+}
+
+TEST(AlterOpLayoutTest, OperatorsMayBeOthers) {
+  ExpectAlters("approximate", Main(absl::StrCat("exp(erf(", kConv, "))")),
+               Main(absl::StrCat("exp(fast_erf(", kConv, "))")));
+}
+
+// As in the reference.
+TEST(AlterOpLayoutTest, CallsWhoseLayoutsAreNotKnownStay) {
+  constexpr char kErf[] = "def @main(%x: Tensor[(4), float32]) { erf(%x) }";
+  ExpectAlters("approximate", kErf, kErf);
+}
+
+TEST(AlterOpLayoutTest, ErrorsNameTheOperator) {
+  EXPECT_THAT(Alter(Main(kConv), "argument"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.conv2d: a rule for layouts makes something else "
+                       "than a call of an operator"));
+  EXPECT_THAT(Alter(Main(kConv), "fewer"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.conv2d: a call of 2 tensors is replaced by one of "
+                       "1"));
+}
+
+}  // namespace
+}  // namespace baton::relay
