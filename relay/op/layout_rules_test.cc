@@ -317,6 +317,16 @@ TEST(ConvertConv2DTest, DefaultKernelDependsOnDepthwise) {
                 .value(),
             "nn.conv2d {padding:[0,0,0,0],groups:8,data_layout:NHWC,"
             "kernel_layout:HWOI}");
+  // The channels of blocks count.
+  EXPECT_EQ(
+      Convert("nn.conv2d", {Float({1, 4, 4, 2, 4}), Float({3, 3, 1, 2, 1, 4})},
+              Attrs::Make(Conv2DAttrs{.groups = 8,
+                                      .data_layout = "NHWC4c",
+                                      .kernel_layout = "HWIO1i4o"}),
+              {"NHWC", ""})
+          .value(),
+      "nn.conv2d {padding:[0,0,0,0],groups:8,data_layout:NHWC,"
+      "kernel_layout:HWOI}");
 }
 
 TEST(ConvertConv2DTest, TilesUnlessAnInputDoesNotDivide) {
