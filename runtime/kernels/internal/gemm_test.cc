@@ -88,6 +88,20 @@ TEST(GemmTest, AllKinds) {
   Check<float>(3, 0, 4, false, false);
 }
 
+// More than a block, in place and packed, with a panel that is not full.
+TEST(GemmTest, SeveralBlocks) {
+  for (const int64_t m : {3, 40}) {
+    for (const int64_t n : {100, 1111}) {
+      for (const bool tb : {false, true}) {
+        Check<float>(m, n, 260, false, tb);
+        Check<double>(m, n, 260, false, tb);
+        Check<uint32_t>(m, n, 260, true, tb);
+        Check<uint64_t>(m, n, 260, false, tb);
+      }
+    }
+  }
+}
+
 // Adding up one value many times rounds to the same side again and again.
 TEST(GemmTest, LongSumsOfFloatsStayAccurate) {
   for (const int64_t k : {4608, 5000, 100000}) {
