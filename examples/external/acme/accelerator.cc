@@ -17,9 +17,12 @@
 #include "absl/strings/strip.h"
 #include "absl/strings/substitute.h"
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/runtime/code_generator.h"
@@ -60,8 +63,22 @@ std::vector<baton::Expr> Results(const baton::Function& region) {
   return {tuple->fields().begin(), tuple->fields().end()};
 }
 
+// A region that the patterns made has arguments, all of one type.
+absl::Status Check(const baton::Function& region) {
+  for (const baton::Var& param : region->params()) {
+    const auto* type = param->type().As<baton::TensorTypeNode>();
+    if (type == nullptr || type->dtype() != baton::DType::Float(32) ||
+        !baton::StructuralEqual(param->type(), region->params()[0]->type())) {
+      return absl::InvalidArgumentError("arguments differ, or are no float32");
+    }
+  }
+  if (!region->params().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("there are no arguments");
+}
+
 absl::StatusOr<baton::Artifact> Generate(const baton::Function& region,
                                          const std::string& symbol) {
+  BATON_RETURN_IF_ERROR(Check(region));
   std::string body;
   std::map<const baton::ExprNode*, std::string> names;
   const auto define = [&](const baton::ExprNode* node, const std::string& c) {
@@ -115,6 +132,7 @@ using Compiled = void(long size, const float* const* in, float* const* out);
 // From the shared library that $ACME_LIBRARY names. Without it, nothing.
 absl::StatusOr<baton::ExternalFunction> Load(const baton::Function& region,
                                              const baton::Artifact& artifact) {
+  BATON_RETURN_IF_ERROR(Check(region));
   const char* const path = std::getenv("ACME_LIBRARY");
   if (path == nullptr) return baton::ExternalFunction();
   void* const library = dlopen(path, RTLD_NOW);
