@@ -16,12 +16,12 @@
 //
 // The pass manager calls instruments in this order:
 //
-//   1. --bisect_limit;
+//   1. --skip_execution and its sisters, --bisect_limit;
 //   2. those that measure: --timing, --op_diff, --report;
 //   3. those that show: --print_before and its sisters, --dump_dir;
 //   4. those that are registered here, sorted by name;
 //   5. those that look for mistakes: --verify_each, --verify_contracts,
-//      --check_values.
+//      --verify_roundtrip, --check_values.
 //
 // So the time of a pass does not include what a registered instrument does
 // after it, the module in which it finds an error has been printed, and it sees

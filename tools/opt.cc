@@ -344,6 +344,7 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     watch.instruments_.push_back(instrument);
     return instrument;
   };
+  BATON_ASSIGN_OR_RETURN(watch.instruments_, SkippingInstruments(run));
   if (run.bisect_limit >= 0) {
     watch.bisect_ = add(std::make_shared<BisectInstrument>(run.bisect_limit));
   }

@@ -121,6 +121,34 @@ TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
       HasSubstr("/no/such/file"));
 }
 
+TEST(LeaveOutTest, ByNumberByNameAndFromOneOn) {
+  const std::string args =
+      Program() + " --passes=FoldConstant,DropRelu --op_diff --emit=none ";
+  EXPECT_EQ(GuiltyOpt(args + "--skip_execution=4").err,
+            "1 FoldConstant add -1\n0 sequential add -1\n");
+  EXPECT_EQ(GuiltyOpt(args + "--disabled_pass=DropRelu#1").err,
+            "1 FoldConstant add -1\n0 sequential add -1\n");
+  EXPECT_EQ(GuiltyOpt(args + "--disabled_pass=DropRelu#2").err,
+            GuiltyOpt(args).err);
+  EXPECT_EQ(GuiltyOpt(args + "--stop_after=2").err,
+            "1 FoldConstant add -1\n0 sequential add -1\n");
+  EXPECT_THAT(GuiltyOpt(args + "--skip_execution=x").err,
+              HasSubstr("--skip_execution: expected numbers from 1, found "
+                        "`x`"));
+  EXPECT_THAT(GuiltyOpt(args + "--disabled_pass=DropRelu#x").err,
+              HasSubstr("--disabled_pass: DropRelu#x: expected a number"));
+  EXPECT_THAT(GuiltyOpt(args + "--disabled_pass=DropRelo#1").err,
+              HasSubstr("DropRelu"));
+}
+
+TEST(VerifyRoundtripTest, GoodPassesOverANetwork) {
+  const RunResult r = GuiltyOpt(
+      "--workload='resnet{image_shape=[3,32,32]}' --verify_roundtrip "
+      "--passes=SimplifyInference,FoldConstant,FuseOps --emit=none");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, IsEmpty());
+}
+
 TEST(CheckValuesTest, GoodPassesOverANetwork) {
   for (const char* bind : {"", "--bind_params "}) {
     const RunResult r = testing::RunBinary(

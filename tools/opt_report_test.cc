@@ -271,8 +271,8 @@ TEST(ConfigTest, ValuesAreChecked) {
 
 TEST(ProgressTest, OnATerminalOnly) {
   const std::string args =
-      "--workload=resnet --bind_params --check_values --emit=none "
-      "--opt_level=3 "
+      "--workload='resnet{num_layers=152}' --bind_params --check_values "
+      "--emit=none --opt_level=3 "
       "--passes=InferType,SimplifyInference,FoldConstant";
   const std::optional<RunResult> r =
       testing::RunBinaryOnTerminal("tools/baton-opt", args);

@@ -75,9 +75,8 @@ bool Calls(const Expr& expr, absl::string_view op) {
 Expr WithAttrs(const Call& call, const AttrMap& changes) {
   AttrMap values = call->attrs()->fields().NonDefault(call->attrs()->object());
   for (const auto& change : changes) {
-    std::erase_if(values, [&](const auto& entry) {
-      return entry.first == change.first;
-    });
+    std::erase_if(
+        values, [&](const auto& entry) { return entry.first == change.first; });
     values.push_back(change);
   }
   absl::StatusOr<Attrs> attrs = call->attrs()->type().FromValues(values);

@@ -34,9 +34,13 @@ struct RunOptions {
   std::string config;         // `KEY=VALUE,...`; see transform/config.h
   int threads = 1;            // 0 for as many as the machine has
   int64_t bisect_limit = -1;  // negative for no limit
+  // See instrument/skip.h. `NAME#k` in disabled_pass leaves out one execution.
+  std::string skip_execution;  // numbers, with commas between them
+  int64_t stop_after = -1;
   bool insert_required = false;
   bool verify_each = false;
   bool verify_contracts = false;
+  bool verify_roundtrip = false;
   bool check_values = false;
   int64_t seed = 0;
   std::string inputs;     // files of --check_values: see tools/tensor_files.h
@@ -66,7 +70,8 @@ struct RunOptions {
           .value = "N",
           .group = kPassFlags});
     v("disabled_pass", &RunOptions::disabled_pass,
-      FlagSpec{.help = "Passes that sequences leave out.",
+      FlagSpec{.help = "Passes that sequences leave out; A#k: the k-th "
+                       "execution of A only.",
                .value = "A,B",
                .group = kPassFlags});
     v("required_pass", &RunOptions::required_pass,
@@ -89,6 +94,15 @@ struct RunOptions {
           .help = "Executions after which passes change nothing; -1: no limit.",
           .value = "N",
           .group = kPassFlags});
+    v("skip_execution", &RunOptions::skip_execution,
+      FlagSpec{.help = "Executions, by number, that are left out.",
+               .value = "N,N",
+               .group = kPassFlags});
+    v("stop_after", &RunOptions::stop_after,
+      FlagSpec{
+          .help = "The number of the last execution of the run; -1: no limit.",
+          .value = "N",
+          .group = kPassFlags});
     v("verify_each", &RunOptions::verify_each,
       FlagSpec{
           .help = "Checks the module after each pass; names the guilty one.",
@@ -96,6 +110,10 @@ struct RunOptions {
     v("verify_contracts", &RunOptions::verify_contracts,
       FlagSpec{.help = "Holds passes to the forms of programs that they need "
                        "and keep.",
+               .group = kFaultFlags});
+    v("verify_roundtrip", &RunOptions::verify_roundtrip,
+      FlagSpec{.help = "Writes the module after each pass, as text and binary; "
+                       "reads it back.",
                .group = kFaultFlags});
     v("check_values", &RunOptions::check_values,
       FlagSpec{.help = "Evaluates the module before and after each pass; names "

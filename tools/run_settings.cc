@@ -10,20 +10,25 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/text_file.h"
 #include "baton/base/value_text.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
+#include "baton/instrument/skip.h"
 #include "baton/instrument/verify.h"
 #include "baton/instrument/verify_contracts.h"
+#include "baton/instrument/verify_roundtrip.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/bind.h"
@@ -46,10 +51,16 @@
 namespace baton {
 namespace {
 
+// Whether it is `NAME#k`.
+bool IsOneExecution(const std::string& pass) {
+  return absl::StrContains(pass, '#');
+}
+
 absl::Status CheckPassNames(absl::string_view flag,
                             const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    absl::Status status = PassRegistry::Global().Info(name).status();
+    absl::Status status =
+        PassRegistry::Global().Info(name.substr(0, name.find('#'))).status();
     if (!status.ok()) {
       return absl::Status(status.code(),
                           absl::StrCat("--", flag, ": ", status.message()));
@@ -118,9 +129,11 @@ absl::StatusOr<PassContextOptions> ContextOf(const RunOptions& run) {
       config.begin(), config.end(),
       [&threads](const auto& setting) { return setting.first == threads; });
   if (!is_set) config.emplace_back(threads, run.threads);
+  std::vector<std::string> disabled = run.disabled_pass;
+  std::erase_if(disabled, IsOneExecution);
   return PassContextOptions{.opt_level = OptLevel(run),
                             .required_pass = run.required_pass,
-                            .disabled_pass = run.disabled_pass,
+                            .disabled_pass = std::move(disabled),
                             .config = std::move(config)};
 }
 
@@ -130,6 +143,7 @@ absl::StatusOr<Pass> PipelineOf(const RunOptions& run) {
   }
   BATON_RETURN_IF_ERROR(LoadRules(run.rules).status());
   BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
+  BATON_RETURN_IF_ERROR(SkippingInstruments(run).status());
   BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   BATON_RETURN_IF_ERROR(PassContext(std::move(context)).status());
@@ -156,6 +170,30 @@ absl::StatusOr<PassInstruments> RegisteredInstruments(
   return instruments;
 }
 
+absl::StatusOr<PassInstruments> SkippingInstruments(const RunOptions& run) {
+  SkipOptions skip = {.stop_after = run.stop_after};
+  for (const absl::string_view text :
+       absl::StrSplit(run.skip_execution, ',', absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--skip_execution: expected numbers from 1, found `", text, "`"));
+    }
+    skip.numbers.insert(number);
+  }
+  for (const std::string& pass : run.disabled_pass) {
+    const absl::StatusOr<bool> added = AddExecutionOf(pass, skip);
+    if (!added.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--disabled_pass: ", added.status().message()));
+    }
+  }
+  if (skip.numbers.empty() && skip.of_pass.empty() && skip.stop_after < 0) {
+    return PassInstruments();
+  }
+  return PassInstruments{std::make_shared<SkipInstrument>(std::move(skip))};
+}
+
 absl::StatusOr<PassInstruments> CheckingInstruments(
     const RunOptions& run, std::function<void(absl::string_view)> report) {
   PassInstruments instruments;
@@ -164,6 +202,9 @@ absl::StatusOr<PassInstruments> CheckingInstruments(
   }
   if (run.verify_contracts) {
     instruments.push_back(std::make_shared<VerifyContractsInstrument>());
+  }
+  if (run.verify_roundtrip) {
+    instruments.push_back(std::make_shared<VerifyRoundtripInstrument>());
   }
   if (run.check_values) {
     BATON_ASSIGN_OR_RETURN(CheckValuesOptions check, ValuesOf(run));
@@ -187,7 +228,7 @@ InputBinding(const RunOptions& run) {
                            module.Lookup<Function>("main"));
     BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
                            InOrder(inputs, InputNames(main), "inputs"));
-    absl::flat_hash_map<const VarNode*, Expr> values;
+    FlatHashMap<const VarNode*, Expr> values;
     for (size_t i = 0; i < tensors.size(); ++i) {
       values[main->params()[i].get()] = Constant(tensors[i]);
     }
@@ -210,7 +251,8 @@ absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
   BATON_ASSIGN_OR_RETURN(settings.context, ContextOf(run));
   settings.make_instruments =
       [run, &pipeline, finds_fault]() -> absl::StatusOr<PassInstruments> {
-    PassInstruments instruments;
+    BATON_ASSIGN_OR_RETURN(PassInstruments instruments,
+                           SkippingInstruments(run));
     if (run.bisect_limit >= 0) {
       instruments.push_back(
           std::make_shared<BisectInstrument>(run.bisect_limit));

@@ -42,9 +42,13 @@ absl::StatusOr<Pass> CompletePipeline(const Pass& pipeline,
 absl::StatusOr<PassInstruments> RegisteredInstruments(
     const RunOptions& run, const InstrumentRun& about);
 
+// Those that leave out executions: --skip_execution, --stop_after, `NAME#k` in
+// --disabled_pass. The instruments of a run begin with these.
+absl::StatusOr<PassInstruments> SkippingInstruments(const RunOptions& run);
+
 // Those that look for mistakes: --verify_each, --verify_contracts,
-// --check_values. Lines that are no errors go to `report`. An error if the
-// files of --inputs and --expect cannot be read.
+// --verify_roundtrip, --check_values. Lines that are no errors go to `report`.
+// An error if the files of --inputs and --expect cannot be read.
 absl::StatusOr<PassInstruments> CheckingInstruments(
     const RunOptions& run, std::function<void(absl::string_view)> report);
 
@@ -57,7 +61,8 @@ InputBinding(const RunOptions& run);
 RunOptions WithoutInputs(RunOptions run);
 
 // The context of `run`, and the instruments above that may find fault with a
-// pass, after --bisect_limit; without `finds_fault`, --bisect_limit alone. The
+// pass, after those that leave out executions and --bisect_limit; without
+// `finds_fault`, these alone. The
 // pipeline must outlive the result.
 absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
                                                const Pass& pipeline,

@@ -1,0 +1,62 @@
+#include "baton/instrument/verify_roundtrip.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/binary_reader.h"
+#include "baton/ir/binary_writer.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+namespace {
+
+absl::StatusOr<IRModule> ThroughText(const IRModule& module) {
+  return ParseModule(AsText(module), "printed");
+}
+
+absl::StatusOr<IRModule> ThroughBinary(const IRModule& module) {
+  const absl::StatusOr<BinaryModule> binary = WriteBinary(module);
+  if (!binary.ok()) return binary.status();
+  const std::string bytes = binary->ToString();
+  absl::StatusOr<BinaryContent> read = ReadBinary(bytes, nullptr, "written");
+  if (!read.ok()) return read.status();
+  return read->module;
+}
+
+}  // namespace
+
+absl::Status VerifyRoundtripInstrument::RunAfterPass(
+    const IRModule& module, const PassExecution& pass) {
+  if (!pass.changed() ||
+      pass.info().granularity == PassGranularity::kSequence) {
+    return absl::OkStatus();
+  }
+  const auto check = [&](const absl::StatusOr<IRModule>& again,
+                         absl::string_view how) {
+    const std::string beginning =
+        absl::StrCat("the result of pass ", pass.name(), ", ", how, ", ");
+    if (!again.ok()) {
+      return absl::InternalError(absl::StrCat(
+          beginning, "cannot be read: ", again.status().message()));
+    }
+    const std::optional<std::string> difference =
+        FirstDifference(*again, module, {.map_free_vars = true});
+    return difference.has_value() ? absl::InternalError(absl::StrCat(
+                                        beginning, "differs: ", *difference))
+                                  : absl::OkStatus();
+  };
+  const absl::Status text = check(ThroughText(module), "as text");
+  if (!text.ok()) return text;
+  return check(ThroughBinary(module), "as a binary file");
+}
+
+}  // namespace baton
