@@ -2,9 +2,7 @@
 
 load("@baton//third_party/absl:workspace.bzl", absl = "repo")
 load("@baton//third_party/benchmark:workspace.bzl", benchmark = "repo")
-load("@baton//third_party/eigen:workspace.bzl", eigen = "repo")
 load("@baton//third_party/googletest:workspace.bzl", googletest = "repo")
-load("@baton//third_party/onednn:workspace.bzl", onednn = "repo")
 load("@baton//third_party/onnx:workspace.bzl", onnx = "repo")
 load("@baton//third_party/protobuf:workspace.bzl", protobuf = "repo")
 load("@baton//third_party/re2:workspace.bzl", re2 = "repo")
@@ -18,8 +16,6 @@ _REPOSITORIES = {
     "com_google_googletest": googletest,
     "com_google_protobuf": protobuf,
     "com_googlesource_code_re2": re2,
-    "eigen": eigen,
-    "onednn": onednn,
 }
 
 def baton_dependencies():
