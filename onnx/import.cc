@@ -96,6 +96,7 @@ class Importer final : public GraphConverter {
            const OnnxImportOptions& options)
       : model_(model), options_(options) {
     tensors_.owner = std::move(owner);
+    tensors_.is_mapped = options.is_mapped;
     tensors_.folder = options.folder;
     for (const FunctionProto& function : model.functions) {
       functions_.emplace(std::pair(function.domain, function.name), &function);

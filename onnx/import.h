@@ -21,6 +21,9 @@ struct OnnxImportOptions {
   std::string name = "model.onnx";
   // The model's folder: its external data is there. Empty: there is none.
   std::string folder;
+  // Whether the bytes are a mapped file: pages are let go when their data has
+  // been copied.
+  bool is_mapped = false;
   // Shapes of inputs, by name, in place of those that the model says; a number
   // below zero leaves a dimension unknown.
   FlatHashMap<std::string, std::vector<int64_t>> input_shapes;

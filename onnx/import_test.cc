@@ -1,6 +1,13 @@
 #include "baton/onnx/import.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -34,7 +41,9 @@ using ::baton::testing::RunWithStack;
 using ::baton::testing::SmallStackBytesOfThisBuild;
 using ::baton::testing::StatusIs;
 using ::testing::AllOf;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
 
 // A model of opset 17 whose graph is `graph`, as text.
 ::onnx::ModelProto ModelOf(const std::string& graph, int opset = 17) {
@@ -225,6 +234,65 @@ TEST(ImportOnnxTest, AlignedInitializersShareTheFile) {
     }
   }
   EXPECT_EQ(shared, 1);
+}
+
+// The bytes of the mapping that begins at `begin` that are in memory
+// (proc(5), smaps).
+int64_t ResidentBytes(const void* begin) {
+  const std::string head = absl::StrCat(
+      absl::Hex(reinterpret_cast<uintptr_t>(begin), absl::kZeroPad8), "-");
+  std::ifstream maps("/proc/self/smaps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    if (line.compare(0, head.size(), head) != 0) continue;
+    while (std::getline(maps, line)) {
+      int64_t kilobytes = 0;
+      if (std::sscanf(line.c_str(), "Rss: %ld kB", &kilobytes) == 1) {
+        return kilobytes * 1024;
+      }
+    }
+  }
+  return -1;
+}
+
+TEST(ImportOnnxTest, PagesOfCopiedInitializersAreLetGo) {
+  constexpr size_t kElements = size_t{1} << 20;
+  ::onnx::ModelProto model = ModelOf(
+      "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+      "initializer { name: 'w' dims: 1048576 data_type: 1 }" +
+      InOut({"dim_value: 1048576"}));
+  model.mutable_graph()->mutable_initializer(0)->set_raw_data(
+      RawFloats(std::vector<float>(kElements, 7)));
+  const std::string path = ::testing::TempDir() + "/mapped.onnx";
+  for (int padding = 0; padding < 4; ++padding) {
+    model.set_producer_name(std::string(padding, 'p'));
+    const std::string bytes = model.SerializeAsString();
+    std::ofstream(path, std::ios::binary) << bytes;
+    const int file = open(path.c_str(), O_RDONLY);
+    ASSERT_GE(file, 0);
+    void* const begin =
+        mmap(nullptr, bytes.size(), PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    ASSERT_NE(begin, MAP_FAILED);
+    const std::shared_ptr<const void> owner(
+        begin, [&](const void* /*p*/) { munmap(begin, bytes.size()); });
+    OnnxImportOptions options;
+    options.is_mapped = true;
+    const auto module = ImportOnnx(
+        {static_cast<const char*>(begin), bytes.size()}, owner, options);
+    ASSERT_THAT(module, IsOk());
+    const Tensor* tensor = Operand(*module);
+    ASSERT_NE(tensor, nullptr);
+    EXPECT_EQ(tensor->span<float>()[kElements - 1], 7);
+    const auto* data = static_cast<const char*>(tensor->data());
+    const bool is_shared =
+        data >= begin && data < static_cast<const char*>(begin) + bytes.size();
+    if (!is_shared) {
+      EXPECT_THAT(ResidentBytes(begin), AllOf(Ge(0), Le(64 << 10))) << padding;
+    }
+    // The file is as it was.
+    EXPECT_EQ(std::memcmp(begin, bytes.data(), bytes.size()), 0);
+  }
 }
 
 class ExternalDataTest : public ::testing::Test {

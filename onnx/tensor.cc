@@ -163,7 +163,20 @@ absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
         "its external data is bytes ", offset, " to ", offset + length, " of '",
         header.location, "', which has ", file->bytes.size()));
   }
-  return TensorSource::Mapped{file->bytes.substr(offset, length), file->owner};
+  return TensorSource::Mapped{file->bytes.substr(offset, length), file->owner,
+                              file->is_mapped};
+}
+
+// Lets go of the pages of a mapped file that `bytes` fill: they are read again
+// if they are used again.
+void ReleasePages(absl::string_view bytes) {
+  static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t begin = (address + page_size - 1) / page_size * page_size;
+  const uintptr_t end = (address + bytes.size()) / page_size * page_size;
+  if (begin < end) {
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
 }
 
 absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
@@ -190,6 +203,7 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
   } else if (size != 0) {
     std::memcpy(result.data(), data.bytes.data(), size);
   }
+  if (data.is_mapped) ReleasePages(data.bytes);
   return std::move(result).Freeze();
 }
 
@@ -230,7 +244,8 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
     return FromBytes(dtype, header, elements, data);
   }
   if (header.raw.has_value()) {
-    return FromBytes(dtype, header, elements, {*header.raw, source.owner});
+    return FromBytes(dtype, header, elements,
+                     {*header.raw, source.owner, source.is_mapped});
   }
   std::vector<int64_t> ints;
   std::vector<float> floats;

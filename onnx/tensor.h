@@ -18,10 +18,13 @@ struct TensorSource {
   struct Mapped {
     absl::string_view bytes;
     std::shared_ptr<const void> owner;
+    bool is_mapped = true;  // else the bytes are in memory of another kind
   };
 
   // Keeps the bytes of the messages alive.
   std::shared_ptr<const void> owner;
+  // Whether they are a mapped file.
+  bool is_mapped = false;
   // The folder of the model, below which external data must be; empty if the
   // model comes from no file, and has no external data.
   std::string folder;
@@ -30,7 +33,8 @@ struct TensorSource {
 };
 
 // The tensor of a TensorProto. Raw and external data that is aligned is used in
-// place; the rest is copied once. Memory is asked for only if the file has as
+// place; the rest is copied once, and its pages of a mapped file are let go.
+// Memory is asked for only if the file has as
 // many elements as the shape says. Errors: InvalidArgument, Unimplemented (an
 // element type, segments), NotFound (a file of external data).
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,

@@ -176,9 +176,10 @@ absl::StatusOr<FileContent> MapFile(const std::string& path) {
     if (begin != MAP_FAILED) {
       return FileContent{
           {static_cast<const char*>(begin), size},
-          std::shared_ptr<const void>(begin, [size](const void* p) {
-            munmap(const_cast<void*>(p), size);
-          })};
+          std::shared_ptr<const void>(
+              begin,
+              [size](const void* p) { munmap(const_cast<void*>(p), size); }),
+          /*is_mapped=*/true};
     }
   }
   BATON_ASSIGN_OR_RETURN(std::string text, ReadFile(path));

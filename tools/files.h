@@ -22,6 +22,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 struct FileContent {
   absl::string_view bytes;
   std::shared_ptr<const void> owner;
+  // Whether they are a mapped file, whose pages are read again if they are let
+  // go.
+  bool is_mapped = false;
 };
 
 // The whole content of `path`, mapped into memory if it is a regular file: a

@@ -18,6 +18,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   OnnxImportOptions options;
   options.name = input.name;
   options.folder = input.folder;
+  options.is_mapped = input.content.is_mapped;
   for (const auto& [name, shape] : input.input_shapes) {
     options.input_shapes.emplace(name, shape);
   }

@@ -90,6 +90,7 @@ absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
   }
   onnx::TensorSource source;
   source.owner = content.owner;
+  source.is_mapped = content.is_mapped;
   absl::StatusOr<Tensor> tensor = onnx::ReadTensor(content.bytes, source);
   if (!tensor.ok()) return located(tensor.status());
   return NamedTensors{{"", *std::move(tensor)}};
