@@ -131,16 +131,26 @@ class ForwardFolder {
   }
 
   // Users first, so that a request is complete when its node is met. Returns
-  // whether any node has a sink.
+  // whether there may be anything to rewrite: a scale to take, or, beside
+  // sinks, a field of a tuple that is built here.
   bool CollectSinks() {
-    bool any = false;
+    bool any_sink = false;
+    bool takes_scale = false;
+    bool takes_built_field = false;
     absl::InlinedVector<ScaleSink, 4> args;
     for (int i = graph_.root(); i >= 0; --i) {
-      any = any || !sinks_[i].sink.empty();
+      const bool has_sink = !sinks_[i].sink.empty();
+      any_sink = any_sink || has_sink;
       const auto* call = graph_.As<CallNode>(i);
       const ForwardScaleRule* rule =
           call == nullptr ? nullptr : ForwardScaleRules().Get(call->op());
       if (rule == nullptr || rule->request == nullptr) {
+        takes_scale = takes_scale ||
+                      (has_sink && rule != nullptr && rule->rewrite != nullptr);
+        takes_built_field =
+            takes_built_field ||
+            (graph_.kind(i) == ExprKind::kTupleGetItem &&
+             graph_.kind(graph_.children(i)[0]) == ExprKind::kTuple);
         for (const int child : UsedChildren(i)) Meet(child, {});
         continue;
       }
@@ -151,7 +161,7 @@ class ForwardFolder {
         Meet(graph_.args(i)[k], args[k]);
       }
     }
-    return any;
+    return takes_scale || (any_sink && takes_built_field);
   }
 
   void Rewrite(int i) {

@@ -71,6 +71,8 @@ struct ForwardScaleRule {
   // may have a scale. The result may have a scale along `out.axes` if `out` is
   // not empty. A null value refuses, as does any other scale: scales are then
   // multiplied in before the call.
+  // A rule without `request` may make a scale out of an argument; one with it
+  // passes on those of its arguments.
   ScaledExpr (*rewrite)(const CallNode& call, absl::Span<const ScaledExpr> args,
                         const ScaleSink& out) = nullptr;
 };
