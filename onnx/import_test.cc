@@ -256,11 +256,11 @@ int64_t ResidentBytes(const void* begin) {
 }
 
 TEST(ImportOnnxTest, PagesOfCopiedInitializersAreLetGo) {
-  constexpr size_t kElements = size_t{1} << 20;
+  constexpr size_t kElements = size_t{1} << 22;
   ::onnx::ModelProto model = ModelOf(
       "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
-      "initializer { name: 'w' dims: 1048576 data_type: 1 }" +
-      InOut({"dim_value: 1048576"}));
+      "initializer { name: 'w' dims: 4194304 data_type: 1 }" +
+      InOut({"dim_value: 4194304"}));
   model.mutable_graph()->mutable_initializer(0)->set_raw_data(
       RawFloats(std::vector<float>(kElements, 7)));
   const std::string path = ::testing::TempDir() + "/mapped.onnx";
@@ -287,8 +287,9 @@ TEST(ImportOnnxTest, PagesOfCopiedInitializersAreLetGo) {
     const auto* data = static_cast<const char*>(tensor->data());
     const bool is_shared =
         data >= begin && data < static_cast<const char*>(begin) + bytes.size();
+    // What was not copied is at either end; a page there may be a huge one.
     if (!is_shared) {
-      EXPECT_THAT(ResidentBytes(begin), AllOf(Ge(0), Le(64 << 10))) << padding;
+      EXPECT_THAT(ResidentBytes(begin), AllOf(Ge(0), Le(6 << 20))) << padding;
     }
     // The file is as it was.
     EXPECT_EQ(std::memcmp(begin, bytes.data(), bytes.size()), 0);
