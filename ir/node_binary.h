@@ -698,6 +698,15 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
   N* node = NewBlankNode<N>(trailing);
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
+    if constexpr (F::kIsTrailing) {
+      std::uninitialized_value_construct_n(F::Of(*node).data(), trailing);
+    }
+  });
+  // From here on the node can be destroyed as any node, also if memory runs out
+  // while its fields are read.
+  const NodeRef result(node);
+  ForEachField<N>([&](auto field) {
+    using F = decltype(field);
     if constexpr (F::kRole == FieldRole::kInferredType) {
       F::Of(*node) = reader.ReadType();
     } else if constexpr (F::kRole == FieldRole::kRecords) {
@@ -708,16 +717,14 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
       for (uint32_t i = 0; i < trailing; ++i) {
         uint64_t number = 0;
         if (!numbers.Next(&number)) reader.FailToParse();
-        new (to + i) typename F::Value(ReadElement<typename F::Value>(
-            number, field.name(), static_cast<int>(i), false, reader));
+        to[i] = ReadElement<typename F::Value>(
+            number, field.name(), static_cast<int>(i), false, reader);
       }
       if (!numbers.at_end()) reader.FailToParse();
     } else if constexpr (F::kNumber != 0) {
       ReadField(field, body, raw[F::kNumber], F::Of(*node), reader);
     }
   });
-  // From here on the node can be destroyed as any node.
-  const NodeRef result(node);
   if constexpr (requires { N::Derive(*node); }) {
     if (reader.failed()) return {};
     if constexpr (std::is_void_v<decltype(N::Derive(*node))>) {
