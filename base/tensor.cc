@@ -100,7 +100,16 @@ Tensor MutableTensor::Freeze() && {
   return Tensor(dtype_, std::move(shape_), num_elements_, std::move(data_));
 }
 
-Tensor::Tensor() : Tensor(Scalar(0.0f)) {}
+namespace {
+
+const Tensor& ZeroScalar() {
+  static const auto* const zero = new Tensor(Tensor::Scalar(0.0f));
+  return *zero;
+}
+
+}  // namespace
+
+Tensor::Tensor() : Tensor(ZeroScalar()) {}
 
 Tensor Tensor::ScalarOf(DType dtype, double value) {
   return VisitDType(dtype, [&]<typename T>() {

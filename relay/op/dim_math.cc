@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -148,6 +149,9 @@ Dim Quotient(absl::Span<const Dim> numerator,
     }
   }
   d.factors = std::move(left);
+  // No number is the opposite of the least one, which std::gcd would need.
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  if (n.number == kLeast || d.number == kLeast) return Dim::Any();
   const int64_t gcd = std::gcd(n.number, d.number);
   if (gcd > 1) {
     n.number /= gcd;

@@ -32,6 +32,9 @@ TEST(DimMathTest, QuotientCancels) {
   EXPECT_TRUE(ProvablyEqual(Quotient({16, n512}, {4, 8, 16}), n * Dim(16)));
   EXPECT_EQ(Quotient({n512, 2}, {n, 64}), Dim(16));
   EXPECT_TRUE(Quotient({6}, {0}).is_any());
+  // The product is the least number of 64 bits.
+  EXPECT_TRUE(Quotient({6}, {2, Dim::kOutOfRange}).is_any());
+  EXPECT_TRUE(Quotient({2, Dim::kOutOfRange}, {6}).is_any());
 }
 
 }  // namespace
