@@ -168,7 +168,7 @@ absl::StatusOr<Type> GatherNDRel(TypeRelationContext& context) {
   BATON_ASSIGN_OR_RETURN(const int length,
                          StaticExtent(context, 1, *indices, 0));
   const int64_t batch = context.attrs<GatherNDAttrs>().batch_dims;
-  if (batch < 0 || length + batch > data->rank() || batch >= indices->rank()) {
+  if (batch < 0 || batch > data->rank() - length || batch >= indices->rank()) {
     return context.Error("indices of shape ", ShapeToString(indices->shape()),
                          " and batch_dims=", batch,
                          " do not fit data of shape ",
