@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -122,8 +123,10 @@ class Importer final : public GraphConverter {
   }
   absl::StatusOr<Opsets> ReadOpsets(
       absl::Span<const std::pair<absl::string_view, int64_t>> list) const;
+  // As FindOpConverter, which it asks once for each operator.
+  const OpConverter* Converter(const NodeProto& node, int64_t opset);
   // Unimplemented with all operators of the model that have no converter.
-  absl::Status CheckOperators(absl::string_view graph) const;
+  absl::Status CheckOperators(absl::string_view graph);
   absl::StatusOr<Expr> Parameter(const ValueInfo& info);
   absl::StatusOr<Type> InputType(const ValueInfo& info);
 
@@ -146,6 +149,10 @@ class Importer final : public GraphConverter {
   FlatHashMap<std::pair<absl::string_view, absl::string_view>,
               const FunctionProto*>
       functions_;
+  // By domain, operator and opset; null if there is none.
+  FlatHashMap<std::tuple<absl::string_view, absl::string_view, int64_t>,
+              const OpConverter*>
+      converters_;
   // Of what is being converted.
   const Scope* scope_ = nullptr;
   const Opsets* opsets_ = nullptr;
@@ -174,7 +181,16 @@ absl::StatusOr<Opsets> Importer::ReadOpsets(
   return result;
 }
 
-absl::Status Importer::CheckOperators(absl::string_view graph) const {
+const OpConverter* Importer::Converter(const NodeProto& node, int64_t opset) {
+  const auto [entry, is_new] = converters_.try_emplace(
+      std::tuple(node.domain, node.op_type, opset), nullptr);
+  if (is_new) {
+    entry->second = FindOpConverter(node.domain, node.op_type, opset);
+  }
+  return entry->second;
+}
+
+absl::Status Importer::CheckOperators(absl::string_view graph) {
   std::map<std::string, Unsupported> unsupported;
   struct Work {
     std::vector<absl::string_view> nodes;
@@ -215,10 +231,7 @@ absl::Status Importer::CheckOperators(absl::string_view graph) const {
       const auto opset = current.opsets->find(node.domain);
       const int64_t version =
           opset == current.opsets->end() ? 0 : opset->second;
-      if (version > 0 &&
-          FindOpConverter(node.domain, node.op_type, version) != nullptr) {
-        continue;
-      }
+      if (version > 0 && Converter(node, version) != nullptr) continue;
       std::string name(absl::Utf8SafeCEscape(node.op_type));
       if (!node.domain.empty()) {
         absl::StrAppend(&name, " of ", absl::Utf8SafeCEscape(node.domain));
@@ -379,8 +392,7 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
     return ConvertCall(*function, node, std::move(inputs));
   }
   const int64_t opset = opsets.at(node.domain);
-  const OpConverter* converter =
-      FindOpConverter(node.domain, node.op_type, opset);
+  const OpConverter* converter = Converter(node, opset);
   NodeContext context(node, opset, std::move(inputs), span, *this);
   absl::StatusOr<Outputs> outputs = converter->convert(context);
   is_located_ = is_located_ || context.has_located_error();

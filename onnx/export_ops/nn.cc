@@ -163,6 +163,25 @@ absl::StatusOr<Values> ConvTranspose(CallExport& call) {
 
 // --- Pooling ---------------------------------------------------------------
 
+// A pool over `x`, of the element type of the call's data. ONNX has pools of
+// floats, and maxima of bytes: other integers become floats that hold them
+// exactly; where these become integers again the mean is cut off, as it is in
+// Relay.
+absl::StatusOr<ValueId> PoolNode(CallExport& call, absl::string_view op,
+                                 ValueId x, NodeAttributes attributes = {}) {
+  const DType dtype = call.ElementType(0);
+  if (dtype.is_float() || (op == "MaxPool" && dtype.bits() == 8)) {
+    return call.Node(op, {x}, std::move(attributes));
+  }
+  if (dtype.bits() > 32) {
+    return absl::UnimplementedError(absl::StrCat("of ", dtype.ToString()));
+  }
+  const DType wide = DType::Float(64);
+  return call.Cast(
+      call.Node(op, {call.Cast(x, dtype, wide)}, std::move(attributes)), wide,
+      dtype);
+}
+
 template <typename A>
 absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
                             bool count_include_pad) {
@@ -185,7 +204,8 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
   attributes.Ints("kernel_shape", kernel);
   BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding, attrs.dilation,
                                   axes, attributes));
-  const ValueId result = call.Node(op, {x}, std::move(attributes));
+  BATON_ASSIGN_OR_RETURN(const ValueId result,
+                         PoolNode(call, op, x, std::move(attributes)));
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
   BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
@@ -210,9 +230,9 @@ absl::StatusOr<Values> GlobalPool(CallExport& call) {
                          InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
-  BATON_ASSIGN_OR_RETURN(
-      const ValueId result,
-      InLayout(call, call.Node(kName.view(), {x}), "NCHW", out));
+  BATON_ASSIGN_OR_RETURN(const ValueId pooled, PoolNode(call, kName.view(), x));
+  BATON_ASSIGN_OR_RETURN(const ValueId result,
+                         InLayout(call, pooled, "NCHW", out));
   return Values{result};
 }
 
@@ -238,11 +258,15 @@ absl::StatusOr<Values> AdaptivePool(CallExport& call) {
   }
   BATON_ASSIGN_OR_RETURN(const ValueId x,
                          InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
-  const ValueId pooled = is_global ? call.Node(kGlobal.view(), {x})
-                                   : call.Node(kPool.view(), {x},
-                                               NodeAttributes()
-                                                   .Ints("kernel_shape", kernel)
-                                                   .Ints("strides", kernel));
+  NodeAttributes attributes;
+  if (!is_global) {
+    attributes.Ints("kernel_shape", kernel);
+    attributes.Ints("strides", kernel);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const ValueId pooled,
+      PoolNode(call, is_global ? kGlobal.view() : kPool.view(), x,
+               std::move(attributes)));
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
   BATON_ASSIGN_OR_RETURN(const ValueId result,
