@@ -1,9 +1,5 @@
 #include "baton/tools/reduce.h"
 
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +24,7 @@
 #include "baton/tools/opt.h"
 #include "baton/tools/reduced_test.h"
 #include "baton/tools/run_settings.h"
+#include "baton/tools/temporary_folder.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pipeline.h"
 #include "baton/transform/sequential.h"
@@ -133,32 +130,6 @@ class CommandOracle final : public Oracle {
   mutable int64_t number_ = 0;  // of files
 };
 
-// A folder that goes with it.
-class TemporaryFolder {
- public:
-  static absl::StatusOr<std::unique_ptr<TemporaryFolder>> Create() {
-    std::string path =
-        (std::filesystem::temp_directory_path() / "baton-reduce-XXXXXX")
-            .string();
-    if (mkdtemp(path.data()) == nullptr) {
-      return absl::UnavailableError(
-          absl::StrCat("cannot make a folder like ", path));
-    }
-    return std::make_unique<TemporaryFolder>(std::move(path));
-  }
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
-
 absl::Status CheckOptions(const ReduceToolOptions& options) {
   const int given = (options.wants_error ? 1 : 0) + (options.differs ? 1 : 0) +
                     (options.crashes ? 1 : 0) + (options.test.empty() ? 0 : 1);
@@ -244,7 +215,8 @@ absl::Status ReduceTool(const OptOptions& input,
       return absl::InvalidArgumentError(
           absl::StrCat(job.name, " cannot be given types"));
     }
-    BATON_ASSIGN_OR_RETURN(const auto folder, TemporaryFolder::Create());
+    BATON_ASSIGN_OR_RETURN(const auto folder,
+                           TemporaryFolder::Create("baton-reduce"));
     const absl::Span<const Pass> listed = job.pipeline.impl().listed_passes();
     const ReducedCase start = {*typed, {listed.begin(), listed.end()}};
     BATON_RETURN_IF_ERROR(how.on_better(start));
