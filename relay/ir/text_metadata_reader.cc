@@ -1,6 +1,7 @@
 #include "baton/relay/ir/text_metadata_reader.h"
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
@@ -646,9 +648,77 @@ std::optional<AttrValue> MetadataReader::ConvertDevice(size_t i, int depth) {
   return AttrValue(std::move(map));
 }
 
+namespace {
+
+// An operation of `kind` on dimensions. They are integers that are not
+// negative: a conversion between integers says nothing of them, nor does
+// rounding, and every division rounds down.
+Dim MakeDim(absl::string_view kind, DType dtype, absl::Span<const Dim> values) {
+  using Op = DimExprNode::Op;
+  for (const Dim& value : values) {
+    if (value.is_any()) return Dim::Any();
+  }
+  if (values.size() == 1) return values[0];
+  if (!dtype.is_int()) {
+    dtype = DType::Int(32);
+    for (const Dim& value : values) {
+      if (value.is_symbolic()) dtype = value.expr()->dtype();
+    }
+  }
+  const auto make = [&](Op op, const Dim& a, const Dim& b) {
+    return Dim(new DimExprNode(op, "", dtype, a, b));
+  };
+  const Dim& a = values[0];
+  const Dim& b = values[1];
+  if (kind == "tir.Div") return make(Op::kFloorDiv, a, b);
+  if (kind == "tir.FloorMod" || kind == "tir.Mod") {
+    return make(Op::kSub, a, make(Op::kMul, make(Op::kFloorDiv, a, b), b));
+  }
+  return make(*DimOpOf(kind), a, b);
+}
+
+}  // namespace
+
 // Expressions may nest to any depth: keeps unfinished nodes on a stack, and
 // makes each after the nodes that it refers to.
 std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
+  // The nodes that an operation on dimensions is applied to.
+  const auto operands_of =
+      [this](size_t i) -> std::optional<std::vector<size_t>> {
+    const absl::string_view kind = nodes_[i].kind;
+    std::vector<absl::string_view> names;
+    if (kind == "tir.Cast") {
+      names = {"value"};
+    } else if (DimOpOf(kind).has_value() || kind == "tir.Div" ||
+               kind == "tir.FloorMod" || kind == "tir.Mod") {
+      names = {"a", "b"};
+    } else if (kind == "tir.Call") {
+      // A rounded product: `tir.round(n * 2f)`.
+      const std::optional<size_t> op = Reference(i, "op");
+      const std::optional<size_t> args =
+          op ? Reference(i, "args") : std::nullopt;
+      if (!args.has_value()) return std::nullopt;
+      const absl::string_view name = nodes_[*op].text;
+      if (name != "tir.round" && name != "tir.floor" && name != "tir.ceil") {
+        return NodeError(
+            i, absl::StrCat("no dimension is a call of `", name, "`"));
+      }
+      if (nodes_[*args].data.size() != 1 ||
+          nodes_[*args].data[0] >= nodes_.size()) {
+        return NodeError(i, "it must have one argument");
+      }
+      return std::vector<size_t>{nodes_[*args].data[0]};
+    } else {
+      return NodeError(i, absl::StrCat("unknown kind `", kind, "`"));
+    }
+    std::vector<size_t> operands;
+    for (const absl::string_view name : names) {
+      const std::optional<size_t> operand = Reference(i, name);
+      if (!operand.has_value()) return std::nullopt;
+      operands.push_back(*operand);
+    }
+    return operands;
+  };
   std::vector<size_t> stack = {root};
   FlatHashSet<size_t> under_way;
   while (!stack.empty()) {
@@ -671,9 +741,17 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
       dims_.emplace(i, Dim::Any());
       continue;
     }
-    const std::optional<DimExprNode::Op> op = DimOpOf(kind);
-    if (!op.has_value()) {
-      return NodeError(i, absl::StrCat("unknown kind `", kind, "`"));
+    if (kind == "FloatImm") {
+      // An extent times a factor, before it is rounded.
+      const absl::string_view* text = FindAttr(i, "value");
+      double value = 0;
+      if (text == nullptr || !absl::SimpleAtod(*text, &value)) {
+        return NodeError(i, "its value is not a number");
+      }
+      const bool is_extent =
+          std::abs(value) < 1e15 && value == std::trunc(value);
+      dims_.emplace(i, is_extent ? Dim(static_cast<int64_t>(value)) : Dim());
+      continue;
     }
     DType dtype = DType::Int(32);
     if (const absl::string_view* text = FindAttr(i, "dtype")) {
@@ -683,7 +761,8 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
       }
       dtype = *parsed;
     }
-    if (*op == DimExprNode::Op::kVar || *op == DimExprNode::Op::kSizeVar) {
+    const std::optional<DimExprNode::Op> op = DimOpOf(kind);
+    if (op == DimExprNode::Op::kVar || op == DimExprNode::Op::kSizeVar) {
       const std::optional<size_t> name = Reference(i, "name");
       if (!name.has_value()) return std::nullopt;
       std::optional<std::string> text = ConvertString(*name);
@@ -692,21 +771,23 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
                     Dim(new DimExprNode(*op, *std::move(text), dtype, {}, {})));
       continue;
     }
-    const std::optional<size_t> a = Reference(i, "a");
-    const std::optional<size_t> b = a ? Reference(i, "b") : std::nullopt;
-    if (!b.has_value()) return std::nullopt;
-    const auto lhs = dims_.find(*a);
-    const auto rhs = dims_.find(*b);
-    if (lhs != dims_.end() && rhs != dims_.end()) {
-      Dim dim(new DimExprNode(*op, "", dtype, lhs->second, rhs->second));
-      dims_.emplace(i, std::move(dim));
+    const std::optional<std::vector<size_t>> operands = operands_of(i);
+    if (!operands.has_value()) return std::nullopt;
+    std::vector<Dim> values;
+    for (const size_t operand : *operands) {
+      const auto it = dims_.find(operand);
+      if (it != dims_.end()) values.push_back(it->second);
+    }
+    if (values.size() == operands->size()) {
+      dims_.emplace(i, MakeDim(kind, dtype, values));
       continue;
     }
     if (!under_way.insert(i).second) {
       return NodeError(i, "it refers to itself");
     }
-    if (rhs == dims_.end()) stack.push_back(*b);
-    if (lhs == dims_.end()) stack.push_back(*a);
+    for (auto it = operands->rbegin(); it != operands->rend(); ++it) {
+      if (!dims_.contains(*it)) stack.push_back(*it);
+    }
   }
   return dims_.at(root);
 }

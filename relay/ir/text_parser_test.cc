@@ -558,6 +558,64 @@ TEST(TextParserTest, AttributesAndDimensionsInTheMetadata) {
   EXPECT_EQ(AsText(*again), text);
 }
 
+// What the reference writes for dimensions that it has computed: conversions
+// between integers, and products that are rounded.
+TEST(TextParserTest, ConversionsOfDimensionsInTheMetadata) {
+  const auto dim_of = [](absl::string_view nodes) -> std::string {
+    const std::string text = absl::StrCat(
+        R"(fn (%x: Tensor[(meta[tir.Cast][0], 3), float32]) { %x }
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Cast"], "data": [2]},
+  {"type_key": "Array", "data": [3]},
+  {"type_key": "tir.Cast", "attrs": {"dtype": "int64", "span": "0", "value": "4"}},
+)",
+        nodes, R"(], "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})");
+    const absl::StatusOr<Expr> parsed = ParseExpr(text);
+    if (!parsed.ok()) return std::string(parsed.status().message());
+    return parsed->As<FunctionNode>()->params()[0]->annotation().ToString();
+  };
+  const std::string variable =
+      R"({"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": "5",
+          "span": "0", "type_annotation": "0"}},
+         {"type_key": "runtime.String", "repr_str": "n"})";
+  EXPECT_EQ(dim_of(variable), "Tensor[(n, 3), float32]");
+  EXPECT_EQ(dim_of(R"({"type_key": "FloatImm",
+                       "attrs": {"dtype": "float64", "value": "64"}})"),
+            "Tensor[(64, 3), float32]");
+  const auto rounded = [&](absl::string_view factor) {
+    return dim_of(absl::StrCat(
+        R"({"type_key": "tir.Call", "attrs": {"args": "6", "op": "5", "dtype": "float64"}},
+           {"type_key": "Op", "repr_str": "tir.round"},
+           {"type_key": "Array", "data": [7]},
+           {"type_key": "tir.Mul", "attrs": {"a": "8", "b": "9", "dtype": "float64"}},
+           {"type_key": "tir.Cast", "attrs": {"dtype": "float64", "value": "10"}},
+           {"type_key": "FloatImm", "attrs": {"dtype": "float64", "value": ")",
+        factor, R"("}},
+           {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "11"}},
+           {"type_key": "runtime.String", "repr_str": "n"})"));
+  };
+  EXPECT_EQ(rounded("2"), "Tensor[((n * 2), 3), float32]");
+  // Not an integer for every n.
+  EXPECT_EQ(rounded("1.5"), "Tensor[(?, 3), float32]");
+  EXPECT_EQ(
+      dim_of(absl::StrCat(
+          R"({"type_key": "tir.FloorMod", "attrs": {"a": "6", "b": "7", "dtype": "int32"}},
+             {"type_key": "runtime.String", "repr_str": "n"},
+             {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "5"}},
+             {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "4"}})")),
+      "Tensor[((n - ((n // 4) * 4)), 3), float32]");
+  EXPECT_THAT(dim_of(R"({"type_key": "tir.Load", "attrs": {}})"),
+              HasSubstr("unknown kind `tir.Load`"));
+  EXPECT_THAT(
+      dim_of(R"({"type_key": "tir.Call", "attrs": {"args": "6", "op": "5"}},
+                {"type_key": "Op", "repr_str": "tir.exp"},
+                {"type_key": "Array", "data": [3]})"),
+      HasSubstr("no dimension is a call of `tir.exp`"));
+  EXPECT_THAT(dim_of(R"({"type_key": "tir.Cast", "attrs": {"value": "3"}})"),
+              HasSubstr("it refers to itself"));
+}
+
 TEST(TextParserTest, BadMetadata) {
   const std::string text =
       AsText(ModuleFromExpr(Function({}, Constant(Matrix()))));
