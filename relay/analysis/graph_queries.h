@@ -4,6 +4,8 @@
 #ifndef BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
 #define BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
 
+#include <utility>
+
 #include "absl/container/inlined_vector.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
@@ -41,24 +43,32 @@ bool CallsOpOf(const Expr& root, const OpAttrMap<T>& map) {
 template <typename Pred>
 bool AnyInnerNode(const Expr& root, Pred&& pred) {
   if (!root.defined() || IsLeaf(root->kind())) return false;
-  absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
+  absl::InlinedVector<const ExprNode*, 64> pending;
   NodeSet seen;  // those that several edges may lead to
-  const auto add = [&pending](const Expr& child) {
-    if (!IsLeaf(child->kind())) pending.push_back(child.get());
+  const ExprNode* next = root.get();
+  // Most nodes have one such child: it does not pass through `pending`.
+  const auto add = [&pending, &next](const Expr& child) {
+    if (IsLeaf(child->kind())) return;
+    if (next != nullptr) pending.push_back(next);
+    next = child.get();
   };
-  while (!pending.empty()) {
-    const ExprNode* node = pending.back();
-    pending.pop_back();
-    if (!node->unique() && !seen.Insert(node)) continue;
-    if (pred(node)) return true;
-    if (node->kind() == ExprKind::kCall) {
-      const auto* call = static_cast<const CallNode*>(node);
-      add(call->op());
-      for (const Expr& arg : call->args()) add(arg);
-    } else if (node->kind() == ExprKind::kTupleGetItem) {
-      add(static_cast<const TupleGetItemNode*>(node)->tuple());
-    } else {
-      ForEachChild(node, add);
+  while (next != nullptr) {
+    const ExprNode* node = std::exchange(next, nullptr);
+    if (node->unique() || seen.Insert(node)) {
+      if (pred(node)) return true;
+      if (node->kind() == ExprKind::kCall) {
+        const auto* call = static_cast<const CallNode*>(node);
+        add(call->op());
+        for (const Expr& arg : call->args()) add(arg);
+      } else if (node->kind() == ExprKind::kTupleGetItem) {
+        add(static_cast<const TupleGetItemNode*>(node)->tuple());
+      } else {
+        ForEachChild(node, add);
+      }
+    }
+    if (next == nullptr && !pending.empty()) {
+      next = pending.back();
+      pending.pop_back();
     }
   }
   return false;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -259,30 +260,64 @@ Layout FitSubAxes(const Layout& layout, const Layout& old_layout,
   return Layout::FromAxes(axes);
 }
 
-// The layouts of the first two inputs and of the output.
-struct BroadcastLayouts {
-  Layout lhs;
-  Layout rhs;
-  Layout output;
-};
+}  // namespace
 
-std::optional<BroadcastLayouts> Broadcast(const LayoutQuery& query) {
+std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query) {
+  std::optional<InferredLayouts> result;
+  const Layout* layout = nullptr;
+  if (query.changed) {
+    layout = &query.new_inputs[0];
+  } else {
+    const auto known = absl::c_find_if(
+        query.old_inputs, [](const Layout& old) { return old.defined(); });
+    if (known != query.old_inputs.end()) layout = &*known;
+  }
+  if (layout == nullptr || !layout->defined()) return result;
+  result.emplace();
+  result->attrs = query.attrs;
+  result->inputs.resize(query.old_inputs.size(), *layout);
+  const TupleTypeNode* results = query.call.tuple_type();
+  result->outputs.resize(results == nullptr ? 1 : results->fields().size(),
+                         *layout);
+  // An input of another rank, such as the scalar that lends its element type
+  // to cast_like, stays as it is.
+  if (query.call.num_args() == static_cast<int>(result->inputs.size())) {
+    const size_t rank = layouts::ShapeOfArg(query, 0).size();
+    for (int i = 1; i < query.call.num_args(); ++i) {
+      if (layouts::ShapeOfArg(query, i).size() != rank)
+        result->inputs[i] = Layout();
+    }
+  }
+  return result;
+}
+
+std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query) {
   const absl::Span<const Dim> shapes[2] = {layouts::ShapeOfArg(query, 0),
                                            layouts::ShapeOfArg(query, 1)};
-  Layout layouts[2] = {query.old_inputs[0], query.old_inputs[1]};
+  const absl::Span<const Layout> old = query.old_inputs;
   const int large = shapes[0].size() >= shapes[1].size() ? 0 : 1;
-  if (!layouts[0].defined() && !layouts[1].defined()) return std::nullopt;
-  if (!layouts[1 - large].defined()) {
-    const int rank = static_cast<int>(shapes[1 - large].size());
-    layouts[1 - large] = layouts[large].SubLayout(
+  const int small = 1 - large;
+  std::optional<InferredLayouts> result;
+  if (!old[0].defined() && !old[1].defined()) return result;
+  // The smaller operand does not tell about the axes that it lacks.
+  if (!old[large].defined() && shapes[0].size() != shapes[1].size()) {
+    return result;
+  }
+  result.emplace();
+  result->attrs = query.attrs;
+  Layouts& inputs = result->inputs;
+  inputs.resize(2);
+  inputs[large] = old[large].defined() ? old[large] : old[small];
+  if (old[small].defined()) {
+    inputs[small] = old[small];
+  } else {
+    const int rank = static_cast<int>(shapes[small].size());
+    inputs[small] = inputs[large].SubLayout(
         static_cast<int>(shapes[large].size()) - rank, rank);
-  } else if (!layouts[large].defined()) {
-    // The smaller operand does not tell about the axes that it lacks.
-    if (shapes[0].size() != shapes[1].size()) return std::nullopt;
-    layouts[large] = layouts[1 - large];
   }
   if (!query.changed) {
-    return BroadcastLayouts{layouts[0], layouts[1], layouts[large]};
+    result->outputs.push_back(inputs[large]);
+    return result;
   }
 
   // Change the smaller operand as the larger one was changed.
@@ -291,52 +326,15 @@ std::optional<BroadcastLayouts> Broadcast(const LayoutQuery& query) {
       arrived[0].ndim_primal() >= arrived[1].ndim_primal() ? 0 : 1;
   const int follower = 1 - leader;
   const std::optional<Layout> wanted =
-      TransformLike(layouts[follower], layouts[leader], arrived[leader]);
-  if (!wanted.has_value()) return std::nullopt;
-  Layout output = arrived[large];
-  layouts[follower] = FitSubAxes(*wanted, layouts[follower], shapes[follower]);
-  layouts[leader] = arrived[leader];
-  return BroadcastLayouts{std::move(layouts[0]), std::move(layouts[1]),
-                          std::move(output)};
-}
-
-}  // namespace
-
-std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query) {
-  Layout layout;
-  if (query.changed) {
-    layout = query.new_inputs[0];
-  } else {
-    for (const Layout& old : query.old_inputs) {
-      if (!old.defined()) continue;
-      layout = old;
-      break;
-    }
+      TransformLike(inputs[follower], inputs[leader], arrived[leader]);
+  if (!wanted.has_value()) {
+    result.reset();
+    return result;
   }
-  if (!layout.defined()) return std::nullopt;
-  InferredLayouts result{{}, {}, query.attrs};
-  result.inputs.resize(query.old_inputs.size(), layout);
-  const TupleTypeNode* results = query.call.tuple_type();
-  result.outputs.resize(results == nullptr ? 1 : results->fields().size(),
-                        layout);
-  // An input of another rank, such as the scalar that lends its element type
-  // to cast_like, stays as it is.
-  if (query.call.num_args() == static_cast<int>(result.inputs.size())) {
-    const size_t rank = layouts::ShapeOfArg(query, 0).size();
-    for (int i = 1; i < query.call.num_args(); ++i) {
-      if (layouts::ShapeOfArg(query, i).size() != rank)
-        result.inputs[i] = Layout();
-    }
-  }
+  inputs[follower] = FitSubAxes(*wanted, inputs[follower], shapes[follower]);
+  inputs[leader] = arrived[leader];
+  result->outputs.push_back(arrived[large]);
   return result;
-}
-
-std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query) {
-  std::optional<BroadcastLayouts> layouts = Broadcast(query);
-  if (!layouts.has_value()) return std::nullopt;
-  return InferredLayouts{{std::move(layouts->lhs), std::move(layouts->rhs)},
-                         {std::move(layouts->output)},
-                         query.attrs};
 }
 
 }  // namespace baton::relay

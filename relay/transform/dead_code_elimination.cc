@@ -185,10 +185,11 @@ Expr LetEliminator::Rewrite() {
 
 absl::StatusOr<IRModule> DeadCodeEliminationInModule(
     const IRModule& module, const DeadCodeEliminationOptions& options) {
-  const auto has_let = [](const auto& definition) {
-    return ContainsKind(definition.function, ExprKind::kLet);
+  const auto has_let = [](const IRModule::Definition& definition) {
+    const auto* function = definition.function.As<FunctionNode>();
+    return function != nullptr && ContainsKind(Expr(function), ExprKind::kLet);
   };
-  if (absl::c_none_of(module.functions<Function>(), has_let)) return module;
+  if (absl::c_none_of(module.functions(), has_let)) return module;
 
   std::vector<IndexedGraph> graphs;
   graphs.reserve(module.size());

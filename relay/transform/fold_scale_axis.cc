@@ -787,6 +787,29 @@ bool MayMoveBackward(const Expr& root) {
   });
 }
 
+// Whether a call that takes scales in has an argument that a scale can be taken
+// out of, or a field is taken of a tuple that is built in place: if neither is
+// there, no scale moves down.
+bool MayMoveForward(const Expr& root) {
+  return AnyInnerNode(root, [](const ExprNode* node) {
+    if (node->kind() == ExprKind::kTupleGetItem) {
+      return static_cast<const TupleGetItemNode*>(node)->tuple()->kind() ==
+             ExprKind::kTuple;
+    }
+    if (node->kind() != ExprKind::kCall) return false;
+    const auto* call = static_cast<const CallNode*>(node);
+    const ForwardScaleRule* rule = ForwardScaleRules().Get(call->op());
+    if (rule == nullptr || !rule->request) return false;
+    const auto gives_scale = [](const Expr& arg) {
+      if (arg->kind() != ExprKind::kCall) return false;
+      const ForwardScaleRule* rule = ForwardScaleRules().Get(
+          static_cast<const CallNode*>(arg.get())->op());
+      return rule != nullptr && !rule->request && rule->rewrite;
+    };
+    return absl::c_any_of(call->args(), gives_scale);
+  });
+}
+
 // A function pass whose body is `fold`.
 Pass CreateFoldPass(absl::StatusOr<Expr> (*fold)(const Expr& expr),
                     PassInfo info) {
@@ -807,6 +830,7 @@ absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr) {
   return BackwardFolder(IndexedGraph(expr)).Run();
 }
 absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr) {
+  if (!MayMoveForward(expr)) return expr;
   return ForwardFolder(IndexedGraph(expr)).Run();
 }
 

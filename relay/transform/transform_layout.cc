@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -158,6 +159,16 @@ class LayoutConverter {
 
   bool HasLayout(const Value& value) const {
     return value.change != kNone || value.tuple != kNone;
+  }
+
+  // Whether the nodes of the unchanged program stand for all arguments of call
+  // `i`.
+  bool ArgsAreOriginal(int i) const {
+    return absl::c_all_of(graph_.args(i), [this](int arg) {
+      const Value& value = values_[arg];
+      return value.tuple == kNone &&
+             (!value.expr.defined() || value.expr.get() == graph_.node(arg));
+    });
   }
 
   // The expression that stands for node `i`, not for a tuple.
@@ -378,9 +389,9 @@ class LayoutConverter {
     return absl::OkStatus();
   }
 
-  int AddChange(const Layout& before, const Layout& after) {
+  int AddChange(Layout before, Layout after) {
     if (!before.defined() && !after.defined()) return kNone;
-    changes_.push_back({before, after});
+    changes_.push_back({std::move(before), std::move(after)});
     return static_cast<int>(changes_.size()) - 1;
   }
 
@@ -552,22 +563,32 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
   }
   BATON_RETURN_IF_ERROR(CollectInputs(i));
 
-  // How the operator sees its inputs in the unchanged program.
-  Layouts old_layouts(inputs_.size());
-  Layouts new_layouts(inputs_.size());
-  for (size_t k = 0; k < inputs_.size(); ++k) {
+  // How the operator sees its inputs in the unchanged program, and now.
+  const size_t num_inputs = inputs_.size();
+  Layouts old_layouts(num_inputs);
+  bool arrives_changed = false;
+  for (size_t k = 0; k < num_inputs; ++k) {
     if (inputs_[k].change == kNone) continue;
-    old_layouts[k] = changes_[inputs_[k].change].before;
-    new_layouts[k] = changes_[inputs_[k].change].after;
+    const Change& change = changes_[inputs_[k].change];
+    old_layouts[k] = change.before;
+    arrives_changed |= change.before != change.after;
   }
-  const std::optional<InferredLayouts> before = (*rule)(
+  Layouts arrived;  // if they differ
+  if (arrives_changed) {
+    arrived.resize(num_inputs);
+    for (size_t k = 0; k < num_inputs; ++k) {
+      if (inputs_[k].change == kNone) continue;
+      arrived[k] = changes_[inputs_[k].change].after;
+    }
+  }
+  const Layouts& new_layouts = arrives_changed ? arrived : old_layouts;
+  std::optional<InferredLayouts> before = (*rule)(
       {.call = *call, .attrs = call->attrs(), .old_inputs = old_layouts});
-  if (!before.has_value() || before->inputs.size() != inputs_.size()) {
-    return false;
-  }
-  for (size_t k = 0; k < inputs_.size(); ++k) {
+  if (!before.has_value() || before->inputs.size() != num_inputs) return false;
+  for (size_t k = 0; k < num_inputs; ++k) {
     if (!old_layouts[k].defined()) old_layouts[k] = before->inputs[k];
-    if (!new_layouts[k].defined()) new_layouts[k] = before->inputs[k];
+    if (arrives_changed && !arrived[k].defined())
+      arrived[k] = before->inputs[k];
   }
 
   // What the call is to become.
@@ -592,15 +613,14 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
   }
 
   // How the operator, with the attributes that it has now, sees its inputs.
-  const std::optional<InferredLayouts> after =
-      (*rule)({.call = *call,
-               .attrs = changed.attrs,
-               .old_inputs = old_layouts,
-               .changed = true,
-               .new_inputs = new_layouts});
+  std::optional<InferredLayouts> after = (*rule)({.call = *call,
+                                                  .attrs = changed.attrs,
+                                                  .old_inputs = old_layouts,
+                                                  .changed = true,
+                                                  .new_inputs = new_layouts});
   const TupleTypeNode* results = call->tuple_type();
   const size_t num_outputs = results == nullptr ? 1 : results->fields().size();
-  if (!after.has_value() || after->inputs.size() != inputs_.size() ||
+  if (!after.has_value() || after->inputs.size() != num_inputs ||
       before->outputs.size() != num_outputs ||
       after->outputs.size() != num_outputs) {
     return false;
@@ -608,15 +628,20 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
 
   absl::InlinedVector<Expr, 6> args;
   bool same = changed.op.get() == op;
-  size_t next = 0;
-  for (const int arg : graph_.args(i)) {
-    absl::StatusOr<Expr> arranged =
-        changed.args.empty()
-            ? ArrangeArg(arg, *before, *after, next)
-            : ArrangeNewArg(changed.args[args.size()], *before, *after, next);
-    if (!arranged.ok()) return annotated(arranged.status());
-    same &= *arranged == call->arg(static_cast<int>(args.size()));
-    args.push_back(*std::move(arranged));
+  if (!arrives_changed && changed.args.empty() && ArgsAreOriginal(i) &&
+      after->inputs == before->inputs) {
+    args.assign(call->args().begin(), call->args().end());
+  } else {
+    size_t next = 0;
+    for (const int arg : graph_.args(i)) {
+      absl::StatusOr<Expr> arranged =
+          changed.args.empty()
+              ? ArrangeArg(arg, *before, *after, next)
+              : ArrangeNewArg(changed.args[args.size()], *before, *after, next);
+      if (!arranged.ok()) return annotated(arranged.status());
+      same &= *arranged == call->arg(static_cast<int>(args.size()));
+      args.push_back(*std::move(arranged));
+    }
   }
   same &=
       after->attrs == call->attrs() || AttrsEqual(after->attrs, call->attrs());
@@ -642,13 +667,15 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
 
   if (results == nullptr) {
     values_[i].expr = std::move(result);
-    values_[i].change = AddChange(before->outputs[0], after->outputs[0]);
+    values_[i].change =
+        AddChange(std::move(before->outputs[0]), std::move(after->outputs[0]));
     return true;
   }
   TupleValue tuple{.original = call, .call = same ? Expr(call) : result};
   tuple.fields.resize(num_outputs);
   for (size_t k = 0; k < num_outputs; ++k) {
-    tuple.fields[k].change = AddChange(before->outputs[k], after->outputs[k]);
+    tuple.fields[k].change =
+        AddChange(std::move(before->outputs[k]), std::move(after->outputs[k]));
   }
   values_[i].tuple = static_cast<int>(tuples_.size());
   tuples_.push_back(std::move(tuple));

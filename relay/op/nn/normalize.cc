@@ -84,11 +84,17 @@ absl::StatusOr<Value> ComputeBatchNorm(const CallNode& call,
 // Layout rules.
 
 std::optional<InferredLayouts> InferBatchNormLayouts(const LayoutQuery& query) {
-  if (!query.old_inputs[0].defined()) return std::nullopt;
+  std::optional<InferredLayouts> result;
+  if (!query.old_inputs[0].defined()) return result;
   layouts::Followed data = layouts::FollowWithAxis<BatchNormAttrs>(query);
   const Layout& c = layouts::ChannelLayout();
-  return InferredLayouts{
-      {data.layout, c, c, c, c}, {data.layout, c, c}, std::move(data.attrs)};
+  result.emplace();
+  result->inputs.assign(5, c);
+  result->inputs[0] = data.layout;
+  result->outputs.assign(3, c);
+  result->outputs[0] = std::move(data.layout);
+  result->attrs = std::move(data.attrs);
+  return result;
 }
 
 std::optional<InferredLayouts> InferL2NormalizeLayouts(
