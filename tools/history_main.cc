@@ -18,6 +18,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
+#include "baton/instrument/history_page.h"
 #include "baton/instrument/history_text.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/tools/files.h"
@@ -39,10 +40,13 @@ constexpr char kUsage[] =
     "said\n"
     "  baton-history FILE find            the first execution after which "
     "--has, --lacks\n"
-    "                                     or --text holds\n\n"
+    "                                     or --text holds\n"
+    "  baton-history FILE html            one page that shows all of it, for a "
+    "browser\n\n"
     "Executions have the numbers of `log`; 0 is what the passes were given.\n";
 
 struct HistoryToolOptions {
+  std::string file;  // the name of the history
   std::string function;
   std::string format = "text";
   std::string op;
@@ -50,6 +54,7 @@ struct HistoryToolOptions {
   std::string has;
   std::string lacks;
   std::string text;
+  std::string output;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -81,6 +86,10 @@ struct HistoryToolOptions {
     v("text", &HistoryToolOptions::text,
       FlagSpec{.help = "The text of the module has a match (RE2).",
                .value = "RE",
+               .group = "Flags"});
+    v("output", &HistoryToolOptions::output,
+      FlagSpec{.help = "Writes to this file instead of standard output.",
+               .value = "FILE",
                .group = "Flags"});
   }
 };
@@ -151,6 +160,11 @@ constexpr Command kCommands[] = {
            history,
            {.has = options.has, .lacks = options.lacks, .text = options.text});
      }},
+    {"html", 0,
+     [](const History& history, const std::vector<std::string>& /*args*/,
+        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       return HistoryPage(history, options.file);
+     }},
 };
 
 absl::StatusOr<const Command*> FindCommand(const std::string& name) {
@@ -200,6 +214,7 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
                      command->num_args == 1 ? " number" : " numbers",
                      " of executions (see --help)"));
   }
+  options.file = rest[0];
   BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(rest[0]));
   BATON_ASSIGN_OR_RETURN(const History history,
                          ReadHistory(content.bytes, content.owner, rest[0]));
@@ -210,6 +225,9 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
     reports << "baton-history: " << history.left_out_tensors
             << " tensors are not in the file: where they stand, the text has "
                "others; record with --record_tensors to keep them\n";
+  }
+  if (!options.output.empty()) {
+    return WriteFileAtomically(options.output, text);
   }
   out << text << std::flush;
   return out ? absl::OkStatus()

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -43,6 +44,35 @@ std::string Record(const std::string& name, const std::string& args,
 
 RunResult History(const std::string& args) {
   return testing::RunBinary("tools/baton-history", args);
+}
+
+TEST(HistoryToolTest, Html) {
+  const std::string file =
+      Record("page", "--passes=InferType,FoldConstant,FuseOps");
+  const std::string page = Path("page.html");
+  std::filesystem::remove(page);
+  const RunResult r = History(file + " html --output=" + page);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.out, "");
+  std::ifstream in(page);
+  const std::string html((std::istreambuf_iterator<char>(in)),
+                         std::istreambuf_iterator<char>());
+  EXPECT_THAT(html, HasSubstr("<!DOCTYPE html>"));
+  EXPECT_THAT(html, HasSubstr("\"nn.relu\""));
+  EXPECT_EQ(History(file + " html").out, html);
+  // A history that is damaged leaves the page as it was.
+  const std::string damaged = Path("damaged.history");
+  std::filesystem::copy_file(file, damaged,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(damaged, 500);
+  const RunResult refused = History(damaged + " html --output=" + page);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("damaged.history: "));
+  EXPECT_EQ(std::filesystem::file_size(page), html.size());
+  const std::string nowhere = Path("no_folder/page.html");
+  const RunResult unwritten = History(file + " html --output=" + nowhere);
+  EXPECT_EQ(unwritten.exit_code, 1);
+  EXPECT_THAT(unwritten.err, HasSubstr(nowhere));
 }
 
 TEST(HistoryToolTest, LogShowDiff) {

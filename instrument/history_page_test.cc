@@ -1,0 +1,246 @@
+#include "baton/instrument/history_page.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/pass_log.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/parallel.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::google::protobuf::Struct;
+using ::google::protobuf::Value;
+using ::testing::HasSubstr;
+using testing::IsOk;
+using ::testing::Not;
+
+constexpr char kProgram[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
+  %0 = nn.dense(%x, %w, units=None);
+  %1 = add(1f, 2f);
+  %2 = multiply(%0, %1);
+  nn.relu(%2)
+}
+def @other(%y: Tensor[(2), float32]) {
+  add(%y, add(3f, 4f))
+}
+)";
+
+HistoryOptions WithClock() {
+  HistoryOptions options;
+  options.clock = [now = std::make_shared<int64_t>(0)] { return *now += 1000; };
+  return options;
+}
+
+std::shared_ptr<HistoryRecorder> Record(const IRModule& module,
+                                        const Pass& pipeline,
+                                        int64_t threads = 1) {
+  auto recorder = std::make_shared<HistoryRecorder>(WithClock());
+  const PassContext context({.opt_level = 3,
+                             .config = {{ThreadsConfig().name(), threads}},
+                             .instruments = {recorder}});
+  context.Run([&] { return pipeline(module); }).status().IgnoreError();
+  return recorder;
+}
+
+std::shared_ptr<HistoryRecorder> Record(absl::string_view passes,
+                                        int64_t threads = 1) {
+  const absl::StatusOr<Pass> pipeline =
+      ParsePipeline(passes, PassRegistry::Global(), "passes");
+  EXPECT_THAT(pipeline, IsOk());
+  const absl::StatusOr<IRModule> module = ParseModule(kProgram, "model.relay");
+  EXPECT_THAT(module, IsOk());
+  return Record(*module, *pipeline, threads);
+}
+
+Pass Does(const std::string& name, const std::string& remark,
+          const std::string& error) {
+  return CreateModulePass(
+      [remark, error](IRModule module,
+                      const PassContext&) -> absl::StatusOr<IRModule> {
+        LogRemark({.kind = RemarkKind::kMissed, .reason = remark});
+        if (!error.empty()) return absl::InternalError(error);
+        return module;
+      },
+      {.name = name});
+}
+
+Struct ParseJson(const std::string& json) {
+  Struct result;
+  const auto status =
+      ::google::protobuf::util::JsonStringToMessage(json, &result);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return result;
+}
+
+const Value& At(const Struct& object, const std::string& field) {
+  const auto found = object.fields().find(field);
+  EXPECT_TRUE(found != object.fields().end()) << field;
+  static const auto* const kNone = new Value;
+  return found == object.fields().end() ? *kNone : found->second;
+}
+
+int Size(const Struct& object, const std::string& field) {
+  return At(object, field).list_value().values_size();
+}
+
+TEST(HistoryPageTest, DataHoldEveryNodeOnce) {
+  const auto run = Record("InferType,FoldConstant,FuseOps");
+  const History& history = run->history();
+  const HistoryPageData page = PageDataOf(history);
+  const Struct data = ParseJson(page.content);
+  const int nodes = Size(data, "kinds");
+  EXPECT_GT(nodes, 20);
+  for (const char* field : {"titles", "types", "attrs", "num_args"}) {
+    EXPECT_EQ(Size(data, field), nodes) << field;
+  }
+  EXPECT_EQ(Size(data, "states"), history.states.size());
+  EXPECT_EQ(Size(data, "executions"), history.executions.size());
+  EXPECT_GT(Size(data, "remarks"), 0);
+  EXPECT_GT(Size(data, "diffs"), 0);
+  // Each state begins where those before it end.
+  double last = 0;
+  for (const Value& state : At(data, "states").list_value().values()) {
+    const double begin = At(state.struct_value(), "begin").number_value();
+    EXPECT_GE(begin, last);
+    last = begin;
+  }
+  EXPECT_LE(last, nodes);
+  // A run in which nothing changes holds the nodes of one state.
+  const Struct once =
+      ParseJson(PageDataOf(Record("InferType")->history()).content);
+  const Struct thrice = ParseJson(
+      PageDataOf(Record("InferType,InferType,InferType")->history()).content);
+  EXPECT_EQ(Size(once, "kinds"), Size(thrice, "kinds"));
+  EXPECT_LT(Size(once, "executions"), Size(thrice, "executions"));
+}
+
+TEST(HistoryPageTest, OperandsComeBeforeThoseThatTakeThem) {
+  const auto run = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
+  const Struct data = ParseJson(PageDataOf(run->history()).content);
+  int next = 0;
+  const auto& args = At(data, "args").list_value();
+  const auto& counts = At(data, "num_args").list_value();
+  for (int node = 0; node < counts.values_size(); ++node) {
+    for (int i = 0; i < counts.values(node).number_value(); ++i) {
+      const double difference = args.values(next++).number_value();
+      EXPECT_GT(difference, 0) << node;
+      EXPECT_LE(difference, node);
+    }
+  }
+  EXPECT_EQ(next, args.values_size());
+}
+
+TEST(HistoryPageTest, NodesHaveTypesAttributesAndPlaces) {
+  const auto run = Record("InferType,FoldConstant");
+  const std::string content = PageDataOf(run->history()).content;
+  EXPECT_THAT(content, HasSubstr("\"Tensor[(2, 3), float32]\""));
+  EXPECT_THAT(content, HasSubstr("\"nn.dense\""));
+  EXPECT_THAT(content, HasSubstr("\"model.relay\""));
+  const Struct data = ParseJson(content);
+  const Struct& places = At(data, "places").struct_value();
+  EXPECT_GT(Size(places, "nodes"), 5);
+  EXPECT_EQ(Size(places, "nodes"), Size(places, "lines"));
+}
+
+TEST(HistoryPageTest, AFileTellsWhatTheRunTells) {
+  const auto run = Record("InferType,FoldConstant,FuseOps");
+  const absl::StatusOr<HistoryBytes> bytes = WriteHistory(run->history());
+  ASSERT_THAT(bytes, IsOk());
+  const std::string text = bytes->ToString();
+  BATON_ASSERT_OK_AND_ASSIGN(const History read,
+                             ReadHistory(text, nullptr, "run.history"));
+  const HistoryPageData page = PageDataOf(read);
+  EXPECT_EQ(page.times, PageDataOf(run->history()).times);
+  BATON_ASSERT_OK_AND_ASSIGN(const History again,
+                             ReadHistory(text, nullptr, "run.history"));
+  EXPECT_EQ(page.content, PageDataOf(again).content);
+  EXPECT_EQ(Size(ParseJson(page.content), "kinds"),
+            Size(ParseJson(PageDataOf(run->history()).content), "kinds"));
+}
+
+TEST(HistoryPageTest, ThreadsMakeNoDifference) {
+  constexpr char kPasses[] = "InferType,FoldConstant,SimplifyInference,FuseOps";
+  const std::string one = PageDataOf(Record(kPasses)->history()).content;
+  for (const int64_t threads : {2, 16}) {
+    EXPECT_EQ(PageDataOf(Record(kPasses, threads)->history()).content, one)
+        << threads;
+  }
+}
+
+TEST(HistoryPageTest, NoNameEndsTheScript) {
+  const std::string hostile = absl::StrCat(
+      "</script><script>alert(1)</script><!-- \"'\\ \x01\x7F\xFF\xC3 "
+      "{{script}} ",
+      std::string(10000, 'n'));
+  IRModule module;
+  const Var x(hostile, {2});
+  module.Set(hostile,
+             Function({x}, Tuple({x, Constant(Tensor::Scalar(1.0f))})));
+  const auto run = Record(module, Does(hostile, hostile, hostile));
+  const HistoryPageData page = PageDataOf(run->history());
+  EXPECT_THAT(page.content, Not(HasSubstr("<")));
+  const Struct data = ParseJson(page.content);
+  bool found = false;
+  for (const Value& string : At(data, "strings").list_value().values()) {
+    found =
+        found || absl::StrContains(string.string_value(), "</script><script>");
+  }
+  EXPECT_TRUE(found);
+  const std::string html = HistoryPage(run->history(), hostile);
+  size_t scripts = 0;
+  for (size_t at = html.find("</script"); at != std::string::npos;
+       at = html.find("</script", at + 1)) {
+    ++scripts;
+  }
+  EXPECT_EQ(scripts, 3);
+  EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
+  EXPECT_THAT(html, HasSubstr("<title>&lt;/script&gt;"));
+  // The places of the parts are filled, and what is put in stays as it is.
+  EXPECT_THAT(html, Not(HasSubstr("{{style}}")));
+  EXPECT_THAT(html, HasSubstr("{{script}} nnn"));
+}
+
+TEST(HistoryPageTest, AHistoryWithoutAnything) {
+  const HistoryPageData page = PageDataOf(History());
+  EXPECT_EQ(Size(ParseJson(page.content), "states"), 0);
+  EXPECT_EQ(page.times, "{\"start\":[],\"total\":[]}");
+}
+
+TEST(HistoryPageTest, ThePageNeedsNothingElse) {
+  const std::string html =
+      HistoryPage(Record("InferType")->history(), "run.history");
+  EXPECT_THAT(html, HasSubstr("<title>run.history</title>"));
+  for (const char* other :
+       {"src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest"}) {
+    EXPECT_THAT(html, Not(HasSubstr(other)));
+  }
+}
+
+}  // namespace
+}  // namespace baton
