@@ -23,6 +23,7 @@
 #include "baton/instrument/tensor_error.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -116,6 +117,18 @@ absl::Status CheckValuesInstrument::ExitPassContext() {
   cache_.NextRound();
   cache_.NextRound();
   return absl::OkStatus();
+}
+
+Remark RemarkOf(const AddedError& error) {
+  const auto text = [](double value) { return absl::StrFormat("%.2g", value); };
+  return {.kind = RemarkKind::kAnalysis,
+          .reason = "the results differ from those before",
+          .args = {{"error", text(error.added.of_largest)},
+                   {"relative", text(error.added.relative)},
+                   {"ulp", text(error.added.ulp)},
+                   {"error_in_all", text(error.total.of_largest)}},
+          .pass = error.pass,
+          .execution = error.number};
 }
 
 std::string CheckValuesInstrument::LedgerText() const {
@@ -303,6 +316,7 @@ absl::Status CheckValuesInstrument::CheckTotal(const State& before,
   if (entry.added.absolute > 0 || entry.added.IsSpecial()) {
     entry.total = ResultError(*first_, is);
     ledger_.push_back(entry);
+    if (options_.added != nullptr) options_.added(entry);
   }
   if (options_.max_error.has_value() && !ledger_.empty() &&
       (entry.total.of_largest > *options_.max_error ||

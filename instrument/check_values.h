@@ -17,6 +17,7 @@
 #include "baton/instrument/compare_values.h"
 #include "baton/instrument/tensor_error.h"
 #include "baton/ir/module.h"
+#include "baton/ir/pass_log.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/kernel_cache.h"
 #include "baton/relay/runtime/value.h"
@@ -28,6 +29,14 @@ namespace baton {
 struct GivenValues {
   std::vector<Value> args;
   std::optional<Value> expected;
+};
+
+// The error that a pass added to the results of CheckValuesOptions::function.
+struct AddedError {
+  int64_t number = 0;  // of the execution
+  std::string pass;
+  TensorError added;
+  TensorError total;  // since the first pass
 };
 
 struct CheckValuesOptions {
@@ -55,15 +64,14 @@ struct CheckValuesOptions {
   // Called with LedgerText(), if there is any, when the context exits; may be
   // null.
   std::function<void(absl::string_view text)> ledger = {};
+  // Called with each entry of the ledger when it is made; may be null.
+  std::function<void(const AddedError& error)> added = {};
 };
 
-// The error that a pass added to the results of CheckValuesOptions::function.
-struct AddedError {
-  int64_t number = 0;  // of the execution
-  std::string pass;
-  TensorError added;
-  TensorError total;  // since the first pass
-};
+// For the history of the run: what the execution did to the results, with the
+// particulars `error` and `error_in_all` (of the largest element), `relative`
+// and `ulp`.
+Remark RemarkOf(const AddedError& error);
 
 // Evaluates functions on random arguments before and after each pass that
 // changes the module. An error names the first pass whose result computes

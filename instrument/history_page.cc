@@ -477,7 +477,7 @@ std::string PageWriter::Origins() {
                              ? int64_t{0}
                              : history_.origin_runs[run].execution};
   }
-  std::vector<int64_t> made, sources, executions;
+  std::vector<int64_t> made, counts, sources, executions;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const From* origin = from.Find(nodes_[i]);
     if (origin == nullptr) continue;
@@ -493,10 +493,12 @@ std::string PageWriter::Origins() {
     const int64_t index = IndexOf(source);
     if (index < 0 || index == static_cast<int64_t>(i)) continue;
     made.push_back(static_cast<int64_t>(i));
+    counts.push_back(1);
     sources.push_back(static_cast<int64_t>(i) - index);
     executions.push_back(execution);
   }
   return absl::StrCat("{\"made\":", Differences(made),
+                      ",\"num_from\":", Numbers(counts),
                       ",\"from\":", Numbers(sources),
                       ",\"executions\":", Differences(executions), "}");
 }

@@ -68,6 +68,10 @@ const History& HistoryRecorder::history(int signal) {
   return history_;
 }
 
+void HistoryRecorder::AddRemark(Remark remark) {
+  if (options_.remarks) history_.remarks.push_back(std::move(remark));
+}
+
 absl::Status HistoryRecorder::EnterPassContext() {
   if (!open_.empty()) return absl::OkStatus();
   history_ = History();

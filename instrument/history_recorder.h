@@ -43,6 +43,8 @@ class HistoryRecorder final : public PassInstrument {
   // Up to now. Valid until the next pass begins. `signal`: what ends the
   // process, if anything does.
   const History& history(int signal = 0);
+  // What another instrument found out about an execution that has ended.
+  void AddRemark(Remark remark);
 
   absl::Status EnterPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,

@@ -75,6 +75,28 @@ TEST(HistoryToolTest, Html) {
   EXPECT_THAT(unwritten.err, HasSubstr(nowhere));
 }
 
+TEST(HistoryToolTest, WhatPassesDidToTheResultsIsInTheHistory) {
+  const std::string program = Path("norm.relay");
+  std::ofstream(program)
+      << "#[version = \"0.0.5\"]\n"
+         "def @main(%x: Tensor[(1, 3), float32], %g: Tensor[(3), float32], "
+         "%b: Tensor[(3), float32], %m: Tensor[(3), float32], "
+         "%v: Tensor[(3), float32]) {\n"
+         "  nn.batch_norm(%x, %g, %b, %m, %v).0\n"
+         "}\n";
+  const std::string history = Path("norm.history");
+  const RunResult r = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(program, " --emit=none --check_values --record=", history,
+                   " --passes=InferType,SimplifyInference"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(
+      History(history + " why 1").out,
+      HasSubstr("SimplifyInference: the results differ from those before "
+                "(error "));
+  EXPECT_THAT(History(history + " html").out, HasSubstr("\"error_in_all\""));
+}
+
 TEST(HistoryToolTest, LogShowDiff) {
   const std::string file =
       Record("run", "--passes=InferType,FoldConstant,FuseOps");

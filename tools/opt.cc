@@ -398,10 +398,17 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   watch.has_registered_ = !more.empty();
   for (auto& instrument : more) add(std::move(instrument));
   // Those that may find fault come last: the others have seen the culprit.
+  std::function<void(const AddedError&)> added;
+  if (watch.recorder_ != nullptr) {
+    added = [recorder = watch.recorder_](const AddedError& error) {
+      recorder->AddRemark(RemarkOf(error));
+    };
+  }
   BATON_ASSIGN_OR_RETURN(
-      more, CheckingInstruments(run, [&console](absl::string_view text) {
-        console.Report(text);
-      }));
+      more,
+      CheckingInstruments(
+          run, [&console](absl::string_view text) { console.Report(text); },
+          std::move(added)));
   for (auto& instrument : more) add(std::move(instrument));
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {

@@ -195,7 +195,8 @@ absl::StatusOr<PassInstruments> SkippingInstruments(const RunOptions& run) {
 }
 
 absl::StatusOr<PassInstruments> CheckingInstruments(
-    const RunOptions& run, std::function<void(absl::string_view)> report) {
+    const RunOptions& run, std::function<void(absl::string_view)> report,
+    std::function<void(const AddedError&)> added) {
   PassInstruments instruments;
   if (run.verify_each) {
     instruments.push_back(std::make_shared<VerifyInstrument>());
@@ -209,6 +210,7 @@ absl::StatusOr<PassInstruments> CheckingInstruments(
   if (run.check_values) {
     BATON_ASSIGN_OR_RETURN(CheckValuesOptions check, ValuesOf(run));
     if (run.max_error >= 0) check.ledger = report;
+    check.added = std::move(added);
     check.not_compared = [report = std::move(report)](absl::string_view line) {
       report(absl::StrCat("--check_values: ", line, "\n"));
     };

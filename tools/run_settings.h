@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/instrument/check_values.h"
 #include "baton/ir/module.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/tools/instruments.h"
@@ -47,10 +48,12 @@ absl::StatusOr<PassInstruments> RegisteredInstruments(
 absl::StatusOr<PassInstruments> SkippingInstruments(const RunOptions& run);
 
 // Those that look for mistakes: --verify_each, --verify_contracts,
-// --verify_roundtrip, --check_values. Lines that are no errors go to `report`.
+// --verify_roundtrip, --check_values. Lines that are no errors go to `report`,
+// and so do errors that passes added to the results to `added`, if it is there.
 // An error if the files of --inputs and --expect cannot be read.
 absl::StatusOr<PassInstruments> CheckingInstruments(
-    const RunOptions& run, std::function<void(absl::string_view)> report);
+    const RunOptions& run, std::function<void(absl::string_view)> report,
+    std::function<void(const AddedError&)> added = nullptr);
 
 // For PipelineSettings::prepare: gives `main` the arguments of --inputs as
 // constants. Null without --inputs.

@@ -14,7 +14,9 @@
 // A change of `diffs`: kind, function, before, after, place, from, to, from
 // function, then five numbers for each field: name, texts and nodes before and
 // after. A remark: kind, execution, node, reason, then three for each
-// particular: name, text, node.
+// particular: name, text, node. `origins`: of nodes that were `made`, by which
+// `executions`, and `num_from` nodes each that they were made from, as
+// differences.
 
 const Kind = {
   OTHER: 0,
@@ -136,10 +138,12 @@ class Data {
     });
     this.origins = new Map();
     const executions = sums(content.origins.executions);
+    let from = 0;
     sums(content.origins.made).forEach((node, i) => {
-      this.origins.set(
-          node,
-          {from: node - content.origins.from[i], execution: executions[i]});
+      const end = from + content.origins.num_from[i];
+      const nodes = content.origins.from.slice(from, end).map((d) => node - d);
+      from = end;
+      this.origins.set(node, {from: nodes, execution: executions[i]});
     });
     this.counts = [];
     for (let i = 0; i < content.counts.length; i += 3) {

@@ -2,7 +2,6 @@
 // keys move over it.
 
 const TOUCH_NAMES = ['dropped', 'made', 'moved', 'changed'];
-const ROW = 400;  // the height of a row of boxes that are looked up together
 const TOUCH_SIGNS = ['−', '+', '›', '~'];
 
 class GraphView {
@@ -23,6 +22,7 @@ class GraphView {
     this.dirty = false;
     this.rows = [];
     this.drawn = 0;
+    this.stamp = 0;
     this.widths = new Map();
     this.measureContext = document.createElement('canvas').getContext('2d');
     this.readColors(frame);
@@ -90,27 +90,7 @@ class GraphView {
       if (box.touch >= 0) this.touched.push(box);
     }
     this.touched.sort((a, b) => a.y - b.y || a.x - b.x);
-    // Which boxes and lines are at which height.
-    this.rows = [];
-    const put = (y0, y1, what, list) => {
-      const last = Math.floor(y1 / ROW);
-      for (let r = Math.max(0, Math.floor(y0 / ROW)); r <= last; ++r) {
-        if (this.rows[r] === undefined) this.rows[r] = {boxes: [], lines: []};
-        this.rows[r][list].push(what);
-      }
-    };
-    for (const box of drawing.boxes) put(box.y, box.y + box.h, box, 'boxes');
-    for (const line of drawing.lines) {
-      const p = line.points;
-      let low = Infinity, high = -Infinity;
-      for (let i = 0; i < p.length; i += 2) {
-        low = Math.min(low, p[i]);
-        high = Math.max(high, p[i]);
-      }
-      line.low = low;
-      line.high = high;
-      put(p[1], p[p.length - 1], line, 'lines');
-    }
+    this.rows = drawing.rows;
     this.resize();
     if (!keep) this.home();
     this.redraw();
@@ -127,7 +107,8 @@ class GraphView {
       const box = this.touched[0] || this.drawing.boxes[0];
       const tall = this.drawing.h * this.scale > this.height - 40;
       if (tall && this.touched.length > 0) {
-        this.top = Math.min(20, this.height / 3 - box.y * this.scale);
+        this.top = this.height / 3 - box.y * this.scale;
+        this.keepFull();
       }
       const x = (box.x + box.w / 2) * this.scale + this.left;
       if (x < 60 || x > this.width - 60) this.left += this.width / 2 - x;
@@ -165,21 +146,26 @@ class GraphView {
     this.top = Math.max(margin - h, Math.min(this.height - margin, this.top));
   }
 
+  // No empty space above or below a graph that is higher than the view.
+  keepFull() {
+    const h = this.drawing.h * this.scale;
+    if (h > this.height - 40) {
+      this.top = Math.max(this.height - h - 20, Math.min(20, this.top));
+    }
+  }
+
   select(box, center) {
     this.selected = box;
     if (box !== null) {
       if (center && this.scale < 0.45) this.zoom(0.8 / this.scale);
-      const x = (box.x + box.w / 2) * this.scale + this.left;
-      const y = (box.y + Math.min(box.h, 60) / 2) * this.scale + this.top;
-      const marginX = Math.min(90, this.width / 4);
-      const marginY = Math.min(70, this.height / 4);
-      if (center || x < marginX || x > this.width - marginX) {
-        if (x < marginX || x > this.width - marginX) {
-          this.left += this.width / 2 - x;
-        }
+      const {x, y, w, h} = this.placeOf(box);
+      const margin = Math.min(30, this.width / 8, this.height / 8);
+      if (x < margin || x + w > this.width - margin) {
+        this.left += this.width / 2 - x - w / 2;
       }
-      if (y < marginY || y > this.height - marginY) {
-        this.top += this.height / 2 - y;
+      if (y < margin || y + Math.min(h, this.height / 2) > this.height - margin) {
+        this.top += this.height / 2 - y - Math.min(h, this.height / 2) / 2;
+        this.keepFull();
       }
     }
     this.redraw();
@@ -443,24 +429,35 @@ class GraphView {
       y0: -this.top / s,
       y1: (this.height - this.top) / s,
     };
-    const boxes = new Set();
-    const lines = new Set();
+    // A box or line may be in several rows.
+    const stamp = ++this.stamp;
+    const shown = [];
+    const lines = [];
+    const small = 1 / s;  // a pixel
     const last = Math.min(this.rows.length - 1, Math.floor(view.y1 / ROW));
     for (let r = Math.max(0, Math.floor(view.y0 / ROW)); r <= last; ++r) {
       const row = this.rows[r];
       if (row === undefined) continue;
       for (const box of row.boxes) {
-        if (box.x <= view.x1 && box.x + box.w >= view.x0) boxes.add(box);
+        if (box.stamp === stamp || box.x > view.x1 || box.x + box.w < view.x0) {
+          continue;
+        }
+        box.stamp = stamp;
+        shown.push(box);
       }
       for (const line of row.lines) {
-        if (line.low <= view.x1 && line.high >= view.x0) lines.add(line);
+        if (line.stamp === stamp || line.low > view.x1 || line.high < view.x0 ||
+            line.size < small) {
+          continue;
+        }
+        line.stamp = stamp;
+        lines.push(line);
       }
     }
-    const shown = Array.from(boxes).sort((a, b) => a.depth - b.depth);
     this.drawn = shown.length;
-    for (const box of shown) {
-      if (box.container && box.open) this.paintOpen(c, box);
-    }
+    const open = shown.filter((box) => box.container && box.open);
+    open.sort((a, b) => a.depth - b.depth);
+    for (const box of open) this.paintOpen(c, box);
     this.paintLines(c, lines);
     if (s < 0.2) {
       this.paintDots(c, shown);
@@ -533,21 +530,35 @@ class GraphView {
     c.lineTo(x + 3.2, y - 6);
   }
 
-  // From far away: rectangles, by colour.
+  // From far away: rectangles of at least a pixel, by colour. Of those on one
+  // pixel, one of each colour.
   paintDots(c, boxes) {
+    const pixel = 1 / this.scale;
+    const crowded = 60 * this.scale < 1;
     const groups = new Map();
     for (const box of boxes) {
       if (box.port || (box.container && box.open)) continue;
       const color = this.hits !== null && this.hits.has(box) ?
           this.colors.hit :
           box.touch >= 0 ? this.colors.touch[box.touch] : this.colors.muted;
-      if (!groups.has(color)) groups.set(color, []);
-      groups.get(color).push(box);
+      let group = groups.get(color);
+      if (group === undefined) {
+        group = {list: [], taken: new Set()};
+        groups.set(color, group);
+      }
+      if (crowded) {
+        const at = Math.floor(box.y / pixel) * 16384 + Math.floor(box.x / pixel);
+        if (group.taken.has(at)) continue;
+        group.taken.add(at);
+      }
+      group.list.push(box);
     }
-    for (const [color, list] of groups) {
+    for (const [color, {list}] of groups) {
       c.fillStyle = color;
       c.beginPath();
-      for (const box of list) c.rect(box.x, box.y, box.w, box.h);
+      for (const box of list) {
+        c.rect(box.x, box.y, Math.max(box.w, pixel), Math.max(box.h, pixel));
+      }
       c.fill();
     }
   }

@@ -262,8 +262,8 @@ const GAP_X = 18, GAP_Y = 26, DUMMY = 10;
 function* layered(boxes) {
   const n = boxes.length;
   let steps = 0;
-  // Ranks: below all that it takes; then, unless it takes more than it gives,
-  // just above its users.
+  // Ranks: below all that it takes; then just above its users, unless it takes
+  // more than it gives.
   const rank = new Int32Array(n);
   const users = boxes.map(() => []);
   for (let i = 0; i < n; ++i) {
@@ -273,8 +273,17 @@ function* layered(boxes) {
       users[from].push(i);
     }
   }
+  // Below the input: what is not, such as the arithmetic of weights, has no
+  // other reason to be high up.
+  const below = new Uint8Array(n);
+  for (let i = 0; i < n; ++i) {
+    if (boxes[i].isInput || boxes[i].inputs.some((from) => below[from])) {
+      below[i] = 1;
+    }
+  }
   for (let i = n - 1; i >= 0; --i) {
-    if (users[i].length < boxes[i].inputs.length || users[i].length === 0) {
+    if (users[i].length === 0 ||
+        (below[i] && users[i].length < boxes[i].inputs.length)) {
       continue;
     }
     let least = Infinity;
@@ -328,90 +337,105 @@ function* layered(boxes) {
   });
   ranks.forEach(number);
   const key = new Float64Array(nodes.length);
+  const arrange = (row, down) => {
+    if (row.length < 2) return;
+    for (const index of row) {
+      const near = down ? nodes[index].up : nodes[index].down;
+      let sum = 0;
+      for (const other of near) sum += place[other];
+      key[index] = near.length === 0 ? place[index] : sum / near.length;
+    }
+    row.sort((a, b) => key[a] - key[b] || place[a] - place[b]);
+    number(row);
+  };
   for (let sweep = 0; sweep < 4; ++sweep) {
     const down = sweep % 2 === 0;
     for (let k = 0; k < numRanks; ++k) {
       const row = ranks[down ? k : numRanks - 1 - k];
+      arrange(row, down);
       steps += row.length;
-      if (steps > 3000) {
+      if (steps > 2000) {
         steps = 0;
         yield;
       }
-      if (row.length < 2) continue;
-      for (const index of row) {
-        const near = down ? nodes[index].up : nodes[index].down;
-        let sum = 0;
-        for (const other of near) sum += place[other];
-        key[index] = near.length === 0 ? place[index] : sum / near.length;
-      }
-      row.sort((a, b) => key[a] - key[b] || place[a] - place[b]);
-      number(row);
     }
   }
 
   // Across: as near to the neighbours as the order allows (isotonic regression,
   // by pooling adjacent violators).
-  const settle = (row, wish) => {
-    const pools = [];
+  let widest = 0;
+  for (const row of ranks) widest = Math.max(widest, row.length);
+  const wish = new Float64Array(nodes.length);
+  const offsets = new Float64Array(widest);
+  const sums = new Float64Array(widest);
+  const weights = new Float64Array(widest);
+  const begins = new Int32Array(widest);
+  const settle = (row) => {
+    let pools = 0;
     let offset = 0;
-    row.forEach((index, i) => {
-      const node = nodes[index];
+    for (let i = 0; i < row.length; ++i) {
+      const node = nodes[row[i]];
       if (i > 0) {
         const before = nodes[row[i - 1]];
         offset += (before.w + node.w) / 2 +
             (before.dummy && node.dummy ? GAP_X / 2 : GAP_X);
       }
-      node.offset = offset;
-      const weight = node.dummy ? 4 : 1;
-      let pool = {sum: (wish[index] - offset) * weight, weight, from: i};
-      while (pools.length > 0) {
-        const above = pools[pools.length - 1];
-        if (above.sum / above.weight <= pool.sum / pool.weight) break;
-        pools.pop();
-        pool = {
-          sum: above.sum + pool.sum,
-          weight: above.weight + pool.weight,
-          from: above.from,
-        };
+      offsets[i] = offset;
+      let weight = node.dummy ? 4 : 1;
+      let sum = (wish[row[i]] - offset) * weight;
+      let begin = i;
+      while (pools > 0 && sums[pools - 1] * weight > sum * weights[pools - 1]) {
+        --pools;
+        sum += sums[pools];
+        weight += weights[pools];
+        begin = begins[pools];
       }
-      pools.push(pool);
-    });
-    pools.forEach((pool, k) => {
-      const end = k + 1 < pools.length ? pools[k + 1].from : row.length;
-      for (let i = pool.from; i < end; ++i) {
-        nodes[row[i]].x = pool.sum / pool.weight + nodes[row[i]].offset;
-      }
-    });
+      sums[pools] = sum;
+      weights[pools] = weight;
+      begins[pools] = begin;
+      ++pools;
+    }
+    for (let k = 0; k < pools; ++k) {
+      const end = k + 1 < pools ? begins[k + 1] : row.length;
+      const x = sums[k] / weights[k];
+      for (let i = begins[k]; i < end; ++i) nodes[row[i]].x = x + offsets[i];
+    }
   };
-  const wish = new Float64Array(nodes.length);
-  for (const row of ranks) settle(row, wish);
-  for (let sweep = 0; sweep < 8; ++sweep) {
+  // `mixed`: the neighbours on the other side count a little as well.
+  const approach = (row, down, mixed) => {
+    for (const index of row) {
+      const node = nodes[index];
+      let sum = 0, weight = 0;
+      for (const m of down ? node.up : node.down) {
+        sum += nodes[m].x;
+        weight += 1;
+      }
+      if (mixed) {
+        for (const m of down ? node.down : node.up) {
+          sum += 0.25 * nodes[m].x;
+          weight += 0.25;
+        }
+      }
+      wish[index] = weight === 0 ? node.x : sum / weight;
+    }
+    settle(row);
+  };
+  for (const row of ranks) settle(row);
+  yield;
+  // Very large graphs get fewer rounds. The last is only from above, so that
+  // chains are straight.
+  const sweeps = nodes.length > 20000 ? 5 : 9;
+  for (let sweep = 0; sweep < sweeps; ++sweep) {
     const down = sweep % 2 === 0;
+    const mixed = sweep > 1 && sweep < sweeps - 1;
     for (let k = 0; k < numRanks; ++k) {
       const row = ranks[down ? k : numRanks - 1 - k];
+      approach(row, down, mixed);
       steps += row.length;
-      if (steps > 3000) {
+      if (steps > 2000) {
         steps = 0;
         yield;
       }
-      for (const index of row) {
-        const node = nodes[index];
-        const near = down ? node.up : node.down;
-        const other = down ? node.down : node.up;
-        let sum = 0, weight = 0;
-        for (const m of near) {
-          sum += nodes[m].x;
-          weight += 1;
-        }
-        if (sweep > 1) {
-          for (const m of other) {
-            sum += 0.25 * nodes[m].x;
-            weight += 0.25;
-          }
-        }
-        wish[index] = weight === 0 ? node.x : sum / weight;
-      }
-      settle(row, wish);
     }
   }
 
@@ -473,6 +497,7 @@ function* layered(boxes) {
 // --- The drawing -------------------------------------------------------------
 
 const PAD = 14, HEAD = 26;
+const ROW = 400;  // the height of a row of boxes that are looked up together
 
 // The boxes and lines of a function, at their places.
 //   options.open    keys of what is expanded: functions and blocks
@@ -480,8 +505,8 @@ const PAD = 14, HEAD = 26;
 //   options.blocks  whether repeated blocks are collapsed
 //   options.functions  whether functions are expanded
 //   options.measure text -> width in pixels
-// Returns {boxes, lines, w, h}: boxes are what stands in one plane, with the
-// containers before what they hold; see Box below for the fields.
+// Returns {boxes, lines, rows, w, h, itemsByNode}: containers come before what
+// they hold; `rows` has the boxes and lines at each height, in steps of ROW.
 function* drawingOf(data, fn, options) {
   const boxes = [];
   const lines = [];
@@ -571,10 +596,10 @@ function* drawingOf(data, fn, options) {
     const blocks = items.length > 12 ? yield* blocksOf(data, items) : [];
     const entries = [];
     const entryOf = new Array(items.length);
-    let steps = 0;
-    const itemBox = (i, within) => {
-      if (++steps % 50 === 0) within.pause = true;
+    const input = isFunction ? data.args(root)[0] : -1;
+    const itemBox = (i) => {
       const box = boxOf(items[i], `${prefix}${items[i].node}`, depth);
+      box.isInput = items[i].node === input;
       size(box);
       if (box.container) {
         box.fill = () => functionPlane(box.fn, `${box.key}/`, depth + 1, true);
@@ -586,7 +611,7 @@ function* drawingOf(data, fn, options) {
       if (i % 100 === 0) yield;
       const block = items[i].block;
       if (block === null) {
-        const box = itemBox(i, {});
+        const box = itemBox(i);
         entryOf[i] = entries.length;
         box.inputs = items[i].inputs.map((from) => entryOf[from]);
         entries.push({box});
@@ -599,7 +624,7 @@ function* drawingOf(data, fn, options) {
         if (items[i].block === block) {
           members.push(i);
         } else {
-          const box = itemBox(i, {});
+          const box = itemBox(i);
           entryOf[i] = entries.length;
           entries.push({box});
         }
@@ -657,6 +682,7 @@ function* drawingOf(data, fn, options) {
               key: `${key}i${from}`,
               node: items[from].node,
               port: true,
+              isInput: true,
               container: false,
               inputs: [],
               x: 0,
@@ -672,7 +698,7 @@ function* drawingOf(data, fn, options) {
           });
         }
         for (const m of members) {
-          const b = itemBox(m, {});
+          const b = itemBox(m);
           b.depth = depth + 1;
           b.inputs = items[m].inputs.filter((from) => innerOf.has(from))
                          .map((from) => innerOf.get(from));
@@ -727,15 +753,35 @@ function* drawingOf(data, fn, options) {
       });
     }
   }
+  // Neighbours, and which boxes and lines are at which height.
+  const rows = [];
+  const put = (top, bottom, what, list) => {
+    const last = Math.floor(bottom / ROW);
+    for (let r = Math.max(0, Math.floor(top / ROW)); r <= last; ++r) {
+      if (rows[r] === undefined) rows[r] = {boxes: [], lines: []};
+      rows[r][list].push(what);
+    }
+  };
   for (const box of boxes) {
+    if (++steps % 1000 === 0) yield;
     box.above = [];
     box.below = [];
+    put(box.y, box.y + box.h, box, 'boxes');
   }
   for (const line of lines) {
+    if (++steps % 1000 === 0) yield;
     line.from.below.push(line.to);
     line.to.above.push(line.from);
+    const p = line.points;
+    line.low = line.high = p[0];
+    for (let i = 2; i < p.length; i += 2) {
+      line.low = Math.min(line.low, p[i]);
+      line.high = Math.max(line.high, p[i]);
+    }
+    line.size = Math.max(line.high - line.low, p[p.length - 1] - p[1]);
+    put(p[1], p[p.length - 1], line, 'lines');
   }
-  return {boxes, lines, w: all.w, h: all.h, itemsByNode};
+  return {boxes, lines, rows, w: all.w, h: all.h, itemsByNode};
 }
 
 function cut(text) {

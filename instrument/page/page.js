@@ -175,6 +175,7 @@ class Page {
       const trouble = this.failure(e);
       const change = make('span', {class: 'change'});
       let said = 'changed nothing';
+      const drift = this.drift(e);
       if (trouble !== '') {
         change.append(make('span', {class: 'trouble'}, trouble));
         said = trouble;
@@ -192,6 +193,10 @@ class Page {
         change.append('state not kept');
         said = 'state not kept';
       }
+      if (drift !== null) {
+        change.append(make('b', {class: 'drift'}, ` drift ${drift.error}`));
+        said += `, numeric drift ${drift.error}, in all ${drift.error_in_all}`;
+      }
       const bar = make('i', {});
       bar.style.left = `${Math.min(99, 100 * e.start / end)}%`;
       bar.style.width = `${100 * e.total / end}%`;
@@ -206,6 +211,21 @@ class Page {
       change.style.paddingLeft = label.style.paddingLeft;
     }
     $('passes').append(rows);
+  }
+
+  // What a check of values found: by how much the results of an execution are
+  // off, of their largest element; null if they are not, or nobody looked.
+  drift(e) {
+    if (this.drifts === undefined) {
+      this.drifts = new Map();
+      for (const remark of this.data.remarks) {
+        if (!remark.args.some((arg) => arg.name === 'error_in_all')) continue;
+        this.drifts.set(
+            remark.execution,
+            Object.fromEntries(remark.args.map((arg) => [arg.name, arg.text])));
+      }
+    }
+    return this.drifts.get(e.index) || null;
   }
 
   // Self times as bars, the memory of the states as a line.
@@ -359,6 +379,7 @@ class Page {
           'button', {
             type: 'button',
             class: KIND_CLASSES[kind],
+            'aria-label': `${counts[kind]} ${TOUCH_NAMES[kind]}`,
             title: kind === DROPPED ? 'Shown before the pass' : 'To the next one',
             onclick: () => this.nextOf(kind),
           },
@@ -383,10 +404,11 @@ class Page {
     const state = this.state();
     const fn = this.functionNode();
     const note = $('graph-note');
-    graph.setAttribute(
-        'aria-label',
-        visible(`Graph of @${this.functionName || ''} ${this.side} ${
-            this.passTitle(this.current)}`));
+    const caption = visible(`Graph of @${this.functionName || ''} ${
+        this.current === null ? 'before all passes' :
+                                `${this.side} ${this.passTitle(this.current)}`}`);
+    graph.setAttribute('aria-label', caption);
+    $('graph-bar').dataset.caption = caption;
     if (fn < 0) {
       note.hidden = false;
       note.textContent = state === undefined ? 'The history has no state.' :
@@ -717,25 +739,28 @@ class Page {
     }
     return last;
   }
-  remarkEntry(remark, withPass) {
+  // `inGroup`: the kind and the reason are above it.
+  remarkEntry(remark, inGroup) {
     const {data} = this;
     const e = data.executions[remark.execution];
     const state = data.states[e.before];
     const entry = make('div', {class: `remark ${remark.kind}`});
-    entry.append(make('span', {class: 'kind'}, remark.kind));
-    if (withPass) {
-      entry.append(make('button', {type: 'button', class: 'link', onclick: () => this.selectPass(e)},
-                        this.passTitle(e)), ' ');
+    if (!inGroup) {
+      entry.append(
+          make('span', {class: 'kind'}, remark.kind),
+          make('button', {type: 'button', class: 'link', onclick: () => this.selectPass(e)},
+               this.passTitle(e)), ' ');
     }
-    if (remark.node >= 0) {
-      entry.append(this.remarkLink(e, state, remark.node), ': ');
+    if (remark.node >= 0) entry.append(this.remarkLink(e, state, remark.node));
+    if (!inGroup) {
+      entry.append(remark.node >= 0 ? ': ' : '', bdi(remark.reason));
     }
-    entry.append(bdi(remark.reason));
     remark.args.forEach((arg, i) => {
-      entry.append(i === 0 ? ' (' : ', ', bdi(arg.name), ' ');
+      entry.append(i > 0 ? ', ' : inGroup ? ' ' : ' (', make('span', {class: 'particular'}, bdi(arg.name)), ' ');
       entry.append(arg.node >= 0 ? this.remarkLink(e, state, arg.node) : bdi(arg.text));
-      if (i === remark.args.length - 1) entry.append(')');
+      if (i === remark.args.length - 1 && !inGroup) entry.append(')');
     });
+    if (entry.childNodes.length === 0) entry.append('the function as a whole');
     return entry;
   }
   // Remarks are about what the pass was given.
@@ -785,7 +810,7 @@ class Page {
               bdi(remarks[0].reason), ' ',
               make('span', {class: 'count'}, countText(remarks.length)),
             ],
-            remarks.map((remark) => () => this.remarkEntry(remark, false)),
+            remarks.map((remark) => () => this.remarkEntry(remark, true)),
             list.length <= 12));
       }
     }
@@ -818,6 +843,11 @@ class Page {
       }
       pair('Memory', e.after < 0 ? held(data.states[e.before]) :
                      `${held(data.states[e.before])} before, ${held(data.states[e.after])} after`);
+      const drift = this.drift(e);
+      if (drift !== null) {
+        pair('Numeric drift', `${drift.error} of the largest element of the results (relative ${
+            drift.relative}, ${drift.ulp} ULP); ${drift.error_in_all} since the first pass`);
+      }
       if (e.error) pair('Error', make('span', {class: 'error'}, data.strings[e.error]));
       const counts = data.counts.filter((c) => c.name.startsWith(`${this.passName(e)}.`));
       for (const count of counts) {
@@ -897,7 +927,7 @@ class Page {
         (r) => r.node === node || r.args.some((arg) => arg.node === node));
     if (about.length > 0) {
       heading('Remarks');
-      for (const remark of about.slice(0, 100)) panel.append(this.remarkEntry(remark, true));
+      for (const remark of about.slice(0, 100)) panel.append(this.remarkEntry(remark, false));
     }
   }
   changeOf(node) {
@@ -913,46 +943,59 @@ class Page {
     panel.append(make('h3', {}, 'Where it comes from'));
     const list = make('ol', {class: 'chain', id: 'origin'});
     panel.append(list);
-    const seen = new Set();
-    for (let at = node; !seen.has(at); at = data.origins.get(at).from) {
-      seen.add(at);
-      const first = data.firstState(at);
-      const maker = data.makerOf(first);
-      const item = make('li', {});
-      if (at !== node) {
-        const e = maker;
-        item.append('from ', make('button', {
-          type: 'button',
-          class: 'link',
-          onclick: () => {
-            this.selectPass(e, true);
-            this.goTo(at, 'after');
-          },
-        }, bdi(data.line(data.states[first], at))), ' ');
+    const known = data.origins.size > 0;
+    const seen = new Set([node]);
+    const todo = [{at: node, depth: 0}];
+    const most = 40;
+    while (todo.length > 0 && list.childNodes.length < most) {
+      const {at, depth} = todo.pop();
+      list.append(this.originEntry(at, depth, node));
+      const from = data.origins.has(at) ? data.origins.get(at).from : [];
+      for (const next of from.slice().reverse()) {
+        if (seen.has(next)) continue;
+        seen.add(next);
+        todo.push({at: next, depth: depth + 1});
       }
-      item.append(make('span', {class: 'maker'},
-          maker === null ? (at === node ? 'In the program from the beginning' : 'in the program from the beginning') :
-                           (at === node ? 'Made by ' : 'made by ')));
-      if (maker !== null) {
-        item.append(make('button', {type: 'button', class: 'link', onclick: () => {
-          this.selectPass(maker, true);
-          this.goTo(at, 'after');
-        }}, this.passTitle(maker)));
-      }
-      const place = data.places.get(at);
-      if (place !== undefined) {
-        item.append(make('span', {}, ', at '), make('span', {class: 'code', id: 'place'}, bdi(place)));
-      }
-      list.append(item);
-      if (!data.origins.has(at)) {
-        if (maker !== null) {
-          list.append(make('li', {class: 'maker'},
-              data.origins.size === 0 ? 'What nodes were made from was not recorded.' :
-                                        'What it was made from was not told.'));
-        }
-        break;
+      if (from.length === 0 && data.firstState(at) > 0) {
+        const text = known ? 'What it was made from was not told.' :
+                             'What nodes were made from was not recorded.';
+        const item = make('li', {class: 'maker'}, text);
+        item.style.paddingLeft = `${12 * (depth + 1)}px`;
+        list.append(item);
       }
     }
+    if (todo.length > 0) list.append(make('li', {class: 'maker'}, 'and more'));
+  }
+  originEntry(at, depth, node) {
+    const {data} = this;
+    const first = data.firstState(at);
+    const origin = data.origins.get(at);
+    const maker = first === 0 ? null :
+        data.executions.find((e) => origin && e.number === origin.execution) ||
+            data.makerOf(first);
+    const item = make('li', {});
+    item.style.paddingLeft = `${12 * Math.min(depth, 8)}px`;
+    const show = () => {
+      this.selectPass(maker, true);
+      this.goTo(at, 'after');
+    };
+    if (at !== node) {
+      item.append('from ', make('button', {type: 'button', class: 'link', onclick: show},
+                                bdi(data.line(data.states[first], at))), ', ');
+    }
+    if (maker === null) {
+      item.append(at === node ? 'In the program from the beginning' :
+                                'in the program from the beginning');
+    } else {
+      item.append(make('span', {class: 'maker'}, at === node ? 'Made by ' : 'made by '),
+                  make('button', {type: 'button', class: 'link', onclick: show},
+                       this.passTitle(maker)));
+    }
+    const place = data.places.get(at);
+    if (place !== undefined) {
+      item.append(', at ', make('span', {class: 'code place'}, bdi(place)));
+    }
+    return item;
   }
 
   // --- Search --------------------------------------------------------------------
@@ -1230,7 +1273,7 @@ class Page {
       document.documentElement.classList.add('printing');
       for (let round = 0; round < 3; ++round) {
         for (const details of document.querySelectorAll('details:not([open])')) {
-          if (opened.length >= 60) break;
+          if (document.querySelectorAll('.entry').length > 200) break;
           details.open = true;
           details.dispatchEvent(new Event('toggle'));
           opened.push(details);
