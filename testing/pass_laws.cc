@@ -21,9 +21,7 @@
 #include "baton/instrument/check_values.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
-#include "baton/ir/op.h"
 #include "baton/ir/structural_equal.h"
-#include "baton/ir/type.h"
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
@@ -35,6 +33,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/testing/operation_count.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/round_trip.h"
@@ -68,36 +67,6 @@ bool Keeps(const Pass& pass, absl::string_view law) {
     if (exception.law == law) return false;
   }
   return true;
-}
-
-int64_t NumElements(const TensorTypeNode* type) {
-  int64_t n = 1;
-  for (const Dim& dim : type->shape()) n *= dim.is_const() ? dim.value() : 1;
-  return n;
-}
-
-// About how many multiplications and additions each expression takes once.
-int64_t NumOperations(const IRModule& module) {
-  int64_t result = 0;
-  for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* node) {
-      const TensorTypeNode* type = node->tensor_type();
-      if (type == nullptr || node->kind() != ExprKind::kCall) return;
-      const auto* call = static_cast<const CallNode*>(node);
-      int64_t per_element = 1;
-      // Of a convolution or a product: the weights that an element takes.
-      if (call->op_node() != nullptr && call->num_args() > 1 &&
-          absl::StartsWith(call->op_node()->name(), "nn.")) {
-        const TensorTypeNode* weight = call->arg(1)->tensor_type();
-        if (weight != nullptr && !weight->shape().empty() &&
-            weight->shape()[0].is_const() && weight->shape()[0].value() > 0) {
-          per_element = NumElements(weight) / weight->shape()[0].value();
-        }
-      }
-      result += NumElements(type) * (per_element + 1);
-    });
-  }
-  return result;
 }
 
 bool HasEffects(const Function& function) {

@@ -59,8 +59,9 @@ std::vector<Part> Split(absl::string_view text) {
 
 }  // namespace
 
-std::vector<InputModule> ParseModules(std::string text, const std::string& name,
-                                      bool split, Diagnostics& diagnostics) {
+std::vector<std::shared_ptr<const Source>> SourcesOf(std::string text,
+                                                     const std::string& name,
+                                                     bool split) {
   std::vector<std::shared_ptr<const Source>> sources;
   if (split) {
     for (const Part& part : Split(text)) {
@@ -70,18 +71,29 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
   } else {
     sources.push_back(std::make_shared<const Source>(name, std::move(text)));
   }
+  return sources;
+}
+
+InputModule ParseInput(const std::shared_ptr<const Source>& source,
+                       Diagnostics& diagnostics) {
+  Diagnostics found;  // in this module
+  InputModule input;
+  input.module = ParseModule(source, found);
+  input.line = source->PositionOf(0).line;
+  InferTypes(input.module, found);
+  if (!found.has_errors()) CheckWellFormed(input.module, found);
+  for (const Diagnostic& diagnostic : found.list()) {
+    diagnostics.Add(diagnostic);
+  }
+  return input;
+}
+
+std::vector<InputModule> ParseModules(std::string text, const std::string& name,
+                                      bool split, Diagnostics& diagnostics) {
   std::vector<InputModule> modules;
-  for (const std::shared_ptr<const Source>& source : sources) {
-    Diagnostics found;  // in this module
-    InputModule input;
-    input.module = ParseModule(source, found);
-    input.line = source->PositionOf(0).line;
-    InferTypes(input.module, found);
-    if (!found.has_errors()) CheckWellFormed(input.module, found);
-    for (const Diagnostic& diagnostic : found.list()) {
-      diagnostics.Add(diagnostic);
-    }
-    modules.push_back(std::move(input));
+  for (const std::shared_ptr<const Source>& source :
+       SourcesOf(std::move(text), name, split)) {
+    modules.push_back(ParseInput(source, diagnostics));
   }
   return modules;
 }

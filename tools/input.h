@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/registry.h"
+#include "baton/base/source.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -27,6 +28,16 @@ struct InputModule {
   IRModule module;  // as written: text has no types that inference finds
   int line = 1;     // of the input, where the module's text begins
 };
+
+// The text, or with `split` each stretch of it between lines that are
+// kModuleSeparator, with line numbers of the whole.
+std::vector<std::shared_ptr<const Source>> SourcesOf(std::string text,
+                                                     const std::string& name,
+                                                     bool split);
+
+// Reads the module of one. Errors in syntax and types go to `diagnostics`.
+InputModule ParseInput(const std::shared_ptr<const Source>& source,
+                       Diagnostics& diagnostics);
 
 // Reads a module, or with `split` one from each stretch of text between lines
 // that are kModuleSeparator. Errors in syntax and types go to `diagnostics`,

@@ -53,12 +53,16 @@
 #include "baton/relay/runtime/kernel.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tools/check_rules.h"
+#include "baton/tools/drop_weights.h"
+#include "baton/tools/expected_diagnostics.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flags.h"
 #include "baton/tools/input.h"
+#include "baton/tools/npy.h"
 #include "baton/tools/reproducer.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_settings.h"
+#include "baton/tools/tensor_files.h"
 #include "baton/tools/triage_report.h"
 #include "baton/tools/why_not.h"
 #include "baton/transform/limits_config.h"
@@ -193,6 +197,15 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
   BATON_RETURN_IF_ERROR(
       ReadReproducerHead(is_binary ? binary.comment : content->bytes, job.name,
                          options.given, job.run));
+  // Beside a reproducer.
+  for (std::string* file : {&job.run.inputs, &job.run.expect}) {
+    const std::filesystem::path beside =
+        std::filesystem::path(options.input).parent_path() / *file;
+    if (!file->empty() && *file != options.run.inputs &&
+        *file != options.run.expect && std::filesystem::exists(beside)) {
+      *file = beside.string();
+    }
+  }
   Diagnostics diagnostics;
   if (is_binary) {
     job.modules.push_back({.module = std::move(binary.module)});
@@ -485,17 +498,63 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
 }
 
 // Writes a reproducer. Returns a line that says so, or why there is none.
-std::string WriteReproducer(const IRModule& module, const RunOptions& run,
-                            const absl::Status& error,
-                            const std::string& path) {
-  absl::Status written;
+// A copy of what --inputs or --expect names, beside the reproducer, which says
+// its name.
+absl::Status KeepTensors(const std::string& path, absl::string_view kind,
+                         std::string& source) {
+  if (source.empty()) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(NamedTensors tensors, ReadTensors(source, kind));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    std::string& name = tensors[i].first;
+    if (name.empty()) name = absl::StrCat("arr_", i);
+  }
+  BATON_ASSIGN_OR_RETURN(const std::string bytes, WriteNpz(tensors));
+  const std::string copy = absl::StrCat(path, ".", kind, ".npz");
+  BATON_RETURN_IF_ERROR(WriteFileAtomically(copy, bytes));
+  source = std::filesystem::path(copy).filename().string();
+  return absl::OkStatus();
+}
+
+// `module` without the weights that the failure `error` does not need. They
+// become inputs, so those must be random.
+absl::StatusOr<IRModule> WithoutWeights(const IRModule& module,
+                                        const RunOptions& run,
+                                        const absl::Status& error,
+                                        const ChildLimits& limits) {
+  const Failure failure = FailureOf(error);
+  if (!run.inputs.empty() || !failure.failed()) return module;
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(run));
+  BATON_ASSIGN_OR_RETURN(const Pass complete,
+                         CompletePipeline(pipeline, run, module));
+  BATON_ASSIGN_OR_RETURN(const PipelineSettings settings,
+                         FaultSettings(run, complete, true));
+  const bool typed = InferTypes(module)->SameAs(module);
+  return DropWeights(
+      module, [&](const IRModule& candidate) -> absl::StatusOr<bool> {
+        absl::StatusOr<IRModule> given = InferTypes(candidate);
+        if (!given.ok()) return false;
+        BATON_ASSIGN_OR_RETURN(const Failure now,
+                               RunPipelineInChild(typed ? *given : candidate,
+                                                  complete, settings, limits));
+        return now.number == failure.number && SameFailure(failure, now);
+      });
+}
+
+std::string WriteReproducer(const IRModule& module, RunOptions run,
+                            const absl::Status& error, const std::string& path,
+                            const ChildLimits& limits) {
+  absl::Status written = KeepTensors(path, "inputs", run.inputs);
+  written.Update(KeepTensors(path, "expect", run.expect));
+  if (!written.ok()) return std::string(written.message());
   if (absl::EndsWith(path, ".baton")) {
     const absl::StatusOr<BinaryModule> binary =
         WriteBinary(module, {.comment = ReproducerHead(module, run, error)});
     written = binary.ok() ? WriteFileAtomically(path, binary->pieces())
                           : binary.status();
   } else {
-    written = WriteFileAtomically(path, ReproducerText(module, run, error));
+    const IRModule light =
+        WithoutWeights(module, run, error, limits).value_or(module);
+    written = WriteFileAtomically(path, ReproducerText(light, run, error));
   }
   return written.ok() ? absl::StrCat("reproducer: ", path)
                       : std::string(written.message());
@@ -692,6 +751,55 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
                  : absl::StrCat("triage: ", lines.status().message())));
 }
 
+// What is wrong with a module or its run: nothing if all goes well.
+absl::StatusOr<std::string> FaultsOf(
+    const std::shared_ptr<const Source>& source, const OptOptions& options,
+    const Pass& pipeline) {
+  Diagnostics diagnostics;
+  const InputModule input = ParseInput(source, diagnostics);
+  if (diagnostics.has_errors()) return diagnostics.ToString();
+  BATON_ASSIGN_OR_RETURN(const PipelineSettings settings,
+                         FaultSettings(options.run, pipeline, true));
+  const absl::StatusOr<Pass> complete =
+      CompletePipeline(pipeline, options.run, input.module);
+  const absl::Status status =
+      complete.ok() ? RunPipeline(input.module, *complete, settings).status()
+                    : complete.status();
+  return absl::StrCat(diagnostics.ToString(), status.message());
+}
+
+absl::Status VerifyDiagnostics(const OptOptions& options, std::istream& in) {
+  const bool is_stream = options.input == kStandardStream;
+  if (options.input.empty()) {
+    return absl::InvalidArgumentError("--verify_diagnostics: give a text file");
+  }
+  const std::string name = is_stream ? "<stdin>" : options.input;
+  BATON_ASSIGN_OR_RETURN(std::string text, is_stream ? ReadStream(in, name)
+                                                     : ReadFile(options.input));
+  if (FormatOf(text, name) != InputFormat::kText) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--verify_diagnostics: ", name, " is no text"));
+  }
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(options.run));
+  std::vector<std::string> errors;
+  for (const std::shared_ptr<const Source>& source :
+       SourcesOf(std::move(text), name, options.split_input_file)) {
+    const auto expected = ParseExpectedDiagnostics(*source);
+    if (!expected.ok()) {
+      errors.push_back(std::string(expected.status().message()));
+      continue;
+    }
+    BATON_ASSIGN_OR_RETURN(const std::string faults,
+                           FaultsOf(source, options, pipeline));
+    const absl::Status same = CompareDiagnostics(
+        *source, *expected, ParseSaidDiagnostics(name, faults));
+    if (!same.ok()) errors.push_back(std::string(same.message()));
+  }
+  if (errors.empty()) return absl::OkStatus();
+  return absl::AbortedError(
+      absl::StrCat("the diagnostics differ\n", absl::StrJoin(errors, "\n")));
+}
+
 }  // namespace
 
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
@@ -707,6 +815,9 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   const Limits limits = LimitsOf(context.config);
   const ScopedLimits scoped_limits(limits);
 
+  if (options.verify_diagnostics) {
+    return VerifyDiagnostics(options, streams.in);
+  }
   BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(job.run));
   if (!options.triage.empty()) {
@@ -773,7 +884,8 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
         observed->item = i;
       }
       if (may_reproduce) {
-        note = WriteReproducer(before, job.run, error, options.reproducer);
+        note = WriteReproducer(before, job.run, error, options.reproducer,
+                               {.seconds = options.triage_seconds});
       }
       errors.push_back(several ? absl::StrCat("the module at ", job.name, ":",
                                               input.line, ": ", error.message())

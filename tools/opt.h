@@ -31,6 +31,10 @@ struct OptOptions {
   // the pipeline by itself; such lines separate the results, too.
   bool split_input_file = false;
 
+  // Whether the errors of each module must be those that its comments expect
+  // (tools/expected_diagnostics.h); nothing else comes out then.
+  bool verify_diagnostics = false;
+
   RunOptions run;
   // The flags of `run` that are given. If the input is a reproducer, it decides
   // about all others.
@@ -193,6 +197,10 @@ struct OptOptions {
               "On failure: module, passes and settings; INPUT of another run.",
           .value = "FILE",
           .group = kFaultFlags});
+    v("verify_diagnostics", &OptOptions::verify_diagnostics,
+      FlagSpec{.help = "Errors must be those that comments expect: "
+                       "`expected-error@+1 {{...}}`.",
+               .group = kFaultFlags});
     v("triage", &OptOptions::triage,
       FlagSpec{.help = "On failure: the guilty pass, and a small program that "
                        "shows it.",

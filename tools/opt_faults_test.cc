@@ -240,6 +240,42 @@ TEST(ReproducerTest, KeepsTypes) {
   EXPECT_EQ(workload.first.err, workload.second.err);
 }
 
+TEST(ReproducerTest, WeightsThatDoNotMatterAreInputs) {
+  const Reproduced r = Reproduce(
+      "--workload='resnet{num_layers=50,image_shape=[3,32,32]}' --bind_params "
+      "--passes=SimplifyInference,DropRelu --check_values");
+  EXPECT_THAT(r.first.err, HasSubstr("pass DropRelu changed what @main"));
+  EXPECT_THAT(r.second.err, HasSubstr("pass DropRelu changed what @main"));
+  EXPECT_EQ(r.second.exit_code, 1);
+  // With weights it would be 136 MB.
+  EXPECT_LT(r.text.size(), 60'000);
+  EXPECT_THAT(r.text, HasSubstr("%weight"));
+}
+
+TEST(ReproducerTest, HoldsInputsAndWhatIsExpected) {
+  const auto npz = [](const std::string& name) {
+    return File(name + ".npz",
+                *WriteNpz({{name, *Tensor::FromValues<float>({2}, {3, 6})}}));
+  };
+  const std::string x = npz("x");
+  const std::string expected = npz("output_0");
+  const std::string program =
+      File("identity.relay",
+           "def @main(%x: Tensor[(2), float32]) { nn.relu(negative(%x)) }\n");
+  const std::string args =
+      absl::StrCat(program, " --passes=DropRelu --check_values --inputs=", x);
+  const Reproduced r = Reproduce(args);
+  EXPECT_THAT(r.first.err, HasSubstr("result[1] is -6 and was 0"));
+  EXPECT_EQ(r.first.err, r.second.err);
+  EXPECT_THAT(r.text, HasSubstr("// inputs: reproducer.relay.inputs.npz\n"));
+  const Reproduced wrong = Reproduce(args + " --expect=" + expected);
+  EXPECT_THAT(wrong.first.err, HasSubstr("does not compute what is expected"));
+  std::filesystem::remove(x);
+  std::filesystem::remove(expected);
+  EXPECT_EQ(GuiltyOpt(testing::TempDir() + "/reproducer.relay").err,
+            wrong.first.err);
+}
+
 TEST(ReproducerTest, FlagsReplaceWhatItSays) {
   const std::string args = Program() + " --passes=DropRelu --check_values";
   EXPECT_EQ(Reproduce(args).second.exit_code, 1);

@@ -337,6 +337,37 @@ Pass MergeWithoutAttributes() {
 }
 BATON_REGISTER_PASS(MergeWithoutAttributes);
 
+// A bias is doubled until the number of its elements is even: the condition is
+// the wrong way round.
+Pass PadBias() {
+  class Padder final : public ExprMutator {
+   public:
+    absl::Status status;
+
+   protected:
+    Expr VisitCall(const CallNode* original, Call call) override {
+      if (!Calls(call, "nn.bias_add")) return call;
+      const auto* type = original->arg(1)->type().As<TensorTypeNode>();
+      if (type == nullptr || !type->dim(0).is_const()) return call;
+      constexpr int64_t kEnough = int64_t{1} << 40;
+      int64_t size = type->dim(0).value();
+      while (size % 2 == 0 && size < kEnough) size *= 2;
+      status.Update(Tensor::Zeros(type->dtype(), {size}).status());
+      return call;
+    }
+  };
+  return CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        Padder padder;
+        absl::StatusOr<Function> result = padder.MutateFunction(function);
+        if (!padder.status.ok()) return padder.status;
+        return result;
+      },
+      {.name = "PadBias", .required = {"InferType"}});
+}
+BATON_REGISTER_PASS(PadBias);
+
 // A parameter gets lost.
 Pass UnbindParameter() {
   return CreateModulePass(

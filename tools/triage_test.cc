@@ -111,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
          "EliminateCommonSubexpr,DistributeWrongly"},
         {"MergeWithoutAttributes", kTransformer,
          "FoldConstant,MergeWithoutAttributes,FuseOps"},
+        {"PadBias", kTransformer, "SimplifyInference,PadBias,FuseOps"},
         {"UnbindParameter", kTransformer,
          "FoldConstant,UnbindParameter,FuseOps"},
     }),

@@ -279,6 +279,15 @@ std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query) {
   const TupleTypeNode* results = query.call.tuple_type();
   result->outputs.resize(results == nullptr ? 1 : results->fields().size(),
                          *layout);
+  // Fields of several ranks have no layout in common.
+  for (size_t i = 0; results != nullptr && i < results->fields().size(); ++i) {
+    const auto* first = results->fields()[0].As<TensorTypeNode>();
+    const auto* field = results->fields()[i].As<TensorTypeNode>();
+    if (first == nullptr || field == nullptr ||
+        first->shape().size() != field->shape().size()) {
+      return std::nullopt;
+    }
+  }
   // An input of another rank, such as the scalar that lends its element type
   // to cast_like, stays as it is.
   if (query.call.num_args() == static_cast<int>(result->inputs.size())) {

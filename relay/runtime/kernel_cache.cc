@@ -150,7 +150,9 @@ Value KernelCache::Add(const CallNode& call, absl::Span<const Value> args,
   }
   if (result.is_tensor()) {
     entry.result = fields[0];
-  } else if (fields.size() == result.fields().size()) {
+  } else if (results.size() == result.fields().size() + 1 &&
+             fields.size() == result.fields().size()) {
+    // A tuple of nothing but tensors.
     entry.result = Value::MakeTuple(std::move(fields));
   } else {
     entry.result = result;

@@ -50,6 +50,15 @@ TEST_F(KernelCacheTest, TuplesAreKnownByTheirFields) {
   EXPECT_EQ(cache.Find(*add_, {Value::MakeTuple({tuple})}), nullptr);
 }
 
+TEST_F(KernelCacheTest, ResultsKeepTheirTuples) {
+  KernelCache cache;
+  const Value nested = Value::MakeTuple({Value::MakeTuple({a_})});
+  const Value added = cache.Add(*add_, {a_, b_}, nested);
+  ASSERT_TRUE(added.fields()[0].is_tuple());
+  ASSERT_NE(cache.Find(*add_, {a_, b_}), nullptr);
+  EXPECT_TRUE(cache.Find(*add_, {a_, b_})->fields()[0].is_tuple());
+}
+
 TEST_F(KernelCacheTest, AnEqualResultIsTheSameTensor) {
   KernelCache cache;
   const Value first = cache.Add(*add_, {a_, b_}, Ints({5}));

@@ -107,7 +107,7 @@ Pass AlterOpLayout(AlterOpLayoutOptions options) {
        .doc = "Lets a target choose layouts, or other operators.\n\n"
               "The other operators follow where they can; where they cannot, a "
               "layout_transform is put between.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .exact = false},
       std::move(options));
 }

@@ -245,7 +245,8 @@ Pass OutlineCompilerFunctionsWithExistingGlobalSymbols(
       },
       {.name = "OutlineCompilerFunctionsWithExistingGlobalSymbols",
        .doc = "Makes global functions of literals for external compilers.",
-       .idempotent = true},
+       .idempotent = true,
+       .exceptions = {{"runs", "Global symbols must be unique."}}},
       options);
 }
 BATON_REGISTER_PASS(OutlineCompilerFunctionsWithExistingGlobalSymbols);

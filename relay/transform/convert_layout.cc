@@ -133,7 +133,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
        .doc = "Makes operators work in the layouts asked for.\n\n"
               "The others follow where they can; where they cannot, a "
               "layout_transform is put between.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
        .examples = {"desired_layouts={nn.conv2d:[NHWC,default]}"}},

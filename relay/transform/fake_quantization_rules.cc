@@ -148,6 +148,13 @@ absl::StatusOr<AffineValue> RewriteQuantize(const FakeQuantizedCall& call) {
   BATON_ASSIGN_OR_RETURN(from.scale, FoldConstantInExpr(from.scale));
   BATON_ASSIGN_OR_RETURN(from.zero_point, FoldConstantInExpr(from.zero_point));
   BATON_ASSIGN_OR_RETURN(const bool same, ApproxEqual(from, to));
+  for (const size_t i : {1, 2}) {
+    const TensorTypeNode* type = call.original().arg(i)->tensor_type();
+    // qnn.requantize makes tensors with one scale.
+    if (!same && (type == nullptr || !type->shape().empty())) {
+      return absl::UnimplementedError("the result is quantized by channel");
+    }
+  }
   Expr result = same ? call.arg(0)
                      : Requantized(call.arg(0), from, to, to.dtype, from.axis);
   return AffineValue{std::move(result), {std::move(to)}};
@@ -364,6 +371,12 @@ absl::StatusOr<AffineValue> RewriteConv(const FakeQuantizedCall& call) {
 absl::StatusOr<AffineValue> RewriteDense(const FakeQuantizedCall& call) {
   BATON_ASSIGN_OR_RETURN(const AffineType data, call.arg_type(0));
   BATON_ASSIGN_OR_RETURN(const AffineType weight, call.arg_type(1));
+  const TensorTypeNode* scale = weight.scale->tensor_type();
+  const bool by_unit = weight.axis == 0 || weight.axis == -2;
+  if (scale != nullptr && !scale->shape().empty() && !by_unit) {
+    return absl::UnimplementedError(
+        "scales of weights differ along the axis that is summed over");
+  }
   BATON_ASSIGN_OR_RETURN(AffineType type,
                          ProductType(data, weight, /*axis=*/1));
   auto attrs = call.attrs<DenseAttrs>();

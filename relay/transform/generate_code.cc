@@ -81,7 +81,10 @@ Pass GenerateCode(GenerateCodeOptions options) {
        .required = {"InferType"},
        .doc = "Asks code generators for the code of functions for external "
               "compilers.",
-       .idempotent = true},
+       .idempotent = true,
+       .exceptions = {{"runs",
+                       "A function may be for a compiler that is not linked "
+                       "in."}}},
       options);
 }
 BATON_REGISTER_PASS(GenerateCode);

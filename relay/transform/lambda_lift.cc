@@ -155,7 +155,7 @@ Pass LambdaLift() {
       {.name = "LambdaLift",
        .opt_level = 1,
        .doc = "Makes global functions of function literals.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS(LambdaLift);

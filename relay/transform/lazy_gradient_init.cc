@@ -433,7 +433,7 @@ Pass LazyGradientInit() {
       {.name = "LazyGradientInit",
        .opt_level = 2,
        .doc = "Makes tensors of zeros and ones only where they are needed.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false});
 }

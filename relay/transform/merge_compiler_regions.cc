@@ -337,7 +337,10 @@ Pass MergeCompilerRegions() {
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) { return MergeRegions(function); },
       {.name = "MergeCompilerRegions",
-       .doc = "Joins neighbouring regions that one compiler takes."});
+       .doc = "Joins neighbouring regions that one compiler takes.",
+       .exceptions = {{"runs",
+                       "Annotations must stand around whole regions, which "
+                       "passes that rewrite calls do not keep."}}});
 }
 BATON_REGISTER_PASS(MergeCompilerRegions);
 

@@ -1038,7 +1038,9 @@ Pass QnnCanonicalizeOps() {
        .doc = "Writes operators on quantized tensors as others.",
        .destroys = {"a_normal_form"},
        .idempotent = true,
-       .exact = false});
+       .exact = false,
+       .exceptions = {
+           {"runs", "Scales and zero points of results must be constants."}}});
 }
 BATON_REGISTER_PASS_AS("qnn.CanonicalizeOps", QnnCanonicalizeOps);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -53,6 +54,9 @@ PrecisionConversion Always(const CallNode& /*call*/, DType dtype) {
 }
 PrecisionConversion Follow(const CallNode& /*call*/, DType dtype) {
   return {PrecisionCategory::kFollow, dtype, dtype};
+}
+PrecisionConversion Unchanged(const CallNode& /*call*/, DType dtype) {
+  return {PrecisionCategory::kUnchanged, dtype, dtype};
 }
 PrecisionConversion Never(const CallNode& /*call*/, DType dtype) {
   return {PrecisionCategory::kNever, dtype, dtype};
@@ -105,6 +109,8 @@ PrecisionConversion Never(const CallNode& /*call*/, DType dtype) {
        "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", "sum", "mean",
        "variance", "nn.layer_norm"},
       Never);
+  // Its result is made of the bits of its argument.
+  set({"reinterpret"}, Unchanged);
   return true;
 }();
 
@@ -149,19 +155,28 @@ bool FitsAttrs(const CallNode& call, DType dtype) {
   return clip->a_min >= -bound && clip->a_max <= bound;
 }
 
-// Whether all floating-point tensors in a value of that type are `dtype`.
-bool IsAllOf(const Type& type, DType dtype) {
+// Whether `holds` of the element types of all floating-point tensors in a value
+// of that type.
+bool AllFloats(const Type& type, absl::FunctionRef<bool(DType)> holds) {
   std::vector<const TypeNode*> pending = {type.get()};
   while (!pending.empty()) {
     const Type next(pending.back());
     pending.pop_back();
     if (const auto* tensor = next.As<TensorTypeNode>()) {
-      if (tensor->dtype().is_float() && tensor->dtype() != dtype) return false;
+      if (tensor->dtype().is_float() && !holds(tensor->dtype())) return false;
     } else if (const auto* tuple = next.As<TupleTypeNode>()) {
       for (const Type& field : tuple->fields()) pending.push_back(field.get());
     }
   }
   return true;
+}
+
+bool IsAllOf(const Type& type, DType dtype) {
+  return AllFloats(type, [dtype](DType found) { return found == dtype; });
+}
+
+bool HasFloats(const Type& type) {
+  return !AllFloats(type, [](DType /*found*/) { return false; });
 }
 
 // Makes casts, each once.
@@ -448,6 +463,9 @@ class Converter {
     }
     const absl::Span<const Expr> now = rewriter_.Args(i);
     const absl::InlinedVector<Expr, 4> args(now.begin(), now.end());
+    if (conversion.category == PrecisionCategory::kUnchanged) {
+      return WithOldTypes(i, graph_.args(i));
+    }
     bool lower = conversion.category == PrecisionCategory::kAlways;
     if (conversion.category == PrecisionCategory::kFollow) {
       lower = true;
@@ -457,9 +475,13 @@ class Converter {
       }
     }
     if (lower && FitsAttrs(call, dtype_)) {
+      // Products of integers stay what they are.
+      const bool accumulates = HasFloats(call.type());
       absl::StatusOr<Expr> result = WithArgsOf(
           i, args, dtype_,
-          WithAccumulation(call.attrs(), conversion.accumulation_dtype));
+          accumulates
+              ? WithAccumulation(call.attrs(), conversion.accumulation_dtype)
+              : call.attrs());
       // An operator that does not compute in that type at all stays.
       if (result.ok()) {
         if (conversion.output_dtype == conversion.accumulation_dtype) {
@@ -567,7 +589,7 @@ Pass ToMixedPrecision(ToMixedPrecisionOptions options) {
       },
       {.name = "ToMixedPrecision",
        .doc = "Computes in a shorter floating-point type where that gains.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .exact = false,
        .exceptions = {{"values",
                        "Results are as accurate as the shorter type, "

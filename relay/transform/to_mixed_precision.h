@@ -43,9 +43,10 @@ struct ToMixedPrecisionOptions {
 Pass ToMixedPrecision(ToMixedPrecisionOptions options = {});
 
 enum class PrecisionCategory {
-  kAlways,  // gains from the shorter type
-  kFollow,  // does not, but can be computed in it
-  kNever,   // loses too much accuracy
+  kAlways,     // gains from the shorter type
+  kFollow,     // does not, but can be computed in it
+  kNever,      // loses too much accuracy
+  kUnchanged,  // its arguments must keep their types
 };
 
 struct PrecisionConversion {

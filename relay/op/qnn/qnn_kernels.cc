@@ -33,15 +33,20 @@ namespace {
 
 constexpr DType kInt32 = DType::Int(32);
 
-// `x` in `dtype`, less the zero point, which must be a scalar.
+// `x` in `dtype`, less the zero point: a scalar or, with `by_channel`, one for
+// each index of the first of the two axes.
 absl::StatusOr<Tensor> Shifted(const Tensor& x, const Tensor& zero_point,
-                               DType dtype) {
-  if (zero_point.num_elements() != 1) {
+                               DType dtype, bool by_channel = false) {
+  const bool is_one = zero_point.num_elements() == 1;
+  if (!is_one && !by_channel) {
     return absl::UnimplementedError("zero points by channel");
   }
   BATON_ASSIGN_OR_RETURN(Tensor wide, kernels::Cast(x, dtype));
-  if (zero_point.AtAsInt64(0) == 0) return wide;
-  BATON_ASSIGN_OR_RETURN(const Tensor shift, kernels::Cast(zero_point, dtype));
+  if (is_one && zero_point.AtAsInt64(0) == 0) return wide;
+  BATON_ASSIGN_OR_RETURN(Tensor shift, kernels::Cast(zero_point, dtype));
+  if (!is_one) {
+    BATON_ASSIGN_OR_RETURN(shift, kernels::ExpandDims(shift, 1));
+  }
   return kernels::Subtract(wide, shift);
 }
 
@@ -97,8 +102,10 @@ absl::StatusOr<Value> QnnProduct(const CallNode& call,
       type != nullptr && type->dtype().bits() == 64 ? DType::Int(64) : kInt32;
   std::array<Value, 2> operands;
   for (size_t i = 0; i < 2; ++i) {
+    // Weights of qnn.dense may have a zero point for each unit.
     BATON_ASSIGN_OR_RETURN(
-        Tensor shifted, Shifted(args[i].tensor(), args[i + 2].tensor(), dtype));
+        Tensor shifted, Shifted(args[i].tensor(), args[i + 2].tensor(), dtype,
+                                i == 1 && name == "nn.dense"));
     operands[i] = Value(std::move(shifted));
   }
   // Both operators have the same attributes.
@@ -154,7 +161,8 @@ absl::StatusOr<Value> QnnConcatenate(const CallNode& call,
   }
   BATON_ASSIGN_OR_RETURN(
       Tensor result,
-      kernels::Concatenate(tensors, AttrsOrDefaults<ConcatenateAttrs>(call.attrs()).axis));
+      kernels::Concatenate(
+          tensors, AttrsOrDefaults<ConcatenateAttrs>(call.attrs()).axis));
   return Value(std::move(result));
 }
 
