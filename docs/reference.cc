@@ -29,9 +29,9 @@
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
-#include "baton/transform/sequential.h"
 
 namespace baton::docs {
 namespace {
@@ -246,12 +246,6 @@ std::string OperatorSection(const OpNode& op,
   return section;
 }
 
-template <typename Options>
-std::string ListSection(const std::string& keyword, absl::string_view doc) {
-  return absl::StrCat("\n### ", keyword, "\n\n", doc, "\n",
-                      FieldTable("option", FieldsOf<Options>()));
-}
-
 }  // namespace
 
 std::string PassReference(const PassRegistry& registry) {
@@ -335,11 +329,16 @@ std::string OptionReference() {
   }
   absl::StrAppend(
       &page,
-      "\n## Lists of passes\n\nIn pipelines: `FixedPoint{limit=5}(A,B)`.\n",
-      ListSection<FixedPointOptions>("FixedPoint",
-                                     "Runs passes until they change nothing."),
-      ListSection<SequentialOptions>("Sequential",
-                                     "Runs passes one after the other."),
+      "\n## Lists of passes\n\nIn pipelines: `FixedPoint{limit=5}(A,B)`.\n");
+  for (const std::string& keyword : PassListKinds().Names()) {
+    const PassListKind& kind = **PassListKinds().Get(keyword);
+    absl::StrAppend(&page, "\n### ", keyword, "\n\n", kind.doc, "\n");
+    if (!kind.options->fields().empty()) {
+      absl::StrAppend(&page, FieldTable("option", *kind.options));
+    }
+  }
+  absl::StrAppend(
+      &page,
       "\n## Workloads\n\nGiven as `--workload='NAME{OPTION=VALUE,...}'`.\n");
   const std::vector<testing::WorkloadInfo> workloads =
       testing::ListWorkloads().value();

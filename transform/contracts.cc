@@ -18,6 +18,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
 
@@ -75,27 +76,24 @@ class ContractWalker {
                       return a.defined() == b.defined() &&
                              (!a.defined() || &a.impl() == &b.impl());
                     });
-    Pass list = changed ? WithPasses(pass, complete) : pass;
-    if (pass.impl().list_keyword() == "FixedPoint") {
+    Pass list = pass;
+    if (changed) {
+      BATON_ASSIGN_OR_RETURN(list, WithPasses(pass, complete));
+    }
+    BATON_ASSIGN_OR_RETURN(const PassListKind* kind,
+                           PassListKinds().Get(pass.impl().list_keyword()));
+    if (kind->repeats) {
       // The second round begins with what the first one leaves.
       std::vector<Pass> second;
       for (const Pass& part : complete) {
         BATON_RETURN_IF_ERROR(VisitItem(part, second));
       }
-      if (second.size() != complete.size()) list = WithPasses(pass, second);
+      if (second.size() != complete.size()) {
+        BATON_ASSIGN_OR_RETURN(list, WithPasses(pass, second));
+      }
     }
     result.push_back(std::move(list));
     return absl::OkStatus();
-  }
-
-  static Pass WithPasses(const Pass& list, std::vector<Pass> passes) {
-    const void* const options = list.impl().options().object();
-    if (list.impl().list_keyword() == "FixedPoint") {
-      return FixedPoint(std::move(passes),
-                        *static_cast<const FixedPointOptions*>(options));
-    }
-    return Sequential(std::move(passes),
-                      *static_cast<const SequentialOptions*>(options));
   }
 
   // Before `required`, which a Sequential runs: what it lacks itself.

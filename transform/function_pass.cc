@@ -37,8 +37,7 @@ using Definition = IRModule::Definition;
 
 // One application of a pass to the functions of a module.
 struct Job {
-  absl::FunctionRef<absl::Status(const BaseFunc&, const IRModule&, BaseFunc&)>
-      transform;
+  absl::FunctionRef<internal::FunctionTransform> transform;
   const std::string& pass;
   const IRModule& module;
   const PassContext& context;
@@ -299,9 +298,7 @@ IRModule internal::ReplaceFunctions(const IRModule& module,
 
 absl::StatusOr<IRModule> internal::TransformFunctionsInParallel(
     IRModule module, const PassContext& context, int num_threads,
-    const std::string& pass,
-    absl::FunctionRef<absl::Status(const BaseFunc&, const IRModule&, BaseFunc&)>
-        transform) {
+    const std::string& pass, absl::FunctionRef<FunctionTransform> transform) {
   const Job job{transform, pass, module, context, module.functions()};
   BATON_ASSIGN_OR_RETURN(
       IRModule result,

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -92,14 +93,21 @@ namespace internal {
 
 // `module` with each function replaced by what `transform` stores in `result`,
 // which is null before; if it stays null, the function stays as it is. Runs on
-// `num_threads` threads, which must be more than one. `pass` is the name that
-// the error of an exception gives.
+// the threads of `context`, which must be the current one. `pass` is the name
+// that the error of an exception gives.
+using FunctionTransform = absl::Status(const BaseFunc& function,
+                                       const IRModule& module,
+                                       BaseFunc& result);
+template <typename Transform>  // a FunctionTransform
+absl::StatusOr<IRModule> TransformFunctions(IRModule module,
+                                            const PassContext& context,
+                                            const std::string& pass,
+                                            const Transform& transform);
+
+// The same on `num_threads` threads, which must be more than one.
 absl::StatusOr<IRModule> TransformFunctionsInParallel(
     IRModule module, const PassContext& context, int num_threads,
-    const std::string& pass,
-    absl::FunctionRef<absl::Status(const BaseFunc& function,
-                                   const IRModule& module, BaseFunc& result)>
-        transform);
+    const std::string& pass, absl::FunctionRef<FunctionTransform> transform);
 
 // `module` with function i replaced by results[i] where that is not null.
 IRModule ReplaceFunctions(const IRModule& module,
@@ -108,6 +116,34 @@ IRModule ReplaceFunctions(const IRModule& module,
 // `status` with the name of the function in which the error happened.
 absl::Status InFunction(const absl::Status& status,
                         const IRModule::Definition& definition);
+
+template <typename Transform>
+absl::StatusOr<IRModule> TransformFunctions(IRModule module,
+                                            const PassContext& context,
+                                            const std::string& pass,
+                                            const Transform& transform) {
+  const int num_threads = NumThreads(context, module.size());
+  if (num_threads != 1) {
+    return TransformFunctionsInParallel(std::move(module), context, num_threads,
+                                        pass, transform);
+  }
+  const auto definitions = module.functions();
+  std::vector<BaseFunc> results;  // empty as long as nothing changes
+  size_t i = 0;
+  const absl::Status status = CatchExceptions(pass, [&] {
+    for (; i < definitions.size(); ++i) {
+      BaseFunc result;
+      absl::Status status = transform(definitions[i].function, module, result);
+      if (!status.ok()) return status;
+      if (!result.defined()) continue;
+      if (results.empty()) results.resize(definitions.size());
+      results[i] = std::move(result);
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return InFunction(status, definitions[i]);
+  return ReplaceFunctions(module, std::move(results));
+}
 
 template <typename F>
 class FunctionPass final : public PassImpl {
@@ -124,48 +160,22 @@ class FunctionPass final : public PassImpl {
   absl::StatusOr<IRModule> RunImpl(IRModule module,
                                    const PassContext& context) const override {
     if (body_ == nullptr) return absl::InternalError("the pass has no body");
-    absl::StatusOr<IRModule> result;
-    if (const int num_threads = NumThreads(context, module.size());
-        num_threads == 1) {
-      result = TransformInOrder(module, context);
-      module = IRModule();
-    } else {
-      result = TransformFunctionsInParallel(
-          std::move(module), context, num_threads, info().name,
-          [&](const BaseFunc& function, const IRModule& all,
-              BaseFunc& changed) {
-            return Transform(function, all, context, changed);
-          });
-    }
+    // Inlined: a module may have many functions that a pass leaves alone.
+    const auto transform = [&](const BaseFunc& function, const IRModule& all,
+                               BaseFunc& changed) ABSL_ATTRIBUTE_ALWAYS_INLINE {
+      return Transform(function, all, context, changed);
+    };
+    absl::StatusOr<IRModule> result =
+        TransformFunctions(std::move(module), context, info().name, transform);
     if (!result.ok()) return result;
     const Pass finish = kind_.FinishingPass();
     if (!finish.defined()) return result;
     return finish.Run(*std::move(result));
   }
 
-  absl::StatusOr<IRModule> TransformInOrder(const IRModule& module,
-                                            const PassContext& context) const {
-    const auto definitions = module.functions();
-    std::vector<BaseFunc> results;  // empty as long as nothing changes
-    size_t i = 0;
-    const absl::Status status = CatchExceptions(info().name, [&] {
-      for (; i < definitions.size(); ++i) {
-        BaseFunc result;
-        absl::Status status =
-            Transform(definitions[i].function, module, context, result);
-        if (!status.ok()) return status;
-        if (!result.defined()) continue;
-        if (results.empty()) results.resize(definitions.size());
-        results[i] = std::move(result);
-      }
-      return absl::OkStatus();
-    });
-    if (!status.ok()) return InFunction(status, definitions[i]);
-    return ReplaceFunctions(module, std::move(results));
-  }
-
-  absl::Status Transform(const BaseFunc& function, const IRModule& module,
-                         const PassContext& context, BaseFunc& result) const {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE absl::Status Transform(
+      const BaseFunc& function, const IRModule& module,
+      const PassContext& context, BaseFunc& result) const {
     F before(function.template As<FNode>());
     if (!before.defined() || !kind_.SkipReason(before).empty()) {
       return absl::OkStatus();

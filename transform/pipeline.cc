@@ -20,6 +20,7 @@
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
 
@@ -29,7 +30,6 @@ namespace {
 using internal::ValueTextParser;
 
 constexpr char kSequential[] = "Sequential";
-constexpr char kFixedPoint[] = "FixedPoint";
 
 class PipelineParser {
  public:
@@ -65,31 +65,20 @@ class PipelineParser {
     BATON_RETURN_IF_ERROR(text_.CheckDepth(depth));
     BATON_ASSIGN_OR_RETURN(const ValueTextParser::Word name,
                            text_.ReadWord("the name of a pass"));
-    const bool is_list = name.text == kSequential || name.text == kFixedPoint;
-    PassFactory factory([] { return Pass(); });
-    if (!is_list) {
-      if (NamedPipelines().Contains(name.text) &&
-          !registry_.Contains(name.text)) {
-        return ReadNamed(name, depth);
-      }
-      absl::StatusOr<PassFactory> found = registry_.Factory(name.text);
-      if (absl::IsNotFound(found.status())) return UnknownPass(name);
-      if (!found.ok()) {
-        return text_.ErrorAt(name.range, std::string(found.status().message()));
-      }
-      factory = *std::move(found);
+    if (PassListKinds().Contains(name.text)) return ReadList(name, depth);
+    if (NamedPipelines().Contains(name.text) &&
+        !registry_.Contains(name.text)) {
+      return ReadNamed(name, depth);
     }
+    absl::StatusOr<PassFactory> found = registry_.Factory(name.text);
+    if (absl::IsNotFound(found.status())) return UnknownPass(name);
+    if (!found.ok()) {
+      return text_.ErrorAt(name.range, std::string(found.status().message()));
+    }
+    const PassFactory factory = *std::move(found);
     ValueTextParser::OptionRanges ranges;
     BATON_ASSIGN_OR_RETURN(const AttrMap options,
                            text_.ReadOptions(depth, &ranges));
-    if (name.text == kSequential) {
-      return ReadList<SequentialOptions>(name, options, ranges, depth,
-                                         Sequential);
-    }
-    if (name.text == kFixedPoint) {
-      return ReadList<FixedPointOptions>(name, options, ranges, depth,
-                                         FixedPoint);
-    }
     BATON_RETURN_IF_ERROR(
         CheckOptions(name, factory.options(), options, ranges,
                      [&factory](const Field& field, const AttrValue& value) {
@@ -132,23 +121,31 @@ class PipelineParser {
     return Sequential(std::move(passes), {.name = name.text});
   }
 
-  template <typename Options>
-  absl::StatusOr<Pass> ReadList(const ValueTextParser::Word& name,
-                                const AttrMap& options,
-                                const ValueTextParser::OptionRanges& ranges,
-                                int depth,
-                                Pass (*make)(std::vector<Pass>, Options)) {
-    Options given;
-    BATON_RETURN_IF_ERROR(
-        CheckOptions(name, &FieldsOf<Options>(), options, ranges,
-                     [&given](const Field& field, const AttrValue& value) {
-                       return field.Set(&given, value);
-                     }));
+  absl::StatusOr<Pass> ReadList(const ValueTextParser::Word& name, int depth) {
+    const absl::StatusOr<const PassListKind*> kind =
+        PassListKinds().Get(name.text);
+    if (!kind.ok()) {
+      return text_.ErrorAt(name.range, std::string(kind.status().message()));
+    }
+    ValueTextParser::OptionRanges ranges;
+    BATON_ASSIGN_OR_RETURN(const AttrMap options,
+                           text_.ReadOptions(depth, &ranges));
+    // Without passes, to find the option that is wrong.
+    BATON_RETURN_IF_ERROR(CheckOptions(
+        name, (*kind)->options, options, ranges,
+        [&](const Field& field, const AttrValue& value) {
+          return (*kind)->make({}, {{field.name(), value}}).status();
+        }));
     BATON_RETURN_IF_ERROR(
         text_.Expect('(', absl::StrCat("\"(\" and the passes of ", name.text)));
     BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes, ReadItems(depth + 1));
     BATON_RETURN_IF_ERROR(text_.Expect(')', "\",\" or \")\""));
-    return make(std::move(passes), std::move(given));
+    absl::StatusOr<Pass> pass = (*kind)->make(std::move(passes), options);
+    if (!pass.ok()) {
+      return text_.ErrorAt(
+          name.range, absl::StrCat(name.text, ": ", pass.status().message()));
+    }
+    return pass;
   }
 
   // Finds the option that is wrong, to point at it.
@@ -189,7 +186,9 @@ class PipelineParser {
     for (const std::string& pipeline : NamedPipelines().Names()) {
       names.push_back(pipeline);
     }
-    names.insert(names.end(), {kSequential, kFixedPoint});
+    for (const std::string& list : PassListKinds().Names()) {
+      names.push_back(list);
+    }
     return text_.ErrorAt(
         name.range,
         absl::StrCat("unknown pass ", name.text, DidYouMean(name.text, names)));
@@ -209,6 +208,11 @@ std::vector<std::string> NamedPipelineErrors() {
     if (PassRegistry::Global().Contains(name)) {
       errors.push_back(absl::StrCat("the pipeline ", name, " (", where,
                                     ") has the name of a pass"));
+      continue;
+    }
+    if (PassListKinds().Contains(name)) {
+      errors.push_back(absl::StrCat("the pipeline ", name, " (", where,
+                                    ") has the name of a list of passes"));
       continue;
     }
     const absl::StatusOr<Pass> pass = ParsePipeline(name);

@@ -6,8 +6,9 @@
 //   pipeline := item (',' item)*
 //   item     := NAME options?                 a pass
 //             | NAME                          a named pipeline, see below
-//             | 'Sequential' options? '(' pipeline ')'
-//             | 'FixedPoint' options? '(' pipeline ')'
+//             | KEYWORD options? '(' pipeline ')'
+//                                             a list of passes: Sequential,
+//                                             FixedPoint, ... (pass_list.h)
 //
 // Options and values are those of base/value_text.h.
 

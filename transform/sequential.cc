@@ -22,6 +22,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton {
@@ -59,18 +60,6 @@ absl::StatusOr<IRModule> JustRun(const Pass& pass, IRModule module) {
   return pass.Run(std::move(module));
 }
 
-// What a sequence of passes promises.
-void PromiseLike(absl::Span<const Pass> passes, PassInfo& info) {
-  info.exact = true;
-  double tolerance = 0;
-  for (const Pass& pass : passes) {
-    if (!pass.defined() || pass.info().exact) continue;
-    info.exact = false;
-    tolerance += pass.info().tolerance;
-  }
-  if (!info.exact) info.tolerance = tolerance;
-}
-
 class SequentialPass final : public PassImpl {
  public:
   SequentialPass(std::vector<Pass> passes, absl::string_view keyword,
@@ -83,6 +72,7 @@ class SequentialPass final : public PassImpl {
   absl::Span<const Pass> listed_passes() const override {
     return keyword_.empty() ? absl::Span<const Pass>() : passes_;
   }
+  absl::Span<const Pass> passes() const { return passes_; }
 
  private:
   absl::StatusOr<IRModule> RunImpl(IRModule module,
@@ -201,7 +191,40 @@ class FixedPointPass final : public PassImpl {
   int64_t limit_;
 };
 
+[[maybe_unused]] const bool kRegistered[] = {
+    PassListKinds().Register(
+        "Sequential", PassListKindOf<SequentialOptions>(
+                          "Runs passes one after the other.", Sequential)),
+    PassListKinds().Register("FixedPoint", [] {
+      PassListKind kind = PassListKindOf<FixedPointOptions>(
+          "Runs passes until they change nothing.", FixedPoint);
+      kind.repeats = true;
+      return kind;
+    }())};
+
 }  // namespace
+
+absl::StatusOr<IRModule> internal::RunInSequence(absl::Span<const Pass> passes,
+                                                 IRModule module,
+                                                 const PassContext& context) {
+  return RunPasses(passes, std::move(module), context, JustRun);
+}
+
+void internal::PromiseLike(absl::Span<const Pass> passes, PassInfo& info) {
+  info.exact = true;
+  double tolerance = 0;
+  for (const Pass& pass : passes) {
+    if (!pass.defined() || pass.info().exact) continue;
+    info.exact = false;
+    tolerance += pass.info().tolerance;
+  }
+  if (!info.exact) info.tolerance = tolerance;
+}
+
+absl::Span<const Pass> internal::PartsOf(const Pass& pass) {
+  const auto* sequence = dynamic_cast<const SequentialPass*>(&pass.impl());
+  return sequence != nullptr ? sequence->passes() : pass.impl().listed_passes();
+}
 
 Pass Sequential(std::vector<Pass> passes, SequentialOptions options) {
   PassInfo info{.name = options.name,
@@ -210,7 +233,7 @@ Pass Sequential(std::vector<Pass> passes, SequentialOptions options) {
                 .doc = "Runs passes one after the other.",
                 .always_run = true,
                 .granularity = PassGranularity::kSequence};
-  PromiseLike(passes, info);
+  internal::PromiseLike(passes, info);
   return Pass(std::make_shared<const SequentialPass>(
       std::move(passes), "Sequential", std::move(info), std::move(options)));
 }
@@ -228,7 +251,7 @@ Pass FixedPoint(std::vector<Pass> passes, FixedPointOptions options) {
                 .doc = "Runs passes until they change nothing.",
                 .always_run = true,
                 .granularity = PassGranularity::kSequence};
-  PromiseLike(passes, info);
+  internal::PromiseLike(passes, info);
   info.idempotent = true;
   return Pass(std::make_shared<const FixedPointPass>(std::move(passes),
                                                      std::move(info), options));

@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 
 namespace baton {
@@ -52,6 +56,23 @@ struct FixedPointOptions {
 // if a round returns the module of an earlier round (a cycle); both errors name
 // the passes that keep changing it. Its name is FixedPoint, its level 0.
 Pass FixedPoint(std::vector<Pass> passes, FixedPointOptions options = {});
+
+namespace internal {
+
+// Runs `passes` as Sequential does, for another pass that contains them, in
+// `context`, which must be the current one.
+absl::StatusOr<IRModule> RunInSequence(absl::Span<const Pass> passes,
+                                       IRModule module,
+                                       const PassContext& context);
+
+// Sets what a pass promises about values that runs `passes` in sequence.
+void PromiseLike(absl::Span<const Pass> passes, PassInfo& info);
+
+// The passes that a Sequential, a FixedPoint or another pass made of passes
+// runs; empty for other passes.
+absl::Span<const Pass> PartsOf(const Pass& pass);
+
+}  // namespace internal
 
 }  // namespace baton
 

@@ -24,6 +24,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
 #include "baton/transform/sequential.h"
@@ -326,8 +327,9 @@ std::vector<MakeCase> Reducer::FewerPasses() const {
       for (size_t k = 0; k < listed.size(); ++k) {
         std::vector<Pass> fewer(listed.begin(), listed.end());
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
-        if (keyword == "FixedPoint") with({FixedPoint(std::move(fewer))});
-        if (keyword == "Sequential") with({Sequential(std::move(fewer))});
+        const absl::StatusOr<Pass> list =
+            PassListKinds().Find(keyword)->make(std::move(fewer), {});
+        if (list.ok()) with({*list});
       }
       continue;
     }

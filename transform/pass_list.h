@@ -1,0 +1,67 @@
+// Passes that a pipeline's text writes as a keyword and a list of passes:
+//
+//   FixedPoint{limit=5}(SimplifyExpr,FoldConstant)
+//
+// Sequential and FixedPoint (sequential.h) are registered with this library;
+// others, such as Relay's Function, with the level of the IR that they belong
+// to.
+
+#ifndef BATON_TRANSFORM_PASS_LIST_H_
+#define BATON_TRANSFORM_PASS_LIST_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
+#include "baton/base/registry.h"
+#include "baton/base/status_macros.h"
+#include "baton/transform/pass.h"
+
+namespace baton {
+
+// What a keyword stands for. PassImpl::list_keyword() of the passes that `make`
+// returns is that keyword, and listed_passes() are the passes it was given.
+struct PassListKind {
+  // One line.
+  std::string doc;
+  // Null if there are none.
+  const FieldList* options = nullptr;
+  // Whether the passes may run again after the last of them.
+  bool repeats = false;
+  // The error says which of the passes cannot be in such a list, and why.
+  std::function<absl::StatusOr<Pass>(std::vector<Pass> passes,
+                                     const AttrMap& options)>
+      make;
+};
+
+// By keyword. No pass and no named pipeline may have the name of one.
+Registry<PassListKind>& PassListKinds();
+
+// A kind whose options are an `Options`, and whose passes
+// `make(passes, options)` makes: a Pass or absl::StatusOr<Pass>.
+template <typename Options, typename Make>
+PassListKind PassListKindOf(std::string doc, Make make) {
+  return {.doc = std::move(doc),
+          .options = &FieldsOf<Options>(),
+          .make = [make](std::vector<Pass> passes,
+                         const AttrMap& values) -> absl::StatusOr<Pass> {
+            Options options;
+            for (const auto& [name, value] : values) {
+              BATON_RETURN_IF_ERROR(
+                  FieldsOf<Options>().Find(name)->Set(&options, value));
+            }
+            return make(std::move(passes), std::move(options));
+          }};
+}
+
+// The pass `list`, which has a keyword, with the same options and other passes.
+absl::StatusOr<Pass> WithPasses(const Pass& list, std::vector<Pass> passes);
+
+}  // namespace baton
+
+#endif  // BATON_TRANSFORM_PASS_LIST_H_
