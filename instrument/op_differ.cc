@@ -79,8 +79,10 @@ absl::Status OpDiffer::RunAfterPass(const IRModule& module,
   for (const auto& [op, count] : before) changes[op] -= count;
   std::erase_if(changes, [](const auto& entry) { return entry.second == 0; });
   if (!changes.empty()) {
-    diffs_.push_back(
-        {static_cast<int>(before_.size()), pass.name(), std::move(changes)});
+    diffs_.push_back({.depth = static_cast<int>(before_.size()),
+                      .pass = pass.name(),
+                      .number = pass.number(),
+                      .changes = std::move(changes)});
   }
   return absl::OkStatus();
 }
@@ -108,9 +110,10 @@ std::string OpDiffer::ToString() const {
 std::string OpDiffer::ToJson() const {
   std::string text = "[";
   for (const OpDiff& diff : diffs_) {
-    absl::StrAppendFormat(&text, "%s{\"pass\":%s,\"depth\":%d,\"changes\":{",
-                          text.size() > 1 ? "," : "", JsonString(diff.pass),
-                          diff.depth);
+    absl::StrAppendFormat(
+        &text, "%s{\"pass\":%s,\"number\":%d,\"depth\":%d,\"changes\":{",
+        text.size() > 1 ? "," : "", JsonString(diff.pass), diff.number,
+        diff.depth);
     const char* separator = "";
     for (const auto& [op, change] : diff.changes) {
       absl::StrAppendFormat(&text, "%s%s:%d", separator, JsonString(op),

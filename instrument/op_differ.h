@@ -25,7 +25,8 @@ OpCounts CountOps(const IRModule& module);
 struct OpDiff {
   int depth = 0;
   std::string pass;
-  OpCounts changes;  // never 0
+  int64_t number = 0;  // PassExecution::number
+  OpCounts changes;    // never 0
 };
 
 // Records, in order of completion, the passes that changed a count. Entering a
@@ -39,7 +40,7 @@ class OpDiffer final : public PassInstrument {
   // A line for each of diffs(): `DEPTH NAME OP +n, OP -n`, operators sorted.
   std::string ToString() const;
 
-  // [{"pass":"FoldConstant","depth":1,"changes":{"add":-1}},...]
+  // [{"pass":"FoldConstant","number":2,"depth":1,"changes":{"add":-1}},...]
   std::string ToJson() const;
 
   absl::Status EnterPassContext() override;

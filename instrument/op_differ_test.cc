@@ -47,9 +47,11 @@ TEST(OpDifferTest, RecordsPassesThatChangeACount) {
             "2 Grow toy.a +2\n"
             "1 sequential toy.a +4\n"
             "0 sequential toy.a +2, toy.b +2\n");
-  EXPECT_THAT(differ->ToJson(),
-              StartsWith(R"([{"pass":"AToB","depth":1,"changes":{"toy.a":-2,)"
-                         R"("toy.b":2}},{"pass":"Grow","depth":2,)"));
+  EXPECT_THAT(
+      differ->ToJson(),
+      StartsWith(
+          R"([{"pass":"AToB","number":4,"depth":1,"changes":{"toy.a":-2,)"
+          R"("toy.b":2}},{"pass":"Grow","number":9,"depth":2,)"));
   ASSERT_EQ(differ->diffs().size(), 5);
   EXPECT_EQ(differ->diffs()[0].depth, 1);
   EXPECT_EQ(differ->diffs()[0].pass, "AToB");

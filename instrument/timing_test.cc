@@ -203,5 +203,100 @@ TEST(TimingClockTest, TheRealClockGoesForward) {
                   .ok());
 }
 
+// Takes so many microseconds in each hook.
+class SlowInstrument final : public PassInstrument {
+ public:
+  SlowInstrument(std::string name, int64_t microseconds, int64_t* now)
+      : PassInstrument(std::move(name)),
+        microseconds_(microseconds),
+        now_(now) {}
+
+  absl::Status RunBeforePass(const IRModule& /*module*/,
+                             const PassExecution& /*pass*/) override {
+    *now_ += microseconds_ * 1000;
+    return absl::OkStatus();
+  }
+  absl::Status RunAfterPass(const IRModule& /*module*/,
+                            const PassExecution& /*pass*/) override {
+    *now_ += microseconds_ * 1000;
+    return absl::OkStatus();
+  }
+
+ private:
+  const int64_t microseconds_;
+  int64_t* const now_;
+};
+
+TEST_F(TimingTest, MeasuredInstrumentsHaveTimesOfTheirOwn) {
+  const IRModule module = toy::Module();
+  const Pass outer = Work("Outer", 10, {Work("Inner", 100)});
+  const PassInstruments instruments = MeasureInstruments(
+      {std::make_shared<SlowInstrument>("First", 1000, &now_), timing_,
+       std::make_shared<SlowInstrument>("Checker \"2\"", 3000, &now_)},
+      timing_);
+  EXPECT_EQ(instruments[1], timing_);
+  std::string text;
+  std::string json;
+  ASSERT_TRUE(PassContext({.instruments = instruments})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(outer(module).status());
+                    BATON_ASSIGN_OR_RETURN(text, timing_->Render());
+                    BATON_ASSIGN_OR_RETURN(json, timing_->RenderJson());
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  // Entering the context, and three hooks for each of two passes.
+  EXPECT_EQ(text,
+            "Outer: 110us [10us] (100.00%; 100.00%)\n"
+            "\tInner: 100us [100us] (90.91%; 90.91%)\n"
+            "instrument First: 4000us (7 calls)\n"
+            "instrument Checker \"2\": 12000us (7 calls)\n");
+  EXPECT_THAT(json, HasSubstr("}],\"instruments\":[{\"name\":\"First\","
+                              "\"total_us\":4000.000,\"calls\":7},{"
+                              "\"name\":\"Checker \\\"2\\\"\","
+                              "\"total_us\":12000.000,\"calls\":7}]}\n"));
+}
+
+TEST_F(TimingTest, ErrorsOfMeasuredInstrumentsAreTheSame) {
+  std::vector<std::string> lines;
+  const auto log = std::make_shared<toy::Log>("A", &lines);
+  log->fails_in = "before";
+  const absl::Status plain = PassContext({.instruments = {log}}).Run([&] {
+    return toy::Nothing()(toy::Module()).status();
+  });
+  const absl::Status measured =
+      PassContext({.instruments = MeasureInstruments({log, timing_}, timing_)})
+          .Run([&] { return toy::Nothing()(toy::Module()).status(); });
+  EXPECT_FALSE(plain.ok());
+  EXPECT_EQ(measured, plain);
+}
+
+TEST_F(TimingTest, SumsUpTheExecutionsOfEachPass) {
+  const IRModule module = toy::Module();
+  const Pass a = Work("A", 5);
+  const Pass b = Work("B", 1, {a, Work("B", 30)});
+  std::string all;
+  std::string long_ones;
+  ASSERT_TRUE(PassContext({.instruments = {timing_}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(a(module).status());
+                    BATON_RETURN_IF_ERROR(b(module).status());
+                    BATON_RETURN_IF_ERROR(Work("C", 59)(module).status());
+                    BATON_ASSIGN_OR_RETURN(all, timing_->RenderSums());
+                    BATON_ASSIGN_OR_RETURN(long_ones, timing_->RenderSums(35));
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  EXPECT_EQ(all,
+            "    self us  part   total us  runs  pass\n"
+            "         59 59.0%         59     1  C\n"
+            "         31 31.0%         36     2  B\n"
+            "         10 10.0%         10     2  A\n");
+  EXPECT_EQ(long_ones,
+            "    self us  part   total us  runs  pass\n"
+            "         59 59.0%         59     1  C\n"
+            "         41 41.0%         41     4  (2 others)\n");
+}
+
 }  // namespace
 }  // namespace baton

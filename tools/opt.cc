@@ -341,7 +341,8 @@ class Watch {
   bool record_tensors_ = false;
   bool shows_timing_ = false;
   bool shows_diff_ = false;
-  bool json_ = false;
+  std::string timing_format_;
+  double timing_threshold_ = 0;
   bool prints_ = false;
   bool has_registered_ = false;
 };
@@ -361,10 +362,10 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   if (run.bisect_limit >= 0) {
     watch.bisect_ = add(std::make_shared<BisectInstrument>(run.bisect_limit));
   }
-  // What the others do after a pass takes none of its time.
   const bool reports = !options.report.empty();
   watch.shows_timing_ = options.timing != "none";
-  watch.json_ = options.timing == "json";
+  watch.timing_format_ = options.timing;
+  watch.timing_threshold_ = options.timing_threshold;
   if (watch.shows_timing_ || reports) {
     watch.timing_ = add(std::make_shared<PassTimingInstrument>());
   }
@@ -433,6 +434,10 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
           console.Progress(place + text);
         }));
   }
+  if (watch.timing_ != nullptr) {
+    watch.instruments_ =
+        MeasureInstruments(std::move(watch.instruments_), watch.timing_);
+  }
   return watch;
 }
 
@@ -454,7 +459,10 @@ absl::StatusOr<std::string> Watch::Report() const {
   if (bisect_ != nullptr) absl::StrAppend(&report, bisect_->ToString());
   if (shows_timing_) {
     BATON_ASSIGN_OR_RETURN(const std::string profile,
-                           json_ ? timing_->RenderJson() : timing_->Render());
+                           timing_format_ == "json" ? timing_->RenderJson()
+                           : timing_format_ == "sums"
+                               ? timing_->RenderSums(timing_threshold_)
+                               : timing_->Render());
     report += profile;
   }
   return report;

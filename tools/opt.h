@@ -53,11 +53,13 @@ struct OptOptions {
   std::string artifacts;
 
   std::string timing = "none";
+  // Passes with a smaller part of the time share a line of `timing=sums`.
+  double timing_threshold = 0;
   // Whether to report calls per operator and how each pass changed them.
   bool op_diff = false;
   // A file for both as JSON, a line for each module:
-  //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"depth":...,
-  //   "changes":{"add":-1}}]}
+  //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"number":...,
+  //   "depth":...,"changes":{"add":-1}}]}
   // with passes as --timing=json has them.
   std::string report;
   // Which remarks to report: see instrument/remarks.h.
@@ -139,10 +141,16 @@ struct OptOptions {
                .group = kOutputFlags});
 
     v("timing", &OptOptions::timing,
-      FlagSpec{.help = "Where time went, pass by pass: none, text or json.",
+      FlagSpec{.help = "Where time went: none, text or json (each execution "
+                       "of a pass), or sums.",
                .value = "FORMAT",
                .group = kReportFlags,
-               .choices = {"none", "text", "json"}});
+               .choices = {"none", "text", "json", "sums"}});
+    v("timing_threshold", &OptOptions::timing_threshold,
+      FlagSpec{.help = "With --timing=sums: passes below this part share a "
+                       "line.",
+               .value = "PERCENT",
+               .group = kReportFlags});
     v("op_diff", &OptOptions::op_diff,
       FlagSpec{.help = "How each pass changed the calls of each operator.",
                .group = kReportFlags});

@@ -206,9 +206,10 @@ TEST(ReportTest, IsJsonOfTimesAndOperators) {
                                 "\"sequential\",\"number\":1,\"depth\":0,"));
   EXPECT_THAT(
       report,
-      EndsWith("],\"op_diff\":[{\"pass\":\"FoldConstant\",\"depth\":1,"
-               "\"changes\":{\"add\":-1}},{\"pass\":\"sequential\",\"depth\":0,"
-               "\"changes\":{\"add\":-1}}]}\n"));
+      EndsWith(
+          "],\"op_diff\":[{\"pass\":\"FoldConstant\",\"number\":2,\"depth\":1,"
+          "\"changes\":{\"add\":-1}},{\"pass\":\"sequential\",\"number\":1,"
+          "\"depth\":0,\"changes\":{\"add\":-1}}]}\n"));
 }
 
 TEST(ReportTest, IsThereIfAPassFails) {
