@@ -22,7 +22,6 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
-#include "baton/onnx/import.h"
 #include "baton/onnx/tensor_names.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"

@@ -10,6 +10,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
+#include "baton/relay/ir/tensor_fits.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton::relay {
@@ -20,13 +21,9 @@ absl::Status CheckFits(const VarNode* param, const Tensor& value) {
       param->type().defined() ? param->type() : param->annotation();
   if (!type.defined()) return absl::OkStatus();
   const auto* tensor_type = type.As<TensorTypeNode>();
-  bool fits = tensor_type != nullptr && tensor_type->dtype() == value.dtype() &&
-              tensor_type->rank() == value.rank();
-  for (int i = 0; fits && i < value.rank(); ++i) {
-    const Dim& dim = tensor_type->dim(i);
-    fits = !dim.is_const() || dim.value() == value.shape()[i];
+  if (tensor_type != nullptr && TensorFits(value, *tensor_type)) {
+    return absl::OkStatus();
   }
-  if (fits) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("cannot bind %", param->name(), " of type ", type.ToString(),
                    " to a tensor ", value.TypeToString()));

@@ -320,9 +320,7 @@ absl::StatusOr<std::vector<int64_t>> SoftmaxAxes(NodeContext& node) {
   if (is_old) {
     const TensorTypeNode* type = node.Input(0)->tensor_type();
     for (int i = axis + 1; i < rank; ++i) {
-      if (!type->dim(i).is_const() || type->dim(i).value() != 1) {
-        axes.push_back(i);
-      }
+      if (!type->dim(i).is_const(1)) axes.push_back(i);
     }
   }
   return axes;

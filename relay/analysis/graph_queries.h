@@ -22,6 +22,11 @@ namespace baton::relay {
 template <typename Pred>
 bool AnyInnerNode(const Expr& root, Pred&& pred);
 
+// The same, but with `with_leaves` it asks about the nodes without children,
+// too.
+template <typename Pred>
+bool AnyNode(const Expr& root, bool with_leaves, Pred&& pred);
+
 // Whether the graph of `root` has a node of `kind`, which must be a kind of
 // nodes that have children.
 bool ContainsKind(const Expr& root, NodeKind kind);
@@ -42,13 +47,18 @@ bool CallsOpOf(const Expr& root, const OpAttrMap<T>& map) {
 
 template <typename Pred>
 bool AnyInnerNode(const Expr& root, Pred&& pred) {
-  if (!root.defined() || IsLeaf(root->kind())) return false;
+  return AnyNode(root, /*with_leaves=*/false, pred);
+}
+
+template <typename Pred>
+bool AnyNode(const Expr& root, bool with_leaves, Pred&& pred) {
+  if (!root.defined() || (!with_leaves && IsLeaf(root->kind()))) return false;
   absl::InlinedVector<const ExprNode*, 64> pending;
   NodeSet seen;  // those that several edges may lead to
   const ExprNode* next = root.get();
   // Most nodes have one such child: it does not pass through `pending`.
-  const auto add = [&pending, &next](const Expr& child) {
-    if (IsLeaf(child->kind())) return;
+  const auto add = [&pending, &next, with_leaves](const Expr& child) {
+    if (!with_leaves && IsLeaf(child->kind())) return;
     if (next != nullptr) pending.push_back(next);
     next = child.get();
   };

@@ -19,6 +19,7 @@
 #include "baton/base/layout.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/type.h"
+#include "baton/relay/op/dim_math.h"
 
 namespace baton::relay {
 
@@ -52,12 +53,14 @@ absl::Span<const Dim> ShapeOfArg(const LayoutQuery& query, int i) {
 std::optional<int64_t> ExtentOf(const CallNode& call, int arg,
                                 absl::string_view layout, char letter) {
   const TensorTypeNode* type = call.arg(arg)->tensor_type();
-  const int axis = LayoutOf(layout).IndexOf(letter);
-  if (type == nullptr || axis < 0 || axis >= type->rank() ||
-      !type->dim(axis).is_const()) {
-    return std::nullopt;
-  }
-  return type->dim(axis).value();
+  const Layout tensor = LayoutOf(layout);
+  const int axis = tensor.IndexOf(letter);
+  if (type == nullptr || axis < 0 || axis >= type->rank()) return std::nullopt;
+  Dim extent = type->dim(axis);
+  const int block = tensor.IndexOf(Layout::ToSub(letter));
+  if (block >= 0 && block < type->rank()) extent = extent * type->dim(block);
+  if (!extent.is_const()) return std::nullopt;
+  return extent.value();
 }
 
 std::optional<InferredLayouts> IfDefined(InferredLayouts inferred) {

@@ -117,8 +117,8 @@ const Layout& ChannelLayout();
 // The shape of argument `i` in the unchanged call; empty if it is no tensor.
 absl::Span<const Dim> ShapeOfArg(const LayoutQuery& query, int i);
 
-// The extent of axis `letter` of argument `arg`, a tensor in `layout`, in the
-// unchanged call; nullopt if it is not known.
+// The extent of axis `letter`, with that of its blocks, of argument `arg`, a
+// tensor in `layout`, in the unchanged call; nullopt if it is not known.
 std::optional<int64_t> ExtentOf(const CallNode& call, int arg,
                                 absl::string_view layout, char letter);
 

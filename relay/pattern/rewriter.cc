@@ -28,6 +28,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -246,26 +247,9 @@ class RewriteRun {
 };
 
 bool RewriteRun::MayApply(const Expr& root) {
-  absl::InlinedVector<const ExprNode*, 64> pending = {root.get()};
-  NodeSet seen;  // of nodes with several holders
-  const bool leaves = rules_.any_for_leaves();
-  const auto push = [&](const Expr& child) {
-    if (leaves || !IsLeaf(child->kind())) pending.push_back(child.get());
-  };
-  while (!pending.empty()) {
-    const ExprNode* node = pending.back();
-    pending.pop_back();
-    if (!node->unique() && !seen.Insert(node)) continue;
-    if (MayApplyAt(node, rules_.AllCandidatesFor(node))) return true;
-    if (node->kind() == ExprKind::kCall) {
-      const auto* call = static_cast<const CallNode*>(node);
-      push(call->op());
-      for (const Expr& arg : call->args()) push(arg);
-    } else {
-      ForEachChild(node, push);
-    }
-  }
-  return false;
+  return AnyNode(root, rules_.any_for_leaves(), [this](const ExprNode* node) {
+    return MayApplyAt(node, rules_.AllCandidatesFor(node));
+  });
 }
 
 bool RewriteRun::MayApplyAt(const ExprNode* node,

@@ -984,7 +984,15 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
   for (const RuleNode& node : rule.match.nodes) {
     if (node.kind == RuleNode::Kind::kParam) params.insert(node.name);
   }
+  const std::vector<std::string> names = MatchNames(rule);
   for (const RuleNode& node : rule.replace.nodes) {
+    if (node.kind == RuleNode::Kind::kParam && !params.contains(node.name) &&
+        std::find(names.begin(), names.end(), node.name) != names.end()) {
+      good = Error(node.place,
+                   absl::StrCat("%", node.name,
+                                " stands for something in `match`; a new "
+                                "variable needs another name"));
+    }
     if (node.kind == RuleNode::Kind::kFunction) {
       for (size_t k = 0; k + 1 < node.operands.size(); ++k) {
         good &= CheckParam(

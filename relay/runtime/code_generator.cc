@@ -24,16 +24,12 @@
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/tensor_fits.h"
+#include "baton/relay/ir/text_attr.h"
 #include "baton/relay/runtime/value.h"
 
 namespace baton {
 namespace {
-
-// The attribute as a text; null if there is none.
-const std::string* TextAttr(const Function& function, absl::string_view name) {
-  const AttrValue* value = function->attrs().Find(name);
-  return value == nullptr ? nullptr : value->As<std::string>();
-}
 
 absl::Status CheckName(const Artifact& artifact) {
   const auto is_good = [](char c) {
@@ -88,14 +84,7 @@ absl::Status CheckType(absl::string_view what, const Value& root_value,
     }
     const auto* wanted = type.As<TensorTypeNode>();
     if (wanted == nullptr) continue;
-    bool fits = value->is_tensor() &&
-                value->tensor().dtype() == wanted->dtype() &&
-                value->tensor().rank() == wanted->rank();
-    for (int i = 0; fits && i < wanted->rank(); ++i) {
-      fits = !wanted->dim(i).is_const() ||
-             wanted->dim(i).value() == value->tensor().shape()[i];
-    }
-    if (!fits) {
+    if (!value->is_tensor() || !TensorFits(value->tensor(), *wanted)) {
       return absl::InternalError(
           absl::StrCat(what, " must be ", type.ToString(), ", found ",
                        value->is_tensor() ? value->tensor().TypeToString()
@@ -116,11 +105,11 @@ absl::StatusOr<Artifact> GenerateCodeOf(absl::string_view name,
                                         const Function& function) {
   return CallForeign(
       absl::StrCat("code for @", name), [&]() -> absl::StatusOr<Artifact> {
-        const std::string* compiler = TextAttr(function, attr::kCompiler);
+        const std::string* compiler = TextAttr(*function, attr::kCompiler);
         if (compiler == nullptr) {
           return absl::InvalidArgumentError("the function is for no compiler");
         }
-        const std::string* symbol = TextAttr(function, attr::kGlobalSymbol);
+        const std::string* symbol = TextAttr(*function, attr::kGlobalSymbol);
         if (symbol == nullptr) {
           return absl::InvalidArgumentError(absl::StrCat(
               "the function has no attribute ", attr::kGlobalSymbol));
@@ -145,8 +134,8 @@ absl::StatusOr<std::vector<Artifact>> ArtifactsOf(const IRModule& module) {
   std::vector<Artifact> result;
   FlatHashMap<std::string, std::string> makers;  // functions, by artifact
   for (const auto& [var, function] : module.functions<Function>()) {
-    const std::string* name = TextAttr(function, attr::kArtifactName);
-    const std::string* bytes = TextAttr(function, attr::kArtifact);
+    const std::string* name = TextAttr(*function, attr::kArtifactName);
+    const std::string* bytes = TextAttr(*function, attr::kArtifact);
     if (name == nullptr || bytes == nullptr) continue;
     result.push_back({*name, *bytes});
     absl::Status status = CheckName(result.back());
@@ -165,13 +154,13 @@ absl::StatusOr<std::vector<Artifact>> ArtifactsOf(const IRModule& module) {
 
 absl::StatusOr<ExternalFunction> LoadExternalFunction(
     const Function& function) {
-  const std::string* compiler = TextAttr(function, attr::kCompiler);
-  const std::string* name = TextAttr(function, attr::kArtifactName);
-  const std::string* bytes = TextAttr(function, attr::kArtifact);
+  const std::string* compiler = TextAttr(*function, attr::kCompiler);
+  const std::string* name = TextAttr(*function, attr::kArtifactName);
+  const std::string* bytes = TextAttr(*function, attr::kArtifact);
   if (compiler == nullptr || name == nullptr || bytes == nullptr) {
     return ExternalFunction();
   }
-  const std::string* symbol = TextAttr(function, attr::kGlobalSymbol);
+  const std::string* symbol = TextAttr(*function, attr::kGlobalSymbol);
   const std::string where =
       absl::StrCat("external function ", symbol == nullptr ? *name : *symbol);
   absl::StatusOr<ExternalFunction> loaded =

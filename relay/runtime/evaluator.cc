@@ -21,6 +21,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
+#include "baton/relay/ir/tensor_fits.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/kernel.h"
@@ -96,14 +97,9 @@ absl::Status CheckArgument(const Value& value, const Type& type,
                            absl::string_view name) {
   const auto* tensor_type = type.As<TensorTypeNode>();
   if (tensor_type == nullptr) return absl::OkStatus();
-  bool fits = value.is_tensor() &&
-              value.tensor().dtype() == tensor_type->dtype() &&
-              value.tensor().rank() == tensor_type->rank();
-  for (int i = 0; fits && i < tensor_type->rank(); ++i) {
-    const Dim& dim = tensor_type->dim(i);
-    fits = !dim.is_const() || dim.value() == value.tensor().shape()[i];
+  if (value.is_tensor() && TensorFits(value.tensor(), *tensor_type)) {
+    return absl::OkStatus();
   }
-  if (fits) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "argument %", name, " must be ", type.ToString(), ", found ",
       value.is_tensor() ? value.tensor().TypeToString() : "another value"));
@@ -253,7 +249,7 @@ class Evaluator {
                                absl::Span<const Value> args);
   absl::Status Activate(const Value& callee, absl::Span<const Value> args);
   // What runs in place of the function; null if it is to be evaluated.
-  absl::StatusOr<ExternalFunction> External(const Value& callee);
+  absl::StatusOr<const ExternalFunction*> External(const Value& callee);
   Value MakeClosure(const FunctionNode* function, Var self);
   Value ConstructorValue(const ConstructorNode* constructor);
   // Binds the variables of the pattern if it fits; some of them also if not.
@@ -305,8 +301,9 @@ absl::StatusOr<Value> Evaluator::Apply(const Function& function,
 
 absl::StatusOr<Value> Evaluator::Apply(const Value& closure,
                                        absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const ExternalFunction external, External(closure));
-  if (external != nullptr) return external(args);
+  BATON_ASSIGN_OR_RETURN(const ExternalFunction* const external,
+                         External(closure));
+  if (external != nullptr) return (*external)(args);
   Push(nullptr, Step::kReturn);
   BATON_RETURN_IF_ERROR(Activate(closure, args));
   BATON_RETURN_IF_ERROR(Loop());
@@ -573,13 +570,14 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     Yield(call, UnknownEffects());
     return absl::OkStatus();
   }
-  BATON_ASSIGN_OR_RETURN(const ExternalFunction external, External(callee));
+  BATON_ASSIGN_OR_RETURN(const ExternalFunction* const external,
+                         External(callee));
   if (external != nullptr) {
     if (has_unknown_ && AnyPart(args, IsUnknown)) {
       Yield(call, Unknown());
       return absl::OkStatus();
     }
-    BATON_ASSIGN_OR_RETURN(Value result, external(args));
+    BATON_ASSIGN_OR_RETURN(Value result, (*external)(args));
     Yield(call, std::move(result));
     return absl::OkStatus();
   }
@@ -587,18 +585,20 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
   return Activate(callee, args);
 }
 
-absl::StatusOr<ExternalFunction> Evaluator::External(const Value& callee) {
-  if (!callee.is_closure()) return ExternalFunction();
+absl::StatusOr<const ExternalFunction*> Evaluator::External(
+    const Value& callee) {
+  if (!callee.is_closure()) return nullptr;
   const Function& function = callee.closure().function;
   if (function->attrs().Find(attr::kArtifact) == nullptr) {
-    return ExternalFunction();
+    return nullptr;
   }
-  const auto known = external_.find(function.get());
-  if (known != external_.end()) return known->second;
-  BATON_ASSIGN_OR_RETURN(ExternalFunction loaded,
-                         LoadExternalFunction(function));
-  external_.emplace(function.get(), loaded);
-  return loaded;
+  auto known = external_.find(function.get());
+  if (known == external_.end()) {
+    BATON_ASSIGN_OR_RETURN(ExternalFunction loaded,
+                           LoadExternalFunction(function));
+    known = external_.emplace(function.get(), std::move(loaded)).first;
+  }
+  return known->second == nullptr ? nullptr : &known->second;
 }
 
 absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,

@@ -22,11 +22,6 @@ bool SameType(const Type& a, const Type& b) {
   return a.defined() && b.defined() && TypeEqual(a, b);
 }
 
-bool SameAttrs(const Attrs& a, const Attrs& b) {
-  if (a == b) return true;
-  return a.defined() && b.defined() && AttrsEqual(a, b);
-}
-
 // The same elements at the same place: the cache compares no others.
 bool SameTensor(const Tensor& a, const Tensor& b) {
   return a.data() == b.data() && a.dtype() == b.dtype() &&
@@ -78,7 +73,7 @@ bool KernelCache::Matches(const Entry& entry, const CallNode& call,
                }
                return SameTensor(*a.tensor, *b.tensor);
              }) &&
-         SameAttrs(known.attrs(), call.attrs()) &&
+         AttrsEqual(known.attrs(), call.attrs()) &&
          SameType(known.type(), call.type()) &&
          std::equal(known.type_args().begin(), known.type_args().end(),
                     call.type_args().begin(), call.type_args().end(), SameType);

@@ -20,6 +20,7 @@
 #include "baton/relay/analysis/annotated_regions.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_attr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/pattern/pattern_table.h"
 #include "baton/relay/transform/function_pass.h"
@@ -64,9 +65,7 @@ class Targets {
         }
       }
     } else if (const auto* function = call.op().As<FunctionNode>()) {
-      const AttrValue* composite = function->attrs().Find(attr::kComposite);
-      const auto* name =
-          composite == nullptr ? nullptr : composite->As<std::string>();
+      const std::string* name = TextAttr(*function, attr::kComposite);
       if (name == nullptr) return kDefault;
       const size_t dot = name->find('.');
       if (dot == std::string::npos) return kDefault;
@@ -175,14 +174,14 @@ class Annotator final : public ExprMutator {
   // that is no composite one is no matter of compilers.
   void Tell(const CallNode& call, const std::string& target) const {
     const bool taken = target != kDefault;
+    const RemarkKind kind = taken ? RemarkKind::kPassed : RemarkKind::kMissed;
+    if (!WantsRemarks(kind)) return;
     const auto* function = call.op().As<FunctionNode>();
     const AttrValue* pattern = function == nullptr
                                    ? nullptr
                                    : function->attrs().Find(attr::kComposite);
     if (call.op_node() == nullptr && pattern == nullptr) return;
-    Remark remark = {.kind = taken ? RemarkKind::kPassed : RemarkKind::kMissed,
-                     .node = Expr(&call)};
-    if (!WantsRemarks(remark.kind)) return;
+    Remark remark = {.kind = kind, .node = Expr(&call)};
     if (taken) {
       remark.reason = "goes to a compiler";
       remark.args = {{"compiler", target}};

@@ -15,6 +15,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_attr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/copy_with.h"
 #include "baton/relay/transform/function_pass.h"
@@ -25,13 +26,6 @@
 
 namespace baton::relay {
 namespace {
-
-// The attribute as a text; null if there is none.
-const std::string* TextAttr(const FunctionNode& function,
-                            absl::string_view name) {
-  const AttrValue* value = function.attrs().Find(name);
-  return value == nullptr ? nullptr : value->As<std::string>();
-}
 
 // `expr` as a function for the compiler `filter`, or for any if that is empty;
 // else null.

@@ -13,6 +13,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_attr.h"
 #include "baton/relay/runtime/code_generator.h"
 #include "baton/transform/config.h"
 #include "baton/transform/module_pass.h"
@@ -29,7 +30,7 @@ BATON_REGISTER_CONFIG(kMaxBytes, int64_t, "relay.GenerateCode.max_bytes",
 
 bool HasAttr(const Function& function, absl::string_view name,
              const std::string& text) {
-  const AttrValue* value = function->attrs().Find(name);
+  const std::string* value = TextAttr(*function, name);
   return value != nullptr && *value == text;
 }
 
@@ -42,9 +43,7 @@ absl::StatusOr<IRModule> Generate(const IRModule& module,
   IRModule result = module;
   int64_t num_bytes = 0;
   for (const auto& [var, function] : module.functions<Function>()) {
-    const AttrValue* value = function->attrs().Find(attr::kCompiler);
-    const auto* compiler =
-        value == nullptr ? nullptr : value->As<std::string>();
+    const std::string* compiler = TextAttr(*function, attr::kCompiler);
     if (compiler == nullptr ||
         (!compilers.empty() && !absl::c_linear_search(compilers, *compiler))) {
       continue;

@@ -282,7 +282,9 @@ class Merger {
         args.push_back(arg);
       }
     }
-    const std::vector<int> candidates = parents;
+    const bool tells =
+        WantsRemarks(RemarkKind::kPassed) || WantsRemarks(RemarkKind::kMissed);
+    const std::vector<int> candidates = tells ? parents : std::vector<int>();
     groups_.KeepDirectNeeds(group, parents);
     for (size_t k = 0; k < candidates.size(); ++k) {
       const bool joined = std::find(parents.begin(), parents.end(),

@@ -18,6 +18,7 @@
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_attr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/partition.h"
@@ -100,10 +101,8 @@ class Teller {
     const auto* call = Expr(node).As<CallNode>();
     const auto* function =
         call == nullptr ? nullptr : call->op().As<FunctionNode>();
-    const AttrValue* name = function == nullptr
-                                ? nullptr
-                                : function->attrs().Find(attr::kComposite);
-    return name == nullptr ? nullptr : name->As<std::string>();
+    return function == nullptr ? nullptr
+                               : TextAttr(*function, attr::kComposite);
   }
 
   void TellMissed(const ExprNode* before, const ExprNode* after,

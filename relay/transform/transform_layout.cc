@@ -626,20 +626,23 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
     return false;
   }
 
+  const absl::Span<const int> old_args = graph_.args(i);
+  const size_t num_args =
+      changed.args.empty() ? old_args.size() : changed.args.size();
   absl::InlinedVector<Expr, 6> args;
-  bool same = changed.op.get() == op;
+  bool same = changed.op.get() == op && num_args == old_args.size();
   if (!arrives_changed && changed.args.empty() && ArgsAreOriginal(i) &&
       after->inputs == before->inputs) {
     args.assign(call->args().begin(), call->args().end());
   } else {
     size_t next = 0;
-    for (const int arg : graph_.args(i)) {
+    for (size_t k = 0; k < num_args; ++k) {
       absl::StatusOr<Expr> arranged =
           changed.args.empty()
-              ? ArrangeArg(arg, *before, *after, next)
-              : ArrangeNewArg(changed.args[args.size()], *before, *after, next);
+              ? ArrangeArg(old_args[k], *before, *after, next)
+              : ArrangeNewArg(changed.args[k], *before, *after, next);
       if (!arranged.ok()) return annotated(arranged.status());
-      same &= *arranged == call->arg(static_cast<int>(args.size()));
+      same = same && *arranged == call->arg(static_cast<int>(k));
       args.push_back(*std::move(arranged));
     }
   }

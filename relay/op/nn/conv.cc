@@ -614,19 +614,9 @@ std::optional<InferredLayouts> InferBinaryConv2DLayouts(
       {{data, layouts::LayoutOf(attrs.kernel_layout)}, {data}, query.attrs});
 }
 
-// The extent of an axis of an argument, with that of its blocks.
-std::optional<int64_t> WholeExtentOf(const CallNode& call, int arg,
-                                     const std::string& layout, char letter) {
-  const std::optional<int64_t> extent =
-      layouts::ExtentOf(call, arg, layout, letter);
-  if (!extent.has_value()) return extent;
-  return *extent * layouts::ExtentOf(call, arg, layout, Layout::ToSub(letter))
-                       .value_or(1);
-}
-
 bool IsDepthwise(const CallNode& call, const Conv2DAttrs& attrs) {
-  return WholeExtentOf(call, 0, attrs.data_layout, 'C') == attrs.groups &&
-         WholeExtentOf(call, 1, attrs.kernel_layout, 'O') == attrs.groups;
+  return layouts::ExtentOf(call, 0, attrs.data_layout, 'C') == attrs.groups &&
+         layouts::ExtentOf(call, 1, attrs.kernel_layout, 'O') == attrs.groups;
 }
 
 // The default kernel layouts of nn.conv2d and qnn.conv2d.

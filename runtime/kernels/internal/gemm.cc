@@ -4,9 +4,10 @@
 // reads them front to back; they fit into the second-level cache, a panel of
 // one into the first-level cache. `a` is read where it is.
 //
-// Each element is one sum in the order of k, chunk by chunk: its value depends
-// neither on the tile that it is in nor on the width of vectors, but on whether
-// the processor has fused multiplication and addition.
+// Each element is summed in an order that depends on the shapes of the operands
+// alone: its value depends neither on the tile that it is in nor on the width
+// of vectors, but on whether the processor has fused multiplication and
+// addition.
 
 #include "baton/runtime/kernels/internal/gemm.h"
 
@@ -251,7 +252,10 @@ void MultiplyTerms(int64_t m, int64_t n, int64_t k0, int64_t k1, Left<T> a,
       std::max<int64_t>(1, kBlockBytes / (kChunk * width * int64_t{sizeof(T)}));
   const int64_t step =
       std::min(panels * width, (n + width - 1) / width * width);
-  std::vector<T> packed(static_cast<size_t>(step * std::min(kChunk, k1 - k0)));
+  // In place, only the last panel is packed, if it is not full.
+  const int64_t packed_columns = in_place ? width : step;
+  std::vector<T> packed(
+      static_cast<size_t>(packed_columns * std::min(kChunk, k1 - k0)));
   for (int64_t j0 = 0; j0 < n; j0 += step) {
     const int64_t j1 = std::min(n, j0 + step);
     for (int64_t p0 = k0; p0 < k1; p0 += kChunk) {

@@ -1,0 +1,26 @@
+// Whether tensors have the types that programs declare.
+
+#ifndef BATON_RELAY_IR_TENSOR_FITS_H_
+#define BATON_RELAY_IR_TENSOR_FITS_H_
+
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+
+namespace baton {
+
+// True if `tensor` has the element type, the rank and the extents of `type`,
+// as far as these are numbers.
+inline bool TensorFits(const Tensor& tensor, const TensorTypeNode& type) {
+  if (tensor.dtype() != type.dtype() || tensor.rank() != type.rank()) {
+    return false;
+  }
+  for (int i = 0; i < type.rank(); ++i) {
+    const Dim& dim = type.dim(i);
+    if (dim.is_const() && dim.value() != tensor.shape()[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TENSOR_FITS_H_

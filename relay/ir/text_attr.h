@@ -1,0 +1,24 @@
+// Attributes of functions that are texts.
+
+#ifndef BATON_RELAY_IR_TEXT_ATTR_H_
+#define BATON_RELAY_IR_TEXT_ATTR_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton {
+
+// The attribute `name` of `function`, which holds the text; null if there is
+// none or it is no text.
+inline const std::string* TextAttr(const FunctionNode& function,
+                                   absl::string_view name) {
+  const AttrValue* value = function.attrs().Find(name);
+  return value == nullptr ? nullptr : value->As<std::string>();
+}
+
+}  // namespace baton
+
+#endif  // BATON_RELAY_IR_TEXT_ATTR_H_
