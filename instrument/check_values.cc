@@ -299,9 +299,15 @@ absl::Status CheckValuesInstrument::CheckFirst(const State& state) {
   if (!expected_.has_value() || !ledger_.empty()) {
     return absl::OkStatus();
   }
+  return CompareExpected(*result.value);
+}
+
+absl::Status CheckValuesInstrument::CompareExpected(const Value& actual) const {
+  std::vector<std::string> not_compared;  // what Compare() reports already
   return CompareValues(
-      *expected_, *result.value,
-      {.name = "", .exact = false, .tolerance = options_.expected_tolerance});
+      *expected_, actual,
+      {.name = "", .exact = false, .tolerance = options_.expected_tolerance},
+      {.not_compared = &not_compared});
 }
 
 absl::Status CheckValuesInstrument::CheckTotal(const State& before,
@@ -327,9 +333,7 @@ absl::Status CheckValuesInstrument::CheckTotal(const State& before,
         pass.name(), main, entry.total.of_largest, *options_.max_error));
   }
   if (!expected_.has_value()) return absl::OkStatus();
-  const absl::Status expected = CompareValues(
-      *expected_, is,
-      {.name = "", .exact = false, .tolerance = options_.expected_tolerance});
+  const absl::Status expected = CompareExpected(is);
   if (expected.ok()) return expected;
   return Prefixed(absl::StrCat("after pass ", pass.name(), ", @", main,
                                " does not compute what is expected any more: "),

@@ -130,6 +130,8 @@ class CheckValuesInstrument final : public PassInstrument {
   Result Apply(const IRModule& typed, const std::string& name,
                const std::vector<Value>& args);
   absl::Status CheckFirst(const State& state);
+  // What options.expected asks of the results.
+  absl::Status CompareExpected(const Value& actual) const;
   // Compares what `name` computes in both.
   absl::Status Compare(const State& before, const State& after,
                        const std::string& name, const PassInfo& info);

@@ -303,6 +303,24 @@ TEST(CheckValuesTest, GivenArgumentsAndExpectedResults) {
                        "expected any more: "));
 }
 
+TEST(CheckValuesTest, ExpectedResultsBesideOperatorsWithoutKernel) {
+  constexpr char kProgram[] =
+      "def @main(%x: Tensor[(2, 3), float32]) { (toy.a(%x), tanh(%x)) }";
+  const Value zeros = *Tensor::Zeros(DType::Float(32), {2, 3});
+  const Value ones = *Tensor::Ones(DType::Float(32), {2, 3});
+  const auto check = [&](const Value& expected, const Pass& pass) {
+    const auto instrument = std::make_shared<CheckValuesInstrument>(
+        Given(zeros, Value::MakeTuple({zeros, expected})));
+    return PassContext({.instruments = {instrument}})
+        .Run([&] { return pass(*ParseModule(kProgram)); })
+        .status();
+  };
+  EXPECT_THAT(check(zeros, TanhTo("sin")), IsOk());
+  EXPECT_THAT(check(ones, TanhTo("sin")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "@main does not compute what is expected: result.1"));
+}
+
 TEST(CheckValuesTest, ErrorsAddUp) {
   const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 0.1};
   const Pass twice =

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -250,11 +251,21 @@ absl::StatusOr<std::string> HistoryFind(const History& history,
     first = &execution;
   }
   if (first != nullptr) {
-    return absl::StrCat("#", first->number, " ", first->pass, "\n");
+    return absl::StrCat(
+        "#", first->number, " ", first->pass,
+        history.states[first->before].kept
+            ? ""
+            : ", or one before it: the module that it was given was not kept",
+        "\n");
   }
-  return std::string(!history.states.empty() && holds_in(0)
-                         ? "It holds from the beginning.\n"
-                         : "It never holds.\n");
+  if (!history.states.empty() && holds_in(0)) {
+    return std::string("It holds from the beginning.\n");
+  }
+  const bool all_kept = absl::c_all_of(
+      history.states, [](const HistoryState& state) { return state.kept; });
+  return std::string(all_kept
+                         ? "It never holds.\n"
+                         : "It holds in none of the modules that were kept.\n");
 }
 
 }  // namespace baton

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
@@ -25,14 +26,9 @@ absl::Status SkipInstrument::EnterPassContext() {
 
 absl::StatusOr<bool> SkipInstrument::ShouldRun(const IRModule& /*module*/,
                                                const PassExecution& pass) {
-  if (options_.stop_after >= 0 && pass.number() > options_.stop_after) {
-    bool is_part = false;
-    for (const PassExecution* outer = pass.parent(); outer != nullptr;
-         outer = outer->parent()) {
-      is_part =
-          is_part || outer->info().granularity != PassGranularity::kSequence;
-    }
-    if (!is_part) return false;
+  if (options_.stop_after >= 0 && pass.number() > options_.stop_after &&
+      PassListener::IsComplete(pass)) {
+    return false;
   }
   const auto of_pass = options_.of_pass.find(pass.name());
   if (of_pass != options_.of_pass.end() &&

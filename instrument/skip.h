@@ -18,8 +18,9 @@
 namespace baton {
 
 struct SkipOptions {
-  // Executions, by number, that are left out. What is left out has no number:
-  // the executions after it have those that reports of the same run say.
+  // Executions, by number, that are left out. A pass that is left out takes no
+  // number: the execution after it gets that number. So a number is that of the
+  // run which already leaves out the smaller ones.
   std::set<int64_t> numbers = {};
   // By name of a pass, from 1, the executions of that pass that are left out.
   std::map<std::string, std::set<int64_t>> of_pass = {};

@@ -28,7 +28,7 @@ struct TensorError {
   bool IsSpecial() const {
     return nans_made + nans_lost + infinities_made + infinities_lost > 0;
   }
-  // The larger of each.
+  // The larger of each error; the counts add up.
   void Add(const TensorError& other);
 };
 

@@ -174,7 +174,8 @@ struct OptOptions {
                .value = "FILE",
                .group = kReportFlags});
     v("record_tensors", &OptOptions::record_tensors,
-      FlagSpec{.help = "Keeps large tensors in it.", .group = kReportFlags});
+      FlagSpec{.help = "Keeps large tensors in the file of --record.",
+               .group = kReportFlags});
     v("print_before", &OptOptions::print_before,
       FlagSpec{
           .help = "The module before passes of these names (RE2, whole name).",
@@ -215,11 +216,11 @@ struct OptOptions {
                .value = "DIR",
                .group = kFaultFlags});
     v("triage_seconds", &OptOptions::triage_seconds,
-      FlagSpec{.help = "Of processor time, after which passes hang.",
+      FlagSpec{.help = "Processor time after which passes count as hanging.",
                .value = "X",
                .group = kFaultFlags});
     v("triage_memory_gb", &OptOptions::triage_memory_gb,
-      FlagSpec{.help = "That passes may use; 0: three quarters of all.",
+      FlagSpec{.help = "Memory that passes may use; 0: three quarters of all.",
                .value = "X",
                .group = kFaultFlags});
   }

@@ -276,10 +276,7 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     return absl::InvalidArgumentError(
         "the model has inputs: give --inputs or --random_inputs");
   }
-  NodeResults nodes;
-  BATON_ASSIGN_OR_RETURN(
-      const NamedTensors got,
-      Run(model, args, other.has_value() ? &nodes : nullptr));
+  BATON_ASSIGN_OR_RETURN(const NamedTensors got, Run(model, args, nullptr));
   bool all = true;
   bool compared = false;
   if (!options.expect.empty()) {
@@ -293,9 +290,8 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     compared = true;
   }
   if (other.has_value()) {
-    NodeResults other_nodes;
     BATON_ASSIGN_OR_RETURN(const NamedTensors given,
-                           Run(*other, args, &other_nodes));
+                           Run(*other, args, nullptr));
     if (given.size() != got.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the models have ", got.size(), " and ", given.size(), " results"));
@@ -303,6 +299,11 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     std::vector<Tensor> want;
     for (const auto& [name, tensor] : given) want.push_back(tensor);
     if (!CompareAll(got, want, options, out)) {
+      // Again, now with the results of all nodes, which take memory.
+      NodeResults nodes;
+      NodeResults other_nodes;
+      BATON_RETURN_IF_ERROR(Run(model, args, &nodes).status());
+      BATON_RETURN_IF_ERROR(Run(*other, args, &other_nodes).status());
       CompareNodes(nodes, other_nodes, options, out);
       all = false;
     }

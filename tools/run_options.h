@@ -124,10 +124,12 @@ struct RunOptions {
                .value = "N",
                .group = kFaultFlags});
     v("inputs", &RunOptions::inputs,
-      FlagSpec{.help = "Of main, for --check_values: .npz, .npy, .pb, or a "
-                       "folder.",
-               .value = "FILE",
-               .group = kFaultFlags});
+      FlagSpec{
+          .help =
+              "Arguments of main, for --check_values: .npz, .npy, .pb, or a "
+              "folder.",
+          .value = "FILE",
+          .group = kFaultFlags});
     v("expect", &RunOptions::expect,
       FlagSpec{.help = "What main must compute of --inputs; as these.",
                .value = "FILE",

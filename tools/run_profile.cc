@@ -32,13 +32,16 @@ std::string OriginName(const ExprNode& expr) {
 }
 
 void RunProfile::Computed(const ExprNode& node) {
-  const absl::Time begin = std::exchange(last_, absl::Now());
+  const absl::Time begin = last_;
+  const absl::Time end = absl::Now();
+  last_ = end;
   if (node.kind() != ExprKind::kCall) return;
   const OpNode* op = static_cast<const CallNode&>(node).op_node();
   if (op == nullptr) return;
   calls_.push_back({op->name(), OriginName(node),
                     absl::ToDoubleMicroseconds(begin - first_),
-                    absl::ToDoubleMicroseconds(last_ - begin)});
+                    absl::ToDoubleMicroseconds(end - begin)});
+  last_ = absl::Now();  // what was done here is no node's time
 }
 
 absl::StatusOr<std::string> RunProfile::Report(absl::string_view format) const {

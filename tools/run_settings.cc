@@ -230,6 +230,11 @@ InputBinding(const RunOptions& run) {
                            module.Lookup<Function>("main"));
     BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
                            InOrder(inputs, InputNames(main), "inputs"));
+    if (tensors.size() != main->params().size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--inputs: ", tensors.size(), " tensors for ",
+                       main->params().size(), " parameters of @main"));
+    }
     FlatHashMap<const VarNode*, Expr> values;
     for (size_t i = 0; i < tensors.size(); ++i) {
       values[main->params()[i].get()] = Constant(tensors[i]);

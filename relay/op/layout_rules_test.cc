@@ -342,6 +342,17 @@ TEST(ConvertConv2DTest, TilesUnlessAnInputDoesNotDivide) {
             "nn.conv2d {padding:[0,0,0,0]}");
 }
 
+TEST(ConvertConv2DTest, BlocksCountAsChannels) {
+  EXPECT_EQ(
+      Convert("nn.conv2d", {Float({1, 2, 4, 4, 4}), Float({2, 8, 3, 3, 4})},
+              Attrs::Make(Conv2DAttrs{.data_layout = "NCHW4c",
+                                      .kernel_layout = "OIHW4o"}),
+              {"NCHW8c", "OIHW8i8o"})
+          .value(),
+      "nn.contrib_conv2d_NCHWc {padding:[0,0,0,0],channels:8,"
+      "kernel_size:[3,3],data_layout:NCHW8c,kernel_layout:OIHW8i8o}");
+}
+
 TEST(ConvertConv2DTest, ErrorsNameWhatIsPossible) {
   const std::vector<Expr> args = {Float({1, 8, 4, 4}), Float({8, 8, 3, 3})};
   EXPECT_THAT(Convert("nn.conv2d", args, {}, {"CHWN", ""}).status().message(),

@@ -341,6 +341,8 @@ TEST(RuleTextTest, MistakesAreFoundWhenTheTextIsRead) {
        "attribute `a_min` of clip: "},
       {"rule @r { match { nn.relu(%x) } replace { exp(%z) } }",
        "%z stands nowhere in `match`"},
+      {"rule @r { match { tanh(%v) } replace { let %v = exp(%v); %v } }",
+       "%v stands for something in `match`; a new variable needs another name"},
       {"rule @r { match { nn.relu(%x) } replace { clip(%x) } }", "clip: "},
       {"rule @r { match { nn.relu(%x) } replace { _ } }",
        "`_` stands for something in `match` only"},

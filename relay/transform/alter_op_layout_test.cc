@@ -67,6 +67,18 @@ absl::StatusOr<Expr> FastErf(const AlterLayoutQuery& query) {
 }
 BATON_EXTEND_OP("erf").Set(AlterLayoutRules("approximate"), FastErf);
 
+absl::StatusOr<Expr> Joined(const AlterLayoutQuery& query) {
+  return Call(Op::Find("concatenate"),
+              {Tuple({query.args.begin(), query.args.end()})});
+}
+BATON_EXTEND_OP("add").Set(AlterLayoutRules("joined"), Joined);
+
+absl::StatusOr<Expr> Added(const AlterLayoutQuery& query) {
+  const auto* tuple = query.args[0].As<TupleNode>();
+  return Call(Op::Find("add"), tuple->fields());
+}
+BATON_EXTEND_OP("concatenate").Set(AlterLayoutRules("added"), Added);
+
 absl::StatusOr<IRModule> Alter(absl::string_view text,
                                const std::string& target) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, ParseModule(text));
@@ -153,6 +165,14 @@ TEST(AlterOpLayoutTest, OneTensorIsTransformedOnce) {
 TEST(AlterOpLayoutTest, OperatorsMayBeOthers) {
   ExpectAlters("approximate", Main(absl::StrCat("exp(erf(", kConv, "))")),
                Main(absl::StrCat("exp(fast_erf(", kConv, "))")));
+}
+
+TEST(AlterOpLayoutTest, ArgumentsMayBeMoreOrFewerForTheSameTensors) {
+  const std::string add = Main(absl::StrCat("add(", kConv, ", %x)"));
+  const std::string concatenate =
+      Main(absl::StrCat("concatenate((", kConv, ", %x))"));
+  ExpectAlters("joined", add, concatenate);
+  ExpectAlters("added", concatenate, add);
 }
 
 // As in the reference.

@@ -177,7 +177,7 @@ Pass FunctionPipeline(std::vector<Pass> passes) {
                     "Runs all of its passes on one function, then on the "
                     "next.",
                 .always_run = true,
-                .granularity = PassGranularity::kSequence};
+                .granularity = PassGranularity::kFunction};
   internal::PromiseLike(passes, info);
   return Pass(std::make_shared<const FunctionPipelinePass>(std::move(passes),
                                                            std::move(info)));
