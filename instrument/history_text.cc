@@ -17,6 +17,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/node_text.h"
+#include "baton/instrument/regular_expression.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/module.h"
@@ -140,24 +141,12 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
   return diff;
 }
 
-namespace {
-
-absl::StatusOr<std::unique_ptr<const re2::RE2>> Compile(
-    const std::string& text) {
-  auto re =
-      std::make_unique<const re2::RE2>(text, re2::RE2::CannedOptions::Quiet);
-  if (re->ok()) return re;
-  return absl::InvalidArgumentError(
-      absl::StrCat("regular expression ", text, ": ", re->error()));
-}
-
-}  // namespace
-
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
                                        const NodeSelection& selection) {
   std::unique_ptr<const re2::RE2> re;
   if (!selection.op.empty()) {
-    BATON_ASSIGN_OR_RETURN(re, Compile(selection.op));
+    BATON_ASSIGN_OR_RETURN(re,
+                           internal::CompileRegularExpression(selection.op));
   }
   BATON_ASSIGN_OR_RETURN(const HistoryExecution* execution,
                          history.Find(number));
@@ -215,9 +204,10 @@ absl::StatusOr<std::string> HistoryFind(const History& history,
   if (by_text + lacks + !condition.has.empty() != 1) {
     return absl::InvalidArgumentError("give one condition: has, lacks or text");
   }
-  BATON_ASSIGN_OR_RETURN(const auto re, Compile(by_text ? condition.text
-                                                : lacks ? condition.lacks
-                                                        : condition.has));
+  BATON_ASSIGN_OR_RETURN(const auto re, internal::CompileRegularExpression(
+                                            by_text ? condition.text
+                                            : lacks ? condition.lacks
+                                                    : condition.has));
   const auto holds = [&](const IRModule& module) {
     if (by_text) return re2::RE2::PartialMatch(ToText(module), *re);
     bool found = false;

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/regular_expression.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -28,16 +29,11 @@
 namespace baton {
 namespace {
 
+// Null if there is none.
 absl::StatusOr<std::unique_ptr<const re2::RE2>> Compile(
     const std::string& pattern) {
   if (pattern.empty()) return nullptr;
-  auto result =
-      std::make_unique<const re2::RE2>(pattern, re2::RE2::CannedOptions::Quiet);
-  if (!result->ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("regular expression ", pattern, ": ", result->error()));
-  }
-  return result;
+  return internal::CompileRegularExpression(pattern);
 }
 
 bool Matches(const std::unique_ptr<const re2::RE2>& pattern,

@@ -17,8 +17,10 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
+#include "baton/base/status_macros.h"
 #include "baton/instrument/json.h"
 #include "baton/instrument/node_text.h"
+#include "baton/instrument/regular_expression.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
@@ -161,13 +163,8 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> RemarkInstrument::Create(
           "; kinds: passed, missed, analysis, all"));
     }
     if (item.size() > parts.first.size()) {
-      filter.pass = std::make_unique<const re2::RE2>(
-          std::string(parts.second), re2::RE2::CannedOptions::Quiet);
-      if (!filter.pass->ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("regular expression ", std::string(parts.second), ": ",
-                         filter.pass->error()));
-      }
+      BATON_ASSIGN_OR_RETURN(filter.pass, internal::CompileRegularExpression(
+                                              std::string(parts.second)));
     }
     result->filters_.push_back(std::move(filter));
   }

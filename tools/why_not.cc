@@ -1,6 +1,5 @@
 #include "baton/tools/why_not.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -27,18 +26,6 @@ namespace baton {
 namespace {
 
 constexpr int kMaxNotes = 20;
-
-// Whether a match may be rooted at `node`.
-bool MayStandAt(const relay::Matcher::Roots& roots, const ExprNode* node) {
-  const bool of_this_kind =
-      std::any_of(roots.kinds.begin(), roots.kinds.end(),
-                  [&](NodeKind kind) { return kind == node->kind(); });
-  if (roots.anything || of_this_kind) return true;
-  if (node->kind() != ExprKind::kCall) return false;
-  const OpNode* op = static_cast<const CallNode*>(node)->op_node();
-  return roots.any_call ||
-         std::find(roots.ops.begin(), roots.ops.end(), op) != roots.ops.end();
-}
 
 // Why the rule was not applied to `expr`.
 std::string Why(const relay::RewriteRule& rule, const relay::Matcher& matcher,
@@ -75,7 +62,7 @@ absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
       const relay::Matcher& matcher = rules_.matcher(static_cast<int>(i));
       int notes = 0;
       for (int k = 0; k < graph.size() && notes < kMaxNotes; ++k) {
-        if (!MayStandAt(matcher.roots(), graph.node(k))) continue;
+        if (!matcher.roots().Has(graph.node(k))) continue;
         const Expr expr(graph.node(k));
         const bool has_place = expr->span().defined();
         Diagnostics diagnostics;

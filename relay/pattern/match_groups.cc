@@ -104,7 +104,7 @@ class GroupFinder {
           function->attrs().Find(kPartitionedFromPattern) != nullptr) {
         Close(i);
       }
-      if (closed_[i] || !CanBeRoot(graph_.node(i))) continue;
+      if (closed_[i] || !matcher_.roots().Has(graph_.node(i))) continue;
       const Match* match = machine_.Run(matcher_, graph_.node(i),
                                         uses_.has_value() ? &*uses_ : nullptr);
       if (match != nullptr) AddGroup(i, *match);
@@ -113,21 +113,6 @@ class GroupFinder {
   }
 
  private:
-  bool CanBeRoot(const ExprNode* node) const {
-    const Matcher::Roots& roots = matcher_.roots();
-    if (roots.anything) return true;
-    for (const NodeKind kind : roots.kinds) {
-      if (kind == node->kind()) return true;
-    }
-    if (node->kind() != ExprKind::kCall) return false;
-    if (roots.any_call) return true;
-    const OpNode* op = static_cast<const CallNode*>(node)->op_node();
-    for (const OpNode* root : roots.ops) {
-      if (root == op) return true;
-    }
-    return false;
-  }
-
   // Leaves function `i` and all in it alone.
   void Close(int i) {
     std::vector<int> work = {i};

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -930,6 +931,13 @@ std::string Matcher::Explain(const Expr& expr, const UseCounts* uses) const {
 
 bool Matches(const DataflowPattern& pattern, const Expr& expr) {
   return Matcher(pattern).At(expr).has_value();
+}
+
+bool Matcher::Roots::Has(const ExprNode* node) const {
+  if (anything || absl::c_linear_search(kinds, node->kind())) return true;
+  if (node->kind() != ExprKind::kCall) return false;
+  return any_call || absl::c_linear_search(
+                         ops, static_cast<const CallNode*>(node)->op_node());
 }
 
 }  // namespace baton::relay

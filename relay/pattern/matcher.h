@@ -175,6 +175,8 @@ class Matcher {
     bool any_call = false;
     std::vector<const OpNode*> ops;  // calls of these
     std::vector<NodeKind> kinds;     // nodes of these kinds
+
+    bool Has(const ExprNode* node) const;
   };
   const Roots& roots() const { return roots_; }
 
