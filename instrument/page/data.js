@@ -3,10 +3,11 @@
 // The data of the page, as instrument/history_page.cc writes it.
 //
 // `strings`: all texts; 0 is the empty one. Nodes have numbers from 0 on:
-// `kinds`, `titles` (string), `types` (string), `attrs` (index into `attr_sets`,
-// or -1) and `num_args` have an element for each, `args` their operands one
-// after the other, as differences (the node less its operand). `attr_sets`:
-// name, value, name, value (strings). A state has `functions` (name, node,
+// `kinds`, `titles` (string), `types` (string), `attrs` (index into
+// `attr_sets`, or -1) and `num_args` have an element for each, `args` their
+// operands one after the other, as differences (the node less its operand).
+// `attr_sets`: name, value, name, value (strings). A state has `functions`
+// (name, node,
 // ...), `bytes`, and `numbers`, as differences: the nodes %0, %1, ...; without
 // them, those of the state before. The nodes that it is the first to have are
 // those from its `begin` up to that of the next.
@@ -112,7 +113,9 @@ class Data {
     }
     this.remarks = content.remarks.map((r) => {
       const remark = {
-        kind: r[0] === 1 ? 'passed' : r[0] === 2 ? 'missed' : 'analysis',
+        kind: r[0] === 1 ? 'passed' :
+            r[0] === 2   ? 'missed' :
+                           'analysis',
         execution: r[1],
         node: r[2],
         reason: this.strings[r[3]],
@@ -267,8 +270,10 @@ class Data {
     let low = 0, high = this.states.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.states[middle].begin <= node) low = middle;
-      else high = middle - 1;
+      if (this.states[middle].begin <= node)
+        low = middle;
+      else
+        high = middle - 1;
     }
     return low;
   }
@@ -296,6 +301,11 @@ function shortType(type) {
     return shape === '' ? match[2] : `${shape} ${match[2]}`;
   }
   return type.length > 34 ? `${type.slice(0, 32)}…` : type;
+}
+
+// Of numbers, of which there may be very many.
+function largestOf(numbers, least) {
+  return numbers.reduce((a, b) => Math.max(a, b), least);
 }
 
 // --- Numbers for people ------------------------------------------------------

@@ -27,10 +27,11 @@ class GraphView {
     this.measureContext = document.createElement('canvas').getContext('2d');
     this.readColors(frame);
     new ResizeObserver(() => this.resize()).observe(frame);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      this.readColors(frame);
-      this.redraw();
-    });
+    matchMedia('(prefers-color-scheme: dark)')
+        .addEventListener('change', () => {
+          this.readColors(frame);
+          this.redraw();
+        });
     this.listen();
   }
 
@@ -92,7 +93,11 @@ class GraphView {
     this.touched.sort((a, b) => a.y - b.y || a.x - b.x);
     this.rows = drawing.rows;
     this.resize();
-    if (!keep) this.home();
+    if (keep) {
+      this.clamp();
+    } else {
+      this.home();
+    }
     this.redraw();
   }
 
@@ -163,7 +168,8 @@ class GraphView {
       if (x < margin || x + w > this.width - margin) {
         this.left += this.width / 2 - x - w / 2;
       }
-      if (y < margin || y + Math.min(h, this.height / 2) > this.height - margin) {
+      if (y < margin ||
+          y + Math.min(h, this.height / 2) > this.height - margin) {
         this.top += this.height / 2 - y - Math.min(h, this.height / 2) / 2;
         this.keepFull();
       }
@@ -314,8 +320,10 @@ class GraphView {
         break;
       case 'Escape':
         if (box === null) return;
-        if (box.parent) go(box.parent);
-        else this.on.select(null);
+        if (box.parent)
+          go(box.parent);
+        else
+          this.on.select(null);
         break;
       case ' ':
         if (box !== null && box.container) this.on.toggle(box);
@@ -422,7 +430,8 @@ class GraphView {
     c.clearRect(0, 0, this.canvas.width, this.canvas.height);
     if (this.drawing === null) return;
     const s = this.scale;
-    c.setTransform(s * ratio, 0, 0, s * ratio, this.left * ratio, this.top * ratio);
+    c.setTransform(
+        s * ratio, 0, 0, s * ratio, this.left * ratio, this.top * ratio);
     const view = {
       x0: -this.left / s,
       x1: (this.width - this.left) / s,
@@ -538,16 +547,17 @@ class GraphView {
     const groups = new Map();
     for (const box of boxes) {
       if (box.port || (box.container && box.open)) continue;
-      const color = this.hits !== null && this.hits.has(box) ?
-          this.colors.hit :
-          box.touch >= 0 ? this.colors.touch[box.touch] : this.colors.muted;
+      const color = this.hits !== null && this.hits.has(box) ? this.colors.hit :
+          box.touch >= 0 ? this.colors.touch[box.touch] :
+                           this.colors.muted;
       let group = groups.get(color);
       if (group === undefined) {
         group = {list: [], taken: new Set()};
         groups.set(color, group);
       }
       if (crowded) {
-        const at = Math.floor(box.y / pixel) * 16384 + Math.floor(box.x / pixel);
+        const at =
+            Math.floor(box.y / pixel) * 16384 + Math.floor(box.x / pixel);
         if (group.taken.has(at)) continue;
         group.taken.add(at);
       }
@@ -602,8 +612,9 @@ class GraphView {
       c.fill();
       c.stroke();
     }
-    c.fillStyle = touch >= 0 ? colors.tint[touch] :
-        box.kind === Kind.VAR ? colors.sunken : colors.surface;
+    c.fillStyle = touch >= 0  ? colors.tint[touch] :
+        box.kind === Kind.VAR ? colors.sunken :
+                                colors.surface;
     c.strokeStyle = touch >= 0 ? colors.touch[touch] : colors.rule;
     c.beginPath();
     c.roundRect(box.x, box.y, box.w, box.h, radius);

@@ -105,8 +105,10 @@ function* itemsOf(data, root, isFunction) {
       const from = resolve(arg);
       if (data.kinds[from] !== Kind.VAR) continue;
       const taker = takers.get(from);
-      if (taker === undefined) takers.set(from, node);
-      else if (taker !== node) asNode.add(from);
+      if (taker === undefined)
+        takers.set(from, node);
+      else if (taker !== node)
+        asNode.add(from);
     }
   }
   const last = resolve(start);
@@ -151,7 +153,8 @@ function* blocksOf(data, items) {
   // Where only one value goes on: the end of a segment. Values that live very
   // long, such as a mask for all layers, and what has no operands do not count.
   const lastUse = items.map(
-      (item, i) => item.uses.length === 0 ? i : item.uses[item.uses.length - 1]);
+      (item, i) =>
+          item.uses.length === 0 ? i : item.uses[item.uses.length - 1]);
   const live = new Int32Array(n + 1);
   const longest = Math.max(64, n / 4);
   const counts = (i) => !items[i].leaf && lastUse[i] - i <= longest;
@@ -187,8 +190,10 @@ function* blocksOf(data, items) {
       if (item.leaf) continue;
       const label = item.fn >= 0 ? data.body(item.fn).calls.join('+') :
                                    data.title(item.node);
-      parts.push(label, ...item.inputs.map(
-          (input) => input >= segment.first ? i - input : -1));
+      parts.push(
+          label,
+          ...item.inputs.map(
+              (input) => input >= segment.first ? i - input : -1));
       parts.push(';');
     }
     const key = parts.join(' ');
@@ -294,7 +299,15 @@ function* layered(boxes) {
   for (let i = 0; i < n; ++i) numRanks = Math.max(numRanks, rank[i] + 1);
 
   // A value that skips ranks goes through a narrow box in each.
-  const nodes = boxes.map((box, i) => ({w: box.w, h: box.h, rank: rank[i], up: [], down: [], x: 0, dummy: false}));
+  const nodes = boxes.map((box, i) => ({
+                            w: box.w,
+                            h: box.h,
+                            rank: rank[i],
+                            up: [],
+                            down: [],
+                            x: 0,
+                            dummy: false
+                          }));
   const chains = new Map();
   let budget = 6 * n + 2000;
   for (let i = 0; i < n; ++i) {
@@ -309,7 +322,8 @@ function* layered(boxes) {
     let above = i;
     for (let r = rank[i] + 1; r < furthest; ++r) {
       const index = nodes.length;
-      nodes.push({w: DUMMY, h: 0, rank: r, up: [above], down: [], x: 0, dummy: true});
+      nodes.push(
+          {w: DUMMY, h: 0, rank: r, up: [above], down: [], x: 0, dummy: true});
       nodes[above].down.push(index);
       chain.push(index);
       above = index;
@@ -479,8 +493,8 @@ function* layered(boxes) {
         for (let k = 0; k < skip; ++k) {
           const dummy = nodes[chain[k]];
           points.push(
-              dummy.x - left, top[dummy.rank],
-              dummy.x - left, top[dummy.rank] + height[dummy.rank]);
+              dummy.x - left, top[dummy.rank], dummy.x - left,
+              top[dummy.rank] + height[dummy.rank]);
         }
       }
       points.push(boxes[i].x + boxes[i].w / 2, boxes[i].y);
@@ -512,45 +526,50 @@ function* drawingOf(data, fn, options) {
   const lines = [];
   const itemsByNode = new Map();
 
-  // One plane: the items of a function or of a block. Children of containers are
-  // laid out first; containers nest as the user opens them.
-  function* plane(entries, context) {
-    const local = [];
-    for (const entry of entries) {
-      const box = entry.box;
+  // One plane: the items of a function or of a block. Children of containers
+  // are laid out first; containers nest as the user opens them.
+  function* plane(local) {
+    for (const box of local) {
       if (box.container && box.open) {
         box.inner = yield* box.fill();
         box.w = Math.max(box.w, box.inner.w + 2 * PAD);
         box.h = box.inner.h + HEAD + 2 * PAD;
       }
-      local.push(box);
     }
     const size = yield* layered(local);
-    return {boxes: local, lines: size.lines, w: size.w, h: size.h, context};
+    return {boxes: local, lines: size.lines, w: size.w, h: size.h};
   }
+
+  // `node` and `item` are what it shows; -1 and null for a block. `depth`: in
+  // how many containers it is.
+  const emptyBox = (key, node, item, depth) => ({
+    key,
+    node,
+    item,
+    kind: item === null ? -1 : data.kinds[node],
+    depth,
+    port: false,       // where a value comes into a block
+    isInput: false,    // what the function is given, or a port
+    container: false,  // holds a function (`fn`) or a block, if it is `open`
+    fn: -1,
+    block: null,
+    members: [],  // the nodes of the block
+    open: false,
+    inputs: [],
+    x: 0,
+    y: 0,
+    w: 8,
+    h: 8,
+    title: '',
+    text: '',
+    notes: [],
+  });
 
   // The box of an item, which may contain a function.
   const boxOf = (item, key, depth) => {
     const node = item.node;
     const kind = data.kinds[node];
-    const box = {
-      key,
-      node,
-      item,
-      kind,
-      container: false,
-      open: false,
-      inputs: [],
-      x: 0,
-      y: 0,
-      w: 0,
-      h: 0,
-      depth,
-      block: null,
-      title: '',
-      text: '',
-      notes: [],
-    };
+    const box = emptyBox(key, node, item, depth);
     const type = shortType(data.type(node));
     if (kind === Kind.VAR) {
       box.title = `%${visible(data.title(node))}`;
@@ -559,7 +578,7 @@ function* drawingOf(data, fn, options) {
       box.container = true;
       box.fn = item.fn;
       box.open = options.functions && depth < 8 ? !options.shut.has(key) :
-                                                options.open.has(key);
+                                                  options.open.has(key);
       box.title = callsText(body.calls) || 'fn';
     } else if (kind === Kind.CALL_OF_NODE) {
       box.title = 'call';
@@ -572,8 +591,8 @@ function* drawingOf(data, fn, options) {
       box.notes.push(visible(
           data.kinds[leaf.node] === Kind.VAR ?
               `%${what} ${shortType(data.type(leaf.node))}` :
-          what === 'constant' ? `const ${shortType(data.type(leaf.node))}` :
-                                what));
+              what === 'constant' ? `const ${shortType(data.type(leaf.node))}` :
+                                    what));
     }
     if (item.leaves.length > 3) {
       box.notes.push(`and ${item.leaves.length - 3} more`);
@@ -582,7 +601,7 @@ function* drawingOf(data, fn, options) {
   };
   const size = (box) => {
     const fit = (text, font) => options.measure(cut(text), font);
-    let w = fit(box.title, 'title') + (box.container ? 30 : 8);
+    let w = fit(box.title, 'title') + (box.container ? 34 : 16);
     w = Math.max(w, fit(box.text, 'text'));
     for (const note of box.notes) w = Math.max(w, fit(note, 'text'));
     box.w = Math.max(64, Math.min(300, w + 22));
@@ -597,12 +616,12 @@ function* drawingOf(data, fn, options) {
     const entries = [];
     const entryOf = new Array(items.length);
     const input = isFunction ? data.args(root)[0] : -1;
-    const itemBox = (i) => {
-      const box = boxOf(items[i], `${prefix}${items[i].node}`, depth);
+    const itemBox = (i, within) => {
+      const box = boxOf(items[i], `${prefix}${items[i].node}`, within);
       box.isInput = items[i].node === input;
       size(box);
       if (box.container) {
-        box.fill = () => functionPlane(box.fn, `${box.key}/`, depth + 1, true);
+        box.fill = () => functionPlane(box.fn, `${box.key}/`, within + 1, true);
       }
       itemsByNode.set(items[i].node, box);
       return box;
@@ -611,10 +630,10 @@ function* drawingOf(data, fn, options) {
       if (i % 100 === 0) yield;
       const block = items[i].block;
       if (block === null) {
-        const box = itemBox(i);
+        const box = itemBox(i, depth);
         entryOf[i] = entries.length;
         box.inputs = items[i].inputs.map((from) => entryOf[from]);
-        entries.push({box});
+        entries.push(box);
         ++i;
         continue;
       }
@@ -624,35 +643,24 @@ function* drawingOf(data, fn, options) {
         if (items[i].block === block) {
           members.push(i);
         } else {
-          const box = itemBox(i);
           entryOf[i] = entries.length;
-          entries.push({box});
+          entries.push(itemBox(i, depth));
         }
       }
       const key = `${prefix}b${items[block.first].node}`;
-      const box = {
-        key,
-        node: -1,
-        item: null,
-        kind: -1,
-        container: true,
-        block,
-        open: options.blocks ? options.open.has(key) : !options.shut.has(key),
-        inputs: [],
-        x: 0,
-        y: 0,
-        w: 0,
-        h: 0,
-        depth,
-        title: `Block ${block.name}`,
-        text: `${members.length} nodes, one of ${block.cls.count}`,
-        notes: [],
-        members: members.map((m) => items[m].node),
-      };
+      const box = emptyBox(key, -1, null, depth);
+      box.container = true;
+      box.block = block;
+      box.members = members.map((m) => items[m].node);
+      box.open =
+          options.blocks ? options.open.has(key) : !options.shut.has(key);
+      box.title = `Block ${block.name}`;
+      box.text = `${members.length} nodes, one of ${block.cls.count}`;
       const calls = [];
       for (const m of members) {
-        if (items[m].fn >= 0) calls.push(...data.body(items[m].fn).calls);
-        else if (data.kinds[items[m].node] === Kind.CALL) {
+        if (items[m].fn >= 0) {
+          calls.push(...data.body(items[m].fn).calls);
+        } else if (data.kinds[items[m].node] === Kind.CALL) {
           calls.push(data.title(items[m].node));
         }
       }
@@ -670,53 +678,36 @@ function* drawingOf(data, fn, options) {
       const at = entries.length;
       for (const m of members) entryOf[m] = at;
       box.inputs = Array.from(outside, (from) => entryOf[from]);
-      box.lastItem = items[last].node;
       box.fill = function*() {
         const inner = [];
         const innerOf = new Map();
         // Where values come in.
         for (const from of outside) {
           innerOf.set(from, inner.length);
-          inner.push({
-            box: {
-              key: `${key}i${from}`,
-              node: items[from].node,
-              port: true,
-              isInput: true,
-              container: false,
-              inputs: [],
-              x: 0,
-              y: 0,
-              w: 8,
-              h: 8,
-              depth: depth + 1,
-              title: '',
-              text: '',
-              notes: [],
-              kind: -1,
-            },
-          });
+          const port =
+              emptyBox(`${key}i${from}`, items[from].node, null, depth + 1);
+          port.port = port.isInput = true;
+          inner.push(port);
         }
         for (const m of members) {
-          const b = itemBox(m);
-          b.depth = depth + 1;
-          b.inputs = items[m].inputs.filter((from) => innerOf.has(from))
+          const b = itemBox(m, depth + 1);
+          b.inputs = items[m]
+                         .inputs.filter((from) => innerOf.has(from))
                          .map((from) => innerOf.get(from));
           innerOf.set(m, inner.length);
-          inner.push({box: b});
+          inner.push(b);
         }
-        return yield* plane(inner, box);
+        return yield* plane(inner);
       };
       if (!box.open) {
         for (const m of members) itemsByNode.set(items[m].node, box);
       }
-      entries.push({box});
+      entries.push(box);
     }
-    return yield* plane(entries, null);
+    return yield* plane(entries);
   }
 
-  const all = yield* functionPlane(
-      fn, '', 0, data.kinds[fn] === Kind.FUNCTION);
+  const all = yield* functionPlane(fn, '', 0, data.kinds[fn] === Kind.FUNCTION);
   // To absolute places, containers first.
   const todo = [{plane: all, x: 0, y: 0, parent: null}];
   let steps = 0;
@@ -728,7 +719,6 @@ function* drawingOf(data, fn, options) {
       box.x += x;
       box.y += y;
       box.parent = parent;
-      box.index = boxes.length;
       boxes.push(box);
       if (box.container && box.open) {
         todo.push({
