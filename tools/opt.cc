@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <istream>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/bisect.h"
+#include "baton/instrument/check_values.h"
 #include "baton/instrument/crash_guard.h"
 #include "baton/instrument/dump.h"
 #include "baton/instrument/history_file.h"
