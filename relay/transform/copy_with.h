@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/hash_table.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/type_substitution.h"
 
 namespace baton::relay {
 
@@ -13,9 +14,11 @@ namespace baton::relay {
 Var CopyVar(const VarNode* var);
 
 // `expr` with variables replaced by `values`, and new variables for all that
-// its lets, functions and patterns bind. It may use no others.
+// its lets, functions and patterns bind. It may use no others. Type variables
+// are replaced by `types`.
 absl::StatusOr<Expr> CopyWith(const Expr& expr,
-                              FlatHashMap<const VarNode*, Expr> values);
+                              FlatHashMap<const VarNode*, Expr> values,
+                              const TypeVarMap& types = {});
 
 }  // namespace baton::relay
 
