@@ -15,7 +15,6 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
-#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/relay/transform/transform_layout.h"
@@ -90,16 +89,7 @@ Pass AlterOpLayout(AlterOpLayoutOptions options) {
       [maps = std::move(maps)](
           const Function& function, const IRModule& /*module*/,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const AlterationByTarget alteration(maps);
-        const IndexedGraph graph(function);
-        // Without calls to alter there is nothing to follow.
-        for (int i = 0; i < graph.size(); ++i) {
-          const auto* op = graph.As<OpNode>(i);
-          if (op != nullptr && alteration.Applies(*op)) {
-            return TransformLayout(graph, alteration);
-          }
-        }
-        return function;
+        return TransformLayout(function, AlterationByTarget(maps));
       },
       {.name = "AlterOpLayout",
        .opt_level = 3,

@@ -17,7 +17,6 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
-#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/transform/function_pass.h"
@@ -124,8 +123,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
       [shared](Function function, const IRModule& /*module*/,
                const PassContext& /*context*/) -> absl::StatusOr<Function> {
         if (!shared->ok()) return shared->status();
-        const IndexedGraph graph(function);
-        return TransformLayout(graph, DesiredLayoutChange(**shared));
+        return TransformLayout(function, DesiredLayoutChange(**shared));
       },
       {.name = "ConvertLayout",
        .opt_level = 3,

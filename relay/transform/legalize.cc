@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/conv.h"
@@ -123,8 +125,14 @@ const LegalizationRule* FindRule(const Maps& maps, const Expr& op) {
   return nullptr;
 }
 
-absl::StatusOr<Function> LegalizeFunction(const IndexedGraph& graph,
+absl::StatusOr<Function> LegalizeFunction(const Function& function,
                                           const Maps& maps) {
+  if (absl::c_none_of(maps, [&function](const auto* map) {
+        return CallsOpOf(function, *map);
+      })) {
+    return function;
+  }
+  const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
@@ -156,7 +164,7 @@ Pass CreateLegalizationPass(absl::string_view kind, absl::string_view target,
       [maps = std::move(maps)](
           const Function& function, const IRModule& /*module*/,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return LegalizeFunction(IndexedGraph(function), maps);
+        return LegalizeFunction(function, maps);
       },
       std::move(info), std::move(options));
 }

@@ -20,6 +20,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -687,8 +688,16 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
 
 }  // namespace
 
-absl::StatusOr<Function> TransformLayout(const IndexedGraph& graph,
+absl::StatusOr<Function> TransformLayout(const Function& function,
                                          const CallChange& change) {
+  // Without calls to change there is nothing to follow.
+  const bool concerned = AnyInnerNode(function, [&](const ExprNode* node) {
+    if (node->kind() != ExprKind::kCall) return false;
+    const OpNode* op = static_cast<const CallNode*>(node)->op_node();
+    return op != nullptr && change.Applies(*op);
+  });
+  if (!concerned) return function;
+  const IndexedGraph graph(function);
   return LayoutConverter(graph, change).Run();
 }
 

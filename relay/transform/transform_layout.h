@@ -11,7 +11,6 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
-#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
@@ -53,10 +52,10 @@ class CallChange {
   virtual const Statistic& realized() const = 0;
 };
 
-// The root of `graph`, a function with types, with its calls changed. Arguments
-// and results of the function keep their layouts. Nodes that are not affected
-// are the same.
-absl::StatusOr<Function> TransformLayout(const IndexedGraph& graph,
+// `function`, which must have types, with its calls changed. Its arguments and
+// results keep their layouts. Nodes that are not affected are the same. A
+// function without calls to change costs one walk.
+absl::StatusOr<Function> TransformLayout(const Function& function,
                                          const CallChange& change);
 
 }  // namespace baton::relay
