@@ -1,0 +1,34 @@
+#include "baton/relay/transform/annotate_spans.h"
+
+#include "absl/status/statusor.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+
+absl::StatusOr<IRModule> AnnotateSpansInModule(const IRModule& module) {
+  BATON_ASSIGN_OR_RETURN(const IRModule read,
+                         ParseModule(AsText(module), "GeneratedSource"));
+  return InferTypes(read);
+}
+
+Pass AnnotateSpans() {
+  return CreateModulePass(
+      [](const IRModule& module, const PassContext& /*context*/) {
+        return AnnotateSpansInModule(module);
+      },
+      {.name = "AnnotateSpans",
+       .doc = "Gives expressions their places in the module's text.",
+       .exceptions = {
+           {"no_op", "All nodes are new: they have other places."}}});
+}
+BATON_REGISTER_PASS(AnnotateSpans);
+
+}  // namespace baton::relay
