@@ -142,7 +142,8 @@ class Defunctionalizer {
   void FindConcerned();
   std::string NewName(absl::string_view base, bool is_type) const;
   Constructor AddConstructor(Encoding& encoding, std::vector<Type> inputs);
-  absl::Status Finish();
+  // Adds the data types and the functions that apply them.
+  void Finish();
 
   const IRModule& module_;
   IRModule result_;
@@ -505,7 +506,7 @@ void Defunctionalizer::FindConcerned() {
   }
 }
 
-absl::Status Defunctionalizer::Finish() {
+void Defunctionalizer::Finish() {
   for (Encoding& encoding : encodings_) {
     result_.SetType(TypeData(encoding.type, {}, encoding.constructors));
     result_.Set(
@@ -513,7 +514,6 @@ absl::Status Defunctionalizer::Finish() {
         Function(encoding.params, Match(encoding.params[0], encoding.clauses),
                  Encoded(encoding.function->result())));
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<IRModule> Defunctionalizer::Run(const std::string& start) {
@@ -563,7 +563,7 @@ absl::StatusOr<IRModule> Defunctionalizer::Run(const std::string& start) {
     const std::vector<Expr> args(params.begin() + 1, params.end());
     copy.encoding->clauses[copy.clause].rhs = Call(converted, args);
   }
-  BATON_RETURN_IF_ERROR(Finish());
+  Finish();
   return InferTypes(result_);
 }
 
