@@ -203,12 +203,12 @@ def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main 
             ],
         )
 
-def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kwargs):
+def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seconds = 20, **kwargs):
     """A libFuzzer target: a source that defines LLVMFuzzerTestOneInput().
 
     `bazel test :foo_fuzz_test` runs it once on nothing and on each file of the
-    corpus, then for 20 seconds on mutations of them, in every configuration. To
-    fuzz:
+    corpus, then for some seconds on mutations of them, in every configuration.
+    To fuzz:
 
         bazel run --config=fuzz :foo_fuzzer -- -max_total_time=60 /some/folder
 
@@ -218,6 +218,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
       deps: what is fuzzed.
       copts: further compiler options.
       corpus: files to start from.
+      seconds: how long the test runs on mutations.
       **kwargs: of cc_test; `size` is "medium" if not given.
     """
     if not name.endswith("_fuzz_test"):
@@ -238,7 +239,8 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], **kw
     )
     cc_test(
         name = name,
-        args = ["$(locations %s)" % label for label in corpus],
+        args = ["--seconds=%d" % seconds] +
+               ["$(locations %s)" % label for label in corpus],
         data = corpus,
         deps = [
             ":" + name + "_input",

@@ -176,6 +176,9 @@ absl::StatusOr<Expr> NodeContext::Typed(Expr expr) {
 }
 
 absl::StatusOr<const TensorTypeNode*> TensorTypeOf(const Expr& expr) {
+  if (!expr.defined()) {
+    return absl::UnimplementedError("an input that is an empty optional");
+  }
   if (const TensorTypeNode* type = expr->tensor_type()) return type;
   return absl::UnimplementedError("an input that is no tensor");
 }

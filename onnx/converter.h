@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -51,6 +52,11 @@ class GraphConverter {
   virtual absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
                                                absl::Span<const Expr> inputs,
                                                absl::string_view what) = 0;
+  // The same for the body of a function, to which values around the node must
+  // be passed: those that are no constants are what `capture` gives for them.
+  virtual absl::StatusOr<Outputs> ConvertBody(
+      absl::string_view graph, absl::Span<const Expr> inputs,
+      absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) = 0;
   virtual TensorSource& tensors() = 0;
 };
 

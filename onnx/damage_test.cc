@@ -20,6 +20,7 @@ namespace baton {
 namespace {
 
 using ::baton::testing::StatusIs;
+using ::testing::HasSubstr;
 
 std::string Bytes(const std::string& graph) {
   ::onnx::ModelProto model;
@@ -111,6 +112,46 @@ TEST(DamageTest, DamagedModelsAreImportedOrRefused) {
   }
   EXPECT_GT(imported, 100);
   EXPECT_GT(refused, 100);
+}
+
+std::string Refusal(const std::string& graph) {
+  const auto module = ImportOnnx(Bytes(graph), nullptr);
+  return module.ok() ? "imported" : std::string(module.status().message());
+}
+
+TEST(DamageTest, HostileNumbersAreRefused) {
+  // The matrix of a transform would have more elements than a number can say.
+  EXPECT_THAT(
+      Refusal("node { op_type: 'DFT' input: 'big' output: 'y' }"
+              "input { name: 'big' type { tensor_type { elem_type: 1 shape {"
+              "  dim { dim_value: 1 } dim { dim_value: 4294967296 }"
+              "  dim { dim_value: 1 } } } } }"),
+      HasSubstr("the transform is too long"));
+  // An axis that the data does not have.
+  EXPECT_THAT(
+      Refusal("node { op_type: 'LRN' input: 'v' output: 'y'"
+              "  attribute { name: 'size' type: INT i: 3 } }"
+              "input { name: 'v' type { tensor_type { elem_type: 1 shape {"
+              "  dim { dim_value: 4 } } } } }"),
+      HasSubstr("data without channels"));
+  // Steps from far outside of the data to its edge.
+  EXPECT_THAT(
+      Refusal("node { op_type: 'MaxPool' input: 'x' output: 'y' output: 'i'"
+              "  attribute { name: 'kernel_shape' type: INTS"
+              "    ints: [1000000000000, 1] }"
+              "  attribute { name: 'pads' type: INTS"
+              "    ints: [1000000000000, 0, 1000000000000, 0] } }"),
+      HasSubstr("indices of such windows"));
+}
+
+TEST(DamageTest, EmptyOptionalsAreNoResultsOfRounds) {
+  EXPECT_THAT(
+      Refusal("node { op_type: 'Scan' input: 'x' output: 'y' attribute {"
+              "  name: 'num_scan_inputs' type: INT i: 1 } attribute {"
+              "  name: 'body' type: GRAPH g {"
+              "    node { op_type: 'Optional' output: 'o' }"
+              "    input { name: 'e' } output { name: 'o' } } } }"),
+      HasSubstr("empty optional"));
 }
 
 TEST(DamageTest, FunctionsThatUnfoldWithoutEndAreRefused) {

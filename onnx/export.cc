@@ -140,6 +140,8 @@ class Exporter {
   // All that `expr` depends on and has no value yet, then `expr`.
   void ExportGraph(const Expr& expr);
   // A chain of lets and its result.
+  // The values of `expr` are those of `other`.
+  void SameValues(const Expr& expr, const Expr& other);
   void ExportBlock(const Expr& expr);
   void ExportNode(const Expr& expr);
   Values ExportCall(const Expr& expr, const CallNode& call);
@@ -183,16 +185,22 @@ void Exporter::ExportGraph(const Expr& expr) {
   }
 }
 
+void Exporter::SameValues(const Expr& expr, const Expr& other) {
+  // A copy: the table may move what it holds when it grows.
+  Values values = values_.at(other.get());
+  values_[expr.get()] = std::move(values);
+}
+
 void Exporter::ExportBlock(const Expr& expr) {
   Expr rest = expr;
   while (const auto* let = rest.As<LetNode>()) {
     ExportGraph(let->value());
-    values_[let->var().get()] = values_.at(let->value().get());
+    SameValues(let->var(), let->value());
     bound_[let->var().get()] = let->value();
     rest = let->body();
   }
   ExportGraph(rest);
-  if (expr != rest) values_[expr.get()] = values_.at(rest.get());
+  if (expr != rest) SameValues(expr, rest);
 }
 
 Values Exporter::ExportCall(const Expr& expr, const CallNode& call) {

@@ -125,6 +125,34 @@ TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   EXPECT_EQ(graph.node(0).name().substr(0, 5), "plus/");
 }
 
+TEST(ExportOnnxTest, LetsAreSharing) {
+  // As many as the table of values holds before it grows, and more.
+  std::string body;
+  for (int i = 0; i < 300; ++i) {
+    absl::StrAppend(&body, "let %v", i, " = tanh(%",
+                    i == 0 ? "x" : absl::StrCat("v", i - 1), ");\n");
+  }
+  const ::onnx::ModelProto model = Exported(
+      Main(absl::StrCat("(%x: Tensor[(2), float32]) {", body, "%v299 }")));
+  EXPECT_EQ(model.graph().node_size(), 300);
+}
+
+TEST(ExportOnnxTest, IntegersArePooledAsFloatsThatHoldThem) {
+  const ::onnx::ModelProto model =
+      Exported(Main("(%x: Tensor[(1, 1, 4, 4), int32]) {"
+                    " nn.avg_pool2d(%x, pool_size=[2, 2]) }"));
+  EXPECT_THAT(Ops(model.graph()), ElementsAre("Cast", "AveragePool", "Cast"));
+}
+
+TEST(ExportOnnxTest, ScaleAndZeroPointHaveOneShape) {
+  const ::onnx::ModelProto model = Exported(
+      Main("(%x: Tensor[(1, 3, 2), float32], %z: Tensor[(3), int32]) {"
+           " qnn.quantize(%x, 0.5f, %z, out_dtype=\"uint8\", axis=1) }"));
+  EXPECT_THAT(Ops(model.graph()),
+              ElementsAre("Expand", "Cast", "QuantizeLinear"));
+  EXPECT_EQ(model.graph().node(2).attribute(0).name(), "axis");
+}
+
 TEST(ExportOnnxTest, AnEmptyListOfAxesStandsForAll) {
   for (const char* axes : {"axis=[]", "axis=[], exclude=True"}) {
     const ::onnx::ModelProto model =

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -109,6 +110,10 @@ class Importer final : public GraphConverter {
   absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
                                        absl::Span<const Expr> inputs,
                                        absl::string_view what) override;
+  absl::StatusOr<Outputs> ConvertBody(
+      absl::string_view graph, absl::Span<const Expr> inputs,
+      absl::string_view what,
+      absl::FunctionRef<Expr(const Expr&)> capture) override;
   TensorSource& tensors() override { return tensors_; }
 
  private:
@@ -525,6 +530,52 @@ absl::StatusOr<Outputs> Importer::ConvertGraph(absl::string_view graph,
   std::vector<absl::string_view> names;
   for (const ValueInfo& output : read.outputs) names.push_back(output.name);
   return GraphOutputs(names, scope);
+}
+
+// The names that the nodes of a graph and of those inside of it use.
+absl::StatusOr<std::vector<absl::string_view>> UsedNames(
+    absl::string_view graph) {
+  std::vector<absl::string_view> names;
+  std::vector<absl::string_view> work = {graph};
+  while (!work.empty()) {
+    BATON_ASSIGN_OR_RETURN(const GraphProto read, ReadGraph(work.back()));
+    work.pop_back();
+    for (const ValueInfo& output : read.outputs) names.push_back(output.name);
+    for (absl::string_view message : read.nodes) {
+      BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
+      names.insert(names.end(), node.inputs.begin(), node.inputs.end());
+      for (const AttributeProto& attribute : node.attributes) {
+        work.insert(work.end(), attribute.graphs.begin(),
+                    attribute.graphs.end());
+        if (attribute.type == AttributeProto::Type::kGraph) {
+          work.push_back(attribute.g);
+        }
+      }
+    }
+  }
+  return names;
+}
+
+absl::StatusOr<Outputs> Importer::ConvertBody(
+    absl::string_view graph, absl::Span<const Expr> inputs,
+    absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
+                         UsedNames(graph));
+  Scope scope;
+  scope.parent = scope_;
+  for (absl::string_view name : names) {
+    const Expr* value = name.empty() ? nullptr : scope.Find(name);
+    if (value == nullptr || !value->defined() ||
+        relay::ConstantTensor(*value) != nullptr ||
+        scope.values.contains(name)) {
+      continue;
+    }
+    scope.values.emplace(name, capture(*value));
+  }
+  const Scope* const outer = std::exchange(scope_, &scope);
+  absl::StatusOr<Outputs> result = ConvertGraph(graph, inputs, what);
+  scope_ = outer;
+  return result;
 }
 
 absl::StatusOr<Outputs> Importer::ConvertCall(const FunctionProto& function,

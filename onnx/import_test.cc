@@ -28,6 +28,8 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -507,6 +509,35 @@ TEST(ImportOnnxTest, OtherDomainsCanBeAdded) {
     opset->set_version(version);
     EXPECT_EQ(Import(model).ok(), is_served) << version;
   }
+}
+
+// Doubles a value until it is too large, and gives all values on the way.
+TEST(ImportOnnxTest, LoopsThatDependOnDataAreFunctionsThatCallThemselves) {
+  const auto module = Import(absl::StrCat(
+      "node { op_type: 'Mul' input: 'x' input: 'x' output: 'square' }"
+      "node { op_type: 'Loop' input: '' input: '' input: 'x' output: 'y'"
+      "  output: 'all' attribute { name: 'body' type: GRAPH g {"
+      "    node { op_type: 'Add' input: 'v' input: 'square' output: 'w' }"
+      "    node { op_type: 'ReduceMax' input: 'w' output: 'm'"
+      "      attribute { name: 'keepdims' type: INT i: 0 } }"
+      "    node { op_type: 'Less' input: 'm' input: 'bound' output: 'c2' }"
+      "    input { name: 'i' } input { name: 'c' } input { name: 'v' }"
+      "    output { name: 'c2' } output { name: 'w' } output { name: 'm' }"
+      "  } } }"
+      "initializer { name: 'bound' data_type: 1 float_data: 10 }",
+      InOut({kTwo}), "output { name: 'all' }"));
+  ASSERT_THAT(module, IsOk());
+  const std::string text = AsText(module->Find("main"));
+  EXPECT_THAT(text, HasSubstr("let %loop"));
+  // What is around the loop is computed once, and passed.
+  EXPECT_THAT(text, HasSubstr("%captured_0"));
+  const auto value = EvaluateFunction(
+      *module, "main", {*Tensor::FromValues<float>({2}, {1.0f, 2.0f})});
+  ASSERT_THAT(value, IsOk());
+  EXPECT_EQ(value->fields()[0].tensor().AtAsDouble(0), 3.0);
+  EXPECT_EQ(value->fields()[0].tensor().AtAsDouble(1), 10.0);
+  EXPECT_EQ(value->fields()[1].tensor().TypeToString(), "float32[2]");
+  EXPECT_EQ(value->fields()[1].tensor().AtAsDouble(0), 6.0);
 }
 
 TEST(ImportOnnxTest, InputsCanBecomeConstants) {

@@ -510,6 +510,11 @@ absl::StatusOr<Values> Lrn(CallExport& call) {
   const auto& attrs = call.attrs<relay::LRNAttrs>();
   const int rank = call.Rank(0);
   const int64_t axis = FromFront(attrs.axis, rank);
+  // Types do not say that there is such an axis.
+  if (rank < 2 || axis < 0 || axis >= rank) {
+    return absl::UnimplementedError(
+        absl::StrCat("along axis ", attrs.axis, " of rank ", rank));
+  }
   ValueId x = WithAxisAt(call, call.Arg(0), rank, axis, 1);
   x = call.Node("LRN", {x},
                 NodeAttributes()

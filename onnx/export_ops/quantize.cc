@@ -30,9 +30,20 @@ absl::Status CheckQuantized(CallExport& call, DType dtype) {
   return dtype.bits() == 8 ? absl::OkStatus() : call.Needs(21);
 }
 
+// `value`, that of the scale or zero point that is argument `i`, for each
+// channel if the other one of the pair, argument `other`, is for each: ONNX
+// wants both in one shape.
+absl::StatusOr<ValueId> ForChannels(CallExport& call, ValueId value, int i,
+                                    int other) {
+  if (call.Rank(i) == call.Rank(other) || call.Rank(i) != 0) return value;
+  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(other));
+  return call.Node("Expand", {value, call.Ints(shape)});
+}
+
+// `scale`: the argument that is one; its zero point is the next.
 NodeAttributes AxisOf(CallExport& call, int axis, int scale) {
   NodeAttributes attributes;
-  if (call.Rank(scale) == 1) {
+  if (call.Rank(scale) == 1 || call.Rank(scale + 1) == 1) {
     attributes.Int("axis", FromFront(axis, call.Rank(0)));
   }
   return attributes;
@@ -41,9 +52,14 @@ NodeAttributes AxisOf(CallExport& call, int axis, int scale) {
 absl::StatusOr<Values> Quantize(CallExport& call) {
   const DType dtype = call.ResultType()->dtype();
   BATON_RETURN_IF_ERROR(CheckQuantized(call, dtype));
-  const ValueId zero_point = call.Cast(call.Arg(2), call.ElementType(2), dtype);
+  BATON_ASSIGN_OR_RETURN(const ValueId scale,
+                         ForChannels(call, call.Arg(1), 1, 2));
+  BATON_ASSIGN_OR_RETURN(
+      const ValueId zero_point,
+      ForChannels(call, call.Cast(call.Arg(2), call.ElementType(2), dtype), 2,
+                  1));
   return Values{
-      call.Node("QuantizeLinear", {call.Arg(0), call.Arg(1), zero_point},
+      call.Node("QuantizeLinear", {call.Arg(0), scale, zero_point},
                 AxisOf(call, call.attrs<relay::QuantizeAttrs>().axis, 1))};
 }
 
@@ -58,7 +74,8 @@ absl::StatusOr<ValueId> ZeroPointOf(CallExport& call, int i, DType dtype) {
     if (is_zero) return kNoValue;
     return absl::UnimplementedError("int32 with a zero point");
   }
-  return call.Cast(call.Arg(i), call.ElementType(i), dtype);
+  return ForChannels(call, call.Cast(call.Arg(i), call.ElementType(i), dtype),
+                     i, i - 1);
 }
 
 absl::StatusOr<Values> Dequantize(CallExport& call) {
@@ -67,7 +84,9 @@ absl::StatusOr<Values> Dequantize(CallExport& call) {
     BATON_RETURN_IF_ERROR(CheckQuantized(call, dtype));
   }
   BATON_ASSIGN_OR_RETURN(const ValueId zero_point, ZeroPointOf(call, 2, dtype));
-  Values inputs = {call.Arg(0), call.Arg(1)};
+  BATON_ASSIGN_OR_RETURN(const ValueId scale,
+                         ForChannels(call, call.Arg(1), 1, 2));
+  Values inputs = {call.Arg(0), scale};
   if (zero_point != kNoValue) inputs.push_back(zero_point);
   const ValueId result =
       call.Node("DequantizeLinear", inputs,
@@ -82,14 +101,19 @@ absl::StatusOr<Values> Requantize(CallExport& call) {
   const DType to = call.ResultType()->dtype();
   BATON_RETURN_IF_ERROR(CheckQuantized(call, to));
   BATON_ASSIGN_OR_RETURN(const ValueId zero_point, ZeroPointOf(call, 2, from));
-  Values inputs = {call.Arg(0), call.Arg(1)};
+  BATON_ASSIGN_OR_RETURN(const ValueId scale,
+                         ForChannels(call, call.Arg(1), 1, 2));
+  Values inputs = {call.Arg(0), scale};
   if (zero_point != kNoValue) inputs.push_back(zero_point);
   const ValueId real =
       call.Node("DequantizeLinear", inputs, AxisOf(call, axis, 1));
-  return Values{call.Node(
-      "QuantizeLinear",
-      {real, call.Arg(3), call.Cast(call.Arg(4), call.ElementType(4), to)},
-      AxisOf(call, axis, 3))};
+  BATON_ASSIGN_OR_RETURN(const ValueId to_scale,
+                         ForChannels(call, call.Arg(3), 3, 4));
+  BATON_ASSIGN_OR_RETURN(
+      const ValueId to_zero_point,
+      ForChannels(call, call.Cast(call.Arg(4), call.ElementType(4), to), 4, 3));
+  return Values{call.Node("QuantizeLinear", {real, to_scale, to_zero_point},
+                          AxisOf(call, axis, 3))};
 }
 
 absl::StatusOr<Values> Conv2D(CallExport& call) {

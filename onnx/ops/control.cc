@@ -1,4 +1,5 @@
-// If, Loop and Scan.
+// If, Loop and Scan: rounds whose number is known are unrolled; else a loop is
+// a function that calls itself.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
@@ -18,11 +22,15 @@
 #include "baton/onnx/model.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
 namespace {
+
+using Ints = std::vector<int64_t>;
 
 // Loops whose number of rounds is known are unrolled up to this number.
 constexpr int64_t kMaxRounds = 10'000;
@@ -30,6 +38,16 @@ constexpr int64_t kMaxRounds = 10'000;
 Expr ScalarOf(const Expr& x) {
   const TensorTypeNode* type = x->tensor_type();
   return type == nullptr || type->rank() == 0 ? x : relay::Reshape(x, {});
+}
+
+// Refuses empty optionals as results of branches and of rounds.
+absl::Status CheckDefined(absl::Span<const Expr> values) {
+  for (const Expr& value : values) {
+    if (!value.defined()) {
+      return absl::UnimplementedError("a result that is an empty optional");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
@@ -53,6 +71,8 @@ absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
   if (then_values.size() != else_values.size() || then_values.empty()) {
     return absl::InvalidArgumentError("the branches differ in outputs");
   }
+  BATON_RETURN_IF_ERROR(CheckDefined(then_values));
+  BATON_RETURN_IF_ERROR(CheckDefined(else_values));
   if (then_values.size() == 1) {
     return One(If(ScalarOf(cond), std::move(then_values[0]),
                   std::move(else_values[0])));
@@ -82,6 +102,11 @@ absl::StatusOr<int64_t> KnownScalar(NodeContext& node, int i,
   return values[0];
 }
 
+// Whether KnownScalar() gives a number.
+bool IsKnownScalar(NodeContext& node, int i) {
+  return !node.HasInput(i) || node.Constant(i).ok();
+}
+
 // Stacks what each round gave.
 absl::StatusOr<Outputs> WithStacked(Outputs values,
                                     std::vector<std::vector<Expr>> scans) {
@@ -89,13 +114,200 @@ absl::StatusOr<Outputs> WithStacked(Outputs values,
     if (scan.empty()) {
       return absl::UnimplementedError("a loop without rounds has scan outputs");
     }
+    BATON_RETURN_IF_ERROR(CheckDefined(scan));
     values.push_back(relay::Stack(std::move(scan), 0));
   }
   return values;
 }
 
-absl::StatusOr<Outputs> Loop(NodeContext& node) {
+// A loop as a function of the number of the round, the condition, the limit if
+// there is one, the carried values, what was scanned out so far, and the values
+// around the node that the body uses:
+//
+//   let %loop = fn (%i, %go_on, %limit, ...) -> (...) {
+//     if (%go_on && %i < %limit) {
+//       %loop(%i + 1, <what the body gives>)
+//     } else { (...) }
+//   };
+//   %loop(0, ...)
+class RecursiveLoop {
+ public:
+  explicit RecursiveLoop(NodeContext& node)
+      : node_(node),
+        num_carried_(static_cast<size_t>(std::max(0, node.num_inputs() - 2))) {}
+
+  absl::StatusOr<Outputs> Convert();
+
+ private:
+  // The body with carried values of these types. Its result is that of a round.
+  absl::StatusOr<Outputs> ConvertBody(absl::Span<const Type> carried);
+  absl::Status AddParam(std::string name, Expr initial, const Type& type);
+  absl::StatusOr<Expr> Typed(Expr expr) { return node_.Typed(std::move(expr)); }
+
+  NodeContext& node_;
+  const size_t num_carried_;
+  std::vector<Var> params_;
+  std::vector<Expr> initial_;  // of each parameter
+  FlatHashMap<const ExprNode*, Expr> captured_;
+};
+
+absl::Status RecursiveLoop::AddParam(std::string name, Expr initial,
+                                     const Type& type) {
+  params_.emplace_back(std::move(name), type);
+  BATON_ASSIGN_OR_RETURN(Expr typed, Typed(params_.back()));
+  params_.back() = Var(typed.As<VarNode>());
+  initial_.push_back(std::move(initial));
+  return absl::OkStatus();
+}
+
+// The type `a` with unknown dimensions where `b` has others; `a` itself if it
+// has none. Null if they differ otherwise.
+Type Join(const Type& a, const Type& b) {
+  const auto* x = a.As<TensorTypeNode>();
+  const auto* y = b.As<TensorTypeNode>();
+  if (x == nullptr || y == nullptr || x->dtype() != y->dtype() ||
+      x->rank() != y->rank()) {
+    return Type();
+  }
+  Dims dims;
+  bool differs = false;
+  for (int i = 0; i < x->rank(); ++i) {
+    const bool is_same = x->dim(i).is_any() || x->dim(i) == y->dim(i);
+    dims.push_back(is_same ? x->dim(i) : Dim::Any());
+    differs = differs || !is_same;
+  }
+  return differs ? Type(TensorType(std::move(dims), x->dtype())) : a;
+}
+
+absl::StatusOr<Outputs> RecursiveLoop::ConvertBody(
+    absl::Span<const Type> carried) {
+  params_.clear();
+  initial_.clear();
+  captured_.clear();
+  const auto constant = [](Tensor value) { return relay::Const(value); };
+  BATON_RETURN_IF_ERROR(AddParam("i", constant(Tensor::Scalar<int64_t>(0)),
+                                 TensorType::Scalar(DType::Int(64))));
+  BATON_RETURN_IF_ERROR(AddParam("go_on",
+                                 node_.HasInput(1)
+                                     ? ScalarOf(node_.Input(1))
+                                     : constant(Tensor::Scalar<bool>(true)),
+                                 TensorType::Scalar(DType::Bool())));
+  if (node_.HasInput(0)) {
+    BATON_RETURN_IF_ERROR(AddParam("limit", ScalarOf(node_.Input(0)),
+                                   TensorType::Scalar(DType::Int(64))));
+  }
+  std::vector<Expr> inputs = {params_[0], params_[1]};
+  for (size_t k = 0; k < num_carried_; ++k) {
+    BATON_RETURN_IF_ERROR(AddParam(absl::StrCat("carried_", k),
+                                   node_.inputs()[k + 2], carried[k]));
+    inputs.push_back(params_.back());
+  }
+  absl::Status status;
+  const auto capture = [this, &status](const Expr& value) -> Expr {
+    Expr& param = captured_[value.get()];
+    if (!param.defined()) {
+      const absl::Status added = AddParam(
+          absl::StrCat("captured_", captured_.size()), value, value->type());
+      if (status.ok()) status = added;
+      param = params_.back();
+    }
+    return param;
+  };
+  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node_.Graph("body"));
+  BATON_ASSIGN_OR_RETURN(
+      Outputs outputs,
+      node_.graphs().ConvertBody(body, inputs, "a round", capture));
+  BATON_RETURN_IF_ERROR(status);
+  if (outputs.size() < 1 + num_carried_) {
+    return absl::InvalidArgumentError("the body has too few outputs");
+  }
+  BATON_RETURN_IF_ERROR(CheckDefined(outputs));
+  return outputs;
+}
+
+absl::StatusOr<Outputs> RecursiveLoop::Convert() {
+  std::vector<Type> types;
+  for (size_t k = 0; k < num_carried_; ++k) {
+    const Expr& value = node_.inputs()[k + 2];
+    BATON_RETURN_IF_ERROR(TensorTypeOf(value).status());
+    types.push_back(value->type());
+  }
+  // Dimensions that a round changes are unknown.
+  Outputs outputs;
+  while (true) {
+    BATON_ASSIGN_OR_RETURN(outputs, ConvertBody(types));
+    bool is_stable = true;
+    for (size_t k = 0; k < num_carried_; ++k) {
+      const Type joined = Join(types[k], outputs[1 + k]->type());
+      if (!joined.defined()) {
+        return absl::UnimplementedError(absl::StrCat(
+            "a round changes the rank or the element type of input ", k + 2));
+      }
+      if (joined != types[k]) {
+        types[k] = joined;
+        is_stable = false;
+      }
+    }
+    if (is_stable) break;
+  }
+  const size_t num_scans = outputs.size() - 1 - num_carried_;
+  if (node_.node().outputs.size() > num_carried_ + num_scans) {
+    return absl::InvalidArgumentError("the body has another number of outputs");
+  }
+  // What the function gives, at the end and in the next round.
+  std::vector<Expr> results;
+  for (size_t k = 0; k < num_carried_; ++k) {
+    results.push_back(params_[k + (node_.HasInput(0) ? 3 : 2)]);
+  }
+  std::vector<Expr> next(params_.begin(), params_.end());
+  next[0] = relay::Add(params_[0], relay::Const(Tensor::Scalar<int64_t>(1)));
+  next[1] = ScalarOf(outputs[0]);
+  for (size_t k = 0; k < num_carried_; ++k) {
+    next[k + (node_.HasInput(0) ? 3 : 2)] = outputs[1 + k];
+  }
+  for (size_t k = 0; k < num_scans; ++k) {
+    const Expr& element = outputs[1 + num_carried_ + k];
+    BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(element));
+    BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(element));
+    Dims dims(shape.begin(), shape.end());
+    dims.insert(dims.begin(), Dim::Any());
+    shape.insert(shape.begin(), 0);
+    const Type type = TensorType(std::move(dims), dtype);
+    types.push_back(type);
+    BATON_RETURN_IF_ERROR(AddParam(absl::StrCat("scanned_", k),
+                                   relay::Zeros(std::move(shape), dtype),
+                                   type));
+    results.push_back(params_.back());
+    next.push_back(
+        relay::Concatenate({params_.back(), relay::ExpandDims(element, 0)}, 0));
+  }
+  Expr go_on = params_[1];
+  if (node_.HasInput(0)) {
+    go_on = relay::LogicalAnd(go_on, relay::Less(params_[0], params_[2]));
+  }
+  std::vector<Type> param_types;
+  for (const Var& param : params_) param_types.push_back(param->type());
+  const Type result_type = TupleType(types);
+  const Var loop("loop", FuncType(std::move(param_types), result_type));
+  const Function function(params_,
+                          If(std::move(go_on), Call(loop, std::move(next)),
+                             Tuple(std::move(results))),
+                          result_type);
+  BATON_ASSIGN_OR_RETURN(const Expr all,
+                         Typed(Let(loop, function, Call(loop, initial_))));
+  Outputs values;
+  for (size_t i = 0; i < types.size(); ++i) {
+    values.push_back(TupleGetItem(all, static_cast<int>(i)));
+  }
+  return values;
+}
+
+// The rounds one after the other. Nothing, and `depends_on_data`, if their
+// number is not known, or too large.
+absl::StatusOr<Outputs> UnrolledLoop(NodeContext& node, bool& depends_on_data) {
   BATON_ASSIGN_OR_RETURN(const absl::string_view body, node.Graph("body"));
+  depends_on_data = !IsKnownScalar(node, 0) || !IsKnownScalar(node, 1);
+  if (depends_on_data) return Outputs();
   BATON_ASSIGN_OR_RETURN(const int64_t limit, KnownScalar(node, 0, kMaxRounds));
   BATON_ASSIGN_OR_RETURN(int64_t cond, KnownScalar(node, 1, 1));
   const size_t num_carried =
@@ -111,8 +323,8 @@ absl::StatusOr<Outputs> Loop(NodeContext& node) {
                                        num_carried);
   for (int64_t round = 0; round < limit && cond != 0; ++round) {
     if (round >= kMaxRounds) {
-      return absl::UnimplementedError(absl::StrCat(
-          "loops of more than ", kMaxRounds, " rounds are not supported"));
+      depends_on_data = true;
+      return Outputs();
     }
     std::vector<Expr> inputs;
     BATON_ASSIGN_OR_RETURN(
@@ -131,8 +343,8 @@ absl::StatusOr<Outputs> Loop(NodeContext& node) {
     }
     const Tensor* next = relay::ConstantTensor(outputs[0]);
     if (next == nullptr || next->num_elements() != 1) {
-      return absl::UnimplementedError(
-          "loops whose number of rounds depends on data are not supported");
+      depends_on_data = true;
+      return Outputs();
     }
     cond = next->AtAsInt64(0);
     carried.assign(outputs.begin() + 1, outputs.begin() + 1 + num_carried);
@@ -144,6 +356,19 @@ absl::StatusOr<Outputs> Loop(NodeContext& node) {
     return absl::UnimplementedError("the loop does not seem to end");
   }
   return WithStacked(std::move(carried), std::move(scans));
+}
+
+absl::StatusOr<Outputs> Loop(NodeContext& node) {
+  bool depends_on_data = false;
+  absl::StatusOr<Outputs> unrolled = UnrolledLoop(node, depends_on_data);
+  if (!depends_on_data) return unrolled;
+  absl::StatusOr<Outputs> result = RecursiveLoop(node).Convert();
+  if (absl::IsUnimplemented(result.status())) {
+    // It can be unrolled if this is known.
+    BATON_RETURN_IF_ERROR(KnownScalar(node, 0, kMaxRounds).status());
+    BATON_RETURN_IF_ERROR(KnownScalar(node, 1, 1).status());
+  }
+  return result;
 }
 
 absl::StatusOr<Outputs> Scan(NodeContext& node) {
@@ -213,6 +438,7 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
     if (scans[i].empty()) {
       return absl::UnimplementedError("a scan without rounds");
     }
+    BATON_RETURN_IF_ERROR(CheckDefined(scans[i]));
     if (output_backward[i] != 0) std::reverse(scans[i].begin(), scans[i].end());
     BATON_ASSIGN_OR_RETURN(const int rank, RankOf(scans[i][0]));
     BATON_ASSIGN_OR_RETURN(const int axis,

@@ -254,6 +254,23 @@ absl::StatusOr<Outputs> Swish(NodeContext& node) {
       x, relay::Sigmoid(Multiply(x, ScalarLike(node.Float("alpha", 1), x)))));
 }
 
+absl::StatusOr<Outputs> SwiGlu(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Outputs gate, Swish(node));
+  return One(Multiply(std::move(gate[0]), node.Input(1)));
+}
+
+// The bits as those of another type.
+absl::StatusOr<Outputs> BitCast(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType to, DTypeOf(node.Int("to", 0)));
+  if (from == to) return One(x);
+  if (from.bytes() != to.bytes()) {
+    return absl::InvalidArgumentError("the types differ in size");
+  }
+  return One(relay::Reinterpret(x, to));
+}
+
 absl::StatusOr<Outputs> Gelu(NodeContext& node) {
   const Expr& x = node.Input(0);
   const Expr half = ScalarLike(0.5, x);
@@ -422,6 +439,7 @@ BATON_ONNX_CONVERTERS({
     {"Asinh", Unary<relay::Asinh>},
     {"Atan", Unary<relay::Atan>},
     {"Atanh", Unary<relay::Atanh>},
+    {"BitCast", BitCast, 26},
     {"BitShift", BitShift, 11},
     {"BitwiseAnd", Binary<relay::BitwiseAnd>, 18},
     {"BitwiseNot", Unary<relay::BitwiseNot>, 18},
@@ -482,6 +500,7 @@ BATON_ONNX_CONVERTERS({
     {"Sqrt", Unary<relay::Sqrt>},
     {"Sub", Binary<Subtract>},
     {"Sum", Variadic<Add>},
+    {"SwiGLU", SwiGlu, 28},
     {"Swish", Swish, 24},
     {"Tan", Unary<relay::Tan>},
     {"Tanh", Unary<relay::Tanh>},

@@ -178,6 +178,35 @@ Expr MaxPoolOf(const Expr& x, const Window& window, bool ceil_mode) {
   }
 }
 
+// Of the constants that the importer makes, in elements.
+constexpr int64_t kMaxIndices = int64_t{1} << 24;
+
+// A result of pooling in ceil_mode less a last window that begins behind the
+// data, in the padding: ONNX has no such windows.
+absl::StatusOr<Expr> WithoutEmptyWindows(NodeContext& node, Expr pooled,
+                                         const Expr& x, const Window& window) {
+  BATON_ASSIGN_OR_RETURN(pooled, node.Typed(std::move(pooled)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(pooled));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* data, TensorTypeOf(x));
+  Ints axes;
+  Ints ends;
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    const int axis = static_cast<int>(i) + 2;
+    if (!type->dim(axis).is_const() || !data->dim(axis).is_const()) continue;
+    const int64_t last = type->dim(axis).value() - 1;
+    if (last > 0 &&
+        last * window.strides[i] >= data->dim(axis).value() + window.pads[i]) {
+      axes.push_back(axis);
+      ends.push_back(last);
+    }
+  }
+  if (axes.empty()) return pooled;
+  const size_t count = axes.size();
+  return node.Typed(relay::StridedSlice(
+      std::move(pooled), Ints(count, 0), std::move(ends),
+      {.strides = Ints(count, 1), .axes = std::move(axes)}));
+}
+
 // The positions of the maxima in the data as a whole: of the windows, gathered
 // one axis after the other, those that arg-max finds.
 absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
@@ -185,7 +214,7 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
   const absl::StatusOr<int64_t> size = NumElements(DType::Int(64), shape);
-  if (!size.ok() || *size > int64_t{1} << 24) {
+  if (!size.ok() || *size > kMaxIndices) {
     return absl::UnimplementedError("indices of so much data");
   }
   const int axes = static_cast<int>(window.kernel.size());
@@ -216,14 +245,19 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   Expr data = x;
   Expr place = relay::Const(std::move(positions).Freeze());
   for (int i = 0; i < axes; ++i) {
+    if (window.kernel[i] >
+        kMaxIndices / std::max<int64_t>(result_shape[i + 2], 1)) {
+      return absl::UnimplementedError("indices of such windows");
+    }
     Ints taken;
     for (int64_t o = 0; o < result_shape[i + 2]; ++o) {
       for (int64_t k = 0; k < window.kernel[i]; ++k) {
-        int64_t at =
-            o * window.strides[i] - window.pads[i] + k * window.dilations[i];
+        const int64_t step = window.dilations[i];
+        int64_t at = o * window.strides[i] - window.pads[i] + k * step;
         // The nearest element of the window that is inside.
-        while (at < 0) at += window.dilations[i];
-        while (at >= shape[i + 2]) at -= window.dilations[i];
+        if (at < 0) at += (step - 1 - at) / step * step;
+        const int64_t beyond = at - shape[i + 2];
+        if (beyond >= 0) at -= (beyond / step + 1) * step;
         taken.push_back(std::clamp<int64_t>(at, 0, shape[i + 2] - 1));
       }
     }
@@ -263,7 +297,9 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
-      node.Typed(MaxPoolOf(x, window, node.Int("ceil_mode", 0) != 0)));
+      WithoutEmptyWindows(node,
+                          MaxPoolOf(x, window, node.Int("ceil_mode", 0) != 0),
+                          x, window));
   if (!node.HasOutput(1)) return One(result);
   BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(result));
   BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, shape));
@@ -274,17 +310,25 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
                                    bool count_include_pad) {
   BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
   const bool ceil_mode = node.Int("ceil_mode", 0) != 0;
+  Expr result;
   switch (window.kernel.size()) {
     case 1:
-      return relay::nn::AvgPool1D(x, AvgPoolAttrs<relay::AvgPool1DAttrs>(
-                                         window, ceil_mode, count_include_pad));
+      result =
+          relay::nn::AvgPool1D(x, AvgPoolAttrs<relay::AvgPool1DAttrs>(
+                                      window, ceil_mode, count_include_pad));
+      break;
     case 2:
-      return relay::nn::AvgPool2D(x, AvgPoolAttrs<relay::AvgPool2DAttrs>(
-                                         window, ceil_mode, count_include_pad));
+      result =
+          relay::nn::AvgPool2D(x, AvgPoolAttrs<relay::AvgPool2DAttrs>(
+                                      window, ceil_mode, count_include_pad));
+      break;
     default:
-      return relay::nn::AvgPool3D(x, AvgPoolAttrs<relay::AvgPool3DAttrs>(
-                                         window, ceil_mode, count_include_pad));
+      result =
+          relay::nn::AvgPool3D(x, AvgPoolAttrs<relay::AvgPool3DAttrs>(
+                                      window, ceil_mode, count_include_pad));
+      break;
   }
+  return WithoutEmptyWindows(node, std::move(result), x, window);
 }
 
 absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
@@ -356,8 +400,10 @@ absl::StatusOr<Outputs> LpNormalization(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -1), rank));
-  return One(
-      Divide(x, LpNorm(x, static_cast<double>(node.Int("p", 2)), {axis})));
+  const Expr norm = LpNorm(x, static_cast<double>(node.Int("p", 2)), {axis});
+  // Zeros stay zeros.
+  return One(Divide(x, relay::Where(relay::Equal(norm, ScalarLike(0, x)),
+                                    ScalarLike(1, x), norm)));
 }
 
 absl::StatusOr<Outputs> BatchNormalization(NodeContext& node) {
@@ -469,6 +515,8 @@ absl::StatusOr<Outputs> MeanVarianceNormalization(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> Lrn(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  if (rank < 2) return absl::InvalidArgumentError("data without channels");
   return One(relay::nn::Lrn(node.Input(0),
                             {.size = static_cast<int>(node.Int("size", 1)),
                              .axis = 1,

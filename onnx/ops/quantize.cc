@@ -1,5 +1,6 @@
 // Quantized operators: Relay's qnn.*.
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -57,12 +58,33 @@ absl::StatusOr<Expr> Scale(NodeContext& node, int i) {
 
 Expr UnitScale() { return relay::Const(Tensor::Scalar<float>(1)); }
 
+// The same in float32, which qnn's operators of several scales want.
+absl::StatusOr<Expr> WideScale(NodeContext& node, int i) {
+  BATON_ASSIGN_OR_RETURN(Expr scale, Scale(node, i));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i)));
+  if (dtype == DType::Float(32)) return scale;
+  return node.Typed(Cast(std::move(scale), DType::Float(32)));
+}
+
+// Whether there is one scale for each block of elements along an axis.
+absl::StatusOr<bool> IsBlocked(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(1)));
+  return node.Int("block_size", 0) > 0 && rank > 0;
+}
+
+// Scale and zero point of blocks, repeated for each element.
+absl::StatusOr<Expr> OfBlocks(NodeContext& node, const Expr& values) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 1), rank));
+  return relay::Repeat(values, node.Int("block_size", 0), axis);
+}
+
 // The axis of the channels; that of a scale that is a scalar has no meaning.
 absl::StatusOr<int> QuantizedAxis(NodeContext& node, const Expr& x) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int scale_rank, RankOf(node.Input(1)));
-  if (node.Int("block_size", 0) != 0 || scale_rank > 1) {
-    return absl::UnimplementedError("scales of blocks are not supported");
+  if (scale_rank > 1) {
+    return absl::InvalidArgumentError("the scale has several axes");
   }
   if (scale_rank == 0 || rank == 0) return -1;
   return NormalAxis(node.Int("axis", 1), rank);
@@ -78,6 +100,23 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(type));
   }
   BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
+  BATON_ASSIGN_OR_RETURN(const bool is_blocked, IsBlocked(node));
+  if (is_blocked) {
+    if (!dtype.is_integral() || dtype.bits() > 16) {
+      return absl::UnimplementedError("this element type");
+    }
+    BATON_ASSIGN_OR_RETURN(const Expr scales, OfBlocks(node, node.Input(1)));
+    Expr result = relay::Round(relay::Divide(x, scales));
+    if (node.HasInput(2)) {
+      BATON_ASSIGN_OR_RETURN(const Expr zeros, OfBlocks(node, node.Input(2)));
+      BATON_ASSIGN_OR_RETURN(const DType real, ElementTypeOf(x));
+      result = relay::Add(std::move(result), Cast(zeros, real));
+    }
+    const double range = std::ldexp(1.0, dtype.bits());
+    const double low = dtype.is_uint() ? 0 : -range / 2;
+    return One(
+        Cast(relay::Clip(std::move(result), low, low + range - 1), dtype));
+  }
   // A vector of one scale stands for all channels.
   BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
   return One(Call(
@@ -87,6 +126,17 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
 
 absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
   const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const bool is_blocked, IsBlocked(node));
+  if (is_blocked) {
+    BATON_ASSIGN_OR_RETURN(const DType real, ElementTypeOf(node.Input(1)));
+    BATON_ASSIGN_OR_RETURN(const Expr scales, OfBlocks(node, node.Input(1)));
+    Expr result = Cast(x, kInt32);
+    if (node.HasInput(2)) {
+      BATON_ASSIGN_OR_RETURN(const Expr zeros, OfBlocks(node, node.Input(2)));
+      result = Subtract(std::move(result), Cast(zeros, kInt32));
+    }
+    return One(relay::Multiply(Cast(std::move(result), real), scales));
+  }
   BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
   BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
   BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
@@ -125,6 +175,26 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w,
 }
 
 absl::StatusOr<Outputs> ConvInteger(NodeContext& node) {
+  if (node.HasInput(3)) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                           TensorTypeOf(node.Input(3)));
+    if (type->rank() == 1 && !type->dim(0).is_const(1)) {
+      // One a channel, which qnn.conv2d does not know.
+      BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(1)));
+      if (rank < 1) return absl::InvalidArgumentError("the weights");
+      BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
+      BATON_ASSIGN_OR_RETURN(
+          const Expr x,
+          node.Typed(Subtract(Cast(node.Input(0), kInt32), x_zero_point)));
+      BATON_ASSIGN_OR_RETURN(
+          const Expr w,
+          node.Typed(Subtract(
+              Cast(node.Input(1), kInt32),
+              relay::ExpandDims(Cast(node.Input(3), kInt32), 1, rank - 1))));
+      BATON_ASSIGN_OR_RETURN(Expr result, Convolution(node, x, w, kInt32));
+      return One(std::move(result));
+    }
+  }
   BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
   BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, 3));
   BATON_ASSIGN_OR_RETURN(
@@ -138,7 +208,7 @@ absl::StatusOr<Outputs> ConvInteger(NodeContext& node) {
 // zero point (input `i` + 1) say.
 absl::StatusOr<Expr> Requantize(NodeContext& node, Expr x, Expr scale, int i,
                                 int axis) {
-  BATON_ASSIGN_OR_RETURN(const Expr out_scale, Scale(node, i));
+  BATON_ASSIGN_OR_RETURN(const Expr out_scale, WideScale(node, i));
   BATON_ASSIGN_OR_RETURN(const Expr out_zero_point, ZeroPoint(node, i + 1));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i + 1)));
   return Call(
@@ -149,9 +219,9 @@ absl::StatusOr<Expr> Requantize(NodeContext& node, Expr x, Expr scale, int i,
 }
 
 absl::StatusOr<Outputs> QLinearConv(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Expr x_scale, Scale(node, 1));
+  BATON_ASSIGN_OR_RETURN(const Expr x_scale, WideScale(node, 1));
   BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
-  BATON_ASSIGN_OR_RETURN(const Expr w_scale, Scale(node, 4));
+  BATON_ASSIGN_OR_RETURN(const Expr w_scale, WideScale(node, 4));
   BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, 5));
   BATON_ASSIGN_OR_RETURN(
       Expr result, QuantizedConv(node, 0, 3, std::move(x_zero_point),
@@ -192,8 +262,8 @@ absl::StatusOr<Outputs> MatMulInteger(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> QLinearMatMul(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Expr a_scale, Scale(node, 1));
-  BATON_ASSIGN_OR_RETURN(const Expr b_scale, Scale(node, 4));
+  BATON_ASSIGN_OR_RETURN(const Expr a_scale, WideScale(node, 1));
+  BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 4));
   BATON_ASSIGN_OR_RETURN(Expr result, IntegerProduct(node, 0, 3, 2, 5));
   BATON_ASSIGN_OR_RETURN(
       result, Requantize(node, std::move(result),

@@ -1,7 +1,10 @@
-// GridSample: gathers of the pixels around each point, times their weights.
+// Points between the pixels of images. GridSample: gathers of the pixels around
+// each point, times their weights. AffineGrid: where these points are. RoiAlign
+// and MaxRoiPool: means and maxima over parts of boxes.
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +16,13 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/products.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
@@ -27,6 +32,9 @@ using relay::Add;
 using relay::Multiply;
 using relay::Subtract;
 using Ints = std::vector<int64_t>;
+
+// Of the constants that the importer makes.
+constexpr int64_t kMaxPoints = int64_t{1} << 24;
 
 class GridSample {
  public:
@@ -200,7 +208,220 @@ absl::StatusOr<Outputs> ConvertGridSample(NodeContext& node) {
   return One(std::move(result));
 }
 
-BATON_ONNX_CONVERTERS({{"GridSample", ConvertGridSample, 16}});
+// --- AffineGrid ------------------------------------------------------------
+
+// The homogeneous coordinates of the pixels, as a matrix, times that of the
+// map.
+absl::StatusOr<Outputs> AffineGrid(NodeContext& node) {
+  const Expr& theta = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(theta));
+  BATON_ASSIGN_OR_RETURN(const Ints size, node.ConstantInts(1));
+  if (size.size() != 4 && size.size() != 5) {
+    return absl::InvalidArgumentError("the size of the images");
+  }
+  const bool align_corners = node.Int("align_corners", 0) != 0;
+  const size_t axes = size.size() - 2;
+  int64_t points = 1;
+  for (size_t i = 0; i < axes; ++i) {
+    if (size[i + 2] < 1 || size[i + 2] > kMaxPoints / points) {
+      return absl::UnimplementedError("images of this size");
+    }
+    points *= size[i + 2];
+  }
+  // x, y, (z,) 1
+  const int64_t columns = static_cast<int64_t>(axes) + 1;
+  BATON_ASSIGN_OR_RETURN(MutableTensor base,
+                         MutableTensor::Create(dtype, {points, columns}));
+  VisitDType(dtype, [&]<typename T>() {
+    for (int64_t p = 0; p < points; ++p) {
+      T* row = &base.span<T>()[p * columns];
+      int64_t rest = p;
+      for (size_t i = 0; i < axes; ++i) {  // the last axis first
+        const auto extent = static_cast<double>(size[size.size() - 1 - i]);
+        const auto at = static_cast<double>(rest % size[size.size() - 1 - i]);
+        rest /= size[size.size() - 1 - i];
+        row[i] = static_cast<T>(
+            align_corners ? (extent > 1 ? 2 * at / (extent - 1) - 1 : -1)
+                          : (2 * at + 1) / extent - 1);
+      }
+      row[axes] = static_cast<T>(1);
+    }
+  });
+  BATON_ASSIGN_OR_RETURN(const Expr pixels,
+                         node.Typed(relay::Const(std::move(base).Freeze())));
+  BATON_ASSIGN_OR_RETURN(const Expr map,
+                         node.Typed(relay::Transpose(theta, Ints{0, 2, 1})));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         MatrixProduct(node, pixels, map, DType()));
+  Ints shape(size.begin(), size.end());
+  shape.erase(shape.begin() + 1);
+  shape.push_back(static_cast<int64_t>(axes));
+  return One(relay::Reshape(std::move(result), std::move(shape)));
+}
+
+// --- Boxes -----------------------------------------------------------------
+
+// What RoiAlign and MaxRoiPool have in common: images (n, c, h, w), boxes
+// (count, 4) as x1, y1, x2, y2.
+struct Boxes {
+  Expr images;  // that of each box: (count, c, h, w)
+  Expr low[2];  // of y and x: (count, 1, 1)
+  Expr high[2];
+  Ints shape;  // of the images
+};
+
+Expr Column(const Expr& matrix, int64_t column) {
+  return relay::ExpandDims(
+      relay::StridedSlice(matrix, {column}, {column + 1}, {.axes = Ints{1}}),
+      2);
+}
+
+absl::StatusOr<Boxes> ReadBoxes(NodeContext& node, const Expr& boxes,
+                                const Expr& batch) {
+  Boxes result;
+  BATON_ASSIGN_OR_RETURN(result.shape, ShapeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(0)));
+  if (result.shape.size() != 4 || result.shape[2] < 1 || result.shape[3] < 1) {
+    return absl::InvalidArgumentError("the images");
+  }
+  result.images = relay::Take(node.Input(0), batch, {.axis = 0});
+  const Expr scaled = relay::Multiply(
+      boxes, relay::Const(node.Float("spatial_scale", 1), dtype));
+  for (int i = 0; i < 2; ++i) {
+    result.low[i] = Column(scaled, 1 - i);
+    result.high[i] = Column(scaled, 3 - i);
+  }
+  return result;
+}
+
+// 0, 1 ... n - 1 in the type of `like`, as (1, n, 1) or (1, 1, n).
+Expr Axis(int64_t n, bool is_last, const Expr& like) {
+  const Expr values = relay::Arange(
+      ScalarLike(0, like), ScalarLike(static_cast<double>(n), like),
+      ScalarLike(1, like), like->tensor_type()->dtype());
+  return relay::Reshape(values, is_last ? Ints{1, 1, n} : Ints{1, n, 1});
+}
+
+// Bilinear interpolation at the points of a bin and their mean are linear along
+// each axis: the product of a matrix from the left and of one from the right.
+absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  if (node.String("mode", "avg") != "avg") {
+    return absl::UnimplementedError("only the mode avg is supported");
+  }
+  const int64_t samples = node.Int("sampling_ratio", 0);
+  const int64_t wanted[] = {node.Int("output_height", 1),
+                            node.Int("output_width", 1)};
+  if (samples < 1) {
+    return absl::UnimplementedError(
+        "a number of samples that depends on the boxes is not supported");
+  }
+  for (const int64_t extent : wanted) {
+    if (extent < 1 || samples > kMaxPoints / extent) {
+      return absl::InvalidArgumentError("the size of the result");
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(const Boxes boxes,
+                         ReadBoxes(node, node.Input(1), node.Input(2)));
+  BATON_ASSIGN_OR_RETURN(const Ints count, ShapeOf(node.Input(2)));
+  if (count.size() != 1) return absl::InvalidArgumentError("batch_indices");
+  const bool half_pixel =
+      node.String("coordinate_transformation_mode",
+                  node.opset() < 16 ? "output_half_pixel" : "half_pixel") ==
+      "half_pixel";
+  const auto scalar = [&x](double value) { return ScalarLike(value, x); };
+  Expr weights[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t points = wanted[i] * samples;
+    const int64_t pixels = boxes.shape[2 + i];
+    const Expr begin =
+        half_pixel ? Subtract(boxes.low[i], scalar(0.5)) : boxes.low[i];
+    Expr length = Subtract(boxes.high[i], boxes.low[i]);
+    if (!half_pixel) length = relay::Maximum(length, scalar(1));
+    const Expr at =
+        Add(begin,
+            Multiply(Multiply(Add(Axis(points, false, x), scalar(0.5)), length),
+                     scalar(1.0 / static_cast<double>(points))));
+    // One at the point, falling to zero one pixel away; the images go on for
+    // one pixel behind their edges.
+    const double last = static_cast<double>(pixels - 1);
+    const Expr distance =
+        relay::Abs(Subtract(relay::Clip(at, 0, last), Axis(pixels, true, x)));
+    Expr weight = relay::Maximum(Subtract(scalar(1), distance), scalar(0));
+    const Expr is_inside =
+        relay::LogicalAnd(relay::GreaterEqual(at, scalar(-1)),
+                          relay::LessEqual(at, scalar(last + 1)));
+    weight = relay::Where(is_inside, std::move(weight), scalar(0));
+    weight = relay::Mean(relay::Reshape(std::move(weight),
+                                        {count[0], wanted[i], samples, pixels}),
+                         {.axis = Ints{2}});
+    BATON_ASSIGN_OR_RETURN(
+        weights[i],
+        node.Typed(relay::ExpandDims(
+            i == 0 ? weight : relay::Transpose(weight, Ints{0, 2, 1}), 1)));
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr images, node.Typed(boxes.images));
+  BATON_ASSIGN_OR_RETURN(Expr rows,
+                         MatrixProduct(node, weights[0], images, DType()));
+  BATON_ASSIGN_OR_RETURN(rows, node.Typed(std::move(rows)));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         MatrixProduct(node, rows, weights[1], DType()));
+  return One(std::move(result));
+}
+
+// The maxima of the bins of a box are those along one axis, then along the
+// other.
+absl::StatusOr<Outputs> MaxRoiPool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const Expr& rois = node.Input(1);  // (count, 5): batch, x1, y1, x2, y2
+  const Ints wanted = node.Ints("pooled_shape").value_or(Ints());
+  BATON_ASSIGN_OR_RETURN(const Ints count, ShapeOf(rois));
+  if (wanted.size() != 2 || wanted[0] < 1 || wanted[1] < 1 ||
+      wanted[0] > kMaxPoints || wanted[1] > kMaxPoints || count.size() != 2 ||
+      count[1] != 5) {
+    return absl::InvalidArgumentError("the pooled_shape or the rois");
+  }
+  const Expr batch = relay::Cast(
+      relay::Take(rois, relay::Const(Tensor::Scalar<int64_t>(0)), {.axis = 1}),
+      DType::Int(64));
+  const Expr corners = relay::StridedSlice(rois, {1}, {5}, {.axes = Ints{1}});
+  BATON_ASSIGN_OR_RETURN(const Boxes boxes, ReadBoxes(node, corners, batch));
+  const auto scalar = [&x](double value) { return ScalarLike(value, x); };
+  const Expr none = scalar(-std::numeric_limits<double>::infinity());
+  Expr result = boxes.images;
+  for (int i = 0; i < 2; ++i) {
+    const int64_t pixels = boxes.shape[2 + i];
+    const Expr begin = relay::Round(boxes.low[i]);
+    const Expr length = relay::Maximum(
+        Add(Subtract(relay::Round(boxes.high[i]), begin), scalar(1)),
+        scalar(1));
+    const Expr bin =
+        Multiply(length, scalar(1.0 / static_cast<double>(wanted[i])));
+    const Expr bins = Axis(wanted[i], false, x);
+    const Expr at = Axis(pixels, true, x);
+    const Expr is_inside = relay::LogicalAnd(
+        relay::GreaterEqual(at, Add(relay::Floor(Multiply(bins, bin)), begin)),
+        relay::Less(
+            at, Add(relay::Ceil(Multiply(Add(bins, scalar(1)), bin)), begin)));
+    // (count, 1, bins, pixels, 1), then (count, 1, 1, bins, pixels)
+    const Ints mask = i == 0 ? Ints{count[0], 1, wanted[0], pixels, 1}
+                             : Ints{count[0], 1, 1, wanted[1], pixels};
+    result = relay::Max(
+        relay::Where(relay::Reshape(is_inside, mask),
+                     relay::ExpandDims(std::move(result), i == 0 ? 2 : 3),
+                     none),
+        {.axis = Ints{i == 0 ? 3 : 4}});
+  }
+  // Bins without pixels are zero.
+  return One(relay::Where(relay::Equal(result, none), scalar(0), result));
+}
+
+BATON_ONNX_CONVERTERS({
+    {"AffineGrid", AffineGrid, 20},
+    {"GridSample", ConvertGridSample, 16},
+    {"MaxRoiPool", MaxRoiPool},
+    {"RoiAlign", RoiAlign, 10},
+});
 
 }  // namespace
 }  // namespace baton::onnx

@@ -524,6 +524,70 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
       {.strides = std::move(steps), .axes = std::move(axes)}));
 }
 
+// Padding with the data from the other end. `pads`: all begins, then all ends.
+absl::StatusOr<Outputs> Wrapped(NodeContext& node, const Ints& axes,
+                                const Ints& pads) {
+  Expr x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t before = pads[i];
+    const int64_t after = pads[i + axes.size()];
+    const int64_t extent = shape[axes[i]];
+    constexpr int64_t kMost = 1 << 24;
+    if (extent < 1 || std::max(std::abs(before), std::abs(after)) > kMost ||
+        extent > kMost) {
+      return absl::UnimplementedError("padding of this size");
+    }
+    Ints places;
+    for (int64_t k = -before; k < extent + after; ++k) {
+      places.push_back((k % extent + extent) % extent);
+    }
+    x = relay::Take(std::move(x), VectorConstant(places), {.axis = axes[i]});
+  }
+  return One(std::move(x));
+}
+
+// Cuts off or adds zeros on both sides, so that axes get the extents of input
+// 1; of an odd number one more behind the data.
+absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
+  Expr x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  const int rank = static_cast<int>(shape.size());
+  BATON_ASSIGN_OR_RETURN(const Ints wanted, node.ConstantInts(1));
+  BATON_ASSIGN_OR_RETURN(
+      const Ints axes,
+      NormalAxes(node.Ints("axes").value_or(Iota(rank)), rank));
+  if (wanted.size() != axes.size()) {
+    return absl::InvalidArgumentError("as many extents as axes are needed");
+  }
+  Ints begin(rank, 0);
+  Ints end = shape;
+  std::vector<Ints> widths(rank, Ints{0, 0});
+  bool cuts = false;
+  bool adds = false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = axes[i];
+    if (wanted[i] < 0 || wanted[i] > std::numeric_limits<int32_t>::max()) {
+      return absl::InvalidArgumentError("an extent is out of range");
+    }
+    const int64_t more = wanted[i] - shape[axis];
+    if (more < 0) {
+      begin[axis] = -more / 2;
+      end[axis] = begin[axis] + wanted[i];
+      cuts = true;
+    } else if (more > 0) {
+      widths[axis] = {more / 2, more - more / 2};
+      adds = true;
+    }
+  }
+  if (cuts) x = relay::StridedSlice(std::move(x), begin, end);
+  if (adds) {
+    const Expr zero = ScalarLike(0, node.Input(0));
+    x = relay::nn::Pad(std::move(x), std::move(widths), zero);
+  }
+  return One(std::move(x));
+}
+
 absl::StatusOr<Outputs> Pad(NodeContext& node) {
   Expr x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
@@ -550,10 +614,12 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
     return absl::InvalidArgumentError(absl::StrCat(
         pads.size(), " numbers of padding for ", axes.size(), " axes"));
   }
-  if (mode != "constant" && mode != "edge" && mode != "reflect") {
+  if (mode != "constant" && mode != "edge" && mode != "reflect" &&
+      mode != "wrap") {
     return absl::UnimplementedError(
         absl::StrCat("the mode '", mode, "' is not supported"));
   }
+  if (mode == "wrap") return Wrapped(node, axes, pads);
   std::vector<Ints> widths(rank, Ints{0, 0});
   // Negative padding cuts off.
   Ints begin(rank, 0);
@@ -941,6 +1007,7 @@ absl::StatusOr<Outputs> OptionalGetElement(NodeContext& node) {
 }
 
 BATON_ONNX_CONVERTERS({
+    {"CenterCropPad", CenterCropPad, 18},
     {"Compress", Compress, 9},
     {"Concat", Concat},
     {"ConcatFromSequence", ConcatFromSequence, 11},

@@ -104,7 +104,8 @@ absl::StatusOr<Expr> Transform(NodeContext& node, const Expr& x, int64_t length,
     return absl::InvalidArgumentError("data that cannot be transformed");
   }
   const int64_t used = std::min(extent, length);
-  if (used * parts * bins * 2 > kMaxElements) {
+  if (used > kMaxElements || bins > kMaxElements ||
+      used * bins > kMaxElements / (2 * parts)) {
     return absl::UnimplementedError("the transform is too long");
   }
   // Rows: (element, part) of the data; columns: (bin, part) of the result.
@@ -209,7 +210,7 @@ absl::StatusOr<Outputs> Stft(NodeContext& node) {
     return absl::InvalidArgumentError("the frames do not fit the signal");
   }
   const int64_t frames = (shape[1] - length) / step + 1;
-  if (frames * length > kMaxElements) {
+  if (frames > kMaxElements / length) {
     return absl::UnimplementedError("the signal is too long");
   }
   Ints positions;

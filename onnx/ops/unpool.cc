@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,99 @@ absl::StatusOr<Outputs> MaxUnpool(NodeContext& node) {
         relay::nn::Pad(std::move(result), std::move(padding), ScalarLike(0, x));
   }
   return One(std::move(result));
+}
+
+// Adds up the elements of windows where they come from: the inverse of cutting
+// data into windows.
+absl::StatusOr<Outputs> Col2Im(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const Ints image, node.ConstantInts(1));
+  BATON_ASSIGN_OR_RETURN(const Ints block, node.ConstantInts(2));
+  const size_t axes = image.size();
+  const auto numbers = [&](const char* name, size_t size, int64_t otherwise) {
+    return node.Ints(name).value_or(Ints(size, otherwise));
+  };
+  const Ints dilations = numbers("dilations", axes, 1);
+  const Ints pads = numbers("pads", 2 * axes, 0);
+  const Ints strides = numbers("strides", axes, 1);
+  if (shape.size() != 3 || axes < 1 || block.size() != axes ||
+      dilations.size() != axes || pads.size() != 2 * axes ||
+      strides.size() != axes) {
+    return absl::InvalidArgumentError("attributes or data do not fit");
+  }
+  // Places in the image with its padding, for each place in the block and each
+  // window.
+  Ints padded;
+  Ints places = {0};
+  int64_t elements = 1;  // of a block
+  int64_t windows = 1;   // on the axes so far
+  int64_t plane = 1;     // of the padded image
+  for (size_t i = 0; i < axes; ++i) {
+    constexpr int64_t kMost = int64_t{1} << 20;
+    for (const int64_t value : {image[i], block[i], dilations[i], strides[i]}) {
+      if (value < 1 || value > kMost) {
+        return absl::InvalidArgumentError("a number is out of range");
+      }
+    }
+    if (pads[i] < 0 || pads[i] > kMost || pads[i + axes] < 0 ||
+        pads[i + axes] > kMost) {
+      return absl::InvalidArgumentError("a padding is out of range");
+    }
+    const int64_t extent = image[i] + pads[i] + pads[i + axes];
+    const int64_t free = extent - dilations[i] * (block[i] - 1) - 1;
+    if (free < 0) return absl::InvalidArgumentError("a block is too large");
+    const int64_t steps = free / strides[i] + 1;
+    if (block[i] * steps > kMaxElements / static_cast<int64_t>(places.size()) ||
+        extent > kMaxElements / plane) {
+      return absl::UnimplementedError("an image of this size");
+    }
+    // places[(element, window)], row by row.
+    Ints next;
+    next.reserve(places.size() * block[i] * steps);
+    for (int64_t e = 0; e < elements; ++e) {
+      for (int64_t k = 0; k < block[i]; ++k) {
+        for (int64_t w = 0; w < windows; ++w) {
+          const int64_t outer = places[e * windows + w] * extent;
+          for (int64_t s = 0; s < steps; ++s) {
+            next.push_back(outer + k * dilations[i] + s * strides[i]);
+          }
+        }
+      }
+    }
+    places = std::move(next);
+    padded.push_back(extent);
+    elements *= block[i];
+    windows *= steps;
+    plane *= extent;
+  }
+  if (shape[1] % elements != 0 || shape[2] != windows) {
+    return absl::InvalidArgumentError("the data does not fit the image");
+  }
+  const int64_t channels = shape[1] / elements;
+  const int64_t count = elements * windows;
+  Ints result = {shape[0], channels};
+  result.insert(result.end(), padded.begin(), padded.end());
+  Expr sum =
+      relay::Reshape(Call(BATON_OP("scatter_elements"),
+                          {relay::Zeros({shape[0], channels, plane}, dtype),
+                           relay::BroadcastTo(VectorConstant(places),
+                                              {shape[0], channels, count}),
+                           relay::Reshape(x, {shape[0], channels, count})},
+                          Attrs::Make(relay::ScatterElementsAttrs{
+                              .axis = 2, .reduction = "add"})),
+                     std::move(result));
+  if (padded != image) {
+    Ints inner(axes);
+    std::iota(inner.begin(), inner.end(), 2);
+    Ints end(axes);
+    for (size_t i = 0; i < axes; ++i) end[i] = pads[i] + image[i];
+    sum = relay::StridedSlice(
+        std::move(sum), Ints(pads.begin(), pads.begin() + axes), std::move(end),
+        {.strides = Ints(axes, 1), .axes = std::move(inner)});
+  }
+  return One(std::move(sum));
 }
 
 // Counts the n-grams of a pool of integers in each row.
@@ -190,6 +284,7 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
 }
 
 BATON_ONNX_CONVERTERS({
+    {"Col2Im", Col2Im, 18},
     {"MaxUnpool", MaxUnpool, 9},
     {"TfIdfVectorizer", TfIdfVectorizer, 9},
 });

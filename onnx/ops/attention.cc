@@ -1,0 +1,330 @@
+// Attention and what models of language put around it.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
+#include "baton/onnx/ops/products.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+namespace {
+
+using relay::Add;
+using relay::Multiply;
+using relay::Subtract;
+using Ints = std::vector<int64_t>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Expr IntScalar(int64_t value) {
+  return relay::Const(Tensor::Scalar<int64_t>(value));
+}
+
+// 0, 1 ... n - 1, with axes of extent 1 after it.
+Expr Positions(int64_t n, int axes_after) {
+  Expr result =
+      relay::Arange(IntScalar(0), IntScalar(n), IntScalar(1), DType::Int(64));
+  if (axes_after == 0) return result;
+  return relay::ExpandDims(std::move(result), 1, axes_after);
+}
+
+// (batch, length, heads * size) as (batch, heads, length, size).
+absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,
+                                int64_t heads) {
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an input cannot be split into ", heads, " heads"));
+  }
+  return node.Typed(relay::Transpose(
+      relay::Reshape(x, {shape[0], shape[1], heads, shape[2] / heads}),
+      Ints{0, 2, 1, 3}));
+}
+
+// The inverse.
+absl::StatusOr<Expr> JoinHeads(NodeContext& node, Expr x) {
+  BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  return relay::Reshape(relay::Transpose(x, Ints{0, 2, 1, 3}),
+                        {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+class Attention {
+ public:
+  explicit Attention(NodeContext& node) : node_(node) {}
+
+  absl::StatusOr<Outputs> Convert();
+
+ private:
+  absl::Status ReadInputs();
+  // What is added to the products of queries and keys: zero where a query may
+  // look at a key, minus infinity where not. Null if there are no bounds.
+  absl::StatusOr<Expr> Bias();
+  Expr Like(double value) const { return ScalarLike(value, query_); }
+  Expr Masked(Expr allowed) const {
+    return relay::Where(std::move(allowed), Like(0), Like(-kInfinity));
+  }
+
+  NodeContext& node_;
+  Expr query_;  // (batch, heads, queries, size)
+  Expr key_;    // (batch, kv_heads, keys, size), with those of the past
+  Expr value_;
+  Ints query_shape_;
+  Ints key_shape_;
+  int64_t past_ = 0;  // keys before the first query
+  bool has_three_axes_ = false;
+};
+
+absl::Status Attention::ReadInputs() {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node_.Input(0)));
+  has_three_axes_ = rank == 3;
+  query_ = node_.Input(0);
+  key_ = node_.Input(1);
+  value_ = node_.Input(2);
+  if (has_three_axes_) {
+    const int64_t heads = node_.Int("q_num_heads", 0);
+    const int64_t kv_heads = node_.Int("kv_num_heads", 0);
+    BATON_ASSIGN_OR_RETURN(query_, SplitHeads(node_, query_, heads));
+    BATON_ASSIGN_OR_RETURN(key_, SplitHeads(node_, key_, kv_heads));
+    BATON_ASSIGN_OR_RETURN(value_, SplitHeads(node_, value_, kv_heads));
+  }
+  if (node_.HasInput(4) != node_.HasInput(5)) {
+    return absl::InvalidArgumentError("only one of past_key and past_value");
+  }
+  if (node_.HasInput(4)) {
+    BATON_ASSIGN_OR_RETURN(const Ints past, ShapeOf(node_.Input(4)));
+    if (past.size() != 4) return absl::InvalidArgumentError("the past_key");
+    past_ = past[2];
+    BATON_ASSIGN_OR_RETURN(
+        key_, node_.Typed(relay::Concatenate({node_.Input(4), key_}, 2)));
+    BATON_ASSIGN_OR_RETURN(
+        value_, node_.Typed(relay::Concatenate({node_.Input(5), value_}, 2)));
+  }
+  BATON_ASSIGN_OR_RETURN(query_shape_, ShapeOf(query_));
+  BATON_ASSIGN_OR_RETURN(key_shape_, ShapeOf(key_));
+  BATON_ASSIGN_OR_RETURN(const Ints value_shape, ShapeOf(value_));
+  if (query_shape_.size() != 4 || key_shape_.size() != 4 ||
+      value_shape.size() != 4 || key_shape_[1] != value_shape[1] ||
+      key_shape_[1] < 1 || query_shape_[1] % key_shape_[1] != 0) {
+    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Expr> Attention::Bias() {
+  const int64_t queries = query_shape_[2];
+  const int64_t keys = key_shape_[2];
+  Expr result;
+  const auto add = [&result](Expr bias) {
+    result = result.defined() ? Add(std::move(result), std::move(bias))
+                              : std::move(bias);
+  };
+  if (node_.HasInput(3)) {
+    Expr mask = node_.Input(3);
+    BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(mask));
+    BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(mask));
+    if (shape.empty() || shape.back() > keys) {
+      return absl::InvalidArgumentError("the shape of the attn_mask");
+    }
+    if (shape.back() < keys) {
+      // Keys without a mask are not looked at.
+      shape.back() = keys - shape.back();
+      const double value = dtype.is_bool() ? 0 : -kInfinity;
+      mask = relay::Concatenate(
+          {mask, relay::Full(relay::Const(value, dtype), shape)},
+          static_cast<int>(shape.size()) - 1);
+    }
+    add(dtype.is_bool() ? Masked(std::move(mask)) : std::move(mask));
+  }
+  // The number of the first query: a scalar, or (batch, 1, 1, 1).
+  Expr first = IntScalar(past_);
+  Expr lengths;
+  if (node_.HasInput(6)) {
+    lengths = relay::Reshape(relay::Cast(node_.Input(6), DType::Int(64)),
+                             {query_shape_[0], 1, 1, 1});
+    if (!node_.HasInput(4)) {
+      first = Subtract(lengths, IntScalar(queries));
+    }
+  }
+  const Expr key_places = Positions(keys, 0);
+  const Expr query_places = Add(Positions(queries, 1), first);
+  const auto within = [&](int64_t before, int64_t after) {
+    const auto moved = [&](int64_t by) {
+      return Add(query_places, IntScalar(by));
+    };
+    if (before >= 0) {
+      add(Masked(relay::GreaterEqual(key_places, moved(-before))));
+    }
+    if (after >= 0) add(Masked(relay::LessEqual(key_places, moved(after))));
+  };
+  if (node_.Int("is_causal", 0) != 0) within(-1, 0);
+  within(node_.Int("left_window_size", -1), node_.Int("right_window_size", -1));
+  if (lengths.defined()) add(Masked(relay::Less(key_places, lengths)));
+  return result;
+}
+
+absl::StatusOr<Outputs> Attention::Convert() {
+  BATON_RETURN_IF_ERROR(ReadInputs());
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(query_));
+  const double scale = std::sqrt(node_.Float(
+      "scale", 1 / std::sqrt(static_cast<double>(query_shape_[3]))));
+  // Several heads of queries share one of keys.
+  const int64_t shared = query_shape_[1] / key_shape_[1];
+  const auto for_all = [shared](const Expr& x) {
+    return shared == 1 ? x : relay::Repeat(x, shared, 1);
+  };
+  BATON_ASSIGN_OR_RETURN(const Expr queries,
+                         node_.Typed(Multiply(query_, Like(scale))));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr keys,
+      node_.Typed(relay::Transpose(Multiply(for_all(key_), Like(scale)),
+                                   Ints{0, 1, 3, 2})));
+  BATON_ASSIGN_OR_RETURN(const Expr raw,
+                         MatrixProduct(node_, queries, keys, DType()));
+  Expr scores = raw;
+  if (const double cap = node_.Float("softcap", 0); cap > 0) {
+    scores = Multiply(relay::Tanh(relay::Divide(scores, Like(cap))), Like(cap));
+  }
+  const Expr capped = scores;
+  BATON_ASSIGN_OR_RETURN(Expr bias, Bias());
+  if (bias.defined()) {
+    BATON_ASSIGN_OR_RETURN(bias, node_.Typed(std::move(bias)));
+    scores = Add(scores, bias);
+  }
+  DType precision = dtype;
+  if (const int64_t type = node_.Int("softmax_precision", 0); type != 0) {
+    BATON_ASSIGN_OR_RETURN(precision, DTypeOf(type));
+  }
+  Expr weights = relay::nn::Softmax(
+      precision == dtype ? scores : relay::Cast(scores, precision));
+  if (precision != dtype) weights = relay::Cast(std::move(weights), dtype);
+  if (bias.defined()) {
+    // A query that may look at no key has weights of zero.
+    const Expr most = relay::Max(bias, {.axis = Ints{-1}, .keepdims = true});
+    weights = relay::Where(relay::Equal(most, Like(-kInfinity)), Like(0),
+                           std::move(weights));
+  }
+  BATON_ASSIGN_OR_RETURN(weights, node_.Typed(std::move(weights)));
+  BATON_ASSIGN_OR_RETURN(const Expr values, node_.Typed(for_all(value_)));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         MatrixProduct(node_, weights, values, DType()));
+  if (has_three_axes_) {
+    BATON_ASSIGN_OR_RETURN(result, JoinHeads(node_, std::move(result)));
+  }
+  // What the last output shows.
+  const Expr steps[] = {raw, capped, scores, weights};
+  const int64_t mode = node_.Int("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3) {
+    return absl::InvalidArgumentError("the qk_matmul_output_mode");
+  }
+  return Outputs{std::move(result), key_, value_, steps[mode]};
+}
+
+absl::StatusOr<Outputs> ConvertAttention(NodeContext& node) {
+  return Attention(node).Convert();
+}
+
+absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
+  Expr x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (rank == 3) {
+    BATON_ASSIGN_OR_RETURN(x, SplitHeads(node, x, node.Int("num_heads", 0)));
+  }
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  if (shape.size() != 4) return absl::InvalidArgumentError("the rank");
+  const int64_t size = shape[3];
+  int64_t rotated = node.Int("rotary_embedding_dim", 0);
+  if (rotated == 0) rotated = size;
+  if (rotated < 2 || rotated > size || rotated % 2 != 0) {
+    return absl::InvalidArgumentError("the rotary_embedding_dim");
+  }
+  const int64_t half = rotated / 2;
+  // (batch, 1, length, half)
+  const auto cache = [&node](int i) {
+    Expr values = node.Input(i);
+    if (node.HasInput(3)) {
+      values = relay::Take(values, node.Input(3), {.axis = 0});
+    }
+    return relay::ExpandDims(std::move(values), 1);
+  };
+  const Expr cosine = cache(1);
+  const Expr sine = cache(2);
+  const auto part = [&x](int64_t begin, int64_t end, int64_t step) {
+    return relay::StridedSlice(x, {begin}, {end},
+                               {.strides = {step}, .axes = Ints{3}});
+  };
+  const bool interleaved = node.Int("interleaved", 0) != 0;
+  const Expr first = interleaved ? part(0, rotated, 2) : part(0, half, 1);
+  const Expr second =
+      interleaved ? part(1, rotated, 2) : part(half, rotated, 1);
+  Expr real = Subtract(Multiply(cosine, first), Multiply(sine, second));
+  Expr imaginary = Add(Multiply(sine, first), Multiply(cosine, second));
+  Expr result =
+      interleaved
+          ? relay::Reshape(relay::Stack({real, imaginary}, 4),
+                           {shape[0], shape[1], shape[2], rotated})
+          : relay::Concatenate({std::move(real), std::move(imaginary)}, 3);
+  if (rotated < size) {
+    result = relay::Concatenate({std::move(result), part(rotated, size, 1)}, 3);
+  }
+  if (rank == 3) {
+    BATON_ASSIGN_OR_RETURN(result, JoinHeads(node, std::move(result)));
+  }
+  return One(std::move(result));
+}
+
+// Writes a block into a cache, at a place of its own for each batch.
+absl::StatusOr<Outputs> TensorScatter(NodeContext& node) {
+  const Expr& cache = node.Input(0);
+  const Expr& update = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(cache));
+  BATON_ASSIGN_OR_RETURN(const Ints block, ShapeOf(update));
+  const int rank = static_cast<int>(shape.size());
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -2), rank));
+  if (block.size() != shape.size() || axis == 0) {
+    return absl::InvalidArgumentError("the shapes or the axis");
+  }
+  Expr places = Positions(block[axis], rank - axis - 1);
+  if (node.HasInput(2)) {
+    Ints first(rank, 1);
+    first[0] = shape[0];
+    places = Add(std::move(places),
+                 relay::Reshape(relay::Cast(node.Input(2), DType::Int(64)),
+                                std::move(first)));
+  }
+  if (node.String("mode", "linear") == "circular") {
+    places = relay::FloorMod(std::move(places), IntScalar(shape[axis]));
+  }
+  return One(Call(BATON_OP("scatter_elements"),
+                  {cache, relay::BroadcastTo(std::move(places), block), update},
+                  Attrs::Make(relay::ScatterElementsAttrs{.axis = axis})));
+}
+
+BATON_ONNX_CONVERTERS({
+    {"Attention", ConvertAttention, 23},
+    {"RotaryEmbedding", RotaryEmbedding, 23},
+    {"TensorScatter", TensorScatter, 24},
+});
+
+}  // namespace
+}  // namespace baton::onnx
