@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -22,6 +23,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/progress.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -36,6 +38,7 @@
 #include "baton/tools/npy.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -93,10 +96,10 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
 }
 
 absl::StatusOr<Model> ReadModel(const std::string& path,
-                                const std::string& input_shapes,
-                                const std::string& passes, int opt_level) {
+                                const std::string& passes,
+                                const RunModelOptions& options) {
   Model result;
-  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, input_shapes));
+  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, options.input_shapes));
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   // The names are those of the model as it was read.
   const Function main = result.module.Find<Function>("main");
@@ -109,7 +112,8 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   if (!passes.empty()) {
     BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(passes));
     PassContextOptions context;
-    context.opt_level = opt_level;
+    context.opt_level = options.opt_level;
+    context.config.emplace_back(ThreadsConfig().name(), options.threads);
     BATON_ASSIGN_OR_RETURN(result.module, PassContext(context).Run([&] {
       return pipeline(result.module);
     }));
@@ -122,13 +126,49 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
 // calls that one node became, the last one counts, which has the node's result.
 using NodeResults = std::vector<std::pair<std::string, Tensor>>;
 
+// Shows on a terminal which node is computed, if that takes long.
+class Progress {
+ public:
+  explicit Progress(bool shown) {
+    if (!shown) return;
+    line_.emplace([](absl::string_view text) {
+      std::fwrite(text.data(), 1, text.size(), stderr);
+      std::fflush(stderr);
+    });
+  }
+
+  // A node was computed.
+  void Computed(const ExprNode& node) {
+    if (!line_.has_value()) return;
+    ++count_;
+    // Names cost more than small nodes.
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown_at_ < std::chrono::milliseconds(100)) return;
+    shown_at_ = now;
+    line_->Show(absl::StrCat(count_, " nodes computed, ", OriginName(node)));
+  }
+
+ private:
+  std::optional<ProgressLine> line_;
+  int64_t count_ = 0;
+  std::chrono::steady_clock::time_point shown_at_;
+};
+
 absl::StatusOr<NamedTensors> Run(const Model& model,
                                  absl::Span<const Value> args,
+                                 const RunModelOptions& options,
                                  NodeResults* nodes = nullptr) {
+  Progress progress(options.progress);
   EvaluateOptions evaluate;
+  if (options.progress) {
+    evaluate.observe = [&progress](const ExprNode& node, const Value&) {
+      progress.Computed(node);
+    };
+  }
   FlatHashMap<std::string, size_t> places;
   if (nodes != nullptr) {
     evaluate.observe = [&](const ExprNode& node, const Value& value) {
+      progress.Computed(node);
       if (!value.is_tensor()) return;
       std::string name = OriginName(node);
       if (name.empty()) return;
@@ -276,7 +316,8 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     return absl::InvalidArgumentError(
         "the model has inputs: give --inputs or --random_inputs");
   }
-  BATON_ASSIGN_OR_RETURN(const NamedTensors got, Run(model, args, nullptr));
+  BATON_ASSIGN_OR_RETURN(const NamedTensors got,
+                         Run(model, args, options, nullptr));
   bool all = true;
   bool compared = false;
   if (!options.expect.empty()) {
@@ -291,7 +332,7 @@ absl::StatusOr<bool> RunOnce(const Model& model,
   }
   if (other.has_value()) {
     BATON_ASSIGN_OR_RETURN(const NamedTensors given,
-                           Run(*other, args, nullptr));
+                           Run(*other, args, options, nullptr));
     if (given.size() != got.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the models have ", got.size(), " and ", given.size(), " results"));
@@ -302,8 +343,8 @@ absl::StatusOr<bool> RunOnce(const Model& model,
       // Again, now with the results of all nodes, which take memory.
       NodeResults nodes;
       NodeResults other_nodes;
-      BATON_RETURN_IF_ERROR(Run(model, args, &nodes).status());
-      BATON_RETURN_IF_ERROR(Run(*other, args, &other_nodes).status());
+      BATON_RETURN_IF_ERROR(Run(model, args, options, &nodes).status());
+      BATON_RETURN_IF_ERROR(Run(*other, args, options, &other_nodes).status());
       CompareNodes(nodes, other_nodes, options, out);
       all = false;
     }
@@ -345,13 +386,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   const std::string path =
       is_folder ? (fs::path(options.model) / "model.onnx").string()
                 : options.model;
-  BATON_ASSIGN_OR_RETURN(
-      const Model model,
-      ReadModel(path, options.input_shapes, options.passes, options.opt_level));
+  BATON_ASSIGN_OR_RETURN(const Model model,
+                         ReadModel(path, options.passes, options));
   std::optional<Model> other;
   if (!options.against.empty()) {
-    BATON_ASSIGN_OR_RETURN(
-        other, ReadModel(options.against, options.input_shapes, "", 0));
+    BATON_ASSIGN_OR_RETURN(other, ReadModel(options.against, "", options));
   }
   if (!is_folder || !options.inputs.empty() || options.random_inputs) {
     return RunOnce(model, other, options, out);

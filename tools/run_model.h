@@ -30,10 +30,15 @@ struct RunModelOptions {
   std::string outputs;
   std::string passes;
   int opt_level = 3;
+  int threads = 1;
   int bench = 0;
   int warmup = 1;
   std::string profile;
   std::string report;
+
+  // No flag: whether standard error is a terminal, which shows what runs if
+  // that takes long.
+  bool progress = false;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -65,6 +70,10 @@ struct RunModelOptions {
                .value = "PIPELINE"});
     v("opt_level", &RunModelOptions::opt_level,
       FlagSpec{.help = "Of these passes.", .value = "N"});
+    v("threads", &RunModelOptions::threads,
+      FlagSpec{.help = "For these passes and for type inference; 0 for as many "
+                       "as the machine has. Evaluation takes one.",
+               .value = "N"});
     v("bench", &RunModelOptions::bench,
       FlagSpec{.help = "Runs the model N times, and reports the times.",
                .value = "N"});

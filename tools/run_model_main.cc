@@ -2,6 +2,8 @@
 //
 // Exit code 0: it ran, and all comparisons hold; else 1.
 
+#include <unistd.h>
+
 #include <iostream>
 #include <string>
 #include <vector>
@@ -50,6 +52,7 @@ absl::StatusOr<bool> Main(const std::vector<absl::string_view>& raw_args) {
         "nothing to do: give a model (see --help)");
   }
   BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  options.progress = isatty(STDERR_FILENO) != 0;
   return RunModel(options, std::cout);
 }
 
