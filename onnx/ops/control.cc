@@ -206,8 +206,9 @@ absl::StatusOr<Outputs> RecursiveLoop::ConvertBody(
   const auto capture = [this, &status](const Expr& value) -> Expr {
     Expr& param = captured_[value.get()];
     if (!param.defined()) {
-      const absl::Status added = AddParam(
-          absl::StrCat("captured_", captured_.size()), value, value->type());
+      const absl::Status added =
+          AddParam(absl::StrCat("captured_", captured_.size() - 1), value,
+                   value->type());
       if (status.ok()) status = added;
       param = params_.back();
     }
