@@ -183,6 +183,21 @@ TEST(CheckPassLawsTest, Values) {
       "");
 }
 
+TEST(CheckPassLawsTest, SpecialValues) {
+  // x + 0 is x, but for x = -0; x * 0 is 0, but for NaN and infinities.
+  const Body forgets =
+      [](const Function& function) -> absl::StatusOr<Function> {
+    return WithBody(function, function->body().As<CallNode>()->arg(0));
+  };
+  const IRModule module =
+      Typed("fn (%x: Tensor[(20), float32]) { add(%x, 0f) }");
+  EXPECT_THAT(Message(Toy(forgets), module), StartsWith("special_values: "));
+  PassInfo info;
+  info.exceptions = {{"special_values", "It takes zeros for one."}};
+  EXPECT_EQ(Message(Toy(forgets, info), module), "");
+  EXPECT_EQ(Message(Toy(forgets, {.exact = false}), module), "");
+}
+
 TEST(CheckPassLawsTest, InputIsUntouched) {
   // Nodes are immutable: only casting that away can break this law.
   const Pass pass = CreateModulePass(

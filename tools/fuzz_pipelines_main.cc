@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <string>
@@ -17,7 +18,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
@@ -174,6 +174,11 @@ absl::StatusOr<int> Main(const std::vector<absl::string_view>& raw_args) {
   }
   FuzzToolOptions options;
   BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  // `bazel run` runs programs in a folder of its own.
+  const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (folder != nullptr && !absl::StartsWith(options.output, "/")) {
+    options.output = absl::StrCat(folder, "/", options.output);
+  }
   BATON_ASSIGN_OR_RETURN(const PipelineFuzzer fuzzer, MakeFuzzer(options));
   if (options.pairs > 0) {
     BATON_RETURN_IF_ERROR(ListPairs(options, fuzzer));

@@ -17,7 +17,6 @@
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/testing/golden.h"
-#include "baton/testing/registered_passes.h"
 #include "baton/testing/run_binary.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
@@ -66,12 +65,44 @@ PipelineFuzzer Fuzzer(std::vector<std::string> passes) {
   return *std::move(fuzzer);
 }
 
+// Not all that are registered: with each pass that is added, every seed would
+// draw something else. The program draws from all.
+const std::vector<std::string>& SomePasses() {
+  static const auto& kPasses = *new std::vector<std::string>{
+      "AlterOpLayout",
+      "AnnotateTarget{targets=[acme]}",
+      "CanonicalizeCast",
+      "CanonicalizeOps",
+      "CombineParallelConv2d",
+      "CombineParallelDense",
+      "ConvertLayout{desired_layouts={nn.conv2d:[NHWC,default]}}",
+      "DeadCodeElimination",
+      "DefuseOps",
+      "DivToMul",
+      "DynamicToStatic",
+      "EliminateCommonSubexpr",
+      "EtaExpand",
+      "FastMath",
+      "FoldConstant",
+      "FoldScaleAxis",
+      "FuseOps",
+      "InferType",
+      "InlineGlobals",
+      "LambdaLift",
+      "Legalize",
+      "RemoveUnusedFunctions",
+      "SimplifyExpr",
+      "SimplifyInference",
+      "SplitArgs{max_function_args=8}",
+      "ToANormalForm",
+      "ToBasicBlockNormalForm",
+      "ToGraphNormalForm",
+      "ToMixedPrecision"};
+  return kPasses;
+}
+
 TEST(PipelineFuzzTest, NothingIsWrong) {
-  std::vector<std::string> passes;
-  for (const std::string& pass : testing::RegisteredPasses()) {
-    if (pass != kWrongPass) passes.push_back(pass);
-  }
-  const PipelineFuzzer fuzzer = Fuzzer(passes);
+  const PipelineFuzzer fuzzer = Fuzzer(SomePasses());
   std::map<End, int> ends;
   int with_values = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {

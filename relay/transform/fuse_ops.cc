@@ -507,7 +507,8 @@ Pass FuseOps(FuseOpsOptions options) {
       {.name = "FuseOps",
        .required = {"InferType"},
        .doc = "Groups calls of operators into primitive functions.",
-       .destroys = {"a_normal_form", "no_primitive_functions"}},
+       .destroys = {"a_normal_form", "basic_block_normal_form",
+                    "no_primitive_functions"}},
       options);
 }
 BATON_REGISTER_PASS(FuseOps);
