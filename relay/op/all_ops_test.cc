@@ -2,6 +2,7 @@
 // and its kernel computes what its type relation promises.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -18,6 +19,7 @@
 #include "baton/base/registry.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
@@ -28,6 +30,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/testing/parse_typed.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
@@ -89,6 +92,260 @@ bool HasType(const Value& value, const Type& type) {
                     [](int64_t extent, const Dim& dim) {
                       return dim.is_any() || dim.is_const(extent);
                     });
+}
+
+// A body over parameters that hold 0, 1, 2, ..., and the elements of all
+// tensors of the result.
+struct Example {
+  const char* params;
+  const char* body;
+  std::vector<double> result;
+};
+
+const std::vector<Example>& Examples() {
+  static const auto* const kExamples = new std::vector<Example>{
+      {"%x: Tensor[(3, 2), float32], %i: Tensor[(2), int64], "
+       "%j: Tensor[(2, 1), int32]",
+       "adv_index((%x, %j, %i))",
+       {0, 1, 2, 3}},
+      {"%x: Tensor[(1, 2), float32]", "dft(%x, %x)", {1, -1, 1, -1}},
+      {"%x: Tensor[(1, 2, 2, 1), float32], %s: Tensor[(2), int64], "
+       "%r: Tensor[(4), float32]",
+       "dyn.image.resize2d(%x, add(%s, 1i64), %r, size=[], roi=[], "
+       "layout=\"NHWC\", coordinate_transformation_mode=\"align_corners\")",
+       {0, 1}},
+      {"%x: Tensor[(1, 1, 1, 2), float32]",
+       "dyn.nn.upsampling(%x, 1f, 2f, scale_h=0f64, scale_w=0f64)",
+       {0, 0, 1, 1}},
+      {"%x: Tensor[(1, 1, 1, 1, 2), float32]",
+       "dyn.nn.upsampling3d(%x, 1f, 1f, 2f, scale_d=0f64, scale_h=0f64, "
+       "scale_w=0f64, coordinate_transformation_mode=\"asymmetric\")",
+       {0, 0, 1, 1}},
+      {"%i: Tensor[(2, 1), int64], %v: Tensor[(2), float32], "
+       "%s: Tensor[(1), int64]",
+       "dyn.sparse_to_dense(%i, %v, 7f, add(%s, 3i64))",
+       {0, 1, 7}},
+      {"%x: Tensor[(2, 2), float32]",
+       "einsum((%x, %x), equation=\"ij,kj->ik\")",
+       {1, 3, 3, 13}},
+      {"%x: Tensor[(1, 2), int32]",
+       "fixed_point_multiply_per_axis(%x, reshape(1073741824, newshape=[1]), "
+       "reshape(2, newshape=[1]), reshape(0, newshape=[1]), "
+       "is_lshift_required=True, axes=[0])",
+       {0, 2}},
+      {"%x: Tensor[(1, 1, 2, 2), float32], %b: Tensor[(1, 4), float32], "
+       "%i: Tensor[(1), int32]",
+       "image.crop_and_resize(%x, divide(%b, 3f), %i, crop_size=[1, 1])",
+       {4.0 / 3}},
+      {"%x: Tensor[(1, 2, 1, 1), float32], %w: Tensor[(2, 1, 1), float32]",
+       "image.dilation2d(%x, %w, kernel_layout=\"IHW\")",
+       {0, 2}},
+      {"%x: Tensor[(1, 2, 1), float32]",
+       "image.resize1d(%x, size=[1], roi=[0f, 0f], layout=\"NWC\")",
+       {0.5}},
+      {"%x: Tensor[(2, 2), float32], %d: Tensor[(2), float32]",
+       "matrix_set_diag(%x, %d)",
+       {0, 1, 2, 1}},
+      {"%g: Tensor[(1, 1, 1, 2), float32], %x: Tensor[(1, 1, 2, 4), float32]",
+       "nn.avg_pool2d_grad(%g, %x, pool_size=[2, 2], strides=[2, 2], "
+       "padding=[0, 0, 0, 0])",
+       {0, 0, 0.25, 0.25, 0, 0, 0.25, 0.25}},
+      {"%g: Tensor[(1, 1, 1, 2), float32], %x: Tensor[(1, 1, 2, 4), float32]",
+       "nn.max_pool2d_grad(%g, %x, pool_size=[2, 2], strides=[2, 2], "
+       "padding=[0, 0, 0, 0])",
+       {0, 0, 0, 0, 0, 0, 0, 1}},
+      {"%g: Tensor[(1, 1, 1, 2), float32], %x: Tensor[(1, 2, 1, 2), float32]",
+       "nn.conv2d_backward_weight(%g, %x, padding=[0, 0, 0, 0], channels=1, "
+       "kernel_size=[1, 1], kernel_layout=\"NCHW\", out_layout=\"OIHW\")",
+       {1, 3}},
+      {"%x: Tensor[(1, 1, 1, 1, 4), float32], "
+       "%w: Tensor[(1, 1, 1, 1, 4, 2), float32]",
+       "nn.contrib_conv2d_NCHWc(%x, %w, padding=[0, 0, 0, 0], channels=2, "
+       "kernel_size=[1, 1], data_layout=\"NCHW4c\", "
+       "kernel_layout=\"OIHW4i2o\", out_layout=\"NCHW2c\")",
+       {28, 34}},
+      {"%x: Tensor[(1, 2), float32], %w: Tensor[(1, 2, 2), float32]",
+       "nn.contrib_dense_pack(%x, %w, units=None)",
+       {2, 3}},
+      {"%x: Tensor[(1, 2), float32], %y: Tensor[(1, 2), float32]",
+       "nn.cross_entropy_with_logits(%x, %y)",
+       {-1}},
+      {"%x: Tensor[(1, 2), float32], %y: Tensor[(1, 3), float32]",
+       "nn.fifo_buffer(%x, %y, axis=1)",
+       {2, 0, 1}},
+      {"%x: Tensor[(1, 3), float32], %t: Tensor[(1), int32], "
+       "%w: Tensor[(3), float32]",
+       "nn.nll_loss(%x, add(%t, 2), %w, reduction=\"sum\", ignore_index=-1)",
+       {-4}},
+      {"%x: Tensor[(1, 2), float32], %v: Tensor[(2), float32], "
+       "%i: Tensor[(2), int32], %p: Tensor[(3), int32]",
+       "nn.sparse_dense(%x, %v, %i, %p)",
+       {0, 1}},
+      {"%v: Tensor[(2), float32], %i: Tensor[(2), int32], "
+       "%p: Tensor[(3), int32]",
+       "nn.sparse_transpose(%v, %i, %p)",
+       {0, 1, 0, 1, 0, 1, 2}},
+      {"%x: Tensor[(2, 2), float32], %v: Tensor[(2), float32], "
+       "%i: Tensor[(2), int32], %p: Tensor[(3), int32]",
+       "nn.sparse_add(%x, %v, %i, %p)",
+       {0, 1, 2, 4}},
+      {"%x: Tensor[(1, 1, 1, 2), float32]",
+       "nn.upsampling(%x, scale_h=2f64, scale_w=1f64)",
+       {0, 1, 0, 1}},
+      {"%x: Tensor[(3), int8]",
+       "qnn.leaky_relu(subtract(%x, cast(2, dtype=\"int8\")), 1f, 0, 1f, 0, "
+       "alpha=0.5f)",
+       {-1, 0, 0}},
+      {"%x: Tensor[(4), int8]",
+       "qnn.hardswish(%x, 1f, 0, 0.5f, 0)",
+       {0, 1, 3, 6}},
+      {"%x: Tensor[(3), int32]",
+       "sliding_window(%x, axis=0, "
+       "window_shape=[2], strides=[1])",
+       {0, 1, 1, 2}},
+      {"%i: Tensor[(1, 2), int64], %v: Tensor[(1), int64], "
+       "%s: Tensor[(2), int64]",
+       "sparse_fill_empty_rows(%i, %v, add(%s, 2i64), 9i64)",
+       {0, 1, 1, 0, 0, 9, 0, 1}},
+      {"%i: Tensor[(1, 2), int64], %s: Tensor[(2), int64]",
+       "sparse_reshape(%i, add(%s, 2i64), subtract(3i64, %s))",
+       {0, 1, 3, 2}},
+      {"%x: Tensor[(3), float32], %v: Tensor[(1), float32], "
+       "%b: Tensor[(1), int32]",
+       "strided_set(%x, %v, add(%b, 1), add(%b, 2), add(%b, 1))",
+       {0, 0, 2}},
+      {"%x: Tensor[(2), int32]",
+       "unique(multiply(%x, 0), return_counts=True)",
+       {0, 0, 0, 0, 0, 0, 1, 2, 0}},
+      {"%x: Tensor[(1, 1, 2, 2), float32], %r: Tensor[(1, 5), float32]",
+       "vision.roi_pool(%x, multiply(%r, 0f), pooled_size=[1, 1], "
+       "spatial_scale=1f)",
+       {0}},
+      {"%x: Tensor[(1, 2, 2, 1), float32], %r: Tensor[(1, 5), float32]",
+       "vision.roi_align(%x, multiply(%r, 0f), pooled_size=[1, 1], "
+       "spatial_scale=1f, sample_ratio=1, layout=\"NHWC\")",
+       {1.5}},
+      {"%x: Tensor[(1, 1, 2, 2), float32]",
+       "vision.multibox_prior(%x, sizes=[1f], ratios=[1f])",
+       {-0.25, -0.25, 0.75, 0.75, 0.25, -0.25, 1.25, 0.75, -0.25, 0.25, 0.75,
+        1.25, 0.25, 0.25, 1.25, 1.25}},
+      {"%x: Tensor[(1, 4, 2, 2), float32]",
+       "vision.yolo_reorg(%x, stride=2)",
+       {0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15}},
+      {"%x: Tensor[(1, 2, 3), float32]",
+       "image.affine_grid(%x, target_shape=[2, 2])",
+       {1, 1, 3, 3, -2, 4, 6, 12}},
+      {"%x: Tensor[(1, 1, 2, 2), float32], %g: Tensor[(1, 2, 1, 1), float32]",
+       "image.grid_sample(%x, %g)",
+       {2.5}},
+      {"%x: Tensor[(1, 1, 2, 2), float32]",
+       "image.resize2d(%x, size=[1, 1], roi=[0f, 0f, 0f, 0f], "
+       "rounding_method=\"\")",
+       {1.5}},
+      {"%x: Tensor[(1, 1, 2, 2, 2), float32]",
+       "image.resize3d(%x, size=[1, 1, 1], roi=[0f, 0f, 0f, 0f, 0f, 0f])",
+       {3.5}},
+      {"%x: Tensor[(1, 2), float32], %y: Tensor[(1, 2), float32]",
+       "nn.cross_entropy(exp(%x), %y)",
+       {-1}},
+      {"%x: Tensor[(1, 1, 1, 1, 4), float32], "
+       "%w: Tensor[(1, 1, 1, 1, 1, 4), float32]",
+       "nn.contrib_depthwise_conv2d_NCHWc(%x, %w, padding=[0, 0, 0, 0], "
+       "groups=4, channels=4, kernel_size=[1, 1], data_layout=\"NCHW4c\", "
+       "kernel_layout=\"OIHW1i4o\", out_layout=\"NCHW4c\")",
+       {0, 1, 4, 9}},
+      {"%x: Tensor[(1, 2), float32], %v: Tensor[(2), float32], "
+       "%i: Tensor[(2), int32], %p: Tensor[(3), int32]",
+       "nn.internal.sparse_dense_padded(%x, %v, %i, %p)",
+       {0, 1}},
+      {"%x: Tensor[(1, 1, 1, 2), float32], %v: Tensor[(2, 1, 1), float32], "
+       "%i: Tensor[(2), int32], %p: Tensor[(3), int32]",
+       "nn.sparse_conv2d(%x, %v, %i, %p)",
+       {0, 1}},
+      {"%x: Tensor[(1, 1, 1, 1, 2), float32]",
+       "nn.upsampling3d(%x, scale_d=1f64, scale_h=1f64, scale_w=2f64, "
+       "coordinate_transformation_mode=\"asymmetric\")",
+       {0, 0, 1, 1}},
+      {"%k: Tensor[(10), uint64]",
+       "random.threefry_split(%k)",
+       {0, 1, 2, 3, 4, 5, 6, 7, 4, 0, 0, 1, 2, 3, 12, 13, 6, 7, 4, 0}},
+      {"%k: Tensor[(10), uint64]",
+       "random.threefry_generate(%k, out_shape=[0])",
+       {0, 1, 2, 3, 4, 5, 0, 7, 8, 9}},
+      {"%k: Tensor[(10), uint64]",
+       "random.uniform(%k, 1f, 1f, out_shape=[2], out_dtype=\"float32\")",
+       {0, 1, 2, 3, 4, 5, 0, 11, 8, 9, 1, 1}},
+      {"%k: Tensor[(10), uint64]",
+       "random.normal(%k, 1f, 0f, out_shape=[2], out_dtype=\"float32\")",
+       {0, 1, 2, 3, 4, 5, 0, 11, 8, 9, 1, 1}},
+      {"%k: Tensor[(10), uint64], %p: Tensor[(2), float32]",
+       "random.multinomial(%k, %p, num_samples=2)",
+       {0, 1, 2, 3, 4, 5, 0, 11, 8, 9, 1, 1}},
+      {"%x: Tensor[(1, 2), float32], %w: Tensor[(2), float32]",
+       "stft(%x, %w, n_fft=2, hop_length=1, win_length=2)",
+       {1, 0, -1, 0}},
+      {"%x: Tensor[(1, 1, 6), float32]",
+       "vision.get_valid_counts(%x, 0.5f, score_threshold=0.5f)",
+       {1, 0, 1, 2, 3, 4, 5, 0}},
+      {"%p: Tensor[(1, 2, 1), float32], %l: Tensor[(1, 4), float32], "
+       "%a: Tensor[(1, 1, 4), float32]",
+       "vision.multibox_transform_loc(%p, multiply(%l, 0f), %a, clip=False)",
+       {0, 1, 0, 1, 2, 3, 1}},
+      {"%x: Tensor[(1, 1, 6), float32], %n: Tensor[(1), int32], "
+       "%i: Tensor[(1, 1), int32]",
+       "vision.non_max_suppression(%x, add(%n, 1), %i, -1, 0.5f)",
+       {0, 1}},
+      {"%x: Tensor[(2, 3), float32]",
+       "vm.shape_of(%x, dtype=\"int64\")",
+       {2, 3}},
+      {"%x: Tensor[(1, 2), float32], %s: Tensor[(2), int64]",
+       "vm.reshape_tensor(%x, subtract(2i64, %s), newshape=[2, 1])",
+       {0, 1}},
+  };
+  return *kExamples;
+}
+
+void Flatten(const Value& value, std::vector<double>* out) {
+  if (value.is_tensor()) {
+    for (int64_t i = 0; i < value.tensor().num_elements(); ++i) {
+      out->push_back(value.tensor().AtAsDouble(i));
+    }
+    return;
+  }
+  for (const Value& field : value.fields()) Flatten(field, out);
+}
+
+Tensor Count(const TensorTypeNode& type) {
+  TensorShape shape;
+  for (const Dim& dim : type.shape()) shape.push_back(dim.value());
+  MutableTensor tensor = *MutableTensor::Create(type.dtype(), shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (type.dtype() == DType::Float(32)) {
+      tensor.span<float>()[i] = static_cast<float>(i);
+    } else if (type.dtype() == DType::Int(64)) {
+      tensor.span<int64_t>()[i] = i;
+    } else if (type.dtype() == DType::Int(32)) {
+      tensor.span<int32_t>()[i] = static_cast<int32_t>(i);
+    } else if (type.dtype() == DType::UInt(64)) {
+      tensor.span<uint64_t>()[i] = static_cast<uint64_t>(i);
+    } else {
+      tensor.span<int8_t>()[i] = static_cast<int8_t>(i);
+    }
+  }
+  return std::move(tensor).Freeze();
+}
+
+IRModule ModuleOf(const Example& example) {
+  return testing::ParseTyped(std::string("def @main(") + example.params +
+                             ") { " + example.body + " }");
+}
+
+std::vector<Value> ArgumentsOf(const Function& function) {
+  std::vector<Value> args;
+  for (const Var& param : function->params()) {
+    args.emplace_back(Count(*param->tensor_type()));
+  }
+  return args;
 }
 
 // Calls of every operator that has a kernel.
@@ -336,6 +593,15 @@ std::vector<Expr> Samples() {
       "dyn.nn.pad",
       {x, Const(*Tensor::FromValues<int64_t>({2, 2}, {0, 1, 2, 0})), scale},
       {{"pad_width", AttrList{}}}));
+  for (const Example& example : Examples()) {
+    const Function main = ModuleOf(example).Find<Function>("main");
+    const std::vector<Value> args = ArgumentsOf(main);
+    Expr body = main->body();
+    for (size_t i = 0; i < args.size(); ++i) {
+      body = Let(main->params()[i], Const(args[i].tensor()), std::move(body));
+    }
+    add(std::move(body));
+  }
   return samples;
 }
 
@@ -371,6 +637,22 @@ TEST(AllOpsTest, KernelsComputeWhatTypeRelationsPromise) {
 }
 
 // The mean may have other extents than the data only where these are 1.
+TEST(AllOpsTest, ExamplesComputeWhatTheySay) {
+  for (const Example& example : Examples()) {
+    SCOPED_TRACE(example.body);
+    const IRModule module = ModuleOf(example);
+    const absl::StatusOr<Value> value = EvaluateFunction(
+        module, "main", ArgumentsOf(module.Find<Function>("main")));
+    ASSERT_TRUE(value.ok()) << value.status();
+    std::vector<double> result;
+    Flatten(*value, &result);
+    ASSERT_EQ(result.size(), example.result.size());
+    for (size_t i = 0; i < result.size(); ++i) {
+      EXPECT_NEAR(result[i], example.result[i], 1e-5) << i;
+    }
+  }
+}
+
 TEST(AllOpsTest, VarianceTakesAMeanOfItsData) {
   const absl::StatusOr<Expr> call =
       InferTypeOf(Variance(Constant(*Tensor::Zeros(DType::Float(32), {1})),

@@ -119,10 +119,10 @@ Expr StaticResize2D(const CallNode& call, Values values) {
   auto attrs = CopyAttrs<Resize2DAttrs>(call);
   const auto size = Ints(values[0]);
   if (!attrs.has_value() || !size.has_value()) return {};
-  attrs->size.assign(size->begin(), size->end());
-  attrs->roi.clear();
+  attrs->size = OptionalDims(size->begin(), size->end());
+  attrs->roi.emplace();
   for (int64_t i = 0; i < values[1].num_elements(); ++i) {
-    attrs->roi.push_back(values[1].AtAsDouble(i));
+    attrs->roi->push_back(values[1].AtAsDouble(i));
   }
   return Call(BATON_OP("image.resize2d"), {call.arg(0)},
               Attrs::Make(*std::move(attrs)));

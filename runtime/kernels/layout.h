@@ -32,6 +32,18 @@ absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, const Layout& from,
 absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, absl::string_view from,
                                        absl::string_view to);
 
+// fn(x) computed in the layout `canonical`, for `x` and the result in `layout`.
+template <typename Fn>
+absl::StatusOr<Tensor> InLayout(const Tensor& x, absl::string_view layout,
+                                absl::string_view canonical, const Fn& fn) {
+  if (layout.empty() || layout == canonical) return fn(x);
+  absl::StatusOr<Tensor> moved = LayoutTransform(x, layout, canonical);
+  if (!moved.ok()) return moved;
+  absl::StatusOr<Tensor> result = fn(*moved);
+  if (!result.ok()) return result;
+  return LayoutTransform(*result, canonical, layout);
+}
+
 }  // namespace baton::kernels
 
 #endif  // BATON_RUNTIME_KERNELS_LAYOUT_H_

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/shape.h"
@@ -335,6 +336,39 @@ absl::StatusOr<Tensor> Trilu(const Tensor& x, int64_t k, bool upper) {
       }
     }
   });
+}
+
+absl::StatusOr<Tensor> SlidingWindow(const Tensor& x, int64_t axis,
+                                     absl::Span<const int64_t> window,
+                                     absl::Span<const int64_t> strides) {
+  constexpr absl::string_view kKernel = "sliding_window";
+  const auto count = static_cast<int64_t>(window.size());
+  if (axis < 0 || axis + count != x.rank() || strides.size() != window.size()) {
+    return Error(kKernel, "a window of ", count, " axes from axis ", axis,
+                 " on does not fit ", x.TypeToString());
+  }
+  const TensorShape steps = internal::RowMajorStrides(x.shape());
+  TensorShape shape(x.shape().begin(), x.shape().begin() + axis);
+  TensorShape from(steps.begin(), steps.begin() + axis);
+  for (int64_t i = 0; i < count; ++i) {
+    if (window[i] <= 0 || strides[i] <= 0 || window[i] > x.shape()[axis + i]) {
+      return Error(kKernel, "a window of ", window[i], " elements, ",
+                   strides[i], " apart, does not fit ", x.TypeToString());
+    }
+    shape.push_back((x.shape()[axis + i] - window[i]) / strides[i] + 1);
+    from.push_back(shape.back() == 1 ? 0 : steps[axis + i] * strides[i]);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    shape.push_back(window[i]);
+    from.push_back(steps[axis + i]);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor out,
+                         MutableTensor::Create(x.dtype(), shape));
+  if (out.num_elements() > 0) {
+    internal::StridedCopy(x.dtype().bytes(), shape, x.data(), from, out.data(),
+                          internal::RowMajorStrides(shape));
+  }
+  return std::move(out).Freeze();
 }
 
 absl::StatusOr<std::vector<Tensor>> Meshgrid(absl::Span<const Tensor> vectors,

@@ -56,6 +56,13 @@ absl::StatusOr<Tensor> SequenceMask(const Tensor& x, const Tensor& lengths,
 // diagonal `k`.
 absl::StatusOr<Tensor> Trilu(const Tensor& x, int64_t k, bool upper);
 
+// Windows of the extents `window`, `strides` apart, of the axes of `x` from
+// `axis` on: the axes before it, one axis for the windows along each of these
+// axes, the axes of a window.
+absl::StatusOr<Tensor> SlidingWindow(const Tensor& x, int64_t axis,
+                                     absl::Span<const int64_t> window,
+                                     absl::Span<const int64_t> strides);
+
 // Coordinates of the grid that vectors (or scalars) span, one tensor each. The
 // first two axes are swapped if `xy`.
 absl::StatusOr<std::vector<Tensor>> Meshgrid(absl::Span<const Tensor> vectors,

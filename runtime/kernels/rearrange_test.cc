@@ -109,5 +109,16 @@ TEST(MeshgridTest, BothIndexings) {
   EXPECT_TRUE(Matches((*xy)[1], kFloat, {3, 2}, {3, 3, 4, 4, 5, 5}));
 }
 
+TEST(SlidingWindowTest, ListsWindows) {
+  const Tensor x = internal::Iota(DType::Int(32), {2, 4});
+  EXPECT_TRUE(internal::Matches(SlidingWindow(x, 1, {2}, {2}), DType::Int(32),
+                                {2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_TRUE(internal::Matches(SlidingWindow(x, 0, {2, 3}, {1, 1}),
+                                DType::Int(32), {1, 2, 2, 3},
+                                {0, 1, 2, 4, 5, 6, 1, 2, 3, 5, 6, 7}));
+  EXPECT_TRUE(internal::Fails(SlidingWindow(x, 1, {5}, {1}).status(),
+                              "sliding_window", "does not fit"));
+}
+
 }  // namespace
 }  // namespace baton::kernels

@@ -204,6 +204,116 @@ absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
   return combiner.Finish();
 }
 
+absl::StatusOr<Tensor> StridedSet(const Tensor& data, const Tensor& part,
+                                  absl::Span<const int64_t> begin,
+                                  absl::Span<const int64_t> end,
+                                  absl::Span<const int64_t> strides) {
+  constexpr absl::string_view kKernel = "strided_set";
+  const auto rank = static_cast<size_t>(data.rank());
+  if (begin.size() > rank || end.size() > rank || strides.size() > rank) {
+    return Error(kKernel, "there are more bounds than dimensions of ",
+                 data.TypeToString());
+  }
+  const TensorShape data_strides = RowMajorStrides(data.shape());
+  TensorShape steps(rank);
+  TensorShape counts(rank);
+  int64_t first = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t extent = data.shape()[d];
+    const int64_t stride = d < strides.size() ? strides[d] : 1;
+    if (stride == 0) return Error(kKernel, "a stride is 0");
+    const int64_t low = stride > 0 ? 0 : -1;
+    const int64_t high = stride > 0 ? extent : extent - 1;
+    const auto position = [&](absl::Span<const int64_t> bounds,
+                              int64_t otherwise) {
+      if (d >= bounds.size()) return otherwise;
+      const int64_t at = bounds[d] < 0 ? bounds[d] + extent : bounds[d];
+      return std::clamp(at, low, high);
+    };
+    const int64_t from = position(begin, stride > 0 ? low : high);
+    const int64_t to = position(end, stride > 0 ? high : low);
+    const int64_t room = stride > 0 ? to - from : from - to;
+    // The opposite of the least stride does not exist; it takes one element.
+    const int64_t step =
+        std::min(stride > 0 ? stride : -std::max(stride, -INT64_MAX),
+                 std::max<int64_t>(extent, 1));
+    counts[d] = room > 0 ? (room - 1) / step + 1 : 0;
+    steps[d] = (stride > 0 ? step : -step) * data_strides[d];
+    first += from * data_strides[d];
+  }
+  if (part.dtype() != data.dtype() ||
+      part.shape() != absl::MakeConstSpan(counts)) {
+    return Error(kKernel, "the part ", part.TypeToString(),
+                 " does not have the dtype and the shape ",
+                 ShapeToString(counts), " of what it replaces");
+  }
+  Combiner combiner(kKernel, ScatterMode::kUpdate);
+  BATON_RETURN_IF_ERROR(combiner.Start(data, part));
+  TensorShape index(rank, 0);
+  int64_t to = first;
+  for (int64_t i = 0; i < part.num_elements(); ++i) {
+    BATON_RETURN_IF_ERROR(combiner.Combine(part, i, to, 1));
+    for (size_t d = rank; d > 0; --d) {
+      to += steps[d - 1];
+      if (++index[d - 1] < counts[d - 1]) break;
+      to -= steps[d - 1] * counts[d - 1];
+      index[d - 1] = 0;
+    }
+  }
+  return combiner.Finish();
+}
+
+absl::StatusOr<Tensor> MatrixSetDiag(const Tensor& data, const Tensor& diagonal,
+                                     int64_t first, int64_t last,
+                                     bool super_right, bool sub_right) {
+  constexpr absl::string_view kKernel = "matrix_set_diag";
+  const int rank = data.rank();
+  const bool several = last > first;
+  TensorShape expected;
+  if (rank >= 2) {
+    expected.assign(data.shape().begin(), data.shape().end() - 2);
+  }
+  const int64_t rows = rank < 2 ? 0 : data.shape()[rank - 2];
+  const int64_t columns = rank < 2 ? 0 : data.shape()[rank - 1];
+  bool fits = rank >= 2 && first <= last && first > -rows && last < columns &&
+              diagonal.rank() == rank - (several ? 0 : 1);
+  if (fits) {
+    if (several) expected.push_back(last - first + 1);
+    expected.push_back(diagonal.shape().back());
+    fits = diagonal.shape() == absl::MakeConstSpan(expected);
+  }
+  if (!fits) {
+    return Error(kKernel, "the diagonals ", first, " to ", last, " of ",
+                 data.TypeToString(), " cannot be ", diagonal.TypeToString());
+  }
+  if (data.num_elements() == 0) return data;
+  Combiner combiner(kKernel, ScatterMode::kUpdate);
+  BATON_RETURN_IF_ERROR(combiner.Start(data, diagonal));
+  const int64_t length = diagonal.shape().back();
+  const int64_t matrices = data.num_elements() / (rows * columns);
+  const int64_t count = last - first + 1;
+  for (int64_t k = first; k <= last; ++k) {
+    const int64_t size = std::min(columns - std::max<int64_t>(k, 0),
+                                  rows + std::min<int64_t>(k, 0));
+    if (size > length) {
+      return Error(kKernel, "diagonal ", k, " has ", size, " elements, not ",
+                   length);
+    }
+    const bool right = k >= 0 ? super_right : sub_right;
+    const int64_t offset = several && right ? length - size : 0;
+    for (int64_t m = 0; m < matrices; ++m) {
+      for (int64_t i = 0; i < size; ++i) {
+        const int64_t row = i + std::max<int64_t>(-k, 0);
+        const int64_t column = i + std::max<int64_t>(k, 0);
+        BATON_RETURN_IF_ERROR(combiner.Combine(
+            diagonal, (m * count + last - k) * length + offset + i,
+            (m * rows + row) * columns + column, 1));
+      }
+    }
+  }
+  return combiner.Finish();
+}
+
 absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
                                     absl::Span<const int64_t> shape) {
   constexpr absl::string_view kKernel = "unravel_index";

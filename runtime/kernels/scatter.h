@@ -30,6 +30,22 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
 absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
                                  const Tensor& updates, ScatterMode mode);
 
+// `data` with the elements that StridedSlice (runtime/kernels/shape.h) with
+// these bounds would take replaced by those of `part`, which has the shape of
+// the slice. Axes without bounds are taken whole.
+absl::StatusOr<Tensor> StridedSet(const Tensor& data, const Tensor& part,
+                                  absl::Span<const int64_t> begin,
+                                  absl::Span<const int64_t> end,
+                                  absl::Span<const int64_t> strides);
+
+// The matrices in the last two axes of `data` with diagonals `first` to `last`
+// replaced: those of `diagonal` [..., last - first + 1, n], the last one first;
+// [..., n] if there is one. Diagonals shorter than n begin at 0, or end at n if
+// `super_right` (above the main diagonal) or `sub_right` (below it).
+absl::StatusOr<Tensor> MatrixSetDiag(const Tensor& data, const Tensor& diagonal,
+                                     int64_t first, int64_t last,
+                                     bool super_right, bool sub_right);
+
 // The coordinates of row-major positions in `shape`, one row an axis.
 absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
                                     absl::Span<const int64_t> shape);

@@ -1,5 +1,7 @@
 #include "baton/runtime/kernels/scatter.h"
 
+#include <cstdint>
+
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
@@ -81,6 +83,39 @@ TEST(CoordinatesTest, GoBothWays) {
   EXPECT_TRUE(Matches(ArgWhere(MakeFloat({2, 2}, {0, 1, 2, 0})), kInt32, {2, 2},
                       {0, 1, 1, 0}));
   EXPECT_TRUE(Matches(ArgWhere(MakeFloat({2}, {0, 0})), kInt32, {0, 1}, {}));
+}
+
+TEST(StridedSetTest, ReplacesASlice) {
+  const Tensor data =
+      MakeFloat({3, 4}, {1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12});
+  const Tensor part = MakeFloat({2, 3}, {11, 22, 33, 44, 55, 66});
+  EXPECT_TRUE(Matches(StridedSet(data, part, {0, 1}, {2, 4}, {1, 1}), kFloat,
+                      {3, 4}, {1, 11, 22, 33, 2, 44, 55, 66, 3, 6, 9, 12}));
+  // Backwards, and every other row.
+  EXPECT_TRUE(Matches(StridedSet(data, part, {0, -1}, {3, 0}, {2, -1}), kFloat,
+                      {3, 4}, {1, 33, 22, 11, 2, 5, 8, 11, 3, 66, 55, 44}));
+  EXPECT_TRUE(Fails(StridedSet(data, part, {0}, {2}, {}).status(),
+                    "strided_set", "the shape (2, 4)"));
+  EXPECT_TRUE(Fails(StridedSet(data, part, {0}, {2}, {0}).status(),
+                    "strided_set", "a stride is 0"));
+  EXPECT_TRUE(Matches(StridedSet(data, MakeFloat({1, 4}, {0, 0, 0, 0}),
+                                 {INT64_MIN}, {INT64_MAX}, {INT64_MAX}),
+                      kFloat, {3, 4}, {0, 0, 0, 0, 2, 5, 8, 11, 3, 6, 9, 12}));
+}
+
+TEST(MatrixSetDiagTest, ReplacesDiagonals) {
+  const Tensor data =
+      Make(kInt32, {3, 4}, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7});
+  EXPECT_TRUE(Matches(
+      MatrixSetDiag(data, Make(kInt32, {3}, {1, 2, 3}), 1, 1, true, false),
+      kInt32, {3, 4}, {7, 1, 7, 7, 7, 7, 2, 7, 7, 7, 7, 3}));
+  const Tensor several = Make(kInt32, {3, 3}, {1, 2, 3, 4, 5, 6, 8, 9, 0});
+  EXPECT_TRUE(Matches(MatrixSetDiag(data, several, -1, 1, true, false), kInt32,
+                      {3, 4}, {4, 1, 7, 7, 8, 5, 2, 7, 7, 9, 6, 3}));
+  EXPECT_TRUE(Matches(MatrixSetDiag(data, several, -1, 1, true, true), kInt32,
+                      {3, 4}, {4, 1, 7, 7, 9, 5, 2, 7, 7, 0, 6, 3}));
+  EXPECT_TRUE(Fails(MatrixSetDiag(data, several, 2, 4, true, true).status(),
+                    "matrix_set_diag", "cannot be"));
 }
 
 }  // namespace

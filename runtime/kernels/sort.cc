@@ -247,6 +247,59 @@ absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
   return Scan</*kMultiply=*/true>("cumprod", x, axis, dtype, exclusive);
 }
 
+absl::StatusOr<UniqueResult> Unique(const Tensor& x, bool sorted) {
+  constexpr absl::string_view kKernel = "unique";
+  BATON_RETURN_IF_ERROR(internal::CheckRank(kKernel, "data", x, 1));
+  BATON_ASSIGN_OR_RETURN(const Tensor order_tensor,
+                         SortedPositions(kKernel, x, 0, /*ascending=*/true));
+  const absl::Span<const int64_t> order = order_tensor.span<int64_t>();
+  const size_t size = order.size();
+  const auto bytes = static_cast<size_t>(x.dtype().bytes());
+  const auto* const data = static_cast<const char*>(x.data());
+  // Runs of equal elements: where they begin in `order`.
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < size; ++i) {
+    const bool same = i > 0 &&
+                      x.AtAsDouble(order[i]) == x.AtAsDouble(order[i - 1]) &&
+                      x.AtAsInt64(order[i]) == x.AtAsInt64(order[i - 1]);
+    if (!same) runs.push_back(i);
+  }
+  // Equal elements keep their order, so that each run begins with the first.
+  std::vector<size_t> ranks(runs.size());
+  std::iota(ranks.begin(), ranks.end(), size_t{0});
+  if (!sorted) {
+    std::sort(ranks.begin(), ranks.end(), [&](size_t a, size_t b) {
+      return order[runs[a]] < order[runs[b]];
+    });
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor values,
+                         MutableTensor::Create(x.dtype(), x.shape()));
+  std::vector<int32_t> indices(size), inverse(size), counts(size);
+  for (size_t k = 0; k < ranks.size(); ++k) {
+    const size_t run = ranks[k];
+    const size_t end = run + 1 < runs.size() ? runs[run + 1] : size;
+    const auto first = static_cast<size_t>(order[runs[run]]);
+    std::memcpy(static_cast<char*>(values.data()) + k * bytes,
+                data + first * bytes, bytes);
+    indices[k] = static_cast<int32_t>(first);
+    counts[k] = static_cast<int32_t>(end - runs[run]);
+    for (size_t i = runs[run]; i < end; ++i) {
+      inverse[static_cast<size_t>(order[i])] = static_cast<int32_t>(k);
+    }
+  }
+  UniqueResult result;
+  result.values = std::move(values).Freeze();
+  BATON_ASSIGN_OR_RETURN(result.indices,
+                         Tensor::FromValues<int32_t>(x.shape(), indices));
+  BATON_ASSIGN_OR_RETURN(result.inverse,
+                         Tensor::FromValues<int32_t>(x.shape(), inverse));
+  const std::vector<int32_t> count = {static_cast<int32_t>(ranks.size())};
+  BATON_ASSIGN_OR_RETURN(result.count, Tensor::FromValues<int32_t>({1}, count));
+  BATON_ASSIGN_OR_RETURN(result.counts,
+                         Tensor::FromValues<int32_t>(x.shape(), counts));
+  return result;
+}
+
 absl::StatusOr<Tensor> InvertPermutation(const Tensor& x) {
   constexpr absl::string_view kKernel = "invert_permutation";
   BATON_RETURN_IF_ERROR(CheckIndexDType(kKernel, x.dtype()));

@@ -43,6 +43,18 @@ absl::StatusOr<Tensor> CumSum(const Tensor& x, absl::optional<int64_t> axis,
 absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
                                DType dtype, bool exclusive);
 
+struct UniqueResult {
+  Tensor values;
+  Tensor indices;  // where each first occurs
+  Tensor inverse;  // for each element, the index of its value
+  Tensor count;    // of different values; one element
+  Tensor counts;   // of each value
+};
+// The different values of a vector, ascending if `sorted`, else in the order in
+// which they first occur. All but `count` are as long as the vector; what is
+// past the last value is 0. Indices and counts are int32.
+absl::StatusOr<UniqueResult> Unique(const Tensor& x, bool sorted);
+
 // The inverse of a permutation of 0, ..., n - 1.
 absl::StatusOr<Tensor> InvertPermutation(const Tensor& x);
 

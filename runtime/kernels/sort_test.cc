@@ -101,5 +101,25 @@ TEST(InvertPermutationTest, Inverts) {
                     "invert_permutation"));
 }
 
+TEST(UniqueTest, FindsDifferentValues) {
+  const Tensor x = internal::Make(DType::Int(32), {6}, {5, 2, 5, 9, 2, 5});
+  const auto check = [&](bool sorted, const std::vector<double>& values,
+                         const std::vector<double>& indices,
+                         const std::vector<double>& inverse,
+                         const std::vector<double>& counts) {
+    const absl::StatusOr<UniqueResult> unique = Unique(x, sorted);
+    ASSERT_TRUE(unique.ok()) << unique.status();
+    EXPECT_EQ(internal::Values(unique->values), values);
+    EXPECT_EQ(internal::Values(unique->indices), indices);
+    EXPECT_EQ(internal::Values(unique->inverse), inverse);
+    EXPECT_EQ(internal::Values(unique->counts), counts);
+    EXPECT_EQ(internal::Values(unique->count), std::vector<double>{3});
+  };
+  check(true, {2, 5, 9, 0, 0, 0}, {1, 0, 3, 0, 0, 0}, {1, 0, 1, 2, 0, 1},
+        {2, 3, 1, 0, 0, 0});
+  check(false, {5, 2, 9, 0, 0, 0}, {0, 1, 3, 0, 0, 0}, {0, 1, 0, 2, 1, 0},
+        {3, 2, 1, 0, 0, 0});
+}
+
 }  // namespace
 }  // namespace baton::kernels

@@ -26,6 +26,7 @@
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -159,6 +160,26 @@ absl::StatusOr<Type> VmReshapeTensorRel(TypeRelationContext& context) {
                     data->dtype());
 }
 
+absl::StatusOr<Tensor> ComputeVmShapeOf(const ShapeOfAttrs& attrs,
+                                        absl::Span<const Value> args) {
+  const absl::Span<const int64_t> shape = args[0].tensor().shape();
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor wide,
+      Tensor::FromValues<int64_t>({static_cast<int64_t>(shape.size())}, shape));
+  return attrs.dtype.is_void() ? wide : kernels::Cast(wide, attrs.dtype);
+}
+
+absl::StatusOr<Value> ComputeVmReshape(const CallNode& /*call*/,
+                                       absl::Span<const Value> args) {
+  const Tensor& given = args[1].tensor();
+  std::vector<int64_t> shape(static_cast<size_t>(given.num_elements()));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    shape[i] = given.AtAsInt64(static_cast<int64_t>(i));
+  }
+  BATON_ASSIGN_OR_RETURN(Tensor result, args[0].tensor().Reshaped(shape));
+  return Value(std::move(result));
+}
+
 BATON_REGISTER_OP("vm.shape_of")
     .Describe("The shape of a tensor, as a vector.")
     .Arguments({{"tensor", "The input."}})
@@ -166,7 +187,8 @@ BATON_REGISTER_OP("vm.shape_of")
     .TypeRelation(VmShapeOfRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(NonComputationalOps(), true)
-    .Set(ShapeQueries(), ShapeQuery::kShape);
+    .Set(ShapeQueries(), ShapeQuery::kShape)
+    .Set(Kernels(), KernelWith<ShapeOfAttrs, ComputeVmShapeOf>);
 
 BATON_REGISTER_OP("vm.reshape_tensor")
     .Describe("The same memory under another shape.")
@@ -174,7 +196,8 @@ BATON_REGISTER_OP("vm.reshape_tensor")
     .TakesAttrs<ReshapeTensorAttrs>()
     .TypeRelation(VmReshapeTensorRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(NonComputationalOps(), true);
+    .Set(NonComputationalOps(), true)
+    .Set(Kernels(), ComputeVmReshape);
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -312,6 +313,50 @@ absl::StatusOr<Tensor> DynPad(const PadAttrs& attrs,
                       kernels::PadMode::kConstant, args[2].tensor());
 }
 
+absl::StatusOr<Value> DynSparseToDense(const CallNode& /*call*/,
+                                       absl::Span<const Value> args) {
+  SparseToDenseAttrs attrs;
+  attrs.output_shape = Ints(args[3]);
+  BATON_ASSIGN_OR_RETURN(Tensor result, ComputeSparseToDense(attrs, args));
+  return Value(std::move(result));
+}
+
+// The number in a tensor of one element.
+absl::StatusOr<double> FactorArgument(const Value& value) {
+  if (value.tensor().num_elements() != 1) {
+    return absl::InvalidArgumentError("a factor is no scalar");
+  }
+  return value.tensor().AtAsDouble(0);
+}
+
+absl::StatusOr<Tensor> DynUpSampling(const UpSamplingAttrs& attrs,
+                                     absl::Span<const Value> args) {
+  UpSamplingAttrs scaled = attrs;
+  BATON_ASSIGN_OR_RETURN(scaled.scale_h, FactorArgument(args[1]));
+  BATON_ASSIGN_OR_RETURN(scaled.scale_w, FactorArgument(args[2]));
+  return ComputeUpSampling(scaled, args);
+}
+
+absl::StatusOr<Tensor> DynUpSampling3D(const UpSampling3DAttrs& attrs,
+                                       absl::Span<const Value> args) {
+  UpSampling3DAttrs scaled = attrs;
+  BATON_ASSIGN_OR_RETURN(scaled.scale_d, FactorArgument(args[1]));
+  BATON_ASSIGN_OR_RETURN(scaled.scale_h, FactorArgument(args[2]));
+  BATON_ASSIGN_OR_RETURN(scaled.scale_w, FactorArgument(args[3]));
+  return ComputeUpSampling3D(scaled, args);
+}
+
+absl::StatusOr<Tensor> DynResize2D(const Resize2DAttrs& attrs,
+                                   absl::Span<const Value> args) {
+  const Tensor& roi = args[2].tensor();
+  std::vector<double> region(roi.num_elements());
+  for (size_t i = 0; i < region.size(); ++i) region[i] = roi.AtAsDouble(i);
+  if (args[1].tensor().num_elements() != 2) {
+    return absl::InvalidArgumentError("size must have 2 elements");
+  }
+  return ResizeTo(attrs, args[0].tensor(), Ints(args[1]), std::move(region));
+}
+
 BATON_REGISTER_OP("dyn.reshape")
     .Describe("reshape to a shape that is computed.")
     .Arguments({{"data", "The input."}, {"newshape", "The shape wanted."}})
@@ -400,6 +445,7 @@ BATON_REGISTER_OP("dyn.sparse_to_dense")
                 {"output_shape", "The shape wanted."}})
     .TypeRelation(DynSparseToDenseRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), DynSparseToDense)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.expand_dims")
@@ -450,6 +496,7 @@ BATON_REGISTER_OP("dyn.nn.upsampling")
     .TypeRelation(DynUpSamplingRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>)
+    .Set(Kernels(), KernelWith<UpSamplingAttrs, DynUpSampling>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.nn.upsampling3d")
@@ -462,6 +509,7 @@ BATON_REGISTER_OP("dyn.nn.upsampling3d")
     .TypeRelation(DynSpatialRel<UpSampling3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>)
+    .Set(Kernels(), KernelWith<UpSampling3DAttrs, DynUpSampling3D>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.image.resize2d")
@@ -472,6 +520,7 @@ BATON_REGISTER_OP("dyn.image.resize2d")
     .TakesAttrs<Resize2DAttrs>()
     .TypeRelation(DynResize2DRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<Resize2DAttrs, DynResize2D>)
     .Set(DataDependentShapeOps(), true);
 
 }  // namespace

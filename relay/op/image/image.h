@@ -3,11 +3,15 @@
 #ifndef BATON_RELAY_OP_IMAGE_IMAGE_H_
 #define BATON_RELAY_OP_IMAGE_IMAGE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 
 namespace baton::relay {
@@ -33,8 +37,8 @@ void VisitResizeFields(V& v) {
 }
 
 struct Resize1DAttrs {
-  Dims size;
-  std::vector<double> roi;
+  OptionalDims size = OptionalDims(std::nullopt);
+  std::optional<std::vector<double>> roi;
   std::string layout = "NCW";
   std::string method = "linear";
   std::string coordinate_transformation_mode = "half_pixel";
@@ -52,8 +56,8 @@ struct Resize1DAttrs {
 };
 
 struct Resize2DAttrs {
-  Dims size;
-  std::vector<double> roi;
+  OptionalDims size = OptionalDims(std::nullopt);
+  std::optional<std::vector<double>> roi;
   std::string layout = "NCHW";
   std::string method = "linear";
   std::string coordinate_transformation_mode = "half_pixel";
@@ -71,8 +75,8 @@ struct Resize2DAttrs {
 };
 
 struct Resize3DAttrs {
-  Dims size;
-  std::vector<double> roi;
+  OptionalDims size = OptionalDims(std::nullopt);
+  std::optional<std::vector<double>> roi;
   std::string layout = "NCDHW";
   std::string method = "linear";
   std::string coordinate_transformation_mode = "half_pixel";
@@ -163,6 +167,13 @@ struct GridSampleAttrs {
       "Keep the values at the corners.");
   }
 };
+
+// The kernel of image.resize1d, 2d and 3d, for the attributes A: `data` to
+// `size`, of the region `roi`.
+template <typename A>
+absl::StatusOr<Tensor> ResizeTo(const A& attrs, const Tensor& data,
+                                std::vector<int64_t> size,
+                                std::vector<double> roi);
 
 }  // namespace baton::relay
 

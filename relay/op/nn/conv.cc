@@ -31,6 +31,8 @@
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/kernels/gradients.h"
+#include "baton/runtime/kernels/layout.h"
 
 namespace baton::relay {
 namespace {
@@ -594,6 +596,42 @@ absl::StatusOr<Tensor> ConvolveTransposed(const A& attrs,
   return kFunction(args[0].tensor(), args[1].tensor(), params);
 }
 
+// The attributes name the layouts of the gradient, the data and the weight, in
+// this order.
+absl::StatusOr<Tensor> BackwardWeight(const Conv2DAttrs& attrs,
+                                      absl::Span<const Value> args) {
+  kernels::Conv2dParams params;
+  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
+  params.out_layout = attrs.data_layout;
+  params.data_layout = attrs.kernel_layout;
+  params.kernel_layout = attrs.out_layout;
+  std::array<int64_t, 2> taps;
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.kernel_size, taps));
+  return kernels::Conv2dBackwardWeight(args[0].tensor(), args[1].tensor(), taps,
+                                       params);
+}
+
+// nn.conv2d of data and weight in blocked layouts.
+absl::StatusOr<Tensor> ConvolveBlocked(const Conv2DAttrs& attrs,
+                                       absl::Span<const Value> args) {
+  kernels::Conv2dParams params;
+  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor data,
+      kernels::LayoutTransform(args[0].tensor(), attrs.data_layout, "NCHW"));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor weight,
+      kernels::LayoutTransform(args[1].tensor(), attrs.kernel_layout, "OIHW"));
+  params.data_layout = "NCHW";
+  params.kernel_layout = "OIHW";
+  params.out_layout = "NCHW";
+  BATON_ASSIGN_OR_RETURN(const Tensor result,
+                         kernels::Conv2d(data, weight, params));
+  return kernels::LayoutTransform(
+      result, "NCHW",
+      attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
+}
+
 // Layout rules.
 
 std::optional<InferredLayouts> InferDeformableConv2DLayouts(
@@ -822,7 +860,8 @@ BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight});
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight})
+    .Set(Kernels(), KernelWith<Conv2DAttrs, BackwardWeight>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .Describe("nn.conv2d in a blocked layout.")
@@ -830,7 +869,8 @@ BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(Kernels(), KernelWith<Conv2DAttrs, ConvolveBlocked>);
 
 BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .Describe("Depthwise nn.conv2d in a blocked layout.")
@@ -838,7 +878,8 @@ BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(Conv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(Kernels(), KernelWith<Conv2DAttrs, ConvolveBlocked>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
     .Describe("nn.conv2d by Winograd's method, with a transformed weight.")

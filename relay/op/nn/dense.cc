@@ -21,6 +21,7 @@
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/linear.h"
 
 namespace baton::relay {
@@ -195,6 +196,24 @@ absl::StatusOr<Type> DensePackRel(TypeRelationContext& context) {
                     dtype.is_void() ? data->dtype() : dtype);
 }
 
+// The weight (blocks, inputs, units of a block), or with the inputs in blocks
+// too, in the order (blocks, input blocks, units, inputs).
+absl::StatusOr<Tensor> ComputeDensePack(const DensePackAttrs& attrs,
+                                        absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  const Tensor& weight = args[1].tensor();
+  const bool in_blocks = weight.rank() == 4;
+  BATON_ASSIGN_OR_RETURN(const Tensor moved,
+                         in_blocks ? kernels::Transpose(weight, {0, 2, 1, 3})
+                                   : kernels::Transpose(weight, {0, 2, 1}));
+  const absl::Span<const int64_t> shape = moved.shape();
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor rows,
+      moved.Reshaped(
+          {shape[0] * shape[1], in_blocks ? shape[2] * shape[3] : shape[2]}));
+  return kernels::Dense(data, rows, attrs.out_dtype);
+}
+
 BATON_REGISTER_OP("nn.contrib_dense_pack")
     .Describe("nn.dense with a blocked weight.")
     .Arguments({{"data", "The input, a matrix."},
@@ -202,7 +221,8 @@ BATON_REGISTER_OP("nn.contrib_dense_pack")
     .TakesAttrs<DensePackAttrs>()
     .TypeRelation(DensePackRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDensePackLayouts);
+    .Set(LayoutInferenceRules(), InferDensePackLayouts)
+    .Set(Kernels(), KernelWith<DensePackAttrs, ComputeDensePack>);
 
 }  // namespace
 

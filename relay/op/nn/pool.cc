@@ -24,6 +24,7 @@
 #include "baton/relay/op/window_math.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/gradients.h"
 #include "baton/runtime/kernels/pool.h"
 
 namespace baton::relay {
@@ -129,8 +130,8 @@ absl::StatusOr<Type> AvgPool2DRel(TypeRelationContext& context) {
 namespace {
 
 // The attributes as the kernels take them.
-template <size_t N, typename A, auto kFunction>
-absl::StatusOr<Tensor> Pool(const A& attrs, absl::Span<const Value> args) {
+template <size_t N, typename A>
+absl::StatusOr<kernels::PoolParams<N>> PoolParamsOf(const A& attrs) {
   kernels::PoolParams<N> params;
   BATON_RETURN_IF_ERROR(CopyDims(attrs.pool_size, params.pool_size));
   BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
@@ -141,7 +142,19 @@ absl::StatusOr<Tensor> Pool(const A& attrs, absl::Span<const Value> args) {
     params.count_include_pad = attrs.count_include_pad;
   }
   params.layout = attrs.layout;
+  return params;
+}
+
+template <size_t N, typename A, auto kFunction>
+absl::StatusOr<Tensor> Pool(const A& attrs, absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const auto params, (PoolParamsOf<N, A>(attrs)));
   return kFunction(args[0].tensor(), params);
+}
+
+template <typename A, auto kFunction>
+absl::StatusOr<Tensor> PoolGrad(const A& attrs, absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const auto params, (PoolParamsOf<2, A>(attrs)));
+  return kFunction(args[0].tensor(), args[1].tensor(), params);
 }
 
 template <auto kFunction>
@@ -284,7 +297,10 @@ BATON_REGISTER_OP("nn.max_pool2d_grad")
                 {"data", "The input."}})
     .TakesAttrs<MaxPool2DAttrs>()
     .TypeRelation(PoolGradRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(),
+         KernelWith<MaxPool2DAttrs,
+                    PoolGrad<MaxPool2DAttrs, kernels::MaxPool2dGrad>>);
 
 BATON_REGISTER_OP("nn.avg_pool2d_grad")
     .Describe("The gradient of nn.avg_pool2d.")
@@ -292,7 +308,10 @@ BATON_REGISTER_OP("nn.avg_pool2d_grad")
                 {"data", "The input."}})
     .TakesAttrs<AvgPool2DAttrs>()
     .TypeRelation(PoolGradRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(),
+         KernelWith<AvgPool2DAttrs,
+                    PoolGrad<AvgPool2DAttrs, kernels::AvgPool2dGrad>>);
 
 }  // namespace
 

@@ -32,7 +32,9 @@
 #include "baton/relay/op/window_math.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/rearrange.h"
+#include "baton/runtime/kernels/resize.h"
 #include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
@@ -136,6 +138,57 @@ absl::StatusOr<Type> UpSampling3DRel(TypeRelationContext& context) {
                        return absl::OkStatus();
                      });
 }
+
+// Extents times factors, as UpSamplingRel gives them.
+absl::StatusOr<Tensor> Upsample(const Tensor& x, absl::string_view layout,
+                                absl::string_view canonical,
+                                absl::Span<const double> scales,
+                                kernels::ResizeParams params) {
+  return kernels::InLayout(
+      x, layout, canonical, [&](const Tensor& data) -> absl::StatusOr<Tensor> {
+        for (size_t i = 0; i < scales.size(); ++i) {
+          const Dim extent = Scaled(data.shape()[i + 2], scales[i]);
+          if (!extent.is_const()) {
+            return absl::InvalidArgumentError("the result is too large");
+          }
+          params.size.push_back(extent.value());
+        }
+        return kernels::Resize(data, params);
+      });
+}
+
+kernels::ResizeParams UpSamplingParams(const UpSamplingAttrs& attrs) {
+  kernels::ResizeParams params;
+  params.method = attrs.method == "bilinear"  ? "linear"
+                  : attrs.method == "bicubic" ? "cubic"
+                                              : attrs.method;
+  params.coordinates = attrs.align_corners ? "align_corners" : "asymmetric";
+  return params;
+}
+
+kernels::ResizeParams UpSampling3DParams(const UpSampling3DAttrs& attrs) {
+  kernels::ResizeParams params;
+  params.method = attrs.method == "trilinear" ? "linear" : attrs.method;
+  params.coordinates = attrs.coordinate_transformation_mode;
+  return params;
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> ComputeUpSampling(const UpSamplingAttrs& attrs,
+                                         absl::Span<const Value> args) {
+  return Upsample(args[0].tensor(), attrs.layout, "NCHW",
+                  {attrs.scale_h, attrs.scale_w}, UpSamplingParams(attrs));
+}
+
+absl::StatusOr<Tensor> ComputeUpSampling3D(const UpSampling3DAttrs& attrs,
+                                           absl::Span<const Value> args) {
+  return Upsample(args[0].tensor(), attrs.layout, "NCDHW",
+                  {attrs.scale_d, attrs.scale_h, attrs.scale_w},
+                  UpSampling3DParams(attrs));
+}
+
+namespace {
 
 absl::StatusOr<Type> DilateRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -372,7 +425,8 @@ BATON_REGISTER_OP("nn.upsampling")
     .TakesAttrs<UpSamplingAttrs>()
     .TypeRelation(UpSamplingRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>);
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>)
+    .Set(Kernels(), KernelWith<UpSamplingAttrs, ComputeUpSampling>);
 
 BATON_REGISTER_OP("nn.upsampling3d")
     .Describe("Enlarges depth, height and width.")
@@ -380,7 +434,8 @@ BATON_REGISTER_OP("nn.upsampling3d")
     .TakesAttrs<UpSampling3DAttrs>()
     .TypeRelation(UpSampling3DRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>);
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>)
+    .Set(Kernels(), KernelWith<UpSampling3DAttrs, ComputeUpSampling3D>);
 
 BATON_REGISTER_OP("nn.dilate")
     .Describe("Moves the elements apart.")
@@ -459,12 +514,29 @@ absl::StatusOr<Type> FIFOBufferRel(TypeRelationContext& context) {
   return context.arg(1);
 }
 
+// Drops as many old elements as new ones come.
+absl::StatusOr<Tensor> ComputeFIFOBuffer(const FIFOBufferAttrs& attrs,
+                                         absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  const Tensor& buffer = args[1].tensor();
+  const int64_t axis = attrs.axis < 0 ? attrs.axis + buffer.rank() : attrs.axis;
+  const int64_t extent = buffer.shape()[axis];
+  const std::vector<Tensor> both = {buffer, data};
+  BATON_ASSIGN_OR_RETURN(const Tensor all, kernels::Concatenate(both, axis));
+  kernels::StridedSliceParams last;
+  last.begin = {all.shape()[axis] - extent};
+  last.end = {all.shape()[axis]};
+  last.axes = std::vector<int64_t>{axis};
+  return kernels::StridedSlice(all, last);
+}
+
 BATON_REGISTER_OP("nn.fifo_buffer")
     .Describe("Appends data to a queue of fixed length.")
     .Arguments({{"data", "What is appended."}, {"buffer", "The queue."}})
     .TakesAttrs<FIFOBufferAttrs>()
     .TypeRelation(FIFOBufferRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<FIFOBufferAttrs, ComputeFIFOBuffer>);
 
 }  // namespace
 

@@ -195,7 +195,8 @@ absl::StatusOr<Tensor> AnnotateQuantize(const AnnotateQuantizeAttrs& attrs,
                                         absl::Span<const Value> args) {
   const Tensor& data = args[0].tensor();
   const Tensor& scale = args[1].tensor();
-  if (attrs.kind == 0) return data;
+  // Without a scale, it is not calibrated yet.
+  if (attrs.kind == 0 || scale.AtAsDouble(0) == 0) return data;
   BATON_ASSIGN_OR_RETURN(Tensor x, kernels::Divide(data, scale));
   BATON_ASSIGN_OR_RETURN(x, kernels::Clip(x, args[2].tensor().AtAsDouble(0),
                                           args[3].tensor().AtAsDouble(0)));
@@ -728,6 +729,14 @@ OpRegistration QnnBinary(absl::string_view name, absl::string_view doc,
     QnnBinary("qnn.subtract", "subtract of quantized tensors.", QnnSubtract),
 };
 
+absl::StatusOr<Tensor> HardSwishOf(const Tensor& x) {
+  const Tensor three = Tensor::Scalar(3.0f);
+  BATON_ASSIGN_OR_RETURN(Tensor factor, kernels::Add(x, three));
+  BATON_ASSIGN_OR_RETURN(factor, kernels::Clip(factor, 0, 6));
+  BATON_ASSIGN_OR_RETURN(const Tensor product, kernels::Multiply(x, factor));
+  return kernels::Divide(product, Tensor::Scalar(6.0f));
+}
+
 OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
                         CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
@@ -749,7 +758,8 @@ OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
         .Set(Kernels(), QnnUnaryKernel<kernels::Erf>),
     QnnUnary("qnn.exp", "exp of quantized tensors.")
         .Set(Kernels(), QnnUnaryKernel<kernels::Exp>),
-    QnnUnary("qnn.hardswish", "x * clip(x + 3, 0, 6) / 6, quantized."),
+    QnnUnary("qnn.hardswish", "x * clip(x + 3, 0, 6) / 6, quantized.")
+        .Set(Kernels(), QnnUnaryKernel<HardSwishOf>),
     QnnUnary("qnn.log", "log of quantized tensors.")
         .Set(Kernels(), QnnUnaryKernel<kernels::Log>),
     QnnUnary("qnn.rsqrt", "rsqrt of quantized tensors.")
@@ -762,7 +772,8 @@ OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
         .Set(FusionPatterns(), FusionPattern::kElemWise)
         .Set(Kernels(), QnnUnaryKernel<kernels::Tanh>),
     QnnUnary("qnn.leaky_relu", "nn.leaky_relu of quantized tensors.")
-        .TakesAttrs<LeakyReluAttrs>(),
+        .TakesAttrs<LeakyReluAttrs>()
+        .Set(Kernels(), QnnLeakyRelu),
     QnnUnary("qnn.softmax", "nn.softmax of quantized tensors.")
         .TakesAttrs<SoftmaxAttrs>()
         .TypeRelation(QnnUnaryRel</*kSignedOnly=*/true>),

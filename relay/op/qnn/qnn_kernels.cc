@@ -19,6 +19,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/shape.h"
@@ -167,7 +168,7 @@ absl::StatusOr<Value> QnnConcatenate(const CallNode& call,
 }
 
 absl::StatusOr<Value> QnnUnary(
-    absl::StatusOr<Tensor> (*function)(const Tensor&),
+    absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor&)> function,
     absl::Span<const Value> args) {
   const Tensor& x = args[0].tensor();
   BATON_ASSIGN_OR_RETURN(
@@ -180,6 +181,13 @@ absl::StatusOr<Value> QnnUnary(
       kernels::Quantize(value, {args[3].tensor(), args[4].tensor()},
                         x.dtype()));
   return Value(std::move(result));
+}
+
+absl::StatusOr<Value> QnnLeakyRelu(const CallNode& call,
+                                   absl::Span<const Value> args) {
+  const double alpha = AttrsOrDefaults<LeakyReluAttrs>(call.attrs()).alpha;
+  return QnnUnary(
+      [alpha](const Tensor& x) { return kernels::LeakyRelu(x, alpha); }, args);
 }
 
 }  // namespace baton::relay

@@ -4,6 +4,7 @@
 #ifndef BATON_RELAY_OP_QNN_QNN_KERNELS_H_
 #define BATON_RELAY_OP_QNN_QNN_KERNELS_H_
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
@@ -33,13 +34,16 @@ absl::StatusOr<Value> QnnMul(const CallNode& call,
 
 // Applies `function` to the real numbers that the elements represent.
 absl::StatusOr<Value> QnnUnary(
-    absl::StatusOr<Tensor> (*function)(const Tensor&),
+    absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor&)> function,
     absl::Span<const Value> args);
 template <absl::StatusOr<Tensor> (*kFunction)(const Tensor&)>
 absl::StatusOr<Value> QnnUnaryKernel(const CallNode& /*call*/,
                                      absl::Span<const Value> args) {
   return QnnUnary(kFunction, args);
 }
+
+absl::StatusOr<Value> QnnLeakyRelu(const CallNode& call,
+                                   absl::Span<const Value> args);
 
 }  // namespace baton::relay
 

@@ -300,6 +300,60 @@ absl::StatusOr<Type> FixedPointMultiplyPerAxisRel(
   return context.arg(0);
 }
 
+absl::StatusOr<Tensor> FixedPointMultiplyPerAxis(
+    const FixedPointMultiplyPerAxisAttrs& attrs, absl::Span<const Value> args) {
+  const Tensor& x = args[0].tensor();
+  if (x.dtype() != DType::Int(32)) {
+    return absl::InvalidArgumentError("the data must be int32");
+  }
+  // One number along each of the axes, row-major.
+  TensorShape strides(static_cast<size_t>(x.rank()), 0);
+  int64_t count = 1;
+  for (size_t i = attrs.axes.size(); i > 0; --i) {
+    const int64_t axis = attrs.axes[i - 1] < 0 ? attrs.axes[i - 1] + x.rank()
+                                               : attrs.axes[i - 1];
+    if (axis < 0 || axis >= x.rank() || strides[axis] != 0) {
+      return absl::InvalidArgumentError("an axis is out of range, or twice");
+    }
+    strides[axis] = count;
+    if (__builtin_mul_overflow(count, x.shape()[axis], &count)) {
+      return absl::InvalidArgumentError("the axes are too long");
+    }
+  }
+  for (size_t i = 1; i < 4; ++i) {
+    const int64_t given = args[i].tensor().num_elements();
+    if (given == count) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are ", given, " numbers for ", count, " channels"));
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(x.dtype(), x.shape()));
+  TensorShape index(static_cast<size_t>(x.rank()), 0);
+  int64_t channel = 0;
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    const int64_t left =
+        attrs.is_lshift_required ? args[2].tensor().AtAsInt64(channel) : 0;
+    const int64_t right =
+        attrs.is_rshift_required ? args[3].tensor().AtAsInt64(channel) : 0;
+    if (left < 0 || left > 62 || right < 0 || right > 62 ||
+        !ShiftInRange(static_cast<int>(left)) ||
+        !ShiftInRange(static_cast<int>(right))) {
+      return absl::InvalidArgumentError("the shift is out of range");
+    }
+    result.span<int32_t>()[i] = FixedPointProduct(
+        x.span<int32_t>()[i],
+        static_cast<int32_t>(args[1].tensor().AtAsInt64(channel)),
+        static_cast<int>(left), static_cast<int>(right));
+    for (int d = x.rank() - 1; d >= 0; --d) {
+      channel += strides[d];
+      if (++index[d] < x.shape()[d]) break;
+      channel -= strides[d] * x.shape()[d];
+      index[d] = 0;
+    }
+  }
+  return std::move(result).Freeze();
+}
+
 BATON_REGISTER_OP("fixed_point_multiply_per_axis")
     .Describe("Multiplies integers by a fixed-point number for each channel.")
     .Arguments({{"data", "The input."},
@@ -309,7 +363,9 @@ BATON_REGISTER_OP("fixed_point_multiply_per_axis")
     .TakesAttrs<FixedPointMultiplyPerAxisAttrs>()
     .TypeRelation(FixedPointMultiplyPerAxisRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts);
+    .Set(LayoutInferenceRules(), InferFixedPointMultiplyPerAxisLayouts)
+    .Set(Kernels(),
+         KernelWith<FixedPointMultiplyPerAxisAttrs, FixedPointMultiplyPerAxis>);
 
 absl::StatusOr<Type> WhereRel(TypeRelationContext& context) {
   const TensorTypeNode* condition = context.Tensor(0);

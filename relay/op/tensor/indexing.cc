@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -480,8 +481,169 @@ absl::StatusOr<Tensor> Trilu(const TriluAttrs& attrs,
   return kernels::Trilu(args[0].tensor(), k, attrs.upper);
 }
 
-absl::StatusOr<Tensor> SparseToDense(const SparseToDenseAttrs& attrs,
-                                     absl::Span<const Value> args) {
+// The integers in a tensor.
+std::vector<int64_t> Ints(const Value& value) {
+  const Tensor& tensor = value.tensor();
+  std::vector<int64_t> ints(tensor.num_elements());
+  for (size_t i = 0; i < ints.size(); ++i) ints[i] = tensor.AtAsInt64(i);
+  return ints;
+}
+
+absl::StatusOr<Value> ComputeStridedSet(const CallNode& /*call*/,
+                                        absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(
+      Tensor result,
+      kernels::StridedSet(args[0].tensor(), args[1].tensor(), Ints(args[2]),
+                          Ints(args[3]), Ints(args[4])));
+  return Value(std::move(result));
+}
+
+absl::StatusOr<Tensor> ComputeMatrixSetDiag(const MatrixSetDiagAttrs& attrs,
+                                            absl::Span<const Value> args) {
+  return kernels::MatrixSetDiag(args[0].tensor(), args[1].tensor(), attrs.k1,
+                                attrs.k2, attrs.super_diag_right_align,
+                                attrs.sub_diag_right_align);
+}
+
+// Of broadcast indices, as gather_nd takes them.
+absl::StatusOr<Value> ComputeAdvIndex(const CallNode& /*call*/,
+                                      absl::Span<const Value> args) {
+  const absl::Span<const Value> fields = args[0].fields();
+  TensorShape shape;
+  for (size_t i = 1; i < fields.size(); ++i) {
+    const absl::Span<const int64_t> given = fields[i].tensor().shape();
+    if (given.size() > shape.size()) {
+      shape.insert(shape.begin(), given.size() - shape.size(), 1);
+    }
+    for (size_t d = 0; d < given.size(); ++d) {
+      int64_t& extent = shape[shape.size() - given.size() + d];
+      if (extent == 1) extent = given[d];
+    }
+  }
+  std::vector<Tensor> indices;
+  for (size_t i = 1; i < fields.size(); ++i) {
+    BATON_ASSIGN_OR_RETURN(const Tensor wide,
+                           kernels::Cast(fields[i].tensor(), DType::Int(64)));
+    BATON_ASSIGN_OR_RETURN(Tensor index, kernels::BroadcastTo(wide, shape));
+    indices.push_back(std::move(index));
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor stacked, kernels::Stack(indices, 0));
+  BATON_ASSIGN_OR_RETURN(Tensor result,
+                         kernels::GatherNd(fields[0].tensor(), stacked));
+  return Value(std::move(result));
+}
+
+// Rows of a sparse matrix without an element get one of value `default_value`
+// in column 0.
+absl::StatusOr<Value> ComputeSparseFillEmptyRows(const CallNode& /*call*/,
+                                                 absl::Span<const Value> args) {
+  const Tensor& indices = args[0].tensor();
+  const Tensor& values = args[1].tensor();
+  const std::vector<int64_t> shape = Ints(args[2]);
+  const int64_t rank = indices.shape()[1];
+  const int64_t count = indices.shape()[0];
+  if (values.num_elements() != count || shape.empty() || rank < 1 ||
+      args[3].tensor().num_elements() != 1) {
+    return absl::InvalidArgumentError(
+        "the coordinates, values, shape and default do not fit");
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const int64_t bytes,
+      NumElements(DType::Int(8),
+                  {shape[0], rank,
+                   static_cast<int64_t>(sizeof(std::vector<int64_t>))}));
+  BATON_RETURN_IF_ERROR(CheckTensorBytes(bytes));
+  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(shape[0]));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = indices.AtAsInt64(i * rank);
+    if (row < 0 || row >= shape[0]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("row ", row, " is none of the ", shape[0]));
+    }
+    rows[static_cast<size_t>(row)].push_back(i);
+  }
+  std::vector<int64_t> filled, numbers, empty;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    empty.push_back(rows[row].empty() ? 1 : 0);
+    for (const int64_t i : rows[row]) {
+      for (int64_t d = 0; d < rank; ++d) {
+        filled.push_back(indices.AtAsInt64(i * rank + d));
+      }
+      numbers.push_back(values.AtAsInt64(i));
+    }
+    if (!rows[row].empty()) continue;
+    filled.push_back(static_cast<int64_t>(row));
+    filled.insert(filled.end(), static_cast<size_t>(rank - 1), 0);
+    numbers.push_back(args[3].tensor().AtAsInt64(0));
+  }
+  const auto length = static_cast<int64_t>(numbers.size());
+  BATON_ASSIGN_OR_RETURN(const Tensor new_indices,
+                         Tensor::FromValues<int64_t>({length, rank}, filled));
+  BATON_ASSIGN_OR_RETURN(const Tensor new_values,
+                         Tensor::FromValues<int64_t>({length}, numbers));
+  BATON_ASSIGN_OR_RETURN(const Tensor is_empty,
+                         Tensor::FromValues<int64_t>({shape[0]}, empty));
+  return Value::MakeTuple({new_indices, new_values, is_empty});
+}
+
+absl::StatusOr<Value> ComputeSparseReshape(const CallNode& /*call*/,
+                                           absl::Span<const Value> args) {
+  const Tensor& indices = args[0].tensor();
+  const std::vector<int64_t> from = Ints(args[1]);
+  std::vector<int64_t> to = Ints(args[2]);
+  BATON_ASSIGN_OR_RETURN(const int64_t size, NumElements(DType::Int(8), from));
+  // -1 stands for what is left over.
+  int64_t known = 1;
+  int64_t* hole = nullptr;
+  for (int64_t& extent : to) {
+    if (extent == -1 && hole == nullptr) {
+      hole = &extent;
+    } else if (extent < 0 || __builtin_mul_overflow(known, extent, &known)) {
+      known = -1;
+      break;
+    }
+  }
+  if (hole != nullptr) *hole = known > 0 ? size / known : 0;
+  const bool fits = known >= 0 &&
+                    (hole == nullptr ? known : known * *hole) == size &&
+                    indices.shape()[1] == static_cast<int64_t>(from.size());
+  if (!fits) {
+    return absl::InvalidArgumentError("the shapes have not one size");
+  }
+  const auto rank = static_cast<int64_t>(to.size());
+  std::vector<int64_t> moved(static_cast<size_t>(indices.shape()[0] * rank));
+  for (int64_t i = 0; i < indices.shape()[0]; ++i) {
+    int64_t position = 0;
+    for (size_t d = 0; d < from.size(); ++d) {
+      const int64_t at = indices.AtAsInt64(
+          i * static_cast<int64_t>(from.size()) + static_cast<int64_t>(d));
+      if (at < 0 || at >= from[d]) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("coordinate ", at, " is out of range"));
+      }
+      position = position * from[d] + at;
+    }
+    for (int64_t d = rank; d > 0; --d) {
+      moved[i * rank + d - 1] = position % to[d - 1];
+      position /= to[d - 1];
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor wide,
+      Tensor::FromValues<int64_t>({indices.shape()[0], rank}, moved));
+  BATON_ASSIGN_OR_RETURN(Tensor coordinates,
+                         kernels::Cast(wide, indices.dtype()));
+  BATON_ASSIGN_OR_RETURN(const Tensor wide_shape,
+                         Tensor::FromValues<int64_t>({rank}, to));
+  BATON_ASSIGN_OR_RETURN(Tensor shape,
+                         kernels::Cast(wide_shape, args[2].tensor().dtype()));
+  return Value::MakeTuple({std::move(coordinates), std::move(shape)});
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> ComputeSparseToDense(const SparseToDenseAttrs& attrs,
+                                            absl::Span<const Value> args) {
   const Tensor& coordinates = args[0].tensor();
   const Tensor& values = args[1].tensor();
   BATON_ASSIGN_OR_RETURN(
@@ -501,6 +663,8 @@ absl::StatusOr<Tensor> SparseToDense(const SparseToDenseAttrs& attrs,
   return kernels::ScatterNd(background, columns, updates,
                             kernels::ScatterMode::kUpdate);
 }
+
+namespace {
 
 // Layout rules.
 
@@ -677,7 +841,8 @@ BATON_REGISTER_OP("strided_set")
                 {"end", "Where it ends, not included."},
                 {"strides", "The step on each axis."}})
     .TypeRelation(IdentityRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), ComputeStridedSet);
 
 BATON_REGISTER_OP("take")
     .Describe("Elements along an axis, by index.")
@@ -708,7 +873,8 @@ BATON_REGISTER_OP("adv_index")
     .Describe("Elements by one tensor of indices an axis.")
     .Arguments({{"inputs", "A tuple of the data and the indices."}})
     .TypeRelation(AdvIndexRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), ComputeAdvIndex);
 
 BATON_REGISTER_OP("unravel_index")
     .Describe("Coordinates from row-major positions.")
@@ -747,7 +913,8 @@ BATON_REGISTER_OP("matrix_set_diag")
     .Arguments({{"input", "The input."}, {"diagonal", "The new diagonals."}})
     .TakesAttrs<MatrixSetDiagAttrs>()
     .TypeRelation(MatrixSetDiagRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<MatrixSetDiagAttrs, ComputeMatrixSetDiag>);
 
 BATON_REGISTER_OP("one_hot")
     .Describe("For each index, a vector that is special there only.")
@@ -787,7 +954,7 @@ BATON_REGISTER_OP("sparse_to_dense")
     .TakesAttrs<SparseToDenseAttrs>()
     .TypeRelation(SparseToDenseRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<SparseToDenseAttrs, SparseToDense>);
+    .Set(Kernels(), KernelWith<SparseToDenseAttrs, ComputeSparseToDense>);
 
 BATON_REGISTER_OP("sparse_fill_empty_rows")
     .Describe("Adds a value to each row of a sparse matrix that has none.")
@@ -796,7 +963,8 @@ BATON_REGISTER_OP("sparse_fill_empty_rows")
                 {"dense_shape", "The shape."},
                 {"default_value", "The value to add."}})
     .TypeRelation(SparseFillEmptyRowsRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeSparseFillEmptyRows);
 
 BATON_REGISTER_OP("sparse_reshape")
     .Describe("Coordinates in another shape of as many elements.")
@@ -804,7 +972,8 @@ BATON_REGISTER_OP("sparse_reshape")
                 {"prev_shape", "The old shape."},
                 {"new_shape", "The shape wanted; -1 for what is left over."}})
     .TypeRelation(SparseReshapeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), ComputeSparseReshape);
 
 }  // namespace
 

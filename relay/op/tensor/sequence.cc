@@ -28,6 +28,8 @@
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/einsum.h"
+#include "baton/runtime/kernels/signal.h"
 #include "baton/runtime/kernels/sort.h"
 
 namespace baton::relay {
@@ -304,6 +306,47 @@ absl::StatusOr<Tensor> Scan(const ScanopAttrs& attrs,
                    attrs.dtype, attrs.exclusive);
 }
 
+absl::StatusOr<Value> ComputeUnique(const CallNode& call,
+                                    absl::Span<const Value> args) {
+  const auto& attrs = AttrsOrDefaults<UniqueAttrs>(call.attrs());
+  BATON_ASSIGN_OR_RETURN(kernels::UniqueResult unique,
+                         kernels::Unique(args[0].tensor(), attrs.sorted));
+  std::vector<Value> fields = {
+      std::move(unique.values), std::move(unique.indices),
+      std::move(unique.inverse), std::move(unique.count)};
+  if (attrs.return_counts) fields.emplace_back(std::move(unique.counts));
+  return Value::MakeTuple(std::move(fields));
+}
+
+absl::StatusOr<Tensor> ComputeStft(const StftAttrs& attrs,
+                                   absl::Span<const Value> args) {
+  return kernels::Stft(
+      args[0].tensor(), args[1].tensor(),
+      {.n_fft = attrs.n_fft,
+       .hop_length = attrs.hop_length,
+       .win_length = attrs.win_length > 0 ? attrs.win_length : attrs.n_fft,
+       .normalized = attrs.normalized,
+       .onesided = attrs.onesided});
+}
+
+absl::StatusOr<Value> ComputeDft(const CallNode& call,
+                                 absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(
+      auto parts,
+      kernels::Dft(args[0].tensor(), args[1].tensor(),
+                   AttrsOrDefaults<DFTAttrs>(call.attrs()).inverse));
+  return Value::MakeTuple({std::move(parts.first), std::move(parts.second)});
+}
+
+absl::StatusOr<Tensor> ComputeEinsum(const EinsumAttrs& attrs,
+                                     absl::Span<const Value> args) {
+  std::vector<Tensor> operands;
+  for (const Value& field : args[0].fields()) {
+    operands.push_back(field.tensor());
+  }
+  return kernels::Einsum(operands, attrs.equation);
+}
+
 std::optional<InferredLayouts> InferTopKLayouts(const LayoutQuery& query) {
   if (!query.old_inputs[0].defined()) return std::nullopt;
   layouts::Followed data = layouts::FollowWithAxis<TopKAttrs>(query);
@@ -369,7 +412,8 @@ BATON_REGISTER_OP("unique")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<UniqueAttrs>()
     .TypeRelation(UniqueRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeUnique);
 
 BATON_REGISTER_OP("invert_permutation")
     .Describe("The inverse of a permutation.")
@@ -383,7 +427,8 @@ BATON_REGISTER_OP("stft")
     .Arguments({{"data", "The input."}, {"window", "The window."}})
     .TakesAttrs<StftAttrs>()
     .TypeRelation(StftRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<StftAttrs, ComputeStft>);
 
 BATON_REGISTER_OP("dft")
     .Describe("The discrete Fourier transform; real and imaginary parts.")
@@ -391,14 +436,16 @@ BATON_REGISTER_OP("dft")
                 {"im_data", "The imaginary part."}})
     .TakesAttrs<DFTAttrs>()
     .TypeRelation(DftRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeDft);
 
 BATON_REGISTER_OP("einsum")
     .Describe("Products summed over axes, in Einstein notation.")
     .Arguments({{"data", "A tuple of tensors."}})
     .TakesAttrs<EinsumAttrs>()
     .TypeRelation(EinsumRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<EinsumAttrs, ComputeEinsum>);
 
 }  // namespace
 

@@ -467,6 +467,12 @@ absl::StatusOr<Type> SlidingWindowRel(TypeRelationContext& context) {
   return Type(TensorType(shape, data->dtype()));
 }
 
+absl::StatusOr<Tensor> ComputeSlidingWindow(const SlidingWindowAttrs& attrs,
+                                            absl::Span<const Value> args) {
+  return kernels::SlidingWindow(args[0].tensor(), attrs.axis,
+                                attrs.window_shape, attrs.strides);
+}
+
 absl::StatusOr<Tensor> ComputeExpandDims(const ExpandDimsAttrs& attrs,
                                          absl::Span<const Value> args) {
   return kernels::ExpandDims(args[0].tensor(), attrs.axis, attrs.num_newaxis);
@@ -887,7 +893,8 @@ BATON_REGISTER_OP("sliding_window")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SlidingWindowAttrs>()
     .TypeRelation(SlidingWindowRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<SlidingWindowAttrs, ComputeSlidingWindow>);
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "baton/relay/op/vision/vision.h"
 
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -16,11 +17,14 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/boxes.h"
+#include "baton/runtime/kernels/detection.h"
+#include "baton/runtime/kernels/layout.h"
 
 namespace baton::relay {
 namespace {
@@ -198,12 +202,100 @@ absl::StatusOr<Type> YoloReorgRel(TypeRelationContext& context) {
       data->dtype());
 }
 
+absl::StatusOr<Tensor> ComputeMultiBoxPrior(const MultiBoxPriorAttrs& attrs,
+                                            absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  return kernels::AnchorBoxes(
+      data.shape()[2], data.shape()[3],
+      {attrs.sizes, attrs.ratios, attrs.steps, attrs.offsets, attrs.clip},
+      data.dtype());
+}
+
+absl::StatusOr<Value> ComputeMultiBoxTransformLoc(
+    const CallNode& call, absl::Span<const Value> args) {
+  const auto& attrs = AttrsOrDefaults<MultiBoxTransformLocAttrs>(call.attrs());
+  BATON_ASSIGN_OR_RETURN(
+      kernels::CountedBoxes found,
+      kernels::DecodeBoxes(args[0].tensor(), args[1].tensor(), args[2].tensor(),
+                           {attrs.clip, attrs.threshold, attrs.variances,
+                            attrs.keep_background}));
+  return Value::MakeTuple({std::move(found.boxes), std::move(found.count)});
+}
+
+absl::StatusOr<Value> ComputeValidCounts(const CallNode& call,
+                                         absl::Span<const Value> args) {
+  const auto& attrs = AttrsOrDefaults<GetValidCountsAttrs>(call.attrs());
+  if (args[1].tensor().num_elements() != 1) {
+    return absl::InvalidArgumentError("score_threshold is no scalar");
+  }
+  BATON_ASSIGN_OR_RETURN(
+      kernels::ValidBoxes valid,
+      kernels::FilterBoxes(args[0].tensor(), args[1].tensor().AtAsDouble(0),
+                           attrs.id_index, attrs.score_index));
+  return Value::MakeTuple({std::move(valid.count), std::move(valid.boxes),
+                           std::move(valid.indices)});
+}
+
+absl::StatusOr<Value> ComputeNonMaxSuppression(const CallNode& call,
+                                               absl::Span<const Value> args) {
+  const auto& attrs = AttrsOrDefaults<NonMaximumSuppressionAttrs>(call.attrs());
+  for (int i = 3; i < 5; ++i) {
+    if (args[i].tensor().num_elements() != 1) {
+      return absl::InvalidArgumentError("a limit is no scalar");
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(
+      kernels::SuppressedBoxes result,
+      kernels::SuppressBoxes(args[0].tensor(), args[1].tensor(),
+                             args[2].tensor(),
+                             {.max_boxes = args[3].tensor().AtAsInt64(0),
+                              .iou_threshold = args[4].tensor().AtAsDouble(0),
+                              .across_classes = attrs.force_suppress,
+                              .top_k = attrs.top_k,
+                              .coord_start = attrs.coord_start,
+                              .score_index = attrs.score_index,
+                              .id_index = attrs.id_index,
+                              .return_indices = attrs.return_indices,
+                              .invalid_to_bottom = attrs.invalid_to_bottom}));
+  if (!attrs.return_indices) return Value(std::move(result.boxes));
+  return Value::MakeTuple({std::move(result.indices), std::move(result.count)});
+}
+
+template <typename A, auto kFunction>
+absl::StatusOr<Tensor> ComputeRegions(const A& attrs,
+                                      absl::Span<const Value> args) {
+  std::array<int64_t, 2> size;
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.pooled_size, size));
+  kernels::RegionParams params;
+  params.height = size[0];
+  params.width = size[1];
+  params.scale = attrs.spatial_scale;
+  if constexpr (requires { attrs.sample_ratio; }) {
+    params.sample_ratio = attrs.sample_ratio;
+    params.max = attrs.mode == "max";
+    if (!params.max && attrs.mode != "avg") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("mode=", attrs.mode, " is neither avg nor max"));
+    }
+  }
+  return kernels::InLayout(args[0].tensor(), attrs.layout, "NCHW",
+                           [&](const Tensor& data) {
+                             return kFunction(data, args[1].tensor(), params);
+                           });
+}
+
+absl::StatusOr<Tensor> ComputeYoloReorg(const YoloReorgAttrs& attrs,
+                                        absl::Span<const Value> args) {
+  return kernels::Reorg(args[0].tensor(), attrs.stride);
+}
+
 BATON_REGISTER_OP("vision.multibox_prior")
     .Describe("Anchor boxes for each position of a feature map.")
     .Arguments({{"data", "The feature map."}})
     .TakesAttrs<MultiBoxPriorAttrs>()
     .TypeRelation(MultiBoxPriorRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<MultiBoxPriorAttrs, ComputeMultiBoxPrior>);
 
 BATON_REGISTER_OP("vision.multibox_transform_loc")
     .Describe("Boxes from class probabilities, locations and anchors.")
@@ -212,7 +304,8 @@ BATON_REGISTER_OP("vision.multibox_transform_loc")
                 {"anchor", "The anchors."}})
     .TakesAttrs<MultiBoxTransformLocAttrs>()
     .TypeRelation(MultiBoxTransformLocRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeMultiBoxTransformLoc);
 
 BATON_REGISTER_OP("vision.get_valid_counts")
     .Describe("The boxes above a score, in front.")
@@ -220,7 +313,8 @@ BATON_REGISTER_OP("vision.get_valid_counts")
                 {"score_threshold", "The least score."}})
     .TakesAttrs<GetValidCountsAttrs>()
     .TypeRelation(GetValidCountsRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeValidCounts);
 
 BATON_REGISTER_OP("vision.non_max_suppression")
     .Describe("The boxes that no better one overlaps.")
@@ -231,7 +325,8 @@ BATON_REGISTER_OP("vision.non_max_suppression")
                 {"iou_threshold", "The overlap that suppresses."}})
     .TakesAttrs<NonMaximumSuppressionAttrs>()
     .TypeRelation(NonMaxSuppressionRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeNonMaxSuppression);
 
 BATON_REGISTER_OP("vision.all_class_non_max_suppression")
     .Describe("For each class, the boxes that no better one overlaps.")
@@ -260,7 +355,10 @@ BATON_REGISTER_OP("vision.roi_align")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIAlignAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>});
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>})
+    .Set(Kernels(),
+         KernelWith<ROIAlignAttrs,
+                    ComputeRegions<ROIAlignAttrs, kernels::RoiAlign>>);
 
 BATON_REGISTER_OP("vision.roi_pool")
     .Describe("Pools regions of a feature map to one size.")
@@ -270,7 +368,9 @@ BATON_REGISTER_OP("vision.roi_pool")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIPoolAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIPoolAttrs>});
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIPoolAttrs>})
+    .Set(Kernels(), KernelWith<ROIPoolAttrs,
+                               ComputeRegions<ROIPoolAttrs, kernels::RoiPool>>);
 
 BATON_REGISTER_OP("vision.proposal")
     .Describe("Proposes regions.")
@@ -286,7 +386,8 @@ BATON_REGISTER_OP("vision.yolo_reorg")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<YoloReorgAttrs>()
     .TypeRelation(YoloReorgRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<YoloReorgAttrs, ComputeYoloReorg>);
 
 }  // namespace
 

@@ -1,0 +1,120 @@
+// Quantization of a float model: which tensors become integers, in which range,
+// and the integers.
+//
+//   QuantizeAnnotate    puts simulated_quantize before the operators that gain
+//   QuantizeCalibrate   sets the scales, from the ranges of the tensors
+//   QuantizeRealize     makes qnn.quantize and qnn.dequantize of them
+//
+// FakeQuantizationToInteger then computes in integers what stands between
+// these. The whole, as docs/baton_opt.md says more about:
+//
+//   SimplifyInference,FoldConstant,FoldScaleAxis,CanonicalizeOps,FoldConstant,
+//   QuantizeAnnotate,QuantizeCalibrate{mode=max,random_inputs=8},
+//   QuantizeRealize,FakeQuantizationToInteger{use_qat=true},quantized
+//
+// An annotation is a call of relay.op.annotation.simulated_quantize (data,
+// scale, lowest, highest). As long as its scale is 0 it passes its data on.
+//
+// Reference behaviour: python/tvm/relay/quantize of TVM. What is added to
+// products stays real here: FakeQuantizationToInteger makes 32 bits of it.
+
+#ifndef BATON_RELAY_TRANSFORM_QUANTIZE_H_
+#define BATON_RELAY_TRANSFORM_QUANTIZE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/fields.h"
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/transform/pass.h"
+
+namespace baton::relay {
+
+// What an operator means to annotation.
+enum class QuantizationRole {
+  kProduct,      // of data and a constant weight: quantizes both
+  kConv2D,       // the same, unless skip_conv_layers has its number
+  kDense,        // the same, unless skip_dense_layer
+  kAdd,          // two operands, one of which is quantized; a constant stays
+  kMultiply,     // the same, but a constant is a weight
+  kFollow,       // computes with integers what it computes with real numbers
+  kWindow,       // the same, with 8 bits for its data
+  kConcatenate,  // a tuple: if one field is quantized, all are
+  kStop,         // nothing is quantized after it
+};
+OpAttrMap<QuantizationRole>& QuantizationRoles();
+
+struct QuantizeAnnotateOptions {
+  std::vector<int64_t> skip_conv_layers = {0};
+  bool skip_dense_layer = true;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("skip_conv_layers", &QuantizeAnnotateOptions::skip_conv_layers,
+      "Which calls of nn.conv2d stay real, by number, from 0 on.");
+    v("skip_dense_layer", &QuantizeAnnotateOptions::skip_dense_layer,
+      "Whether calls of nn.dense stay real.");
+  }
+};
+
+// A function pass of level 1, which requires InferType. What it adds computes
+// nothing until it is calibrated.
+Pass QuantizeAnnotate(QuantizeAnnotateOptions options = {});
+
+struct QuantizeCalibrateOptions {
+  std::string mode = "global_scale";
+  double global_scale = 8.0;
+  std::string weight_scale = "power2";
+  double percentile = 0.99999;
+  std::vector<double> ranges;
+  int64_t random_inputs = 0;
+  int64_t seed = 0;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("mode", &QuantizeCalibrateOptions::mode,
+      "The range of what is not a weight: global_scale; max, the largest "
+      "magnitude recorded; or percentile, the magnitude that this part of all "
+      "elements recorded does not exceed.");
+    v("global_scale", &QuantizeCalibrateOptions::global_scale,
+      "The range for mode=global_scale.");
+    v("weight_scale", &QuantizeCalibrateOptions::weight_scale,
+      "The range of weights: max, the largest magnitude; or power2, the next "
+      "power of two.");
+    v("percentile", &QuantizeCalibrateOptions::percentile,
+      "The part of all elements for mode=percentile.");
+    v("ranges", &QuantizeCalibrateOptions::ranges,
+      "Ranges recorded before, one for each annotation of @main that is not "
+      "of a weight, in the order of evaluation. Takes the place of a mode.");
+    v("random_inputs", &QuantizeCalibrateOptions::random_inputs,
+      "On how many random inputs to record, if no others are given.");
+    v("seed", &QuantizeCalibrateOptions::seed, "Of the random inputs.");
+  }
+};
+
+// Arguments of @main, a list for each evaluation.
+using QuantizationInputs = std::vector<std::vector<Value>>;
+
+// A module pass of level 1. Sets the scales of the annotations of @main that
+// have none. The modes max and percentile evaluate @main on `inputs`.
+Pass QuantizeCalibrate(QuantizeCalibrateOptions options = {},
+                       QuantizationInputs inputs = {});
+
+// The ranges that a mode other than global_scale finds by evaluating @main of a
+// typed module on `inputs`; for the option `ranges`.
+absl::StatusOr<std::vector<double>> RecordRanges(
+    const IRModule& module, const QuantizeCalibrateOptions& options,
+    absl::Span<const std::vector<Value>> inputs);
+
+// A function pass of level 1, which requires InferType. An annotation becomes
+// qnn.dequantize of qnn.quantize to int8; one without a scale stays.
+Pass QuantizeRealize();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_TRANSFORM_QUANTIZE_H_

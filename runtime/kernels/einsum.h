@@ -1,0 +1,23 @@
+// Sums of products over axes, in Einstein notation.
+
+#ifndef BATON_RUNTIME_KERNELS_EINSUM_H_
+#define BATON_RUNTIME_KERNELS_EINSUM_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/tensor.h"
+
+namespace baton::kernels {
+
+// `equation` as in NumPy: `ij,jk->ik`, `...ij,...jk`, `ii->i`. Letters name
+// axes; an ellipsis stands for leading axes, which broadcast, as do extents of
+// 1; without an arrow the result has the letters that occur once, in
+// alphabetical order. The result has the dtype of the first operand, which the
+// others are converted to.
+absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
+                              absl::string_view equation);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_EINSUM_H_

@@ -1,0 +1,60 @@
+#include "baton/runtime/kernels/einsum.h"
+
+#include <vector>
+
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/kernels/internal/testing.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels {
+namespace {
+
+using ::baton::kernels::internal::Fails;
+using ::baton::kernels::internal::Iota;
+using ::baton::kernels::internal::MakeFloat;
+using ::baton::kernels::internal::Matches;
+
+constexpr DType kFloat = DType::Float(32);
+
+TEST(EinsumTest, MultipliesAndSums) {
+  const Tensor a = Iota(kFloat, {2, 3});
+  const Tensor b = Iota(kFloat, {3, 2});
+  EXPECT_TRUE(
+      Matches(Einsum({a, b}, "ij,jk->ik"), kFloat, {2, 2}, {10, 13, 28, 40}));
+  EXPECT_TRUE(
+      Matches(Einsum({a, b}, "ij,jk"), kFloat, {2, 2}, {10, 13, 28, 40}));
+  EXPECT_TRUE(
+      Matches(Einsum({a}, "ij->ji"), kFloat, {3, 2}, {0, 3, 1, 4, 2, 5}));
+  EXPECT_TRUE(Matches(Einsum({a}, "ij->"), kFloat, {}, {15}));
+  EXPECT_TRUE(
+      Matches(Einsum({Iota(kFloat, {3, 3})}, "ii->i"), kFloat, {3}, {0, 4, 8}));
+  EXPECT_TRUE(Matches(Einsum({Iota(kFloat, {3, 3})}, "ii"), kFloat, {}, {12}));
+  // Sums over what only one operand has.
+  EXPECT_TRUE(Matches(Einsum({a, b}, "ij,kl->"), kFloat, {}, {225}));
+  EXPECT_TRUE(
+      Matches(Einsum({a, a, a}, "ij,ij,ij->j"), kFloat, {3}, {27, 65, 133}));
+}
+
+TEST(EinsumTest, EllipsesBroadcast) {
+  const Tensor a = Iota(DType::Int(32), {2, 1, 3});
+  const Tensor b = Iota(DType::Int(32), {2, 3});
+  EXPECT_TRUE(Matches(Einsum({a, b}, "...i,...i->..."), DType::Int(32), {2, 2},
+                      {5, 14, 14, 50}));
+  EXPECT_TRUE(Matches(Einsum({a, b}, "...i,...i"), DType::Int(32), {2, 2},
+                      {5, 14, 14, 50}));
+}
+
+TEST(EinsumTest, Refuses) {
+  const Tensor a = Iota(kFloat, {2, 3});
+  EXPECT_TRUE(Fails(Einsum({a, a}, "ij,jk").status(), "einsum",
+                    "both 3 and 2 elements"));
+  EXPECT_TRUE(Fails(Einsum({a}, "ijk").status(), "einsum", "does not fit"));
+  EXPECT_TRUE(Fails(Einsum({a}, "ij->k").status(), "einsum", "no operand"));
+  EXPECT_TRUE(Fails(Einsum({a}, "ij->ii").status(), "einsum", "one twice"));
+  EXPECT_TRUE(Fails(Einsum({a}, "i1").status(), "einsum", "malformed"));
+  EXPECT_TRUE(Fails(Einsum({}, "").status(), "einsum", "0 operands"));
+}
+
+}  // namespace
+}  // namespace baton::kernels
