@@ -391,12 +391,14 @@ absl::StatusOr<Outputs> MaxRoiPool(NodeContext& node) {
   Expr result = boxes.images;
   for (int i = 0; i < 2; ++i) {
     const int64_t pixels = boxes.shape[2 + i];
-    const Expr begin = relay::Round(boxes.low[i]);
+    const auto rounded = [&scalar](const Expr& value) {  // half up
+      return relay::Floor(Add(value, scalar(0.5)));
+    };
+    const Expr begin = rounded(boxes.low[i]);
     const Expr length = relay::Maximum(
-        Add(Subtract(relay::Round(boxes.high[i]), begin), scalar(1)),
-        scalar(1));
+        Add(Subtract(rounded(boxes.high[i]), begin), scalar(1)), scalar(1));
     const Expr bin =
-        Multiply(length, scalar(1.0 / static_cast<double>(wanted[i])));
+        relay::Divide(length, scalar(static_cast<double>(wanted[i])));
     const Expr bins = Axis(wanted[i], false, x);
     const Expr at = Axis(pixels, true, x);
     const Expr is_inside = relay::LogicalAnd(
