@@ -47,6 +47,9 @@ struct HistoryExecution {
 struct HistoryState {
   IRModule module;
   bool kept = true;  // else the module is empty: it was too large to keep
+  // How many of History::origins had been told when it came to be. Of a history
+  // that was read from a file, all: its origins are of nodes of states.
+  size_t num_origins = SIZE_MAX;
 };
 
 // What a statistic (ir/pass_log.h) counted.
@@ -76,15 +79,16 @@ struct History {
   // The first is what the passes were given.
   std::vector<HistoryState> states;
 
-  // Nodes that were made, and what from, in order: of entries of one node, the
-  // last counts. Those that are in no state may be dead: pointers are for
-  // comparison.
+  // Nodes that were made, and what from, in order; several entries in one run
+  // for one that was made from several. Nodes that are in no state may be dead,
+  // and their addresses those of younger ones: pointers are for comparison, and
+  // Provenance (provenance.h) knows which node is meant.
   struct Origin {
     const Node* made;
     const Node* from;
   };
   std::vector<Origin> origins;
-  // The executions that told them: each the origins from `begin` on.
+  // The executions that told them, in runs: each the origins from `begin` on.
   struct OriginRun {
     int64_t execution;
     size_t begin;
@@ -122,8 +126,8 @@ struct NodesMade {
   std::vector<std::string> functions;
 };
 
-// Counts nodes of all kinds but spans: types and attributes too. Visits functions that
-// are not the same node in both.
+// Counts nodes of all kinds but spans: types and attributes too. Visits
+// functions that are not the same node in both.
 NodesMade CompareNodes(const IRModule& before, const IRModule& after);
 
 // The bytes that a walk over modules finds, each node and buffer counted once

@@ -1,8 +1,10 @@
 #include "baton/instrument/history_file.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +22,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history.pb.h"
+#include "baton/instrument/provenance.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/expr.h"
@@ -70,6 +73,7 @@ class Writer {
       message.set_count(count.count);
     }
     AddPlaces();
+    AddOrigins();
     message_.set_signal(history_.signal);
     return message_.SerializeAsString();
   }
@@ -163,6 +167,46 @@ class Writer {
             AddPlace(number, span.source().name(), position.line,
                      position.column);
           });
+    }
+  }
+
+  // Those of nodes of states, by execution and number.
+  void AddOrigins() {
+    const Provenance provenance(history_);
+    std::map<int64_t, std::vector<std::pair<uint64_t, uint64_t>>> origins;
+    NodeSet seen;
+    for (const HistoryState& state : history_.states) {
+      for (const auto& definition : state.module.functions()) {
+        PostOrderVisit(
+            definition.function,
+            [&](const ExprNode* node) { return !seen.Contains(node); },
+            [&](const ExprNode* node) {
+              if (!seen.Insert(node) || !HasOrigin(node) ||
+                  provenance.FirstStateOf(node) == 0) {
+                return;
+              }
+              const Provenance::Making making = provenance.MakingOf(node);
+              for (const ExprNode* from : making.from) {
+                origins[making.execution].emplace_back(NumberOf(node),
+                                                       NumberOf(from));
+              }
+            });
+      }
+    }
+    for (auto& [execution, pairs] : origins) {
+      // Those of one node stay in order.
+      std::stable_sort(
+          pairs.begin(), pairs.end(),
+          [](const auto& a, const auto& b) { return a.first < b.first; });
+      history::Origins& message = *message_.add_origins();
+      message.set_execution(execution);
+      int64_t last = 0;
+      for (const auto& [made, from] : pairs) {
+        message.add_made(static_cast<int64_t>(made) - last);
+        message.add_from(static_cast<int64_t>(from) -
+                         static_cast<int64_t>(made));
+        last = static_cast<int64_t>(made);
+      }
     }
   }
 

@@ -15,7 +15,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/instrument/history.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/pass_log.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_error.h"
@@ -90,7 +93,7 @@ int HistoryRecorder::StateOf(const IRModule& module) {
     }
     if (states.size() - i > 2 * open_.size() + 2) break;
   }
-  states.push_back({.module = module});
+  states.push_back({.module = module, .num_origins = history_.origins.size()});
   return static_cast<int>(states.size()) - 1;
 }
 
@@ -163,6 +166,60 @@ void HistoryRecorder::TakeLog() {
                             std::make_move_iterator(log.remarks.end()));
     log.remarks.clear();
   }
+  if (!log.origins.empty()) TakeOrigins(log);
+}
+
+// Nodes that nobody but the log holds were of use for a moment only: what was
+// made from them comes from what they were made from.
+void HistoryRecorder::TakeOrigins(PassLog& log) {
+  const size_t n = log.origins.size();
+  std::vector<History::Origin> told(n);
+  for (size_t i = 0; i < n; ++i) {
+    auto& [made, from] = log.origins[i];
+    told[i] = {made.get(), from.get()};
+    from = Expr();
+  }
+  NodeSet gone;
+  for (size_t i = n; i-- > 0;) {  // users first
+    Expr& made = log.origins[i].first;
+    if (made->unique()) gone.Insert(made.get());
+    made = Expr();
+  }
+  NodeMap<std::vector<const Node*>> from_of_gone;
+  for (size_t i = 0; i < n && gone.size() > 0; ++i) {
+    if (!gone.Contains(told[i].made)) continue;
+    from_of_gone[told[i].made].push_back(told[i].from);
+  }
+  std::vector<History::Origin>& origins = history_.origins;
+  std::vector<const Node*> pending;
+  size_t i = 0;
+  for (size_t r = 0; r < log.origin_runs.size(); ++r) {
+    history_.origin_runs.push_back(
+        {log.origin_runs[r].execution, origins.size()});
+    const size_t end =
+        r + 1 < log.origin_runs.size() ? log.origin_runs[r + 1].begin : n;
+    for (; i < end; ++i) {
+      if (gone.size() == 0) {
+        origins.push_back(told[i]);
+        continue;
+      }
+      if (gone.Contains(told[i].made)) continue;
+      NodeSet seen;
+      pending = {told[i].from};
+      while (!pending.empty()) {
+        const Node* from = pending.back();
+        pending.pop_back();
+        const std::vector<const Node*>* below = from_of_gone.Find(from);
+        if (below == nullptr) {
+          origins.push_back({told[i].made, from});
+        } else if (seen.Insert(from)) {
+          pending.insert(pending.end(), below->rbegin(), below->rend());
+        }
+      }
+    }
+  }
+  log.origins.clear();
+  log.origin_runs.clear();
 }
 
 // What old states hold cannot be more than the process has grown by, which
@@ -184,7 +241,8 @@ void HistoryRecorder::KeepToBudget() {
   // State i is the youngest that goes; those before it go as well. The
   // arguments of passes that run stay alive anyway.
   for (; i > 0 && i < states.size() && states[i].kept; --i) {
-    states[i] = {.module = IRModule(), .kept = false};
+    states[i].module = IRModule();
+    states[i].kept = false;
   }
   if (next_check_ > 0) {
     next_check_ =

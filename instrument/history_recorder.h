@@ -60,6 +60,7 @@ class HistoryRecorder final : public PassInstrument {
   void End(const PassExecution& pass, HistoryExecution::End end);
   // Takes over what the passes have told.
   void TakeLog();
+  void TakeOrigins(PassLog& log);
   void KeepToBudget();
 
   const HistoryOptions options_;

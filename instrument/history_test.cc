@@ -320,6 +320,69 @@ TEST(HistoryTest, TellsWhatPassesSaidOfNodes) {
   EXPECT_EQ(why(*read, 1, {}), all);
 }
 
+TEST(HistoryTest, TellsWhereNodesComeFrom) {
+  const Recorded run = Record("InferType,FoldConstant,FuseOps");
+  const History& history = run.recorder->history();
+  const absl::StatusOr<History> read = ReadBack(Bytes(history));
+  ASSERT_THAT(read, IsOk());
+  for (const History* of : {&history, &*read}) {
+    const auto blame = [of](int64_t number, const NodeSelection& selection) {
+      const auto nodes = HistoryBlame(*of, number, selection);
+      return nodes.ok() ? BlameText(*nodes) : "an error";
+    };
+    EXPECT_EQ(blame(0, {.op = "nn.relu"}),
+              "@main nn.relu\n"
+              "  model.relay:7:3: nn.relu\n");
+    EXPECT_EQ(blame(3, {.op = "multiply"}),
+              "@main %1 = multiply\n"
+              "  #4 InferType made %1 = multiply from %1 = multiply\n"
+              "  #3 FoldConstant made %1 = multiply from %2 = multiply\n"
+              "  #2 InferType made %2 = multiply from %2 = multiply\n"
+              "  model.relay:6:8: %2 = multiply\n");
+    EXPECT_EQ(blame(3, {.number = 1}), blame(3, {.op = "multiply"}));
+    // Through fusion, and of a constant that stands for a call.
+    EXPECT_THAT(blame(1, {.op = "nn.relu"}),
+                HasSubstr("  #6 FuseOps made nn.relu from nn.relu\n"));
+    EXPECT_THAT(blame(3, {}), HasSubstr("  #3 FoldConstant made 3 from %1 = "
+                                        "add\n"));
+    EXPECT_EQ(blame(1, {.number = 99}), "");
+    EXPECT_EQ(blame(99, {}), "an error");
+    EXPECT_EQ(blame(1, {.op = "("}), "an error");
+  }
+}
+
+TEST(HistoryTest, OriginsAreKnownThoughStatesWentAway) {
+  const std::string passes = "InferType,FoldConstant,ToANormalForm,FuseOps";
+  const Recorded run = Record(passes, WithBudget(0));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<NodeBlame> nodes,
+                             HistoryBlame(run.recorder->history(), 1, {}));
+  EXPECT_FALSE(nodes.empty());
+  for (const NodeBlame& node : nodes) {
+    EXPECT_FALSE(node.sources.empty()) << node.node;
+    for (const NodeBlame::Source& source : node.sources) {
+      EXPECT_THAT(source.place, HasSubstr("model.relay:"));
+    }
+  }
+}
+
+TEST(HistoryTest, BlameAsJson) {
+  EXPECT_EQ(BlameJson({}), "[\n]");
+  EXPECT_EQ(
+      BlameJson({{.function = "main",
+                  .node = "%1 = nn.relu",
+                  .steps = {{.execution = 2,
+                             .pass = "InferType",
+                             .node = "%1 = nn.relu",
+                             .from = {"%0 = nn.relu", "\"x\""}}},
+                  .sources = {{.place = "m:1:2", .node = "%0 = nn.relu"}}}}),
+      "[\n"
+      R"({"function":"main","node":"%1 = nn.relu","steps":[{"execution":2,)"
+      R"("pass":"InferType","node":"%1 = nn.relu",)"
+      R"("from":["%0 = nn.relu","\"x\""]}],)"
+      R"("sources":[{"place":"m:1:2","node":"%0 = nn.relu"}]})"
+      "\n]");
+}
+
 TEST(HistoryTest, DamagedFilesAreRefused) {
   const std::string bytes =
       Bytes(Record("InferType,FoldConstant").recorder->history());

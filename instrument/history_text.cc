@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,12 +17,15 @@
 #include "absl/strings/str_join.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
+#include "baton/instrument/json.h"
 #include "baton/instrument/node_text.h"
+#include "baton/instrument/provenance.h"
 #include "baton/instrument/regular_expression.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/pass_log.h"
 #include "baton/relay/ir/visit.h"
 #include "re2/re2.h"
@@ -139,6 +143,149 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
                                     }),
                      diff.changes.end());
   return diff;
+}
+
+namespace {
+
+// Names of nodes of the states, each made when it is first asked for.
+class StateNames {
+ public:
+  explicit StateNames(const History& history)
+      : history_(history), names_(history.states.size()) {}
+
+  const NodeText& Of(int state) {
+    if (names_[state] == nullptr) {
+      names_[state] = std::make_unique<NodeText>(history_.states[state].module);
+    }
+    return *names_[state];
+  }
+
+ private:
+  const History& history_;
+  std::vector<std::unique_ptr<NodeText>> names_;
+};
+
+NodeBlame BlameOf(const History& history, const Provenance& provenance,
+                  StateNames& names, const ExprNode* node) {
+  const auto title = [&](const ExprNode* n) {
+    return names.Of(provenance.FirstStateOf(n)).Title(Expr(n));
+  };
+  NodeBlame blame;
+  std::vector<const ExprNode*> pending = {node};
+  NodeSet seen;
+  seen.Insert(node);
+  for (size_t i = 0; i < pending.size(); ++i) {
+    const ExprNode* at = pending[i];
+    if (provenance.FirstStateOf(at) == 0) {
+      const std::optional<HistoryPlace> place = provenance.PlaceOf(at);
+      blame.sources.push_back(
+          {.place = place.has_value() ? PlaceText(*place) : "",
+           .node = title(at)});
+      continue;
+    }
+    const Provenance::Making making = provenance.MakingOf(at);
+    const absl::StatusOr<const HistoryExecution*> execution =
+        history.Find(making.execution);
+    NodeBlame::Step step = {.execution = making.execution,
+                            .pass = execution.ok() ? (*execution)->pass : "",
+                            .node = title(at)};
+    for (const ExprNode* from : making.from) {
+      step.from.push_back(title(from));
+      if (seen.Insert(from)) pending.push_back(from);
+    }
+    blame.steps.push_back(std::move(step));
+  }
+  return blame;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
+    const History& history, int64_t number, const NodeSelection& selection) {
+  std::unique_ptr<const re2::RE2> re;
+  if (!selection.op.empty()) {
+    BATON_ASSIGN_OR_RETURN(re,
+                           internal::CompileRegularExpression(selection.op));
+  }
+  BATON_ASSIGN_OR_RETURN(const IRModule module, history.ModuleAfter(number));
+  BATON_ASSIGN_OR_RETURN(const int state, history.StateAfter(number));
+  const Provenance provenance(history);
+  StateNames names(history);
+  std::vector<NodeBlame> result;
+  NodeSet seen;
+  for (const IRModule::Definition& definition : module.functions()) {
+    PostOrderVisit(
+        definition.function,
+        [&seen](const ExprNode* node) { return !seen.Contains(node); },
+        [&](const ExprNode* node) {
+          if (!HasOrigin(node) || !seen.Insert(node)) return;
+          const Expr expr(node);
+          if (selection.number >= 0 &&
+              names.Of(state).Number(expr) != selection.number) {
+            return;
+          }
+          if (re != nullptr &&
+              !re2::RE2::FullMatch(NodeText::Head(expr), *re)) {
+            return;
+          }
+          result.push_back(BlameOf(history, provenance, names, node));
+          result.back().function = definition.var->name();
+          result.back().node = names.Of(state).Title(expr);
+        });
+  }
+  return result;
+}
+
+std::string BlameText(const std::vector<NodeBlame>& nodes) {
+  std::string text;
+  for (const NodeBlame& node : nodes) {
+    absl::StrAppend(&text, "@", node.function, " ", node.node, "\n");
+    for (const NodeBlame::Step& step : node.steps) {
+      absl::StrAppend(&text, "  #", step.execution, " ", step.pass, " made ",
+                      step.node, " from ",
+                      step.from.empty() ? "what nobody has said"
+                                        : absl::StrJoin(step.from, ", "),
+                      "\n");
+    }
+    for (const NodeBlame::Source& source : node.sources) {
+      absl::StrAppend(&text, "  ",
+                      source.place.empty() ? "the input" : source.place, ": ",
+                      source.node, "\n");
+    }
+  }
+  return text;
+}
+
+std::string BlameJson(const std::vector<NodeBlame>& nodes) {
+  std::string json = "[";
+  for (const NodeBlame& node : nodes) {
+    absl::StrAppend(&json, json.size() == 1 ? "\n" : ",\n",
+                    "{\"function\":", JsonString(node.function),
+                    ",\"node\":", JsonString(node.node), ",\"steps\":[");
+    const char* comma = "";
+    for (const NodeBlame::Step& step : node.steps) {
+      absl::StrAppend(
+          &json, comma, "{\"execution\":", step.execution,
+          ",\"pass\":", JsonString(step.pass),
+          ",\"node\":", JsonString(step.node), ",\"from\":[",
+          absl::StrJoin(step.from, ",",
+                        [](std::string* out, const std::string& from) {
+                          absl::StrAppend(out, JsonString(from));
+                        }),
+          "]}");
+      comma = ",";
+    }
+    absl::StrAppend(&json, "],\"sources\":[");
+    comma = "";
+    for (const NodeBlame::Source& source : node.sources) {
+      absl::StrAppend(&json, comma, "{\"place\":", JsonString(source.place),
+                      ",\"node\":", JsonString(source.node), "}");
+      comma = ",";
+    }
+    absl::StrAppend(&json, "]}");
+  }
+  absl::StrAppend(&json, "\n]");
+  return json;
 }
 
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,

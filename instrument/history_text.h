@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "baton/instrument/history.h"
@@ -40,6 +41,46 @@ struct NodeSelection {
   std::string op = {};
   int64_t number = -1;
 };
+
+// Where a node comes from.
+struct NodeBlame {
+  // An execution that made a node out of others; nodes have the names that
+  // they have in the module in which they came first: `%12 = nn.relu`.
+  struct Step {
+    int64_t execution = 0;
+    std::string pass = {};
+    std::string node = {};
+    // Empty if nobody has said.
+    std::vector<std::string> from = {};
+  };
+  // A node of what the passes were given.
+  struct Source {
+    std::string place = {};  // `model.relay:7:3`; empty if it has none
+    std::string node = {};
+  };
+
+  std::string function = {};
+  std::string node = {};
+  // From the node itself back.
+  std::vector<Step> steps = {};
+  std::vector<Source> sources = {};
+};
+
+// For each node of the module after execution `number` that is selected: which
+// executions made it, what from, back to the program that the passes were
+// given.
+absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
+    const History& history, int64_t number, const NodeSelection& selection);
+
+// Such as:
+//
+//   @main %4 = nn.relu
+//     #7 FuseOps made %4 = nn.relu from %12 = nn.relu
+//     #2 InferType made %12 = nn.relu from %12 = nn.relu
+//     model.relay:7:3: %12 = nn.relu
+std::string BlameText(const std::vector<NodeBlame>& nodes);
+// An array with an object for each node, with the fields of NodeBlame.
+std::string BlameJson(const std::vector<NodeBlame>& nodes);
 
 // What execution `number` and those inside it said of these nodes, in the
 // module that each was given: a line for each remark, as RemarkText has it.

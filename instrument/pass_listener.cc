@@ -26,6 +26,7 @@ void PassListener::Before(const PassExecution& pass, uint8_t wanted) {
   listener->wanted = wanted;
   listener->pass = &pass.name();
   listener->execution = pass.number();
+  internal::ListenersChanged();
 }
 
 void PassListener::After() {
@@ -35,12 +36,14 @@ void PassListener::After() {
     saved.listener->wanted = saved.before.wanted;
     saved.listener->pass = saved.before.pass;
     saved.listener->execution = saved.before.execution;
+    internal::ListenersChanged();
     return;
   }
   for (LogListener** at = &internal::log_listeners; *at != nullptr;
        at = &(*at)->next) {
     if (*at != saved.listener) continue;
     *at = saved.listener->next;
+    internal::ListenersChanged();
     return;
   }
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/registry.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node_rebuild.h"
 
 namespace baton {
 
@@ -47,6 +48,9 @@ void PassLog::Append(PassLog other) {
   }
   // Sums do not depend on the order.
   for (const auto& [statistic, n] : other.counts) counts[statistic] += n;
+  for (const OriginRun& run : other.origin_runs) {
+    AddRun(run.execution, origins.size() + run.begin);
+  }
   origins.insert(origins.end(), std::make_move_iterator(other.origins.begin()),
                  std::make_move_iterator(other.origins.end()));
 }
@@ -69,13 +73,18 @@ void AddToLogs(const Statistic* statistic, int64_t n) {
   }
 }
 
-void AddOriginToLogs(const Expr& made, const Expr& from) {
+static void AddOriginToLogs(const Expr& made, const Expr& from) {
   if (made == from || !made.defined() || !from.defined()) return;
   for (LogListener* l = log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & LogListener::kOrigins) != 0) {
+      l->log->AddRun(l->execution, l->log->origins.size());
       l->log->origins.emplace_back(made, from);
     }
   }
+}
+
+void ListenersChanged() {
+  origin_sink = AnyWants(LogListener::kOrigins) ? &AddOriginToLogs : nullptr;
 }
 
 ForkedLogs::ForkedLogs(const LogListener* listeners) {
@@ -92,6 +101,12 @@ ForkedLogs::Use::Use(ForkedLogs& logs) : outer_(log_listeners) {
     logs.listeners_[i].next = i + 1 < n ? &logs.listeners_[i + 1] : nullptr;
   }
   log_listeners = n == 0 ? nullptr : &logs.listeners_[0];
+  ListenersChanged();
+}
+
+ForkedLogs::Use::~Use() {
+  log_listeners = outer_;
+  ListenersChanged();
 }
 
 void ForkedLogs::Join(LogListener* listeners) {

@@ -18,6 +18,7 @@
 #ifndef BATON_IR_PASS_LOG_H_
 #define BATON_IR_PASS_LOG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -85,9 +86,22 @@ Registry<const Statistic*>& Statistics();
 struct PassLog {
   std::vector<Remark> remarks;
   FlatHashMap<const Statistic*, int64_t> counts;
-  // Nodes that were made, and what they were made from. The nodes are held:
-  // their addresses are not used again.
+  // Nodes that were made, and what they were made from; several entries for one
+  // that was made from several. The nodes are held: their addresses are not
+  // used again.
   std::vector<std::pair<Expr, Expr>> origins;
+  // The executions that told them: each the origins from `begin` on.
+  struct OriginRun {
+    int64_t execution;
+    size_t begin;
+  };
+  std::vector<OriginRun> origin_runs;
+  // Says that `execution` tells the origins from `begin`, the end, on.
+  void AddRun(int64_t execution, size_t begin) {
+    if (origin_runs.empty() || origin_runs.back().execution != execution) {
+      origin_runs.push_back({execution, begin});
+    }
+  }
 
   // Adds what `other`, which comes after this, was told.
   void Append(PassLog other);
@@ -96,15 +110,9 @@ struct PassLog {
 // Whether anybody wants to know: what it takes trouble to find out is worth it.
 inline bool SomeoneListens();
 inline bool WantsRemarks(RemarkKind kind);
-inline bool WantsOrigins();
 
 // Tells those who want remarks of that kind from this pass.
 void LogRemark(Remark remark);
-
-// `made`, a node that did not exist before, stands for `from` or was made
-// because of it. Rewriters call this (GraphRewriter, ExprMutator, rules); a
-// pass that builds nodes in its own way may.
-inline void LogOrigin(const Expr& made, const Expr& from);
 
 // Listening. Instruments use this through instrument/pass_listener.h.
 namespace internal {
@@ -132,7 +140,8 @@ inline bool AnyWants(uint8_t bits) {
   return false;
 }
 void AddToLogs(const Statistic* statistic, int64_t n);
-void AddOriginToLogs(const Expr& made, const Expr& from);
+// To be called when the list, or what is wanted, has changed.
+void ListenersChanged();
 
 // For work on another thread, or of a part that is told later: listeners like
 // those of the thread that made this, with logs of their own.
@@ -146,7 +155,7 @@ class ForkedLogs {
   class Use {
    public:
     explicit Use(ForkedLogs& logs);
-    ~Use() { log_listeners = outer_; }
+    ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
@@ -169,14 +178,6 @@ class ForkedLogs {
 inline bool SomeoneListens() { return internal::log_listeners != nullptr; }
 inline bool WantsRemarks(RemarkKind kind) {
   return internal::AnyWants(static_cast<uint8_t>(kind));
-}
-inline bool WantsOrigins() {
-  return internal::AnyWants(internal::LogListener::kOrigins);
-}
-inline void LogOrigin(const Expr& made, const Expr& from) {
-  if (internal::log_listeners != nullptr) {
-    internal::AddOriginToLogs(made, from);
-  }
 }
 inline void Statistic::Add(int64_t n) const {
   if (internal::log_listeners != nullptr) internal::AddToLogs(this, n);

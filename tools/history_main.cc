@@ -35,6 +35,8 @@ constexpr char kUsage[] =
     "  baton-history FILE log             the executions of passes\n"
     "  baton-history FILE show K          the module after execution K\n"
     "  baton-history FILE diff I J        what differs between two of them\n"
+    "  baton-history FILE blame K         which executions made its nodes, out "
+    "of what\n"
     "  baton-history FILE why K           what K, and the executions inside "
     "it, "
     "said\n"
@@ -63,7 +65,7 @@ struct HistoryToolOptions {
                .value = "NAME",
                .group = "Flags"});
     v("format", &HistoryToolOptions::format,
-      FlagSpec{.help = "Of diff: text or json.",
+      FlagSpec{.help = "Of diff and blame: text or json.",
                .value = "FORMAT",
                .group = "Flags",
                .choices = {"text", "json"}});
@@ -144,6 +146,17 @@ constexpr Command kCommands[] = {
        return options.format == "json"
                   ? absl::StrCat(StructuralDiffJson(diff), "\n")
                   : StructuralDiffText(diff);
+     }},
+    {"blame", 1,
+     [](const History& history, const std::vector<std::string>& args,
+        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
+       BATON_ASSIGN_OR_RETURN(const NodeSelection selection,
+                              SelectionOf(options));
+       BATON_ASSIGN_OR_RETURN(const std::vector<NodeBlame> nodes,
+                              HistoryBlame(history, number, selection));
+       return options.format == "json" ? absl::StrCat(BlameJson(nodes), "\n")
+                                       : BlameText(nodes);
      }},
     {"why", 1,
      [](const History& history, const std::vector<std::string>& args,

@@ -123,6 +123,10 @@ TEST(HistoryToolTest, LogShowDiff) {
             History(file + " why 3").out);
   EXPECT_THAT(History(file + " why 3 --node=0").err,
               HasSubstr("--node: 0 is no number such as %12"));
+  EXPECT_THAT(History(file + " blame 1 --op=nn.relu").out,
+              HasSubstr("/run.relay:4:3: nn.relu\n"));
+  EXPECT_THAT(History(file + " blame 1 --op=nn.relu --format=json").out,
+              HasSubstr("\"execution\":2,\"pass\":\"InferType\""));
   EXPECT_EQ(History(file + " find --text=3f").out, "#3 FoldConstant\n");
   EXPECT_EQ(History(file + " find").exit_code, 1);
   EXPECT_THAT(History(file + " diff 2 3 --format=json").out,

@@ -8,6 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
@@ -40,7 +41,8 @@ int NumThreads(const PassContext& context, int num_pieces) {
 
 void ParallelFor(const PassContext& context, int n,
                  absl::FunctionRef<void(int begin, int end)> body) {
-  const int num_threads = NumThreads(context, n);
+  // Where somebody listens, what is told must come in order.
+  const int num_threads = WantsOrigins() ? 1 : NumThreads(context, n);
   if (num_threads == 1) {
     if (n > 0) body(0, n);
     return;

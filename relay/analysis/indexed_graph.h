@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
@@ -135,6 +136,7 @@ class GraphRewriter {
   // All replacements pass through here.
   void Record(int i, Expr expr) {
     any_changed_ = any_changed_ || expr.defined();
+    if (expr.defined()) LogOrigins(expr, graph_->node(i));
     results_[i] = std::move(expr);
   }
   void RebuildChanged(int i);

@@ -19,6 +19,7 @@
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/infer_type_at.h"
@@ -195,6 +196,9 @@ class Inferencer final : private TypeRelationContext::Unifier {
 
   const Var& Bind(const VarNode* var, const Type& type);
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
+  void TellOrigin(const Expr& typed, const ExprNode* node) {
+    if (tells_origins_) LogOrigins(typed, node);
+  }
   // Registers a node made here, to be completed later if its type is not.
   template <typename T>
   T Made(T node) {
@@ -270,6 +274,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // not report missing ones.
   const bool may_lack_definitions_;
   const int64_t max_rank_ = CurrentLimits().max_rank;
+  const bool tells_origins_ = WantsOrigins();
 
   absl::InlinedVector<Work, 64> work_;
   std::vector<Expr> results_;
@@ -328,6 +333,7 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
       }
       case Step::kLeave:
         Leave(work.node);
+        TellOrigin(results_.back(), work.node);
         if (!work.node->unique()) memo_[work.node] = results_.back();
         break;
     }
@@ -365,6 +371,7 @@ void Inferencer::Enter(const ExprNode* node) {
       const auto* constant = static_cast<const ConstantNode*>(node);
       Expr typed =
           Constant(constant->value(), constant->ValueType(), SpanOf(node));
+      TellOrigin(typed, node);
       if (!node->unique()) memo_[node] = typed;
       results_.push_back(std::move(typed));
       return;
@@ -464,6 +471,7 @@ const Var& Inferencer::Bind(const VarNode* var, const Type& type) {
   }
   if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
   *bound = Made(Var(new VarNode(var->name(), type, type, var->span())));
+  TellOrigin(*bound, var);
   return *bound;
 }
 

@@ -253,6 +253,7 @@ absl::StatusOr<Expr> ExprMutator::Mutate(const Expr& root) {
   WalkStack stack(root.get());
   std::vector<Expr> results;
   results.reserve(16);
+  const bool tells_origins = WantsOrigins();
   while (!stack.empty()) {
     const auto [node, step] = stack.Pop();
     if (step == Step::kLetValue) {
@@ -260,6 +261,7 @@ absl::StatusOr<Expr> ExprMutator::Mutate(const Expr& root) {
       Expr replacement = AfterLetValue(let, results.back());
       if (!status_.ok()) return TakeError(let);
       if (replacement.defined()) {
+        if (tells_origins) LogOrigins(replacement, let->var().get());
         memo_[let->var().get()] = {let->var(), std::move(replacement)};
       }
       continue;
@@ -270,6 +272,7 @@ absl::StatusOr<Expr> ExprMutator::Mutate(const Expr& root) {
           node,
           WithChildren(node, absl::MakeConstSpan(results).subspan(first)));
       if (!result.defined() || !status_.ok()) return TakeError(node);
+      if (tells_origins) LogOrigins(result, node);  // while children are held
       results.resize(first);
       if (!node->unique()) Remember(node, result);
       results.push_back(std::move(result));
@@ -290,6 +293,7 @@ absl::StatusOr<Expr> ExprMutator::Mutate(const Expr& root) {
     }
     if (!status_.ok()) return TakeError(node);
     if (result.defined()) {
+      if (tells_origins) LogOrigins(result, node);
       if (!node->unique() && (!is_leaf || result.get() != node)) {
         Remember(node, result);
       }

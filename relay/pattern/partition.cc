@@ -10,6 +10,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -55,6 +56,7 @@ Function FunctionOf(const MatchGroup& group, size_t number,
   for (size_t i = 0; i < group.inputs.size(); ++i) {
     params.emplace_back(absl::StrCat("FunctionVar_", number, "_", i));
     now[group.inputs[i].get()] = params.back();
+    LogOrigins(params.back(), group.inputs[i].get());
   }
   std::string name;
   Expr body;
@@ -67,6 +69,7 @@ Function FunctionOf(const MatchGroup& group, size_t number,
       children.push_back(became == nullptr ? child : *became);
     });
     body = WithChildren(node, children);
+    LogOrigins(body, node);
     now[node] = body;
   }
   AttrMap all = {{kPartitionedFromPattern, AttrValue(std::move(name))}};

@@ -12,6 +12,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
@@ -128,12 +129,13 @@ IRModule MarkExtern(IRModule module, absl::string_view filter) {
   const DictAttrs external({{attr::kExtern, 1}});
   for (const auto& [var, function] : module.functions<Function>()) {
     if (AsCompilerFunction(function, filter) == nullptr) continue;
-    module.Set(var,
-               Function({function->params().begin(), function->params().end()},
-                        function->body(), function->result_type(),
-                        {function->type_params().begin(),
-                         function->type_params().end()},
-                        external, function->type(), function->span()));
+    const Function marked(
+        {function->params().begin(), function->params().end()},
+        function->body(), function->result_type(),
+        {function->type_params().begin(), function->type_params().end()},
+        external, function->type(), function->span());
+    LogOrigins(marked, function.get());
+    module.Set(var, marked);
   }
   return module;
 }

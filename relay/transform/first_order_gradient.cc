@@ -14,6 +14,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
@@ -158,9 +159,12 @@ class Differentiator {
     const Expr result = ValueOf(function_->body()).forward;
     Expr body = forward.Close(
         Tuple({result, backward.Close(Tuple(std::move(gradients)))}));
-    return Function({function_->params().begin(), function_->params().end()},
-                    std::move(body), ResultType(), {}, function_->attrs(), {},
-                    function_->span());
+    const Function gradient(
+        {function_->params().begin(), function_->params().end()},
+        std::move(body), ResultType(), {}, function_->attrs(), {},
+        function_->span());
+    LogOrigins(gradient, function_.get());
+    return gradient;
   }
 
  private:
@@ -172,8 +176,9 @@ class Differentiator {
   };
   // What was done to make a value, to be undone.
   struct Action {
-    int result;    // index of a value
-    Expr forward;  // how it is made of variables
+    const ExprNode* node;  // which becomes `forward`
+    int result;            // index of a value
+    Expr forward;          // how it is made of variables
     std::vector<int> operands;
   };
   struct Visit {
@@ -185,6 +190,7 @@ class Differentiator {
 
   // Binds `forward`, which `node` has become, and zeros for its gradient.
   absl::Status Bind(const ExprNode* node, const Expr& forward) {
+    LogOrigins(forward, node);
     const Type& type = node->type();
     const Var var = forward_->Push(forward, type);
     Expr zeros;
@@ -203,7 +209,7 @@ class Differentiator {
   absl::Status BindAction(const ExprNode* node, const Expr& forward,
                           absl::Span<const Expr> operands) {
     BATON_RETURN_IF_ERROR(Bind(node, forward));
-    Action action = {index_[node], forward, {}};
+    Action action = {node, index_[node], forward, {}};
     for (const Expr& operand : operands) {
       action.operands.push_back(*index_.Find(operand.get()));
     }
@@ -303,6 +309,7 @@ class Differentiator {
     Diagnostics diagnostics;
     for (size_t k = actions_.size(); k > 0; --k) {
       const Action& action = actions_[k - 1];
+      differentiated_ = action.node;
       const Expr& gradient = values_[action.result].gradient;
       if (const auto* call = action.forward.As<CallNode>()) {
         const absl::StatusOr<std::vector<Expr>> gradients =
@@ -351,7 +358,13 @@ class Differentiator {
                            ? Sum(type.fields()[i], field, gradient)
                            : field);
     }
-    value.gradient = backward_->Push(Tuple(std::move(fields)));
+    value.gradient = PushBackward(Tuple(std::move(fields)));
+  }
+
+  // A variable for `expr`, which is there because of the action at hand.
+  Var PushBackward(const Expr& expr) {
+    LogOrigins(expr, differentiated_);
+    return backward_->Push(expr);
   }
 
   // A variable for x + y, tensors or tuples of `type`. Bools are not added:
@@ -361,17 +374,17 @@ class Differentiator {
     if (tuple == nullptr) {
       return type.As<TensorTypeNode>()->dtype().is_bool()
                  ? x
-                 : backward_->Push(Add(x, y));
+                 : PushBackward(Add(x, y));
     }
     std::vector<Expr> fields;
     for (size_t i = 0; i < tuple->fields().size(); ++i) {
       // The reference, as it is compiled, takes the field of `y` first.
       const int index = static_cast<int>(i);
-      const Expr of_y = backward_->Push(TupleGetItem(y, index));
-      const Expr of_x = backward_->Push(TupleGetItem(x, index));
+      const Expr of_y = PushBackward(TupleGetItem(y, index));
+      const Expr of_x = PushBackward(TupleGetItem(x, index));
       fields.push_back(Sum(tuple->fields()[i], of_x, of_y));
     }
-    return backward_->Push(Tuple(std::move(fields)));
+    return PushBackward(Tuple(std::move(fields)));
   }
 
   // (result, (parameter, ...)), as far as it is declared.
@@ -389,6 +402,7 @@ class Differentiator {
   VarNames names_;
   LetList* forward_ = nullptr;
   LetList* backward_ = nullptr;
+  const ExprNode* differentiated_ = nullptr;
   std::vector<Value> values_;
   NodeMap<int> index_;           // of the value of an expression
   std::vector<Action> actions_;  // in order

@@ -18,6 +18,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
@@ -471,6 +472,7 @@ class OperatorFuser {
       input.param = static_cast<int>(params_.size());
       params_.push_back(Var(ParamName(params_.size()), child->type()));
       arguments_.push_back(rewriter_.Get(index));
+      LogOrigins(params_.back(), child.get());
     }
     return params_[input.param];
   }

@@ -17,6 +17,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -432,11 +433,13 @@ absl::StatusOr<Function> WithGradients(const Function& function,
   BATON_RETURN_IF_ERROR(SetFirstToOnes(result, type, lets));
   lets.Push(Call(RefRead(backprop), absl::Span<const Expr>()));
   BATON_ASSIGN_OR_RETURN(Expr value, ValueOf(result, type, lets));
-  return Function(
+  const Function gradient(
       {function->params().begin(), function->params().end()},
       lets.Close(Pair(std::move(value), Tuple(std::move(gradients)))),
       TupleType({type, TupleType(std::move(types))}), {}, function->attrs(), {},
       function->span());
+  LogOrigins(gradient, function.get());
+  return gradient;
 }
 
 absl::Status CheckParameters(const Function& function) {

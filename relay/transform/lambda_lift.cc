@@ -10,6 +10,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
@@ -94,6 +95,7 @@ class Lifter {
       params.push_back(Var(var->name(), var->type().defined()
                                             ? var->type()
                                             : var->annotation()));
+      LogOrigins(params.back(), var.get());
       args.push_back(params.back());
       values[var.get()] = params.back();
     }
@@ -101,6 +103,7 @@ class Lifter {
     if (!captured.empty()) {
       lifted = Function(std::move(params), std::move(lifted), type, {},
                         DictAttrs().With(kClosure, 1));
+      LogOrigins(lifted, function.get());
     }
     const std::string name = NameOf(lifted);
     const GlobalVar global(name);

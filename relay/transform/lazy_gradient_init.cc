@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -184,21 +185,26 @@ class Initializer {
 
   // The function of the root, which keeps its type.
   Function Run() {
-    for (int i = 0; i < graph_.size(); ++i) results_[i] = Rewrite(i);
+    for (int i = 0; i < graph_.size(); ++i) {
+      results_[i] = Rewrite(i);
+      LogOrigins(results_[i], graph_.node(i));
+    }
     const auto& function = *graph_.As<FunctionNode>(graph_.root());
     std::vector<Expr> args;
     for (const Var& param : function.params()) {
       args.push_back(Wrap(param, param->type(), /*with_lets=*/true));
     }
     const Type& type = function.func_type()->result();
-    const Expr result = Bind(Call(results_[graph_.root()], args), "result");
-    Expr body = Unwrap(result, type, /*with_lets=*/true);
+    const Expr cells = Bind(Call(results_[graph_.root()], args), "result");
+    Expr body = Unwrap(cells, type, /*with_lets=*/true);
     for (size_t i = lets_.size(); i > 0; --i) {
       body = Let(lets_[i - 1].first, lets_[i - 1].second, std::move(body));
     }
-    return Function({function.params().begin(), function.params().end()},
-                    std::move(body), type, {}, function.attrs(), {},
-                    function.span());
+    const Function result({function.params().begin(), function.params().end()},
+                          std::move(body), type, {}, function.attrs(), {},
+                          function.span());
+    LogOrigins(result, &function);
+    return result;
   }
 
  private:
@@ -415,6 +421,10 @@ absl::StatusOr<IRModule> Rewrite(const IRModule& module) {
   }
   if (pending.empty()) return module;
   BATON_ASSIGN_OR_RETURN(IRModule result, WithCells(typed));
+  for (const auto& definition : result.functions<Function>()) {
+    if (typed.Find(definition.var->name()) == definition.function) continue;
+    LogOrigins(definition.function, pending.front().function.get());
+  }
   BATON_ASSIGN_OR_RETURN(const Cells cells, Cells::In(result));
   for (const auto& definition : pending) {
     const IndexedGraph graph(definition.function);

@@ -12,6 +12,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/relay/analysis/scope_graph.h"
 #include "baton/relay/ir/adt.h"
@@ -63,6 +64,7 @@ class LetInserter {
     Expr value;
     Let original;  // the let that binds `var` already, or null
     int previous;
+    const ExprNode* node;  // what the value stands for
   };
   struct Bindings {
     int first = kNone;
@@ -94,10 +96,12 @@ class LetInserter {
   bool IsToBeBound(int i) const {
     return what_ == LetInsertion::kEverything || graph_.lifted(i);
   }
-  Var Append(int scope, Var var, Expr value, Let original);
-  Var AppendFor(int scope, Expr value, const LetNode* let) {
+  Var Append(int scope, Var var, Expr value, Let original,
+             const ExprNode* node);
+  // Binds `value`, which stands for node `i`.
+  Var AppendFor(int scope, int i, Expr value, const LetNode* let) {
     return Append(scope, let != nullptr ? let->var() : Var("x"),
-                  std::move(value), Let(let));
+                  std::move(value), Let(let), graph_.node(i));
   }
   void MoveBindings(int from, int to);
   // `body` inside of the bindings of `scope`.
@@ -153,7 +157,7 @@ absl::StatusOr<Function> LetInserter::Run() {
 void LetInserter::Enter(int i, int let) {
   const ExprNode* node = graph_.node(i);
   if (results_[i].defined()) {
-    if (let != kNone) AppendFor(graph_.scope(i), results_[i], LetAt(let));
+    if (let != kNone) AppendFor(graph_.scope(i), i, results_[i], LetAt(let));
     return;
   }
   switch (ExprKindOf(node)) {
@@ -163,7 +167,7 @@ void LetInserter::Enter(int i, int let) {
       // From here on the variable of the let stands for the one it is bound to.
       results_[i] = let == kNone
                         ? Expr(node)
-                        : AppendFor(graph_.scope(i), Expr(node), LetAt(let));
+                        : AppendFor(graph_.scope(i), i, Expr(node), LetAt(let));
       return;
     case ExprKind::kConstant:
       results_[i] = Bind(i, Expr(node), LetAt(let));
@@ -223,7 +227,7 @@ void LetInserter::PushChildren(int i) {
       Push(children[2], /*leave=*/false);
       const ExprNode* value = graph_.node(children[1]);
       if (value->kind() == ExprKind::kOp) {
-        AppendFor(graph_.opened_scope(i, 0), Expr(value),
+        AppendFor(graph_.opened_scope(i, 0), children[1], Expr(value),
                   static_cast<const LetNode*>(graph_.node(i)));
       } else {
         Push(children[1], /*leave=*/false, /*let=*/i);
@@ -280,7 +284,7 @@ void LetInserter::Leave(int i, int let) {
         // a variable.
         results_[i] = Rebuild(i);
         if (graph_.lifted(i) && what_ == LetInsertion::kLifted) {
-          results_[i] = AppendFor(graph_.scope(i), results_[i], nullptr);
+          results_[i] = AppendFor(graph_.scope(i), i, results_[i], nullptr);
         }
         return;
       }
@@ -312,10 +316,10 @@ Expr LetInserter::LeaveLet(int i, const LetNode* let) {
   MoveBindings(inner, scope);
   while (const LetNode* next = AsLet(body)) {
     const Let inner_let(next);
-    Append(scope, inner_let->var(), inner_let->value(), inner_let);
+    Append(scope, inner_let->var(), inner_let->value(), inner_let, next);
     body = inner_let->body();
   }
-  return AppendFor(scope, OnDevice(std::move(body), let), let);
+  return AppendFor(scope, i, OnDevice(std::move(body), let), let);
 }
 
 Expr LetInserter::Rebuild(int i) {
@@ -365,18 +369,21 @@ Expr LetInserter::Rebuild(int i) {
       break;
   }
   Expr rebuilt = WithChildren(node, scratch_);
-  return what_ == LetInsertion::kEverything ? WithType(rebuilt, Type())
-                                            : rebuilt;
+  if (what_ == LetInsertion::kEverything) rebuilt = WithType(rebuilt, Type());
+  LogOrigins(rebuilt, node);
+  return rebuilt;
 }
 
 Expr LetInserter::Bind(int i, Expr now, const LetNode* let) {
   if (let == nullptr && !IsToBeBound(i)) return now;
-  return AppendFor(graph_.scope(i), OnDevice(std::move(now), let), let);
+  return AppendFor(graph_.scope(i), i, OnDevice(std::move(now), let), let);
 }
 
-Var LetInserter::Append(int scope, Var var, Expr value, Let original) {
+Var LetInserter::Append(int scope, Var var, Expr value, Let original,
+                        const ExprNode* node) {
   Bindings& list = scopes_[scope];
-  bindings_.push_back({var, std::move(value), std::move(original), list.last});
+  bindings_.push_back(
+      {var, std::move(value), std::move(original), list.last, node});
   list.last = static_cast<int>(bindings_.size()) - 1;
   if (list.first == kNone) list.first = list.last;
   return var;
@@ -396,13 +403,19 @@ Expr LetInserter::Close(int scope, Expr body) {
   for (int b = scopes_[scope].last; b != kNone; b = bindings_[b].previous) {
     Binding& binding = bindings_[b];
     if (!binding.original.defined()) {
+      if (WantsOrigins()) {
+        LogOrigins(binding.var, binding.node);
+        LogOrigins(binding.value, binding.node);
+      }
       body = Let(std::move(binding.var), std::move(binding.value),
                  std::move(body));
+      LogOrigins(body, binding.node);
       continue;
     }
     const Expr children[] = {std::move(binding.var), std::move(binding.value),
                              std::move(body)};
     body = WithChildren(binding.original.get(), children);
+    LogOrigins(body, binding.original.get());
   }
   scopes_[scope] = {};
   return body;

@@ -9,6 +9,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -73,7 +74,9 @@ class KillInserter {
     std::vector<Expr> children(function_->params().begin(),
                                function_->params().end());
     children.push_back(std::move(result));
-    return Function(WithChildren(function_.get(), children).As<FunctionNode>());
+    const Expr killing = WithChildren(function_.get(), children);
+    LogOrigins(killing, function_.get());
+    return Function(killing.As<FunctionNode>());
   }
 
  private:
@@ -134,11 +137,13 @@ class KillInserter {
     for (size_t k = kills.size(); k > 0; --k) {
       body = Let(Var("_"), Call(BATON_OP("memory.kill"), {kills[k - 1]}),
                  std::move(body));
+      LogOrigins(body, let);
     }
     const std::vector<Expr> children = {
         let->var(), WithBranches(let->value(), block.branches),
         std::move(body)};
     block.result = WithChildren(let, children);
+    LogOrigins(block.result, let);
     block.lets.pop_back();
     block.branches.clear();
     block.alive_in_branches.clear();

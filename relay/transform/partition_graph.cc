@@ -17,6 +17,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/annotated_regions.h"
@@ -298,11 +299,15 @@ class Partitioner {
     }
     if (!constants.empty()) body = Substitute(body, constants);
     const GlobalVar var(FreshName(region));
-    module_.Set(var, Function(std::move(params), std::move(body), type, {},
-                              DictAttrs({{attr::kCompiler, region.compiler},
-                                         {attr::kPrimitive, 1},
-                                         {attr::kInline, 1},
-                                         {attr::kGlobalSymbol, var->name()}})));
+    const Function function(std::move(params), std::move(body), type, {},
+                            DictAttrs({{attr::kCompiler, region.compiler},
+                                       {attr::kPrimitive, 1},
+                                       {attr::kInline, 1},
+                                       {attr::kGlobalSymbol, var->name()}}));
+    for (const int output : outputs) {
+      LogOrigins(function, graph_.node(output));
+    }
+    module_.Set(var, function);
     made.call = Call(var, args, {}, {}, type);
     if (WantsRemarks(RemarkKind::kPassed)) {
       LogRemark(

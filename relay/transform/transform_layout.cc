@@ -18,6 +18,7 @@
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/relay/analysis/graph_queries.h"
@@ -103,6 +104,7 @@ class LayoutConverter {
   absl::StatusOr<Function> Run() {
     for (int i = 0; i < graph_.size(); ++i) {
       BATON_RETURN_IF_ERROR(Rewrite(i));
+      if (WantsOrigins()) TellOrigin(i);
     }
     BATON_ASSIGN_OR_RETURN(Expr result, Realize(graph_.root()));
     return Function(result.As<FunctionNode>());
@@ -133,6 +135,15 @@ class LayoutConverter {
     std::vector<Value> fields;
     Expr realized;
   };
+
+  // What stands for node `i` comes from it.
+  void TellOrigin(int i) const {
+    const Value& value = values_[i];
+    if (value.expr.defined()) LogOrigins(value.expr, graph_.node(i));
+    if (value.tuple == kNone) return;
+    const TupleValue& tuple = tuples_[value.tuple];
+    if (tuple.call.defined()) LogOrigins(tuple.call, graph_.node(i));
+  }
 
   absl::Status Rewrite(int i) {
     switch (ExprKindOf(graph_.node(i))) {

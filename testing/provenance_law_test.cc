@@ -1,0 +1,188 @@
+// The law of provenance: after any registered pass, every node comes from a
+// node of the program that the pass was given, and so from its text.
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/instrument/node_text.h"
+#include "baton/instrument/provenance.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/node_map.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/visit.h"
+#include "baton/relay/transform/function_pass.h"
+#include "baton/testing/conformance.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/pass_laws.h"
+#include "baton/testing/random_program.h"
+#include "baton/testing/registered_passes.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+
+// What is known of the nodes of all states of some runs.
+struct Survey {
+  int64_t made = 0;  // nodes that passes made
+  // Nodes that do not come from a place of the text: `FuseOps: fn`.
+  std::set<std::string> unexplained;
+};
+
+// Adds the run of `pass` on `module`.
+void Study(const Pass& pass, const IRModule& module, Survey& survey) {
+  const auto recorder = std::make_shared<HistoryRecorder>();
+  const PassContext context({.opt_level = 4, .instruments = {recorder}});
+  // Failures are the business of other tests.
+  context.Run([&] { return pass(module); }).status().IgnoreError();
+  const History& history = recorder->history();
+  const Provenance provenance(history);
+  NodeSet seen;
+  const auto check = [&](const ExprNode* node) {
+    if (!seen.Insert(node) || !HasOrigin(node)) return;
+    if (provenance.FirstStateOf(node) == 0) {
+      if (!provenance.PlaceOf(node).has_value()) {
+        survey.unexplained.insert(
+            absl::StrCat("no place: ", NodeText::Head(Expr(node))));
+      }
+      return;
+    }
+    ++survey.made;
+    const Provenance::Making making = provenance.MakingOf(node);
+    const std::vector<const ExprNode*> sources = provenance.SourcesOf(node);
+    const auto execution = history.Find(making.execution);
+    if (execution.ok() && !making.from.empty() && !sources.empty()) return;
+    survey.unexplained.insert(
+        absl::StrCat(execution.ok() ? (*execution)->pass : "nobody", ": ",
+                     NodeText::Head(Expr(node))));
+  };
+  for (const HistoryState& state : history.states) {
+    for (const IRModule::Definition& definition : state.module.functions()) {
+      PostOrderVisit(
+          definition.function,
+          [&seen](const ExprNode* node) { return !seen.Contains(node); },
+          check);
+    }
+  }
+}
+
+// Passes that write programs anew, and do not tell what nodes come from.
+bool TellsOrigins(absl::string_view passes) {
+  for (const absl::string_view silent :
+       {"AnnotateSpans", "CPS", "Conv2dToSparse", "Defunctionalization",
+        "DenseToSparse", "PartialEval"}) {
+    if (absl::StrContains(passes, silent)) return false;
+  }
+  return true;
+}
+
+// As if it came from a file: with places, and with types.
+absl::StatusOr<IRModule> FromText(const IRModule& module,
+                                  const std::string& name) {
+  absl::StatusOr<IRModule> parsed = ParseModule(AsText(module), name);
+  if (!parsed.ok()) return parsed;
+  return InferTypes(*parsed);
+}
+
+absl::StatusOr<std::vector<IRModule>> Programs() {
+  std::vector<IRModule> result;
+  BATON_ASSIGN_OR_RETURN(const auto modules, LawModules());
+  for (const auto& [name, module] : modules) {
+    BATON_ASSIGN_OR_RETURN(IRModule program, FromText(module, name));
+    result.push_back(std::move(program));
+  }
+  for (uint32_t seed = 0; seed < 64; ++seed) {
+    BATON_ASSIGN_OR_RETURN(
+        const IRModule module,
+        RandomProgram(seed, RandomProgramOptions::Mixed(seed)));
+    BATON_ASSIGN_OR_RETURN(IRModule program,
+                           FromText(module, absl::StrCat("seed", seed)));
+    result.push_back(std::move(program));
+  }
+  return result;
+}
+
+TEST(ProvenanceLawTest, NodesComeFromPlaces) {
+  const SilentStderr silent;
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<IRModule> programs, Programs());
+  Survey survey;
+  for (const std::string& text : RegisteredPasses()) {
+    if (!TellsOrigins(text)) continue;
+    BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, ParsePipeline(text));
+    for (const IRModule& program : programs) Study(pass, program, survey);
+  }
+  EXPECT_THAT(survey.unexplained, IsEmpty());
+  EXPECT_GT(survey.made, 100'000);
+}
+
+TEST(ProvenanceLawTest, NodesOfPipelinesComeFromPlaces) {
+  const SilentStderr silent;
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<IRModule> programs, Programs());
+  Survey survey;
+  for (const std::string& name : NamedPipelines().Names()) {
+    BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, ParsePipeline(name));
+    for (const IRModule& program : programs) Study(pass, program, survey);
+  }
+  EXPECT_THAT(survey.unexplained, IsEmpty());
+  EXPECT_GT(survey.made, 10'000);
+}
+
+// Each program of the cases of conformance, through the passes of the case.
+TEST(ProvenanceLawTest, NodesOfConformanceCasesComeFromPlaces) {
+  const SilentStderr silent;
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ConformanceCase> cases,
+      ReadConformanceCases(RunfilePath("testing/conformance")));
+  Survey survey;
+  for (const ConformanceCase& c : cases) {
+    if (c.passes.empty() || !TellsOrigins(c.passes)) continue;
+    const absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
+    const absl::StatusOr<Pass> pass = ParsePipeline(c.passes);
+    if (module.ok() && pass.ok()) Study(*pass, *module, survey);
+  }
+  EXPECT_THAT(survey.unexplained, IsEmpty());
+  EXPECT_GT(survey.made, 1000);
+}
+
+// A pass that makes a program anew, by no rewriter.
+TEST(ProvenanceLawTest, NodesThatComeFromNowhereAreFound) {
+  const Pass pass = CreateFunctionPass(
+      [](Function function, const IRModule&,
+         const PassContext&) -> absl::StatusOr<Function> {
+        const auto* call = function->body().As<CallNode>();
+        if (call == nullptr) return function;
+        return Function({function->params().begin(), function->params().end()},
+                        Call(call->op(), call->args()));
+      },
+      {.name = "Anew"});
+  BATON_ASSERT_OK_AND_ASSIGN(IRModule module,
+                             ParseModule("#[version = \"0.0.5\"]\n"
+                                         "def @main(%x: Tensor[(2), float32]) "
+                                         "{ nn.relu(%x) }"));
+  Survey survey;
+  Study(pass, module, survey);
+  EXPECT_THAT(survey.unexplained, IsSupersetOf({"Anew: fn", "Anew: nn.relu"}));
+}
+
+}  // namespace
+}  // namespace baton::testing
