@@ -14,6 +14,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -354,7 +355,8 @@ class ProgressFile {
 
   absl::StatusOr<std::map<int64_t, PointAnswers>> Read() {
     std::map<int64_t, PointAnswers> known;
-    if (path_.empty() || !std::filesystem::exists(path_)) return known;
+    std::error_code ignored;
+    if (path_.empty() || !std::filesystem::exists(path_, ignored)) return known;
     BATON_ASSIGN_OR_RETURN(std::string content, ReadFile(path_));
     if (content.compare(0, text_.size(), text_) != 0) {
       return absl::FailedPreconditionError(

@@ -200,11 +200,13 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
       ReadReproducerHead(is_binary ? binary.comment : content->bytes, job.name,
                          options.given, job.run));
   // Beside a reproducer.
+  std::error_code ignored;
   for (std::string* file : {&job.run.inputs, &job.run.expect}) {
     const std::filesystem::path beside =
         std::filesystem::path(options.input).parent_path() / *file;
     if (!file->empty() && *file != options.run.inputs &&
-        *file != options.run.expect && std::filesystem::exists(beside)) {
+        *file != options.run.expect &&
+        std::filesystem::exists(beside, ignored)) {
       *file = beside.string();
     }
   }
