@@ -18,6 +18,7 @@
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_page_files.h"
 #include "baton/instrument/node_text.h"
+#include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -456,44 +457,26 @@ std::string PageWriter::Places() {
                       ",\"columns\":", Numbers(columns), "}");
 }
 
-// Of nodes that are in a state, the nodes in a state that they were made from.
+// Which executions made nodes, and what from.
 std::string PageWriter::Origins() {
-  struct From {
-    const Node* node = nullptr;
-    int64_t execution = 0;
-  };
-  NodeMap<From> from;
-  size_t run = 0;
-  for (size_t i = 0; i < history_.origins.size(); ++i) {
-    while (run + 1 < history_.origin_runs.size() &&
-           history_.origin_runs[run + 1].begin <= i) {
-      ++run;
+  const Provenance provenance(history_);
+  std::vector<int64_t> made, executions, counts, sources;
+  // If nobody said anything, each node would be asked for in vain.
+  const size_t n = history_.origins.empty() ? 0 : nodes_.size();
+  for (size_t i = 0; i < n; ++i) {
+    if (!HasOrigin(nodes_[i])) continue;
+    const Provenance::Making making = provenance.MakingOf(nodes_[i]);
+    int64_t count = 0;
+    for (const ExprNode* from : making.from) {
+      const int64_t index = IndexOf(from);
+      if (index < 0) continue;
+      sources.push_back(static_cast<int64_t>(i) - index);
+      ++count;
     }
-    const History::Origin& origin = history_.origins[i];
-    from[origin.made] = {origin.from,
-                         history_.origin_runs.empty()
-                             ? int64_t{0}
-                             : history_.origin_runs[run].execution};
-  }
-  std::vector<int64_t> made, counts, sources, executions;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const From* origin = from.Find(nodes_[i]);
-    if (origin == nullptr) continue;
-    const int64_t execution = origin->execution;
-    const Node* source = origin->node;
-    // Past nodes that no state has. Of a ring, all of them are tried.
-    for (size_t steps = 0; IndexOf(source) < 0 && steps <= from.size();
-         ++steps) {
-      const From* next = from.Find(source);
-      if (next == nullptr) break;
-      source = next->node;
-    }
-    const int64_t index = IndexOf(source);
-    if (index < 0 || index == static_cast<int64_t>(i)) continue;
+    if (count == 0) continue;
     made.push_back(static_cast<int64_t>(i));
-    counts.push_back(1);
-    sources.push_back(static_cast<int64_t>(i) - index);
-    executions.push_back(execution);
+    executions.push_back(making.execution);
+    counts.push_back(count);
   }
   return absl::StrCat("{\"made\":", Differences(made),
                       ",\"num_from\":", Numbers(counts),

@@ -168,6 +168,31 @@ TEST(HistoryPageTest, NodesHaveTypesAttributesAndPlaces) {
   EXPECT_EQ(Size(places, "nodes"), Size(places, "lines"));
 }
 
+TEST(HistoryPageTest, NodesHaveOrigins) {
+  const auto run = Record("InferType,FoldConstant,FuseOps");
+  const Struct data = ParseJson(PageDataOf(run->history()).content);
+  const Struct& origins = At(data, "origins").struct_value();
+  const auto& made = At(origins, "made").list_value();
+  const auto& counts = At(origins, "num_from").list_value();
+  const auto& from = At(origins, "from").list_value();
+  EXPECT_GT(made.values_size(), 0);
+  ASSERT_EQ(counts.values_size(), made.values_size());
+  const int nodes = Size(data, "kinds");
+  double node = 0;
+  int next = 0;
+  for (int i = 0; i < made.values_size(); ++i) {
+    node += made.values(i).number_value();
+    EXPECT_LT(node, nodes);
+    for (int k = 0; k < counts.values(i).number_value(); ++k) {
+      const double source = node - from.values(next++).number_value();
+      EXPECT_GE(source, 0);
+      EXPECT_LT(source, nodes);
+      EXPECT_NE(source, node);
+    }
+  }
+  EXPECT_EQ(next, from.values_size());
+}
+
 TEST(HistoryPageTest, AFileTellsWhatTheRunTells) {
   const auto run = Record("InferType,FoldConstant,FuseOps");
   const absl::StatusOr<HistoryBytes> bytes = WriteHistory(run->history());

@@ -517,7 +517,9 @@ class PageTest(unittest.TestCase):
         attributes = self.browser.text("#attributes")
         for text in ("padding", "[1,1,1,1]", "channels", "4", "kernel_size"):
             self.assertIn(text, attributes)
-        self.assertIn("InferType", self.browser.text("#origin"))
+        self.assertRegex(self.browser.text("#origin"),
+                         r"Made by #\d+ InferType\s+from %0 = nn\.conv2d\(.*\), "
+                         r"in the program from the beginning, at .*small\.relay:3:8")
         # Operands lead on; parameters are in the source.
         self.browser.run("[...document.querySelectorAll('#node .link')].find("
                          "(link) => link.textContent === '%w').click()")

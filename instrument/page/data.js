@@ -265,6 +265,17 @@ class Data {
     return body;
   }
 
+  // The place of the nearest node below that has one.
+  placeBelow(node) {
+    if (this.places.size === 0) return undefined;
+    const seen = new Set([node]);
+    for (const at of seen) {
+      if (this.places.has(at)) return this.places.get(at);
+      for (const arg of this.args(at)) seen.add(arg);
+    }
+    return undefined;
+  }
+
   // The first state that has a node.
   firstState(node) {
     let low = 0, high = this.states.length - 1;

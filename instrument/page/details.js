@@ -544,8 +544,12 @@ class Details {
               this.page.passTitle(maker)));
     }
     const place = data.places.get(at);
-    if (place !== undefined) {
-      item.append(', at ', make('span', {class: 'code place'}, bdi(place)));
+    const near =
+        maker === null && place === undefined ? data.placeBelow(at) : place;
+    if (near !== undefined) {
+      item.append(
+          place === near ? ', at ' : ', near ',
+          make('span', {class: 'code place'}, bdi(near)));
     }
     return item;
   }
