@@ -141,8 +141,8 @@ struct OptOptions {
                .group = kOutputFlags});
 
     v("timing", &OptOptions::timing,
-      FlagSpec{.help = "Where time went: none, text or json (each execution "
-                       "of a pass), or sums.",
+      FlagSpec{.help = "Where time went, pass by pass: none, text, json or "
+                       "sums.",
                .value = "FORMAT",
                .group = kReportFlags,
                .choices = {"none", "text", "json", "sums"}});
