@@ -71,8 +71,8 @@ struct RunModelOptions {
     v("opt_level", &RunModelOptions::opt_level,
       FlagSpec{.help = "Of these passes.", .value = "N"});
     v("threads", &RunModelOptions::threads,
-      FlagSpec{.help = "For these passes and for type inference; 0 for as many "
-                       "as the machine has. Evaluation takes one.",
+      FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
+                       "Evaluation takes one.",
                .value = "N"});
     v("bench", &RunModelOptions::bench,
       FlagSpec{.help = "Runs the model N times, and reports the times.",
