@@ -3,6 +3,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
@@ -16,7 +17,14 @@ namespace baton::relay {
 absl::StatusOr<IRModule> AnnotateSpansInModule(const IRModule& module) {
   BATON_ASSIGN_OR_RETURN(const IRModule read,
                          ParseModule(AsText(module), "GeneratedSource"));
-  return InferTypes(read);
+  // Spans are Relay's: functions of other levels stay.
+  IRModule result = read;
+  for (const IRModule::Definition& definition : module.functions()) {
+    if (!definition.function.Is<FunctionNode>()) {
+      result.Set(definition.var, definition.function);
+    }
+  }
+  return InferTypes(result);
 }
 
 Pass AnnotateSpans() {

@@ -439,7 +439,9 @@ Pass FoldConstant(FoldConstantOptions options) {
       },
       {.name = "FoldConstant",
        .opt_level = 2,
-       .doc = "Computes what depends on constants only."},
+       .doc = "Computes what depends on constants only.",
+       // A branch that an `if` becomes is bound to no variable.
+       .destroys = {"a_normal_form"}},
       options);
 }
 
