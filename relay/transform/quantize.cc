@@ -471,7 +471,6 @@ Pass QuantizeAnnotate(QuantizeAnnotateOptions options) {
        .required = {"InferType"},
        .doc = "Marks what a float model can compute in 8 bits.",
        .destroys = {"a_normal_form", "basic_block_normal_form"},
-       .idempotent = true,
        .examples = {"skip_dense_layer=false"}},
       options);
 }
