@@ -90,6 +90,11 @@ bool CanBeAnnotated(const ExprNode& expr) {
          type->rank() > 0;
 }
 
+Kind KindOf(const CallNode& annotation) {
+  return static_cast<Kind>(
+      AttrsOrDefaults<AnnotateQuantizeAttrs>(annotation.attrs()).kind);
+}
+
 // Annotates one function.
 class Annotator {
  public:
@@ -109,6 +114,10 @@ class Annotator {
  private:
   // Null if the call does not become another one.
   Expr Annotate(int i, const CallNode& call) {
+    if (call.op() == Annotation()) {
+      kinds_[i] = KindOf(call);
+      return {};
+    }
     const QuantizationRole* role = QuantizationRoles().Get(call.op());
     if (role == nullptr || graph_.args(i).empty()) return {};
     if (stopped_ || Skips(*role)) return {};
@@ -125,7 +134,7 @@ class Annotator {
         return Become(i, kinds_[first], {});
       case QuantizationRole::kWindow:
         if (kinds_[first] == Kind::kReal) return {};
-        return Become(i, Kind::kInput, With(call, {Input(first)}));
+        return Become(i, Kind::kInput, With(i, call, {Input(first)}));
       case QuantizationRole::kConcatenate:
         return AnnotateConcatenate(i, call);
       case QuantizationRole::kStop:
@@ -148,13 +157,13 @@ class Annotator {
     if (call.num_args() != 2) return {};
     const int data = graph_.args(i)[0];
     const int weight = graph_.args(i)[1];
-    if (ConstantTensor(Expr(graph_.node(weight))) == nullptr ||
-        !CanBeAnnotated(*graph_.node(weight)) ||
-        !CanBeAnnotated(*graph_.node(data))) {
-      return {};
-    }
+    const bool is_weight =
+        kinds_[weight] == Kind::kWeight ||
+        (ConstantTensor(Expr(graph_.node(weight))) != nullptr &&
+         CanBeAnnotated(*graph_.node(weight)));
+    if (!is_weight || !CanBeAnnotated(*graph_.node(data))) return {};
     return Become(i, Kind::kActivation,
-                  With(call, {Input(data), Weight(weight)}));
+                  With(i, call, {Input(data), Weight(weight)}));
   }
 
   Expr AnnotateBinary(int i, const CallNode& call, QuantizationRole role) {
@@ -175,7 +184,7 @@ class Annotator {
       if (!CanBeAnnotated(*graph_.node(operands[k]))) return {};
       args.push_back(constant[k] ? Weight(operands[k]) : Input(operands[k]));
     }
-    return Become(i, Kind::kActivation, With(call, std::move(args)));
+    return Become(i, Kind::kActivation, With(i, call, std::move(args)));
   }
 
   Expr AnnotateConcatenate(int i, const CallNode& call) {
@@ -188,10 +197,14 @@ class Annotator {
     }
     if (!any) return {};
     std::vector<Expr> fields;
+    bool changed = false;
     for (const int field : graph_.children(tuple)) {
       fields.push_back(Input(field));
+      changed = changed || fields.back() != rewriter_.Get(field);
     }
-    return Become(i, Kind::kActivation, With(call, {Tuple(std::move(fields))}));
+    if (!changed) return Become(i, Kind::kActivation, {});
+    return Become(i, Kind::kActivation,
+                  With(i, call, {Tuple(std::move(fields))}));
   }
 
   // Node `i` is `kind` now. What several users share is quantized once.
@@ -210,19 +223,25 @@ class Annotator {
     return expr;
   }
 
-  static Expr With(const CallNode& call, std::vector<Expr> args) {
+  // `call`, which is node `i`, with these arguments; null if it has them.
+  Expr With(int i, const CallNode& call, std::vector<Expr> args) {
+    const absl::Span<const Expr> now = rewriter_.Args(i);
+    if (std::equal(args.begin(), args.end(), now.begin(), now.end())) return {};
     return Call(call.op(), std::move(args), call.attrs());
   }
 
   // Node `i` in 8 bits.
   Expr Input(int i) {
-    if (kinds_[i] == Kind::kInput) return rewriter_.Get(i);
+    if (kinds_[i] == Kind::kInput || kinds_[i] == Kind::kWeight) {
+      return rewriter_.Get(i);
+    }
     if (!inputs_[i].defined()) {
       inputs_[i] = Annotated(rewriter_.Get(i), Kind::kInput);
     }
     return inputs_[i];
   }
   Expr Weight(int i) {
+    if (kinds_[i] == Kind::kWeight) return rewriter_.Get(i);
     if (!inputs_[i].defined()) {
       inputs_[i] = Annotated(rewriter_.Get(i), Kind::kWeight);
     }
@@ -253,11 +272,6 @@ const CallNode* AnnotationOf(const ExprNode* node, Which which) {
     return nullptr;
   }
   return call;
-}
-
-Kind KindOf(const CallNode& annotation) {
-  return static_cast<Kind>(
-      AttrsOrDefaults<AnnotateQuantizeAttrs>(annotation.attrs()).kind);
 }
 
 bool IsWeight(const CallNode& annotation) {
@@ -471,6 +485,7 @@ Pass QuantizeAnnotate(QuantizeAnnotateOptions options) {
        .required = {"InferType"},
        .doc = "Marks what a float model can compute in 8 bits.",
        .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .idempotent = true,
        .examples = {"skip_dense_layer=false"}},
       options);
 }

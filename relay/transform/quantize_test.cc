@@ -159,6 +159,20 @@ TEST(QuantizeTest, AnnotationsComputeNothingYet) {
   EXPECT_LT(Error(module, annotated, Inputs(module, 1, 5)), 1e-5);
 }
 
+// What is annotated counts as quantized, so that nothing after the pool that
+// ended it is annotated now.
+TEST(QuantizeTest, AnnotatingTwiceChangesNothing) {
+  const IRModule annotated = *RunPipeline(kBefore, ParseTyped(R"(
+      def @main(%x: Tensor[(1, 1, 4, 4), float32]) {
+        %0 = nn.conv2d(%x, reshape(0.5f, newshape=[1, 1, 1, 1]), padding=[0, 0, 0, 0]);
+        %1 = nn.conv2d(%0, reshape(0.5f, newshape=[1, 1, 1, 1]), padding=[0, 0, 0, 0]);
+        %2 = multiply(%x, nn.global_avg_pool2d(%1));
+        nn.conv2d(%2, reshape(0.5f, newshape=[1, 1, 1, 1]), padding=[0, 0, 0, 0])
+      })"));
+  EXPECT_THAT(AsText(annotated), HasSubstr("simulated_quantize"));
+  EXPECT_TRUE(QuantizeAnnotate()(annotated)->SameAs(annotated));
+}
+
 TEST(QuantizeTest, RangesCanBeRecordedAndGiven) {
   const IRModule annotated = *RunPipeline(kBefore, Network());
   const QuantizationInputs inputs = Inputs(annotated, 2, 9);
