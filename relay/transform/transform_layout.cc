@@ -379,8 +379,10 @@ class LayoutConverter {
   }
 
   // The inputs become those of `args`, as many as they were, and keep their
-  // layouts.
-  absl::Status TakeInputsFrom(absl::Span<const Expr> args) {
+  // layouts. Rules of layouts ask for the types of the unchanged call's
+  // arguments, so `args` must be tuples where `old_args` are.
+  absl::Status TakeInputsFrom(absl::Span<const Expr> args,
+                              absl::Span<const Expr> old_args) {
     std::vector<Expr> exprs;
     for (const Expr& arg : args) {
       if (const auto* tuple = arg.As<TupleNode>()) {
@@ -394,6 +396,13 @@ class LayoutConverter {
       return absl::InvalidArgumentError(
           absl::StrCat("a call of ", inputs_.size(),
                        " tensors is replaced by one of ", exprs.size()));
+    }
+    if (!absl::c_equal(args, old_args, [](const Expr& a, const Expr& b) {
+          return a.Is<TupleNode>() == b.Is<TupleNode>();
+        })) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a call of ", old_args.size(), " arguments is replaced by one of ",
+          args.size(), ", or tuples by tensors"));
     }
     for (size_t k = 0; k < exprs.size(); ++k) {
       inputs_[k].expr = std::move(exprs[k]);
@@ -616,7 +625,8 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
     if (!result.ok()) return annotated(result.status());
     changed = *std::move(result);
     if (!changed.args.empty()) {
-      if (absl::Status status = TakeInputsFrom(changed.args); !status.ok()) {
+      if (absl::Status status = TakeInputsFrom(changed.args, args);
+          !status.ok()) {
         return annotated(status);
       }
     }
@@ -638,23 +648,20 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
     return false;
   }
 
-  const absl::Span<const int> old_args = graph_.args(i);
-  const size_t num_args =
-      changed.args.empty() ? old_args.size() : changed.args.size();
   absl::InlinedVector<Expr, 6> args;
-  bool same = changed.op.get() == op && num_args == old_args.size();
+  bool same = changed.op.get() == op;
   if (!arrives_changed && changed.args.empty() && ArgsAreOriginal(i) &&
       after->inputs == before->inputs) {
     args.assign(call->args().begin(), call->args().end());
   } else {
     size_t next = 0;
-    for (size_t k = 0; k < num_args; ++k) {
+    for (const int arg : graph_.args(i)) {
       absl::StatusOr<Expr> arranged =
           changed.args.empty()
-              ? ArrangeArg(old_args[k], *before, *after, next)
-              : ArrangeNewArg(changed.args[k], *before, *after, next);
+              ? ArrangeArg(arg, *before, *after, next)
+              : ArrangeNewArg(changed.args[args.size()], *before, *after, next);
       if (!arranged.ok()) return annotated(arranged.status());
-      same = same && *arranged == call->arg(static_cast<int>(k));
+      same &= *arranged == call->arg(static_cast<int>(args.size()));
       args.push_back(*std::move(arranged));
     }
   }
