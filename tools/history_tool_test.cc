@@ -144,6 +144,15 @@ TEST(HistoryToolTest, FailedRunsAreRecorded) {
   EXPECT_THAT(History(file + " show 3").out, HasSubstr("add(%x, 3f"));
 }
 
+TEST(HistoryToolTest, OriginsMayBeLeftOut) {
+  const std::string passes = "--passes=InferType,FoldConstant";
+  const std::string all = Record("origins", passes);
+  const std::string fewer =
+      Record("no_origins", passes + " --norecord_origins");
+  EXPECT_LT(std::filesystem::file_size(fewer), std::filesystem::file_size(all));
+  EXPECT_EQ(History(fewer + " show 3").out, History(all + " show 3").out);
+}
+
 TEST(HistoryToolTest, CrashesAreRecorded) {
   const std::string file =
       Record("crash", "--passes=InferType,FoldConstant,CrashOnReluOfAdd",

@@ -384,7 +384,8 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     watch.record_ = several ? absl::StrCat(options.record, ".", module_number)
                             : options.record;
     watch.record_tensors_ = options.record_tensors;
-    watch.recorder_ = add(std::make_shared<HistoryRecorder>());
+    watch.recorder_ = add(std::make_shared<HistoryRecorder>(
+        HistoryOptions{.origins = options.record_origins}));
   }
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,

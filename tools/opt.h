@@ -75,6 +75,9 @@ struct OptOptions {
   // Whether it holds large tensors, and not only what shows whether they
   // differ.
   bool record_tensors = false;
+  // Whether it has what nodes were made from, for `blame`. Telling that is most
+  // of what recording costs.
+  bool record_origins = true;
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;
@@ -175,6 +178,9 @@ struct OptOptions {
                .group = kReportFlags});
     v("record_tensors", &OptOptions::record_tensors,
       FlagSpec{.help = "Keeps large tensors in the file of --record.",
+               .group = kReportFlags});
+    v("record_origins", &OptOptions::record_origins,
+      FlagSpec{.help = "Also records what nodes were made from, for blame.",
                .group = kReportFlags});
     v("print_before", &OptOptions::print_before,
       FlagSpec{
