@@ -333,7 +333,7 @@ std::string OptionReference() {
   for (const std::string& keyword : PassListKinds().Names()) {
     const PassListKind& kind = **PassListKinds().Get(keyword);
     absl::StrAppend(&page, "\n### ", keyword, "\n\n", kind.doc, "\n");
-    if (!kind.options->fields().empty()) {
+    if (kind.options != nullptr && !kind.options->fields().empty()) {
       absl::StrAppend(&page, FieldTable("option", *kind.options));
     }
   }

@@ -222,16 +222,13 @@ void PassTimingInstrument::PassFailed(const IRModule& /*module*/,
   Finish(false, true);
 }
 
-absl::Status PassTimingInstrument::CheckNoneRuns() const {
-  if (open_ < 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("pass timings cannot be read while a pass is running: ",
-                   records_[static_cast<size_t>(open_)].pass.name()));
-}
-
 absl::StatusOr<std::vector<PassProfile>> PassTimingInstrument::Profiles()
     const {
-  BATON_RETURN_IF_ERROR(CheckNoneRuns());
+  if (open_ >= 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("pass timings cannot be read while a pass is running: ",
+                     records_[static_cast<size_t>(open_)].pass.name()));
+  }
   // The trees, last first, so that children are complete before parents.
   std::vector<std::vector<PassProfile>> children(records_.size());
   std::vector<PassProfile> roots;

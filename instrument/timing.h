@@ -126,7 +126,6 @@ class PassTimingInstrument final : public PassInstrument {
   // The time without that of measured instruments.
   int64_t PassNow() const { return Now() - instruments_total_; }
   void Finish(bool changed, bool failed);
-  absl::Status CheckNoneRuns() const;
   std::string InstrumentLines() const;
 
   Options options_;

@@ -324,11 +324,11 @@ std::vector<MakeCase> Reducer::FewerPasses() const {
     const absl::Span<const Pass> listed = passes[i].impl().listed_passes();
     if (!keyword.empty()) {
       with({listed.begin(), listed.end()});
-      for (size_t k = 0; k < listed.size(); ++k) {
+      const PassListKind* kind = PassListKinds().Find(keyword);
+      for (size_t k = 0; kind != nullptr && k < listed.size(); ++k) {
         std::vector<Pass> fewer(listed.begin(), listed.end());
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
-        const absl::StatusOr<Pass> list =
-            PassListKinds().Find(keyword)->make(std::move(fewer), {});
+        const absl::StatusOr<Pass> list = kind->make(std::move(fewer), {});
         if (list.ok()) with({*list});
       }
       continue;

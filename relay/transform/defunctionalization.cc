@@ -13,7 +13,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/diagnostics.h"
+#include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
@@ -21,6 +21,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/opaque_function.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
@@ -35,12 +36,6 @@
 namespace baton::relay {
 namespace {
 
-absl::Status ErrorAt(const Span& span, std::string message) {
-  Diagnostics diagnostics;
-  diagnostics.Error(span, std::move(message));
-  return diagnostics.ToStatus();
-}
-
 // Whether there is a function in `type`, or too much to find out.
 bool HasFunction(const Type& type, int depth = 0) {
   if (!type.defined()) return false;
@@ -50,12 +45,6 @@ bool HasFunction(const Type& type, int depth = 0) {
     found = found || HasFunction(part, depth + 1);
   });
   return found;
-}
-
-// Whether the function stays as it is, with all that is in it.
-bool Stays(const FunctionNode& function) {
-  return function.IsPrimitive() ||
-         function.attrs().Find(attr::kCompiler) != nullptr;
 }
 
 // The type of what `function`, which has a type, returns.
@@ -397,7 +386,7 @@ absl::StatusOr<GlobalVar> Defunctionalizer::CalleeFor(const GlobalVar& var,
                                                       const FuncTypeNode& type,
                                                       const Span& span) {
   const Function function = module_.Find<Function>(var->name());
-  if (!function.defined() || Stays(*function)) {
+  if (!function.defined() || IsOpaque(*function)) {
     return ErrorAt(span, absl::StrCat("@", var->name(), " is not known"));
   }
   const std::vector<Type> values = MatchTypeParams(
@@ -474,7 +463,7 @@ void Defunctionalizer::FindConcerned() {
   FlatHashMap<std::string, std::vector<std::string>> callers;
   std::vector<std::string> pending;
   for (const auto& [var, function] : module_.functions<Function>()) {
-    if (Stays(*function)) continue;
+    if (IsOpaque(*function)) continue;
     bool concerned = false;
     for (const Var& param : function->params()) {
       concerned |= HasFunction(param->type());

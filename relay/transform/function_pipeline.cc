@@ -153,6 +153,9 @@ class FunctionPipelinePass final : public PassImpl {
   const std::vector<Pass> passes_;
 };
 
+constexpr char kDoc[] =
+    "Runs all of its passes on one function, then on the next.";
+
 struct NoOptions {
   template <typename V>
   static void VisitFields(V& /*v*/) {}
@@ -161,8 +164,7 @@ struct NoOptions {
 [[maybe_unused]] const bool kRegistered = PassListKinds().Register(
     "Function",
     PassListKindOf<NoOptions>(
-        "Runs all of its passes on one function, then on the next.",
-        [](std::vector<Pass> passes, NoOptions) -> absl::StatusOr<Pass> {
+        kDoc, [](std::vector<Pass> passes, NoOptions) -> absl::StatusOr<Pass> {
           for (const Pass& pass : passes) {
             BATON_RETURN_IF_ERROR(CheckWorksOnFunctions(pass));
           }

@@ -15,6 +15,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
+#include "baton/relay/analysis/opaque_function.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/transform/module_pass.h"
@@ -30,8 +31,7 @@ constexpr char kClosure[] = "Closure";
 
 // Whether the function stays as it is, with all that is in it.
 bool Stays(const FunctionNode& function) {
-  return function.IsPrimitive() || !function.type_params().empty() ||
-         function.attrs().Find(attr::kCompiler) != nullptr;
+  return IsOpaque(function) || !function.type_params().empty();
 }
 
 // Whether a function literal is somewhere in `function`, itself aside.

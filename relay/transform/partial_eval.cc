@@ -21,6 +21,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
@@ -29,6 +30,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/opaque_function.h"
 #include "baton/relay/analysis/sharing.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
@@ -62,18 +64,6 @@ namespace {
 BATON_STATISTIC(kInlined, "PartialEval", "inlined", "Calls inlined.");
 BATON_STATISTIC(kComputed, "PartialEval", "computed",
                 "Calls of operators computed.");
-
-absl::Status ErrorAt(const Span& span, std::string message) {
-  Diagnostics diagnostics;
-  diagnostics.Error(span, std::move(message));
-  return diagnostics.ToStatus();
-}
-
-// Whether the function stays as it is, with all that is in it.
-bool Stays(const FunctionNode& function) {
-  return function.IsPrimitive() ||
-         function.attrs().Find(attr::kCompiler) != nullptr;
-}
 
 // The free variables of all function literals of a program, in time linear in
 // its size and theirs.
@@ -668,7 +658,7 @@ class Evaluator {
       Return(value);
       return absl::OkStatus();
     });
-    if (Stays(*function)) return;
+    if (IsOpaque(*function)) return;
     captures_.Add(function.get());
     Then([this, var, function] {
       const Expr written = TakeBlock();
@@ -703,7 +693,7 @@ class Evaluator {
       Return({known, name, ++time_});
       return absl::OkStatus();
     });
-    if (Stays(*function)) return WriteCopy(kept);
+    if (IsOpaque(*function)) return WriteCopy(kept);
     WriteFunction(kept, {known, name, ++time_});
     return absl::OkStatus();
   }
@@ -870,7 +860,7 @@ class Evaluator {
                                   " parameters is called with ", args.size(),
                                   " arguments"));
     }
-    if (Stays(*function)) {
+    if (IsOpaque(*function)) {
       const Expr computed = function->IsPrimitive() &&
                                     closure->captured.empty() &&
                                     CanComputeAll(Expr(function))
@@ -1007,7 +997,7 @@ absl::StatusOr<IRModule> PartialEvalInModule(
     const IRModule& module, const PartialEvalOptions& options) {
   Diagnostics diagnostics;
   for (const auto& [var, function] : module.functions<Function>()) {
-    if (Stays(*function)) continue;
+    if (IsOpaque(*function)) continue;
     ReportSharing(function, "cannot be partially evaluated", diagnostics);
   }
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());

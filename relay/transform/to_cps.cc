@@ -16,12 +16,14 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
+#include "baton/relay/analysis/opaque_function.h"
 #include "baton/relay/analysis/sharing.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
@@ -37,17 +39,6 @@
 
 namespace baton::relay {
 namespace {
-
-absl::Status ErrorAt(const Span& span, std::string message) {
-  Diagnostics diagnostics;
-  diagnostics.Error(span, std::move(message));
-  return diagnostics.ToStatus();
-}
-
-bool Stays(const FunctionNode& function) {
-  return function.IsPrimitive() ||
-         function.attrs().Find(attr::kCompiler) != nullptr;
-}
 
 // Types in which functions take a continuation, that returns `answer`.
 class CpsTypes {
@@ -123,7 +114,7 @@ class ModuleConverter {
   // Whether calls of that function take no continuation.
   bool IsDirect(const GlobalVar& var) const {
     const Function function = module_.Find<Function>(var->name());
-    return !function.defined() || Stays(*function);
+    return !function.defined() || IsOpaque(*function);
   }
 
   absl::Status Convert(const std::string& name);
@@ -280,7 +271,7 @@ class FunctionConverter {
         return OnlyCalled(node);
       case ExprKind::kFunction: {
         const auto* function = static_cast<const FunctionNode*>(node);
-        if (Stays(*function)) return OnlyCalled(node);
+        if (IsOpaque(*function)) return OnlyCalled(node);
         return VisitFunction(function);
       }
       case ExprKind::kLet: {
@@ -451,7 +442,7 @@ class FunctionConverter {
     const bool is_direct =
         call->op().Is<OpNode>() || call->op().Is<ConstructorNode>() ||
         (global != nullptr && module_.IsDirect(GlobalVar(global))) ||
-        (literal != nullptr && Stays(*literal));
+        (literal != nullptr && IsOpaque(*literal));
     Then([this, call, is_direct, global]() -> absl::Status {
       std::vector<Expr> args = TakeValues(call->num_args());
       Expr callee = TakeValue();
@@ -527,7 +518,7 @@ absl::StatusOr<std::vector<std::string>> FunctionsToConvert(
   }
   std::vector<std::string> names;
   for (const auto& [var, definition] : module.functions<Function>()) {
-    if (!Stays(*definition)) names.push_back(var->name());
+    if (!IsOpaque(*definition)) names.push_back(var->name());
   }
   return names;
 }
@@ -581,7 +572,7 @@ absl::StatusOr<IRModule> ToCPSInModule(const IRModule& given,
                          FunctionsToConvert(module, options.function));
   Diagnostics diagnostics;
   for (const auto& [var, function] : module.functions<Function>()) {
-    if (Stays(*function)) continue;
+    if (IsOpaque(*function)) continue;
     ReportSharing(function, "has no form with a continuation", diagnostics);
   }
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
