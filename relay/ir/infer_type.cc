@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -220,12 +221,33 @@ class Inferencer final : private TypeRelationContext::Unifier {
     Type type;
     Type value;  // null until it is bound
   };
+  // The variables in the order in which they were made. References stay valid.
+  class InferenceVars {
+   public:
+    size_t size() const { return size_; }
+    InferenceVar& operator[](size_t index) {
+      return blocks_[index / kBlockSize][index % kBlockSize];
+    }
+    InferenceVar& Add(Type type) {
+      if (size_ % kBlockSize == 0) {
+        blocks_.push_back(std::make_unique<InferenceVar[]>(kBlockSize));
+      }
+      InferenceVar& added = (*this)[size_++];
+      added.type = std::move(type);
+      return added;
+    }
+
+   private:
+    static constexpr size_t kBlockSize = 64;
+    std::vector<std::unique_ptr<InferenceVar[]>> blocks_;
+    size_t size_ = 0;
+  };
   // The reference stays valid.
   const Type& NewInferenceVar() {
     const auto hint = static_cast<uint32_t>(inference_vars_.size() + 1);
-    inference_vars_.push_back(
-        {Type(new IncompleteTypeNode(TypeVarKind::kType, hint)), {}});
-    return inference_vars_.back().type;
+    return inference_vars_
+        .Add(Type(new IncompleteTypeNode(TypeVarKind::kType, hint)))
+        .type;
   }
   // Null for a variable that was not made here and is not bound.
   InferenceVar* FindInferenceVar(const IncompleteTypeNode* variable);
@@ -290,7 +312,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   const ExprNode* current_ = nullptr;  // the node whose children are done
 
   // The nodes of those made here have a hint: 1 + the index.
-  std::deque<InferenceVar> inference_vars_;
+  InferenceVars inference_vars_;
   FlatHashMap<const TypeNode*, size_t> foreign_vars_;
   // Symbolic dimensions that were found to be numbers.
   FlatHashMap<Dim, Dim> dim_values_;
@@ -1242,8 +1264,7 @@ absl::Status Inferencer::BindInferenceVar(const IncompleteTypeNode* node,
   InferenceVar* variable = FindInferenceVar(node);
   if (variable == nullptr) {
     foreign_vars_.emplace(node, inference_vars_.size());
-    inference_vars_.push_back({Type(node), {}});
-    variable = &inference_vars_.back();
+    variable = &inference_vars_.Add(Type(node));
   }
   variable->value = type;
   if (waiting_.empty()) return absl::OkStatus();
