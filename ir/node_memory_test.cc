@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
+#include "baton/ir/node_class.h"
 #include "baton/ir/type.h"
 #include "gtest/gtest.h"
 
@@ -93,6 +94,77 @@ TEST(NodeMemoryTest, NodesOutliveTheirThreadsCache) {
   }
   EXPECT_TRUE(shared->unique());
 }
+
+#if BATON_POOLS_NODES
+
+void MakeTuples(int n) {
+  const Type shared = TensorType({1, 2, 3}, DType::Float(32));
+  std::vector<Type> kept;
+  for (int i = 0; i < n; ++i) kept.push_back(TupleType({shared}));
+}
+
+TEST(NodeCountingTest, CountsWhatTheThreadMakesAndDestroys) {
+  EXPECT_EQ(NodeCounting::Now().made, 0);
+  MakeTuples(10);  // before: not counted
+  NodeCounting::Begin();
+  const Type kept = TensorType({7}, DType::Float(32));
+  const NodeCounts first = NodeCounting::Now();
+  EXPECT_EQ(first.made, 1);
+  EXPECT_EQ(first.destroyed, 0);
+  EXPECT_GT(first.made_bytes, 0);
+  EXPECT_EQ(first.peak_bytes, first.made_bytes);
+  NodeCounting::Begin();
+  MakeTuples(1000);
+  NodeCounting::End();
+  const NodeCounts second = NodeCounting::Now();
+  EXPECT_EQ(second.made, 1002);
+  EXPECT_EQ(second.destroyed, 1001);
+  EXPECT_EQ(second.made_bytes - second.destroyed_bytes, first.made_bytes);
+  EXPECT_EQ(second.peak_bytes, second.made_bytes);
+  NodeCounting::End();
+  EXPECT_EQ(NodeCounting::Now().made, 0);
+  MakeTuples(10);
+  EXPECT_EQ(NodeCounting::Now().made, 0);
+}
+
+TEST(NodeCountingTest, BlocksThatWereCountedAreUsedAgain) {
+  MakeTuples(20000);
+  const size_t before = NodeMemory::reserved_bytes();
+  for (int round = 0; round < 10; ++round) {
+    NodeCounting::Begin();
+    MakeTuples(20000);
+    NodeCounting::End();
+    MakeTuples(20000);
+  }
+  EXPECT_EQ(NodeMemory::reserved_bytes(), before);
+}
+
+TEST(NodeCountingTest, HelpersCountForTheThreadThatTheyHelp) {
+  NodeCounting::Begin();
+  NodeCounting::Helpers helpers;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&helpers] {
+      {
+        const NodeCounting::Helpers::Use use(helpers);
+        MakeTuples(100);
+      }
+      MakeTuples(100);  // for itself
+    });
+  }
+  {
+    const NodeCounting::Helpers::Use use(helpers);
+    MakeTuples(100);
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(NodeCounting::Now().made, 101);
+  helpers.Join();
+  EXPECT_EQ(NodeCounting::Now().made, 5 * 101);
+  EXPECT_EQ(NodeCounting::Now().destroyed, 5 * 101);
+  NodeCounting::End();
+}
+
+#endif  // BATON_POOLS_NODES
 
 }  // namespace
 }  // namespace baton::internal

@@ -18,6 +18,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_class.h"
 #include "baton/ir/pass_log.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
@@ -34,6 +35,8 @@ using internal::ThreadState;
 using internal::Ticket;
 
 using Definition = IRModule::Definition;
+
+thread_local constinit const FunctionWatch* function_watch = nullptr;
 
 // One application of a pass to the functions of a module.
 struct Job {
@@ -66,6 +69,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         first_number_(submitter.executions()),
         results_(job.functions.size()),
         listeners_(internal::log_listeners),
+        observer_(function_watch == nullptr ? nullptr
+                                            : (*function_watch)(job.module)),
         chunks_(num_chunks_) {
     // So that helpers allocate nothing.
     executions_before_.reserve(num_chunks_ + 1);
@@ -146,6 +151,9 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       ThreadState state(job_.context, submitter_.running());
       const ThreadState::Adopt adopt(&state);
       const ScopedLimits limits(limits_);
+      const NodeCounting::Helpers::Use counting(counting_);
+      // Passes inside the bodies have watches of their own, or none.
+      const FunctionWatch* const watch = SetFunctionWatch(nullptr);
       BodyTicket ticket(this);
       while (true) {
         ThreadPool::Shared().MaybeDelay();
@@ -157,6 +165,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         }
         RunChunk(chunk, state, ticket);
       }
+      SetFunctionWatch(watch);
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     next_chunk_ = num_chunks_;
@@ -193,10 +202,18 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   // What function i tells stays with it until those before it have told.
   absl::Status Apply(int i) {
-    if (logs_.empty()) return job_.Apply(i, results_[i]);
+    if (logs_.empty()) return ApplyObserved(i);
     logs_[i] = internal::ForkedLogs(listeners_);
     const internal::ForkedLogs::Use use(logs_[i]);
-    return job_.Apply(i, results_[i]);
+    return ApplyObserved(i);
+  }
+
+  absl::Status ApplyObserved(int i) {
+    if (observer_ == nullptr) return job_.Apply(i, results_[i]);
+    observer_->Before(static_cast<size_t>(i));
+    absl::Status status = job_.Apply(i, results_[i]);
+    observer_->After(static_cast<size_t>(i));
+    return status;
   }
 
   void Fail(int chunk, int index, const absl::Status& status,
@@ -218,6 +235,11 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         failed_chunk_ == kNone ? num_functions_ - 1 : failed_index_;
     for (int i = 0; i <= last && !logs_.empty(); ++i) {
       logs_[i].Join(listeners_);
+    }
+    counting_.Join();
+    if (observer_ != nullptr) {
+      observer_->Done(static_cast<size_t>(last) + 1);
+      observer_ = nullptr;  // late helpers must not keep it alive
     }
     if (failed_chunk_ == kNone) {
       submitter_.AddExecutions(executions_before_.back());
@@ -254,6 +276,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   // Who listens to the submitter, and what each function told; empty if nobody.
   internal::LogListener* const listeners_;
   std::vector<internal::ForkedLogs> logs_;
+  std::unique_ptr<FunctionObserver> observer_;  // null: nobody is interested
+  NodeCounting::Helpers counting_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -273,6 +297,12 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 };
 
 }  // namespace
+
+const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch) {
+  return std::exchange(function_watch, watch);
+}
+
+bool internal::FunctionsAreWatched() { return function_watch != nullptr; }
 
 absl::Status internal::InFunction(const absl::Status& status,
                                   const IRModule::Definition& definition) {
@@ -304,7 +334,9 @@ absl::StatusOr<IRModule> internal::TransformFunctionsInParallel(
       IRModule result,
       std::make_shared<ParallelRun>(job, num_threads, ThreadState::Get())
           ->Run(num_threads));
-  if (!result.SameAs(module)) DropModule(context, std::move(module));
+  if (num_threads != 1 && !result.SameAs(module)) {
+    DropModule(context, std::move(module));
+  }
   return result;
 }
 

@@ -87,9 +87,35 @@ Pass CreateFunctionPass(const FunctionKind<F>& kind,
                         std::type_identity_t<FunctionPassBody<F>> body,
                         PassInfo info, PassOptions options = {});
 
+// Sees what a function pass does with each function: for instruments that
+// measure.
+class FunctionObserver {
+ public:
+  virtual ~FunctionObserver() = default;
+  // Around the body for function `i` of the module, on the thread that runs it;
+  // for several functions at the same time.
+  virtual void Before(size_t i) = 0;
+  virtual void After(size_t i) = 0;
+  // On the thread of the pass, after all bodies. Without threads, the bodies
+  // for the functions from `num_functions` on would not have run, since one
+  // before them failed.
+  virtual void Done(size_t num_functions) = 0;
+};
+
+// Makes the observer of one execution of a pass; null: it is not of interest.
+using FunctionWatch =
+    std::function<std::unique_ptr<FunctionObserver>(const IRModule& module)>;
+// Makes `watch`, which may be null, that of the function passes of this thread,
+// and returns the one before. An instrument sets it before a pass, and sets the
+// one before again after the pass.
+const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch);
+
 // Implementation details below.
 
 namespace internal {
+
+// Whether function passes of this thread are watched.
+bool FunctionsAreWatched();
 
 // `module` with each function replaced by what `transform` stores in `result`,
 // which is null before; if it stays null, the function stays as it is. Runs on
@@ -104,7 +130,7 @@ absl::StatusOr<IRModule> TransformFunctions(IRModule module,
                                             const std::string& pass,
                                             const Transform& transform);
 
-// The same on `num_threads` threads, which must be more than one.
+// The same on `num_threads` threads.
 absl::StatusOr<IRModule> TransformFunctionsInParallel(
     IRModule module, const PassContext& context, int num_threads,
     const std::string& pass, absl::FunctionRef<FunctionTransform> transform);
@@ -123,7 +149,7 @@ absl::StatusOr<IRModule> TransformFunctions(IRModule module,
                                             const std::string& pass,
                                             const Transform& transform) {
   const int num_threads = NumThreads(context, module.size());
-  if (num_threads != 1) {
+  if (num_threads != 1 || FunctionsAreWatched()) {
     return TransformFunctionsInParallel(std::move(module), context, num_threads,
                                         pass, transform);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -346,6 +347,59 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
     }
   }
   EXPECT_EQ(lines, expected);
+}
+
+// Writes down the functions that it saw, once all have run.
+class NamesOfFunctions final : public FunctionObserver {
+ public:
+  NamesOfFunctions(IRModule module, std::vector<std::string>* names)
+      : module_(std::move(module)), names_(names), calls_(module_.size()) {}
+
+  void Before(size_t i) override { calls_[i] += 1; }
+  void After(size_t i) override { calls_[i] += 10; }
+  void Done(size_t num_functions) override {
+    for (size_t i = 0; i < num_functions; ++i) {
+      names_->push_back(
+          absl::StrCat(module_.functions()[i].var->name(), " ", calls_[i]));
+    }
+  }
+
+ private:
+  const IRModule module_;
+  std::vector<std::string>* const names_;
+  std::vector<int> calls_;
+};
+
+TEST_P(ParallelTest, ObserversSeeEachFunctionOnce) {
+  std::vector<std::string> names;
+  const FunctionWatch watch = [&names](const IRModule& module) {
+    return std::make_unique<NamesOfFunctions>(module, &names);
+  };
+  const FunctionWatch* before = SetFunctionWatch(&watch);
+  EXPECT_EQ(before, nullptr);
+  const IRModule module = toy::Module(5);
+  const absl::StatusOr<IRModule> result = Run(toy::AToB(), module);
+  std::vector<std::string> of_first;
+  std::swap(names, of_first);
+  const absl::StatusOr<IRModule> failed =
+      Run(toy::CreateFunctionPass(
+              [](const Function& function, const IRModule& module,
+                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
+                if (NameOf(function, module) != "f2") return function;
+                return absl::InternalError("no");
+              },
+              {.name = "Refuse"}),
+          module);
+  EXPECT_EQ(SetFunctionWatch(before), &watch);
+  ASSERT_TRUE(Run(toy::Nothing(), module).ok());
+  EXPECT_FALSE(failed.ok());
+  EXPECT_EQ(toy::Ops(*result), "main: b; f1: b; f2: b; f3: b; f4: b");
+  // The finishing pass of the toy functions is a function pass, too.
+  ASSERT_GE(of_first.size(), 5);
+  of_first.resize(5);
+  EXPECT_THAT(of_first,
+              ElementsAre("main 11", "f1 11", "f2 11", "f3 11", "f4 11"));
+  EXPECT_THAT(names, ElementsAre("main 11", "f1 11", "f2 11"));
 }
 
 TEST_P(ParallelTest, ErrorDeepInside) {

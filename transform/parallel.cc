@@ -8,6 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_class.h"
 #include "baton/ir/node_rebuild.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_pool.h"
@@ -48,12 +49,15 @@ void ParallelFor(const PassContext& context, int n,
     return;
   }
   ThreadState& caller = ThreadState::Get();
+  NodeCounting::Helpers counting;
   ThreadPool::Shared().ForEachPart(n, num_threads, [&](int begin, int end) {
     if (&ThreadState::Get() == &caller) return body(begin, end);
     ThreadState state(context, caller.running());
     const ThreadState::Adopt adopt(&state);
+    const NodeCounting::Helpers::Use counts(counting);
     body(begin, end);
   });
+  counting.Join();
 }
 
 void DropModule(const PassContext& context, IRModule module) {
