@@ -298,6 +298,57 @@ const std::vector<Example>& Examples() {
       {"%x: Tensor[(2, 3), float32]",
        "vm.shape_of(%x, dtype=\"int64\")",
        {2, 3}},
+      {"%x: Tensor[(1, 1, 1, 2), float32], %y: Tensor[(1, 1, 1, 2), float32]",
+       "nn.correlation(%x, %y, max_displacement=0)",
+       {0, 1}},
+      {"%x: Tensor[(1, 1, 1, 2), float32], %o: Tensor[(1, 2, 1, 2), float32], "
+       "%w: Tensor[(1, 1, 1, 1), float32]",
+       "nn.deformable_conv2d(%x, multiply(%o, 0f), add(%w, 2f), "
+       "padding=[0, 0, 0, 0], channels=1, kernel_size=[1, 1])",
+       {0, 2}},
+      {"%x: Tensor[(1, 8), int32]",
+       "nn.bitpack(%x, bits=2, pack_axis=1, bit_axis=1, pack_type=\"uint8\")",
+       {0b01010101, 0b00110011}},
+      {"%x: Tensor[(1, 8), int32], %w: Tensor[(1, 8), int32]",
+       "nn.bitserial_dense(%x, %w, units=1, data_bits=3, weight_bits=3, "
+       "pack_dtype=\"uint8\", out_dtype=\"int16\", unipolar=False)",
+       {140}},
+      {"%x: Tensor[(1, 1, 1, 8), int32], %w: Tensor[(1, 1, 8, 1), int32]",
+       "nn.bitserial_conv2d(%x, %w, padding=[0, 0, 0, 0], kernel_size=[1, 1], "
+       "channels=1, activation_bits=3, weight_bits=3, data_layout=\"NHWC\", "
+       "kernel_layout=\"HWIO\", pack_dtype=\"uint8\", out_dtype=\"int16\")",
+       {84}},
+      {"%x: Tensor[(1, 1, 2, 2), int8]",
+       "qnn.avg_pool2d(%x, 1f, 0, 0.5f, 1, pool_size=[2, 2], "
+       "padding=[0, 0, 0, 0])",
+       {4}},
+      {"%x: Tensor[(2), int8]",
+       "qnn.softmax(subtract(%x, %x), 0.1f, 0, 0.0078125f, 0)",
+       {63, 63}},
+      {"%x: Tensor[(1, 4), int8], %w: Tensor[(1, 1, 2, 4), int8]",
+       "qnn.contrib_dense_pack(%x, %w, 1, 0, 1f, 1f, units=None, "
+       "out_dtype=\"int32\", weight_layout=\"NC2n4c\")",
+       {8, 16}},
+      {"%x: Tensor[(3), float32]",
+       "qnn.simulated_quantize(%x, 2, 0.5f, 1)",
+       {1, 3, 5}},
+      {"%x: Tensor[(3), float32]",
+       "qnn.simulated_quantize(%x, 0, 0.5f, 1)",
+       {0, 1, 2}},
+      {"%x: Tensor[(3), float32]",
+       "qnn.simulated_dequantize(%x, 3, 0.5f, 1)",
+       {-0.5, 0, 0.5}},
+      {"%b: Tensor[(1, 2, 4), float32], %s: Tensor[(1, 2, 1), float32]",
+       "vision.regular_non_max_suppression(%b, %s, "
+       "max_detections_per_class=2, max_detections=1, num_classes=1, "
+       "iou_threshold=0.5f64, score_threshold=0.5f64)",
+       {4, 5, 6, 7, 0, 1, 1}},
+      {"%s: Tensor[(1, 2, 1, 1), float32], %d: Tensor[(1, 4, 1, 1), float32], "
+       "%i: Tensor[(1, 3), float32]",
+       "vision.proposal(%s, %d, add(%i, 10f), scales=[1f], ratios=[1f], "
+       "feature_stride=2, rpn_post_nms_top_n=1, rpn_min_size=0, "
+       "iou_loss=True)",
+       {0, 0, 1, 3, 4}},
       {"%x: Tensor[(1, 2), float32], %s: Tensor[(2), int64]",
        "vm.reshape_tensor(%x, subtract(2i64, %s), newshape=[2, 1])",
        {0, 1}},

@@ -11,6 +11,8 @@
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/correlation.h"
+#include "baton/runtime/kernels/deformable_conv.h"
 #include "baton/runtime/kernels/internal/testing.h"
 #include "baton/runtime/kernels/layout.h"
 #include "gtest/gtest.h"
@@ -459,6 +461,131 @@ TEST(Conv2dTransposeTest, Errors) {
   EXPECT_TRUE(
       Fails(Conv2dTranspose(data, Random(kFloat32, {4, 2, 0, 3}), {}).status(),
             "conv2d_transpose", "extent"));
+}
+
+TEST(DeformableConv2dTest, WithoutOffsetsIsAConvolution) {
+  const Tensor data = Random(kFloat32, {2, 4, 6, 5});
+  const Tensor kernel = Random(kFloat32, {4, 2, 3, 2}, 2);
+  DeformableConv2dParams params;
+  params.strides = {2, 1};
+  params.padding = {1, 0, 2, 1};
+  params.dilation = {1, 2};
+  params.groups = 2;
+  params.deformable_groups = 2;
+  const Tensor expected = Unwrap(Conv2d(data, kernel, params));
+  const Tensor offset = *Tensor::Zeros(
+      kFloat32, {2, 24, expected.shape()[2], expected.shape()[3]});
+  EXPECT_TRUE(Matches(DeformableConv2d(data, offset, kernel, params), kFloat32,
+                      expected.shape(), internal::Values(expected), 1e-4,
+                      1e-5));
+  params.data_layout = "NHWC";
+  params.kernel_layout = "HWIO";
+  params.out_layout = "NCHW";
+  EXPECT_TRUE(Matches(
+      DeformableConv2d(Unwrap(LayoutTransform(data, "NCHW", "NHWC")),
+                       Unwrap(LayoutTransform(offset, "NCHW", "NHWC")),
+                       Unwrap(LayoutTransform(kernel, "OIHW", "HWIO")), params),
+      kFloat32, expected.shape(), internal::Values(expected), 1e-4, 1e-5));
+}
+
+TEST(DeformableConv2dTest, OffsetsMoveTaps) {
+  // 0 1 2
+  // 3 4 5
+  const Tensor data = internal::Iota(kFloat32, {1, 1, 2, 3});
+  const Tensor kernel = internal::MakeFloat({1, 1, 1, 1}, {10});
+  // Down: half a row; three quarters, of which a quarter lies inside; outside;
+  // not at all.
+  const Tensor offset =
+      internal::MakeFloat({1, 2, 2, 3}, {0.5, 0, 0, 0.75, 1, NAN,  //
+                                         0, 0.25, -3, 0, 0, 0});
+  EXPECT_TRUE(Matches(DeformableConv2d(data, offset, kernel, {}), kFloat32,
+                      {1, 1, 2, 3}, {15, 12.5, 0, 7.5, 0, 0}));
+}
+
+TEST(DeformableConv2dTest, Errors) {
+  const Tensor data = Random(kFloat32, {1, 4, 3, 3});
+  const Tensor kernel = Random(kFloat32, {2, 4, 1, 1});
+  const Tensor offset = Random(kFloat32, {1, 2, 3, 3});
+  DeformableConv2dParams params;
+  const auto fails = [&](const char* text) {
+    return Fails(DeformableConv2d(data, offset, kernel, params).status(),
+                 "deformable_conv2d", text);
+  };
+  params.deformable_groups = 3;
+  EXPECT_TRUE(fails("3 deformable groups"));
+  params.deformable_groups = 2;
+  EXPECT_TRUE(fails("offset"));
+  params.deformable_groups = 1;
+  params.strides[0] = 2;
+  EXPECT_TRUE(fails("2 by 3"));
+  params.groups = 2;
+  EXPECT_TRUE(fails("2 groups"));
+}
+
+TEST(CorrelationTest, ComparesPatches) {
+  const Tensor x = Random(kFloat32, {2, 3, 5, 6});
+  const Tensor y = Random(kFloat32, {2, 3, 5, 6}, 2);
+  CorrelationParams cases[4];
+  cases[0] = {1, 1, 2, 1, {1, 1, 1, 1}, true};
+  cases[1] = {3, 0, 1, 1, {1, 0, 1, 0}, true};
+  cases[2] = {3, 2, 1, 2, {3, 2, 2, 3}, false};
+  cases[3] = {1, 4, 3, 3, {4, 5, 4, 4}, false};
+  for (const CorrelationParams& p : cases) {
+    const int64_t height = 5 + p.padding[0] + p.padding[2];
+    const int64_t width = 6 + p.padding[1] + p.padding[3];
+    // Element (image, channel, row, column) of a padded map.
+    const auto at = [&](const Tensor& map, int64_t n, int64_t c, int64_t i,
+                        int64_t j) {
+      EXPECT_TRUE(i >= 0 && i < height && j >= 0 && j < width);
+      i -= p.padding[0];
+      j -= p.padding[1];
+      if (i < 0 || i >= 5 || j < 0 || j >= 6) return 0.0;
+      return map.AtAsDouble(internal::Flat(map.shape(), {n, c, i, j}));
+    };
+    const int64_t border = p.max_displacement + (p.kernel_size - 1) / 2;
+    const int64_t radius = p.max_displacement / p.stride2;
+    const int64_t side = 2 * radius + 1;
+    const std::vector<int64_t> shape = {
+        2, side * side, (height - 2 * border + p.stride1 - 1) / p.stride1,
+        (width - 2 * border + p.stride1 - 1) / p.stride1};
+    std::vector<double> expected;
+    internal::ForEachIndex(shape, [&](const std::vector<int64_t>& o) {
+      const int64_t i = o[2] * p.stride1 + p.max_displacement;
+      const int64_t j = o[3] * p.stride1 + p.max_displacement;
+      const int64_t down = (o[1] / side - radius) * p.stride2;
+      const int64_t right = (o[1] % side - radius) * p.stride2;
+      double sum = 0;
+      internal::ForEachIndex(
+          {3, p.kernel_size, p.kernel_size},
+          [&](const std::vector<int64_t>& k) {
+            const double a = at(x, o[0], k[0], i + k[1], j + k[2]);
+            const double b =
+                at(y, o[0], k[0], i + k[1] + down, j + k[2] + right);
+            sum += p.is_multiply ? a * b : std::abs(a - b);
+          });
+      expected.push_back(
+          sum / static_cast<double>(3 * p.kernel_size * p.kernel_size));
+    });
+    EXPECT_TRUE(
+        Matches(Correlation(x, y, p), kFloat32, shape, expected, 1e-4, 1e-5));
+  }
+}
+
+TEST(CorrelationTest, Errors) {
+  const Tensor x = Random(kFloat32, {1, 1, 3, 3});
+  const auto fails = [&](const char* text, const auto& change) {
+    CorrelationParams params;
+    change(params);
+    return Fails(Correlation(x, x, params).status(), "correlation", text);
+  };
+  EXPECT_TRUE(fails("kernel_size=2", [](auto& p) { p.kernel_size = 2; }));
+  EXPECT_TRUE(fails("kernel_size=-1", [](auto& p) { p.kernel_size = -1; }));
+  EXPECT_TRUE(fails("stride 0", [](auto& p) { p.stride2 = 0; }));
+  EXPECT_TRUE(fails("padding -1", [](auto& p) { p.padding[0] = -1; }));
+  EXPECT_TRUE(
+      fails("max_displacement=-1", [](auto& p) { p.max_displacement = -1; }));
+  EXPECT_TRUE(Fails(Correlation(x, Random(kFloat32, {1, 1, 3, 4}), {}).status(),
+                    "correlation", "not of one type"));
 }
 
 }  // namespace

@@ -494,6 +494,275 @@ absl::StatusOr<SuppressedBoxes> SuppressBoxes(const Tensor& boxes,
   return result;
 }
 
+namespace {
+
+// The indices [0, count), highest `score(index)` first.
+template <typename Fn>
+std::vector<int64_t> Ranked(int64_t count, const Fn& score) {
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return score(a) > score(b); });
+  return order;
+}
+
+struct Detection {
+  int64_t box;
+  int64_t label;
+  double score;
+};
+
+// The intersection of two boxes over their union; 0 if one is empty.
+double AreaOverlap(const double* a, const double* b) {
+  const double area_a = (a[2] - a[0]) * (a[3] - a[1]);
+  const double area_b = (b[2] - b[0]) * (b[3] - b[1]);
+  if (!(area_a > 0 && area_b > 0)) return 0;
+  const double down = std::min(a[2], b[2]) - std::max(a[0], b[0]);
+  const double across = std::min(a[3], b[3]) - std::max(a[1], b[1]);
+  const double both = std::max(down, 0.0) * std::max(across, 0.0);
+  return both / (area_a + area_b - both);
+}
+
+}  // namespace
+
+absl::StatusOr<Detections> SuppressByClass(
+    const Tensor& boxes, const Tensor& scores,
+    const ClassSuppressionParams& params) {
+  constexpr absl::string_view kKernel = "regular_non_max_suppression";
+  const bool fits = boxes.rank() == 3 && scores.rank() == 3 &&
+                    boxes.shape()[2] == 4 &&
+                    boxes.shape().first(2) == scores.shape().first(2);
+  if (!fits) {
+    return Error(kKernel, "boxes ", boxes.TypeToString(), " and scores ",
+                 scores.TypeToString(), " do not fit");
+  }
+  const int64_t images = boxes.shape()[0];
+  const int64_t count = boxes.shape()[1];
+  const int64_t classes = scores.shape()[2];
+  const int64_t background = classes - params.num_classes;
+  if (params.num_classes < 0 || background < 0 || params.max_detections < 0) {
+    return Error(kKernel, params.num_classes, " of ", classes,
+                 " classes or a limit of ", params.max_detections,
+                 " boxes is out of range");
+  }
+  const DType dtype = DType::Float(32);
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor found_boxes,
+      MutableTensor::Create(dtype, {images, params.max_detections, 4}));
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor found_classes,
+      MutableTensor::Create(dtype, {images, params.max_detections}));
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor found_scores,
+      MutableTensor::Create(dtype, {images, params.max_detections}));
+  BATON_ASSIGN_OR_RETURN(MutableTensor found_count,
+                         MutableTensor::Create(DType::Int(32), {images}));
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> corners,
+                         Doubles(kKernel, boxes));
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> values,
+                         Doubles(kKernel, scores));
+  const double least = static_cast<float>(params.score_threshold);
+  const double overlap = static_cast<float>(params.iou_threshold);
+  std::vector<Detection> best;
+  std::vector<int64_t> kept;
+  for (int64_t image = 0; image < images; ++image) {
+    best.clear();
+    const double* const box_rows = corners.data() + image * count * 4;
+    const double* const score_rows = values.data() + image * count * classes;
+    for (int64_t label = 0; label < params.num_classes && count > 0; ++label) {
+      const auto score = [&](int64_t box) {
+        return score_rows[box * classes + background + label];
+      };
+      kept.clear();
+      for (const int64_t box : Ranked(count, score)) {
+        if (static_cast<int64_t>(kept.size()) >=
+            params.max_detections_per_class) {
+          break;
+        }
+        // False for NaN.
+        if (!(score(box) >= least)) continue;
+        const auto suppresses = [&](int64_t better) {
+          return AreaOverlap(box_rows + 4 * better, box_rows + 4 * box) >
+                 overlap;
+        };
+        if (std::any_of(kept.begin(), kept.end(), suppresses)) continue;
+        kept.push_back(box);
+        best.push_back({box, label, score(box)});
+      }
+      std::stable_sort(best.begin(), best.end(),
+                       [](const Detection& a, const Detection& b) {
+                         return a.score > b.score;
+                       });
+      if (static_cast<int64_t>(best.size()) > params.max_detections) {
+        best.resize(static_cast<size_t>(params.max_detections));
+      }
+    }
+    found_count.span<int32_t>()[image] = static_cast<int32_t>(best.size());
+    for (size_t i = 0; i < best.size(); ++i) {
+      const int64_t to =
+          image * params.max_detections + static_cast<int64_t>(i);
+      for (int64_t k = 0; k < 4; ++k) {
+        found_boxes.span<float>()[4 * to + k] =
+            static_cast<float>(box_rows[4 * best[i].box + k]);
+      }
+      found_classes.span<float>()[to] = static_cast<float>(best[i].label);
+      found_scores.span<float>()[to] = static_cast<float>(best[i].score);
+    }
+  }
+  return Detections{
+      std::move(found_boxes).Freeze(), std::move(found_classes).Freeze(),
+      std::move(found_scores).Freeze(), std::move(found_count).Freeze()};
+}
+
+namespace {
+
+struct ScoredBox {
+  double corners[4];  // left, top, right, bottom
+  double score;
+};
+
+// An anchor of the first cell. Sides are in whole elements of the image.
+ScoredBox Anchor(double ratio, double scale, double stride) {
+  const double center = 0.5 * (stride - 1);
+  const double width =
+      std::floor(std::sqrt(std::floor(stride * stride / ratio)) + 0.5) * scale;
+  const double height = std::floor(width / scale * ratio + 0.5) * scale;
+  const double right = 0.5 * (width - 1);
+  const double down = 0.5 * (height - 1);
+  return {{center - right, center - down, center + right, center + down}, 0};
+}
+
+// Moves an anchor by what the network says.
+void ApplyDeltas(const double* deltas, bool to_corners, ScoredBox& box) {
+  double* const c = box.corners;
+  if (to_corners) {
+    for (int k = 0; k < 4; ++k) c[k] += deltas[k];
+    return;
+  }
+  for (int k = 0; k < 2; ++k) {
+    const double length = c[k + 2] - c[k] + 1;
+    const double center = deltas[k] * length + c[k] + 0.5 * (length - 1);
+    const double half = 0.5 * (std::exp(deltas[k + 2]) * length - 1);
+    c[k] = center - half;
+    c[k + 2] = center + half;
+  }
+}
+
+// As AreaOverlap, for boxes that contain their last row and column.
+double ElementOverlap(const ScoredBox& a, const ScoredBox& b) {
+  const auto area = [](const double* c) {
+    return (c[2] - c[0] + 1) * (c[3] - c[1] + 1);
+  };
+  double both = 1;
+  for (int k = 0; k < 2; ++k) {
+    both *= std::max(0.0, std::min(a.corners[k + 2], b.corners[k + 2]) -
+                              std::max(a.corners[k], b.corners[k]) + 1);
+  }
+  return both / (area(a.corners) + area(b.corners) - both);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Propose(const Tensor& scores, const Tensor& deltas,
+                               const Tensor& images,
+                               const ProposalParams& params) {
+  constexpr absl::string_view kKernel = "proposal";
+  const auto kinds =
+      static_cast<int64_t>(params.scales.size() * params.ratios.size());
+  const bool fits =
+      scores.rank() == 4 && deltas.rank() == 4 && images.rank() == 2 &&
+      scores.shape()[1] == 2 * kinds && deltas.shape()[1] == 4 * kinds &&
+      deltas.shape()[0] == scores.shape()[0] &&
+      deltas.shape().subspan(2) == scores.shape().subspan(2) &&
+      images.shape()[0] == scores.shape()[0] && images.shape()[1] == 3;
+  if (!fits) {
+    return Error(kKernel, "scores ", scores.TypeToString(), ", deltas ",
+                 deltas.TypeToString(), " and images ", images.TypeToString(),
+                 " do not fit ", kinds, " anchors");
+  }
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> score_values,
+                         Doubles(kKernel, scores));
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> delta_values,
+                         Doubles(kKernel, deltas));
+  BATON_ASSIGN_OR_RETURN(const std::vector<double> image_values,
+                         Doubles(kKernel, images));
+  const int64_t batch = scores.shape()[0];
+  const int64_t height = scores.shape()[2];
+  const int64_t width = scores.shape()[3];
+  const int64_t plane = kinds == 0 ? 0 : height * width;
+  BATON_ASSIGN_OR_RETURN(
+      const int64_t rows,
+      internal::CheckedMul(kKernel, batch, params.post_nms_top_n));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Float(64), {rows, 5}));
+  const auto stride = static_cast<double>(params.feature_stride);
+  std::vector<ScoredBox> boxes;
+  std::vector<const ScoredBox*> kept;
+  for (int64_t image = 0; image < batch; ++image) {
+    const double* const size = image_values.data() + 3 * image;
+    const double min_size = size[2] * static_cast<double>(params.min_size);
+    boxes.clear();
+    for (int64_t cell = 0; cell < plane; ++cell) {
+      const auto row = static_cast<double>(cell / width);
+      const auto column = static_cast<double>(cell % width);
+      for (int64_t k = 0; k < kinds; ++k) {
+        const auto at = static_cast<size_t>(k);
+        ScoredBox box =
+            Anchor(params.ratios[at / params.scales.size()],
+                   params.scales[at % params.scales.size()], stride);
+        double by[4];
+        for (int64_t i = 0; i < 4; ++i) {
+          box.corners[i] += (i % 2 == 0 ? column : row) * stride;
+          by[i] = delta_values[((image * kinds + k) * 4 + i) * plane + cell];
+        }
+        ApplyDeltas(by, params.iou_loss, box);
+        double* const c = box.corners;
+        for (int i = 0; i < 4; ++i) {
+          c[i] = std::max(std::min(c[i], size[1 - i % 2] - 1), 0.0);
+        }
+        // Cells behind the image have no boxes.
+        const bool behind = row >= std::trunc(size[0] / stride) ||
+                            column >= std::trunc(size[1] / stride);
+        box.score =
+            behind ? -1
+                   : score_values[((image * 2 + 1) * kinds + k) * plane + cell];
+        if (c[2] - c[0] + 1 < min_size || c[3] - c[1] + 1 < min_size) {
+          for (int i = 0; i < 4; ++i) {
+            c[i] += (i < 2 ? -min_size : min_size) / 2;
+          }
+          box.score = -1;
+        }
+        boxes.push_back(box);
+      }
+    }
+    std::vector<int64_t> order =
+        Ranked(static_cast<int64_t>(boxes.size()),
+               [&](int64_t i) { return boxes[i].score; });
+    if (params.pre_nms_top_n > 0 &&
+        params.pre_nms_top_n < static_cast<int64_t>(order.size())) {
+      order.resize(static_cast<size_t>(params.pre_nms_top_n));
+    }
+    kept.clear();
+    for (const int64_t i : order) {
+      if (static_cast<int64_t>(kept.size()) >= params.post_nms_top_n) break;
+      const auto suppresses = [&](const ScoredBox* better) {
+        return ElementOverlap(*better, boxes[i]) > params.threshold;
+      };
+      if (std::any_of(kept.begin(), kept.end(), suppresses)) continue;
+      kept.push_back(&boxes[i]);
+    }
+    if (kept.empty()) continue;
+    double* to =
+        result.span<double>().data() + image * params.post_nms_top_n * 5;
+    for (int64_t i = 0; i < params.post_nms_top_n; ++i) {
+      *to++ = static_cast<double>(image);
+      to = std::copy_n(kept[static_cast<size_t>(i) % kept.size()]->corners, 4,
+                       to);
+    }
+  }
+  return internal::Convert(kKernel, std::move(result).Freeze(), scores.dtype());
+}
+
 absl::StatusOr<Tensor> Reorg(const Tensor& x, int64_t stride) {
   constexpr absl::string_view kKernel = "yolo_reorg";
   if (x.rank() != 4 || stride <= 0 || stride > (int64_t{1} << 20)) {

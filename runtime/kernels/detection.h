@@ -98,6 +98,44 @@ absl::StatusOr<SuppressedBoxes> SuppressBoxes(const Tensor& boxes,
                                               const Tensor& indices,
                                               const SuppressionParams& params);
 
+struct ClassSuppressionParams {
+  int64_t max_detections_per_class = 0;
+  int64_t max_detections = 0;
+  int64_t num_classes = 0;  // the last ones; those before are background
+  double iou_threshold = 0;
+  double score_threshold = 0;
+};
+struct Detections {
+  Tensor boxes;    // float32 (images, max_detections, 4)
+  Tensor classes;  // float32 (images, max_detections)
+  Tensor scores;   // float32 (images, max_detections)
+  Tensor count;    // int32 (images); behind them there are zeros
+};
+// The best boxes of all classes, highest score first, after those of each class
+// that overlap a better one of it have been left out. `boxes` (images, boxes,
+// 4) are top, left, bottom, right; `scores` (images, boxes, classes).
+absl::StatusOr<Detections> SuppressByClass(
+    const Tensor& boxes, const Tensor& scores,
+    const ClassSuppressionParams& params);
+
+struct ProposalParams {
+  std::vector<double> scales;
+  std::vector<double> ratios;
+  int64_t feature_stride = 16;   // elements of the image between anchors
+  double threshold = 0.7;        // boxes that overlap more are left out
+  int64_t pre_nms_top_n = 6000;  // boxes that are considered; all if not > 0
+  int64_t post_nms_top_n = 300;
+  int64_t min_size = 16;  // of a box, before the scale of its image
+  bool iou_loss = false;  // deltas are added to corners
+};
+// Rows of the image and the box left, top, right, bottom: the best boxes
+// without overlaps, repeated if they are too few. `scores` (images, 2 *
+// anchors, H, W), background first, `deltas` (images, 4 * anchors, H, W),
+// `images` (images, 3) rows of height, width and scale.
+absl::StatusOr<Tensor> Propose(const Tensor& scores, const Tensor& deltas,
+                               const Tensor& images,
+                               const ProposalParams& params);
+
 // Blocks of `stride` by `stride` elements of `x` (NCHW) as channels, in the
 // order of Darknet.
 absl::StatusOr<Tensor> Reorg(const Tensor& x, int64_t stride);

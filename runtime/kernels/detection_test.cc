@@ -111,5 +111,82 @@ TEST(DetectionTest, Reorganizes) {
                     "no multiple"));
 }
 
+TEST(SuppressByClassTest, BestBoxesOfAllClasses) {
+  // The second box overlaps the first by 9 / 11 of their union, the third is
+  // elsewhere, the fourth is empty.
+  const Tensor boxes = MakeFloat(
+      {1, 4, 4}, {0, 0, 1, 1, 0, 0.1, 1, 1.1, 2, 2, 3, 3, 5, 5, 5, 5});
+  // Background and two classes.
+  const Tensor scores = MakeFloat({1, 4, 3}, {1, 0.8, 0.2,   //
+                                              1, 0.9, 0.3,   //
+                                              1, 0.7, 0.95,  //
+                                              1, 0.1, 0.6});
+  ClassSuppressionParams params = {.max_detections_per_class = 3,
+                                   .max_detections = 5,
+                                   .num_classes = 2,
+                                   .iou_threshold = 0.5,
+                                   .score_threshold = 0.25};
+  absl::StatusOr<Detections> found = SuppressByClass(boxes, scores, params);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(Matches(Ok(found->boxes), kFloat, {1, 5, 4},
+                      {2, 2, 3, 3, 0, 0.1, 1, 1.1, 2, 2, 3, 3,  //
+                       5, 5, 5, 5, 0, 0.1, 1, 1.1}));
+  EXPECT_TRUE(Matches(Ok(found->classes), kFloat, {1, 5}, {1, 0, 0, 1, 1}));
+  EXPECT_TRUE(
+      Matches(Ok(found->scores), kFloat, {1, 5}, {0.95, 0.9, 0.7, 0.6, 0.3}));
+  EXPECT_TRUE(Matches(Ok(found->count), kInt32, {1}, {5}));
+
+  params.max_detections_per_class = 1;
+  params.iou_threshold = 0.9;
+  found = SuppressByClass(boxes, scores, params);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(Matches(Ok(found->scores), kFloat, {1, 5}, {0.95, 0.9, 0, 0, 0}));
+  EXPECT_TRUE(Matches(Ok(found->count), kInt32, {1}, {2}));
+
+  params.num_classes = 4;
+  EXPECT_TRUE(Fails(SuppressByClass(boxes, scores, params).status(),
+                    "regular_non_max_suppression", "4 of 3 classes"));
+  EXPECT_TRUE(
+      Fails(SuppressByClass(boxes, MakeFloat({1, 1, 1}, {0}), params).status(),
+            "regular_non_max_suppression", "do not fit"));
+}
+
+// The values that the reference's own test expects.
+TEST(ProposeTest, BoxesOfAnchors) {
+  const Tensor scores =
+      MakeFloat({1, 2, 3, 3}, {0.3, 0.6, 0.2, 0.4, 0.7, 0.5, 0.1, 0.4, 0.3,  //
+                               0.7, 0.5, 0.3, 0.6, 0.4, 0.8, 0.9, 0.2, 0.5});
+  const Tensor deltas =
+      MakeFloat({1, 4, 3, 3}, {0.5, 1.0, 0.6, 0.8, 1.2, 2.0, 0.9, 1.0, 0.8,  //
+                               0.5, 1.0, 0.7, 0.8, 1.2, 1.6, 2.1, 1.5, 0.7,  //
+                               1.0, 0.5, 0.7, 1.5, 0.9, 1.6, 1.4, 1.5, 0.8,  //
+                               1.0, 0.5, 0.6, 1.5, 0.9, 2.0, 1.8, 1.0, 0.9});
+  const Tensor images = MakeFloat({1, 3}, {48, 48, 1});
+  ProposalParams params = {.scales = {0.5},
+                           .ratios = {0.5},
+                           .pre_nms_top_n = 200,
+                           .post_nms_top_n = 4};
+  EXPECT_TRUE(Matches(Propose(scores, deltas, images, params), kFloat, {4, 5},
+                      {0, 0,         2.8451548, 28.38012, 18.154846,  //
+                       0, 0,         15.354933, 41.96971, 41.245064,  //
+                       0, 18.019852, 1.0538368, 51.98015, 25.946163,  //
+                       0, 27.320923, -1.266357, 55.0,     24.666357}));
+  params.iou_loss = true;
+  EXPECT_TRUE(Matches(Propose(scores, deltas, images, params), kFloat, {4, 5},
+                      {0, -5.25,     -2.5,       21.75, 19.0,  //
+                       0, 11.25,     -2.0,       37.25, 18.5,  //
+                       0, 26.849998, -2.3000002, 53.45, 18.6,  //
+                       0, -4.95,     13.799999,  22.25, 35.5}));
+  // Of one box the others are repetitions.
+  params.pre_nms_top_n = 1;
+  params.post_nms_top_n = 2;
+  EXPECT_TRUE(Matches(Propose(scores, deltas, images, params), kFloat, {2, 5},
+                      {0, -5.25, -2.5, 21.75, 19.0,  //
+                       0, -5.25, -2.5, 21.75, 19.0}));
+  params.scales = {1, 2};
+  EXPECT_TRUE(Fails(Propose(scores, deltas, images, params).status(),
+                    "proposal", "2 anchors"));
+}
+
 }  // namespace
 }  // namespace baton::kernels

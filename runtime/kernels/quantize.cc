@@ -58,6 +58,8 @@ absl::StatusOr<Channels> ChannelsOf(absl::string_view kernel, const Tensor& x,
 // Calls fn(element, channel) for all elements.
 template <typename Fn>
 void ForEach(const AxisView& view, const Fn& fn) {
+  // Extents of 0 do not bound the others.
+  if (view.extent == 0 || view.inner == 0) return;
   int64_t i = 0;
   for (int64_t outer = 0; outer < view.outer; ++outer) {
     for (int64_t channel = 0; channel < view.extent; ++channel) {
@@ -207,6 +209,121 @@ absl::StatusOr<Tensor> Requantize(const Tensor& x, const Quantization& from,
     out[i] = std::min(std::max(value + new_zero_point, range.low), range.high);
   });
   return Convert(kKernel, std::move(result).Freeze(), params.dtype);
+}
+
+namespace {
+
+// fn(element, scale, zero point) for every element, in the type of `x`.
+template <typename Fn>
+absl::StatusOr<Tensor> Simulate(absl::string_view kernel, const Tensor& x,
+                                const Quantization& q, const Fn& fn) {
+  if (!x.dtype().is_float()) {
+    return internal::UnsupportedDType(kernel, x.dtype());
+  }
+  const int64_t scales = q.scale.num_elements();
+  const int64_t zero_points = q.zero_point.num_elements();
+  if (scales == 0 || zero_points == 0) {
+    return Error(kernel, "there is no scale or no zero point");
+  }
+  AxisView view = {1, 1, x.num_elements()};
+  if (x.rank() > 0) {
+    BATON_ASSIGN_OR_RETURN(const int axis,
+                           internal::NormalizeAxis(kernel, q.axis, x.rank()));
+    view = internal::ViewAround(x.shape(), axis);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Float(64), x.shape()));
+  const absl::Span<double> out = result.span<double>();
+  ForEach(view, [&](int64_t i, int64_t channel) {
+    out[i] = fn(x.AtAsDouble(i), q.scale.AtAsDouble(channel % scales),
+                q.zero_point.AtAsDouble(channel % zero_points));
+  });
+  return Convert(kernel, std::move(result).Freeze(), x.dtype());
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> SimulatedQuantize(const Tensor& x, const Quantization& q,
+                                         DType dtype) {
+  constexpr absl::string_view kKernel = "simulated_quantize";
+  BATON_ASSIGN_OR_RETURN(const Range range, RangeOf(kKernel, dtype));
+  return Simulate(kKernel, x, q, [&](double x, double scale, double zero) {
+    const double steps =
+        std::nearbyint(static_cast<float>(x) / static_cast<float>(scale)) +
+        zero;
+    return std::max(std::min(steps, static_cast<double>(range.high)),
+                    static_cast<double>(range.low));
+  });
+}
+
+absl::StatusOr<Tensor> SimulatedDequantize(const Tensor& x,
+                                           const Quantization& q) {
+  return Simulate(
+      "simulated_dequantize", x, q,
+      [](double x, double scale, double zero) { return (x - zero) * scale; });
+}
+
+absl::StatusOr<Tensor> ShiftSoftmax(const Tensor& x, double scale,
+                                    int64_t axis) {
+  constexpr absl::string_view kKernel = "softmax";
+  if (!x.dtype().is_integral() || x.dtype().is_bool()) {
+    return internal::UnsupportedDType(kKernel, x.dtype());
+  }
+  if (!(scale > 0 && scale <= 1)) {
+    return Error(kKernel, "the scale ", scale, " is not in (0, 1]");
+  }
+  BATON_ASSIGN_OR_RETURN(const int normalized,
+                         internal::NormalizeAxis(kKernel, axis, x.rank()));
+  const AxisView view = internal::ViewAround(x.shape(), normalized);
+  const float steps = std::round(1.0f / static_cast<float>(scale));
+  const int64_t one =
+      std::min(static_cast<int64_t>(std::min(steps, 4e9f)), int64_t{INT32_MAX});
+  const auto wrapped = [](int64_t x) {
+    return static_cast<int64_t>(static_cast<int32_t>(x));
+  };
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Int(32), x.shape()));
+  if (x.num_elements() == 0) return std::move(result).Freeze();
+  const absl::Span<int32_t> out = result.span<int32_t>();
+  // exp(x) is about power * 2^-quotient / one.
+  std::vector<int64_t> quotients(static_cast<size_t>(view.extent));
+  std::vector<int64_t> powers(static_cast<size_t>(view.extent));
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
+    for (int64_t inner = 0; inner < view.inner; ++inner) {
+      const auto at = [&](int64_t i) {
+        return (outer * view.extent + i) * view.inner + inner;
+      };
+      int64_t largest = INT64_MIN;
+      for (int64_t i = 0; i < view.extent; ++i) {
+        largest = std::max(largest, wrapped(x.AtAsInt64(at(i))));
+      }
+      int64_t max_quotient = 0;
+      for (int64_t i = 0; i < view.extent; ++i) {
+        const int64_t less = wrapped(wrapped(x.AtAsInt64(at(i))) - largest);
+        const int64_t log2 = wrapped(less + (less >> 1) - (less >> 4));
+        quotients[i] = std::clamp<int64_t>(log2 / -one, 0, 20);
+        powers[i] = wrapped(((log2 + quotients[i] * one) >> 1) + one);
+        max_quotient = std::max(max_quotient, quotients[i]);
+      }
+      int64_t sum = 0;
+      for (int64_t i = 0; i < view.extent; ++i) {
+        powers[i] =
+            wrapped(powers[i] * (int64_t{1} << (max_quotient - quotients[i])));
+        sum = wrapped(sum + powers[i]);
+      }
+      if (sum == 0) {
+        return Error(kKernel, "the exponentials overflow");
+      }
+      for (int64_t i = 0; i < view.extent; ++i) {
+        constexpr int kSumBits = 30;
+        constexpr int kBits = 7;
+        out[at(i)] = static_cast<int32_t>(
+            wrapped((int64_t{1} << kSumBits) / sum * powers[i]) >>
+            (kSumBits - kBits));
+      }
+    }
+  }
+  return std::move(result).Freeze();
 }
 
 }  // namespace baton::kernels

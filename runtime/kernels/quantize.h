@@ -45,6 +45,21 @@ absl::StatusOr<Tensor> Requantize(const Tensor& x, const Quantization& from,
                                   const Quantization& to,
                                   const RequantizeParams& params);
 
+// round(x / scale) + zero_point limited to the range of `dtype`, as numbers of
+// the type of `x` (floating point). Scales and zero points repeat along the
+// axis. A scale of 0 and NaN go to the limits as in IEEE arithmetic.
+absl::StatusOr<Tensor> SimulatedQuantize(const Tensor& x, const Quantization& q,
+                                         DType dtype);
+// (x - zero_point) * scale, likewise.
+absl::StatusOr<Tensor> SimulatedDequantize(const Tensor& x,
+                                           const Quantization& q);
+
+// The softmax along `axis` of integers in steps of `scale`, in (0, 1], as int32
+// in steps of 1 / 128. Integer arithmetic: I-BERT's algorithm with shifts for
+// exponentials (algorithm 1 of arXiv:2207.01405), in 32 bits, which wrap.
+absl::StatusOr<Tensor> ShiftSoftmax(const Tensor& x, double scale,
+                                    int64_t axis);
+
 }  // namespace baton::kernels
 
 #endif  // BATON_RUNTIME_KERNELS_QUANTIZE_H_

@@ -70,5 +70,32 @@ TEST(RequantizeTest, ScalesInFixedPoint) {
                     "requantize"));
 }
 
+TEST(ShiftSoftmaxTest, SharesOf128) {
+  EXPECT_TRUE(Matches(
+      ShiftSoftmax(Make(kInt32, {2, 4}, {8, 18, -32, -2, 3, 3, 3, 3}), 0.1, 1),
+      kInt32, {2, 4}, {32, 82, 0, 12, 31, 31, 31, 31}));
+  EXPECT_TRUE(Matches(ShiftSoftmax(Make(kInt32, {2, 2}, {0, 5, 0, 5}), 0.1, 0),
+                      kInt32, {2, 2}, {63, 63, 63, 63}));
+  EXPECT_TRUE(Fails(ShiftSoftmax(Make(kInt32, {1}, {0}), 1.5, 0).status(),
+                    "softmax", "the scale 1.5"));
+  EXPECT_TRUE(Fails(ShiftSoftmax(Make(kInt32, {1}, {0}), 0.5, 1).status(),
+                    "softmax", "axis"));
+}
+
+TEST(SimulatedQuantizeTest, StaysInFloatingPoint) {
+  const Tensor x = MakeFloat({2, 2}, {0.25, 1000, -0.25, -1000});
+  EXPECT_TRUE(Matches(SimulatedQuantize(x, Scalar(0.5, 1), kInt8),
+                      DType::Float(32), {2, 2}, {1, 127, 1, -128}));
+  Quantization by_channel = {MakeFloat({2}, {0.5, 10}),
+                             Make(kInt32, {2}, {1, 2}), 1};
+  EXPECT_TRUE(Matches(SimulatedQuantize(x, by_channel, DType::UInt(8)),
+                      DType::Float(32), {2, 2}, {1, 102, 1, 0}));
+  EXPECT_TRUE(Matches(SimulatedDequantize(x, by_channel), DType::Float(32),
+                      {2, 2}, {-0.375, 9980, -0.625, -10020}));
+  by_channel.axis = 2;
+  EXPECT_TRUE(Fails(SimulatedDequantize(x, by_channel).status(),
+                    "simulated_dequantize", "axis"));
+}
+
 }  // namespace
 }  // namespace baton::kernels

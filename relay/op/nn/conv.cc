@@ -30,7 +30,9 @@
 #include "baton/relay/op/window_math.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/bitserial.h"
 #include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/kernels/deformable_conv.h"
 #include "baton/runtime/kernels/gradients.h"
 #include "baton/runtime/kernels/layout.h"
 
@@ -632,6 +634,58 @@ absl::StatusOr<Tensor> ConvolveBlocked(const Conv2DAttrs& attrs,
       attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
 }
 
+absl::StatusOr<Tensor> ConvolveDeformable(const DeformableConv2DAttrs& attrs,
+                                          absl::Span<const Value> args) {
+  kernels::DeformableConv2dParams params;
+  BATON_RETURN_IF_ERROR(SetConvParams<2>(attrs, params));
+  params.deformable_groups = attrs.deformable_groups;
+  return kernels::DeformableConv2d(args[0].tensor(), args[1].tensor(),
+                                   args[2].tensor(), params);
+}
+
+absl::StatusOr<Tensor> ComputeBitPack(const BitPackAttrs& attrs,
+                                      absl::Span<const Value> args) {
+  return kernels::BitPack(args[0].tensor(), {attrs.bits, attrs.pack_axis,
+                                             attrs.bit_axis, attrs.pack_type});
+}
+
+absl::StatusOr<Tensor> ComputeBitserialDense(const BinaryDenseAttrs& attrs,
+                                             absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  return kernels::BitserialDense(
+      data, args[1].tensor(),
+      {attrs.data_bits, attrs.weight_bits, attrs.pack_dtype,
+       attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype,
+       attrs.unipolar});
+}
+
+absl::StatusOr<Tensor> ConvolveBitserial(const BinaryConv2DAttrs& attrs,
+                                         absl::Span<const Value> args) {
+  kernels::BitserialConvParams params;
+  params.data_bits = attrs.activation_bits;
+  params.weight_bits = attrs.weight_bits;
+  params.pack_dtype = attrs.pack_dtype;
+  params.out_dtype = attrs.out_dtype;
+  params.signed_weights = attrs.unipolar;
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
+  BATON_RETURN_IF_ERROR(CopyPadding<2>(attrs.padding, params.padding));
+  Tensor weight = args[1].tensor();
+  if (weight.rank() != 5) {
+    BATON_ASSIGN_OR_RETURN(
+        weight, kernels::LayoutTransform(weight, attrs.kernel_layout, "OIHW"));
+  } else if (attrs.kernel_layout == "HWIO") {
+    // The bits of a packed weight are its last axis in both layouts.
+    BATON_ASSIGN_OR_RETURN(weight, kernels::Transpose(weight, {3, 2, 0, 1, 4}));
+  } else if (attrs.kernel_layout != "OIHW") {
+    return absl::UnimplementedError(
+        absl::StrCat("a packed weight in ", attrs.kernel_layout));
+  }
+  return kernels::InLayout(
+      args[0].tensor(), attrs.data_layout, "NCHW", [&](const Tensor& data) {
+        return kernels::BitserialConv2d(data, weight, params);
+      });
+}
+
 // Layout rules.
 
 std::optional<InferredLayouts> InferDeformableConv2DLayouts(
@@ -849,7 +903,8 @@ BATON_REGISTER_OP("nn.deformable_conv2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D});
+         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D})
+    .Set(Kernels(), KernelWith<DeformableConv2DAttrs, ConvolveDeformable>);
 
 BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Describe("The gradient of nn.conv2d with respect to its weight.")
@@ -938,7 +993,8 @@ BATON_REGISTER_OP("nn.bitpack")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<BitPackAttrs>()
     .TypeRelation(BitPackRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<BitPackAttrs, ComputeBitPack>);
 
 BATON_REGISTER_OP("nn.bitserial_conv2d")
     .Describe("Convolution of elements of few bits.")
@@ -946,14 +1002,16 @@ BATON_REGISTER_OP("nn.bitserial_conv2d")
     .TakesAttrs<BinaryConv2DAttrs>()
     .TypeRelation(BinaryConv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts);
+    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts)
+    .Set(Kernels(), KernelWith<BinaryConv2DAttrs, ConvolveBitserial>);
 
 BATON_REGISTER_OP("nn.bitserial_dense")
     .Describe("A dense layer of elements of few bits.")
     .Arguments({{"data", "The input."}, {"weight", "The weight."}})
     .TakesAttrs<BinaryDenseAttrs>()
     .TypeRelation(BinaryDenseRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<BinaryDenseAttrs, ComputeBitserialDense>);
 
 }  // namespace
 

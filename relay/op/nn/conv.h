@@ -352,7 +352,7 @@ struct BinaryConv2DAttrs {
     v("out_dtype", &BinaryConv2DAttrs::out_dtype,
       "Element type of the result; that of the data if unset.");
     v("unipolar", &BinaryConv2DAttrs::unipolar,
-      "Whether bits stand for 0 and 1 rather than -1 and 1.");
+      "Whether bits of the weight stand for -1 and 1 rather than 0 and 1.");
   }
 };
 
@@ -376,7 +376,7 @@ struct BinaryDenseAttrs {
     v("out_dtype", &BinaryDenseAttrs::out_dtype,
       "Element type of the result; that of the data if unset.");
     v("unipolar", &BinaryDenseAttrs::unipolar,
-      "Whether bits stand for 0 and 1 rather than -1 and 1.");
+      "Whether bits of the weight stand for -1 and 1 rather than 0 and 1.");
   }
 };
 

@@ -32,6 +32,7 @@
 #include "baton/relay/op/window_math.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/kernels/correlation.h"
 #include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/rearrange.h"
 #include "baton/runtime/kernels/resize.h"
@@ -362,6 +363,18 @@ absl::StatusOr<Tensor> BatchToSpaceNd(const BatchToSpaceNDAttrs& attrs,
                                  attrs.crops);
 }
 
+absl::StatusOr<Tensor> ComputeCorrelation(const CorrelationAttrs& attrs,
+                                          absl::Span<const Value> args) {
+  kernels::CorrelationParams params;
+  params.kernel_size = attrs.kernel_size;
+  params.max_displacement = attrs.max_displacement;
+  params.stride1 = attrs.stride1;
+  params.stride2 = attrs.stride2;
+  BATON_RETURN_IF_ERROR(CopyPadding<2>(attrs.padding, params.padding));
+  params.is_multiply = attrs.is_multiply;
+  return kernels::Correlation(args[0].tensor(), args[1].tensor(), params);
+}
+
 // Layout rules.
 
 std::optional<InferredLayouts> InferPadLayouts(const LayoutQuery& query) {
@@ -483,7 +496,8 @@ BATON_REGISTER_OP("nn.correlation")
     .TakesAttrs<CorrelationAttrs>()
     .TypeRelation(CorrelationRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferCorrelationLayouts);
+    .Set(LayoutInferenceRules(), InferCorrelationLayouts)
+    .Set(Kernels(), KernelWith<CorrelationAttrs, ComputeCorrelation>);
 
 absl::StatusOr<Type> BatchFlattenRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);

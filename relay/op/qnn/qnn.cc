@@ -568,6 +568,7 @@ BATON_REGISTER_OP("qnn.simulated_quantize")
     .TakesAttrs<SimulatedQuantizeAttrs>()
     .TypeRelation(SimulatedRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), QnnSimulatedQuantize)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.simulated_dequantize")
@@ -579,6 +580,7 @@ BATON_REGISTER_OP("qnn.simulated_dequantize")
     .TakesAttrs<SimulatedQuantizeAttrs>()
     .TypeRelation(SimulatedRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
+    .Set(Kernels(), QnnSimulatedDequantize)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("relay.op.annotation.simulated_quantize")
@@ -622,6 +624,7 @@ BATON_REGISTER_OP("qnn.contrib_dense_pack")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferQnnDensePackLayouts)
+    .Set(Kernels(), QnnProduct)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.batch_matmul")
@@ -684,6 +687,7 @@ BATON_REGISTER_OP("qnn.avg_pool2d")
     .TakesAttrs<AvgPool2DAttrs>()
     .TypeRelation(QnnAvgPool2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), QnnAvgPool2D)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.concatenate")
@@ -776,7 +780,8 @@ OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
         .Set(Kernels(), QnnLeakyRelu),
     QnnUnary("qnn.softmax", "nn.softmax of quantized tensors.")
         .TakesAttrs<SoftmaxAttrs>()
-        .TypeRelation(QnnUnaryRel</*kSignedOnly=*/true>),
+        .TypeRelation(QnnUnaryRel</*kSignedOnly=*/true>)
+        .Set(Kernels(), QnnSoftmax),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -87,17 +89,43 @@ absl::StatusOr<Value> Sum(const CallNode& call, absl::Span<const Value> args) {
   return Value(std::move(sum));
 }
 
-}  // namespace
+// `qnn.dense` without its quantization is `nn.dense`.
+std::string UnquantizedName(const CallNode& call) {
+  return absl::StrCat("nn.", absl::StripPrefix(call.op_node()->name(), "qnn."));
+}
 
-absl::StatusOr<Value> QnnProduct(const CallNode& call,
-                                 absl::Span<const Value> args) {
-  const std::string name =
-      absl::StrCat("nn.", absl::StripPrefix(call.op_node()->name(), "qnn."));
+absl::StatusOr<KernelFn> KernelOf(absl::string_view name) {
   const Op op = Op::Find(name);
   const auto* kernel = op.defined() ? Kernels().Get(*op) : nullptr;
   if (kernel == nullptr) {
     return absl::UnimplementedError(absl::StrCat(name, " has no kernel"));
   }
+  return *kernel;
+}
+
+// The element type that a code stands for in simulated quantization.
+absl::StatusOr<std::optional<DType>> SimulatedDType(const Tensor& code) {
+  if (code.num_elements() != 1) {
+    return absl::InvalidArgumentError("the code of the type is no scalar");
+  }
+  switch (code.AtAsInt64(0)) {
+    case 1:
+      return std::optional(DType::Int(8));
+    case 2:
+      return std::optional(DType::UInt(8));
+    case 3:
+      return std::optional(kInt32);
+    default:
+      return std::optional<DType>();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Value> QnnProduct(const CallNode& call,
+                                 absl::Span<const Value> args) {
+  const std::string name = UnquantizedName(call);
+  BATON_ASSIGN_OR_RETURN(const KernelFn kernel, KernelOf(name));
   const TensorTypeNode* type = call.tensor_type();
   const DType dtype =
       type != nullptr && type->dtype().bits() == 64 ? DType::Int(64) : kInt32;
@@ -110,7 +138,7 @@ absl::StatusOr<Value> QnnProduct(const CallNode& call,
     operands[i] = Value(std::move(shifted));
   }
   // Both operators have the same attributes.
-  return (*kernel)(call, operands);
+  return kernel(call, operands);
 }
 
 absl::StatusOr<Value> QnnAdd(const CallNode& call,
@@ -188,6 +216,71 @@ absl::StatusOr<Value> QnnLeakyRelu(const CallNode& call,
   const double alpha = AttrsOrDefaults<LeakyReluAttrs>(call.attrs()).alpha;
   return QnnUnary(
       [alpha](const Tensor& x) { return kernels::LeakyRelu(x, alpha); }, args);
+}
+
+absl::StatusOr<Value> QnnAvgPool2D(const CallNode& call,
+                                   absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const KernelFn kernel,
+                         KernelOf(UnquantizedName(call)));
+  const Tensor& x = args[0].tensor();
+  kernels::RequantizeParams params;
+  params.dtype = kInt32;
+  BATON_ASSIGN_OR_RETURN(
+      Tensor wide,
+      kernels::Requantize(x, {args[1].tensor(), args[2].tensor()},
+                          {args[3].tensor(), args[4].tensor()}, params));
+  const Value operand(std::move(wide));
+  BATON_ASSIGN_OR_RETURN(const Value mean, kernel(call, {operand}));
+  BATON_ASSIGN_OR_RETURN(Tensor result, Narrowed(mean.tensor(), x.dtype()));
+  return Value(std::move(result));
+}
+
+absl::StatusOr<Value> QnnSoftmax(const CallNode& call,
+                                 absl::Span<const Value> args) {
+  const Tensor& x = args[0].tensor();
+  BATON_ASSIGN_OR_RETURN(const Tensor shifted,
+                         Shifted(x, args[2].tensor(), kInt32));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor shares,
+      kernels::ShiftSoftmax(shifted, args[1].tensor().AtAsDouble(0),
+                            AttrsOrDefaults<SoftmaxAttrs>(call.attrs()).axis));
+  kernels::RequantizeParams params;
+  params.dtype = x.dtype();
+  BATON_ASSIGN_OR_RETURN(
+      Tensor result,
+      kernels::Requantize(
+          shares, {Tensor::Scalar(1.0f / 128), Tensor::Scalar(int32_t{0})},
+          {args[3].tensor(), args[4].tensor()}, params));
+  return Value(std::move(result));
+}
+
+absl::StatusOr<Value> QnnSimulatedQuantize(const CallNode& call,
+                                           absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const std::optional<DType> dtype,
+                         SimulatedDType(args[1].tensor()));
+  if (!dtype.has_value()) return args[0];
+  BATON_ASSIGN_OR_RETURN(
+      Tensor result,
+      kernels::SimulatedQuantize(
+          args[0].tensor(),
+          {args[2].tensor(), args[3].tensor(),
+           AttrsOrDefaults<SimulatedQuantizeAttrs>(call.attrs()).axis},
+          *dtype));
+  return Value(std::move(result));
+}
+
+absl::StatusOr<Value> QnnSimulatedDequantize(const CallNode& call,
+                                             absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const std::optional<DType> dtype,
+                         SimulatedDType(args[1].tensor()));
+  if (!dtype.has_value()) return args[0];
+  BATON_ASSIGN_OR_RETURN(
+      Tensor result,
+      kernels::SimulatedDequantize(
+          args[0].tensor(),
+          {args[2].tensor(), args[3].tensor(),
+           AttrsOrDefaults<SimulatedQuantizeAttrs>(call.attrs()).axis}));
+  return Value(std::move(result));
 }
 
 }  // namespace baton::relay

@@ -13,9 +13,9 @@
 
 namespace baton::relay {
 
-// qnn.dense, qnn.batch_matmul, qnn.conv2d and qnn.conv2d_transpose: the
-// unquantized operator on the integers minus their zero points. Both zero
-// points must be scalars.
+// qnn.dense, qnn.contrib_dense_pack, qnn.batch_matmul, qnn.conv2d and
+// qnn.conv2d_transpose: the unquantized operator on the integers minus their
+// zero points. Both zero points must be scalars.
 absl::StatusOr<Value> QnnProduct(const CallNode& call,
                                  absl::Span<const Value> args);
 
@@ -44,6 +44,21 @@ absl::StatusOr<Value> QnnUnaryKernel(const CallNode& /*call*/,
 
 absl::StatusOr<Value> QnnLeakyRelu(const CallNode& call,
                                    absl::Span<const Value> args);
+
+// The mean of the elements in the quantization of the result.
+absl::StatusOr<Value> QnnAvgPool2D(const CallNode& call,
+                                   absl::Span<const Value> args);
+
+// In integer arithmetic; the scale of the argument must be in (0, 1].
+absl::StatusOr<Value> QnnSoftmax(const CallNode& call,
+                                 absl::Span<const Value> args);
+
+// The second argument is the code of an element type: 1 for int8, 2 for uint8,
+// 3 for int32. With any other the data is the result.
+absl::StatusOr<Value> QnnSimulatedQuantize(const CallNode& call,
+                                           absl::Span<const Value> args);
+absl::StatusOr<Value> QnnSimulatedDequantize(const CallNode& call,
+                                             absl::Span<const Value> args);
 
 }  // namespace baton::relay
 

@@ -284,6 +284,36 @@ absl::StatusOr<Tensor> ComputeRegions(const A& attrs,
                            });
 }
 
+absl::StatusOr<Value> ComputeRegularNonMaxSuppression(
+    const CallNode& call, absl::Span<const Value> args) {
+  const auto& attrs =
+      AttrsOrDefaults<RegularNonMaximumSuppressionAttrs>(call.attrs());
+  BATON_ASSIGN_OR_RETURN(
+      kernels::Detections found,
+      kernels::SuppressByClass(
+          args[0].tensor(), args[1].tensor(),
+          {.max_detections_per_class = attrs.max_detections_per_class,
+           .max_detections = attrs.max_detections,
+           .num_classes = attrs.num_classes,
+           .iou_threshold = attrs.iou_threshold,
+           .score_threshold = attrs.score_threshold}));
+  return Value::MakeTuple({std::move(found.boxes), std::move(found.classes),
+                           std::move(found.scores), std::move(found.count)});
+}
+
+absl::StatusOr<Tensor> ComputeProposal(const ProposalAttrs& attrs,
+                                       absl::Span<const Value> args) {
+  return kernels::Propose(args[0].tensor(), args[1].tensor(), args[2].tensor(),
+                          {.scales = attrs.scales,
+                           .ratios = attrs.ratios,
+                           .feature_stride = attrs.feature_stride,
+                           .threshold = attrs.threshold,
+                           .pre_nms_top_n = attrs.rpn_pre_nms_top_n,
+                           .post_nms_top_n = attrs.rpn_post_nms_top_n,
+                           .min_size = attrs.rpn_min_size,
+                           .iou_loss = attrs.iou_loss});
+}
+
 absl::StatusOr<Tensor> ComputeYoloReorg(const YoloReorgAttrs& attrs,
                                         absl::Span<const Value> args) {
   return kernels::Reorg(args[0].tensor(), attrs.stride);
@@ -345,7 +375,8 @@ BATON_REGISTER_OP("vision.regular_non_max_suppression")
     .Arguments({{"boxes", "The boxes."}, {"scores", "The scores by class."}})
     .TakesAttrs<RegularNonMaximumSuppressionAttrs>()
     .TypeRelation(RegularNonMaxSuppressionRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), ComputeRegularNonMaxSuppression);
 
 BATON_REGISTER_OP("vision.roi_align")
     .Describe("Samples regions of a feature map to one size.")
@@ -379,7 +410,8 @@ BATON_REGISTER_OP("vision.proposal")
                 {"im_info", "Height, width and scale of each image."}})
     .TakesAttrs<ProposalAttrs>()
     .TypeRelation(ProposalRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque);
+    .Set(FusionPatterns(), FusionPattern::kOpaque)
+    .Set(Kernels(), KernelWith<ProposalAttrs, ComputeProposal>);
 
 BATON_REGISTER_OP("vision.yolo_reorg")
     .Describe("Moves blocks of height and width into channels.")

@@ -1,0 +1,31 @@
+// How alike the patches of two feature maps are.
+
+#ifndef BATON_RUNTIME_KERNELS_CORRELATION_H_
+#define BATON_RUNTIME_KERNELS_CORRELATION_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "baton/base/tensor.h"
+
+namespace baton::kernels {
+
+struct CorrelationParams {
+  int64_t kernel_size = 1;  // side of a patch, odd
+  int64_t max_displacement = 1;
+  int64_t stride1 = 1;                  // between patches of the first map
+  int64_t stride2 = 1;                  // between displacements
+  std::array<int64_t, 4> padding = {};  // top, left, bottom, right
+  // Of two elements: their product, or how far they are apart.
+  bool is_multiply = true;
+};
+// For each patch of `x` and each displacement, a channel of the result: the
+// mean over the patch and its channels of what its elements and those of the
+// displaced patch of `y` make. Both are NCHW, of one shape and a floating type.
+absl::StatusOr<Tensor> Correlation(const Tensor& x, const Tensor& y,
+                                   const CorrelationParams& params);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_CORRELATION_H_

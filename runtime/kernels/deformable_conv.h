@@ -1,0 +1,29 @@
+// Convolutions that sample their data at offsets that are data themselves
+// (arXiv:1703.06211).
+
+#ifndef BATON_RUNTIME_KERNELS_DEFORMABLE_CONV_H_
+#define BATON_RUNTIME_KERNELS_DEFORMABLE_CONV_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/kernels/conv.h"
+
+namespace baton::kernels {
+
+struct DeformableConv2dParams : Conv2dParams {
+  int64_t deformable_groups = 1;  // channels of a group share their offsets
+};
+// The convolution of `data` with `kernel`, where each tap reads as far down and
+// right of its place as `offset` says: two channels a tap and deformable group,
+// in the layout of the data, of the spatial size of the result. Between
+// elements it interpolates; outside the data there are zeros.
+absl::StatusOr<Tensor> DeformableConv2d(const Tensor& data,
+                                        const Tensor& offset,
+                                        const Tensor& kernel,
+                                        const DeformableConv2dParams& params);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_DEFORMABLE_CONV_H_
