@@ -175,9 +175,7 @@ struct NoOptions {
 
 Pass FunctionPipeline(std::vector<Pass> passes) {
   PassInfo info{.name = "Function",
-                .doc =
-                    "Runs all of its passes on one function, then on the "
-                    "next.",
+                .doc = kDoc,
                 .always_run = true,
                 .granularity = PassGranularity::kFunction};
   internal::PromiseLike(passes, info);
