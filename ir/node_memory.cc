@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "baton/ir/node_class.h"
+#include "baton/ir/node_counts.h"
 
 namespace baton::internal {
 

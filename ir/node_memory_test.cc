@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
-#include "baton/ir/node_class.h"
+#include "baton/ir/node_counts.h"
 #include "baton/ir/type.h"
 #include "gtest/gtest.h"
 

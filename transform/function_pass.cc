@@ -18,7 +18,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_class.h"
+#include "baton/ir/node_counts.h"
 #include "baton/ir/pass_log.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
