@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,6 +38,7 @@
 #include "baton/benchmarks/instruction_counter.h"
 #include "baton/benchmarks/pass_input.h"
 #include "baton/benchmarks/shapes.h"
+#include "baton/instrument/history_recorder.h"
 #include "baton/ir/module.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/transform/pass.h"
@@ -56,6 +58,9 @@ ABSL_FLAG(std::vector<std::string>, resnet_sizes,
 ABSL_FLAG(double, max_seconds, 10,
           "A pass that took longer is not run on larger programs.");
 ABSL_FLAG(bool, callgrind, false, "Let callgrind collect.");
+ABSL_FLAG(std::string, record, "none",
+          "What a HistoryRecorder records: none, states, origins (and states), "
+          "or all: remarks as well.");
 ABSL_FLAG(bool, run, true,
           "If false, runs nothing, but prints the lines without counts.");
 
@@ -113,7 +118,19 @@ absl::Status Measure(const InstructionCounter* counter, bool in_callgrind,
   const int64_t written_before = silence.bytes();
   const auto start = std::chrono::steady_clock::now();
   absl::Status status;
-  const auto run = [&] { status.Update(pass(input).status()); };
+  const std::string record = absl::GetFlag(FLAGS_record);
+  const auto run = [&] {
+    if (record == "none") {
+      status.Update(pass(input).status());
+      return;
+    }
+    // Its destruction is counted as well: it holds what the passes dropped.
+    const PassContext context(
+        {.opt_level = 3,
+         .instruments = {std::make_shared<HistoryRecorder>(HistoryOptions{
+             .origins = record != "states", .remarks = record == "all"})}});
+    status.Update(context.Run([&] { return pass(input).status(); }));
+  };
   if (in_callgrind) {
     if (!CollectInCallgrind(run)) {
       return absl::UnimplementedError("built without Valgrind's headers");

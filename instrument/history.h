@@ -79,21 +79,11 @@ struct History {
   // The first is what the passes were given.
   std::vector<HistoryState> states;
 
-  // Nodes that were made, and what from, in order; several entries in one run
-  // for one that was made from several. Nodes that are in no state may be dead,
-  // and their addresses those of younger ones: pointers are for comparison, and
-  // Provenance (provenance.h) knows which node is meant.
-  struct Origin {
-    const Node* made;
-    const Node* from;
-  };
-  std::vector<Origin> origins;
-  // The executions that told them, in runs: each the origins from `begin` on.
-  struct OriginRun {
-    int64_t execution;
-    size_t begin;
-  };
-  std::vector<OriginRun> origin_runs;
+  // What nodes were made from; several entries in one run for one that was made
+  // from several. Nodes that are in no state may be dead, and their addresses
+  // those of younger ones: pointers are for comparison, and Provenance
+  // (provenance.h) knows which node is meant.
+  OriginLog origins;
 
   std::vector<Remark> remarks;
   std::vector<HistoryCount> counts;  // by name

@@ -23,6 +23,7 @@
 #include "baton/instrument/history.h"
 #include "baton/instrument/history.pb.h"
 #include "baton/instrument/provenance.h"
+#include "baton/ir/binary_layout.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/expr.h"
@@ -37,24 +38,9 @@ namespace {
 
 constexpr char kMagic[8] = {'\x89', 'B', 'A', 'T', 'H', 'I', 'S', '\n'};
 constexpr uint32_t kVersion = 1;
-constexpr uint64_t kAlignment = 64;
 
-// The file's first bytes, in every version.
-struct Header {
-  char magic[8];
-  uint32_t version;
-  uint32_t zero;
-  uint64_t file_size;
-  uint64_t message_size;
-  uint64_t message_checksum;
-  uint64_t zeros[2];
-  uint64_t checksum;  // of the bytes before it
-};
-static_assert(sizeof(Header) == 64);
-
-uint64_t Align(uint64_t offset) {
-  return (offset + kAlignment - 1) / kAlignment * kAlignment;
-}
+using internal::AlignBinary;
+using internal::BinaryHeader;
 
 // --- Writing -----------------------------------------------------------------
 
@@ -356,8 +342,6 @@ class Reader {
         return Wrong("origins");
       }
       last_execution = origins.execution();
-      result_.origin_runs.push_back(
-          {origins.execution(), result_.origins.size()});
       uint64_t made = 0;
       for (int i = 0; i < origins.made_size(); ++i) {
         made += static_cast<uint64_t>(origins.made(i));
@@ -367,7 +351,8 @@ class Reader {
         if (made_node == nullptr || from_node == nullptr) {
           return Wrong("origins");
         }
-        result_.origins.push_back({made_node, from_node});
+        result_.origins.Add(origins.execution(),
+                            Origin(made_node, from_node, /*is_first=*/false));
       }
     }
     return absl::OkStatus();
@@ -400,15 +385,16 @@ absl::StatusOr<HistoryBytes> WriteHistory(const History& history,
       WriteBinaryModules(modules, {.max_tensor_bytes = options.max_tensor_bytes,
                                    .numbers = &numbers}));
   const std::string message = Writer(history, numbers).Message();
-  Header header = {};
+  BinaryHeader header = {};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.version = kVersion;
   header.message_size = message.size();
   header.message_checksum = Checksum(message);
-  const uint64_t head_size = Align(sizeof(header) + message.size());
+  const uint64_t head_size = AlignBinary(sizeof(header) + message.size());
   header.file_size = head_size + result.modules_.size();
-  header.checksum = Checksum(absl::string_view(
-      reinterpret_cast<const char*>(&header), offsetof(Header, checksum)));
+  header.checksum =
+      Checksum(absl::string_view(reinterpret_cast<const char*>(&header),
+                                 offsetof(BinaryHeader, checksum)));
   auto head = std::make_unique<std::string>(
       reinterpret_cast<const char*>(&header), sizeof(header));
   *head += message;
@@ -435,11 +421,11 @@ absl::StatusOr<History> ReadHistory(absl::string_view bytes,
   if (!IsHistory(bytes)) {
     return error("this is no history; baton-opt --record=FILE writes one");
   }
-  Header header;
+  BinaryHeader header;
   if (bytes.size() < sizeof(header)) return error("the file was cut off");
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.checksum !=
-      Checksum(bytes.substr(0, offsetof(Header, checksum)))) {
+      Checksum(bytes.substr(0, offsetof(BinaryHeader, checksum)))) {
     return error("checksum of the header: the file is damaged");
   }
   if (header.version != kVersion) {
@@ -453,7 +439,7 @@ absl::StatusOr<History> ReadHistory(absl::string_view bytes,
         bytes.size() < header.file_size ? ": it was cut off" : ""));
   }
   if (header.message_size > bytes.size() - sizeof(header) ||
-      Align(sizeof(header) + header.message_size) > bytes.size()) {
+      AlignBinary(sizeof(header) + header.message_size) > bytes.size()) {
     return error("the message goes past the end of the file");
   }
   const absl::string_view message_bytes =
@@ -469,7 +455,7 @@ absl::StatusOr<History> ReadHistory(absl::string_view bytes,
   BATON_ASSIGN_OR_RETURN(
       BinaryModulesContent content,
       ReadBinaryModules(
-          bytes.substr(Align(sizeof(header) + header.message_size)),
+          bytes.substr(AlignBinary(sizeof(header) + header.message_size)),
           std::move(owner), absl::StrCat(name, ": modules")));
   absl::StatusOr<History> history =
       CatchOutOfMemory(name, [&]() -> absl::StatusOr<History> {

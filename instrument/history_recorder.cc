@@ -6,19 +6,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "baton/instrument/history.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
-#include "baton/ir/node_map.h"
 #include "baton/ir/pass_log.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_error.h"
@@ -58,21 +55,17 @@ const History& HistoryRecorder::history(int signal) {
     if (!execution.text.empty()) continue;
     execution.text = passes_[i].ToString().value_or(execution.pass);
   }
-  std::map<std::string, HistoryCount> sorted;
-  for (const auto& [statistic, n] : listener_.log().counts) {
-    const std::string name =
-        absl::StrCat(statistic->pass(), ".", statistic->name());
-    sorted[name] = {name, statistic->doc(), n};
-  }
   history_.counts.clear();
-  for (auto& [name, count] : sorted) {
-    history_.counts.push_back(std::move(count));
+  for (const auto& [name, count] : listener_.CountsByName()) {
+    history_.counts.push_back({name, count.first->doc(), count.second});
   }
   return history_;
 }
 
 void HistoryRecorder::AddRemark(Remark remark) {
-  if (options_.remarks) history_.remarks.push_back(std::move(remark));
+  if (!options_.remarks) return;
+  TakeLog();  // what was told before it
+  history_.remarks.push_back(std::move(remark));
 }
 
 absl::Status HistoryRecorder::EnterPassContext() {
@@ -93,13 +86,15 @@ int HistoryRecorder::StateOf(const IRModule& module) {
     }
     if (states.size() - i > 2 * open_.size() + 2) break;
   }
-  states.push_back({.module = module, .num_origins = history_.origins.size()});
+  states.push_back({.module = module,
+                    .num_origins = history_.origins.size() +
+                                   listener_.log().origins.size()});
   return static_cast<int>(states.size()) - 1;
 }
 
 absl::Status HistoryRecorder::RunBeforePass(const IRModule& module,
                                             const PassExecution& pass) {
-  TakeLog();
+  listener_.log().held.clear();
   uint8_t wanted = 0;
   if (options_.origins) wanted |= internal::LogListener::kOrigins;
   if (options_.remarks) {
@@ -129,11 +124,10 @@ absl::Status HistoryRecorder::RunBeforePass(const IRModule& module,
   return absl::OkStatus();
 }
 
-void HistoryRecorder::End(const PassExecution& /*pass*/,
-                          HistoryExecution::End end) {
+void HistoryRecorder::End(HistoryExecution::End end) {
   const int64_t now = Now() - began_;
   listener_.After();
-  TakeLog();
+  listener_.log().held.clear();
   HistoryExecution& execution = history_.executions[open_.back()];
   open_.pop_back();
   execution.total = now - execution.start;
@@ -143,7 +137,7 @@ void HistoryRecorder::End(const PassExecution& /*pass*/,
 absl::Status HistoryRecorder::RunAfterPass(const IRModule& module,
                                            const PassExecution& pass) {
   HistoryExecution& execution = history_.executions[open_.back()];
-  End(pass, HistoryExecution::End::kDone);
+  End(HistoryExecution::End::kDone);
   const size_t num_states = history_.states.size();
   execution.after = pass.changed() ? StateOf(module) : execution.before;
   if (history_.states.size() != num_states) KeepToBudget();
@@ -151,75 +145,24 @@ absl::Status HistoryRecorder::RunAfterPass(const IRModule& module,
 }
 
 void HistoryRecorder::PassFailed(const IRModule& /*module*/,
-                                 const PassExecution& pass,
+                                 const PassExecution& /*pass*/,
                                  const absl::Status& error) {
   // Which passes it came through is in the history anyway.
   history_.executions[open_.back()].error = OriginalMessage(error);
-  End(pass, HistoryExecution::End::kFailed);
+  End(HistoryExecution::End::kFailed);
 }
 
 void HistoryRecorder::TakeLog() {
   PassLog& log = listener_.log();
-  if (!log.remarks.empty()) {
+  if (history_.remarks.empty()) {
+    history_.remarks = std::move(log.remarks);
+  } else {
     history_.remarks.insert(history_.remarks.end(),
                             std::make_move_iterator(log.remarks.begin()),
                             std::make_move_iterator(log.remarks.end()));
-    log.remarks.clear();
   }
-  if (!log.origins.empty()) TakeOrigins(log);
-}
-
-// Nodes that nobody but the log holds were of use for a moment only: what was
-// made from them comes from what they were made from.
-void HistoryRecorder::TakeOrigins(PassLog& log) {
-  const size_t n = log.origins.size();
-  std::vector<History::Origin> told(n);
-  for (size_t i = 0; i < n; ++i) {
-    auto& [made, from] = log.origins[i];
-    told[i] = {made.get(), from.get()};
-    from = Expr();
-  }
-  NodeSet gone;
-  for (size_t i = n; i-- > 0;) {  // users first
-    Expr& made = log.origins[i].first;
-    if (made->unique()) gone.Insert(made.get());
-    made = Expr();
-  }
-  NodeMap<std::vector<const Node*>> from_of_gone;
-  for (size_t i = 0; i < n && gone.size() > 0; ++i) {
-    if (!gone.Contains(told[i].made)) continue;
-    from_of_gone[told[i].made].push_back(told[i].from);
-  }
-  std::vector<History::Origin>& origins = history_.origins;
-  std::vector<const Node*> pending;
-  size_t i = 0;
-  for (size_t r = 0; r < log.origin_runs.size(); ++r) {
-    history_.origin_runs.push_back(
-        {log.origin_runs[r].execution, origins.size()});
-    const size_t end =
-        r + 1 < log.origin_runs.size() ? log.origin_runs[r + 1].begin : n;
-    for (; i < end; ++i) {
-      if (gone.size() == 0) {
-        origins.push_back(told[i]);
-        continue;
-      }
-      if (gone.Contains(told[i].made)) continue;
-      NodeSet seen;
-      pending = {told[i].from};
-      while (!pending.empty()) {
-        const Node* from = pending.back();
-        pending.pop_back();
-        const std::vector<const Node*>* below = from_of_gone.Find(from);
-        if (below == nullptr) {
-          origins.push_back({told[i].made, from});
-        } else if (seen.Insert(from)) {
-          pending.insert(pending.end(), below->rbegin(), below->rend());
-        }
-      }
-    }
-  }
-  log.origins.clear();
-  log.origin_runs.clear();
+  log.remarks.clear();
+  history_.origins.Append(std::exchange(log.origins, {}));
 }
 
 // What old states hold cannot be more than the process has grown by, which

@@ -57,10 +57,9 @@ class HistoryRecorder final : public PassInstrument {
  private:
   int64_t Now() const;
   int StateOf(const IRModule& module);
-  void End(const PassExecution& pass, HistoryExecution::End end);
+  void End(HistoryExecution::End end);
   // Takes over what the passes have told.
   void TakeLog();
-  void TakeOrigins(PassLog& log);
   void KeepToBudget();
 
   const HistoryOptions options_;

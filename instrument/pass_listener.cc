@@ -1,7 +1,11 @@
 #include "baton/instrument/pass_listener.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "baton/ir/pass_log.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
@@ -46,6 +50,16 @@ void PassListener::After() {
     internal::ListenersChanged();
     return;
   }
+}
+
+std::map<std::string, std::pair<const Statistic*, int64_t>>
+PassListener::CountsByName() const {
+  std::map<std::string, std::pair<const Statistic*, int64_t>> result;
+  for (const auto& [statistic, n] : log_.counts) {
+    result[absl::StrCat(statistic->pass(), ".", statistic->name())] = {
+        statistic, n};
+  }
+  return result;
 }
 
 bool PassListener::IsComplete(const PassExecution& pass) {

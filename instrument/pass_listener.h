@@ -5,7 +5,9 @@
 #define BATON_INSTRUMENT_PASS_LISTENER_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/ir/pass_log.h"
@@ -33,6 +35,9 @@ class PassListener {
   // What was collected; the instrument may take entries out.
   PassLog& log() { return log_; }
   const PassLog& log() const { return log_; }
+  // What its statistics counted, by name: `FuseOps.groups`.
+  std::map<std::string, std::pair<const Statistic*, int64_t>> CountsByName()
+      const;
 
  private:
   struct Saved {

@@ -59,7 +59,7 @@ Provenance::Provenance(const History& history)
   }
   earlier_.resize(history.origins.size());
   for (size_t i = 0; i < history.origins.size(); ++i) {
-    uint32_t& last = last_[history.origins[i].made];
+    uint32_t& last = last_[history.origins[i].made()];
     earlier_[i] = last;
     last = static_cast<uint32_t>(i) + 1;
   }
@@ -106,12 +106,12 @@ size_t Provenance::LimitOf(int state) const {
   return std::min(history_.states[state].num_origins, history_.origins.size());
 }
 
-const History::OriginRun& Provenance::RunOf(int64_t i) const {
-  const auto after =
-      std::upper_bound(history_.origin_runs.begin(), history_.origin_runs.end(),
-                       i, [](int64_t at, const History::OriginRun& run) {
-                         return at < static_cast<int64_t>(run.begin);
-                       });
+const OriginLog::Run& Provenance::RunOf(int64_t i) const {
+  const std::vector<OriginLog::Run>& runs = history_.origins.runs();
+  const auto after = std::upper_bound(
+      runs.begin(), runs.end(), i, [](int64_t at, const OriginLog::Run& run) {
+        return at < static_cast<int64_t>(run.begin);
+      });
   return *(after - 1);
 }
 
@@ -142,8 +142,12 @@ bool Provenance::WasOfState(const Node* node, int64_t i, int state) const {
   // It came to a state later: this very node, if it had been made already, and
   // none was made there since.
   const int64_t before = LastBefore(node, static_cast<size_t>(i));
-  return before >= static_cast<int64_t>(states_[state].since) &&
-         before == LastBefore(node, LimitOf(first));
+  if (before < static_cast<int64_t>(states_[state].since)) return false;
+  for (int64_t later = LastBefore(node, LimitOf(first)); later > before;
+       later = int64_t{earlier_[later]} - 1) {
+    if (history_.origins[later].is_first()) return false;
+  }
+  return true;
 }
 
 std::vector<const ExprNode*> Provenance::FromOf(int64_t origin,
@@ -160,17 +164,18 @@ std::vector<const ExprNode*> Provenance::FromOf(int64_t origin,
     pending.pop_back();
     if (!seen.insert(i).second) continue;
     const auto begin = static_cast<int64_t>(RunOf(i).begin);
-    const Node* made = history_.origins[i].made;
+    const Node* made = history_.origins[i].made();
     for (; i >= begin; i = int64_t{earlier_[i]} - 1) {
-      const Node* from = history_.origins[i].from;
+      const Node* from = history_.origins[i].from();
       if (WasOfState(from, i, state)) {
         if (from != made && found.Insert(from)) {
           result.push_back(static_cast<const ExprNode*>(from));
         }
-        continue;
+      } else {
+        const int64_t before = LastBefore(from, static_cast<size_t>(i));
+        if (before >= (lost_states_ ? 0 : since)) pending.push_back(before);
       }
-      const int64_t before = LastBefore(from, static_cast<size_t>(i));
-      if (before >= (lost_states_ ? 0 : since)) pending.push_back(before);
+      if (history_.origins[i].is_first()) break;  // of another node before it
     }
   }
   std::reverse(result.begin(), result.end());

@@ -57,7 +57,7 @@ class Provenance {
   int64_t LastBefore(const Node* made, size_t limit) const;
   size_t LimitOf(int state) const;
   // The run of origin `i`.
-  const History::OriginRun& RunOf(int64_t i) const;
+  const OriginLog::Run& RunOf(int64_t i) const;
   // The index of the last origin of a node that first came to `state`, of those
   // that say what it was made from; -1 if there is none.
   int64_t OriginOf(const Node* node, int state) const;

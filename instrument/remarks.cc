@@ -1,7 +1,6 @@
 #include "baton/instrument/remarks.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -182,16 +181,10 @@ uint8_t RemarkInstrument::WantedOf(const std::string& pass) const {
 }
 
 std::string RemarkInstrument::StatisticsText() const {
-  std::map<std::string, std::pair<int64_t, const Statistic*>> sorted;
-  const PassLog& log = listener_.log();
-  for (const auto& [statistic, n] : log.counts) {
-    sorted[absl::StrCat(statistic->pass(), ".", statistic->name())] = {
-        n, statistic};
-  }
   std::string text;
-  for (const auto& [name, entry] : sorted) {
-    absl::StrAppendFormat(&text, "%8d %s  %s\n", entry.first, name,
-                          entry.second->doc());
+  for (const auto& [name, entry] : listener_.CountsByName()) {
+    absl::StrAppendFormat(&text, "%8d %s  %s\n", entry.second, name,
+                          entry.first->doc());
   }
   return text;
 }

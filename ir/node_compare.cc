@@ -465,7 +465,7 @@ void NodeHasher::Arrive(const Node* node) {
   if (IsLeaf(node->kind())) {
     std::atomic<uint64_t>& memo = MemoOf(node);
     uint64_t hash = memo.load(std::memory_order_relaxed);
-    if (hash == 0) {
+    if (!IsHash(hash)) {
       hash = HashName(node) | 1;
       memo.store(hash, std::memory_order_relaxed);
     }

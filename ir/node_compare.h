@@ -193,6 +193,10 @@ class NodeComparator {
   std::string difference_;
 };
 
+// Whether the memo of an expression is its hash: those that are kept are odd.
+// Else it is 0, or says that an origin was told (node_rebuild.cc).
+inline bool IsHash(uint64_t memo) { return (memo & 1) != 0; }
+
 // Hashes one program, type or definition. What NodeComparator finds equal, with
 // or without `map_free`, has one hash. A variable hashes as its position in the
 // order in which variables are met; each node that can be shared gets a number

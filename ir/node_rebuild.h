@@ -44,22 +44,31 @@ inline bool WantsOrigins();
 // pass that builds nodes in a way of its own does so itself.
 inline void LogOrigins(const Expr& made, const ExprNode* from);
 
+// The same of `made` alone: what it holds is old, or has been told.
+inline void LogOrigin(const Expr& made, const ExprNode* from);
+
 // Implementation details below.
 
 namespace internal {
 
 // Takes what is told on this thread; null where nobody listens. Set by
 // pass_log.cc.
-using OriginSink = void (*)(const Expr& made, const Expr& from);
+// `is_first`: nothing has been told of `made` before.
+using OriginSink = void (*)(const ExprNode* made, const ExprNode* from,
+                            bool is_first);
 inline thread_local constinit OriginSink origin_sink = nullptr;
 
 void TellOrigins(const Expr& made, const ExprNode* from);
+void TellOrigin(const Expr& made, const ExprNode* from);
 
 }  // namespace internal
 
 inline bool WantsOrigins() { return internal::origin_sink != nullptr; }
 inline void LogOrigins(const Expr& made, const ExprNode* from) {
   if (WantsOrigins()) internal::TellOrigins(made, from);
+}
+inline void LogOrigin(const Expr& made, const ExprNode* from) {
+  if (WantsOrigins()) internal::TellOrigin(made, from);
 }
 
 namespace internal {

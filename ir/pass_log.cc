@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -38,6 +40,30 @@ Registry<const Statistic*>& Statistics() {
   return registry;
 }
 
+void OriginLog::BeginRun(int64_t execution) {
+  execution_ = execution;
+  runs_.push_back({execution, size()});
+}
+
+void OriginLog::AddPiece() {
+  pieces_.push_back(std::make_unique_for_overwrite<Origin[]>(kPiece));
+  next_ = pieces_.back().get();
+  end_ = next_ + kPiece;
+}
+
+void OriginLog::Append(OriginLog other) {
+  if (empty()) {
+    *this = std::move(other);
+    return;
+  }
+  for (size_t r = 0; r < other.runs_.size(); ++r) {
+    const Run& run = other.runs_[r];
+    const size_t end =
+        r + 1 < other.runs_.size() ? other.runs_[r + 1].begin : other.size();
+    for (size_t i = run.begin; i < end; ++i) Add(run.execution, other[i]);
+  }
+}
+
 void PassLog::Append(PassLog other) {
   if (remarks.empty()) {
     remarks = std::move(other.remarks);
@@ -48,21 +74,27 @@ void PassLog::Append(PassLog other) {
   }
   // Sums do not depend on the order.
   for (const auto& [statistic, n] : other.counts) counts[statistic] += n;
-  for (const OriginRun& run : other.origin_runs) {
-    AddRun(run.execution, origins.size() + run.begin);
-  }
-  origins.insert(origins.end(), std::make_move_iterator(other.origins.begin()),
-                 std::make_move_iterator(other.origins.end()));
+  origins.Append(std::move(other.origins));
+  held.insert(held.end(), std::make_move_iterator(other.held.begin()),
+              std::make_move_iterator(other.held.end()));
 }
 
 void LogRemark(Remark remark) {
   const auto bit = static_cast<uint8_t>(remark.kind);
+  LogListener* last = nullptr;  // of those that want it
+  const auto tell = [](LogListener& listener, Remark told) {
+    told.pass = *listener.pass;
+    told.execution = listener.execution;
+    std::vector<Remark>& remarks = listener.log->remarks;
+    if (remarks.capacity() == 0) remarks.reserve(64);
+    remarks.push_back(std::move(told));
+  };
   for (LogListener* l = internal::log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & bit) == 0) continue;
-    Remark& told = l->log->remarks.emplace_back(remark);
-    told.pass = *l->pass;
-    told.execution = l->execution;
+    if (last != nullptr) tell(*last, remark);
+    last = l;
   }
+  if (last != nullptr) tell(*last, std::move(remark));
 }
 
 namespace internal {
@@ -73,13 +105,14 @@ void AddToLogs(const Statistic* statistic, int64_t n) {
   }
 }
 
-static void AddOriginToLogs(const Expr& made, const Expr& from) {
-  if (made == from || !made.defined() || !from.defined()) return;
+static void AddOriginToLogs(const ExprNode* made, const ExprNode* from,
+                            bool is_first) {
   for (LogListener* l = log_listeners; l != nullptr; l = l->next) {
-    if ((l->wanted & LogListener::kOrigins) != 0) {
-      l->log->AddRun(l->execution, l->log->origins.size());
-      l->log->origins.emplace_back(made, from);
-    }
+    if ((l->wanted & LogListener::kOrigins) == 0) continue;
+    l->log->origins.Add(l->execution, Origin(made, from, is_first));
+    if (!l->holds) continue;
+    l->log->held.push_back(Expr(made));
+    l->log->held.push_back(Expr(from));
   }
 }
 
@@ -90,6 +123,7 @@ void ListenersChanged() {
 ForkedLogs::ForkedLogs(const LogListener* listeners) {
   for (const LogListener* l = listeners; l != nullptr; l = l->next) {
     listeners_.push_back(*l);
+    listeners_.back().holds = true;
   }
   logs_.resize(listeners_.size());
 }

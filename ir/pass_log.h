@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/registry.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/node.h"
 
 namespace baton {
 
@@ -82,26 +84,87 @@ Registry<const Statistic*>& Statistics();
 #define BATON_STATISTIC(variable, pass, name, doc) \
   const ::baton::Statistic variable(pass, name, doc)
 
+// `made` was made from `from`, or because of it. The nodes are not held: later
+// ones may have their addresses.
+class Origin {
+ public:
+  Origin() = default;
+  // `is_first`: nothing was told of `made`, since it exists, before.
+  Origin(const Node* made, const Node* from, bool is_first)
+      : made_(reinterpret_cast<uintptr_t>(made) | (is_first ? 1 : 0)),
+        from_(from) {}
+
+  const Node* made() const {
+    return reinterpret_cast<const Node*>(made_ & ~uintptr_t{1});
+  }
+  const Node* from() const { return from_; }
+  bool is_first() const { return (made_ & 1) != 0; }
+
+ private:
+  uintptr_t made_;
+  const Node* from_;
+};
+
+// Origins in order, 16 bytes each; and which executions told them.
+class OriginLog {
+ public:
+  OriginLog() = default;
+  OriginLog(OriginLog&& other) noexcept { *this = std::move(other); }
+  OriginLog& operator=(OriginLog&& other) noexcept {
+    next_ = std::exchange(other.next_, nullptr);
+    end_ = std::exchange(other.end_, nullptr);
+    execution_ = std::exchange(other.execution_, -1);
+    pieces_ = std::exchange(other.pieces_, {});
+    runs_ = std::exchange(other.runs_, {});
+    return *this;
+  }
+
+  size_t size() const {
+    return pieces_.size() * kPiece - static_cast<size_t>(end_ - next_);
+  }
+  bool empty() const { return pieces_.empty(); }
+  const Origin& operator[](size_t i) const {
+    return pieces_[i / kPiece][i % kPiece];
+  }
+
+  // The origins from `begin` on, up to the next run, were told by `execution`.
+  struct Run {
+    int64_t execution;
+    size_t begin;
+  };
+  const std::vector<Run>& runs() const { return runs_; }
+
+  void Add(int64_t execution, Origin origin) {
+    if (execution != execution_) BeginRun(execution);
+    if (next_ == end_) AddPiece();
+    *next_++ = origin;
+  }
+  // Adds what `other`, which comes after this, has.
+  void Append(OriginLog other);
+
+ private:
+  static constexpr size_t kPiece = 256;
+  void BeginRun(int64_t execution);
+  void AddPiece();
+
+  Origin* next_ = nullptr;
+  Origin* end_ = nullptr;
+  int64_t execution_ = -1;  // of the last run
+  std::vector<std::unique_ptr<Origin[]>> pieces_;
+  std::vector<Run> runs_;
+};
+
 // What was told, in order.
 struct PassLog {
   std::vector<Remark> remarks;
   FlatHashMap<const Statistic*, int64_t> counts;
-  // Nodes that were made, and what they were made from; several entries for one
-  // that was made from several. The nodes are held: their addresses are not
-  // used again.
-  std::vector<std::pair<Expr, Expr>> origins;
-  // The executions that told them: each the origins from `begin` on.
-  struct OriginRun {
-    int64_t execution;
-    size_t begin;
-  };
-  std::vector<OriginRun> origin_runs;
-  // Says that `execution` tells the origins from `begin`, the end, on.
-  void AddRun(int64_t execution, size_t begin) {
-    if (origin_runs.empty() || origin_runs.back().execution != execution) {
-      origin_runs.push_back({execution, begin});
-    }
-  }
+  // What nodes were made from; several entries for one that was made from
+  // several.
+  OriginLog origins;
+  // What was told on several threads, whose order does not show which of two
+  // nodes of one address was first: their addresses are not used again as long
+  // as they are held.
+  std::vector<Expr> held;
 
   // Adds what `other`, which comes after this, was told.
   void Append(PassLog other);
@@ -126,6 +189,7 @@ struct LogListener {
   PassLog* log = nullptr;
   // A bit for each RemarkKind, and the two above; for the pass that runs.
   uint8_t wanted = 0;
+  bool holds = false;  // the nodes of origins: PassLog::held
   const std::string* pass = nullptr;
   int64_t execution = 0;
   LogListener* next = nullptr;

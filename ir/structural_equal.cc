@@ -112,7 +112,8 @@ std::optional<std::string> FirstDifference(
 uint64_t StructuralHash(const Expr& expr) {
   if (!expr.Is<BaseFuncNode>()) return NodeHasher().Hash(expr.get());
   std::atomic<uint64_t>& memo = internal::NodeAccess::Memo(expr.get());
-  if (const uint64_t known = memo.load(std::memory_order_relaxed)) return known;
+  const uint64_t known = memo.load(std::memory_order_relaxed);
+  if (internal::IsHash(known)) return known;
   NodeHasher hasher;
   const uint64_t hash = hasher.Hash(expr.get()) | 1;
   if (!hasher.open()) memo.store(hash, std::memory_order_relaxed);

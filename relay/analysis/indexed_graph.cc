@@ -208,7 +208,10 @@ void GraphRewriter::RebuildChanged(int i) {
   if (!any_changed) return;
   scratch_.clear();
   for (const int child : children) scratch_.push_back(Get(child));
-  Replace(i, WithChildren(graph_->node(i), scratch_));
+  Expr rebuilt = WithChildren(graph_->node(i), scratch_);
+  if (rebuilt.get() == graph_->node(i)) return;
+  LogOrigin(rebuilt, graph_->node(i));
+  results_[i] = std::move(rebuilt);
 }
 
 }  // namespace baton::relay

@@ -263,11 +263,13 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
     const Match* match =
         machine_.Run(matcher(candidate.rule), node, /*uses=*/nullptr);
     if (match == nullptr) continue;
-    if (options_.on_decline) return true;  // to be told in order
+    if (options_.on_decline && rule(candidate.rule).exclusive) return true;
     const absl::StatusOr<Expr> replacement =
         rule(candidate.rule).replace(*match);
     if (!replacement.ok()) return true;
     if (replacement->defined() && replacement->get() != node) return true;
+    // To be told in order.
+    if (options_.on_decline && !match->declined().empty()) return true;
   }
   return false;
 }

@@ -3,6 +3,8 @@
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
+#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
@@ -13,6 +15,22 @@
 #include "baton/transform/pass_registry.h"
 
 namespace baton::relay {
+namespace {
+
+// Node by node, where the text says all that there is.
+void TellOrigins(const Expr& read, const Expr& given) {
+  const IndexedGraph made(read);
+  const IndexedGraph from(given);
+  if (made.size() == from.size()) {
+    for (int i = 0; i < made.size(); ++i) {
+      if (made.kind(i) != from.kind(i)) continue;
+      LogOrigin(Expr(made.node(i)), from.node(i));
+    }
+  }
+  LogOrigins(read, given.get());
+}
+
+}  // namespace
 
 absl::StatusOr<IRModule> AnnotateSpansInModule(const IRModule& module) {
   BATON_ASSIGN_OR_RETURN(const IRModule read,
@@ -22,6 +40,8 @@ absl::StatusOr<IRModule> AnnotateSpansInModule(const IRModule& module) {
   for (const IRModule::Definition& definition : module.functions()) {
     if (!definition.function.Is<FunctionNode>()) {
       result.Set(definition.var, definition.function);
+    } else if (WantsOrigins()) {
+      TellOrigins(result.Find(definition.var->name()), definition.function);
     }
   }
   return InferTypes(result);

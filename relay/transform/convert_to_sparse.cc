@@ -19,6 +19,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
@@ -177,8 +178,9 @@ Function ReplaceParams(const Function& function, const Op& op,
           return {};
         }
         const auto part = [&](const char* suffix, const TensorType& type) {
-          return Var(absl::StrCat(weight->name(), suffix), type,
-                     weight->span());
+          Var var(absl::StrCat(weight->name(), suffix), type, weight->span());
+          LogOrigin(var, weight);
+          return var;
         };
         const Expr args[] = {rewriter.Args(i)[0],
                              part(".data", it->second.data),
@@ -187,7 +189,9 @@ Function ReplaceParams(const Function& function, const Op& op,
         return Call(sparse_op, args, attrs, {}, {}, call.span());
       });
   if (result == function) return function;
-  return WithUsedParams(Function(result.As<FunctionNode>()));
+  Function used = WithUsedParams(Function(result.As<FunctionNode>()));
+  LogOrigins(used, function.get());
+  return used;
 }
 
 // A matrix in the BSR format.

@@ -17,6 +17,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/structural_equal.h"
@@ -131,8 +132,8 @@ class Defunctionalizer {
   void FindConcerned();
   std::string NewName(absl::string_view base, bool is_type) const;
   Constructor AddConstructor(Encoding& encoding, std::vector<Type> inputs);
-  // Adds the data types and the functions that apply them.
-  void Finish();
+  // Adds the data types and the functions that apply them, all for `start`.
+  void Finish(const Function& start);
 
   const IRModule& module_;
   IRModule result_;
@@ -430,6 +431,7 @@ absl::StatusOr<Expr> Defunctionalizer::EncodeGlobal(const GlobalVar& var,
                                encoding.params.end());
   encoding.clauses.back() = {Pattern::OfConstructor(constructor, {}),
                              Call(callee, args)};
+  LogOrigins(encoding.clauses.back().rhs, module_.Find(var->name()).get());
   return Expr(Call(constructor, absl::Span<const Expr>()));
 }
 
@@ -495,13 +497,14 @@ void Defunctionalizer::FindConcerned() {
   }
 }
 
-void Defunctionalizer::Finish() {
+void Defunctionalizer::Finish(const Function& start) {
   for (Encoding& encoding : encodings_) {
     result_.SetType(TypeData(encoding.type, {}, encoding.constructors));
-    result_.Set(
-        encoding.apply,
-        Function(encoding.params, Match(encoding.params[0], encoding.clauses),
-                 Encoded(encoding.function->result())));
+    const Function apply(encoding.params,
+                         Match(encoding.params[0], encoding.clauses),
+                         Encoded(encoding.function->result()));
+    LogOrigins(apply, start.get());
+    result_.Set(encoding.apply, apply);
   }
 }
 
@@ -550,9 +553,11 @@ absl::StatusOr<IRModule> Defunctionalizer::Run(const std::string& start) {
                            converter.Convert(Function(copy.literal)));
     const auto& params = copy.encoding->params;
     const std::vector<Expr> args(params.begin() + 1, params.end());
-    copy.encoding->clauses[copy.clause].rhs = Call(converted, args);
+    Expr& applied = copy.encoding->clauses[copy.clause].rhs;
+    applied = Call(converted, args);
+    LogOrigins(applied, copy.literal);
   }
-  Finish();
+  Finish(main);
   return InferTypes(result_);
 }
 

@@ -349,9 +349,16 @@ class Eliminator {
 
 absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
     const Expr& expr, const EliminateCommonSubexprOptions& options) {
-  // Who wants remarks wants to know of every node why it was not merged.
-  if (!WantsRemarks(RemarkKind::kMissed) && !MayHaveEqualNodes(expr)) {
-    return expr;
+  if (!MayHaveEqualNodes(expr)) {
+    // Who wants remarks wants to know of every node that is left out.
+    const bool tells =
+        WantsRemarks(RemarkKind::kMissed) &&
+        (options.fskip != nullptr ||
+         AnyInnerNode(expr, [](const ExprNode* node) {
+           return node->kind() == ExprKind::kCall &&
+                  IsStateful(static_cast<const CallNode*>(node)->op());
+         }));
+    if (!tells) return expr;
   }
   return Eliminator(IndexedGraph(expr), options).Run();
 }

@@ -245,17 +245,17 @@ class OperatorFuser {
     const int first = nodes_[group].first_member;
     if (first == group) return;
     int64_t size = 0;
+    for (int i = first; i != kNone; i = nodes_[i].next_member) ++size;
+    kGroups.Add(1);
+    kFused.Add(size);
+    if (!WantsRemarks(RemarkKind::kPassed)) return;
     std::string members;
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
-      ++size;
       const auto* call = graph_.As<CallNode>(i);
       if (call == nullptr || call->op_node() == nullptr) continue;
       absl::StrAppend(&members, members.empty() ? "" : " ",
                       call->op_node()->name());
     }
-    kGroups.Add(1);
-    kFused.Add(size);
-    if (!WantsRemarks(RemarkKind::kPassed)) return;
     LogRemark({.kind = RemarkKind::kPassed,
                .node = Expr(graph_.node(group)),
                .reason = "fused into one function",

@@ -25,6 +25,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/span.h"
@@ -236,7 +237,8 @@ class Evaluator {
       while (!steps_.empty()) {
         const Step step = std::move(steps_.back());
         steps_.pop_back();
-        BATON_RETURN_IF_ERROR(step());
+        visited_ = step.visited;
+        BATON_RETURN_IF_ERROR(step.run());
       }
       values_.clear();
     }
@@ -244,10 +246,15 @@ class Evaluator {
   }
 
  private:
-  using Step = std::function<absl::Status()>;
+  struct Step {
+    std::function<absl::Status()> run;
+    const ExprNode* visited;  // as it was when the step was added
+  };
 
   // What is to be done: the last step first. A step may add others.
-  void Then(Step step) { steps_.push_back(std::move(step)); }
+  void Then(std::function<absl::Status()> run) {
+    steps_.push_back({std::move(run), visited_});
+  }
   void ThenVisit(const Expr& expr) {
     Then([this, node = expr.get()] { return Visit(node); });
   }
@@ -296,7 +303,12 @@ class Evaluator {
     return {&known_.emplace_back(std::move(known)), std::move(atom), ++time_};
   }
 
-  Expr Bind(Expr value) { return lets_.back().Push(std::move(value)); }
+  Expr Bind(Expr value) {
+    LogOrigins(value, visited_);
+    Expr atom = lets_.back().Push(std::move(value));
+    LogOrigin(atom, visited_);
+    return atom;
+  }
 
   void Set(const VarNode* var, Partial value) {
     Partial& place = environment_[var];
@@ -318,7 +330,9 @@ class Evaluator {
     return result;
   }
   Var Fresh(const VarNode* var) const {
-    return Var(var->name(), Translate(var->annotation()), var->span());
+    Var fresh(var->name(), Translate(var->annotation()), var->span());
+    LogOrigin(fresh, var);
+    return fresh;
   }
 
   const Partial* Find(const Known* cell) const {
@@ -337,6 +351,7 @@ class Evaluator {
   }
 
   absl::Status Visit(const ExprNode* node) {
+    visited_ = node;
     switch (ExprKindOf(node)) {
       case ExprKind::kVar: {
         const Partial* value =
@@ -731,6 +746,7 @@ class Evaluator {
       blocks_.push_back(Function(params, std::move(body), result_type,
                                  type_params, function->attrs(), {},
                                  function->span()));
+      LogOrigins(blocks_.back(), function);
       return absl::OkStatus();
     });
     if (Enter(closure, self, args, type_args)) return;
@@ -754,6 +770,7 @@ class Evaluator {
     });
     BATON_ASSIGN_OR_RETURN(
         Expr copy, CopyWith(Expr(closure.function), std::move(values), types));
+    LogOrigins(copy, closure.function);
     blocks_.push_back(std::move(copy));
     return absl::OkStatus();
   }
@@ -971,10 +988,11 @@ class Evaluator {
   const TypeVarMap no_types_;
 
   std::vector<Step> steps_;
-  std::vector<Partial> values_;  // results of steps
-  std::vector<Expr> blocks_;     // expressions that steps have written
-  std::vector<LetList> lets_;    // of the blocks that are being written
-  std::vector<Store> stores_;    // one more
+  const ExprNode* visited_ = nullptr;  // what is written comes from it
+  std::vector<Partial> values_;        // results of steps
+  std::vector<Expr> blocks_;           // expressions that steps have written
+  std::vector<LetList> lets_;          // of the blocks that are being written
+  std::vector<Store> stores_;          // one more
 
   // The values of variables of the program given, and what they were before.
   NodeMap<Partial> environment_;

@@ -20,6 +20,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
@@ -146,20 +147,26 @@ class FunctionConverter {
     while (!steps_.empty()) {
       const Step step = std::move(steps_.back());
       steps_.pop_back();
-      BATON_RETURN_IF_ERROR(step());
+      visited_ = step.visited;
+      BATON_RETURN_IF_ERROR(step.run());
     }
     const auto* written = values_.back().As<FunctionNode>();
     std::vector<TypeVar> type_params(written->type_params().begin(),
                                      written->type_params().end());
     type_params.push_back(types_.answer());
-    return Function({written->params().begin(), written->params().end()},
+    Function result({written->params().begin(), written->params().end()},
                     written->body(), written->result_type(),
                     std::move(type_params), written->attrs(), {},
                     written->span());
+    LogOrigins(result, function_.get());
+    return result;
   }
 
  private:
-  using Step = std::function<absl::Status()>;
+  struct Step {
+    std::function<absl::Status()> run;
+    const ExprNode* visited;  // as it was when the step was added
+  };
 
   // A row of lets that is being written, and what becomes of it, with its tail:
   // the tail of the row before.
@@ -169,11 +176,16 @@ class FunctionConverter {
   };
 
   // The last step is the next one. A step may add others.
-  void Then(Step step) { steps_.push_back(std::move(step)); }
+  void Then(std::function<absl::Status()> run) {
+    steps_.push_back({std::move(run), visited_});
+  }
   void ThenVisit(const Expr& expr) {
     Then([this, node = expr.get()] { return Visit(node); });
   }
-  void Return(Expr value) { values_.push_back(std::move(value)); }
+  void Return(Expr value) {
+    LogOrigins(value, visited_);
+    values_.push_back(std::move(value));
+  }
   Expr TakeValue() {
     Expr value = std::move(values_.back());
     values_.pop_back();
@@ -185,7 +197,10 @@ class FunctionConverter {
     return result;
   }
 
-  Expr Bind(Expr value) { return rows_.back().lets.Push(std::move(value)); }
+  Expr Bind(Expr value) {
+    LogOrigins(value, visited_);
+    return rows_.back().lets.Push(std::move(value));
+  }
 
   void OpenRow(std::function<Expr(Expr)> finish) {
     rows_.push_back({LetList(module_.names()), std::move(finish)});
@@ -245,11 +260,13 @@ class FunctionConverter {
           Convert(var->type().defined() ? var->type() : var->annotation(),
                   var->span()));
       *converted = Var(var->name(), std::move(type), var->span());
+      LogOrigin(*converted, var.get());
     }
     return *converted;
   }
 
   absl::Status Visit(const ExprNode* node) {
+    visited_ = node;
     switch (ExprKindOf(node)) {
       case ExprKind::kVar: {
         BATON_ASSIGN_OR_RETURN(Var var,
@@ -479,6 +496,7 @@ class FunctionConverter {
   CpsTypes types_;
   NodeMap<Var> vars_;
   std::vector<Step> steps_;
+  const ExprNode* visited_ = nullptr;  // what is written comes from it
   std::vector<Expr> values_;
   std::vector<Row> rows_;
 };
@@ -554,13 +572,16 @@ absl::StatusOr<Function> WithoutContinuation(const Function& function) {
        function->params().first(function->params().size() - 1)) {
     params.emplace_back(param->name(), SubstituteTypeVars(param->type(), types),
                         param->span());
+    LogOrigin(params.back(), param.get());
     args.push_back(params.back());
   }
   const Var x("x", result);
   args.push_back(Function({x}, x, result));
-  return Function(std::move(params), Call(function, args), result,
-                  std::move(type_params), function->attrs(), {},
-                  function->span());
+  Function applied(std::move(params), Call(function, args), result,
+                   std::move(type_params), function->attrs(), {},
+                   function->span());
+  LogOrigins(applied, function.get());
+  return applied;
 }
 
 }  // namespace
