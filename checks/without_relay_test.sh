@@ -19,7 +19,10 @@ if grep -E '^//(relay|runtime|instrument|tools)[/:]' "${dependencies}"; then
   fail "the program depends on these"
 fi
 
-symbols="$(nm --demangle "${program}")"
+# With --config=dynamic, symbols are in shared libraries.
+mapfile -t files < <(echo "${program}" &&
+  ldd "${program}" | awk '$3 ~ /^\// && $3 !~ /^\/(usr\/)?lib/ { print $3 }')
+symbols="$(nm --demangle "${files[@]}")"
 grep -q 'baton::IRModule::Set(' <<<"${symbols}" || fail "no symbols to look at"
 # Relay's node classes are in namespace baton.
 if grep -E 'baton::(relay::|CallNode|FunctionNode|LetNode|InferTypes|ParseExpr)' \
