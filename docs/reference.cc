@@ -32,6 +32,7 @@
 #include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/value_promise.h"
 
 namespace baton::docs {
 namespace {
@@ -99,15 +100,11 @@ absl::string_view WorksOn(PassGranularity granularity) {
 }
 
 std::string Promises(const PassInfo& info) {
-  std::string promises =
-      info.exact ? "Results keep their bits"
-                 : absl::StrCat("Results stay within ",
-                                AttrValue(info.tolerance).ToString(),
-                                ", relative to the largest element");
-  absl::StrAppend(&promises,
-                  info.idempotent
-                      ? "; run on its own result, it changes nothing.\n"
-                      : ".\n");
+  std::string promises = absl::StrCat("Values: ", ValuePromiseText(info), ".");
+  if (info.idempotent) {
+    absl::StrAppend(&promises, " Run on its own result, it changes nothing.");
+  }
+  absl::StrAppend(&promises, "\n");
   for (const PassException& exception : info.exceptions) {
     absl::StrAppend(&promises, "\nIt does not keep the law ",
                     Code(exception.law), ": ", exception.reason, "\n");

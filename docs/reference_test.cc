@@ -65,13 +65,13 @@ TEST(ReferenceTest, Passes) {
       PassReference(registry),
       ::testing::EndsWith(
           "\n## Loose\n\nLoses bits.\n\n"
-          "Level 0, module pass. Results stay within 0.5, relative to the "
+          "Level 0, module pass. Values: reassociating, within 0.5 of the "
           "largest element.\n\n"
           "It does not keep the law `effects`: It forgets.\n"
           "\n## Toy\n\nOne line.\n\nAnd more.\n\n"
           "Level 2, module pass; requires [A](#a), [b.B_1](#bb_1) and "
-          "[C](#c). Results keep their bits; run on its own result, it "
-          "changes nothing.\n\n"
+          "[C](#c). Values: bit-exact. Run on its own result, it changes "
+          "nothing.\n\n"
           "| option | type | default | is |\n|---|---|---|---|\n"
           "| `limit` | int | `3` | How far. |\n"
           "| `mode` | string | `\"a\\|b\"` | This \\| that. |\n"

@@ -20,17 +20,20 @@
 #include "baton/base/tensor.h"
 #include "baton/instrument/compare_values.h"
 #include "baton/instrument/first_difference.h"
+#include "baton/instrument/special_inputs.h"
 #include "baton/instrument/tensor_error.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
+#include "baton/transform/value_promise.h"
 
 namespace baton {
 namespace {
@@ -89,6 +92,18 @@ TensorError ResultError(const Value& expected, const Value& actual) {
   return error;
 }
 
+bool HasReferences(const IRModule& module) {
+  bool result = false;
+  for (const auto& d : module.functions<Function>()) {
+    PostOrderVisit(d.function, [&result](const ExprNode* node) {
+      result = result || node->kind() == ExprKind::kRefCreate ||
+               node->kind() == ExprKind::kRefRead ||
+               node->kind() == ExprKind::kRefWrite;
+    });
+  }
+  return result;
+}
+
 // The message is the status's with a beginning.
 absl::Status Prefixed(absl::string_view beginning, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(beginning, status.message()));
@@ -108,15 +123,21 @@ absl::Status CheckValuesInstrument::ExitPassContext() {
   if (options_.ledger != nullptr && !ledger_.empty()) {
     options_.ledger(LedgerText());
   }
-  args_.clear();
-  state_.reset();
-  expected_.reset();
-  first_.reset();
+  BeginAgain();
+  is_other_ = false;
   noted_.clear();
   // What two rounds do not use goes.
   cache_.NextRound();
   cache_.NextRound();
   return absl::OkStatus();
+}
+
+void CheckValuesInstrument::BeginAgain() {
+  args_.clear();
+  state_.reset();
+  expected_.reset();
+  first_.reset();
+  is_other_ = true;
 }
 
 Remark RemarkOf(const AddedError& error) {
@@ -173,7 +194,7 @@ CheckValuesInstrument::Result CheckValuesInstrument::EvaluateOne(
   if (known != args_.end()) return Apply(typed, name, known->second);
   const absl::StatusOr<Function> function = typed.Lookup<Function>(name);
   if (!function.ok()) return {.value = function.status()};
-  if (is_main(name) && options_.given != nullptr) {
+  if (is_main(name) && options_.given != nullptr && !is_other_) {
     absl::StatusOr<GivenValues> given = options_.given(*function);
     if (!given.ok()) return {.value = given.status()};
     expected_ = std::move(given->expected);
@@ -281,14 +302,49 @@ absl::Status CheckValuesInstrument::Compare(const State& before,
                             ", which has no kernel: what depends on it is not "
                             "compared"));
   }
+  if (!status.ok()) {
+    return Explain(status, before, after, name, args_.at(name), info);
+  }
+  return options_.special_values ? CompareSpecial(before, after, name, info)
+                                 : status;
+}
+
+absl::Status CheckValuesInstrument::CompareSpecial(const State& before,
+                                                   const State& after,
+                                                   const std::string& name,
+                                                   const PassInfo& info) {
+  const ValuePromise promise = ValuePromiseOf(info);
+  if (promise != ValuePromise::kBitExact &&
+      promise != ValuePromise::kExactButSpecial) {
+    return absl::OkStatus();
+  }
+  std::vector<Value> args = args_.at(name);
+  for (Value& arg : args) arg = WithSpecialNumbers(arg);
+  const Result was = Apply(before.typed, name, args);
+  const Result is = Apply(after.typed, name, args);
+  // A loop may not end for such numbers.
+  if (!was.value.ok() || !is.value.ok()) return absl::OkStatus();
+  std::vector<std::string> not_compared;  // what Compare() reports already
+  const absl::Status status = CompareValues(*was.value, *is.value, info,
+                                            {.not_compared = &not_compared});
   if (status.ok()) return status;
+  return Explain(Prefixed("for NaN, infinities and the like, ", status), before,
+                 after, name, args, info);
+}
+
+absl::Status CheckValuesInstrument::Explain(const absl::Status& status,
+                                            const State& before,
+                                            const State& after,
+                                            const std::string& name,
+                                            const std::vector<Value>& args,
+                                            const PassInfo& info) {
   std::string message = absl::StrCat("pass ", info.name, " changed what @",
                                      name, " computes: ", status.message());
   EvaluateOptions options;
   options.cache = &cache_;
   options.without_kernel = [](const CallNode&, absl::Span<const Value>) {};
-  const std::string first = FirstDifference(before.typed, after.typed, name,
-                                            args_.at(name), info, options);
+  const std::string first =
+      FirstDifference(before.typed, after.typed, name, args, info, options);
   if (!first.empty()) absl::StrAppend(&message, "\n", first);
   return absl::Status(status.code(), message);
 }
@@ -352,10 +408,22 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   }
   // What a sequence returns was checked when its last pass returned it.
   if (info.granularity == PassGranularity::kSequence) return absl::OkStatus();
+  if (!Keeps(info, "values") ||
+      (!Keeps(info, "effects") && HasReferences(before))) {
+    Note(info, "results are not compared: it promises nothing about them");
+    BeginAgain();
+    return absl::OkStatus();
+  }
   const std::string& main = options_.function;
   if (!evaluated) {
     State given;
     const absl::Status status = Evaluate(before, given);
+    if (!status.ok() && is_other_) {
+      Note(info,
+           absl::StrCat("@", main, " is not checked: ", status.message()));
+      args_.clear();
+      return absl::OkStatus();
+    }
     if (!status.ok()) {
       return Prefixed(absl::StrCat("@", main, " cannot be evaluated as pass ",
                                    info.name, " was given it: "),
@@ -379,10 +447,11 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   }
   const State given = std::move(*state_);
   state_ = std::move(result);
-  BATON_RETURN_IF_ERROR(Compare(given, *state_, main, info));
+  const PassInfo held = WithRounding(info, given.typed, state_->typed);
+  BATON_RETURN_IF_ERROR(Compare(given, *state_, main, held));
   for (const auto& [name, function_result] : given.results) {
     if (is_main(name) || state_->results.count(name) == 0) continue;
-    BATON_RETURN_IF_ERROR(Compare(given, *state_, name, info));
+    BATON_RETURN_IF_ERROR(Compare(given, *state_, name, held));
   }
   return CheckTotal(given, *state_, pass);
 }

@@ -47,6 +47,9 @@ struct CheckValuesOptions {
   // be evaluated on random arguments.
   bool other_functions = true;
   uint32_t seed = 0;
+  // Whether passes that promise to keep every bit must do so for special
+  // numbers (special_inputs.h) in the arguments, too.
+  bool special_values = false;
   // Gives the arguments, and what must be computed of them if that is known, of
   // the function as the first pass was given it, with types. Null: random
   // arguments.
@@ -79,6 +82,11 @@ Remark RemarkOf(const AddedError& error);
 // (first_difference.h). A program that cannot be evaluated is an error as well,
 // unless what is missing is a kernel: then what does not depend on it is
 // compared.
+//
+// Each pass is held to its class (transform/value_promise.h). After a pass that
+// promises nothing about results, or nothing for programs with references and
+// there are some, the program counts as another one: it gets random arguments,
+// and need not be possible to evaluate.
 //
 // Functions in a result are called; constructors are compared by name. A part
 // that cannot be compared, such as a function with parameters for which no
@@ -135,12 +143,20 @@ class CheckValuesInstrument final : public PassInstrument {
   // Compares what `name` computes in both.
   absl::Status Compare(const State& before, const State& after,
                        const std::string& name, const PassInfo& info);
+  absl::Status CompareSpecial(const State& before, const State& after,
+                              const std::string& name, const PassInfo& info);
+  // `status`, in words about `name`, with the first node that differs.
+  absl::Status Explain(const absl::Status& status, const State& before,
+                       const State& after, const std::string& name,
+                       const std::vector<Value>& args, const PassInfo& info);
   absl::Status CompareCuts(const Result& before, const Result& after,
                            const PassInfo& info) const;
   // Adds to the ledger, and holds the results to the budget and to what is
   // expected.
   absl::Status CheckTotal(const State& before, const State& after,
                           const PassExecution& pass);
+  // What comes is another program.
+  void BeginAgain();
   // Reports a line that was not reported before.
   void Note(const PassInfo& info, absl::string_view line);
   bool is_main(absl::string_view name) const {
@@ -155,6 +171,8 @@ class CheckValuesInstrument final : public PassInstrument {
   std::optional<State> state_;
   std::optional<Value> expected_;
   std::optional<Value> first_;  // what `function` computed first
+  // Whether `function` is not the one any more that options.given is about.
+  bool is_other_ = false;
   std::set<std::string> noted_;
   std::vector<AddedError> ledger_;
 };

@@ -1,10 +1,12 @@
 #include "baton/instrument/check_values.h"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,9 +14,12 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/compare_values.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
@@ -359,6 +364,68 @@ TEST(CheckValuesTest, WhatStatesShareIsComputedOnce) {
   EXPECT_EQ(check->cache().misses(), 8);
 }
 
+// `add(x, 0)` becomes x, which it is not for x = -0.
+Pass DropsZero(PassInfo info) {
+  return toy::CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        return Function({function->params().begin(), function->params().end()},
+                        function->body().As<CallNode>()->arg(0));
+      },
+      std::move(info));
+}
+
+TEST(CheckValuesTest, SpecialValues) {
+  constexpr char kSum[] =
+      "def @main(%x: Tensor[(20), float32]) { add(%x, 0f) }";
+  const auto check = [&](bool special_values, const PassInfo& info) {
+    const auto instrument = std::make_shared<CheckValuesInstrument>(
+        CheckValuesOptions{.special_values = special_values});
+    const absl::Status status =
+        PassContext({.instruments = {instrument}})
+            .Run([&] { return DropsZero(info)(*ParseModule(kSum)); })
+            .status();
+    return absl::Status(status.code(), OriginalMessage(status));
+  };
+  const PassInfo exact = {.name = "Exact"};
+  EXPECT_THAT(check(false, exact), IsOk());
+  EXPECT_THAT(check(true, exact),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "pass Exact changed what @main computes: for NaN, "
+                       "infinities and the like, 1 of 20 elements of result, "
+                       "float32[20], are off; result[9] is -0 and was 0"));
+  EXPECT_THAT(check(true, {.name = "But",
+                           .exceptions = {{"special_values", "Zeros."}}}),
+              IsOk());
+  EXPECT_THAT(check(true, {.name = "Rough", .exact = false}), IsOk());
+}
+
+TEST(CheckValuesTest, PassesThatPromiseNothing) {
+  const PassInfo nothing = {.name = "Other",
+                            .exceptions = {{"values", "All is other."}}};
+  const Pass other = toy::Replace("tanh", "sigmoid", nothing);
+  EXPECT_THAT(Check(kTanh, other), IsOk());
+  EXPECT_THAT(*NotCompared(kTanh, other),
+              ElementsAre("after pass Other, results are not compared: it "
+                          "promises nothing about them"));
+  // What comes after is compared again, with other parameters if need be.
+  const Pass wrong = toy::Replace("sigmoid", "sin", {.name = "Wrong"});
+  EXPECT_THAT(Check(kTanh, Sequential({other, wrong})),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "pass Wrong changed what @main computes"));
+  const Pass generic = toy::CreateFunctionPass(
+      [](const Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+        const Var f("f", FuncType({}, TensorType({2, 3}, DType::Float(32))));
+        return Function({f}, Call(Op::Find("tanh"), {Call(f, {})}));
+      },
+      nothing);
+  EXPECT_THAT(*NotCompared(kTanh, Sequential({generic, wrong, BindResult()})),
+              ElementsAre(HasSubstr("results are not compared"),
+                          HasSubstr("after pass BindResult, @main is not "
+                                    "checked: parameter %f: no random value")));
+}
+
 Value Floats(const std::vector<float>& values) {
   return *Tensor::FromValues<float>({static_cast<int64_t>(values.size())},
                                     values);
@@ -401,6 +468,54 @@ TEST(CompareValuesTest, Tolerance) {
   EXPECT_FALSE(
       CompareValues(Floats({kInfinity}), Floats({-kInfinity}), rough).ok());
   EXPECT_FALSE(CompareValues(Floats({kInfinity}), Floats({1e30f}), rough).ok());
+}
+
+TEST(CompareValuesTest, ExactButSpecial) {
+  const PassInfo info = {.name = "But",
+                         .exceptions = {{"special_values", "Zeros."}}};
+  EXPECT_THAT(CompareValues(Floats({1, 0, kNan, 3}),
+                            Floats({1, -0.0f, 2, kInfinity}), info),
+              IsOk());
+  EXPECT_THAT(CompareValues(Floats({1, 2}), Floats({1, 2.5f}), info),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "result[1] is 2.5 and was 2 (the pass promises to keep "
+                       "every bit of ordinary numbers)"));
+}
+
+TEST(CompareValuesTest, PrecisionChanging) {
+  const PassInfo info = {.name = "Short",
+                         .exact = false,
+                         .tolerance = 0.01,
+                         .exceptions = {{"precision", "Integers."}}};
+  const auto ints = [](const std::vector<int8_t>& values) {
+    return Value(*Tensor::FromValues<int8_t>(
+        {static_cast<int64_t>(values.size())}, values));
+  };
+  EXPECT_THAT(CompareValues(ints({6, -1}), ints({5, 0}), info), IsOk());
+  EXPECT_THAT(CompareValues(ints({6, -1}), ints({4, 0}), info),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "1 of 2 elements of result, int8[2], are off"));
+  const PassInfo reassociates = {.name = "Rough", .exact = false};
+  EXPECT_FALSE(CompareValues(ints({6, -1}), ints({5, 0}), reassociates).ok());
+  // A result may be of another floating-point dtype.
+  const Value half = *Tensor::FromValues<Float16>({1}, {Float16(1.001f)});
+  EXPECT_THAT(CompareValues(Floats({1}), half, info), IsOk());
+  EXPECT_FALSE(CompareValues(Floats({1}), half, reassociates).ok());
+  EXPECT_FALSE(CompareValues(Floats({1.1f}), half, info).ok());
+}
+
+TEST(WithRoundingTest, OfTheShortestDtype) {
+  const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 1e-5};
+  const auto typed = [](absl::string_view text) {
+    return *InferTypes(*ParseModule(text));
+  };
+  const IRModule wide = typed("def @main(%x: float32) { tanh(%x) }");
+  const IRModule half = typed(
+      "def @main(%x: float32) {\n"
+      "  cast(tanh(cast(%x, dtype=\"float16\")), dtype=\"float32\")\n"
+      "}\n");
+  EXPECT_EQ(WithRounding(rough, wide, wide).tolerance, 1e-5);
+  EXPECT_EQ(WithRounding(rough, wide, half).tolerance, 8 / 1024.0);
 }
 
 TEST(CompareValuesTest, Structure) {

@@ -20,12 +20,15 @@
 #include "baton/base/tensor.h"
 #include "baton/instrument/tensor_error.h"
 #include "baton/ir/module.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/value_promise.h"
 
 namespace baton {
 namespace {
@@ -73,29 +76,43 @@ std::string ElementToString(const Tensor& tensor, int64_t i) {
   return text;
 }
 
+// NaN, infinite, or a zero.
+bool IsSpecial(double x) { return !std::isfinite(x) || x == 0; }
+
 absl::Status CompareTensors(const std::string& path, const Tensor& a,
                             const Tensor& b, const PassInfo& info) {
   if (a == b) return absl::OkStatus();
+  const ValuePromise promise = ValuePromiseOf(info);
+  const bool within_tolerance = promise != ValuePromise::kBitExact &&
+                                promise != ValuePromise::kExactButSpecial;
+  const bool same_dtype = a.dtype() == b.dtype();
   const size_t bytes = static_cast<size_t>(a.dtype().bytes());
   double largest = 0;
-  if (!info.exact) {
+  if (within_tolerance) {
     for (int64_t i = 0; i < a.num_elements(); ++i) {
       const double x = std::fabs(a.AtAsDouble(i));
       if (std::isfinite(x)) largest = std::max(largest, x);
     }
   }
-  const double allowed = info.tolerance * largest;
+  double allowed = info.tolerance * largest;
+  if (promise == ValuePromise::kPrecisionChanging && a.dtype().is_integral() &&
+      !a.dtype().is_bool()) {
+    allowed = std::max(allowed, 1.0);
+  }
   const auto agree = [&](int64_t i) {
     const size_t offset = static_cast<size_t>(i) * bytes;
-    if (std::memcmp(a.bytes().data() + offset, b.bytes().data() + offset,
-                    bytes) == 0) {
+    if (same_dtype && std::memcmp(a.bytes().data() + offset,
+                                  b.bytes().data() + offset, bytes) == 0) {
       return true;
     }
     const double x = a.AtAsDouble(i);
     const double y = b.AtAsDouble(i);
+    if (promise == ValuePromise::kExactButSpecial && a.dtype().is_float()) {
+      return IsSpecial(x) || IsSpecial(y);
+    }
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
     // Infinities differ by no number.
-    return !info.exact && (x == y || std::fabs(x - y) <= allowed);
+    return within_tolerance && (x == y || std::fabs(x - y) <= allowed);
   };
   int64_t num_off = 0;
   int64_t first = 0;
@@ -116,10 +133,14 @@ absl::Status CompareTensors(const std::string& path, const Tensor& a,
       num_off, " of ", a.num_elements(), " elements of ", path, ", ",
       a.TypeToString(), ", are off; ", path, Position(a, worst), " is ",
       ElementToString(b, worst), " and was ", ElementToString(a, worst),
-      info.exact ? std::string(" (the pass promises to keep every bit)")
-                 : absl::StrCat(" (allowed: ", info.tolerance,
-                                " of the largest element, ", largest, ")"),
-      "; largest errors: ", ToString(ErrorOf(a, b))));
+      within_tolerance ? absl::StrCat(" (allowed: ", info.tolerance,
+                                      " of the largest element, ", largest, ")")
+                       : absl::StrCat(" (the pass promises to keep every bit",
+                                      promise == ValuePromise::kExactButSpecial
+                                          ? " of ordinary numbers)"
+                                          : ")"),
+      same_dtype ? absl::StrCat("; largest errors: ", ToString(ErrorOf(a, b)))
+                 : ""));
 }
 
 // The constructor that a closure is; null if it is another function.
@@ -191,6 +212,12 @@ class Comparison {
     not_compared_.push_back(absl::StrCat(path, " is not compared: ", why));
   }
 
+  bool MayBecome(DType before, DType after) const {
+    return before == after ||
+           (before.is_float() && after.is_float() &&
+            ValuePromiseOf(info_) == ValuePromise::kPrecisionChanging);
+  }
+
   absl::Status ComparePart(const Part& part) {
     const Value& a = part.a;
     const Value& b = part.b;
@@ -215,7 +242,7 @@ class Comparison {
       return absl::OkStatus();
     }
     if (!a.is_tensor() || !b.is_tensor() ||
-        a.tensor().dtype() != b.tensor().dtype() ||
+        !MayBecome(a.tensor().dtype(), b.tensor().dtype()) ||
         a.tensor().shape() != b.tensor().shape()) {
       return absl::InvalidArgumentError(absl::StrCat(
           part.path, " is ", Describe(b), " and was ", Describe(a)));
@@ -291,6 +318,27 @@ absl::Status CompareValues(const Value& before, const Value& after,
                            const PassInfo& info,
                            const CompareValuesOptions& options) {
   return Comparison(info, options).Run(before, after);
+}
+
+PassInfo WithRounding(PassInfo info, const IRModule& before,
+                      const IRModule& after) {
+  constexpr double kRoundings = 8;
+  double step = 0;  // from 1 to the next number
+  const auto visit = [&step](const ExprNode* node) {
+    const TensorTypeNode* type = node->tensor_type();
+    if (type == nullptr || !type->dtype().is_float()) return;
+    const DType dtype = type->dtype();
+    if (dtype.bits() == 16) {
+      step = std::max(step, dtype == DType::BFloat(16) ? 0x1p-7 : 0x1p-10);
+    }
+  };
+  for (const IRModule* module : {&before, &after}) {
+    for (const auto& d : module->functions<Function>()) {
+      PostOrderVisit(d.function, visit);
+    }
+  }
+  info.tolerance = std::max(info.tolerance, kRoundings * step);
+  return info;
 }
 
 }  // namespace baton

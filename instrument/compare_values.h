@@ -28,9 +28,11 @@ struct CompareValuesOptions {
   std::string name = "result";
 };
 
-// OK if a pass with the promises of `info` may turn `before` into `after`: the
-// same bits, or, if it is not exact, tensors that differ by no more than its
-// tolerance times their largest element. NaN agrees with NaN, an infinity with
+// OK if a pass of the class of `info` (transform/value_promise.h) may turn
+// `before` into `after`: the same bits, or, if it is not exact, tensors that
+// differ by no more than its tolerance times their largest element; if it
+// changes the precision, integers may differ by one, and floating-point dtypes
+// may be other ones. NaN agrees with NaN, an infinity with
 // itself. The error says where they differ and how much. What is unknown
 // (relay/runtime/evaluator.h) cannot be compared. If all else agrees, but some
 // parts could not be compared and options.not_compared is null, the error is
@@ -38,6 +40,11 @@ struct CompareValuesOptions {
 absl::Status CompareValues(const Value& before, const Value& after,
                            const PassInfo& info,
                            const CompareValuesOptions& options = {});
+
+// `info` with at least the tolerance that eight roundings of the shortest
+// floating-point dtype in two typed modules make.
+PassInfo WithRounding(PassInfo info, const IRModule& before,
+                      const IRModule& after);
 
 }  // namespace baton
 

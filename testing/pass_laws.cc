@@ -1,11 +1,10 @@
 #include "baton/testing/pass_laws.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <iterator>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,7 +21,8 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
-#include "baton/instrument/check_values.h"
+#include "baton/instrument/compare_values.h"
+#include "baton/instrument/special_inputs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
@@ -49,6 +49,7 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
+#include "baton/transform/value_promise.h"
 #include "gtest/gtest.h"
 
 ABSL_FLAG(double, seconds, 0,
@@ -69,10 +70,7 @@ absl::StatusOr<IRModule> RunWithThreads(const Pass& pass,
 }
 
 bool Keeps(const Pass& pass, absl::string_view law) {
-  for (const PassException& exception : pass.info().exceptions) {
-    if (exception.law == law) return false;
-  }
-  return true;
+  return Keeps(pass.info(), law);
 }
 
 bool HasEffects(const Function& function) {
@@ -87,42 +85,13 @@ bool HasEffects(const Function& function) {
 
 constexpr int64_t kMaxCallDepth = 1000;
 
-// `value` with what a pass may forget in every third place of its
-// floating-point tensors: NaN, infinities, zeros of both signs, the least and
-// the greatest number.
-Value WithSpecialNumbers(const Value& value) {
-  if (value.is_tuple()) {
-    std::vector<Value> fields;
-    for (const Value& field : value.fields()) {
-      fields.push_back(field.is_tensor() ? WithSpecialNumbers(field) : field);
-    }
-    return Value::MakeTuple(std::move(fields));
-  }
-  if (!value.is_tensor() || value.tensor().dtype() != DType::Float(32)) {
-    return value;
-  }
-  using Limits = std::numeric_limits<float>;
-  constexpr float kSpecial[] = {Limits::quiet_NaN(),
-                                Limits::infinity(),
-                                -Limits::infinity(),
-                                -0.0f,
-                                0.0f,
-                                Limits::denorm_min(),
-                                Limits::max()};
-  const Tensor& plain = value.tensor();
-  std::vector<float> numbers;
-  for (int64_t i = 0; i < plain.num_elements(); ++i) {
-    numbers.push_back(i % 3 == 0 ? kSpecial[i / 3 % std::size(kSpecial)]
-                                 : static_cast<float>(plain.AtAsDouble(i)));
-  }
-  return *Tensor::FromValues<float>(plain.shape(), numbers);
-}
-
 // Passes that promise to keep every bit keep those of special numbers, too.
 absl::Status CheckSpecialValuesLaw(const Pass& pass, const IRModule& before,
                                    const IRModule& after,
                                    std::vector<Value> args) {
-  if (!pass.info().exact || !Keeps(pass, "special_values")) {
+  const ValuePromise promise = ValuePromiseOf(pass.info());
+  if (promise != ValuePromise::kBitExact &&
+      promise != ValuePromise::kExactButSpecial) {
     return absl::OkStatus();
   }
   for (Value& arg : args) arg = WithSpecialNumbers(arg);
@@ -171,7 +140,8 @@ absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
                     absl::StrCat("@main cannot be evaluated any more: ",
                                  got.status().message()));
     }
-    const absl::Status compared = CompareValues(*want, *got, pass.info());
+    const absl::Status compared =
+        CompareValues(*want, *got, WithRounding(pass.info(), before, after));
     // Functions and the like cannot be compared.
     if (compared.ok() || absl::IsUnimplemented(compared)) {
       return CheckSpecialValuesLaw(pass, before, after, *args);
@@ -179,6 +149,29 @@ absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
     if (status.ok()) status = Broken("values", compared.message());
   }
   return status;
+}
+
+// The bits of the narrowest dtype of numbers, at most 32.
+int NarrowestBits(const IRModule& module) {
+  int bits = 32;
+  for (const auto& d : module.functions<Function>()) {
+    PostOrderVisit(d.function, [&bits](const ExprNode* node) {
+      const TensorTypeNode* type = node->tensor_type();
+      if (type == nullptr || type->dtype().is_bool()) return;
+      if (type->dtype().is_float() || type->dtype().is_integral()) {
+        bits = std::min(bits, type->dtype().bits());
+      }
+    });
+  }
+  return bits;
+}
+
+absl::Status CheckPrecisionLaw(const IRModule& before, const IRModule& after) {
+  const int was = NarrowestBits(before);
+  const int is = NarrowestBits(after);
+  if (is >= was) return absl::OkStatus();
+  return Broken("precision", absl::StrCat("there are numbers of ", is,
+                                          " bits; the narrowest had ", was));
 }
 
 absl::StatusOr<IRModule> Verified(const IRModule& module) {
@@ -323,11 +316,14 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
       return Broken("no_op", "run twice, it made an equal module");
     }
   }
-  if (Keeps(pass, "values") && !result->SameAs(*given)) {
-    BATON_ASSIGN_OR_RETURN(const IRModule typed_given, InferTypes(*given));
-    return CheckValuesLaw(pass, typed_given, *verified, options);
+  if (result->SameAs(*given)) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(const IRModule typed_given, InferTypes(*given));
+  if (Keeps(pass, "precision")) {
+    BATON_RETURN_IF_ERROR(CheckPrecisionLaw(typed_given, *verified));
   }
-  return absl::OkStatus();
+  return Keeps(pass, "values")
+             ? CheckValuesLaw(pass, typed_given, *verified, options)
+             : absl::OkStatus();
 }
 
 absl::Status CheckPassStack(const Pass& pass) {

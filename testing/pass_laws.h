@@ -25,18 +25,20 @@
 //                tolerance that is declared
 //   special_values
 //                a pass that is exact keeps the bits for NaN, infinities, zeros
-//                of both signs and numbers at the end of the range, too
+//                of both signs and numbers at the ends of the range, too
+//   precision    no number is narrower than the narrowest was, nor than 32 bits
 //   effects      `values` holds for programs with references too
 //   stack        256 KiB of stack suffice for deep programs, in optimized
 //                builds without sanitizers; else 8 MiB
 //
 // A pass that does not keep a law has a waiver in its PassInfo: `idempotent` is
-// false, `exact` is false, or `exceptions` has the law with the reason. So
-// there are four classes of passes: those that keep every bit; those that do
-// but for special numbers (a waiver of `special_values`); those that
-// reassociate, within a tolerance (`exact` is false); those that change the
-// precision (a waiver of `values`). The passes that `required` names run first,
-// as in a sequence.
+// false, `exact` is false, or `exceptions` has the law with the reason. Those
+// for values make the class of the pass (transform/value_promise.h): a pass
+// that keeps every bit has none; `special_values` is for one that does but for
+// special numbers, `exact` = false for one that reassociates, `precision` for
+// one that computes in narrower dtypes or approximates, `values` for one after
+// which the program computes something else. The passes that `required` names
+// run first, as in a sequence.
 
 #ifndef BATON_TESTING_PASS_LAWS_H_
 #define BATON_TESTING_PASS_LAWS_H_

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
@@ -196,6 +197,20 @@ TEST(CheckPassLawsTest, SpecialValues) {
   info.exceptions = {{"special_values", "It takes zeros for one."}};
   EXPECT_EQ(Message(Toy(forgets, info), module), "");
   EXPECT_EQ(Message(Toy(forgets, {.exact = false}), module), "");
+}
+
+TEST(CheckPassLawsTest, Precision) {
+  const Body halves = [](const Function& function) -> absl::StatusOr<Function> {
+    return WithBody(function,
+                    relay::Cast(relay::Cast(function->body(), DType::Float(16)),
+                                DType::Float(32)));
+  };
+  const IRModule module = Typed("fn (%x: Tensor[(2), float32]) { exp(%x) }");
+  PassInfo info = {.exact = false, .tolerance = 0.01};
+  EXPECT_EQ(Message(Toy(halves, info), module),
+            "precision: there are numbers of 16 bits; the narrowest had 32");
+  info.exceptions = {{"precision", "It rounds."}};
+  EXPECT_EQ(Message(Toy(halves, info), module), "");
 }
 
 TEST(CheckPassLawsTest, InputIsUntouched) {

@@ -14,6 +14,7 @@
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/value_promise.h"
 
 namespace baton::testing {
 
@@ -47,10 +48,7 @@ absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text) {
 }
 
 bool MayRefuse(const Pass& pass) {
-  for (const PassException& exception : pass.info().exceptions) {
-    if (exception.law == "runs") return true;
-  }
-  return false;
+  return !Keeps(pass.info(), "runs");
 }
 
 absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/triage/shrink.h"
 
 namespace baton {
 namespace {
@@ -88,6 +90,45 @@ absl::StatusOr<IRModule> DropWeights(
       const size_t middle = begin + (end - begin) / 2;
       pieces.emplace_back(middle, end);
       pieces.emplace_back(begin, middle);
+    }
+  }
+  return best;
+}
+
+absl::StatusOr<IRModule> CutToFailure(
+    const IRModule& module,
+    const std::function<absl::StatusOr<bool>(const IRModule&)>& fails) {
+  const Shrinker shrinker(/*drops_unused_params=*/true);
+  IRModule best = module;
+  // Whether `candidate`, which becomes the best then.
+  const auto try_it =
+      [&](const std::optional<IRModule>& candidate) -> absl::StatusOr<bool> {
+    if (!candidate.has_value()) return false;
+    BATON_ASSIGN_OR_RETURN(const bool still, fails(*candidate));
+    if (still) best = *candidate;
+    return still;
+  };
+  std::vector<Expr> nodes = shrinker.Nodes(module, kMain);
+  for (size_t begin = 0, end = nodes.size(); begin < end;) {
+    const size_t middle = begin + (end - begin) / 2;
+    BATON_ASSIGN_OR_RETURN(const bool still,
+                           try_it(shrinker.ReturnNode(module, nodes[middle])));
+    if (still) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  const IRModule returned = best;
+  nodes = shrinker.Nodes(returned, kMain);
+  for (size_t begin = 0, end = nodes.size(); begin < end;) {
+    const size_t middle = begin + (end - begin + 1) / 2;
+    BATON_ASSIGN_OR_RETURN(const bool still, try_it(shrinker.CutNodes(
+                                                 returned, nodes, 0, middle)));
+    if (still) {
+      begin = middle;
+    } else {
+      end = middle - 1;
     }
   }
   return best;

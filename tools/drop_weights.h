@@ -1,4 +1,5 @@
-// Programs without the weights that a failure does not need.
+// Programs without most of what a failure does not need, after few tests;
+// triage/reduce.h takes its time and leaves less.
 
 #ifndef BATON_TOOLS_DROP_WEIGHTS_H_
 #define BATON_TOOLS_DROP_WEIGHTS_H_
@@ -24,6 +25,13 @@ absl::StatusOr<IRModule> DropWeights(
     const IRModule& module,
     const std::function<absl::StatusOr<bool>(const IRModule&)>& fails,
     const DropWeightsOptions& options = {});
+
+// The typed `module` with a `main` that returns one of its nodes, the first of
+// which `fails` is true, and gets as parameters the values of as many nodes as
+// it can be given: two searches by halves. `module` itself if no test says so.
+absl::StatusOr<IRModule> CutToFailure(
+    const IRModule& module,
+    const std::function<absl::StatusOr<bool>(const IRModule&)>& fails);
 
 }  // namespace baton
 

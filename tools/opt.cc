@@ -73,6 +73,7 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/value_promise.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/progress_page.h"
@@ -510,7 +511,6 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
   });
 }
 
-// Writes a reproducer. Returns a line that says so, or why there is none.
 // A copy of what --inputs or --expect names, beside the reproducer, which says
 // its name.
 absl::Status KeepTensors(const std::string& path, absl::string_view kind,
@@ -528,12 +528,16 @@ absl::Status KeepTensors(const std::string& path, absl::string_view kind,
   return absl::OkStatus();
 }
 
-// `module` without the weights that the failure `error` does not need. They
-// become inputs, so those must be random.
-absl::StatusOr<IRModule> WithoutWeights(const IRModule& module,
-                                        const RunOptions& run,
-                                        const absl::Status& error,
-                                        const ChildLimits& limits) {
+// A reproducer that is longer than this many bytes is cut.
+constexpr size_t kLongProgram = 10'000;
+
+// `module` without the weights that the failure `error` does not need, and, if
+// it is still long, without most of the nodes. They become inputs, so those
+// must be random.
+absl::StatusOr<IRModule> WithoutWhatDoesNotMatter(const IRModule& module,
+                                                  const RunOptions& run,
+                                                  const absl::Status& error,
+                                                  const ChildLimits& limits) {
   const Failure failure = FailureOf(error);
   if (!run.inputs.empty() || !failure.failed()) return module;
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(run));
@@ -542,17 +546,21 @@ absl::StatusOr<IRModule> WithoutWeights(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(const PipelineSettings settings,
                          FaultSettings(run, complete, true));
   const bool typed = InferTypes(module)->SameAs(module);
-  return DropWeights(
-      module, [&](const IRModule& candidate) -> absl::StatusOr<bool> {
-        absl::StatusOr<IRModule> given = InferTypes(candidate);
-        if (!given.ok()) return false;
-        BATON_ASSIGN_OR_RETURN(const Failure now,
-                               RunPipelineInChild(typed ? *given : candidate,
-                                                  complete, settings, limits));
-        return now.number == failure.number && SameFailure(failure, now);
-      });
+  const auto fails = [&](const IRModule& candidate) -> absl::StatusOr<bool> {
+    absl::StatusOr<IRModule> given = InferTypes(candidate);
+    if (!given.ok()) return false;
+    BATON_ASSIGN_OR_RETURN(const Failure now,
+                           RunPipelineInChild(typed ? *given : candidate,
+                                              complete, settings, limits));
+    return now.number == failure.number && SameFailure(failure, now);
+  };
+  BATON_ASSIGN_OR_RETURN(const IRModule light, DropWeights(module, fails));
+  if (AsText(light).size() <= kLongProgram) return light;
+  BATON_ASSIGN_OR_RETURN(const IRModule given, InferTypes(light));
+  return CutToFailure(given, fails);
 }
 
+// Writes a reproducer. Returns a line that says so, or why there is none.
 std::string WriteReproducer(const IRModule& module, RunOptions run,
                             const absl::Status& error, const std::string& path,
                             const ChildLimits& limits) {
@@ -566,7 +574,7 @@ std::string WriteReproducer(const IRModule& module, RunOptions run,
                           : binary.status();
   } else {
     const IRModule light =
-        WithoutWeights(module, run, error, limits).value_or(module);
+        WithoutWhatDoesNotMatter(module, run, error, limits).value_or(module);
     written = WriteFileAtomically(path, ReproducerText(light, run, error));
   }
   return written.ok() ? absl::StrCat("reproducer: ", path)
@@ -982,6 +990,7 @@ void ListPasses(std::ostream& out) {
     const std::string doc = info->doc.substr(0, info->doc.find('\n'));
     out << absl::StrFormat("%-26s level %d  %s %s\n", name, info->opt_level,
                            doc, FieldsToString(factory->options()));
+    out << absl::StrFormat("%-26s %s\n", "", ValuePromiseText(*info));
     for (const PassException& exception : info->exceptions) {
       out << absl::StrFormat("%-26s does not keep the law `%s`: %s\n", "",
                              exception.law, exception.reason);

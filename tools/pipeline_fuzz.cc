@@ -47,6 +47,7 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/value_promise.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
 
@@ -59,64 +60,7 @@ constexpr int64_t kMaxCallDepth = 1000;
 // Sets of arguments on which a pass that is not exact must be wrong.
 constexpr int64_t kTries = 5;
 
-bool Keeps(const PassInfo& info, absl::string_view law) {
-  for (const PassException& exception : info.exceptions) {
-    if (exception.law == law) return false;
-  }
-  return true;
-}
-
-bool HasEffects(const IRModule& module) {
-  bool result = false;
-  for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* node) {
-      result = result || node->kind() == ExprKind::kRefCreate ||
-               node->kind() == ExprKind::kRefRead ||
-               node->kind() == ExprKind::kRefWrite;
-    });
-  }
-  return result;
-}
-
-// Whether there are floating-point numbers of at most 16 bits: their rounding
-// is coarser than the tolerance of passes.
-bool HasShortFloats(const IRModule& module) {
-  bool result = false;
-  for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* node) {
-      const TensorTypeNode* type = node->tensor_type();
-      result = result || (type != nullptr && type->dtype().is_float() &&
-                          type->dtype().bits() <= 16);
-    });
-  }
-  return result;
-}
-
-// Checks the values of passes that promise to keep them.
-class CheckPromisedValues final : public PassInstrument {
- public:
-  explicit CheckPromisedValues(int64_t seed)
-      : PassInstrument("CheckValuesInstrument"),
-        check_({.seed = static_cast<uint32_t>(seed)}) {}
-
-  absl::Status EnterPassContext() override { return check_.EnterPassContext(); }
-  absl::Status ExitPassContext() override { return check_.ExitPassContext(); }
-  absl::Status RunAfterPass(const IRModule& module,
-                            const PassExecution& pass) override {
-    const PassInfo& info = pass.info();
-    if (!Keeps(info, "values") ||
-        (!Keeps(info, "effects") && HasEffects(pass.before())) ||
-        (!info.exact && HasShortFloats(pass.before()))) {
-      return absl::OkStatus();
-    }
-    return check_.RunAfterPass(module, pass);
-  }
-
- private:
-  CheckValuesInstrument check_;
-};
-
-// The instruments of `run`, of which that of values heeds waivers.
+// The instruments of `run`.
 PipelineSettings SettingsOf(const RunOptions& run, bool finds_fault) {
   PipelineSettings settings;
   settings.context.opt_level = run.opt_level;
@@ -127,7 +71,9 @@ PipelineSettings SettingsOf(const RunOptions& run, bool finds_fault) {
         std::make_shared<VerifyContractsInstrument>(),
         std::make_shared<VerifyRoundtripInstrument>()};
     if (run.check_values) {
-      instruments.push_back(std::make_shared<CheckPromisedValues>(run.seed));
+      instruments.push_back(std::make_shared<CheckValuesInstrument>(
+          CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed),
+                             .special_values = run.special_values}));
     }
     return instruments;
   };
@@ -141,7 +87,8 @@ RunOptions RunOf(const FuzzedPipeline& fuzzed, bool check_values) {
           .verify_each = true,
           .verify_contracts = true,
           .verify_roundtrip = true,
-          .check_values = check_values};
+          .check_values = check_values,
+          .special_values = check_values};
 }
 
 absl::Status Evaluate(const IRModule& module) {

@@ -42,6 +42,7 @@ struct RunOptions {
   bool verify_contracts = false;
   bool verify_roundtrip = false;
   bool check_values = false;
+  bool special_values = false;  // see CheckValuesOptions
   int64_t seed = 0;
   std::string inputs;     // files of --check_values: see tools/tensor_files.h
   std::string expect;     // needs `inputs`
@@ -118,6 +119,10 @@ struct RunOptions {
     v("check_values", &RunOptions::check_values,
       FlagSpec{.help = "Evaluates the module before and after each pass; names "
                        "the guilty one.",
+               .group = kFaultFlags});
+    v("special_values", &RunOptions::special_values,
+      FlagSpec{.help = "--check_values feeds NaN, infinities and the like as "
+                       "well to exact passes.",
                .group = kFaultFlags});
     v("seed", &RunOptions::seed,
       FlagSpec{.help = "Of the random inputs of --check_values.",

@@ -90,7 +90,8 @@ absl::StatusOr<GivenValues> InOrderOf(
 
 // What --check_values is told of values.
 absl::StatusOr<CheckValuesOptions> ValuesOf(const RunOptions& run) {
-  CheckValuesOptions check = {.seed = static_cast<uint32_t>(run.seed)};
+  CheckValuesOptions check = {.seed = static_cast<uint32_t>(run.seed),
+                              .special_values = run.special_values};
   if (run.max_error >= 0) check.max_error = run.max_error;
   if (run.inputs.empty()) return check;
   BATON_ASSIGN_OR_RETURN(const NamedTensors inputs,

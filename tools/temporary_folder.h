@@ -13,10 +13,12 @@ namespace baton {
 
 class TemporaryFolder {
  public:
-  // A new one, whose name begins with `name`.
+  // A new one, whose name begins with `name`. Removes those of that name, made
+  // here, whose processes were killed before they could.
   static absl::StatusOr<std::unique_ptr<TemporaryFolder>> Create(
       absl::string_view name);
-  explicit TemporaryFolder(std::string path);
+  // `lock` is a file descriptor that is closed when the folder goes.
+  TemporaryFolder(std::string path, int lock);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   // Removes it with all that is in it.
@@ -26,6 +28,7 @@ class TemporaryFolder {
 
  private:
   const std::string path_;
+  const int lock_;
 };
 
 }  // namespace baton

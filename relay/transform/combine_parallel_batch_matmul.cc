@@ -122,7 +122,7 @@ Pass CombineParallelBatchMatmul(CombineParallelOptions options) {
        .required = {"InferType"},
        .doc = "Makes one nn.batch_matmul of several with the same left "
               "operands.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
        .examples = {"min_num_branches=2"}},

@@ -543,6 +543,9 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
        .exact = false,
        // A step of a quantization of 128 steps.
        .tolerance = 0.01,
+       .exceptions = {{"precision",
+                       "It computes in integers. Averages of them drop "
+                       "fractions: results may be a step off."}},
        .examples = {"use_qat=true"}},
       options);
 }

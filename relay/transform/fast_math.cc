@@ -57,7 +57,9 @@ Pass FastMath() {
               "approximate.",
        .destroys = {"a_normal_form"},
        .idempotent = true,
-       .exact = false});
+       .exact = false,
+       .exceptions = {
+           {"precision", "Approximations may stand for functions."}}});
 }
 BATON_REGISTER_PASS(FastMath);
 

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_rebuild.h"
@@ -17,6 +18,7 @@
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/analysis/opaque_function.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
@@ -142,7 +144,9 @@ class Lifter {
 
 }  // namespace
 
-absl::StatusOr<IRModule> LambdaLiftInModule(const IRModule& module) {
+absl::StatusOr<IRModule> LambdaLiftInModule(const IRModule& given) {
+  // What is captured becomes parameters, which need types.
+  BATON_ASSIGN_OR_RETURN(const IRModule module, InferTypes(given));
   Lifter lifter(module);
   for (const auto& [var, function] : module.functions<Function>()) {
     if (!Stays(*function) && HasLiterals(function)) lifter.Lift(var, function);

@@ -12,12 +12,17 @@
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/transform/pass_test_util.h"
+#include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
 namespace {
+
+using testing::IsOk;
 
 // Checks that `before` becomes `after`, where new functions are @lifted_0,
 // @lifted_1 and so on, in order.
@@ -125,6 +130,16 @@ TEST(LambdaLiftTest, LiteralsInLiterals) {
         let %f = @lifted_1(%x);
         %f(3)
       })");
+}
+
+TEST(LambdaLiftTest, ParametersHaveTypesIfTheProgramHasNone) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule untyped, ParseModule(R"(
+      def @main(%x: (float32, float32)) {
+        let %y = %x.0;
+        fn (%z: float32) -> float32 { maximum(%z, %y) }
+      })"));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule lifted, LambdaLift()(untyped));
+  EXPECT_THAT(InferTypes(lifted).status(), IsOk());
 }
 
 TEST(LambdaLiftTest, PrimitiveAndGenericFunctionsStay) {

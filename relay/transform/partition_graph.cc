@@ -435,7 +435,8 @@ Pass PartitionGraph(PartitionGraphOptions options) {
       },
       {.name = "PartitionGraph",
        .doc = "Makes functions of the regions for external compilers.",
-       .destroys = {"a_normal_form", "no_primitive_functions"},
+       .destroys = {"a_normal_form", "basic_block_normal_form",
+                    "no_primitive_functions"},
        .exceptions = {{"runs",
                        "Annotations must stand around whole regions, which "
                        "passes that rewrite calls do not keep."}}},

@@ -506,6 +506,8 @@ Pass QuantizeCalibrate(QuantizeCalibrateOptions options,
        .idempotent = true,
        .exact = false,
        .tolerance = 0.1,
+       .exceptions = {{"precision", "It rounds to steps of integers."},
+                      {"values", "Numbers out of the ranges are clipped."}},
        .examples = {"mode=max,random_inputs=2"}},
       options);
 }
@@ -523,7 +525,8 @@ Pass QuantizeRealize() {
        .destroys = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
-       .tolerance = 0.1});
+       .tolerance = 0.1,
+       .exceptions = {{"precision", "It computes in integers."}}});
 }
 BATON_REGISTER_PASS(QuantizeRealize);
 

@@ -693,7 +693,7 @@ PassInfo Info(std::string name, std::string doc) {
   return {.name = std::move(name),
           .required = {"InferType"},
           .doc = std::move(doc),
-          .destroys = {"a_normal_form"},
+          .destroys = {"a_normal_form", "basic_block_normal_form"},
           .idempotent = true,
           .exact = false,
           .tolerance = 1e-3};

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/transform/dead_code_elimination.h"
 #include "baton/relay/transform/higher_order_gradient.h"
@@ -25,6 +26,7 @@ namespace baton::relay {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::IsOk;
 using ::testing::Not;
 using testing::StatusIs;
 
@@ -214,6 +216,15 @@ TEST(ToCPSTest, GradientsOfBranchesNeedNoReferences) {
                                HigherOrderGradient()(ParseTyped(program)));
     ExpectNoReferencesLeft(module);
   }
+}
+
+TEST(ToCPSTest, TwiceMakesTwoTypesOfAnswers) {
+  IRModule module = ParseTyped("def @main(%x: float32) { negative(%x) }");
+  for (int i = 0; i < 2; ++i) {
+    BATON_ASSERT_OK_AND_ASSIGN(module, ToCPS()(module));
+  }
+  EXPECT_THAT(ToText(module), HasSubstr("@main[answer, answer1](%x"));
+  EXPECT_THAT(ParseModule(ToText(module)).status(), IsOk());
 }
 
 }  // namespace

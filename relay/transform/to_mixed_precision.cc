@@ -591,7 +591,8 @@ Pass ToMixedPrecision(ToMixedPrecisionOptions options) {
        .doc = "Computes in a shorter floating-point type where that gains.",
        .destroys = {"a_normal_form", "basic_block_normal_form"},
        .exact = false,
-       .exceptions = {{"values",
+       .tolerance = 0.1,
+       .exceptions = {{"precision",
                        "Results are as accurate as the shorter type, "
                        "and may be of it."},
                       {"effects", "So are those with references."}},

@@ -1,0 +1,83 @@
+#include "baton/instrument/special_inputs.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/relay/runtime/value.h"
+
+namespace baton {
+namespace {
+
+// `T` is Float16, BFloat16, float or double.
+template <typename T>
+Tensor WithSpecialNumbersOf(const Tensor& plain) {
+  using Limits = std::numeric_limits<double>;
+  double least = Limits::denorm_min();
+  double greatest = Limits::max();
+  if constexpr (std::is_same_v<T, float>) {
+    least = std::numeric_limits<float>::denorm_min();
+    greatest = std::numeric_limits<float>::max();
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    least = 0x1p-24;
+    greatest = 65504;
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    least = 0x1p-133;
+    greatest = 0x1.fep127;
+  }
+  const double special[] = {Limits::quiet_NaN(),
+                            Limits::infinity(),
+                            -Limits::infinity(),
+                            -0.0,
+                            0.0,
+                            least,
+                            greatest,
+                            -least,
+                            -greatest};
+  std::vector<T> numbers;
+  numbers.reserve(static_cast<size_t>(plain.num_elements()));
+  for (int64_t i = 0; i < plain.num_elements(); ++i) {
+    const double number =
+        i % 3 == 0 ? special[static_cast<size_t>(i / 3) % std::size(special)]
+                   : plain.AtAsDouble(i);
+    if constexpr (std::is_same_v<T, double>) {
+      numbers.push_back(number);
+    } else {
+      numbers.push_back(T(static_cast<float>(number)));
+    }
+  }
+  return *Tensor::FromValues<T>(plain.shape(), numbers);
+}
+
+Value TensorWithSpecialNumbers(const Value& value) {
+  if (!value.is_tensor()) return value;
+  const Tensor& tensor = value.tensor();
+  if (!tensor.dtype().is_float()) return value;
+  return VisitDType(tensor.dtype(), [&]<typename T>() -> Value {
+    if constexpr (std::is_integral_v<T>) {
+      return value;
+    } else {
+      return WithSpecialNumbersOf<T>(tensor);
+    }
+  });
+}
+
+}  // namespace
+
+Value WithSpecialNumbers(const Value& value) {
+  if (!value.is_tuple()) return TensorWithSpecialNumbers(value);
+  std::vector<Value> fields;
+  fields.reserve(value.fields().size());
+  for (const Value& field : value.fields()) {
+    fields.push_back(TensorWithSpecialNumbers(field));
+  }
+  return Value::MakeTuple(std::move(fields));
+}
+
+}  // namespace baton
