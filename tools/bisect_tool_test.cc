@@ -1,11 +1,14 @@
 // Runs baton-bisect with commands that are shell scripts.
 
+#include <stdlib.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "baton/testing/full_disk.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
 #include "gmock/gmock.h"
@@ -205,6 +208,46 @@ TEST(BisectToolTest, GoesOnAfterAnInterrupt) {
                                   " -- 'test {} -lt 40'"))
                   .err,
               HasSubstr("is of another search"));
+}
+
+// Folders that are there for baton-bisect.
+int NumFolders() {
+  int folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Path("tmp"))) {
+    const std::string name = entry.path().filename().string();
+    folders += name.rfind("baton-bisect-", 0) == 0 ? 1 : 0;
+  }
+  return folders;
+}
+
+TEST(BisectToolTest, FoldersOfKilledSearchesGo) {
+  const std::string history = Record("killed", "InferType,FoldConstant");
+  std::filesystem::create_directories(Path("tmp"));
+  setenv("TMPDIR", Path("tmp").c_str(), 1);
+  const RunResult terminated =
+      Bisect(history + " -- 'kill -TERM $PPID && sleep 9; test -e {}'");
+  EXPECT_EQ(terminated.exit_code, 128 + SIGTERM);
+  EXPECT_EQ(NumFolders(), 0);
+  Bisect(history + " -- 'kill -KILL $PPID && sleep 9; test -e {}'");
+  EXPECT_EQ(NumFolders(), 1);
+  // That of a search that runs still is left alone; that of the killed one is
+  // not.
+  const RunResult outer = Bisect(
+      absl::StrCat(history, " -- '", testing::RunfilePath("tools/baton-bisect"),
+                   " ", std::filesystem::absolute(history).string(),
+                   " -- \"test -e {}\" >/dev/null 2>&1; test -e {}'"));
+  EXPECT_EQ(outer.exit_code, 1) << outer.err;  // all states are good
+  EXPECT_THAT(outer.err, Not(HasSubstr("cannot")));
+  EXPECT_EQ(NumFolders(), 0);
+  unsetenv("TMPDIR");
+}
+
+TEST(BisectToolTest, FullDisk) {
+  const std::string history = Record("full", "InferType,FoldConstant");
+  const testing::FullDisk disk(100);
+  const RunResult r = Bisect(history + " -- 'test -e {}'");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("cannot write"));
 }
 
 TEST(BisectToolTest, MistakesAreErrors) {

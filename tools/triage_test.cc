@@ -1,7 +1,11 @@
 // Passes that are wrong on purpose (planted_faults.cc), among right ones, in
 // networks: --triage names the right execution, and leaves a small program.
 
+#include <sys/resource.h>
+
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/testing/full_disk.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
 #include "gmock/gmock.h"
@@ -139,6 +144,78 @@ TEST(TriageTest, OtherErrorsAreLeftAlone) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("cannot write /no/such/folder/file"));
   EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+// What is in the folder, by name.
+std::map<std::string, std::string> Contents(const std::string& folder) {
+  std::map<std::string, std::string> result;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    result[entry.path().filename().string()] =
+        ReadFileOrFail(entry.path().string());
+  }
+  return result;
+}
+
+TEST(TriageTest, FullDisk) {
+  constexpr rlim_t kRoom = 1200;
+  const std::string folder = testing::TempDir() + "/full";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::map<std::string, std::string> old = {{"file", "as it was"}};
+  std::ofstream(folder + "/file") << "as it was";
+  const testing::FullDisk disk(kRoom);
+  // An old file stays, and nothing half-written is left.
+  for (const char* flags :
+       {"--passes=FuseOps --output=", "--passes=FuseOps --emit=none --record=",
+        "--passes=FuseOps --emit=binary --output=",
+        "--passes=AddFirstOperandTwice --check_values --emit=none "
+        "--reproducer="}) {
+    const RunResult run = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat(kTransformer, " ", flags, folder, "/file"));
+    EXPECT_EQ(run.exit_code, 1) << flags;
+    EXPECT_THAT(run.err, HasSubstr("cannot write")) << flags;
+    EXPECT_EQ(Contents(folder), old) << flags;
+  }
+  // The test is small enough, the page is not.
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(kTransformer,
+                   " --passes=AddFirstOperandTwice --check_values --emit=none "
+                   "--triage=",
+                   folder, "/triage"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("cannot write"));
+  for (const auto& [name, text] : Contents(folder + "/triage")) {
+    EXPECT_EQ(name, "reduced.relay");
+    EXPECT_THAT(text, HasSubstr("// RUN: "));
+    EXPECT_EQ(text.back(), '\n');
+  }
+}
+
+// A run that is killed while it reduces leaves a test that is whole.
+TEST(TriageTest, Killed) {
+  const std::string folder = testing::TempDir() + "/killed";
+  for (const char* signal : {"TERM", "KILL"}) {
+    std::filesystem::remove_all(folder);
+    const RunResult run = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat(kTransformer,
+                     " --passes=AddFirstOperandTwice --check_values "
+                     "--emit=none --triage=",
+                     folder, " & pid=$!; while ! test -e ", folder,
+                     "/reduced.relay; do sleep 0.01; done; kill -", signal,
+                     " $pid; wait $pid"));
+    EXPECT_NE(run.exit_code, 0);
+    const std::map<std::string, std::string> left = Contents(folder);
+    ASSERT_EQ(left.count("reduced.relay"), 1);
+    const RunResult again = testing::RunBinary(
+        "tools/faulty-opt", folder +
+                                "/reduced.relay --emit=none --check_values "
+                                "--passes=AddFirstOperandTwice");
+    EXPECT_EQ(again.exit_code, 1);
+    EXPECT_THAT(again.err, HasSubstr("pass AddFirstOperandTwice changed"));
+  }
 }
 
 }  // namespace
