@@ -322,6 +322,7 @@ absl::Status CompareValues(const Value& before, const Value& after,
 
 PassInfo WithRounding(PassInfo info, const IRModule& before,
                       const IRModule& after) {
+  if (info.exact) return info;
   constexpr double kRoundings = 8;
   double step = 0;  // from 1 to the next number
   const auto visit = [&step](const ExprNode* node) {

@@ -121,8 +121,9 @@ struct RunOptions {
                        "the guilty one.",
                .group = kFaultFlags});
     v("special_values", &RunOptions::special_values,
-      FlagSpec{.help = "--check_values feeds NaN, infinities and the like as "
-                       "well to exact passes.",
+      FlagSpec{.help =
+                   "--check_values feeds exact passes NaN, infinities and the "
+                   "like, too.",
                .group = kFaultFlags});
     v("seed", &RunOptions::seed,
       FlagSpec{.help = "Of the random inputs of --check_values.",

@@ -591,8 +591,8 @@ Pass ToMixedPrecision(ToMixedPrecisionOptions options) {
        .doc = "Computes in a shorter floating-point type where that gains.",
        .destroys = {"a_normal_form", "basic_block_normal_form"},
        .exact = false,
-       .tolerance = 0.1,
-       .exceptions = {{"precision",
+       .exceptions = {{"precision", "It computes in the shorter type."},
+                      {"values",
                        "Results are as accurate as the shorter type, "
                        "and may be of it."},
                       {"effects", "So are those with references."}},
