@@ -157,6 +157,7 @@ absl::StatusOr<Tensor> NodeContext::TensorAttr(absl::string_view name) {
     return absl::InvalidArgumentError(
         absl::StrCat("the attribute '", name, "' is missing"));
   }
+  if (const int bits = NarrowBitsOf(ElementTypeIn(a->t))) SetNarrowBits(bits);
   return ReadTensor(a->t, graphs_.tensors());
 }
 

@@ -58,6 +58,8 @@ class GraphConverter {
       absl::string_view graph, absl::Span<const Expr> inputs,
       absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) = 0;
   virtual TensorSource& tensors() = 0;
+  // The bits of integers of which 8 bits hold 2 or 4; 0 of all other values.
+  virtual int NarrowBits(const Expr& value) const = 0;
 };
 
 // A node with the values of its inputs, while it is converted.
@@ -113,6 +115,14 @@ class NodeContext {
   // The message of a subgraph.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 
+  // Of an input of integers of 2 or 4 bits, which 8 bits hold; 0 of others. An
+  // output of the type of input 0 has as many unless this is called.
+  int NarrowBits(int i) const {
+    return HasInput(i) ? graphs_.NarrowBits(inputs_[i]) : 0;
+  }
+  void SetNarrowBits(int bits) { narrow_bits_ = bits; }
+  std::optional<int> narrow_bits() const { return narrow_bits_; }
+
   // `expr` with types; errors show the place of the node.
   absl::StatusOr<Expr> Typed(Expr expr);
 
@@ -132,6 +142,7 @@ class NodeContext {
   GraphConverter& graphs_;
   absl::Status status_;
   bool has_located_error_ = false;
+  std::optional<int> narrow_bits_;
 };
 
 // Of typed expressions. Errors are Unimplemented.

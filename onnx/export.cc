@@ -119,6 +119,41 @@ std::string NameIn(const Function& main, absl::string_view attribute, size_t i,
   return name == nullptr || name->empty() ? otherwise : *name;
 }
 
+// How many tensors a value of a type is: a tuple of tuples is what its tensors
+// are, one after the other.
+int NumTensors(const Type& type) {
+  int result = 0;
+  std::vector<const Type*> work = {&type};
+  while (!work.empty()) {
+    const Type* next = work.back();
+    work.pop_back();
+    if (const auto* tuple = next->As<TupleTypeNode>()) {
+      for (const Type& field : tuple->fields()) work.push_back(&field);
+    } else {
+      ++result;
+    }
+  }
+  return result;
+}
+
+// Their types, in order.
+std::vector<Type> TensorTypes(const Type& type) {
+  std::vector<Type> result;
+  std::vector<const Type*> work = {&type};
+  while (!work.empty()) {
+    const Type* next = work.back();
+    work.pop_back();
+    if (const auto* tuple = next->As<TupleTypeNode>()) {
+      for (size_t i = tuple->fields().size(); i-- > 0;) {
+        work.push_back(&tuple->fields()[i]);
+      }
+    } else {
+      result.push_back(*next);
+    }
+  }
+  return result;
+}
+
 class Exporter {
  public:
   Exporter(const Function& main, int opset) : main_(main), opset_(opset) {}
@@ -147,6 +182,8 @@ class Exporter {
   Values ExportCall(const Expr& expr, const CallNode& call);
   Values ExportIf(const IfNode& node, const Expr& expr);
   Values Unknown(const Expr& expr) const;
+  // The values of a field of a tuple.
+  Values FieldOf(const Expr& tuple, int index);
   std::vector<Graph::Output> OutputsOf(const Expr& expr);
 
   const Function& main_;
@@ -155,15 +192,35 @@ class Exporter {
   Diagnostics diagnostics_;
   FlatHashMap<const ExprNode*, Values> values_;
   FlatHashMap<const ExprNode*, Expr> bound_;
+  // Whether the fields are tensors, of tuples of which a field was taken.
+  FlatHashMap<const TupleTypeNode*, bool> is_flat_;
   int depth_ = 0;
 };
 
-// As many as the type has fields, so that what comes after can be looked at.
+// As many as the type has tensors, so that what comes after can be looked at.
 Values Exporter::Unknown(const Expr& expr) const {
-  const TupleTypeNode* tuple = expr->tuple_type();
-  return Values(
-      tuple == nullptr ? 1 : std::max<size_t>(tuple->fields().size(), 1),
-      kNoValue);
+  return Values(std::max(NumTensors(expr->type()), 1), kNoValue);
+}
+
+Values Exporter::FieldOf(const Expr& tuple, int index) {
+  const Values& values = ValuesOf(tuple);
+  const TupleTypeNode* type = tuple->tuple_type();
+  size_t begin = static_cast<size_t>(index);
+  size_t count = 1;
+  if (type == nullptr || begin >= type->fields().size()) return {kNoValue};
+  const auto [is_flat, is_new] = is_flat_.try_emplace(type, true);
+  if (is_new) {
+    is_flat->second = std::none_of(
+        type->fields().begin(), type->fields().end(),
+        [](const Type& field) { return field.Is<TupleTypeNode>(); });
+  }
+  if (!is_flat->second) {
+    begin = 0;
+    for (int i = 0; i < index; ++i) begin += NumTensors(type->fields()[i]);
+    count = static_cast<size_t>(NumTensors(type->fields()[index]));
+  }
+  if (begin + count > values.size()) return {kNoValue};
+  return Values(values.begin() + begin, values.begin() + begin + count);
 }
 
 const Values& Exporter::ValuesOf(const Expr& expr) {
@@ -249,13 +306,13 @@ Values Exporter::ExportCall(const Expr& expr, const CallNode& call) {
 std::vector<Graph::Output> Exporter::OutputsOf(const Expr& expr) {
   std::vector<Graph::Output> result;
   const Values& values = ValuesOf(expr);
-  const TupleTypeNode* tuple = expr->tuple_type();
-  if (tuple != nullptr && tuple->fields().empty()) {
+  const std::vector<Type> types = TensorTypes(expr->type());
+  if (types.empty()) {
     Fail(expr, "a result without tensors has no form in ONNX");
     return result;
   }
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Type& type = tuple == nullptr ? expr->type() : tuple->fields()[i];
+  for (size_t i = 0; i < values.size() && i < types.size(); ++i) {
+    const Type& type = types[i];
     if (!type.Is<TensorTypeNode>()) {
       Fail(expr, absl::StrCat("an output of type ", type.ToString(),
                               " has no form in ONNX"));
@@ -299,19 +356,13 @@ void Exporter::ExportNode(const Expr& expr) {
       break;
     case ExprKind::kTuple:
       for (const Expr& field : expr.As<TupleNode>()->fields()) {
-        if (field->tensor_type() == nullptr) {
-          Fail(expr, "a tuple inside of a tuple has no form in ONNX");
-          result = Unknown(expr);
-          break;
-        }
-        result.push_back(ValuesOf(field)[0]);
+        const Values& values = ValuesOf(field);
+        result.insert(result.end(), values.begin(), values.end());
       }
       break;
     case ExprKind::kTupleGetItem: {
       const auto* item = expr.As<TupleGetItemNode>();
-      const Values& fields = ValuesOf(item->tuple());
-      const auto i = static_cast<size_t>(item->index());
-      result = {i < fields.size() ? fields[i] : kNoValue};
+      result = FieldOf(item->tuple(), item->index());
       break;
     }
     case ExprKind::kCall:

@@ -115,6 +115,10 @@ class Importer final : public GraphConverter {
       absl::string_view what,
       absl::FunctionRef<Expr(const Expr&)> capture) override;
   TensorSource& tensors() override { return tensors_; }
+  int NarrowBits(const Expr& value) const override {
+    const auto found = narrow_.find(value);
+    return found == narrow_.end() ? 0 : found->second;
+  }
 
  private:
   struct Unsupported {
@@ -142,6 +146,7 @@ class Importer final : public GraphConverter {
                             absl::Span<const AttributeProto> attributes);
   absl::StatusOr<Outputs> ConvertNode(const NodeProto& node, const Span& span,
                                       const Scope& scope, const Opsets& opsets);
+  void NoteNarrow(const NodeContext& context, const Outputs& outputs);
   absl::StatusOr<Outputs> ConvertCall(const FunctionProto& function,
                                       const NodeProto& node,
                                       std::vector<Expr> inputs);
@@ -165,6 +170,8 @@ class Importer final : public GraphConverter {
   std::string what_;
   int depth_ = 0;
   int64_t added_nodes_ = 0;
+  // The values of integers of 2 and 4 bits.
+  FlatHashMap<Expr, int> narrow_;
   // One dimension a name.
   FlatHashMap<std::string, Dim> dims_;
   bool is_located_ = false;
@@ -336,10 +343,11 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
     BATON_ASSIGN_OR_RETURN(Tensor tensor,
                            ReadTensor(initializer.message, tensors_));
     Type type = TensorType::Of(tensor.shape(), tensor.dtype());
-    if (!scope.values
-             .emplace(initializer.name,
-                      Constant(std::move(tensor), std::move(type), places[i]))
-             .second) {
+    const Constant value(std::move(tensor), std::move(type), places[i]);
+    if (const int bits = NarrowBitsOf(ElementTypeIn(initializer.message))) {
+      narrow_.emplace(value, bits);
+    }
+    if (!scope.values.emplace(initializer.name, value).second) {
       return absl::InvalidArgumentError(absl::StrCat(
           "there are two initializers of the name '", initializer.name, "'"));
     }
@@ -419,7 +427,23 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
       }
     }
   }
+  NoteNarrow(context, *outputs);
   return outputs;
+}
+
+// Only output 0 may be of such integers.
+void Importer::NoteNarrow(const NodeContext& context, const Outputs& outputs) {
+  if (outputs.empty() || !outputs[0].defined()) return;
+  int bits = context.narrow_bits().value_or(0);
+  if (!context.narrow_bits().has_value() && !narrow_.empty() &&
+      context.HasInput(0)) {
+    const TensorTypeNode* from = context.inputs()[0]->tensor_type();
+    const TensorTypeNode* to = outputs[0]->tensor_type();
+    if (from != nullptr && to != nullptr && from->dtype() == to->dtype()) {
+      bits = context.NarrowBits(0);
+    }
+  }
+  if (bits != 0) narrow_.emplace(outputs[0], bits);
 }
 
 absl::Status Importer::ConvertNodes(
@@ -630,12 +654,19 @@ absl::StatusOr<IRModule> Importer::Import() {
     if (scope.values.contains(info.name)) continue;  // an initializer
     const auto value = options_.input_values.find(std::string(info.name));
     if (value != options_.input_values.end()) {
-      scope.values[info.name] = Constant(
+      const Constant known(
           value->second,
           TensorType::Of(value->second.shape(), value->second.dtype()));
+      if (const int bits = NarrowBitsOf(info.element_type)) {
+        narrow_.emplace(known, bits);
+      }
+      scope.values[info.name] = known;
       continue;
     }
     BATON_ASSIGN_OR_RETURN(Expr param, Parameter(info));
+    if (const int bits = NarrowBitsOf(info.element_type)) {
+      narrow_.emplace(param, bits);
+    }
     params.push_back(Var(param.As<VarNode>()));
     input_names.emplace_back(info.name);
     scope.values[info.name] = std::move(param);

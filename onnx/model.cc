@@ -236,6 +236,12 @@ absl::StatusOr<DType> DTypeOf(int64_t element_type) {
       return DType::UInt(64);
     case ElementType::kBfloat16:
       return DType::BFloat(16);
+    case ElementType::kUint4:
+    case ElementType::kUint2:
+      return DType::UInt(8);
+    case ElementType::kInt4:
+    case ElementType::kInt2:
+      return DType::Int(8);
     case ElementType::kUndefined:
     case ElementType::kString:
       break;
@@ -243,6 +249,19 @@ absl::StatusOr<DType> DTypeOf(int64_t element_type) {
   return absl::UnimplementedError(
       absl::StrCat("elements that are ", ElementTypeName(element_type),
                    " (element type ", element_type, ") are not supported"));
+}
+
+int NarrowBitsOf(int64_t element_type) {
+  switch (static_cast<ElementType>(element_type)) {
+    case ElementType::kUint4:
+    case ElementType::kInt4:
+      return 4;
+    case ElementType::kUint2:
+    case ElementType::kInt2:
+      return 2;
+    default:
+      return 0;
+  }
 }
 
 ElementType ElementTypeOf(DType dtype) {

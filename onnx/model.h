@@ -36,11 +36,18 @@ enum class ElementType : int64_t {
   kUint32 = 12,
   kUint64 = 13,
   kBfloat16 = 16,
+  kUint4 = 21,
+  kInt4 = 22,
+  kUint2 = 25,
+  kInt2 = 26,
 };
 
-// The element type of that number. Unimplemented, with its name, if tensors
-// cannot have it: strings, complex numbers, types of fewer than 8 bits.
+// The element type of that number; of integers of 2 and 4 bits, those of 8 bits
+// that hold them. Unimplemented, with its name, if tensors cannot have it:
+// strings, complex numbers, floats of fewer than 16 bits.
 absl::StatusOr<DType> DTypeOf(int64_t element_type);
+// How many bits they are: 2 or 4; 0 for all other element types.
+int NarrowBitsOf(int64_t element_type);
 // The number of `dtype`, which is storable.
 ElementType ElementTypeOf(DType dtype);
 

@@ -232,11 +232,63 @@ absl::StatusOr<Tensor> FromValues(DType dtype, const Header& header,
   return std::move(result).Freeze();
 }
 
+int64_t PackedBytes(int64_t elements, int bits) {
+  const int per_byte = 8 / bits;
+  return elements / per_byte + (elements % per_byte != 0 ? 1 : 0);
+}
+
+// Integers of 2 or 4 bits; the first one of a byte is in its lowest bits.
+absl::StatusOr<Tensor> Unpack(DType dtype, const Header& header,
+                              int64_t elements, int bits,
+                              absl::string_view bytes) {
+  const int per_byte = 8 / bits;
+  if (static_cast<int64_t>(bytes.size()) != PackedBytes(elements, bits)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("its shape has ", elements, " elements of ", bits,
+                     " bits, but it has ", bytes.size(), " bytes"));
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, header.dims));
+  const int half = dtype.is_uint() ? 1 << bits : 1 << (bits - 1);
+  VisitDType(dtype, [&]<typename T>() {
+    for (int64_t i = 0; i < elements; ++i) {
+      const int byte = static_cast<uint8_t>(bytes[i / per_byte]);
+      int value = byte >> (i % per_byte * bits) & ((1 << bits) - 1);
+      if (value >= half) value -= 1 << bits;
+      result.span<T>()[i] = static_cast<T>(value);
+    }
+  });
+  return std::move(result).Freeze();
+}
+
 absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
                             TensorSource& source) {
   BATON_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(header.element_type));
   BATON_ASSIGN_OR_RETURN(const int64_t elements,
                          NumElements(dtype, header.dims));
+  if (const int bits = NarrowBitsOf(header.element_type); bits != 0) {
+    if (header.is_external) {
+      BATON_ASSIGN_OR_RETURN(
+          const TensorSource::Mapped data,
+          ExternalBytes(header, PackedBytes(elements, bits), source));
+      return Unpack(dtype, header, elements, bits, data.bytes);
+    }
+    if (header.raw.has_value()) {
+      return Unpack(dtype, header, elements, bits, *header.raw);
+    }
+    // int32_data has one byte an element.
+    std::vector<int64_t> packed;
+    WireReader reader(message);
+    while (reader.Next()) {
+      if (reader.field() == 5) reader.AppendInts(packed);
+    }
+    BATON_RETURN_IF_ERROR(reader.status());
+    std::string bytes(packed.size(), '\0');
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<char>(packed[i]);
+    }
+    return Unpack(dtype, header, elements, bits, bytes);
+  }
   if (header.is_external) {
     BATON_ASSIGN_OR_RETURN(
         const TensorSource::Mapped data,
@@ -286,6 +338,15 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
 }
 
 }  // namespace
+
+int64_t ElementTypeIn(absl::string_view message) {
+  int64_t result = 0;
+  WireReader reader(message);
+  while (reader.Next()) {
+    if (reader.field() == 2) result = reader.Int();
+  }
+  return result;
+}
 
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
                                   TensorSource& source) {

@@ -3,6 +3,7 @@
 #ifndef BATON_ONNX_TENSOR_H_
 #define BATON_ONNX_TENSOR_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -34,11 +35,15 @@ struct TensorSource {
 
 // The tensor of a TensorProto. Raw and external data that is aligned is used in
 // place; the rest is copied once, and its pages of a mapped file are let go.
-// Memory is asked for only if the file has as
-// many elements as the shape says. Errors: InvalidArgument, Unimplemented (an
-// element type, segments), NotFound (a file of external data).
+// Integers of 2 and 4 bits become elements of 8 bits. Memory is asked for only
+// if the file has as many elements as the shape says. Errors: InvalidArgument,
+// Unimplemented (an element type, segments), NotFound (a file of external
+// data).
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
                                   TensorSource& source);
+
+// The element type that a TensorProto names; 0 if it names none.
+int64_t ElementTypeIn(absl::string_view message);
 
 }  // namespace baton::onnx
 

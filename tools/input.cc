@@ -1,5 +1,6 @@
 #include "baton/tools/input.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -98,14 +99,25 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
   return modules;
 }
 
+// Whether a file begins as text does: a protocol buffer soon has a byte of
+// another kind.
+bool BeginsAsText(absl::string_view content) {
+  constexpr size_t kEnough = 256;
+  const absl::string_view begin = content.substr(0, kEnough);
+  return std::all_of(begin.begin(), begin.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return absl::ascii_isprint(byte) || c == '\t' || c == '\n' || c == '\r';
+  });
+}
+
 InputFormat FormatOf(absl::string_view content, absl::string_view name) {
   constexpr size_t kEnough = 4096;
   // The field 1, a number, of a protocol buffer: no text begins so.
   constexpr char kOnnxVersion = '\x08';
-  if (content.empty()
-          ? absl::EndsWith(name, ".onnx")
-          : content[0] == kOnnxVersion ||
-                (absl::EndsWith(name, ".onnx") && content[0] != '\x89')) {
+  if (content.empty() ? absl::EndsWith(name, ".onnx")
+                      : content[0] == kOnnxVersion ||
+                            (absl::EndsWith(name, ".onnx") &&
+                             content[0] != '\x89' && !BeginsAsText(content))) {
     return InputFormat::kOnnx;
   }
   // No text begins with the first byte of binary files.
@@ -163,6 +175,9 @@ absl::string_view ForeignKindOf(absl::string_view content) {
       {"HloModule", "text of XLA"},
       {"<!DOCTYPE", "a web page"},
       {"<html", "a web page"},
+      {"<?xml", "an XML document, as OpenVINO saves models"},
+      {"{\"", "JSON"},
+      {"ir_version:", "an ONNX model in the text form of protocol buffers"},
       {"version https://git-lfs", "a pointer of Git LFS, not the file itself"},
   };
   for (const Kind& kind : kKinds) {

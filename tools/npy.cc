@@ -122,9 +122,9 @@ absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes) {
     }
     shape.push_back(value);
   }
-  if (absl::StripAsciiWhitespace(order) != "False" && shape.size() > 1) {
-    return absl::UnimplementedError("arrays in Fortran's order");
-  }
+  // In Fortran's order the first axis is the innermost.
+  const bool is_reversed =
+      absl::StripAsciiWhitespace(order) != "False" && shape.size() > 1;
   BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
   if (static_cast<int64_t>(data.size()) != elements * dtype.bytes()) {
     return absl::InvalidArgumentError(
@@ -133,7 +133,26 @@ absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes) {
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor tensor,
                          MutableTensor::Create(dtype, shape));
-  if (dtype.is_bool()) {
+  if (is_reversed) {
+    const auto bytes = static_cast<size_t>(dtype.bytes());
+    auto* const out = static_cast<char*>(tensor.data());
+    std::vector<int64_t> steps(shape.size(), 1);  // in the file
+    for (size_t i = 1; i < shape.size(); ++i) {
+      steps[i] = steps[i - 1] * shape[i - 1];
+    }
+    std::vector<int64_t> index(shape.size());
+    int64_t at = 0;
+    for (int64_t i = 0; i < elements; ++i) {
+      std::memcpy(out + i * bytes, data.data() + at * bytes, bytes);
+      if (dtype.is_bool()) out[i] = out[i] != 0;
+      for (size_t k = shape.size(); k-- > 0;) {
+        at += steps[k];
+        if (++index[k] < shape[k]) break;
+        at -= steps[k] * shape[k];
+        index[k] = 0;
+      }
+    }
+  } else if (dtype.is_bool()) {
     for (int64_t i = 0; i < elements; ++i) {
       tensor.span<bool>()[i] = data[i] != 0;
     }

@@ -43,11 +43,22 @@ TEST(NpyTest, ArraysAreRead) {
   EXPECT_EQ(*scalar, Tensor::Scalar<bool>(true));
 }
 
+TEST(NpyTest, TheFirstAxisMayBeTheInnermost) {
+  const auto array =
+      ReadNpy(Npy("|u1", "True", "(2, 3, 2)", "\1\2\3\4\5\6\7\10\11\12\13\14"));
+  ASSERT_THAT(array, IsOk());
+  EXPECT_EQ(*array, *Tensor::FromValues<uint8_t>(
+                        {2, 3, 2}, {1, 7, 3, 9, 5, 11, 2, 8, 4, 10, 6, 12}));
+  const auto flags =
+      ReadNpy(Npy("|b1", "True", "(2, 2)", absl::string_view("\0\2\1\0", 4)));
+  ASSERT_THAT(flags, IsOk());
+  EXPECT_EQ(*flags,
+            *Tensor::FromValues<bool>({2, 2}, {false, true, true, false}));
+}
+
 TEST(NpyTest, OtherArraysAreRefused) {
   EXPECT_THAT(ReadNpy(Npy(">i2", "False", "(1,)", "ab")).status(),
               StatusIs(absl::StatusCode::kUnimplemented, "arrays of '>i2'"));
-  EXPECT_THAT(ReadNpy(Npy("<i2", "True", "(1, 1)", "ab")).status(),
-              StatusIs(absl::StatusCode::kUnimplemented, "Fortran"));
   EXPECT_THAT(ReadNpy(Npy("<i2", "False", "(1000000000,)", "ab")).status(),
               StatusIs(absl::StatusCode::kInvalidArgument, "2000000000"));
   EXPECT_THAT(ReadNpy("no array").status(),

@@ -114,6 +114,10 @@ TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
                           "--expect=x.npz")
           .err,
       HasSubstr("--expect: needs --inputs"));
+  EXPECT_THAT(GuiltyOpt(program + " --passes=DivToMul --inputs=x.npz "
+                                  "--expect=x.npz")
+                  .err,
+              HasSubstr("--expect: needs --check_values"));
   EXPECT_THAT(
       GuiltyOpt(program + " --passes=DivToMul --opt_level=4 --check_values "
                           "--inputs=/no/such/file")

@@ -389,6 +389,12 @@ TEST(OptInputTest, FilesOfOtherKindsAreNamed) {
   r = BatonOpt(File("model.txt", "module {\n  func.func @main() {}\n}\n"));
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.err, HasSubstr("is text of MLIR"));
+  r = BatonOpt(File("model.txt", "{\"nodes\": []}"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("is JSON"));
+  // Text is text under any name.
+  r = BatonOpt(File("text.onnx", kRelu));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
   // An ONNX file is one under any name.
   const std::string onnx = absl::StrCat(testing::TempDir(), "/x.onnx");
   ASSERT_EQ(BatonOpt(File("relu.relay", kRelu) + " --output=" + onnx).exit_code,

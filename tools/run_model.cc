@@ -296,6 +296,14 @@ absl::Status Profile(const Model& model, absl::Span<const Value> args,
   return absl::OkStatus();
 }
 
+bool HasUnknownDimension(const Function& main) {
+  return std::any_of(
+      main->params().begin(), main->params().end(), [](const Var& param) {
+        const TensorTypeNode* type = param->tensor_type();
+        return type != nullptr && !ConstDims(type->shape()).has_value();
+      });
+}
+
 // One set of arguments, and what is expected of it.
 absl::StatusOr<bool> RunOnce(const Model& model,
                              const std::optional<Model>& other,
@@ -304,8 +312,15 @@ absl::StatusOr<bool> RunOnce(const Model& model,
   const Function main = model.module.Find<Function>("main");
   std::vector<Value> args;
   if (options.random_inputs) {
-    BATON_ASSIGN_OR_RETURN(
-        args, RandomInputs(main, static_cast<uint32_t>(options.seed)));
+    absl::StatusOr<std::vector<Value>> random =
+        RandomInputs(main, static_cast<uint32_t>(options.seed));
+    if (!random.ok() && HasUnknownDimension(main)) {
+      return absl::Status(
+          random.status().code(),
+          absl::StrCat(random.status().message(),
+                       "; --input_shapes says how large an input is"));
+    }
+    BATON_ASSIGN_OR_RETURN(args, std::move(random));
   } else if (!options.inputs.empty()) {
     BATON_ASSIGN_OR_RETURN(const NamedTensors given,
                            ReadTensors(options.inputs, "input"));
@@ -374,6 +389,10 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   if (options.random_inputs && !options.inputs.empty()) {
     return absl::InvalidArgumentError(
         "both --inputs and --random_inputs are given");
+  }
+  if (!options.outputs.empty() && !absl::EndsWith(options.outputs, ".npz")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("results are written as .npz, not as ", options.outputs));
   }
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.

@@ -217,6 +217,8 @@ absl::StatusOr<PassInstruments> CheckingInstruments(
     };
     instruments.push_back(
         std::make_shared<CheckValuesInstrument>(std::move(check)));
+  } else if (!run.expect.empty()) {
+    return absl::InvalidArgumentError("--expect: needs --check_values");
   }
   return instruments;
 }

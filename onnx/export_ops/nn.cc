@@ -238,15 +238,16 @@ absl::StatusOr<Values> GlobalPool(CallExport& call) {
 
 // A window for each element of the result: the same for all if the extents of
 // the data are multiples.
-template <OpName kPool, OpName kGlobal>
+template <typename A, OpName kPool, OpName kGlobal>
 absl::StatusOr<Values> AdaptivePool(CallExport& call) {
-  const auto& attrs = call.attrs<relay::AdaptivePool2DAttrs>();
-  BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, "NCHW"));
+  const A& attrs = call.attrs<A>();
+  const std::string layout = A().layout;
+  BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, layout));
   BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
   BATON_ASSIGN_OR_RETURN(const Ints result_shape, call.ResultShape());
   Ints kernel;
   bool is_global = true;
-  for (int i = 2; i < 4; ++i) {
+  for (size_t i = 2; i < order.size(); ++i) {
     const int64_t extent = shape[order[i]];
     const int64_t wanted = result_shape[order[i]];
     if (wanted < 1 || extent % wanted != 0) {
@@ -257,7 +258,7 @@ absl::StatusOr<Values> AdaptivePool(CallExport& call) {
     is_global = is_global && wanted == 1;
   }
   BATON_ASSIGN_OR_RETURN(const ValueId x,
-                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+                         InLayout(call, call.Arg(0), attrs.layout, layout));
   NodeAttributes attributes;
   if (!is_global) {
     attributes.Ints("kernel_shape", kernel);
@@ -270,7 +271,7 @@ absl::StatusOr<Values> AdaptivePool(CallExport& call) {
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
   BATON_ASSIGN_OR_RETURN(const ValueId result,
-                         InLayout(call, pooled, "NCHW", out));
+                         InLayout(call, pooled, layout, out));
   return Values{result};
 }
 
@@ -681,10 +682,24 @@ BATON_EXTEND_OP("nn.global_avg_pool2d")
     .Set(OnnxExporters(), GlobalPool<"GlobalAveragePool">);
 BATON_EXTEND_OP("nn.global_max_pool2d")
     .Set(OnnxExporters(), GlobalPool<"GlobalMaxPool">);
+BATON_EXTEND_OP("nn.adaptive_avg_pool1d")
+    .Set(OnnxExporters(), AdaptivePool<relay::AdaptivePool1DAttrs,
+                                       "AveragePool", "GlobalAveragePool">);
+BATON_EXTEND_OP("nn.adaptive_max_pool1d")
+    .Set(OnnxExporters(),
+         AdaptivePool<relay::AdaptivePool1DAttrs, "MaxPool", "GlobalMaxPool">);
 BATON_EXTEND_OP("nn.adaptive_avg_pool2d")
-    .Set(OnnxExporters(), AdaptivePool<"AveragePool", "GlobalAveragePool">);
+    .Set(OnnxExporters(), AdaptivePool<relay::AdaptivePool2DAttrs,
+                                       "AveragePool", "GlobalAveragePool">);
 BATON_EXTEND_OP("nn.adaptive_max_pool2d")
-    .Set(OnnxExporters(), AdaptivePool<"MaxPool", "GlobalMaxPool">);
+    .Set(OnnxExporters(),
+         AdaptivePool<relay::AdaptivePool2DAttrs, "MaxPool", "GlobalMaxPool">);
+BATON_EXTEND_OP("nn.adaptive_avg_pool3d")
+    .Set(OnnxExporters(), AdaptivePool<relay::AdaptivePool3DAttrs,
+                                       "AveragePool", "GlobalAveragePool">);
+BATON_EXTEND_OP("nn.adaptive_max_pool3d")
+    .Set(OnnxExporters(),
+         AdaptivePool<relay::AdaptivePool3DAttrs, "MaxPool", "GlobalMaxPool">);
 BATON_EXTEND_OP("nn.dense").Set(OnnxExporters(), Dense);
 BATON_EXTEND_OP("nn.matmul").Set(OnnxExporters(), Matmul);
 BATON_EXTEND_OP("nn.batch_matmul").Set(OnnxExporters(), BatchMatmul);

@@ -372,36 +372,34 @@ absl::StatusOr<Outputs> Loop(NodeContext& node) {
   return result;
 }
 
-absl::StatusOr<Outputs> Scan(NodeContext& node) {
+// --- Scan ------------------------------------------------------------------
+
+// The rounds of a Scan, one after the other.
+struct ScanRounds {
+  // What goes from round to round, and what a round takes an element of.
+  std::vector<Expr> carried;
+  std::vector<Expr> scanned;
+  // Along which axis, and whether from the end; of what is scanned, and of the
+  // results that rounds give an element of.
+  std::vector<int64_t> axes;
+  std::vector<int64_t> backward;
+  std::vector<int64_t> output_axes;
+  std::vector<int64_t> output_backward;
+
+  absl::StatusOr<Outputs> Convert(NodeContext& node,
+                                  absl::string_view what = "") const;
+};
+
+absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
+                                            absl::string_view what) const {
   BATON_ASSIGN_OR_RETURN(const absl::string_view body, node.Graph("body"));
-  const int64_t num_scans = node.Int("num_scan_inputs", 0);
-  if (num_scans < 1 || num_scans > node.num_inputs()) {
-    return absl::InvalidArgumentError("the number of scan inputs");
-  }
-  const size_t num_carried = node.num_inputs() - num_scans;
-  const size_t num_outputs = node.node().outputs.size();
-  if (num_outputs < num_carried) {
-    return absl::InvalidArgumentError("there are too few outputs");
-  }
-  const auto list = [&node](absl::string_view name, size_t size) {
-    std::vector<int64_t> values =
-        node.Ints(name).value_or(std::vector<int64_t>());
-    values.resize(size, 0);
-    return values;
-  };
-  std::vector<int64_t> axes = list("scan_input_axes", num_scans);
-  const std::vector<int64_t> backward =
-      list("scan_input_directions", num_scans);
-  const std::vector<int64_t> output_axes =
-      list("scan_output_axes", num_outputs - num_carried);
-  const std::vector<int64_t> output_backward =
-      list("scan_output_directions", num_outputs - num_carried);
   std::optional<int64_t> rounds;
-  for (int64_t i = 0; i < num_scans; ++i) {
-    const Expr& input = node.Input(static_cast<int>(num_carried + i));
-    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(input));
-    BATON_ASSIGN_OR_RETURN(axes[i], NormalAxis(axes[i], type->rank()));
-    const Dim& dim = type->dim(static_cast<int>(axes[i]));
+  std::vector<int> input_axes(scanned.size());
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                           TensorTypeOf(scanned[i]));
+    BATON_ASSIGN_OR_RETURN(input_axes[i], NormalAxis(axes[i], type->rank()));
+    const Dim& dim = type->dim(input_axes[i]);
     if (!dim.is_const() || dim.value() > kMaxRounds) {
       return absl::UnimplementedError("the length of the scan must be known");
     }
@@ -410,29 +408,30 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
     }
     rounds = dim.value();
   }
-  Outputs carried(node.inputs().begin(), node.inputs().begin() + num_carried);
-  std::vector<std::vector<Expr>> scans(num_outputs - num_carried);
+  Outputs states = carried;
+  std::vector<std::vector<Expr>> scans(output_axes.size());
   for (int64_t round = 0; round < *rounds; ++round) {
-    std::vector<Expr> inputs = carried;
-    for (int64_t i = 0; i < num_scans; ++i) {
+    std::vector<Expr> inputs = states;
+    for (size_t i = 0; i < scanned.size(); ++i) {
       const int64_t at = backward[i] != 0 ? *rounds - 1 - round : round;
       BATON_ASSIGN_OR_RETURN(
           Expr element,
-          node.Typed(relay::Take(node.Input(static_cast<int>(num_carried + i)),
+          node.Typed(relay::Take(scanned[i],
                                  relay::Const(Tensor::Scalar<int64_t>(at)),
-                                 {.axis = axes[i]})));
+                                 {.axis = input_axes[i]})));
       inputs.push_back(std::move(element));
     }
-    BATON_ASSIGN_OR_RETURN(const Outputs outputs,
-                           node.graphs().ConvertGraph(
-                               body, inputs, absl::StrCat("round ", round)));
-    if (outputs.size() != num_outputs) {
+    BATON_ASSIGN_OR_RETURN(
+        const Outputs outputs,
+        node.graphs().ConvertGraph(body, inputs,
+                                   absl::StrCat(what, "round ", round)));
+    if (outputs.size() != states.size() + scans.size()) {
       return absl::InvalidArgumentError(
           "the body has another number of outputs");
     }
-    carried.assign(outputs.begin(), outputs.begin() + num_carried);
+    states.assign(outputs.begin(), outputs.begin() + states.size());
     for (size_t i = 0; i < scans.size(); ++i) {
-      scans[i].push_back(outputs[num_carried + i]);
+      scans[i].push_back(outputs[states.size() + i]);
     }
   }
   for (size_t i = 0; i < scans.size(); ++i) {
@@ -444,14 +443,101 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(const int rank, RankOf(scans[i][0]));
     BATON_ASSIGN_OR_RETURN(const int axis,
                            NormalAxis(output_axes[i], rank + 1));
-    carried.push_back(relay::Stack(std::move(scans[i]), axis));
+    states.push_back(relay::Stack(std::move(scans[i]), axis));
   }
-  return carried;
+  return states;
+}
+
+// `first`: the first input that is carried.
+absl::StatusOr<ScanRounds> ReadScan(NodeContext& node, int first) {
+  ScanRounds result;
+  const int64_t num_scans = node.Int("num_scan_inputs", 0);
+  if (num_scans < 1 || num_scans > node.num_inputs() - first) {
+    return absl::InvalidArgumentError("the number of scan inputs");
+  }
+  const int num_inputs = node.num_inputs();
+  for (int i = first; i < num_inputs; ++i) {
+    (i < num_inputs - num_scans ? result.carried : result.scanned)
+        .push_back(node.Input(i));
+  }
+  const size_t num_outputs = node.node().outputs.size();
+  if (num_outputs < result.carried.size()) {
+    return absl::InvalidArgumentError("there are too few outputs");
+  }
+  const size_t num_scan_outputs = num_outputs - result.carried.size();
+  result.axes.resize(num_scans);
+  result.backward.resize(num_scans);
+  result.output_axes.resize(num_scan_outputs);
+  result.output_backward.resize(num_scan_outputs);
+  return result;
+}
+
+absl::StatusOr<Outputs> Scan(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(ScanRounds rounds, ReadScan(node, 0));
+  const auto read = [&node](absl::string_view name,
+                            std::vector<int64_t>& values) {
+    const size_t size = values.size();
+    values = node.Ints(name).value_or(std::vector<int64_t>());
+    values.resize(size, 0);
+  };
+  read("scan_input_axes", rounds.axes);
+  read("scan_input_directions", rounds.backward);
+  read("scan_output_axes", rounds.output_axes);
+  read("scan_output_directions", rounds.output_backward);
+  return rounds.Convert(node);
+}
+
+// Of opset 8: everything has a batch as its first axis, and the elements of a
+// batch are scanned one by one.
+absl::StatusOr<Outputs> BatchScan(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(ScanRounds all, ReadScan(node, 1));
+  const size_t num_scans = all.scanned.size();
+  all.backward = node.Ints("directions").value_or(std::vector<int64_t>());
+  all.backward.resize(num_scans, 0);
+  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
+                         ShapeOf(all.scanned[0]));
+  if (shape.size() < 2 || shape[0] < 1 || shape[0] > kMaxRounds) {
+    return absl::InvalidArgumentError("the batch of the scan");
+  }
+  if (node.HasInput(0)) {
+    BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths,
+                           node.ConstantInts(0));
+    for (const int64_t length : lengths) {
+      if (length != shape[1]) {
+        return absl::UnimplementedError("sequences that end before others");
+      }
+    }
+  }
+  std::vector<std::vector<Expr>> elements(node.node().outputs.size());
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    ScanRounds one = all;
+    for (std::vector<Expr>* inputs : {&one.carried, &one.scanned}) {
+      for (Expr& input : *inputs) {
+        BATON_ASSIGN_OR_RETURN(
+            input,
+            node.Typed(relay::Take(
+                input, relay::Const(Tensor::Scalar<int64_t>(i)), {.axis = 0})));
+      }
+    }
+    BATON_ASSIGN_OR_RETURN(
+        const Outputs outputs,
+        one.Convert(node, absl::StrCat("element ", i, ", ")));
+    for (size_t k = 0; k < elements.size(); ++k) {
+      elements[k].push_back(outputs[k]);
+    }
+  }
+  Outputs result;
+  for (std::vector<Expr>& values : elements) {
+    BATON_RETURN_IF_ERROR(CheckDefined(values));
+    result.push_back(relay::Stack(std::move(values), 0));
+  }
+  return result;
 }
 
 BATON_ONNX_CONVERTERS({
     {"If", ConvertIf},
     {"Loop", Loop},
+    {"Scan", BatchScan, 8, 8},
     {"Scan", Scan, 9},
 });
 

@@ -390,16 +390,37 @@ absl::StatusOr<Outputs> Hardmax(NodeContext& node) {
   return One(std::move(result));
 }
 
+// `x` in `dtype`; integers of `bits` keep the lowest of their bits, if that is
+// not 0.
+absl::StatusOr<Outputs> CastOf(NodeContext& node, DType dtype, int bits) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(x));
+  const int from_bits = node.NarrowBits(0);
+  node.SetNarrowBits(bits);
+  if (from == dtype && (bits == 0 || bits == from_bits)) {
+    // A value of its own, if it is of more bits from here on.
+    return One(bits == from_bits ? x : Cast(x, dtype));
+  }
+  if (bits == 0 || !dtype.is_integral()) return One(Cast(x, dtype));
+  Expr whole = Cast(x, DType::Int(32));
+  const Expr shift = relay::Const(Tensor::Scalar<int32_t>(32 - bits));
+  const Expr mask = relay::Const(Tensor::Scalar<int32_t>((1 << bits) - 1));
+  whole =
+      dtype.is_uint()
+          ? relay::BitwiseAnd(std::move(whole), mask)
+          : relay::RightShift(relay::LeftShift(std::move(whole), shift), shift);
+  return One(Cast(std::move(whole), dtype));
+}
+
 absl::StatusOr<Outputs> CastTo(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const DType to, DTypeOf(node.Int("to", 0)));
-  BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(node.Input(0)));
-  if (from == to) return One(node.Input(0));
-  return One(Cast(node.Input(0), to));
+  const int64_t to = node.Int("to", 0);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(to));
+  return CastOf(node, dtype, NarrowBitsOf(to));
 }
 
 absl::StatusOr<Outputs> CastLike(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const DType to, ElementTypeOf(node.Input(1)));
-  return One(Cast(node.Input(0), to));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
+  return CastOf(node, dtype, node.NarrowBits(1));
 }
 
 absl::StatusOr<Outputs> SelectWhere(NodeContext& node) {

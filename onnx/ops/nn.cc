@@ -26,6 +26,7 @@
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/nn/normalize.h"
 #include "baton/relay/op/nn/pool.h"
+#include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reduce.h"
@@ -307,8 +308,8 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
 }
 
 absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
+                                   const Window& window,
                                    bool count_include_pad) {
-  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
   const bool ceil_mode = node.Int("ceil_mode", 0) != 0;
   Expr result;
   switch (window.kernel.size()) {
@@ -328,13 +329,36 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
                                       window, ceil_mode, count_include_pad));
       break;
   }
-  return WithoutEmptyWindows(node, std::move(result), x, window);
+  return result;
 }
 
 absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
+  bool count_include_pad = node.Int("count_include_pad", 0) != 0;
+  Expr padded = x;
+  Window inner = window;
+  if (count_include_pad && node.Int("ceil_mode", 0) != 0) {
+    // What ceil_mode adds behind the padding does not count: the padding
+    // becomes data.
+    count_include_pad = false;
+    const size_t axes = window.kernel.size();
+    std::vector<Ints> widths(2, Ints{0, 0});
+    for (size_t i = 0; i < axes; ++i) {
+      widths.push_back({window.pads[i], window.pads[axes + i]});
+    }
+    if (std::any_of(window.pads.begin(), window.pads.end(),
+                    [](int64_t pad) { return pad != 0; })) {
+      BATON_ASSIGN_OR_RETURN(
+          padded,
+          node.Typed(relay::nn::Pad(x, std::move(widths), ScalarLike(0, x))));
+      inner.pads.assign(2 * axes, 0);
+    }
+  }
   BATON_ASSIGN_OR_RETURN(Expr result,
-                         AveragePoolOf(node, node.Input(0),
-                                       node.Int("count_include_pad", 0) != 0));
+                         AveragePoolOf(node, padded, inner, count_include_pad));
+  BATON_ASSIGN_OR_RETURN(
+      result, WithoutEmptyWindows(node, std::move(result), x, window));
   return One(std::move(result));
 }
 
@@ -347,7 +371,9 @@ absl::StatusOr<Outputs> LpPool(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(
       Expr powers, node.Typed(relay::Power(relay::Abs(x), ScalarLike(p, x))));
-  BATON_ASSIGN_OR_RETURN(Expr mean, AveragePoolOf(node, powers, true));
+  BATON_ASSIGN_OR_RETURN(Expr mean, AveragePoolOf(node, powers, window, true));
+  BATON_ASSIGN_OR_RETURN(
+      mean, WithoutEmptyWindows(node, std::move(mean), powers, window));
   return One(relay::Power(
       Multiply(std::move(mean), ScalarLike(static_cast<double>(count), x)),
       ScalarLike(1 / p, x)));

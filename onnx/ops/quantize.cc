@@ -94,11 +94,17 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
   DType dtype = DType::UInt(8);
+  int narrow_bits = node.NarrowBits(2);
   if (node.HasInput(2)) {
     BATON_ASSIGN_OR_RETURN(dtype, ElementTypeOf(node.Input(2)));
   } else if (const int64_t type = node.Int("output_dtype", 0); type != 0) {
     BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(type));
+    narrow_bits = NarrowBitsOf(type);
   }
+  node.SetNarrowBits(narrow_bits);
+  const double range =
+      std::ldexp(1.0, narrow_bits != 0 ? narrow_bits : dtype.bits());
+  const double low = dtype.is_uint() ? 0 : -range / 2;
   BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
   BATON_ASSIGN_OR_RETURN(const bool is_blocked, IsBlocked(node));
   if (is_blocked) {
@@ -112,16 +118,19 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
       BATON_ASSIGN_OR_RETURN(const DType real, ElementTypeOf(x));
       result = relay::Add(std::move(result), Cast(zeros, real));
     }
-    const double range = std::ldexp(1.0, dtype.bits());
-    const double low = dtype.is_uint() ? 0 : -range / 2;
     return One(
         Cast(relay::Clip(std::move(result), low, low + range - 1), dtype));
   }
   // A vector of one scale stands for all channels.
   BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
-  return One(Call(
-      BATON_OP("qnn.quantize"), {x, scale, zero_point},
-      Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis})));
+  Expr result =
+      Call(BATON_OP("qnn.quantize"), {x, scale, zero_point},
+           Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis}));
+  // A narrow range is inside of that of 8 bits, where it was cut off first.
+  if (narrow_bits != 0) {
+    result = relay::Clip(std::move(result), low, low + range - 1);
+  }
+  return One(std::move(result));
 }
 
 absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {

@@ -1,7 +1,9 @@
 // Points between the pixels of images. GridSample: gathers of the pixels around
-// each point, times their weights. AffineGrid: where these points are. RoiAlign
-// and MaxRoiPool: means and maxima over parts of boxes.
+// each point, times their weights. DeformConv: a product with such points.
+// AffineGrid: where these points are. RoiAlign and MaxRoiPool: means and maxima
+// over parts of boxes.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,8 +19,10 @@
 #include "baton/base/tensor.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/products.h"
+#include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
@@ -36,175 +40,366 @@ using Ints = std::vector<int64_t>;
 // Of the constants that the importer makes.
 constexpr int64_t kMaxPoints = int64_t{1} << 24;
 
-class GridSample {
- public:
-  explicit GridSample(NodeContext& node) : node_(node) {}
+// Of an image.
+constexpr int64_t kMaxPixels = int64_t{1} << 40;
 
-  absl::StatusOr<Expr> Convert();
+// Reads images (n, c, spatial axes) at points between their pixels. Coordinates
+// count pixels along one spatial axis, in the order of the axes; all are
+// (n, 1, points), or broadcast to it.
+class Sampler {
+ public:
+  enum class Padding { kZeros, kBorder, kReflection };
+  enum class Mode { kNearest, kLinear, kCubic };
+
+  // `images` is typed.
+  static absl::StatusOr<Sampler> Create(NodeContext& node, const Expr& images,
+                                        int64_t points, Padding padding,
+                                        bool align_corners);
+
+  // (n, c, points).
+  absl::StatusOr<Expr> Sample(const std::vector<Expr>& coordinates, Mode mode);
+  // A coordinate inside of the image, as the padding says.
+  Expr Inside(const Expr& x, int axis) const;
 
  private:
-  enum class Padding { kZeros, kBorder, kReflection };
+  Sampler(NodeContext& node, Padding padding, bool align_corners)
+      : node_(node), padding_(padding), align_corners_(align_corners) {}
 
-  Expr Scalar(double value) const { return ScalarLike(value, grid_); }
-  absl::StatusOr<Expr> Typed(Expr expr) { return node_.Typed(std::move(expr)); }
-
-  // Coordinates in pixels, from those in [-1, 1].
-  Expr Pixels(const Expr& normal, int64_t extent) const;
-  // Coordinates inside of the image, as the padding says.
-  Expr Inside(const Expr& x, int64_t extent) const;
+  int axes() const { return static_cast<int>(shape_.size()) - 2; }
+  Expr Scalar(double value, const Expr& like) const {
+    return ScalarLike(value, like);
+  }
   // The pixels at whole coordinates.
-  absl::StatusOr<Expr> At(Expr y, Expr x);
+  absl::StatusOr<Expr> At(const std::vector<Expr>& coordinates);
   // The weights of the pixels around a point that is `t` behind the second.
   std::vector<Expr> CubicWeights(const Expr& t) const;
 
   NodeContext& node_;
-  Expr data_;  // (n, c, h * w)
-  Expr grid_;
-  Ints shape_;   // of the data
-  Ints points_;  // (n, 1, points)
-  Padding padding_ = Padding::kZeros;
-  bool align_corners_ = false;
+  Expr data_;   // (n, c, pixels)
+  Ints shape_;  // of the images
+  int64_t points_ = 0;
+  Padding padding_;
+  bool align_corners_;
 };
 
-Expr GridSample::Pixels(const Expr& normal, int64_t extent) const {
-  const double size = static_cast<double>(extent);
-  return align_corners_
-             ? Multiply(Add(normal, Scalar(1)), Scalar((size - 1) / 2))
-             : Subtract(Multiply(Add(normal, Scalar(1)), Scalar(size / 2)),
-                        Scalar(0.5));
+absl::StatusOr<Sampler> Sampler::Create(NodeContext& node, const Expr& images,
+                                        int64_t points, Padding padding,
+                                        bool align_corners) {
+  Sampler result(node, padding, align_corners);
+  BATON_ASSIGN_OR_RETURN(result.shape_, ShapeOf(images));
+  if (result.shape_.size() < 3 || result.shape_.size() > 5) {
+    return absl::UnimplementedError("only images of one to three axes");
+  }
+  int64_t pixels = 1;
+  for (size_t i = 2; i < result.shape_.size(); ++i) {
+    if (result.shape_[i] < 1 || result.shape_[i] > kMaxPixels / pixels) {
+      return absl::InvalidArgumentError("the size of the images");
+    }
+    pixels *= result.shape_[i];
+  }
+  BATON_ASSIGN_OR_RETURN(
+      result.data_, node.Typed(relay::Reshape(
+                        images, {result.shape_[0], result.shape_[1], pixels})));
+  result.points_ = points;
+  return result;
 }
 
-Expr GridSample::Inside(const Expr& x, int64_t extent) const {
-  const double last = static_cast<double>(extent - 1);
+Expr Sampler::Inside(const Expr& x, int axis) const {
+  const double last = static_cast<double>(shape_[axis + 2] - 1);
   Expr result = x;
   if (padding_ == Padding::kReflection) {
     const double low = align_corners_ ? 0 : -0.5;
     const double span = align_corners_ ? last : last + 1;
-    if (span <= 0) return Multiply(x, Scalar(0));
+    if (span <= 0) return Multiply(x, Scalar(0, x));
     // A wave of triangles.
-    const Expr distance = relay::Abs(Subtract(x, Scalar(low)));
+    const Expr distance = relay::Abs(Subtract(x, Scalar(low, x)));
     const Expr phase = Subtract(
         distance,
-        Multiply(relay::Floor(relay::Divide(distance, Scalar(2 * span))),
-                 Scalar(2 * span)));
-    result =
-        Add(Subtract(Scalar(span), relay::Abs(Subtract(phase, Scalar(span)))),
-            Scalar(low));
+        Multiply(relay::Floor(relay::Divide(distance, Scalar(2 * span, x))),
+                 Scalar(2 * span, x)));
+    result = Add(
+        Subtract(Scalar(span, x), relay::Abs(Subtract(phase, Scalar(span, x)))),
+        Scalar(low, x));
   }
   return relay::Clip(std::move(result), 0, last);
 }
 
-absl::StatusOr<Expr> GridSample::At(Expr y, Expr x) {
-  const int64_t h = shape_[2];
-  const int64_t w = shape_[3];
+absl::StatusOr<Expr> Sampler::At(const std::vector<Expr>& coordinates) {
   Expr is_inside;
-  if (padding_ == Padding::kZeros) {
-    const auto within = [this](const Expr& value, int64_t extent) {
-      return relay::LogicalAnd(
-          relay::GreaterEqual(value, Scalar(0)),
-          relay::LessEqual(value, Scalar(static_cast<double>(extent - 1))));
-    };
-    is_inside = relay::LogicalAnd(within(y, h), within(x, w));
+  Expr index;
+  for (int i = 0; i < axes(); ++i) {
+    BATON_ASSIGN_OR_RETURN(const Expr x, node_.Typed(coordinates[i]));
+    const double last = static_cast<double>(shape_[i + 2] - 1);
+    if (padding_ == Padding::kZeros) {
+      Expr within = relay::LogicalAnd(relay::GreaterEqual(x, Scalar(0, x)),
+                                      relay::LessEqual(x, Scalar(last, x)));
+      is_inside = is_inside.defined()
+                      ? relay::LogicalAnd(std::move(is_inside), within)
+                      : std::move(within);
+    }
+    const Expr at = relay::Cast(Inside(x, i), DType::Int(64));
+    index = index.defined()
+                ? Add(Multiply(
+                          std::move(index),
+                          relay::Const(Tensor::Scalar<int64_t>(shape_[i + 2]))),
+                      at)
+                : at;
   }
-  const Expr index = relay::Cast(
-      Add(Multiply(Inside(y, h), Scalar(static_cast<double>(w))), Inside(x, w)),
-      DType::Int(64));
-  const Ints all = {shape_[0], shape_[1], points_[2]};
-  Expr pixels = relay::Gather(data_, 2, relay::BroadcastTo(index, all));
+  Expr pixels = relay::Gather(
+      data_, 2,
+      relay::BroadcastTo(std::move(index), {shape_[0], shape_[1], points_}));
   if (is_inside.defined()) {
-    pixels = relay::Where(is_inside, pixels, Scalar(0));
+    pixels = relay::Where(is_inside, pixels, Scalar(0, data_));
   }
-  return Typed(std::move(pixels));
+  return node_.Typed(std::move(pixels));
 }
 
-std::vector<Expr> GridSample::CubicWeights(const Expr& t) const {
+std::vector<Expr> Sampler::CubicWeights(const Expr& t) const {
   constexpr double kA = -0.75;
+  const auto scalar = [&](double value) { return Scalar(value, t); };
   const auto near = [&](const Expr& x) {  // of a pixel less than one away
     return Add(
         Multiply(
-            Multiply(Subtract(Multiply(Scalar(kA + 2), x), Scalar(kA + 3)), x),
+            Multiply(Subtract(Multiply(scalar(kA + 2), x), scalar(kA + 3)), x),
             x),
-        Scalar(1));
+        scalar(1));
   };
   const auto far = [&](const Expr& x) {  // less than two
-    const Expr inner = Subtract(Multiply(Scalar(kA), x), Scalar(5 * kA));
-    return Subtract(Multiply(Add(Multiply(inner, x), Scalar(8 * kA)), x),
-                    Scalar(4 * kA));
+    const Expr inner = Subtract(Multiply(scalar(kA), x), scalar(5 * kA));
+    return Subtract(Multiply(Add(Multiply(inner, x), scalar(8 * kA)), x),
+                    scalar(4 * kA));
   };
-  return {far(Add(t, Scalar(1))), near(t), near(Subtract(Scalar(1), t)),
-          far(Subtract(Scalar(2), t))};
+  return {far(Add(t, scalar(1))), near(t), near(Subtract(scalar(1), t)),
+          far(Subtract(scalar(2), t))};
 }
 
-absl::StatusOr<Expr> GridSample::Convert() {
-  BATON_ASSIGN_OR_RETURN(shape_, ShapeOf(node_.Input(0)));
-  BATON_ASSIGN_OR_RETURN(const Ints grid_shape, ShapeOf(node_.Input(1)));
-  if (shape_.size() != 4 || grid_shape.size() != 4 || grid_shape[3] != 2 ||
-      grid_shape[0] != shape_[0]) {
-    return absl::UnimplementedError("only images of two axes are supported");
+absl::StatusOr<Expr> Sampler::Sample(const std::vector<Expr>& coordinates,
+                                     Mode mode) {
+  if (mode == Mode::kNearest) {
+    std::vector<Expr> rounded;
+    for (const Expr& x : coordinates) rounded.push_back(relay::Round(x));
+    return At(rounded);
   }
-  const std::string mode = node_.String("mode", "bilinear");
-  const std::string padding = node_.String("padding_mode", "zeros");
-  align_corners_ = node_.Int("align_corners", 0) != 0;
-  if (padding == "border") {
-    padding_ = Padding::kBorder;
-  } else if (padding == "reflection") {
-    padding_ = Padding::kReflection;
-  } else if (padding != "zeros") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the padding_mode '", padding, "'"));
+  // The pixels around a point, along each axis: where they are, and their
+  // weights.
+  std::vector<std::vector<Expr>> positions(axes());
+  std::vector<std::vector<Expr>> weights(axes());
+  size_t combinations = 1;
+  for (int i = 0; i < axes(); ++i) {
+    BATON_ASSIGN_OR_RETURN(const Expr base,
+                           node_.Typed(relay::Floor(coordinates[i])));
+    BATON_ASSIGN_OR_RETURN(const Expr t,
+                           node_.Typed(Subtract(coordinates[i], base)));
+    const bool is_cubic = mode == Mode::kCubic;
+    weights[i] = is_cubic ? CubicWeights(t)
+                          : std::vector<Expr>{Subtract(Scalar(1, t), t), t};
+    for (size_t k = 0; k < weights[i].size(); ++k) {
+      const double offset = static_cast<double>(k) - (is_cubic ? 1 : 0);
+      positions[i].push_back(Add(base, Scalar(offset, base)));
+    }
+    combinations *= weights[i].size();
   }
-  points_ = {shape_[0], 1, grid_shape[1] * grid_shape[2]};
-  grid_ = node_.Input(1);
-  BATON_ASSIGN_OR_RETURN(
-      data_, Typed(relay::Reshape(node_.Input(0), {shape_[0], shape_[1],
-                                                   shape_[2] * shape_[3]})));
-  const auto coordinate = [&](int64_t i, int64_t extent) {
-    Expr pixels =
-        Pixels(relay::Reshape(
-                   relay::Take(grid_, relay::Const(Tensor::Scalar<int64_t>(i)),
-                               {.axis = 3}),
-                   points_),
-               extent);
-    if (padding_ != Padding::kZeros) pixels = Inside(pixels, extent);
-    return Typed(std::move(pixels));
-  };
-  BATON_ASSIGN_OR_RETURN(const Expr x, coordinate(0, shape_[3]));
-  BATON_ASSIGN_OR_RETURN(const Expr y, coordinate(1, shape_[2]));
   Expr result;
-  if (mode == "nearest") {
-    BATON_ASSIGN_OR_RETURN(result, At(relay::Round(y), relay::Round(x)));
-  } else {
-    const bool is_cubic = mode == "bicubic" || mode == "cubic";
-    if (!is_cubic && mode != "bilinear" && mode != "linear") {
-      return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
+  for (size_t c = 0; c < combinations; ++c) {
+    std::vector<Expr> at(axes());
+    Expr weight;
+    size_t rest = c;
+    for (int i = axes() - 1; i >= 0; --i) {  // the last axis first
+      const size_t k = rest % weights[i].size();
+      rest /= weights[i].size();
+      at[i] = positions[i][k];
+      weight = weight.defined() ? Multiply(weights[i][k], std::move(weight))
+                                : weights[i][k];
     }
-    BATON_ASSIGN_OR_RETURN(const Expr x0, Typed(relay::Floor(x)));
-    BATON_ASSIGN_OR_RETURN(const Expr y0, Typed(relay::Floor(y)));
-    const auto weights = [&](const Expr& t) {
-      return is_cubic ? CubicWeights(t)
-                      : std::vector<Expr>{Subtract(Scalar(1), t), t};
-    };
-    const std::vector<Expr> wx = weights(Subtract(x, x0));
-    const std::vector<Expr> wy = weights(Subtract(y, y0));
-    const int first = is_cubic ? -1 : 0;
-    for (size_t i = 0; i < wy.size(); ++i) {
-      for (size_t k = 0; k < wx.size(); ++k) {
-        BATON_ASSIGN_OR_RETURN(
-            const Expr pixels,
-            At(Add(y0, Scalar(first + static_cast<double>(i))),
-               Add(x0, Scalar(first + static_cast<double>(k)))));
-        Expr part = Multiply(pixels, Multiply(wy[i], wx[k]));
-        result = result.defined() ? Add(std::move(result), std::move(part))
-                                  : std::move(part);
-      }
+    BATON_ASSIGN_OR_RETURN(Expr pixels, At(at));
+    BATON_ASSIGN_OR_RETURN(weight, node_.Typed(std::move(weight)));
+    if (const DType dtype = data_->tensor_type()->dtype();
+        weight->tensor_type()->dtype() != dtype) {
+      weight = relay::Cast(std::move(weight), dtype);
     }
+    Expr part = Multiply(std::move(pixels), std::move(weight));
+    result = result.defined() ? Add(std::move(result), std::move(part))
+                              : std::move(part);
   }
-  return relay::Reshape(std::move(result),
-                        {shape_[0], shape_[1], grid_shape[1], grid_shape[2]});
+  return result;
 }
 
-absl::StatusOr<Outputs> ConvertGridSample(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(Expr result, GridSample(node).Convert());
+// --- GridSample ------------------------------------------------------------
+
+absl::StatusOr<Outputs> GridSample(NodeContext& node) {
+  const Expr& grid = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const Ints grid_shape, ShapeOf(grid));
+  const size_t rank = shape.size();
+  if (rank < 3 || grid_shape.size() != rank || grid_shape[0] != shape[0] ||
+      grid_shape.back() != static_cast<int64_t>(rank) - 2) {
+    return absl::InvalidArgumentError("the grid does not fit the images");
+  }
+  const int axes = static_cast<int>(rank) - 2;
+  const std::string name = node.String("mode", "bilinear");
+  Sampler::Mode mode = Sampler::Mode::kLinear;
+  if (name == "nearest") {
+    mode = Sampler::Mode::kNearest;
+  } else if (name == "bicubic" || name == "cubic") {
+    mode = Sampler::Mode::kCubic;
+  } else if (name != "bilinear" && name != "linear") {
+    return absl::InvalidArgumentError(absl::StrCat("the mode '", name, "'"));
+  }
+  const std::string padding_name = node.String("padding_mode", "zeros");
+  Sampler::Padding padding = Sampler::Padding::kZeros;
+  if (padding_name == "border") {
+    padding = Sampler::Padding::kBorder;
+  } else if (padding_name == "reflection") {
+    padding = Sampler::Padding::kReflection;
+  } else if (padding_name != "zeros") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the padding_mode '", padding_name, "'"));
+  }
+  const bool align_corners = node.Int("align_corners", 0) != 0;
+  int64_t points = 1;
+  for (int i = 0; i < axes; ++i) {
+    if (grid_shape[i + 1] < 0 || grid_shape[i + 1] > kMaxPixels / points) {
+      return absl::InvalidArgumentError("the size of the grid");
+    }
+    points = std::max<int64_t>(points * grid_shape[i + 1], 1);
+  }
+  for (int i = 0; i < axes; ++i) {
+    if (grid_shape[i + 1] == 0) points = 0;
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Sampler sampler,
+      Sampler::Create(node, node.Input(0), points, padding, align_corners));
+  std::vector<Expr> coordinates(axes);
+  for (int i = 0; i < axes; ++i) {
+    // The grid names the last axis first, and counts from -1 to 1.
+    const double extent = static_cast<double>(shape[i + 2]);
+    BATON_ASSIGN_OR_RETURN(
+        const Expr normal,
+        node.Typed(relay::Reshape(
+            relay::Take(grid,
+                        relay::Const(Tensor::Scalar<int64_t>(axes - 1 - i)),
+                        {.axis = axes + 1}),
+            {shape[0], 1, points})));
+    const auto scalar = [&](double value) { return ScalarLike(value, normal); };
+    const Expr from_zero = Add(normal, scalar(1));
+    Expr x = align_corners ? Multiply(from_zero, scalar((extent - 1) / 2))
+                           : Subtract(Multiply(from_zero, scalar(extent / 2)),
+                                      scalar(0.5));
+    BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
+    if (padding != Sampler::Padding::kZeros) x = sampler.Inside(x, i);
+    BATON_ASSIGN_OR_RETURN(coordinates[i], node.Typed(std::move(x)));
+  }
+  BATON_ASSIGN_OR_RETURN(Expr result, sampler.Sample(coordinates, mode));
+  Ints result_shape = {shape[0], shape[1]};
+  result_shape.insert(result_shape.end(), grid_shape.begin() + 1,
+                      grid_shape.end() - 1);
+  return One(relay::Reshape(std::move(result), std::move(result_shape)));
+}
+
+// --- DeformConv ------------------------------------------------------------
+
+// The samples at the positions that the offsets move, times the weights.
+absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  const Expr& weight = node.Input(1);
+  const Expr& offset = node.Input(2);
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const Ints kernel, ShapeOf(weight));
+  BATON_ASSIGN_OR_RETURN(const Ints offsets, ShapeOf(offset));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const Window window,
+                         ReadWindow(node, x, weight, false));
+  const int64_t groups = node.Int("group", 1);
+  const int64_t offset_groups = node.Int("offset_group", 1);
+  const int axes = static_cast<int>(window.kernel.size());
+  const auto rank = static_cast<size_t>(axes) + 2;
+  if (kernel.size() != rank || offsets.size() != rank || groups < 1 ||
+      offset_groups < 1 || shape[1] % groups != 0 ||
+      shape[1] % offset_groups != 0 || kernel[0] % groups != 0 ||
+      kernel[1] != shape[1] / groups || offsets[0] != shape[0]) {
+    return absl::InvalidArgumentError("the shapes do not fit each other");
+  }
+  int64_t elements = 1;  // of the kernel
+  int64_t points = 1;    // of the result
+  for (int i = 0; i < axes; ++i) {
+    if (window.kernel[i] != kernel[i + 2]) {
+      return absl::InvalidArgumentError("the kernel_shape");
+    }
+    const int64_t extent = offsets[i + 2];
+    if (kernel[i + 2] < 1 || kernel[i + 2] > kMaxPoints / elements ||
+        extent < 1 || extent > kMaxPoints / points) {
+      return absl::InvalidArgumentError("the size of the kernel or offsets");
+    }
+    elements *= kernel[i + 2];
+    points *= extent;
+  }
+  if (elements > kMaxPoints / points ||
+      offsets[1] / axes / elements != offset_groups ||
+      offsets[1] % (axes * elements) != 0) {
+    return absl::InvalidArgumentError("the number of offsets");
+  }
+  const int64_t images = shape[0] * offset_groups;
+  // Each offset group is an image of its own.
+  Ints split = {images, shape[1] / offset_groups};
+  split.insert(split.end(), shape.begin() + 2, shape.end());
+  BATON_ASSIGN_OR_RETURN(const Expr data,
+                         node.Typed(relay::Reshape(x, std::move(split))));
+  BATON_ASSIGN_OR_RETURN(
+      Sampler sampler,
+      Sampler::Create(node, data, elements * points, Sampler::Padding::kZeros,
+                      /*align_corners=*/true));
+  const Expr moved = relay::Reshape(offset, {images, elements, axes, points});
+  std::vector<Expr> coordinates;
+  for (int i = 0; i < axes; ++i) {
+    int64_t kernel_step = 1;
+    int64_t point_step = 1;
+    for (int k = i + 1; k < axes; ++k) {
+      kernel_step *= kernel[k + 2];
+      point_step *= offsets[k + 2];
+    }
+    BATON_ASSIGN_OR_RETURN(MutableTensor base,
+                           MutableTensor::Create(dtype, {1, elements, points}));
+    VisitDType(dtype, [&]<typename T>() {
+      for (int64_t e = 0; e < elements; ++e) {
+        for (int64_t p = 0; p < points; ++p) {
+          base.span<T>()[e * points + p] = static_cast<T>(static_cast<double>(
+              p / point_step % offsets[i + 2] * window.strides[i] -
+              window.pads[i] +
+              e / kernel_step % kernel[i + 2] * window.dilations[i]));
+        }
+      }
+    });
+    const Expr shift = relay::Squeeze(
+        relay::StridedSlice(moved, {i}, {i + 1}, {.axes = Ints{2}}), Ints{2});
+    BATON_ASSIGN_OR_RETURN(
+        Expr at, node.Typed(relay::Reshape(
+                     Add(shift, relay::Const(std::move(base).Freeze())),
+                     {images, 1, elements * points})));
+    coordinates.push_back(std::move(at));
+  }
+  BATON_ASSIGN_OR_RETURN(Expr samples,
+                         sampler.Sample(coordinates, Sampler::Mode::kLinear));
+  if (node.HasInput(4)) {
+    samples =
+        Multiply(std::move(samples),
+                 relay::Reshape(node.Input(4), {images, 1, elements * points}));
+  }
+  const int64_t rows = kernel[1] * elements;
+  BATON_ASSIGN_OR_RETURN(
+      const Expr columns,
+      node.Typed(relay::Reshape(std::move(samples),
+                                {shape[0], groups, rows, points})));
+  BATON_ASSIGN_OR_RETURN(const Expr weights,
+                         node.Typed(relay::Reshape(
+                             weight, {1, groups, kernel[0] / groups, rows})));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         MatrixProduct(node, weights, columns, DType()));
+  Ints result_shape = {shape[0], kernel[0]};
+  result_shape.insert(result_shape.end(), offsets.begin() + 2, offsets.end());
+  result = relay::Reshape(std::move(result), std::move(result_shape));
+  if (node.HasInput(3)) {
+    result = relay::nn::BiasAdd(std::move(result), node.Input(3));
+  }
   return One(std::move(result));
 }
 
@@ -302,12 +497,70 @@ Expr Axis(int64_t n, bool is_last, const Expr& like) {
   return relay::Reshape(values, is_last ? Ints{1, 1, n} : Ints{1, n, 1});
 }
 
+// RoiAlign's other mode: the largest, over the points of a bin, of the pixels
+// around a point times their weights, which are not added.
+absl::StatusOr<Outputs> MaxOfPoints(NodeContext& node, const Boxes& boxes,
+                                    const Expr (&positions)[2],
+                                    const int64_t (&wanted)[2], int64_t samples,
+                                    int64_t count) {
+  const Expr& x = node.Input(0);
+  const auto scalar = [&x](double value) { return ScalarLike(value, x); };
+  const auto index = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const int64_t rows = wanted[0] * samples;
+  const int64_t columns = wanted[1] * samples;
+  Expr at[2][2];      // the pixels before and behind a point
+  Expr weight[2][2];  // (count, rows, 1) and (count, 1, columns)
+  Expr is_inside;
+  for (int i = 0; i < 2; ++i) {
+    const double last = static_cast<double>(boxes.shape[2 + i] - 1);
+    const Expr position = relay::Reshape(
+        positions[i], i == 0 ? Ints{count, rows, 1} : Ints{count, 1, columns});
+    Expr within =
+        relay::LogicalAnd(relay::GreaterEqual(position, scalar(-1)),
+                          relay::LessEqual(position, scalar(last + 1)));
+    is_inside = i == 0 ? within : relay::LogicalAnd(is_inside, within);
+    const Expr clipped = relay::Clip(position, 0, last);
+    const Expr low = relay::Floor(clipped);
+    at[i][0] = relay::Cast(low, DType::Int(64));
+    at[i][1] =
+        relay::Minimum(Add(at[i][0], index(1)), index(boxes.shape[2 + i] - 1));
+    weight[i][1] = Subtract(clipped, low);
+    weight[i][0] = Subtract(scalar(1), weight[i][1]);
+  }
+  const int64_t channels = boxes.shape[1];
+  const Expr images = relay::Reshape(
+      boxes.images, {count, channels, boxes.shape[2] * boxes.shape[3]});
+  Expr best;
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      const Expr pixel =
+          Add(Multiply(at[0][i], index(boxes.shape[3])), at[1][k]);
+      const Expr value = Multiply(
+          relay::Gather(images, 2,
+                        relay::BroadcastTo(
+                            relay::Reshape(pixel, {count, 1, rows * columns}),
+                            {count, channels, rows * columns})),
+          relay::Reshape(Multiply(weight[0][i], weight[1][k]),
+                         {count, 1, rows * columns}));
+      best = best.defined() ? relay::Maximum(best, value) : value;
+    }
+  }
+  best = relay::Where(relay::Reshape(is_inside, {count, 1, rows * columns}),
+                      best, scalar(0));
+  return One(relay::Max(relay::Reshape(best, {count, channels, wanted[0],
+                                              samples, wanted[1], samples}),
+                        {.axis = Ints{3, 5}}));
+}
+
 // Bilinear interpolation at the points of a bin and their mean are linear along
 // each axis: the product of a matrix from the left and of one from the right.
 absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
   const Expr& x = node.Input(0);
-  if (node.String("mode", "avg") != "avg") {
-    return absl::UnimplementedError("only the mode avg is supported");
+  const std::string mode = node.String("mode", "avg");
+  if (mode != "avg" && mode != "max") {
+    return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
   }
   const int64_t samples = node.Int("sampling_ratio", 0);
   const int64_t wanted[] = {node.Int("output_height", 1),
@@ -330,18 +583,26 @@ absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
                   node.opset() < 16 ? "output_half_pixel" : "half_pixel") ==
       "half_pixel";
   const auto scalar = [&x](double value) { return ScalarLike(value, x); };
-  Expr weights[2];
+  // The points along an axis: (count, points, 1).
+  Expr positions[2];
   for (int i = 0; i < 2; ++i) {
     const int64_t points = wanted[i] * samples;
-    const int64_t pixels = boxes.shape[2 + i];
     const Expr begin =
         half_pixel ? Subtract(boxes.low[i], scalar(0.5)) : boxes.low[i];
     Expr length = Subtract(boxes.high[i], boxes.low[i]);
     if (!half_pixel) length = relay::Maximum(length, scalar(1));
-    const Expr at =
+    positions[i] =
         Add(begin,
             Multiply(Multiply(Add(Axis(points, false, x), scalar(0.5)), length),
                      scalar(1.0 / static_cast<double>(points))));
+  }
+  if (mode == "max") {
+    return MaxOfPoints(node, boxes, positions, wanted, samples, count[0]);
+  }
+  Expr weights[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t pixels = boxes.shape[2 + i];
+    const Expr& at = positions[i];
     // One at the point, falling to zero one pixel away; the images go on for
     // one pixel behind their edges.
     const double last = static_cast<double>(pixels - 1);
@@ -420,7 +681,8 @@ absl::StatusOr<Outputs> MaxRoiPool(NodeContext& node) {
 
 BATON_ONNX_CONVERTERS({
     {"AffineGrid", AffineGrid, 20},
-    {"GridSample", ConvertGridSample, 16},
+    {"DeformConv", DeformConv, 19},
+    {"GridSample", GridSample, 16},
     {"MaxRoiPool", MaxRoiPool},
     {"RoiAlign", RoiAlign, 10},
 });

@@ -145,6 +145,52 @@ absl::StatusOr<Expr> Transform(NodeContext& node, const Expr& x, int64_t length,
                         std::move(result));
 }
 
+// The real data of which `x` is one half of the transform; axes as above, but
+// the last one of the result has one element. The other half is the conjugate.
+absl::StatusOr<Expr> RealInverse(NodeContext& node, const Expr& x,
+                                 int64_t length) {
+  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  const size_t rank = shape.size();
+  const int64_t parts = shape[rank - 1];
+  const int64_t extent = shape[rank - 2];
+  if ((parts != 1 && parts != 2) || length < 1) {
+    return absl::InvalidArgumentError("data that cannot be transformed");
+  }
+  const int64_t used = std::min(extent, length / 2 + 1);
+  if (length > kMaxElements || used > kMaxElements / (length * parts)) {
+    return absl::UnimplementedError("the transform is too long");
+  }
+  // Rows: (bin, part) of the data; columns: elements of the result.
+  std::vector<double> matrix(used * parts * length);
+  for (int64_t k = 0; k < used; ++k) {
+    const double times = k == 0 || 2 * k == length ? 1 : 2;
+    const double scale = times / static_cast<double>(length);
+    for (int64_t i = 0; i < length; ++i) {
+      const double angle = 2 * M_PI * static_cast<double>(i * k % length) /
+                           static_cast<double>(length);
+      double* column = &matrix[k * parts * length + i];
+      column[0] = std::cos(angle) * scale;
+      if (parts == 2) column[length] = -std::sin(angle) * scale;
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr weights,
+                         Floats({used * parts, length}, matrix, dtype));
+  Expr data = x;
+  if (used < extent) {
+    data = relay::StridedSlice(data, {0}, {used},
+                               {.axes = Ints{static_cast<int64_t>(rank) - 2}});
+  }
+  Ints flat(shape.begin(), shape.end() - 2);
+  Ints result = flat;
+  flat.push_back(used * parts);
+  result.push_back(length);
+  result.push_back(1);
+  return relay::Reshape(relay::nn::Dense(relay::Reshape(data, std::move(flat)),
+                                         relay::Transpose(weights, Ints{1, 0})),
+                        std::move(result));
+}
+
 absl::StatusOr<Outputs> Dft(NodeContext& node) {
   Expr x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
@@ -161,11 +207,13 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
   }
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(given, rank));
   if (axis == rank - 1) return absl::InvalidArgumentError("the last axis");
+  const bool onesided = node.Int("onesided", 0) != 0;
+  const bool inverse = node.Int("inverse", 0) != 0;
   int64_t length = shape[axis];
+  if (onesided && inverse) length = 2 * (std::min(length, kMaxElements) - 1);
   if (node.HasInput(1)) {
     BATON_ASSIGN_OR_RETURN(length, Count(node, 1));
   }
-  const bool onesided = node.Int("onesided", 0) != 0;
   // The axis, before the last one.
   Ints order;
   for (int i = 0; i + 1 < rank; ++i) {
@@ -177,10 +225,14 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
   if (moves) {
     BATON_ASSIGN_OR_RETURN(x, node.Typed(relay::Transpose(x, order)));
   }
-  BATON_ASSIGN_OR_RETURN(
-      Expr result,
-      Transform(node, x, length, onesided ? length / 2 + 1 : length,
-                node.Int("inverse", 0) != 0));
+  Expr result;
+  if (onesided && inverse) {
+    BATON_ASSIGN_OR_RETURN(result, RealInverse(node, x, length));
+  } else {
+    BATON_ASSIGN_OR_RETURN(
+        result, Transform(node, x, length, onesided ? length / 2 + 1 : length,
+                          inverse));
+  }
   if (moves) {
     Ints back(rank);
     for (int i = 0; i < rank; ++i) back[order[i]] = i;
