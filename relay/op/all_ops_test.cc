@@ -318,6 +318,21 @@ const std::vector<Example>& Examples() {
        "channels=1, activation_bits=3, weight_bits=3, data_layout=\"NHWC\", "
        "kernel_layout=\"HWIO\", pack_dtype=\"uint8\", out_dtype=\"int16\")",
        {84}},
+      {"%w: Tensor[(1, 1, 3, 3), float32]",
+       "nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=2)",
+       {0, 0.5, 1.5, 2, 1.5, 1, 3, 2.5, 4.5, 3, 9, 7.5, 6, 3.5, 10.5, 8}},
+      {"%w: Tensor[(1, 1, 1, 3, 3), float32]",
+       "nn.contrib_conv3d_winograd_weight_transform(%w, tile_size=2)",
+       {0, 0.5, 1.5, 2, 1.5, 1, 3, 2.5, 4.5, 3, 9, 7.5, 6, 3.5, 10.5, 8}},
+      {"%w: Tensor[(1, 1, 2, 1), float32]",
+       "nn.contrib_conv2d_gemm_weight_transform(%w, tile_rows=1, "
+       "tile_cols=1)",
+       {0, 1, 0, 0}},
+      {"%x: Tensor[(1, 1, 1, 2), float32], %w: Tensor[(1, 4, 1, 1), float32]",
+       "nn.contrib_conv2d_gemm_without_weight_transform(%x, %w, "
+       "padding=[0, 0, 0, 0], channels=1, kernel_size=[1, 1], "
+       "data_layout=\"NHWC\", kernel_layout=\"HWIO\")",
+       {1}},
       {"%x: Tensor[(1, 1, 2, 2), int8]",
        "qnn.avg_pool2d(%x, 1f, 0, 0.5f, 1, pool_size=[2, 2], "
        "padding=[0, 0, 0, 0])",

@@ -15,6 +15,7 @@
 #include "baton/runtime/kernels/deformable_conv.h"
 #include "baton/runtime/kernels/internal/testing.h"
 #include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/transformed_weight.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels {
@@ -586,6 +587,109 @@ TEST(CorrelationTest, Errors) {
       fails("max_displacement=-1", [](auto& p) { p.max_displacement = -1; }));
   EXPECT_TRUE(Fails(Correlation(x, Random(kFloat32, {1, 1, 3, 4}), {}).status(),
                     "correlation", "not of one type"));
+}
+
+// F(2, 3) of Lavin and Gray: rows (1, 0, 0), (1, 1, 1) / 2, (1, -1, 1) / 2 and
+// (0, 0, 1), of which the middle ones are here in the order of the points -1
+// and 1.
+TEST(TransformedWeightTest, WinogradOfThreeTaps) {
+  std::vector<double> weight(9, 0);
+  weight[0] = 1;
+  weight[4] = 2;
+  weight[8] = 3;
+  const std::vector<std::vector<double>> g = {
+      {1, 0, 0}, {0.5, -0.5, 0.5}, {0.5, 0.5, 0.5}, {0, 0, 1}};
+  std::vector<double> expected;
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j < 4; ++j) {
+      double sum = 0;
+      for (size_t k = 0; k < 3; ++k) sum += g[i][k] * g[j][k] * weight[4 * k];
+      expected.push_back(sum);
+    }
+  }
+  EXPECT_TRUE(
+      Matches(WinogradWeight2d(internal::MakeFloat({1, 1, 3, 3}, weight), 2),
+              kFloat32, {4, 4, 1, 1}, expected));
+  // The same for each of two depths, which are too few to be transformed.
+  std::vector<double> twice = weight;
+  twice.insert(twice.end(), weight.begin(), weight.end());
+  std::vector<double> both;
+  for (const double x : expected) both.insert(both.end(), 2, x);
+  EXPECT_TRUE(
+      Matches(WinogradWeight3d(internal::MakeFloat({1, 1, 2, 3, 3}, twice), 2),
+              kFloat32, {4, 4, 2, 1, 1}, both));
+}
+
+// What the transformation is for: products of values at all points are values
+// of the product, so that correlations follow by interpolation. Here, that
+// weights are the values of polynomials, scaled for each point.
+TEST(TransformedWeightTest, WinogradOfAllSizes) {
+  for (int64_t taps = 3; taps <= 7; ++taps) {
+    // 1 + 2x + 3x^2 + ... in the first row.
+    std::vector<double> weight(static_cast<size_t>(taps * taps), 0);
+    for (int64_t k = 0; k < taps; ++k) {
+      weight[static_cast<size_t>(k)] = static_cast<double>(k + 1);
+    }
+    for (int64_t tile = 2; tile <= 8; ++tile) {
+      const int64_t side = tile + taps - 1;
+      const Tensor result = Unwrap(WinogradWeight2d(
+          internal::Make(DType::Float(64), {1, 1, taps, taps}, weight), tile));
+      ASSERT_EQ(result.shape(),
+                absl::MakeConstSpan({side, side, int64_t{1}, int64_t{1}}));
+      const auto at = [&](int64_t i, int64_t j) {
+        return result.AtAsDouble(i * side + j);
+      };
+      // The second point is -1, the third 1: their scales cancel out.
+      double at_minus_1 = 0, at_1 = 0, sign = 1;
+      for (int64_t k = 0; k < taps; ++k, sign = -sign) {
+        at_minus_1 += sign * static_cast<double>(k + 1);
+        at_1 += static_cast<double>(k + 1);
+      }
+      const Tensor ones = Unwrap(WinogradWeight2d(
+          internal::Make(DType::Float(64), {1, 1, taps, taps},
+                         [&] {
+                           std::vector<double> one(weight.size(), 0);
+                           one[0] = 1;
+                           return one;
+                         }()),
+          tile));
+      const auto scale = [&](int64_t j) { return ones.AtAsDouble(j); };
+      EXPECT_NEAR(at(0, 1), scale(1) * at_minus_1, 1e-9);
+      EXPECT_NEAR(at(0, 2), scale(2) * at_1, 1e-9);
+      // At infinity, the last coefficient.
+      EXPECT_NEAR(at(0, side - 1),
+                  std::sqrt(scale(0)) * static_cast<double>(taps), 1e-9);
+      EXPECT_NEAR(at(side - 1, 0), 0, 1e-9);
+    }
+  }
+}
+
+TEST(TransformedWeightTest, TilesAreUndone) {
+  const Tensor weight = internal::Iota(kFloat32, {1, 2, 3, 3});
+  const Tensor tiles = Unwrap(TiledWeight(weight, 2, 1));
+  // Unit 2 is alone in its tile; two of eight columns are zeros.
+  EXPECT_TRUE(Matches(tiles, kFloat32, {2, 8, 2, 1},
+                      {0, 1, 3, 4, 6, 7, 9,  10, 12, 13, 15, 16, 0, 0, 0, 0,  //
+                       2, 0, 5, 0, 8, 0, 11, 0,  14, 0,  17, 0,  0, 0, 0, 0}));
+  EXPECT_EQ(Unwrap(UntiledWeight(tiles, {1, 2, 3, 3})), weight);
+  EXPECT_TRUE(Fails(UntiledWeight(tiles, {1, 3, 3, 3}).status(), "conv2d_gemm",
+                    "no tiles"));
+  EXPECT_TRUE(Fails(TiledWeight(weight, 0, 1).status(), "gemm_weight_transform",
+                    "0 by 1"));
+}
+
+TEST(TransformedWeightTest, Errors) {
+  const Tensor weight = Random(kFloat32, {1, 1, 3, 3});
+  EXPECT_TRUE(Fails(WinogradWeight2d(weight, 9).status(),
+                    "winograd_weight_transform", "tile_size=9"));
+  EXPECT_TRUE(Fails(WinogradWeight2d(weight, 1).status(),
+                    "winograd_weight_transform", "tile_size=1"));
+  EXPECT_TRUE(
+      Fails(WinogradWeight2d(Random(kFloat32, {1, 1, 3, 5}), 2).status(),
+            "winograd_weight_transform", "as many columns"));
+  EXPECT_TRUE(
+      Fails(WinogradWeight3d(Random(kFloat32, {1, 1, 4, 3, 3}), 2).status(),
+            "winograd_weight_transform", "not one"));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@
 #include "baton/runtime/kernels/deformable_conv.h"
 #include "baton/runtime/kernels/gradients.h"
 #include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/transformed_weight.h"
 
 namespace baton::relay {
 namespace {
@@ -686,6 +687,42 @@ absl::StatusOr<Tensor> ConvolveBitserial(const BinaryConv2DAttrs& attrs,
       });
 }
 
+template <auto kFunction>
+absl::StatusOr<Tensor> TransformWeight(
+    const ConvWinogradWeightTransformAttrs& attrs,
+    absl::Span<const Value> args) {
+  return kFunction(args[0].tensor(), attrs.tile_size);
+}
+
+absl::StatusOr<Tensor> TileWeight(const ConvGemmWeightTransformAttrs& attrs,
+                                  absl::Span<const Value> args) {
+  return kernels::TiledWeight(args[0].tensor(), attrs.tile_rows,
+                              attrs.tile_cols);
+}
+
+// nn.conv2d with a weight that TileWeight made.
+absl::StatusOr<Tensor> ConvolveTiled(const Conv2DAttrs& attrs,
+                                     absl::Span<const Value> args) {
+  const Tensor& data = args[0].tensor();
+  if (attrs.data_layout != "NHWC" || data.rank() != 4) {
+    return absl::UnimplementedError("a tiled weight of data that is not NHWC");
+  }
+  kernels::Conv2dParams params;
+  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
+  params.kernel_layout = "HWIO";
+  std::array<int64_t, 2> taps;
+  BATON_RETURN_IF_ERROR(CopyDims(attrs.kernel_size, taps));
+  if (!attrs.channels.has_value() || !attrs.channels->is_const()) {
+    return absl::InvalidArgumentError("channels must be given");
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor weight,
+      kernels::UntiledWeight(
+          args[1].tensor(),
+          {taps[0], taps[1], data.shape()[3], attrs.channels->value()}));
+  return kernels::Conv2d(data, weight, params);
+}
+
 // Layout rules.
 
 std::optional<InferredLayouts> InferDeformableConv2DLayouts(
@@ -949,7 +986,9 @@ BATON_REGISTER_OP("nn.contrib_conv2d_winograd_weight_transform")
     .Arguments({{"weight", "The kernel, in OIHW."}})
     .TakesAttrs<ConvWinogradWeightTransformAttrs>()
     .TypeRelation(WinogradWeight2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<ConvWinogradWeightTransformAttrs,
+                               TransformWeight<kernels::WinogradWeight2d>>);
 
 BATON_REGISTER_OP("nn.contrib_conv3d_winograd_without_weight_transform")
     .Describe("nn.conv3d by Winograd's method, with a transformed weight.")
@@ -964,7 +1003,9 @@ BATON_REGISTER_OP("nn.contrib_conv3d_winograd_weight_transform")
     .Arguments({{"weight", "The kernel, in OIDHW."}})
     .TakesAttrs<ConvWinogradWeightTransformAttrs>()
     .TypeRelation(WinogradWeight3DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<ConvWinogradWeightTransformAttrs,
+                               TransformWeight<kernels::WinogradWeight3d>>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_nnpack_weight_transform")
     .Describe("Transforms a weight for NNPACK's Winograd convolution.")
@@ -979,14 +1020,16 @@ BATON_REGISTER_OP("nn.contrib_conv2d_gemm_without_weight_transform")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
+    .Set(Kernels(), KernelWith<Conv2DAttrs, ConvolveTiled>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_gemm_weight_transform")
     .Describe("Tiles a weight for convolution as a matrix product.")
     .Arguments({{"weights", "The kernel, in HWIO."}})
     .TakesAttrs<ConvGemmWeightTransformAttrs>()
     .TypeRelation(GemmWeightRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(Kernels(), KernelWith<ConvGemmWeightTransformAttrs, TileWeight>);
 
 BATON_REGISTER_OP("nn.bitpack")
     .Describe("Packs the bits of elements along an axis.")
