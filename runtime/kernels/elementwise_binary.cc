@@ -13,7 +13,9 @@
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/binary.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
@@ -146,6 +148,33 @@ T IntegerPower(T base, T exponent) {
   return static_cast<T>(result);
 }
 
+// Of float32.
+void PowerRun(const internal::BinaryRun& run) {
+  const float* x = static_cast<const float*>(run.a);
+  const float* y = static_cast<const float*>(run.b);
+  float* z = static_cast<float*>(run.out);
+  const auto loop = [=, n = run.n](const auto& left, const auto& right) {
+    internal::RunWithExceptions(
+        n, z,
+        [=](int64_t i, bool& served) BATON_LOOP {
+          served = internal::IsOrdinaryPower(left(i), right(i));
+          return internal::Power(left(i), right(i));
+        },
+        [=](int64_t i) { return std::pow(left(i), right(i)); });
+  };
+  const auto all_x = [x](int64_t i) BATON_LOOP { return x[i]; };
+  const auto all_y = [y](int64_t i) BATON_LOOP { return y[i]; };
+  if (run.a_stride == 1 && run.b_stride == 1) return loop(all_x, all_y);
+  if (run.a_stride == 1) {
+    return loop(all_x, [v = *y](int64_t) BATON_LOOP { return v; });
+  }
+  if (run.b_stride == 1) {
+    return loop([v = *x](int64_t) BATON_LOOP { return v; }, all_y);
+  }
+  const float power = std::pow(*x, *y);
+  for (int64_t i = 0; i < run.n; ++i) z[i] = power;
+}
+
 absl::Status CheckShift(absl::string_view name, const Tensor& a,
                         const Tensor& b) {
   if (a.dtype().is_bool() || !a.dtype().is_integral()) {
@@ -249,6 +278,12 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "power";
   BATON_RETURN_IF_ERROR(CheckIntegers(
       kName, a, b, "integer raised to a negative power", kIsNegative));
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, a, b));
+  if (a.dtype() == DType::Float(32) || internal::IsHalf(a.dtype())) {
+    return InFloat(kName, a, b, [&](const Tensor& x, const Tensor& y) {
+      return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun);
+    });
+  }
   return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
     if constexpr (std::is_integral_v<T>) {
       return IntegerPower(x, y);

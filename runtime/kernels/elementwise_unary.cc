@@ -13,19 +13,26 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/math.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
 
+using internal::OutputTensor;
+
 template <typename R, typename T, typename Fn>
 absl::StatusOr<Tensor> Map(const Tensor& x, DType dtype, const Fn& fn) {
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(dtype, x.shape()));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(dtype, x.shape()));
   const T* from = static_cast<const T*>(x.data());
   R* to = static_cast<R*>(result.data());
   const int64_t n = x.num_elements();
-  for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+  internal::RunLoop([=]() BATON_LOOP {
+    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+  });
   return std::move(result).Freeze();
 }
 
@@ -40,6 +47,31 @@ absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
         return Map<T, T>(wide, wide.dtype(), fn);
       }));
   return internal::Convert(name, result, x.dtype());
+}
+
+// Applies fn(float) -> float where it serves, and exact(T) -> T elsewhere and
+// to float64.
+template <typename Fn, typename Exact>
+absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
+                                const Fn& fn, const Exact& exact) {
+  if (x.dtype() == DType::Float(64)) return MapFloat(name, x, exact);
+  BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
+  if (wide.dtype() != DType::Float(32)) {
+    return internal::UnsupportedDType(name, x.dtype());
+  }
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(wide.dtype(), x.shape()));
+  internal::RunWithExceptions(
+      x.num_elements(), result.span<float>().data(),
+      [from = wide.span<float>().data(), fn](int64_t i, bool& served)
+          BATON_LOOP {
+            served = internal::IsNearZero(from[i]);
+            return fn(from[i]);
+          },
+      [from = wide.span<float>().data(), exact](int64_t i) {
+        return exact(from[i]);
+      });
+  return internal::Convert(name, std::move(result).Freeze(), x.dtype());
 }
 
 // Applies fn(T) -> T to integers as well.
@@ -69,23 +101,16 @@ absl::StatusOr<Tensor> MapQuestion(absl::string_view name, const Tensor& x,
                                    uint8_t of_integer, const Fn& fn) {
   BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
   if (wide.dtype().is_integral()) {
-    BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                           MutableTensor::Create(DType::Bool(), x.shape()));
+    BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                           OutputTensor::Create(DType::Bool(), x.shape()));
     std::fill_n(static_cast<uint8_t*>(result.data()), x.num_elements(),
                 of_integer);
     return std::move(result).Freeze();
   }
   return internal::VisitFloat(name, wide.dtype(), [&]<typename T>() {
     return Map<uint8_t, T>(wide, DType::Bool(),
-                           [&fn](T v) -> uint8_t { return fn(v); });
+                           [fn](T v) BATON_LOOP -> uint8_t { return fn(v); });
   });
-}
-
-template <typename T>
-T SigmoidOf(T x) {
-  // exp of a negative value only: it cannot overflow.
-  const T e = std::exp(-std::abs(x));
-  return x >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
 // `bound` in the range of T, without its fraction if T is an integer.
@@ -105,36 +130,51 @@ T ClampBound(double bound) {
 
 }  // namespace
 
-#define BATON_FLOAT_FUNCTION(Name, name, expr)               \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {             \
-    return MapFloat(name, x, [](auto v) { return (expr); }); \
+#define BATON_FLOAT_FUNCTION(Name, name, expr)                          \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {                        \
+    return MapFloat(name, x, [](auto v) BATON_LOOP { return (expr); }); \
   }
 
 BATON_FLOAT_FUNCTION(Sqrt, "sqrt", std::sqrt(v))
 BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", 1 / std::sqrt(v))
-BATON_FLOAT_FUNCTION(Exp, "exp", std::exp(v))
-BATON_FLOAT_FUNCTION(Log, "log", std::log(v))
+BATON_FLOAT_FUNCTION(Exp, "exp", internal::Exp(v))
+BATON_FLOAT_FUNCTION(Log, "log", internal::Log(v))
 BATON_FLOAT_FUNCTION(Log2, "log2", std::log2(v))
 BATON_FLOAT_FUNCTION(Log10, "log10", std::log10(v))
-BATON_FLOAT_FUNCTION(Sin, "sin", std::sin(v))
-BATON_FLOAT_FUNCTION(Cos, "cos", std::cos(v))
-BATON_FLOAT_FUNCTION(Tan, "tan", std::tan(v))
-BATON_FLOAT_FUNCTION(Asin, "asin", std::asin(v))
-BATON_FLOAT_FUNCTION(Acos, "acos", std::acos(v))
-BATON_FLOAT_FUNCTION(Atan, "atan", std::atan(v))
-BATON_FLOAT_FUNCTION(Sinh, "sinh", std::sinh(v))
-BATON_FLOAT_FUNCTION(Cosh, "cosh", std::cosh(v))
-BATON_FLOAT_FUNCTION(Tanh, "tanh", std::tanh(v))
-BATON_FLOAT_FUNCTION(Asinh, "asinh", std::asinh(v))
-BATON_FLOAT_FUNCTION(Acosh, "acosh", std::acosh(v))
-BATON_FLOAT_FUNCTION(Atanh, "atanh", std::atanh(v))
-BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", SigmoidOf(v))
-BATON_FLOAT_FUNCTION(Erf, "erf", std::erf(v))
+BATON_FLOAT_FUNCTION(Asin, "asin", internal::Asin(v))
+BATON_FLOAT_FUNCTION(Acos, "acos", internal::Acos(v))
+BATON_FLOAT_FUNCTION(Atan, "atan", internal::Atan(v))
+BATON_FLOAT_FUNCTION(Sinh, "sinh", internal::Sinh(v))
+BATON_FLOAT_FUNCTION(Cosh, "cosh", internal::Cosh(v))
+BATON_FLOAT_FUNCTION(Tanh, "tanh", internal::Tanh(v))
+BATON_FLOAT_FUNCTION(Asinh, "asinh", internal::Asinh(v))
+BATON_FLOAT_FUNCTION(Acosh, "acosh", internal::Acosh(v))
+BATON_FLOAT_FUNCTION(Atanh, "atanh", internal::Atanh(v))
+BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", internal::Sigmoid(v))
+BATON_FLOAT_FUNCTION(Erf, "erf", internal::Erf(v))
 
 #undef BATON_FLOAT_FUNCTION
 
+absl::StatusOr<Tensor> Sin(const Tensor& x) {
+  return MapAngle(
+      "sin", x, [](float v) BATON_LOOP { return internal::Sin(v); },
+      [](auto v) { return std::sin(v); });
+}
+
+absl::StatusOr<Tensor> Cos(const Tensor& x) {
+  return MapAngle(
+      "cos", x, [](float v) BATON_LOOP { return internal::Cos(v); },
+      [](auto v) { return std::cos(v); });
+}
+
+absl::StatusOr<Tensor> Tan(const Tensor& x) {
+  return MapAngle(
+      "tan", x, [](float v) BATON_LOOP { return internal::Tan(v); },
+      [](auto v) { return std::tan(v); });
+}
+
 absl::StatusOr<Tensor> Negative(const Tensor& x) {
-  return MapNumeric("negative", x, []<typename T>(T v) -> T {
+  return MapNumeric("negative", x, []<typename T>(T v) BATON_LOOP -> T {
     if constexpr (std::is_integral_v<T>) {
       using U = internal::Wrapping<T>;
       return static_cast<T>(U(0) - static_cast<U>(v));
@@ -145,7 +185,7 @@ absl::StatusOr<Tensor> Negative(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Abs(const Tensor& x) {
-  return MapNumeric("abs", x, []<typename T>(T v) -> T {
+  return MapNumeric("abs", x, []<typename T>(T v) BATON_LOOP -> T {
     if constexpr (std::is_unsigned_v<T>) {
       return v;
     } else if constexpr (std::is_integral_v<T>) {
@@ -158,7 +198,7 @@ absl::StatusOr<Tensor> Abs(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Sign(const Tensor& x) {
-  return MapNumeric("sign", x, []<typename T>(T v) -> T {
+  return MapNumeric("sign", x, []<typename T>(T v) BATON_LOOP -> T {
     if (v > 0) return 1;
     if constexpr (!std::is_unsigned_v<T>) {
       if (v < 0) return static_cast<T>(-1);
@@ -168,7 +208,7 @@ absl::StatusOr<Tensor> Sign(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Relu(const Tensor& x) {
-  return MapNumeric("relu", x, []<typename T>(T v) -> T {
+  return MapNumeric("relu", x, []<typename T>(T v) BATON_LOOP -> T {
     if constexpr (std::is_unsigned_v<T>) {
       return v;
     } else {
@@ -178,39 +218,46 @@ absl::StatusOr<Tensor> Relu(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Ceil(const Tensor& x) {
-  return MapRounding("ceil", x, [](auto v) { return std::ceil(v); });
+  return MapRounding("ceil", x,
+                     [](auto v) BATON_LOOP { return internal::Ceil(v); });
 }
 
 absl::StatusOr<Tensor> Floor(const Tensor& x) {
-  return MapRounding("floor", x, [](auto v) { return std::floor(v); });
+  return MapRounding("floor", x,
+                     [](auto v) BATON_LOOP { return internal::Floor(v); });
 }
 
 absl::StatusOr<Tensor> Round(const Tensor& x) {
-  return MapRounding("round", x, [](auto v) { return std::nearbyint(v); });
+  return MapRounding("round", x,
+                     [](auto v) BATON_LOOP { return internal::Round(v); });
 }
 
 absl::StatusOr<Tensor> Trunc(const Tensor& x) {
-  return MapRounding("trunc", x, [](auto v) { return std::trunc(v); });
+  return MapRounding("trunc", x,
+                     [](auto v) BATON_LOOP { return internal::Trunc(v); });
 }
 
 absl::StatusOr<Tensor> IsNan(const Tensor& x) {
-  return MapQuestion("isnan", x, 0, [](auto v) { return std::isnan(v); });
+  return MapQuestion("isnan", x, 0,
+                     [](auto v) BATON_LOOP { return std::isnan(v); });
 }
 
 absl::StatusOr<Tensor> IsInf(const Tensor& x) {
-  return MapQuestion("isinf", x, 0, [](auto v) { return std::isinf(v); });
+  return MapQuestion("isinf", x, 0,
+                     [](auto v) BATON_LOOP { return std::isinf(v); });
 }
 
 absl::StatusOr<Tensor> IsFinite(const Tensor& x) {
-  return MapQuestion("isfinite", x, 1, [](auto v) { return std::isfinite(v); });
+  return MapQuestion("isfinite", x, 1,
+                     [](auto v) BATON_LOOP { return std::isfinite(v); });
 }
 
 absl::StatusOr<Tensor> LogicalNot(const Tensor& x) {
   if (!x.dtype().is_bool()) {
     return internal::UnsupportedDType("logical_not", x.dtype());
   }
-  return Map<uint8_t, uint8_t>(x, DType::Bool(),
-                               [](uint8_t v) -> uint8_t { return v == 0; });
+  return Map<uint8_t, uint8_t>(
+      x, DType::Bool(), [](uint8_t v) BATON_LOOP -> uint8_t { return v == 0; });
 }
 
 absl::StatusOr<Tensor> BitwiseNot(const Tensor& x) {
@@ -222,7 +269,7 @@ absl::StatusOr<Tensor> BitwiseNot(const Tensor& x) {
       "bitwise_not", x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
         if constexpr (std::is_integral_v<T>) {
           return Map<T, T>(x, x.dtype(),
-                           [](T v) { return static_cast<T>(~v); });
+                           [](T v) BATON_LOOP { return static_cast<T>(~v); });
         } else {
           return internal::UnsupportedDType("bitwise_not", x.dtype());
         }
@@ -230,7 +277,7 @@ absl::StatusOr<Tensor> BitwiseNot(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Clip(const Tensor& x, double low, double high) {
-  return MapNumeric("clip", x, [low, high]<typename T>(T v) -> T {
+  return MapNumeric("clip", x, [low, high]<typename T>(T v) BATON_LOOP -> T {
     const T min = ClampBound<T>(low);
     const T max = ClampBound<T>(high);
     const T raised = v < min ? min : v;
@@ -239,7 +286,7 @@ absl::StatusOr<Tensor> Clip(const Tensor& x, double low, double high) {
 }
 
 absl::StatusOr<Tensor> LeakyRelu(const Tensor& x, double alpha) {
-  return MapFloat("leaky_relu", x, [alpha]<typename T>(T v) -> T {
+  return MapFloat("leaky_relu", x, [alpha]<typename T>(T v) BATON_LOOP -> T {
     return v > 0 ? v : static_cast<T>(alpha) * v;
   });
 }

@@ -279,17 +279,38 @@ absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
                    " is out of range [0, ", extent, "]");
     }
   }
+  if (x.num_elements() == 0) return x;
   const TensorShape steps = internal::RowMajorStrides(x.shape());
   const int64_t bytes = x.dtype().bytes();
   const char* in = static_cast<const char*>(x.data());
+  // Of the two axes: the elements below an index of the outer one, and of the
+  // inner one.
+  const int64_t below_outer = steps[std::min(seq, batch)];
+  const int64_t inner = steps[std::max(seq, batch)];
+  const int64_t block = below_outer * x.shape()[std::min(seq, batch)];
+  const int64_t group = inner * x.shape()[std::max(seq, batch)];
   return CopyAndChange(x, [&](char* out) {
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      const int64_t at = i / steps[seq] % extent;
-      const int64_t length =
-          lengths.AtAsInt64(i / steps[batch] % x.shape()[batch]);
-      if (at >= length) continue;
-      const int64_t from = i + (length - 1 - 2 * at) * steps[seq];
-      std::memcpy(out + i * bytes, in + from * bytes, bytes);
+    for (int64_t b = 0; b < x.shape()[batch]; ++b) {
+      const int64_t length = lengths.AtAsInt64(b);
+      if (seq == batch) {
+        // Each position is a sequence with a length of its own.
+        if (b >= length) continue;
+        for (int64_t o = 0; o < x.num_elements(); o += block) {
+          std::memcpy(out + (o + b * inner) * bytes,
+                      in + (o + (length - 1 - b) * inner) * bytes,
+                      static_cast<size_t>(inner * bytes));
+        }
+        continue;
+      }
+      if (length < 2) continue;
+      for (int64_t o = b * steps[batch]; o < x.num_elements(); o += block) {
+        for (int64_t i = o; i < o + below_outer; i += group) {
+          internal::StridedCopy(static_cast<int>(bytes), {length, inner},
+                                in + (i + (length - 1) * steps[seq]) * bytes,
+                                {-steps[seq], 1}, out + i * bytes,
+                                {steps[seq], 1});
+        }
+      }
     }
   });
 }
@@ -328,11 +349,19 @@ absl::StatusOr<Tensor> Trilu(const Tensor& x, int64_t k, bool upper) {
   const int64_t rows = x.shape()[x.rank() - 2];
   const int64_t columns = x.shape()[x.rank() - 1];
   const int64_t bytes = x.dtype().bytes();
+  // No diagonal lies beyond these.
+  const int64_t diagonal = std::clamp(k, -rows - 1, columns + 1);
   return CopyAndChange(x, [&](char* out) {
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      const int64_t diagonal = i % columns - i / columns % rows;
-      if (upper ? diagonal < k : diagonal > k) {
-        std::memset(out + i * bytes, 0, bytes);
+    const int64_t count = x.num_elements() / columns;
+    for (int64_t i = 0; i < count; ++i, out += columns * bytes) {
+      // What is zero in a row: [0, end) or [end, columns).
+      const int64_t end = std::clamp<int64_t>(
+          i % rows + diagonal + (upper ? 0 : 1), 0, columns);
+      if (upper) {
+        std::memset(out, 0, static_cast<size_t>(end * bytes));
+      } else {
+        std::memset(out + end * bytes, 0,
+                    static_cast<size_t>((columns - end) * bytes));
       }
     }
   });

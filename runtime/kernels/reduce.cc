@@ -17,13 +17,16 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/layout.h"
 
 namespace baton::kernels {
 namespace {
 
 using internal::Error;
+using internal::OutputTensor;
 
 // A reduction of [outer, extent, inner] over the middle, and the shape of its
 // result.
@@ -86,110 +89,143 @@ absl::StatusOr<Plan> MakePlan(absl::string_view name, const Tensor& x,
 
 // A row of inner elements is reduced in pieces of this many.
 constexpr int64_t kPiece = 512;
-// Independent partial results of a contiguous run.
-constexpr int64_t kLanes = 8;
 
 // Reduces with an Op: `Acc Start()`, `void Add(T, Acc&)`, `void Merge(const
-// Acc&, Acc&)`; finish(Acc) -> R.
+// Acc&, Acc&)`, and kLanes, the number of partial results of a contiguous run,
+// a power of two; finish(Acc) -> R.
 template <typename T, typename R, typename Op, typename Finish>
-void Reduce(const Plan& p, const T* x, R* y, const Op& op,
+void Reduce(const Plan& p, const T* data, R* y, const Op& op,
             const Finish& finish) {
   using Acc = typename Op::Acc;
-  if (p.inner == 1) {
-    for (int64_t o = 0; o < p.outer; ++o, x += p.extent) {
-      Acc lanes[kLanes];
-      for (Acc& lane : lanes) lane = op.Start();
-      int64_t i = 0;
-      for (; i + kLanes <= p.extent; i += kLanes) {
-        for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
+  constexpr int64_t kLanes = Op::kLanes;
+  const int64_t outer = p.outer;
+  const int64_t extent = p.extent;
+  const int64_t inner = p.inner;
+  if (inner == 1) {
+    internal::RunLoop([=]() BATON_LOOP {
+      const T* x = data;
+      for (int64_t o = 0; o < outer; ++o, x += extent) {
+        Acc lanes[kLanes];
+        for (Acc& lane : lanes) lane = op.Start();
+        int64_t i = 0;
+        for (; i + kLanes <= extent; i += kLanes) {
+          for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
+        }
+        for (; i < extent; ++i) op.Add(x[i], lanes[0]);
+        for (int64_t j = 1; j < kLanes; ++j) op.Merge(lanes[j], lanes[0]);
+        y[o] = finish(lanes[0]);
       }
-      for (; i < p.extent; ++i) op.Add(x[i], lanes[0]);
-      for (int64_t j = 1; j < kLanes; ++j) op.Merge(lanes[j], lanes[0]);
-      y[o] = finish(lanes[0]);
-    }
+    });
     return;
   }
-  Acc sums[kPiece];
-  for (int64_t o = 0; o < p.outer; ++o) {
-    for (int64_t first = 0; first < p.inner; first += kPiece) {
-      const int64_t n = std::min(kPiece, p.inner - first);
-      std::fill(sums, sums + n, op.Start());
-      const T* from = x + o * p.extent * p.inner + first;
-      for (int64_t i = 0; i < p.extent; ++i, from += p.inner) {
-        for (int64_t j = 0; j < n; ++j) op.Add(from[j], sums[j]);
+  internal::RunLoop([=]() BATON_LOOP {
+    Acc sums[kPiece];
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t first = 0; first < inner; first += kPiece) {
+        const int64_t n = std::min(kPiece, inner - first);
+        for (int64_t j = 0; j < n; ++j) sums[j] = op.Start();
+        const T* from = data + o * extent * inner + first;
+        for (int64_t i = 0; i < extent; ++i, from += inner) {
+          for (int64_t j = 0; j < n; ++j) op.Add(from[j], sums[j]);
+        }
+        R* to = y + o * inner + first;
+        for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j]);
       }
-      R* to = y + o * p.inner + first;
-      for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j]);
     }
-  }
+  });
 }
+
+// Lanes of sums and products, whose order is part of the result.
+constexpr int64_t kOrderedLanes = 8;
+// Lanes where the order has no part: enough to hide how long a step takes.
+template <typename T>
+constexpr int64_t kFreeLanes = 128 / static_cast<int64_t>(sizeof(T));
 
 // Sums of floats in double, of integers in 64 bits.
 template <typename T>
 struct SumOp {
+  static constexpr int64_t kLanes = kOrderedLanes;
   using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
-  Acc Start() const { return 0; }
-  void Add(T x, Acc& sum) const { sum += static_cast<Acc>(x); }
-  void Merge(Acc x, Acc& sum) const { sum += x; }
+  BATON_LOOP Acc Start() const { return 0; }
+  BATON_LOOP void Add(T x, Acc& sum) const { sum += static_cast<Acc>(x); }
+  BATON_LOOP void Merge(Acc x, Acc& sum) const { sum += x; }
 };
 
 template <typename T>
 struct ProdOp {
+  static constexpr int64_t kLanes = kOrderedLanes;
   using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
-  Acc Start() const { return 1; }
-  void Add(T x, Acc& product) const { product *= static_cast<Acc>(x); }
-  void Merge(Acc x, Acc& product) const { product *= x; }
+  BATON_LOOP Acc Start() const { return 1; }
+  BATON_LOOP void Add(T x, Acc& product) const {
+    product *= static_cast<Acc>(x);
+  }
+  BATON_LOOP void Merge(Acc x, Acc& product) const { product *= x; }
 };
 
 template <typename T>
 struct MaxOp {
+  static constexpr int64_t kLanes = kFreeLanes<T>;
   using Acc = T;
-  T Start() const {
+  BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
       return std::numeric_limits<T>::min();
     } else {
       return -std::numeric_limits<T>::infinity();
     }
   }
-  void Add(T x, T& best) const { best = x > best || x != x ? x : best; }
-  void Merge(T x, T& best) const { Add(x, best); }
+  BATON_LOOP void Add(T x, T& best) const {
+    // Two selections, which become vectors. A NaN, once in, stays.
+    const T larger = x > best ? x : best;
+    best = x != x ? x : larger;
+  }
+  BATON_LOOP void Merge(T x, T& best) const { Add(x, best); }
 };
 
 template <typename T>
 struct MinOp {
+  static constexpr int64_t kLanes = kFreeLanes<T>;
   using Acc = T;
-  T Start() const {
+  BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
       return std::numeric_limits<T>::max();
     } else {
       return std::numeric_limits<T>::infinity();
     }
   }
-  void Add(T x, T& best) const { best = x < best || x != x ? x : best; }
-  void Merge(T x, T& best) const { Add(x, best); }
+  BATON_LOOP void Add(T x, T& best) const {
+    const T smaller = x < best ? x : best;
+    best = x != x ? x : smaller;
+  }
+  BATON_LOOP void Merge(T x, T& best) const { Add(x, best); }
 };
 
 // Of bytes that stand for bool.
 struct AllOp {
+  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
   using Acc = uint8_t;
-  uint8_t Start() const { return 1; }
-  void Add(uint8_t x, uint8_t& result) const { result &= x != 0 ? 1 : 0; }
-  void Merge(uint8_t x, uint8_t& result) const { result &= x; }
+  BATON_LOOP uint8_t Start() const { return 1; }
+  BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
+    result &= x != 0 ? 1 : 0;
+  }
+  BATON_LOOP void Merge(uint8_t x, uint8_t& result) const { result &= x; }
 };
 
 struct AnyOp {
+  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
   using Acc = uint8_t;
-  uint8_t Start() const { return 0; }
-  void Add(uint8_t x, uint8_t& result) const { result |= x != 0 ? 1 : 0; }
-  void Merge(uint8_t x, uint8_t& result) const { result |= x; }
+  BATON_LOOP uint8_t Start() const { return 0; }
+  BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
+    result |= x != 0 ? 1 : 0;
+  }
+  BATON_LOOP void Merge(uint8_t x, uint8_t& result) const { result |= x; }
 };
 
 // Reduces floats and integers with Op<T>; finish<T>(Acc) -> T.
 template <template <typename> class Op, typename Finish>
 absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
                                      const Plan& plan, const Finish& finish) {
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(plan.x.dtype(), plan.shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(plan.x.dtype(), plan.shape));
   if (result.num_elements() == 0) return Tensor::Zeros(x.dtype(), plan.shape);
   BATON_ASSIGN_OR_RETURN(
       const Tensor reduced,
@@ -197,7 +233,7 @@ absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
           name, plan.x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
             Reduce(plan, internal::Data<T>(plan.x),
                    static_cast<T*>(result.data()), Op<T>(),
-                   [&finish](typename Op<T>::Acc acc) -> T {
+                   [finish](typename Op<T>::Acc acc) BATON_LOOP -> T {
                      return finish.template operator()<T>(acc);
                    });
             return std::move(result).Freeze();
@@ -205,7 +241,8 @@ absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
   return internal::Convert(name, reduced, x.dtype());
 }
 
-constexpr auto kCast = []<typename T>(auto acc) { return static_cast<T>(acc); };
+constexpr auto kCast = []<typename T>(auto acc)
+                           BATON_LOOP { return static_cast<T>(acc); };
 
 absl::Status CheckNotEmpty(absl::string_view name, const Tensor& x,
                            const Plan& plan) {
@@ -273,7 +310,7 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(DType::Bool(), plan.shape));
-  const auto keep = [](uint8_t acc) { return acc; };
+  const auto keep = [](uint8_t acc) BATON_LOOP { return acc; };
   uint8_t* to = static_cast<uint8_t*>(result.data());
   if (result.num_elements() == 0) return std::move(result).Freeze();
   if (all) {
@@ -282,6 +319,87 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
     Reduce(plan, internal::Data<bool>(plan.x), to, AnyOp(), keep);
   }
   return std::move(result).Freeze();
+}
+
+// Whether `a` takes the place of `b` as extremum: a NaN of all others.
+template <bool kMax, typename T>
+BATON_LOOP inline bool Better(T a, T b) {
+  // Without &&, so that it becomes vectors.
+  const bool beyond = kMax ? a > b : a < b;
+  return beyond | ((a != a) & (b == b));
+}
+
+// The position of the extremum of n > 0 elements, the first or last of equals.
+template <bool kMax, typename T>
+BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
+  using Op = std::conditional_t<kMax, MaxOp<T>, MinOp<T>>;
+  constexpr int64_t kLanes = Op::kLanes;
+  const Op op;
+  T lanes[kLanes];
+  for (T& lane : lanes) lane = x[0];
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
+  }
+  for (; i < n; ++i) op.Add(x[i], lanes[0]);
+  for (int64_t j = 1; j < kLanes; ++j) op.Merge(lanes[j], lanes[0]);
+  const T best = lanes[0];
+  const bool is_nan = best != best;
+  const auto is_best = [best, is_nan](T v) BATON_LOOP {
+    return static_cast<int>(v == best) | (static_cast<int>(v != v) & is_nan);
+  };
+  // Whole blocks without it are passed over.
+  constexpr int64_t kBlock = 64;
+  const int64_t blocks = (n + kBlock - 1) / kBlock;
+  for (int64_t k = 0; k < blocks; ++k) {
+    const int64_t begin = (last ? blocks - 1 - k : k) * kBlock;
+    const int64_t end = begin + kBlock < n ? begin + kBlock : n;
+    int found = 0;
+    for (int64_t j = begin; j < end; ++j) found |= is_best(x[j]);
+    if (found == 0) continue;
+    for (int64_t j = 0; j < end - begin; ++j) {
+      const int64_t at = last ? end - 1 - j : begin + j;
+      if (is_best(x[at]) != 0) return at;
+    }
+  }
+  return 0;  // Not reached.
+}
+
+template <bool kMax, typename T>
+void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
+  const int64_t outer = p.outer;
+  const int64_t extent = p.extent;
+  const int64_t inner = p.inner;
+  if (inner == 1) {
+    internal::RunLoop([=]() BATON_LOOP {
+      for (int64_t o = 0; o < outer; ++o) {
+        to[o] = PositionOf<kMax>(data + o * extent, extent, last);
+      }
+    });
+    return;
+  }
+  internal::RunLoop([=]() BATON_LOOP {
+    T best[kPiece];
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t first = 0; first < inner; first += kPiece) {
+        const int64_t n = std::min(kPiece, inner - first);
+        const T* from = data + o * extent * inner + first;
+        int64_t* at = to + o * inner + first;
+        for (int64_t j = 0; j < n; ++j) best[j] = from[j];
+        for (int64_t j = 0; j < n; ++j) at[j] = 0;
+        for (int64_t k = 1; k < extent; ++k) {
+          from += inner;
+          for (int64_t j = 0; j < n; ++j) {
+            const T value = from[j];
+            const bool take = Better<kMax>(value, best[j]) |
+                              (last & !Better<kMax>(best[j], value));
+            best[j] = take ? value : best[j];
+            at[j] = take ? k : at[j];
+          }
+        }
+      }
+    }
+  });
 }
 
 absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
@@ -298,31 +416,17 @@ absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
   const int64_t n = result.num_elements();
   BATON_ASSIGN_OR_RETURN(
       const Tensor indices,
-      internal::VisitNumeric(
-          name, plan.x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-            const T* from = internal::Data<T>(plan.x);
-            const auto better = [want_max](T a, T b) {
-              if (b != b) return false;
-              return a != a || (want_max ? a > b : a < b);
-            };
-            for (int64_t i = 0; i < n; ++i) {
-              const T* group = from +
-                               i / plan.inner * plan.extent * plan.inner +
-                               i % plan.inner;
-              T best = group[0];
-              int64_t at = 0;
-              for (int64_t k = 1; k < plan.extent; ++k) {
-                const T value = group[k * plan.inner];
-                if (better(value, best) ||
-                    (select_last && !better(best, value))) {
-                  best = value;
-                  at = k;
-                }
-              }
-              to[i] = at;
-            }
-            return std::move(result).Freeze();
-          }));
+      internal::VisitNumeric(name, plan.x.dtype(),
+                             [&]<typename T>() -> absl::StatusOr<Tensor> {
+                               const T* from = internal::Data<T>(plan.x);
+                               if (n == 0) return std::move(result).Freeze();
+                               if (want_max) {
+                                 Positions<true>(plan, from, select_last, to);
+                               } else {
+                                 Positions<false>(plan, from, select_last, to);
+                               }
+                               return std::move(result).Freeze();
+                             }));
   return internal::Convert(name, indices, index_dtype);
 }
 
@@ -344,15 +448,16 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
     BATON_RETURN_IF_ERROR(CheckNotEmpty("mean", x, plan));
   }
   const int64_t n = plan.extent;
-  return ReduceNumeric<SumOp>("mean", x, plan, [n]<typename T>(auto sum) -> T {
-    if constexpr (std::is_floating_point_v<T>) {
-      return static_cast<T>(sum / static_cast<double>(n));
-    } else if constexpr (std::is_signed_v<T>) {
-      return static_cast<T>(static_cast<int64_t>(sum) / n);
-    } else {
-      return static_cast<T>(sum / static_cast<uint64_t>(n));
-    }
-  });
+  return ReduceNumeric<SumOp>(
+      "mean", x, plan, [n]<typename T>(auto sum) BATON_LOOP -> T {
+        if constexpr (std::is_floating_point_v<T>) {
+          return static_cast<T>(sum / static_cast<double>(n));
+        } else if constexpr (std::is_signed_v<T>) {
+          return static_cast<T>(static_cast<int64_t>(sum) / n);
+        } else {
+          return static_cast<T>(sum / static_cast<uint64_t>(n));
+        }
+      });
 }
 
 absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params) {

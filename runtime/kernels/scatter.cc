@@ -1,6 +1,7 @@
 #include "baton/runtime/kernels/scatter.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -8,8 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels {
@@ -85,6 +88,45 @@ class Combiner {
         });
   }
 
+  // Combines element places[i] with that of `updates` at i, for all of them in
+  // turn.
+  absl::Status CombineEach(const Tensor& updates,
+                           absl::Span<const int64_t> places) {
+    MutableTensor& result = result_[0];
+    const auto each = [&]<typename E>(const auto& combine) {
+      E* out = static_cast<E*>(result.data());
+      const E* in = static_cast<const E*>(updates.data());
+      for (const int64_t place : places) combine(*in++, out[place]);
+    };
+    if (mode_ == ScatterMode::kUpdate) {
+      const auto update = [](auto from, auto& to) { to = from; };
+      switch (result.dtype().bytes()) {
+        case 1:
+          each.operator()<uint8_t>(update);
+          break;
+        case 2:
+          each.operator()<uint16_t>(update);
+          break;
+        case 4:
+          each.operator()<uint32_t>(update);
+          break;
+        default:
+          each.operator()<uint64_t>(update);
+          break;
+      }
+      return absl::OkStatus();
+    }
+    if (!counts_.empty()) {
+      for (const int64_t place : places) ++counts_[place];
+    }
+    return internal::VisitNumeric(
+        kernel_, result.dtype(), [&]<typename E>() -> absl::Status {
+          each.template operator()<E>(
+              [this](E from, E& to) { to = Combined<E>(to, from); });
+          return absl::OkStatus();
+        });
+  }
+
   absl::StatusOr<Tensor> Finish() {
     MutableTensor& result = result_[0];
     if (!counts_.empty()) {
@@ -146,20 +188,29 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
   BATON_RETURN_IF_ERROR(combiner.Start(data, updates));
   const TensorShape strides = RowMajorStrides(data.shape());
   const absl::Span<const int64_t> extents = indices.shape();
+  BATON_ASSIGN_OR_RETURN(const Tensor wide,
+                         internal::Convert(kKernel, indices, DType::Int(64)));
+  const absl::Span<const int64_t> index = wide.span<int64_t>();
+  std::vector<int64_t> places(index.size());
   TensorShape position(data.rank(), 0);
-  for (int64_t i = 0; i < indices.num_elements(); ++i) {
-    BATON_ASSIGN_OR_RETURN(
-        const int64_t index,
-        CheckIndex(kKernel, indices.AtAsInt64(i), data.shape()[along]));
-    int64_t to = 0;
-    for (int d = 0; d < data.rank(); ++d) {
-      to += strides[d] * (d == along ? index : position[d]);
+  const int last = data.rank() - 1;
+  const int64_t row = extents[last];
+  for (size_t i = 0; i < index.size();) {
+    // A row along the last axis.
+    int64_t start = 0;
+    for (int d = 0; d < last; ++d) {
+      if (d != along) start += strides[d] * position[d];
     }
-    BATON_RETURN_IF_ERROR(combiner.Combine(updates, i, to, 1));
-    for (int d = data.rank() - 1; d >= 0 && ++position[d] == extents[d]; --d) {
+    for (int64_t j = 0; j < row; ++j, ++i) {
+      BATON_ASSIGN_OR_RETURN(
+          const int64_t at, CheckIndex(kKernel, index[i], data.shape()[along]));
+      places[i] = start + at * strides[along] + (along == last ? 0 : j);
+    }
+    for (int d = last - 1; d >= 0 && ++position[d] == extents[d]; --d) {
       position[d] = 0;
     }
   }
+  BATON_RETURN_IF_ERROR(combiner.CombineEach(updates, places));
   return combiner.Finish();
 }
 

@@ -22,6 +22,7 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/broadcast.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/reduce.h"
@@ -31,6 +32,7 @@ namespace {
 
 using internal::AxisView;
 using internal::Error;
+using internal::OutputTensor;
 using internal::RowMajorStrides;
 using internal::StridedCopy;
 
@@ -39,6 +41,8 @@ const char* Bytes(const Tensor& x) {
 }
 
 char* Bytes(MutableTensor& x) { return static_cast<char*>(x.data()); }
+
+char* Bytes(OutputTensor& x) { return static_cast<char*>(x.data()); }
 
 // Maps an axis in [-rank - 1, rank], a place for a new dimension, to
 // [0, rank].
@@ -80,8 +84,8 @@ absl::StatusOr<Tensor> Section(const Tensor& x, int axis, int64_t start,
   if (count == x.shape()[k]) return x;
   TensorShape shape = internal::ToShape(x.shape());
   shape[k] = count;
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   const TensorShape strides = RowMajorStrides(x.shape());
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), shape,
@@ -92,7 +96,7 @@ absl::StatusOr<Tensor> Section(const Tensor& x, int axis, int64_t start,
 }
 
 // Copies `x` to the place `start` along `axis` of `result`.
-void Place(const Tensor& x, size_t axis, int64_t start, MutableTensor& result) {
+void Place(const Tensor& x, size_t axis, int64_t start, OutputTensor& result) {
   if (x.num_elements() == 0) return;
   const TensorShape strides = RowMajorStrides(result.shape());
   StridedCopy(
@@ -100,23 +104,70 @@ void Place(const Tensor& x, size_t axis, int64_t start, MutableTensor& result) {
       Bytes(result) + start * strides[axis] * x.dtype().bytes(), strides);
 }
 
+// Copies items of `size` bytes: item i of `to` is item positions[i] of `from`.
+void CopyItems(const char* from, int64_t size,
+               absl::Span<const int64_t> positions, char* to) {
+  const int64_t n = static_cast<int64_t>(positions.size());
+  const auto copy = [&]<typename T>() {
+    for (int64_t i = 0; i < n; ++i) {
+      std::memcpy(to + i * static_cast<int64_t>(sizeof(T)),
+                  from + positions[static_cast<size_t>(i)] *
+                             static_cast<int64_t>(sizeof(T)),
+                  sizeof(T));
+    }
+  };
+  switch (size) {
+    case 1:
+      return copy.operator()<uint8_t>();
+    case 2:
+      return copy.operator()<uint16_t>();
+    case 4:
+      return copy.operator()<uint32_t>();
+    case 8:
+      return copy.operator()<uint64_t>();
+    default:
+      for (const int64_t position : positions) {
+        std::memcpy(to, from + position * size, static_cast<size_t>(size));
+        to += size;
+      }
+  }
+}
+
 // Position i along `axis` of the result is position positions[i] of `x`.
 absl::StatusOr<Tensor> Select(const Tensor& x, int axis,
                               const std::vector<int64_t>& positions) {
   TensorShape shape = internal::ToShape(x.shape());
   shape[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const AxisView v = internal::ViewAround(x.shape(), axis);
-  const int64_t run = v.inner * x.dtype().bytes();
+  const int64_t item = v.inner * x.dtype().bytes();
+  // The longest run of adjacent positions is copied as one.
+  size_t best = 0;
+  size_t best_end = 0;
+  for (size_t begin = 0; begin < positions.size();) {
+    size_t end = begin + 1;
+    while (end < positions.size() && positions[end] == positions[end - 1] + 1) {
+      ++end;
+    }
+    if (end - begin > best_end - best) {
+      best = begin;
+      best_end = end;
+    }
+    begin = end;
+  }
+  const absl::Span<const int64_t> all = positions;
   char* to = Bytes(result);
   for (int64_t o = 0; o < v.outer; ++o) {
-    for (const int64_t position : positions) {
-      std::memcpy(to, Bytes(x) + (o * v.extent + position) * run,
-                  static_cast<size_t>(run));
-      to += run;
-    }
+    const char* from = Bytes(x) + o * v.extent * item;
+    CopyItems(from, item, all.subspan(0, best), to);
+    to += static_cast<int64_t>(best) * item;
+    const int64_t run = static_cast<int64_t>(best_end - best) * item;
+    std::memcpy(to, from + positions[best] * item, static_cast<size_t>(run));
+    to += run;
+    CopyItems(from, item, all.subspan(best_end), to);
+    to += static_cast<int64_t>(positions.size() - best_end) * item;
   }
   return std::move(result).Freeze();
 }
@@ -284,8 +335,8 @@ absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
                            internal::CheckedAdd(kName, shape[k], x.shape()[k]));
   }
   if (tensors.size() == 1) return first;
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(first.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(first.dtype(), shape));
   int64_t at = 0;
   for (const Tensor& x : tensors) {
     Place(x, k, at, result);
@@ -411,8 +462,8 @@ absl::StatusOr<Tensor> StridedSlice(const Tensor& x,
     offset += begin * dense[k];
   }
   if (shape == internal::ToShape(x.shape()) && strides == dense) return x;
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), shape, Bytes(x) + offset * x.dtype().bytes(),
                 strides, result.data(), RowMajorStrides(shape));
@@ -514,8 +565,8 @@ absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
   TensorShape shape(x.shape().begin(), x.shape().begin() + normal);
   shape.insert(shape.end(), at.shape().begin() + batch_dims, at.shape().end());
   shape.insert(shape.end(), x.shape().begin() + normal + 1, x.shape().end());
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const int64_t extent = x.shape()[k];
   std::vector<int64_t> positions(at.span<int64_t>().begin(),
@@ -530,11 +581,12 @@ absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
   const int64_t run = v.inner * x.dtype().bytes();
   char* to = Bytes(result);
   for (int64_t o = 0; o < v.outer; ++o) {
-    const int64_t* rows = positions.data() + o / per_batch * count;
-    const char* from = Bytes(x) + o * v.extent * run;
-    for (int64_t i = 0; i < count; ++i, to += run) {
-      std::memcpy(to, from + rows[i] * run, static_cast<size_t>(run));
-    }
+    CopyItems(Bytes(x) + o * v.extent * run, run,
+              absl::MakeConstSpan(positions).subspan(
+                  static_cast<size_t>(o / per_batch * count),
+                  static_cast<size_t>(count)),
+              to);
+    to += count * run;
   }
   return std::move(result).Freeze();
 }
@@ -554,26 +606,44 @@ absl::StatusOr<Tensor> Gather(const Tensor& x, int64_t axis,
     return Error(kName, "indices ", indices.TypeToString(), " do not fit ",
                  x.TypeToString(), " along axis ", axis);
   }
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), at.shape()));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), at.shape()));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const AxisView v = internal::ViewAround(x.shape(), normal);
   const int64_t count = at.shape()[k];
-  const int64_t size = x.dtype().bytes();
   const int64_t* index = at.span<int64_t>().data();
-  char* to = Bytes(result);
-  for (int64_t o = 0; o < v.outer; ++o) {
-    for (int64_t j = 0; j < count; ++j) {
-      for (int64_t i = 0; i < v.inner; ++i, ++index, to += size) {
-        int64_t position = *index < 0 ? *index + v.extent : *index;
-        if (!Resolve(v.extent, IndexMode::kCheck, position)) {
-          return OutOfRange(kName, *index, v.extent);
+  for (int64_t i = 0; i < at.num_elements(); ++i) {
+    int64_t position = index[i] < 0 ? index[i] + v.extent : index[i];
+    if (!Resolve(v.extent, IndexMode::kCheck, position)) {
+      return OutOfRange(kName, index[i], v.extent);
+    }
+  }
+  const auto copy = [&]<typename T>() {
+    const T* from = static_cast<const T*>(x.data());
+    T* to = static_cast<T*>(result.data());
+    for (int64_t o = 0; o < v.outer; ++o, from += v.extent * v.inner) {
+      for (int64_t j = 0; j < count; ++j) {
+        for (int64_t i = 0; i < v.inner; ++i) {
+          const int64_t given = *index++;
+          const int64_t position = given < 0 ? given + v.extent : given;
+          *to++ = from[position * v.inner + i];
         }
-        std::memcpy(to,
-                    Bytes(x) + ((o * v.extent + position) * v.inner + i) * size,
-                    static_cast<size_t>(size));
       }
     }
+  };
+  switch (x.dtype().bytes()) {
+    case 1:
+      copy.operator()<uint8_t>();
+      break;
+    case 2:
+      copy.operator()<uint16_t>();
+      break;
+    case 4:
+      copy.operator()<uint32_t>();
+      break;
+    default:
+      copy.operator()<uint64_t>();
+      break;
   }
   return std::move(result).Freeze();
 }
@@ -596,8 +666,8 @@ absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
   TensorShape shape = internal::ToShape(at.shape().subspan(1));
   shape.insert(shape.end(), x.shape().begin() + batch_dims + at.shape()[0],
                x.shape().end());
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const TensorShape strides = RowMajorStrides(x.shape());
   const int64_t points = internal::Product(at.shape().subspan(1));
@@ -644,8 +714,8 @@ absl::StatusOr<Tensor> Tile(const Tensor& x, absl::Span<const int64_t> reps) {
     strides.push_back(dense[i]);
   }
   if (shape == in) return x.Reshaped(shape);
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), split, x.data(), strides, result.data(),
                 RowMajorStrides(split));
@@ -662,8 +732,8 @@ absl::StatusOr<Tensor> Repeat(const Tensor& x, int64_t repeats, int64_t axis) {
   TensorShape shape = internal::ToShape(x.shape());
   BATON_ASSIGN_OR_RETURN(shape[k],
                          internal::CheckedMul(kName, shape[k], repeats));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   if (result.num_elements() > 0) {
     const TensorShape split = {v.outer * v.extent, repeats, v.inner};
@@ -679,8 +749,8 @@ absl::StatusOr<Tensor> Reverse(const Tensor& x, int64_t axis) {
                          internal::NormalizeAxis(kName, axis, x.rank()));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   if (x.num_elements() == 0 || v.extent == 1) return x;
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), x.shape()));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), x.shape()));
   const TensorShape shape = {v.outer, v.extent, v.inner};
   StridedCopy(x.dtype().bytes(), shape,
               Bytes(x) + (v.extent - 1) * v.inner * x.dtype().bytes(),
@@ -700,8 +770,8 @@ absl::StatusOr<Tensor> BroadcastTo(const Tensor& x,
                  internal::ShapeToString(shape));
   }
   if (shape == x.shape()) return x;
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), shape, x.data(),
                 internal::BroadcastStrides(x.shape(), shape), result.data(),
@@ -742,8 +812,8 @@ absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(const auto plan,
                          (internal::PlanBroadcast<3>(
                              kName, {choice.shape(), x.shape(), y.shape()})));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), plan.shape));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), plan.shape));
   const uint8_t* c = internal::Data<bool>(choice);
   const int64_t n = plan.dims.back();
   const auto run = [&]<typename T>() {

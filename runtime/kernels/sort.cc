@@ -1,8 +1,11 @@
 #include "baton/runtime/kernels/sort.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -47,10 +50,77 @@ AxisView ElementsAround(const Tensor& x, int axis) {
   return internal::ViewAround(x.shape(), axis);
 }
 
-// Positions 0 ... extent - 1 sorted by the elements along an axis, for each
-// line of elements along it, in the shape of `x`.
+// An integer that orders as elements do in the order of Before: equal for
+// elements of which neither comes before the other.
+template <typename E>
+auto KeyOf(E x) {
+  if constexpr (std::is_floating_point_v<E>) {
+    using U = std::conditional_t<sizeof(E) == 4, uint32_t, uint64_t>;
+    constexpr U kSign = U{1} << (8 * sizeof(E) - 1);
+    // A NaN comes last, and the zeros are equal.
+    if (x != x) return ~U{0};
+    const U bits = std::bit_cast<U>(x == E{0} ? E{0} : x);
+    return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  } else if constexpr (std::is_integral_v<E>) {
+    using U = std::conditional_t<sizeof(E) <= 4, uint32_t, uint64_t>;
+    constexpr U kOffset = static_cast<U>(std::numeric_limits<E>::min());
+    return static_cast<U>(static_cast<U>(x) - kOffset);
+  } else {
+    return KeyOf(static_cast<float>(x));
+  }
+}
+
+// The positions of the `k` first of `count` elements, `stride` apart, in their
+// order; of equals the earlier comes first.
+// Item holds a key and a position.
+template <typename Item, typename E>
+void FirstPositions(const E* in, int64_t stride, int64_t count, int64_t k,
+                    bool ascending, int64_t* out) {
+  using Key = decltype(KeyOf(E{}));
+  constexpr int kBits = 4 * static_cast<int>(sizeof(Item));
+  std::vector<Key> keys(static_cast<size_t>(count));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = KeyOf(in[static_cast<int64_t>(i) * stride]);
+    if (!ascending) keys[i] = static_cast<Key>(~keys[i]);
+  }
+  const auto item = [&](size_t i) -> Item {
+    return static_cast<Item>(keys[i]) << kBits | static_cast<Item>(i);
+  };
+  std::vector<Item> best;
+  // Few are kept in order, by insertion: most elements come after all of them.
+  constexpr int64_t kFew = 64;
+  if (k <= kFew) {
+    best.resize(static_cast<size_t>(k));
+    size_t kept = 0;
+    Key worst = 0;  // Of those kept, once there are k.
+    for (size_t i = 0; i < keys.size(); ++i) {
+      // An equal one was earlier.
+      if (kept == best.size() && keys[i] >= worst) continue;
+      if (kept < best.size()) ++kept;
+      const Item next = item(i);
+      size_t at = kept - 1;
+      for (; at > 0 && next < best[at - 1]; --at) best[at] = best[at - 1];
+      best[at] = next;
+      worst = static_cast<Key>(best[kept - 1] >> kBits);
+    }
+  } else {
+    best.resize(static_cast<size_t>(count));
+    for (size_t i = 0; i < best.size(); ++i) best[i] = item(i);
+    const auto middle = best.begin() + static_cast<std::ptrdiff_t>(k);
+    if (k < count) std::nth_element(best.begin(), middle, best.end());
+    std::sort(best.begin(), middle);
+  }
+  for (int64_t i = 0; i < k; ++i) {
+    out[i * stride] = static_cast<int64_t>(best[static_cast<size_t>(i)] &
+                                           ((Item{1} << kBits) - 1));
+  }
+}
+
+// The first `k` of the positions 0 ... extent - 1 sorted by the elements along
+// an axis, for each line of elements along it: in the shape of `x`, of which
+// only so many are set.
 absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
-                                       const Tensor& x, int axis,
+                                       const Tensor& x, int axis, int64_t k,
                                        bool ascending) {
   const AxisView view = ElementsAround(x, axis);
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
@@ -62,19 +132,17 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
   VisitDType(x.dtype(), [&]<typename T>() {
     using E = Stored<T>;
     const E* in = internal::Data<T>(x);
-    std::vector<int64_t> positions(view.extent);
     for (int64_t outer = 0; outer < view.outer; ++outer) {
       for (int64_t inner = 0; inner < view.inner; ++inner) {
         const int64_t base = outer * view.extent * view.inner + inner;
-        std::iota(positions.begin(), positions.end(), 0);
-        std::stable_sort(positions.begin(), positions.end(),
-                         [&](int64_t a, int64_t b) {
-                           const E p = in[base + a * view.inner];
-                           const E q = in[base + b * view.inner];
-                           return ascending ? Before(p, q) : Before(q, p);
-                         });
-        for (int64_t i = 0; i < view.extent; ++i) {
-          out[base + i * view.inner] = positions[i];
+        int64_t* to = out.data() + base;
+        if (sizeof(KeyOf(E{})) == 4 &&
+            view.extent <= std::numeric_limits<uint32_t>::max()) {
+          FirstPositions<uint64_t>(in + base, view.inner, view.extent, k,
+                                   ascending, to);
+        } else {
+          FirstPositions<unsigned __int128>(in + base, view.inner, view.extent,
+                                            k, ascending, to);
         }
       }
     }
@@ -168,8 +236,9 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
 absl::StatusOr<Tensor> Sort(const Tensor& x, int64_t axis, bool ascending) {
   BATON_ASSIGN_OR_RETURN(const int along,
                          internal::NormalizeAxis("sort", axis, x.rank()));
-  BATON_ASSIGN_OR_RETURN(const Tensor positions,
-                         SortedPositions("sort", x, along, ascending));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor positions,
+      SortedPositions("sort", x, along, x.shape()[along], ascending));
   BATON_ASSIGN_OR_RETURN(
       TopKResult sorted,
       First(x, positions, along, x.shape()[along], DType::Int(64)));
@@ -183,8 +252,9 @@ absl::StatusOr<Tensor> Argsort(const Tensor& x, int64_t axis, bool ascending,
                             : CheckIndexDType("argsort", index_dtype));
   BATON_ASSIGN_OR_RETURN(const int along,
                          internal::NormalizeAxis("argsort", axis, x.rank()));
-  BATON_ASSIGN_OR_RETURN(const Tensor positions,
-                         SortedPositions("argsort", x, along, ascending));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor positions,
+      SortedPositions("argsort", x, along, x.shape()[along], ascending));
   return Convert("argsort", positions, index_dtype);
 }
 
@@ -197,9 +267,10 @@ absl::StatusOr<TopKResult> TopK(const Tensor& x, int64_t k, int64_t axis,
   if (k > extent) {
     return Error("topk", k, " of ", extent, " elements are wanted");
   }
+  if (k < 1) k = extent;
   BATON_ASSIGN_OR_RETURN(const Tensor positions,
-                         SortedPositions("topk", x, along, ascending));
-  return First(x, positions, along, k < 1 ? extent : k, index_dtype);
+                         SortedPositions("topk", x, along, k, ascending));
+  return First(x, positions, along, k, index_dtype);
 }
 
 absl::StatusOr<Tensor> SearchSorted(const Tensor& sorted, const Tensor& values,
@@ -251,7 +322,8 @@ absl::StatusOr<UniqueResult> Unique(const Tensor& x, bool sorted) {
   constexpr absl::string_view kKernel = "unique";
   BATON_RETURN_IF_ERROR(internal::CheckRank(kKernel, "data", x, 1));
   BATON_ASSIGN_OR_RETURN(const Tensor order_tensor,
-                         SortedPositions(kKernel, x, 0, /*ascending=*/true));
+                         SortedPositions(kKernel, x, 0, x.num_elements(),
+                                         /*ascending=*/true));
   const absl::Span<const int64_t> order = order_tensor.span<int64_t>();
   const size_t size = order.size();
   const auto bytes = static_cast<size_t>(x.dtype().bytes());

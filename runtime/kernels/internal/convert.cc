@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/internal/convert.h"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -10,36 +11,60 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/internal/math.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels::internal {
 namespace {
 
+// `x` without its fraction, bounded by what int64 (or uint64) holds, then
+// wrapped to To. 0 for NaN.
 template <typename To, typename From>
-To ConvertElement(From x) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    using Wide =
-        std::conditional_t<std::is_same_v<To, uint64_t>, uint64_t, int64_t>;
-    // The bounds as floats: the upper one is 2^63 or 2^64, exactly.
-    constexpr From kLow = static_cast<From>(std::numeric_limits<Wide>::min());
-    constexpr From kHigh = static_cast<From>(std::numeric_limits<Wide>::max());
-    if (x != x) return 0;
-    if constexpr (std::is_same_v<To, uint64_t>) {
-      // A negative value wraps as it does for the narrower types.
-      if (x < 0) return static_cast<To>(ConvertElement<int64_t>(x));
-    }
-    const Wide wide = x >= kHigh  ? std::numeric_limits<Wide>::max()
-                      : x <= kLow ? std::numeric_limits<Wide>::min()
-                                  : static_cast<Wide>(x);
-    return static_cast<To>(wide);
-  } else if constexpr (std::is_same_v<To, float> &&
-                       std::is_same_v<From, double>) {
-    // Out of range is undefined in the language, infinite by IEEE 754, which
-    // all our platforms follow.
-    return static_cast<float>(x);
-  } else {
-    return static_cast<To>(x);
+To TruncateElement(From x) {
+  using Wide =
+      std::conditional_t<std::is_same_v<To, uint64_t>, uint64_t, int64_t>;
+  // The bounds as floats: the upper one is 2^63 or 2^64, exactly.
+  constexpr From kLow = static_cast<From>(std::numeric_limits<Wide>::min());
+  constexpr From kHigh = static_cast<From>(std::numeric_limits<Wide>::max());
+  if (x != x) return 0;
+  if constexpr (std::is_same_v<To, uint64_t>) {
+    // A negative value wraps as it does for the narrower types.
+    if (x < 0) return static_cast<To>(TruncateElement<int64_t>(x));
   }
+  const Wide wide = x >= kHigh  ? std::numeric_limits<Wide>::max()
+                    : x <= kLow ? std::numeric_limits<Wide>::min()
+                                : static_cast<Wide>(x);
+  return static_cast<To>(wide);
+}
+
+// Elements at a time, of which one that does not fit into int32 makes all take
+// the slow way.
+constexpr int64_t kBlock = 1024;
+
+template <typename From, typename To>
+void Truncate(const From* from, int64_t n, To* to) {
+  RunLoop([=]() BATON_LOOP {
+    for (int64_t start = 0; start < n; start += kBlock) {
+      const From* in = from + start;
+      To* out = to + start;
+      const int64_t count = n - start < kBlock ? n - start : kBlock;
+      int32_t outside = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        outside |= std::abs(in[i]) < From(0x1p31) ? 0 : 1;
+      }
+      if (outside == 0) {
+        for (int64_t i = 0; i < count; ++i) {
+          out[i] = static_cast<To>(static_cast<int32_t>(in[i]));
+        }
+      } else {
+        for (int64_t i = 0; i < count; ++i) {
+          out[i] = TruncateElement<To>(in[i]);
+        }
+      }
+    }
+  });
 }
 
 // Calls fn<T>() for the types that elements are stored as, half floats aside.
@@ -65,48 +90,61 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                            Convert(kernel, x, DType::Float(32)));
     return Convert(kernel, wide, dtype);
   }
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(dtype, x.shape()));
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(dtype, x.shape()));
   const int64_t n = x.num_elements();
+  // Stores fn(element) of elements that are stored as From, as To.
+  const auto map = [n, &x,
+                    &result]<typename From, typename To>(const auto& fn) {
+    const From* from = static_cast<const From*>(x.data());
+    To* to = static_cast<To*>(result.data());
+    RunLoop([=]() BATON_LOOP {
+      for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+    });
+  };
   if (IsHalf(x.dtype()) || IsHalf(dtype)) {
-    const auto copy = [n](const auto* from, auto* to) {
-      using To = std::remove_reference_t<decltype(*to)>;
-      for (int64_t i = 0; i < n; ++i) {
-        to[i] = static_cast<To>(static_cast<float>(from[i]));
-      }
-    };
     if (x.dtype() == DType::Float(16)) {
-      copy(Data<Float16>(x), static_cast<float*>(result.data()));
+      map.operator()<uint16_t, float>([](uint16_t v)
+                                          BATON_LOOP { return FromHalf(v); });
     } else if (x.dtype() == DType::BFloat(16)) {
-      copy(Data<BFloat16>(x), static_cast<float*>(result.data()));
+      map.operator()<uint16_t, float>([](uint16_t v)
+                                          BATON_LOOP { return FromBFloat(v); });
     } else if (dtype == DType::Float(16)) {
-      copy(Data<float>(x), static_cast<Float16*>(result.data()));
+      map.operator()<float, uint16_t>([](float v)
+                                          BATON_LOOP { return ToHalf(v); });
     } else {
-      copy(Data<float>(x), static_cast<BFloat16*>(result.data()));
+      map.operator()<float, uint16_t>([](float v)
+                                          BATON_LOOP { return ToBFloat(v); });
     }
     return std::move(result).Freeze();
   }
   return VisitStored(
       kernel, x.dtype(), [&]<typename From>() -> absl::StatusOr<Tensor> {
-        const From* from = static_cast<const From*>(x.data());
         if (dtype.is_bool()) {
-          uint8_t* to = static_cast<uint8_t*>(result.data());
-          for (int64_t i = 0; i < n; ++i) to[i] = from[i] != From(0);
+          map.template operator()<From, uint8_t>([](From v) BATON_LOOP {
+            return static_cast<uint8_t>(v != From(0));
+          });
           return std::move(result).Freeze();
         }
-        return VisitNumeric(kernel, dtype,
-                            [&]<typename To>() -> absl::StatusOr<Tensor> {
-                              To* to = static_cast<To*>(result.data());
-                              if (x.dtype().is_bool()) {
-                                for (int64_t i = 0; i < n; ++i)
-                                  to[i] = from[i] != From(0);
-                              } else {
-                                for (int64_t i = 0; i < n; ++i) {
-                                  to[i] = ConvertElement<To>(from[i]);
-                                }
-                              }
-                              return std::move(result).Freeze();
-                            });
+        return VisitNumeric(
+            kernel, dtype, [&]<typename To>() -> absl::StatusOr<Tensor> {
+              if (x.dtype().is_bool()) {
+                map.template operator()<From, To>([](From v) BATON_LOOP {
+                  return static_cast<To>(v != From(0));
+                });
+              } else if constexpr (std::is_floating_point_v<From> &&
+                                   std::is_integral_v<To>) {
+                Truncate(static_cast<const From*>(x.data()), n,
+                         static_cast<To*>(result.data()));
+              } else {
+                // A float64 out of the range of float32 is undefined in the
+                // language, infinite by IEEE 754, which all our platforms
+                // follow.
+                map.template operator()<From, To>(
+                    [](From v) BATON_LOOP { return static_cast<To>(v); });
+              }
+              return std::move(result).Freeze();
+            });
       });
 }
 
