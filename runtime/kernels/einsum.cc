@@ -16,7 +16,9 @@
 #include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
@@ -87,7 +89,6 @@ class Contraction {
         summed.push_back(c);
       }
     }
-    const std::string axes = kept + summed;
     for (const char c : kept) {
       if (extents.at(c) == 0) return absl::OkStatus();
     }
@@ -96,57 +97,88 @@ class Contraction {
       BATON_ASSIGN_OR_RETURN(
           terms, internal::CheckedMul(kKernel, terms, extents.at(c)));
     }
-    std::vector<int64_t> index(axes.size());
-    int64_t from_a = 0;
-    int64_t from_b = 0;
+    const std::vector<Axis> outer = AxesOf(kept, a, b);
+    std::vector<Axis> inner = AxesOf(summed, a, b);
+    // The last summed axis is a loop of its own.
+    Axis last;
+    if (!inner.empty()) {
+      last = inner.back();
+      inner.pop_back();
+    }
+    Place<T> at{a.data, b == nullptr ? nullptr : b->data};
+    std::vector<int64_t> outer_index(outer.size());
+    std::vector<int64_t> inner_index(inner.size());
     // Integers wrap.
     using W = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
-    while (true) {
+    do {
       W sum{};
-      for (int64_t k = 0; k < terms; ++k) {
-        const W x = static_cast<W>(a.data[from_a]);
-        sum += b == nullptr ? x : x * static_cast<W>(b->data[from_b]);
-        Step(axes, kept.size(), a, b, index, from_a, from_b);
+      if (terms > 0) {
+        do {
+          sum += SumAlong<W>(at, last);
+        } while (Next(inner, inner_index, at));
       }
       *out++ = static_cast<T>(sum);
-      if (!StepKept(axes, kept.size(), a, b, index, from_a, from_b)) break;
-    }
+    } while (Next(outer, outer_index, at));
     return absl::OkStatus();
   }
 
  private:
-  // To the next index in axes[begin, end); false, and back to the first, after
-  // the last.
+  struct Axis {
+    int64_t extent = 1;
+    int64_t a_stride = 0;
+    int64_t b_stride = 0;
+  };
+
+  // Where the operands are read. No `b`: factors of 1.
   template <typename T>
-  bool Next(const std::string& axes, size_t begin, size_t end, const View<T>& a,
-            const View<T>* b, std::vector<int64_t>& index, int64_t& from_a,
-            int64_t& from_b) const {
-    for (size_t d = end; d > begin; --d) {
-      const char c = axes[d - 1];
-      const int64_t a_stride = a.strides[static_cast<size_t>(c)];
-      const int64_t b_stride =
-          b == nullptr ? 0 : b->strides[static_cast<size_t>(c)];
-      from_a += a_stride;
-      from_b += b_stride;
-      const int64_t extent = extents.at(c);
-      if (++index[d - 1] < extent) return true;
-      index[d - 1] = 0;
-      from_a -= a_stride * extent;
-      from_b -= b_stride * extent;
+  struct Place {
+    const T* a;
+    const T* b;
+  };
+
+  template <typename T>
+  std::vector<Axis> AxesOf(const std::string& letters, const View<T>& a,
+                           const View<T>* b) const {
+    std::vector<Axis> axes;
+    for (const char c : letters) {
+      axes.push_back({extents.at(c), a.strides[static_cast<size_t>(c)],
+                      b == nullptr ? 0 : b->strides[static_cast<size_t>(c)]});
+    }
+    return axes;
+  }
+
+  // To the next index; false, and back to the first, after the last.
+  template <typename T>
+  static bool Next(const std::vector<Axis>& axes, std::vector<int64_t>& index,
+                   Place<T>& at) {
+    for (size_t d = axes.size(); d-- > 0;) {
+      const Axis& axis = axes[d];
+      const bool more = ++index[d] < axis.extent;
+      const int64_t steps = more ? 1 : 1 - axis.extent;
+      at.a += steps * axis.a_stride;
+      if (at.b != nullptr) at.b += steps * axis.b_stride;
+      if (more) return true;
+      index[d] = 0;
     }
     return false;
   }
-  template <typename T>
-  void Step(const std::string& axes, size_t kept, const View<T>& a,
-            const View<T>* b, std::vector<int64_t>& index, int64_t& from_a,
-            int64_t& from_b) const {
-    Next(axes, kept, axes.size(), a, b, index, from_a, from_b);
-  }
-  template <typename T>
-  bool StepKept(const std::string& axes, size_t kept, const View<T>& a,
-                const View<T>* b, std::vector<int64_t>& index, int64_t& from_a,
-                int64_t& from_b) const {
-    return Next(axes, 0, kept, a, b, index, from_a, from_b);
+
+  template <typename W, typename T>
+  static W SumAlong(const Place<T>& at, const Axis& axis) {
+    const auto sum = [&](int64_t a_stride, int64_t b_stride) {
+      if (at.b == nullptr) {
+        return internal::SumOf(axis.extent, [&](int64_t k) BATON_LOOP {
+          return static_cast<W>(at.a[k * a_stride]);
+        });
+      }
+      return internal::SumOf(axis.extent, [&](int64_t k) BATON_LOOP {
+        return static_cast<W>(at.a[k * a_stride]) *
+               static_cast<W>(at.b[k * b_stride]);
+      });
+    };
+    // Adjacent elements become vectors.
+    if (axis.a_stride == 1 && axis.b_stride == 1) return sum(1, 1);
+    return sum(axis.a_stride, axis.b_stride);
   }
 };
 

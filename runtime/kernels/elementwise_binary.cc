@@ -21,6 +21,7 @@ namespace baton::kernels {
 namespace {
 
 using internal::Error;
+using internal::Loops;
 using internal::MapBinary;
 using internal::Wrapping;
 
@@ -35,22 +36,22 @@ absl::StatusOr<Tensor> InFloat(absl::string_view name, const Tensor& a,
 }
 
 // fn(T, T) -> T over floating and integer dtypes.
-template <bool kUnroll, typename Fn>
+template <Loops kLoops, typename Fn>
 absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& a,
                                   const Tensor& b, const Fn& fn) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   if (internal::IsHalf(a.dtype())) {
     return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
-      return MapBinary<float, float, kUnroll>(name, x, y, x.dtype(), fn);
+      return MapBinary<float, float, kLoops>(name, x, y, x.dtype(), fn);
     });
   }
   return internal::VisitNumeric(name, a.dtype(), [&]<typename T>() {
-    return MapBinary<T, T, kUnroll>(name, a, b, a.dtype(), fn);
+    return MapBinary<T, T, kLoops>(name, a, b, a.dtype(), fn);
   });
 }
 
 // fn(U, U) -> U over integers, as unsigned, and over bool as bytes 0 and 1.
-template <typename Fn>
+template <Loops kLoops = Loops::kEach, typename Fn>
 absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
                                const Tensor& b, const Fn& fn) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
@@ -58,13 +59,13 @@ absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
   if (dtype.is_integral() && dtype.IsStorable()) {
     switch (dtype.bytes()) {
       case 1:
-        return MapBinary<uint8_t, uint8_t, true>(name, a, b, dtype, fn);
+        return MapBinary<uint8_t, uint8_t, kLoops>(name, a, b, dtype, fn);
       case 2:
-        return MapBinary<uint16_t, uint16_t, true>(name, a, b, dtype, fn);
+        return MapBinary<uint16_t, uint16_t, kLoops>(name, a, b, dtype, fn);
       case 4:
-        return MapBinary<uint32_t, uint32_t, true>(name, a, b, dtype, fn);
+        return MapBinary<uint32_t, uint32_t, kLoops>(name, a, b, dtype, fn);
       case 8:
-        return MapBinary<uint64_t, uint64_t, true>(name, a, b, dtype, fn);
+        return MapBinary<uint64_t, uint64_t, kLoops>(name, a, b, dtype, fn);
     }
   }
   return internal::UnsupportedDType(name, dtype);
@@ -84,7 +85,7 @@ absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
     return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, true>(name, x, y, x.dtype(), fn);
+      return MapBinary<T, T, Loops::kEach>(name, x, y, x.dtype(), fn);
     });
   });
 }
@@ -101,9 +102,12 @@ absl::Status CheckIntegers(absl::string_view name, const Tensor& a,
   const absl::StatusOr<Tensor> checked = internal::VisitNumeric(
       name, b.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
         const T* y = internal::Data<T>(b);
+        // Without a way out of the loop, so that it becomes vectors.
+        int found = 0;
         for (int64_t i = 0; i < b.num_elements(); ++i) {
-          if (bad(y[i])) return Error(name, what);
+          found |= bad(y[i]) ? 1 : 0;
         }
+        if (found != 0) return Error(name, what);
         return b;
       });
   return checked.status();
@@ -120,7 +124,12 @@ constexpr auto kIsNegative = [](auto y) {
 
 // Truncated quotient of integers, y != 0.
 template <typename T>
-T Quotient(T x, T y) {
+BATON_LOOP inline T Quotient(T x, T y) {
+  if constexpr (sizeof(T) == 4) {
+    // Exact in double, which has vectors that divide.
+    const double quotient = static_cast<double>(x) / static_cast<double>(y);
+    return static_cast<T>(static_cast<int64_t>(quotient));
+  }
   if constexpr (std::is_signed_v<T>) {
     if (y == -1) {
       return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
@@ -213,20 +222,21 @@ absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "divide";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapNumeric<true>(kName, a, b, []<typename T>(T x, T y) -> T {
-    if constexpr (std::is_integral_v<T>) {
-      return Quotient(x, y);
-    } else {
-      return x / y;
-    }
-  });
+  return MapNumeric<Loops::kWidest>(kName, a, b,
+                                    []<typename T>(T x, T y) BATON_LOOP -> T {
+                                      if constexpr (std::is_integral_v<T>) {
+                                        return Quotient(x, y);
+                                      } else {
+                                        return x / y;
+                                      }
+                                    });
 }
 
 absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "floor_divide";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
     if constexpr (std::is_integral_v<T>) {
       const T quotient = Quotient(x, y);
       if constexpr (std::is_signed_v<T>) {
@@ -245,7 +255,7 @@ absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "mod";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
-  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
     if constexpr (std::is_integral_v<T>) {
       return Remainder(x, y);
     } else {
@@ -258,7 +268,7 @@ absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "floor_mod";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
-  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
     T remainder;
     if constexpr (std::is_integral_v<T>) {
       remainder = Remainder(x, y);
@@ -284,7 +294,7 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
       return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun);
     });
   }
-  return MapNumeric<false>(kName, a, b, []<typename T>(T x, T y) -> T {
+  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
     if constexpr (std::is_integral_v<T>) {
       return IntegerPower(x, y);
     } else {
@@ -297,18 +307,18 @@ absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
     return MapBits("maximum", a, b, [](auto x, auto y) { return x | y; });
   }
-  return MapNumeric<true>("maximum", a, b, []<typename T>(T x, T y) -> T {
-    return x > y || x != x ? x : y;
-  });
+  return MapNumeric<Loops::kEach>(
+      "maximum", a, b,
+      []<typename T>(T x, T y) -> T { return x > y || x != x ? x : y; });
 }
 
 absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
     return MapBits("minimum", a, b, [](auto x, auto y) { return x & y; });
   }
-  return MapNumeric<true>("minimum", a, b, []<typename T>(T x, T y) -> T {
-    return x < y || x != x ? x : y;
-  });
+  return MapNumeric<Loops::kEach>(
+      "minimum", a, b,
+      []<typename T>(T x, T y) -> T { return x < y || x != x ? x : y; });
 }
 
 absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b) {
@@ -325,20 +335,22 @@ absl::StatusOr<Tensor> BitwiseXor(const Tensor& a, const Tensor& b) {
 
 absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b) {
   BATON_RETURN_IF_ERROR(CheckShift("left_shift", a, b));
-  return MapBits("left_shift", a, b, []<typename U>(U x, U y) {
-    return static_cast<U>(static_cast<Wrapping<U>>(x) << y);
-  });
+  return MapBits<Loops::kWidest>(
+      "left_shift", a, b, []<typename U>(U x, U y) BATON_LOOP {
+        return static_cast<U>(static_cast<Wrapping<U>>(x) << y);
+      });
 }
 
 absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b) {
   BATON_RETURN_IF_ERROR(CheckShift("right_shift", a, b));
-  return MapNumeric<false>("right_shift", a, b, []<typename T>(T x, T y) -> T {
-    if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(x >> y);
-    } else {
-      return x;  // Not reached: the operands are integers.
-    }
-  });
+  return MapNumeric<Loops::kWidest>(
+      "right_shift", a, b, []<typename T>(T x, T y) BATON_LOOP -> T {
+        if constexpr (std::is_integral_v<T>) {
+          return static_cast<T>(x >> y);
+        } else {
+          return x;  // Not reached: the operands are integers.
+        }
+      });
 }
 
 absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
@@ -371,7 +383,7 @@ absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,
                          AlongAxis(kName, x, alpha, axis));
   return InFloat(kName, x, aligned, [&](const Tensor& u, const Tensor& v) {
     return internal::VisitFloat(kName, u.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, true>(
+      return MapBinary<T, T, Loops::kEach>(
           kName, u, v, u.dtype(),
           [](T value, T slope) { return value > 0 ? value : value * slope; });
     });

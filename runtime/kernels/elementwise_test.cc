@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
@@ -386,6 +387,50 @@ TEST(BinaryTest, BiasAdd) {
   EXPECT_TRUE(Fails(BiasAdd(x, bias, 0).status(), "bias_add", "axis 0"));
   EXPECT_TRUE(Fails(BiasAdd(x, bias, 3).status(), "bias_add", "axis 3"));
   EXPECT_TRUE(Fails(BiasAdd(x, x, 1).status(), "bias_add", "rank 1"));
+}
+
+// Arguments that the fast ways do not serve.
+TEST(UnaryTest, AnglesFarFromZero) {
+  std::vector<double> x = {0.5, 1e5, -1e6, 3e8, -1e20, 3e38};
+  x.resize(2000, 1.25);
+  std::vector<double> sin, cos, tan;
+  for (const double v : x) {
+    const double given = static_cast<double>(static_cast<float>(v));
+    sin.push_back(std::sin(given));
+    cos.push_back(std::cos(given));
+    tan.push_back(std::tan(given));
+  }
+  const Tensor t = MakeFloat({2000}, x);
+  EXPECT_TRUE(Matches(Sin(t), kFloat32, {2000}, sin, 3e-7));
+  EXPECT_TRUE(Matches(Cos(t), kFloat32, {2000}, cos, 3e-7));
+  EXPECT_TRUE(Matches(Tan(t), kFloat32, {2000}, tan, 3e-7));
+  EXPECT_TRUE(
+      Matches(Sin(MakeFloat({2}, {kInf, -kInf})), kFloat32, {2}, {kNan, kNan}));
+}
+
+TEST(PowerTest, SpecialCases) {
+  const std::vector<double> values = {0,    -0.0, 1,     -1,    2, -2,
+                                      0.5,  -0.5, kInf,  -kInf, 3, -3,
+                                      kNan, 1e30, -1e30, 1e-40};
+  std::vector<double> x, y, expected;
+  for (const double a : values) {
+    for (const double b : values) {
+      x.push_back(static_cast<double>(static_cast<float>(a)));
+      y.push_back(static_cast<double>(static_cast<float>(b)));
+      expected.push_back(static_cast<double>(
+          std::pow(static_cast<float>(a), static_cast<float>(b))));
+    }
+  }
+  const int64_t n = static_cast<int64_t>(x.size());
+  const absl::StatusOr<Tensor> power =
+      Power(MakeFloat({n}, x), MakeFloat({n}, y));
+  EXPECT_TRUE(Matches(power, kFloat32, {n}, expected, 1e-7, 0));
+  const absl::Span<const float> actual = power->span<float>();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(std::isnan(expected[i]) ||
+                std::signbit(expected[i]) == std::signbit(actual[i]))
+        << x[i] << " " << y[i];
+  }
 }
 
 }  // namespace

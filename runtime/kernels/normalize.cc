@@ -18,7 +18,10 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/math.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/reduce.h"
 
 namespace baton::kernels {
@@ -38,8 +41,8 @@ absl::StatusOr<Tensor> RunFloat(absl::string_view name, const Tensor& x,
       internal::VisitFloat(
           name, input.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
             BATON_ASSIGN_OR_RETURN(
-                MutableTensor out,
-                MutableTensor::Create(input.dtype(), input.shape()));
+                internal::OutputTensor out,
+                internal::OutputTensor::Create(input.dtype(), input.shape()));
             if (out.num_elements() > 0) {
               fn(internal::Data<T>(input), static_cast<T*>(out.data()));
             }
@@ -107,14 +110,11 @@ Moments MomentsOf(const T* x, int64_t n, int64_t stride, double epsilon) {
 
 // Softmax (or its logarithm) of n contiguous elements.
 template <typename T>
-void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
-  T max = -std::numeric_limits<T>::infinity();
-  for (int64_t i = 0; i < n; ++i) max = x[i] > max ? x[i] : max;
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    y[i] = std::exp(x[i] - max);
-    sum += static_cast<double>(y[i]);
-  }
+BATON_LOOP inline void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
+  const T max = internal::LargestOf(x, n);
+  for (int64_t i = 0; i < n; ++i) y[i] = internal::Exp(x[i] - max);
+  const double sum = internal::SumOf(
+      n, [y](int64_t i) BATON_LOOP { return static_cast<double>(y[i]); });
   if (log) {
     const double shift = static_cast<double>(max) + std::log(sum);
     for (int64_t i = 0; i < n; ++i) {
@@ -128,33 +128,64 @@ void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
   }
 }
 
+// The same of `columns` columns of n rows, which are `stride` apart.
+constexpr int64_t kColumns = 512;
+template <typename T>
+BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
+                                      int64_t columns, bool log, T* y) {
+  T max[kColumns];
+  double sums[kColumns];
+  for (int64_t j = 0; j < columns; ++j) {
+    max[j] = -std::numeric_limits<T>::infinity();
+    sums[j] = 0;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const T* row = x + i * stride;
+    for (int64_t j = 0; j < columns; ++j) {
+      max[j] = row[j] > max[j] ? row[j] : max[j];
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const T* row = x + i * stride;
+    T* to = y + i * stride;
+    for (int64_t j = 0; j < columns; ++j) {
+      to[j] = internal::Exp(row[j] - max[j]);
+      sums[j] += static_cast<double>(to[j]);
+    }
+  }
+  for (int64_t j = 0; j < columns; ++j) {
+    sums[j] =
+        log ? static_cast<double>(max[j]) + std::log(sums[j]) : 1 / sums[j];
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const T* row = x + i * stride;
+    T* to = y + i * stride;
+    for (int64_t j = 0; j < columns; ++j) {
+      to[j] = static_cast<T>(log ? static_cast<double>(row[j]) - sums[j]
+                                 : static_cast<double>(to[j]) * sums[j]);
+    }
+  }
+}
+
 absl::StatusOr<Tensor> SoftmaxNamed(absl::string_view name, const Tensor& x,
                                     int64_t axis, bool log) {
   BATON_ASSIGN_OR_RETURN(const int normal,
                          internal::NormalizeAxis(name, axis, x.rank()));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   return RunFloat(name, x, [&v, log]<typename T>(const T* from, T* to) {
-    if (v.inner == 1) {
+    internal::RunLoop([=]() BATON_LOOP {
       for (int64_t o = 0; o < v.outer; ++o) {
-        SoftmaxRow(from + o * v.extent, v.extent, log, to + o * v.extent);
-      }
-      return;
-    }
-    // A row at a time, gathered from and scattered to its places.
-    std::vector<T> row(static_cast<size_t>(v.extent));
-    std::vector<T> out(static_cast<size_t>(v.extent));
-    for (int64_t o = 0; o < v.outer; ++o) {
-      for (int64_t i = 0; i < v.inner; ++i) {
-        const int64_t start = o * v.extent * v.inner + i;
-        for (int64_t k = 0; k < v.extent; ++k) {
-          row[static_cast<size_t>(k)] = from[start + k * v.inner];
+        const int64_t start = o * v.extent * v.inner;
+        if (v.inner == 1) {
+          SoftmaxRow(from + start, v.extent, log, to + start);
+          continue;
         }
-        SoftmaxRow(row.data(), v.extent, log, out.data());
-        for (int64_t k = 0; k < v.extent; ++k) {
-          to[start + k * v.inner] = out[static_cast<size_t>(k)];
+        for (int64_t i = 0; i < v.inner; i += kColumns) {
+          SoftmaxColumns(from + start + i, v.extent, v.inner,
+                         std::min(kColumns, v.inner - i), log, to + start + i);
         }
       }
-    }
+    });
   });
 }
 

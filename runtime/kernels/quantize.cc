@@ -2,15 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/math.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
@@ -18,6 +25,7 @@ namespace {
 using ::baton::kernels::internal::AxisView;
 using ::baton::kernels::internal::Convert;
 using ::baton::kernels::internal::Error;
+using ::baton::kernels::internal::OutputTensor;
 
 // Scales and zero points as numbers, one for each index along an axis.
 struct Channels {
@@ -138,19 +146,38 @@ absl::StatusOr<Tensor> Quantize(const Tensor& x, const Quantization& q,
   }
   BATON_ASSIGN_OR_RETURN(const Range range, RangeOf(kKernel, dtype));
   BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, q));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result, Int64Like(x));
-  const absl::Span<const float> in = x.span<float>();
-  const absl::Span<int64_t> out = result.span<int64_t>();
-  ForEach(channels.view, [&](int64_t i, int64_t channel) {
-    const double value = std::nearbyint(in[i] / channels.scales[channel]) +
-                         static_cast<double>(channels.zero_points[channel]);
-    // NaN becomes the lower bound.
-    out[i] = !(value > static_cast<double>(range.low)) ? range.low
-             : value >= static_cast<double>(range.high)
-                 ? range.high
-                 : static_cast<int64_t>(value);
-  });
-  return Convert(kKernel, std::move(result).Freeze(), dtype);
+  const AxisView view = channels.view;
+  const float* in = x.span<float>().data();
+  const float* scales = channels.scales.data();
+  const int64_t* zero_points = channels.zero_points.data();
+  const double low = static_cast<double>(range.low);
+  const double high = static_cast<double>(range.high);
+  return internal::VisitNumeric(
+      kKernel, dtype, [&]<typename To>() -> absl::StatusOr<Tensor> {
+        BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                               OutputTensor::Create(dtype, x.shape()));
+        To* out = static_cast<To*>(result.data());
+        internal::RunLoop([=]() BATON_LOOP {
+          // There are vectors of int32 for doubles everywhere.
+          using Wide = std::conditional_t<sizeof(To) < 4, int32_t, int64_t>;
+          for (int64_t run = 0; run < view.outer * view.extent; ++run) {
+            const float scale = scales[run % view.extent];
+            const double zero =
+                static_cast<double>(zero_points[run % view.extent]);
+            const float* from = in + run * view.inner;
+            To* to = out + run * view.inner;
+            for (int64_t i = 0; i < view.inner; ++i) {
+              const double value =
+                  static_cast<double>(internal::Round(from[i] / scale)) + zero;
+              // NaN becomes the lower bound.
+              const double above = value > low ? value : low;
+              const double bounded = above < high ? above : high;
+              to[i] = static_cast<To>(static_cast<Wide>(bounded));
+            }
+          }
+        });
+        return std::move(result).Freeze();
+      });
 }
 
 absl::StatusOr<Tensor> Dequantize(const Tensor& x, const Quantization& q,
@@ -158,14 +185,29 @@ absl::StatusOr<Tensor> Dequantize(const Tensor& x, const Quantization& q,
   constexpr absl::string_view kKernel = "dequantize";
   BATON_RETURN_IF_ERROR(RangeOf(kKernel, x.dtype()).status());
   BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, q));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(DType::Float(32), x.shape()));
-  const absl::Span<float> out = result.span<float>();
-  ForEach(channels.view, [&](int64_t i, int64_t channel) {
-    out[i] =
-        static_cast<float>(x.AtAsInt64(i) - channels.zero_points[channel]) *
-        channels.scales[channel];
-  });
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(DType::Float(32), x.shape()));
+  const AxisView view = channels.view;
+  const float* scales = channels.scales.data();
+  const int64_t* zero_points = channels.zero_points.data();
+  float* out = result.span<float>().data();
+  BATON_RETURN_IF_ERROR(internal::VisitNumeric(
+      kKernel, x.dtype(), [&]<typename From>() -> absl::Status {
+        const From* in = internal::Data<From>(x);
+        internal::RunLoop([=]() BATON_LOOP {
+          for (int64_t run = 0; run < view.outer * view.extent; ++run) {
+            const float scale = scales[run % view.extent];
+            const int64_t zero = zero_points[run % view.extent];
+            const From* from = in + run * view.inner;
+            float* to = out + run * view.inner;
+            for (int64_t i = 0; i < view.inner; ++i) {
+              to[i] = static_cast<float>(static_cast<int64_t>(from[i]) - zero) *
+                      scale;
+            }
+          }
+        });
+        return absl::OkStatus();
+      }));
   return Convert(kKernel, std::move(result).Freeze(), dtype);
 }
 

@@ -1,6 +1,7 @@
 #include "baton/runtime/kernels/rearrange.h"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,8 @@ namespace baton::kernels {
 namespace {
 
 using ::baton::kernels::internal::Fails;
+using ::baton::kernels::internal::Flat;
+using ::baton::kernels::internal::ForEachIndex;
 using ::baton::kernels::internal::Iota;
 using ::baton::kernels::internal::Make;
 using ::baton::kernels::internal::MakeFloat;
@@ -118,6 +121,52 @@ TEST(SlidingWindowTest, ListsWindows) {
                                 {0, 1, 2, 4, 5, 6, 1, 2, 3, 5, 6, 7}));
   EXPECT_TRUE(internal::Fails(SlidingWindow(x, 1, {5}, {1}).status(),
                               "sliding_window", "does not fit"));
+}
+
+// Any two axes, also the same one twice, with axes before, between and after
+// them.
+TEST(ReverseSequenceTest, AllPairsOfAxes) {
+  const std::vector<int64_t> shape = {3, 4, 2, 5};
+  const Tensor x = Iota(kFloat, shape);
+  for (int seq = 0; seq < 4; ++seq) {
+    for (int batch = 0; batch < 4; ++batch) {
+      std::vector<double> lengths;
+      for (int64_t i = 0; i < shape[batch]; ++i) {
+        lengths.push_back(static_cast<double>((i * 3 + 2) % (shape[seq] + 1)));
+      }
+      std::vector<double> expected;
+      ForEachIndex(shape, [&](std::vector<int64_t> index) {
+        const auto length = static_cast<int64_t>(lengths[index[batch]]);
+        if (index[seq] < length) index[seq] = length - 1 - index[seq];
+        expected.push_back(static_cast<double>(Flat(shape, index)));
+      });
+      EXPECT_TRUE(Matches(
+          ReverseSequence(x, Make(kInt32, {shape[batch]}, lengths), seq, batch),
+          kFloat, shape, expected))
+          << seq << " " << batch;
+    }
+  }
+}
+
+TEST(TriluTest, AnyDiagonal) {
+  const std::vector<int64_t> shape = {2, 3, 5};
+  const Tensor x = Iota(kFloat, shape);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  for (const int64_t k :
+       {-kMax - 1, int64_t{-4}, int64_t{-3}, int64_t{-2}, int64_t{0},
+        int64_t{1}, int64_t{4}, int64_t{5}, int64_t{6}, kMax}) {
+    for (const bool upper : {true, false}) {
+      std::vector<double> expected;
+      ForEachIndex(shape, [&](const std::vector<int64_t>& index) {
+        const int64_t diagonal = index[2] - index[1];
+        const bool zero = upper ? diagonal < k : diagonal > k;
+        expected.push_back(zero ? 0.0
+                                : static_cast<double>(Flat(shape, index)));
+      });
+      EXPECT_TRUE(Matches(Trilu(x, k, upper), kFloat, shape, expected))
+          << k << " " << upper;
+    }
+  }
 }
 
 }  // namespace

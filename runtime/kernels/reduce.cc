@@ -17,6 +17,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
@@ -90,6 +91,35 @@ absl::StatusOr<Plan> MakePlan(absl::string_view name, const Tensor& x,
 // A row of inner elements is reduced in pieces of this many.
 constexpr int64_t kPiece = 512;
 
+// Lanes of sums and products, whose order is part of the result.
+constexpr int64_t kOrderedLanes = 8;
+// Lanes where the order has no part: enough to hide how long a step takes.
+constexpr int64_t kFreeLanes = 32;
+
+// The widest vectors for the types that are reduced most.
+template <typename T, typename Loop>
+void RunLoopOf(const Loop& loop) {
+  if constexpr (std::is_floating_point_v<T> || sizeof(T) == 4) {
+    internal::RunLoop(loop);
+  } else {
+    loop();
+  }
+}
+
+// Merges partial results into the first: one by one where their order is part
+// of the result, else by halves, which become vectors.
+template <typename Op>
+BATON_LOOP inline void MergeLanes(const Op& op,
+                                  typename Op::Acc (&lanes)[Op::kLanes]) {
+  if constexpr (Op::kLanes == kOrderedLanes) {
+    for (int64_t j = 1; j < Op::kLanes; ++j) op.Merge(lanes[j], lanes[0]);
+  } else {
+    for (int64_t half = Op::kLanes / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) op.Merge(lanes[j + half], lanes[j]);
+    }
+  }
+}
+
 // Reduces with an Op: `Acc Start()`, `void Add(T, Acc&)`, `void Merge(const
 // Acc&, Acc&)`, and kLanes, the number of partial results of a contiguous run,
 // a power of two; finish(Acc) -> R.
@@ -102,7 +132,7 @@ void Reduce(const Plan& p, const T* data, R* y, const Op& op,
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
-    internal::RunLoop([=]() BATON_LOOP {
+    RunLoopOf<T>([=]() BATON_LOOP {
       const T* x = data;
       for (int64_t o = 0; o < outer; ++o, x += extent) {
         Acc lanes[kLanes];
@@ -112,13 +142,13 @@ void Reduce(const Plan& p, const T* data, R* y, const Op& op,
           for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
         }
         for (; i < extent; ++i) op.Add(x[i], lanes[0]);
-        for (int64_t j = 1; j < kLanes; ++j) op.Merge(lanes[j], lanes[0]);
+        MergeLanes(op, lanes);
         y[o] = finish(lanes[0]);
       }
     });
     return;
   }
-  internal::RunLoop([=]() BATON_LOOP {
+  RunLoopOf<T>([=]() BATON_LOOP {
     Acc sums[kPiece];
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t first = 0; first < inner; first += kPiece) {
@@ -134,12 +164,6 @@ void Reduce(const Plan& p, const T* data, R* y, const Op& op,
     }
   });
 }
-
-// Lanes of sums and products, whose order is part of the result.
-constexpr int64_t kOrderedLanes = 8;
-// Lanes where the order has no part: enough to hide how long a step takes.
-template <typename T>
-constexpr int64_t kFreeLanes = 128 / static_cast<int64_t>(sizeof(T));
 
 // Sums of floats in double, of integers in 64 bits.
 template <typename T>
@@ -164,7 +188,7 @@ struct ProdOp {
 
 template <typename T>
 struct MaxOp {
-  static constexpr int64_t kLanes = kFreeLanes<T>;
+  static constexpr int64_t kLanes = kFreeLanes;
   using Acc = T;
   BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
@@ -183,7 +207,7 @@ struct MaxOp {
 
 template <typename T>
 struct MinOp {
-  static constexpr int64_t kLanes = kFreeLanes<T>;
+  static constexpr int64_t kLanes = kFreeLanes;
   using Acc = T;
   BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
@@ -201,7 +225,7 @@ struct MinOp {
 
 // Of bytes that stand for bool.
 struct AllOp {
-  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
+  static constexpr int64_t kLanes = kFreeLanes;
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 1; }
   BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
@@ -211,7 +235,7 @@ struct AllOp {
 };
 
 struct AnyOp {
-  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
+  static constexpr int64_t kLanes = kFreeLanes;
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 0; }
   BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
@@ -302,6 +326,21 @@ absl::StatusOr<Tensor> Spread(absl::string_view name, const Tensor& x,
   });
 }
 
+float LogSumExpOf(const float* x, int64_t n) {
+  float max;
+  double sum;
+  internal::RunLoop([x, n, &max, &sum]() BATON_LOOP {
+    const float largest = internal::LargestOf(x, n);
+    max = largest;
+    sum = internal::SumOf(n, [x, largest](int64_t i) BATON_LOOP {
+      return static_cast<double>(internal::Exp(x[i] - largest));
+    });
+  });
+  // Infinite (or NaN) already: the differences were NaN.
+  if (!std::isfinite(max)) return max;
+  return static_cast<float>(static_cast<double>(max) + std::log(sum));
+}
+
 absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
                                   const ReduceParams& params, bool all) {
   if (!x.dtype().is_bool()) {
@@ -324,9 +363,9 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
 // Whether `a` takes the place of `b` as extremum: a NaN of all others.
 template <bool kMax, typename T>
 BATON_LOOP inline bool Better(T a, T b) {
-  // Without &&, so that it becomes vectors.
-  const bool beyond = kMax ? a > b : a < b;
-  return beyond | ((a != a) & (b == b));
+  // Integers, and all questions asked: without branches it becomes vectors.
+  const int beyond = (kMax ? a > b : a < b) ? 1 : 0;
+  return (beyond | ((a != a ? 1 : 0) & (b == b ? 1 : 0))) != 0;
 }
 
 // The position of the extremum of n > 0 elements, the first or last of equals.
@@ -342,14 +381,14 @@ BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
     for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
   }
   for (; i < n; ++i) op.Add(x[i], lanes[0]);
-  for (int64_t j = 1; j < kLanes; ++j) op.Merge(lanes[j], lanes[0]);
+  MergeLanes(op, lanes);
   const T best = lanes[0];
-  const bool is_nan = best != best;
+  const int is_nan = best != best ? 1 : 0;
   const auto is_best = [best, is_nan](T v) BATON_LOOP {
-    return static_cast<int>(v == best) | (static_cast<int>(v != v) & is_nan);
+    return (v == best ? 1 : 0) | ((v != v ? 1 : 0) & is_nan);
   };
   // Whole blocks without it are passed over.
-  constexpr int64_t kBlock = 64;
+  constexpr int64_t kBlock = 32;
   const int64_t blocks = (n + kBlock - 1) / kBlock;
   for (int64_t k = 0; k < blocks; ++k) {
     const int64_t begin = (last ? blocks - 1 - k : k) * kBlock;
@@ -371,14 +410,15 @@ void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
-    internal::RunLoop([=]() BATON_LOOP {
+    RunLoopOf<T>([=]() BATON_LOOP {
       for (int64_t o = 0; o < outer; ++o) {
         to[o] = PositionOf<kMax>(data + o * extent, extent, last);
       }
     });
     return;
   }
-  internal::RunLoop([=]() BATON_LOOP {
+  RunLoopOf<T>([=]() BATON_LOOP {
+    const int is_last = last ? 1 : 0;
     T best[kPiece];
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t first = 0; first < inner; first += kPiece) {
@@ -391,8 +431,9 @@ void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
           from += inner;
           for (int64_t j = 0; j < n; ++j) {
             const T value = from[j];
-            const bool take = Better<kMax>(value, best[j]) |
-                              (last & !Better<kMax>(best[j], value));
+            const int better = Better<kMax>(value, best[j]) ? 1 : 0;
+            const int worse = Better<kMax>(best[j], value) ? 1 : 0;
+            const bool take = (better | (is_last & (1 - worse))) != 0;
             best[j] = take ? value : best[j];
             at[j] = take ? k : at[j];
           }
@@ -481,6 +522,17 @@ absl::StatusOr<Tensor> Std(const Tensor& x, const ReduceParams& params,
 absl::StatusOr<Tensor> LogSumExp(const Tensor& x, const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("logsumexp", x, params));
   const int64_t n = plan.extent;
+  if (plan.x.dtype() == DType::Float(32) && plan.inner == 1) {
+    BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                           OutputTensor::Create(plan.x.dtype(), plan.shape));
+    const float* from = plan.x.span<float>().data();
+    for (float& y : result.span<float>()) {
+      y = LogSumExpOf(from, n);
+      from += n;
+    }
+    return internal::Convert("logsumexp", std::move(result).Freeze(),
+                             x.dtype());
+  }
   return ReduceGroups("logsumexp", x, plan, [n](const auto& at) {
     double max = -std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < n; ++i) {

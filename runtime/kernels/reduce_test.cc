@@ -246,5 +246,67 @@ TEST(ReduceTest, Errors) {
       Fails(ArgMax(x, {}, false, DType::Int(8)).status(), "argmax", "int8"));
 }
 
+// The first or last of equals, and of NaNs, in lines longer than blocks of
+// vectors, along the last axis and another.
+TEST(ArgExtremumTest, EqualsAndNansInLongLines) {
+  for (const int64_t n : {1, 31, 33, 300}) {
+    for (const bool with_nan : {false, true}) {
+      std::vector<double> line;
+      for (int64_t i = 0; i < n; ++i) {
+        line.push_back(with_nan && (i == n / 2 || i == n / 3)
+                           ? kNan
+                           : static_cast<double>(i * 7 % 5));
+      }
+      const Tensor x = MakeFloat({1, n}, line);
+      const Tensor columns = MakeFloat({n, 2}, [&] {
+        std::vector<double> twice;
+        for (const double v : line) twice.insert(twice.end(), 2, v);
+        return twice;
+      }());
+      for (const bool last : {false, true}) {
+        for (const bool max : {false, true}) {
+          int64_t expected = 0;
+          for (int64_t i = 1; i < n; ++i) {
+            const double a = line[static_cast<size_t>(i)];
+            const double b = line[static_cast<size_t>(expected)];
+            const bool better = max ? a > b : a < b;
+            const bool equal = a == b || (std::isnan(a) && std::isnan(b));
+            if (better || (std::isnan(a) && !std::isnan(b)) ||
+                (last && equal)) {
+              expected = i;
+            }
+          }
+          const double at = static_cast<double>(expected);
+          const auto extremum = max ? ArgMax : ArgMin;
+          EXPECT_TRUE(Matches(extremum(x, {.axes = {1}}, last, kInt32), kInt32,
+                              {1}, {at}))
+              << n << " " << last;
+          EXPECT_TRUE(Matches(extremum(columns, {.axes = {0}}, last, kInt32),
+                              kInt32, {2}, {at, at}))
+              << n << " " << last;
+        }
+      }
+      EXPECT_TRUE(Matches(
+          Max(x, {.axes = {1}}), kFloat32, {1},
+          {with_nan ? kNan : *std::max_element(line.begin(), line.end())}));
+    }
+  }
+}
+
+TEST(LogSumExpTest, LongLines) {
+  const Tensor x = Random(kFloat32, {3, 257});
+  std::vector<double> expected;
+  for (const Group& group : Groups(x, {false, true})) {
+    double sum = 0;
+    for (const double v : group) sum += std::exp(v);
+    expected.push_back(std::log(sum));
+  }
+  EXPECT_TRUE(
+      Matches(LogSumExp(x, {.axes = {1}}), kFloat32, {3}, expected, 1e-6));
+  EXPECT_TRUE(Matches(
+      LogSumExp(MakeFloat({2, 2}, {-kInf, -kInf, 1, kInf}), {.axes = {1}}),
+      kFloat32, {2}, {-kInf, kInf}));
+}
+
 }  // namespace
 }  // namespace baton::kernels

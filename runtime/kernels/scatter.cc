@@ -195,6 +195,7 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
   TensorShape position(data.rank(), 0);
   const int last = data.rank() - 1;
   const int64_t row = extents[last];
+  const int64_t extent = data.shape()[along];
   for (size_t i = 0; i < index.size();) {
     // A row along the last axis.
     int64_t start = 0;
@@ -202,8 +203,10 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
       if (d != along) start += strides[d] * position[d];
     }
     for (int64_t j = 0; j < row; ++j, ++i) {
-      BATON_ASSIGN_OR_RETURN(
-          const int64_t at, CheckIndex(kKernel, index[i], data.shape()[along]));
+      if (index[i] < -extent || index[i] >= extent) {
+        return CheckIndex(kKernel, index[i], extent).status();
+      }
+      const int64_t at = index[i] < 0 ? index[i] + extent : index[i];
       places[i] = start + at * strides[along] + (along == last ? 0 : j);
     }
     for (int d = last - 1; d >= 0 && ++position[d] == extents[d]; --d) {

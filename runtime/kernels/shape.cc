@@ -25,6 +25,7 @@
 #include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/reduce.h"
 
 namespace baton::kernels {
@@ -133,43 +134,56 @@ void CopyItems(const char* from, int64_t size,
   }
 }
 
-// Position i along `axis` of the result is position positions[i] of `x`.
-absl::StatusOr<Tensor> Select(const Tensor& x, int axis,
-                              const std::vector<int64_t>& positions) {
-  TensorShape shape = internal::ToShape(x.shape());
-  shape[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
+// Position i along axis d of the result is positions[d][i] of `x`, which has
+// elements and at least one axis.
+absl::StatusOr<Tensor> Select(
+    const Tensor& x, absl::Span<const std::vector<int64_t>> positions) {
+  TensorShape shape;
+  for (const std::vector<int64_t>& axis : positions) {
+    shape.push_back(static_cast<int64_t>(axis.size()));
+  }
   BATON_ASSIGN_OR_RETURN(OutputTensor result,
                          OutputTensor::Create(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
-  const AxisView v = internal::ViewAround(x.shape(), axis);
-  const int64_t item = v.inner * x.dtype().bytes();
-  // The longest run of adjacent positions is copied as one.
-  size_t best = 0;
-  size_t best_end = 0;
-  for (size_t begin = 0; begin < positions.size();) {
-    size_t end = begin + 1;
-    while (end < positions.size() && positions[end] == positions[end - 1] + 1) {
-      ++end;
+  // A row is the last axis that changes, with what lies below it.
+  size_t last = shape.size() - 1;
+  while (last > 0 && shape[last] == x.shape()[last]) --last;
+  const TensorShape strides = RowMajorStrides(x.shape());
+  const int64_t item = strides[last] * x.dtype().bytes();
+  const absl::Span<const int64_t> row = positions[last];
+  // The longest run of adjacent positions of a row is copied as one.
+  size_t begin = 0;
+  size_t end = 0;
+  for (size_t i = 0; i < row.size();) {
+    size_t next = i + 1;
+    while (next < row.size() && row[next] == row[next - 1] + 1) ++next;
+    if (next - i > end - begin) {
+      begin = i;
+      end = next;
     }
-    if (end - begin > best_end - best) {
-      best = begin;
-      best_end = end;
-    }
-    begin = end;
+    i = next;
   }
-  const absl::Span<const int64_t> all = positions;
+  const int64_t run = static_cast<int64_t>(end - begin) * item;
+  std::vector<size_t> index(last, 0);
   char* to = Bytes(result);
-  for (int64_t o = 0; o < v.outer; ++o) {
-    const char* from = Bytes(x) + o * v.extent * item;
-    CopyItems(from, item, all.subspan(0, best), to);
-    to += static_cast<int64_t>(best) * item;
-    const int64_t run = static_cast<int64_t>(best_end - best) * item;
-    std::memcpy(to, from + positions[best] * item, static_cast<size_t>(run));
+  while (true) {
+    int64_t start = 0;
+    for (size_t d = 0; d < last; ++d) {
+      start += positions[d][index[d]] * strides[d];
+    }
+    const char* from = Bytes(x) + start * x.dtype().bytes();
+    CopyItems(from, item, row.subspan(0, begin), to);
+    to += static_cast<int64_t>(begin) * item;
+    std::memcpy(to, from + row[begin] * item, static_cast<size_t>(run));
     to += run;
-    CopyItems(from, item, all.subspan(best_end), to);
-    to += static_cast<int64_t>(positions.size() - best_end) * item;
+    CopyItems(from, item, row.subspan(end), to);
+    to += static_cast<int64_t>(row.size() - end) * item;
+    size_t d = last;
+    while (d > 0 && ++index[d - 1] == positions[d - 1].size()) {
+      index[--d] = 0;
+    }
+    if (d == 0) return std::move(result).Freeze();
   }
-  return std::move(result).Freeze();
 }
 
 // `index` made to lie in [0, extent) by `mode`. False if it does not.
@@ -188,6 +202,26 @@ bool Resolve(int64_t extent, IndexMode mode, int64_t& index) {
       break;
   }
   return index >= 0 && index < extent;
+}
+
+struct Range {
+  int64_t least;
+  int64_t greatest;
+};
+
+Range RangeOf(const int64_t* index, int64_t n) {
+  Range range{0, 0};
+  internal::RunLoop([index, n, &range]() BATON_LOOP {
+    int64_t least = index[0];
+    int64_t greatest = index[0];
+    for (int64_t i = 0; i < n; ++i) {
+      least = index[i] < least ? index[i] : least;
+      greatest = index[i] > greatest ? index[i] : greatest;
+    }
+    range.least = least;
+    range.greatest = greatest;
+  });
+  return range;
 }
 
 absl::Status OutOfRange(absl::string_view name, int64_t index, int64_t extent) {
@@ -518,28 +552,19 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
   }
   // Refuse what is too large before the first axis is padded.
   BATON_RETURN_IF_ERROR(NumElements(x.dtype(), shape).status());
-  Tensor padded = x;
+  if (x.num_elements() == 0) return Tensor::Zeros(x.dtype(), shape);
+  std::vector<std::vector<int64_t>> positions(rank);
   for (size_t i = 0; i < rank; ++i) {
-    if (before[i] == 0 && after[i] == 0) continue;
     const int64_t last = x.shape()[i] - 1;
-    if (x.num_elements() == 0) {
-      TensorShape grown = internal::ToShape(padded.shape());
-      grown[i] = shape[i];
-      BATON_ASSIGN_OR_RETURN(padded, Tensor::Zeros(x.dtype(), grown));
-      continue;
-    }
-    std::vector<int64_t> positions;
     for (int64_t p = -before[i]; p <= last + after[i]; ++p) {
       if (mode == PadMode::kEdge) {
-        positions.push_back(std::clamp<int64_t>(p, 0, last));
+        positions[i].push_back(std::clamp<int64_t>(p, 0, last));
       } else {
-        positions.push_back(p < 0 ? -p : p > last ? 2 * last - p : p);
+        positions[i].push_back(p < 0 ? -p : p > last ? 2 * last - p : p);
       }
     }
-    BATON_ASSIGN_OR_RETURN(padded,
-                           Select(padded, static_cast<int>(i), positions));
   }
-  return padded;
+  return Select(x, positions);
 }
 
 absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
@@ -612,16 +637,27 @@ absl::StatusOr<Tensor> Gather(const Tensor& x, int64_t axis,
   const AxisView v = internal::ViewAround(x.shape(), normal);
   const int64_t count = at.shape()[k];
   const int64_t* index = at.span<int64_t>().data();
-  for (int64_t i = 0; i < at.num_elements(); ++i) {
-    int64_t position = index[i] < 0 ? index[i] + v.extent : index[i];
-    if (!Resolve(v.extent, IndexMode::kCheck, position)) {
-      return OutOfRange(kName, index[i], v.extent);
+  const Range range = RangeOf(index, at.num_elements());
+  for (const int64_t given : {range.least, range.greatest}) {
+    if (given >= -v.extent && given < v.extent) continue;
+    // The first that is.
+    for (int64_t i = 0; i < at.num_elements(); ++i) {
+      if (index[i] < -v.extent || index[i] >= v.extent) {
+        return OutOfRange(kName, index[i], v.extent);
+      }
     }
   }
   const auto copy = [&]<typename T>() {
     const T* from = static_cast<const T*>(x.data());
     T* to = static_cast<T*>(result.data());
     for (int64_t o = 0; o < v.outer; ++o, from += v.extent * v.inner) {
+      if (v.inner == 1) {
+        for (int64_t j = 0; j < count; ++j) {
+          const int64_t given = *index++;
+          *to++ = from[given < 0 ? given + v.extent : given];
+        }
+        continue;
+      }
       for (int64_t j = 0; j < count; ++j) {
         for (int64_t i = 0; i < v.inner; ++i) {
           const int64_t given = *index++;

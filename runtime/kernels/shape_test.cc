@@ -566,5 +566,35 @@ TEST(CastTest, BetweenAllDTypes) {
   }
 }
 
+// Elements that do not fit among others that do: bounded by what int64 holds,
+// then wrapped. Longer than the blocks that are looked at together.
+TEST(CastTest, FloatsBeyondIntegers) {
+  const std::vector<double> given = {1.9,  -1.9,  300,  -300, 3e9,   -3e9,
+                                     1e25, -1e25, kNan, kInf, -kInf, -0.0};
+  std::vector<double> values(1500, 2.5);
+  values.insert(values.end(), given.begin(), given.end());
+  values.resize(3000, -7.25);
+  const auto wide = [](double x) -> int64_t {
+    if (std::isnan(x)) return 0;
+    if (x >= 0x1p63) return std::numeric_limits<int64_t>::max();
+    if (x <= -0x1p63) return std::numeric_limits<int64_t>::min();
+    return static_cast<int64_t>(x);
+  };
+  for (const DType from : {DType::Float(32), DType::Float(64)}) {
+    const Tensor x = Make(from, {3000}, values);
+    const Tensor as_int8 = Unwrap(Cast(x, DType::Int(8)));
+    const Tensor as_uint16 = Unwrap(Cast(x, DType::UInt(16)));
+    const Tensor as_int32 = Unwrap(Cast(x, DType::Int(32)));
+    const Tensor as_int64 = Unwrap(Cast(x, DType::Int(64)));
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int64_t expected = wide(x.AtAsDouble(static_cast<int64_t>(i)));
+      EXPECT_EQ(as_int8.span<int8_t>()[i], static_cast<int8_t>(expected));
+      EXPECT_EQ(as_uint16.span<uint16_t>()[i], static_cast<uint16_t>(expected));
+      EXPECT_EQ(as_int32.span<int32_t>()[i], static_cast<int32_t>(expected));
+      EXPECT_EQ(as_int64.span<int64_t>()[i], expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace baton::kernels

@@ -53,20 +53,21 @@ AxisView ElementsAround(const Tensor& x, int axis) {
 // An integer that orders as elements do in the order of Before: equal for
 // elements of which neither comes before the other.
 template <typename E>
-auto KeyOf(E x) {
-  if constexpr (std::is_floating_point_v<E>) {
-    using U = std::conditional_t<sizeof(E) == 4, uint32_t, uint64_t>;
-    constexpr U kSign = U{1} << (8 * sizeof(E) - 1);
-    // A NaN comes last, and the zeros are equal.
-    if (x != x) return ~U{0};
-    const U bits = std::bit_cast<U>(x == E{0} ? E{0} : x);
-    return (bits & kSign) != 0 ? ~bits : bits | kSign;
-  } else if constexpr (std::is_integral_v<E>) {
+auto KeyOf(E given) {
+  if constexpr (std::is_integral_v<E>) {
     using U = std::conditional_t<sizeof(E) <= 4, uint32_t, uint64_t>;
     constexpr U kOffset = static_cast<U>(std::numeric_limits<E>::min());
-    return static_cast<U>(static_cast<U>(x) - kOffset);
+    return static_cast<U>(static_cast<U>(given) - kOffset);
   } else {
-    return KeyOf(static_cast<float>(x));
+    // Half floats by way of float.
+    using F = std::conditional_t<std::is_same_v<E, double>, double, float>;
+    using U = std::conditional_t<sizeof(F) == 4, uint32_t, uint64_t>;
+    constexpr U kSign = U{1} << (8 * sizeof(F) - 1);
+    const F x = static_cast<F>(given);
+    // A NaN comes last, and the zeros are equal.
+    const U bits = std::bit_cast<U>(x == F{0} ? F{0} : x);
+    const U ordered = (bits & kSign) != 0 ? ~bits : bits | kSign;
+    return x != x ? ~U{0} : ordered;
   }
 }
 

@@ -1,6 +1,12 @@
 #include "baton/runtime/kernels/sort.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
@@ -59,6 +65,57 @@ TEST(TopKTest, ValuesAndIndices) {
   ASSERT_TRUE(all.ok());
   EXPECT_TRUE(Matches(all->values, kInt8, {2, 3}, {3, 1, 2, 4, 6, 5}));
   EXPECT_TRUE(Fails(TopK(x, 4, 1, false, kInt32).status(), "topk"));
+}
+
+// Few or many of a line, with equals, NaNs and both zeros, of every dtype,
+// along an axis that is not the last: as a stable sort has it.
+TEST(TopKTest, IsTheBeginningOfAStableSort) {
+  constexpr int64_t kExtent = 300;
+  for (const DType dtype :
+       {kFloat, DType::Float(64), DType::Float(16), DType::BFloat(16), kInt8,
+        DType::UInt(32), DType::Int(64)}) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < kExtent * 2; ++i) {
+      const double value = static_cast<double>(i * 7919 % 61);
+      if (dtype.is_float()) {
+        values.push_back(i % 37 == 5   ? std::nan("")
+                         : i % 11 == 3 ? -0.0
+                         : i % 3 == 0  ? -value
+                                       : value);
+      } else {
+        values.push_back(dtype.is_int() ? value - 30 : value);
+      }
+    }
+    const Tensor x = Make(dtype, {kExtent, 2}, values);
+    for (const bool ascending : {true, false}) {
+      const auto before = [ascending](double a, double b) {
+        if (!ascending) std::swap(a, b);
+        return std::isnan(b) ? !std::isnan(a) : a < b;
+      };
+      std::vector<int64_t> orders[2];
+      for (int64_t column = 0; column < 2; ++column) {
+        std::vector<int64_t>& order = orders[column];
+        order.resize(kExtent);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+          return before(values[a * 2 + column], values[b * 2 + column]);
+        });
+      }
+      for (const int64_t k :
+           {int64_t{1}, int64_t{10}, int64_t{64}, int64_t{65}, kExtent}) {
+        const absl::StatusOr<TopKResult> top = TopK(x, k, 0, ascending, kInt32);
+        ASSERT_TRUE(top.ok());
+        std::vector<double> indices;
+        for (int64_t i = 0; i < k; ++i) {
+          for (const std::vector<int64_t>& order : orders) {
+            indices.push_back(static_cast<double>(order[i]));
+          }
+        }
+        EXPECT_TRUE(Matches(top->indices, kInt32, {k, 2}, indices))
+            << dtype.ToString() << " " << k;
+      }
+    }
+  }
 }
 
 TEST(SearchSortedTest, LeftAndRight) {

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels::internal {
 
@@ -29,10 +30,21 @@ absl::StatusOr<Tensor> ForEachBinaryRun(
     absl::string_view kernel, const Tensor& a, const Tensor& b, DType dtype,
     absl::FunctionRef<void(const BinaryRun&)> fill);
 
+// How the loops of MapBinary are compiled.
+enum class Loops {
+  // One loop, which the compiler need not make vectors of: for functions that
+  // cost more than to read and write.
+  kOne,
+  // A loop for each way an operand may broadcast, in vectors that all
+  // processors have: for cheap functions, which wait for memory.
+  kEach,
+  // The same, in the widest vectors.
+  kWidest,
+};
+
 // A tensor of `dtype`, stored as R, that holds fn(a, b) for the elements of two
-// tensors stored as T. kUnroll makes a separate loop for each way an operand
-// may broadcast, which the compiler can vectorize; use it for cheap functions.
-template <typename T, typename R, bool kUnroll, typename Fn>
+// tensors stored as T.
+template <typename T, typename R, Loops kLoops, typename Fn>
 absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
                                  const Tensor& b, DType dtype, const Fn& fn) {
   return ForEachBinaryRun(kernel, a, b, dtype, [&fn](const BinaryRun& run) {
@@ -40,20 +52,30 @@ absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
     const T* y = static_cast<const T*>(run.b);
     R* z = static_cast<R*>(run.out);
     const int64_t n = run.n;
-    if constexpr (kUnroll) {
+    const auto start = [](const auto& loop) {
+      if constexpr (kLoops == Loops::kWidest) {
+        RunLoop(loop);
+      } else {
+        loop();
+      }
+    };
+    if constexpr (kLoops != Loops::kOne) {
       if (run.a_stride == 1 && run.b_stride == 1) {
-        for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], y[i]);
-        return;
+        return start([=]() BATON_LOOP {
+          for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], y[i]);
+        });
       }
       if (run.a_stride == 1) {
         const T v = *y;
-        for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], v);
-        return;
+        return start([=]() BATON_LOOP {
+          for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], v);
+        });
       }
       if (run.b_stride == 1) {
         const T v = *x;
-        for (int64_t i = 0; i < n; ++i) z[i] = fn(v, y[i]);
-        return;
+        return start([=]() BATON_LOOP {
+          for (int64_t i = 0; i < n; ++i) z[i] = fn(v, y[i]);
+        });
       }
     }
     for (int64_t i = 0; i < n; ++i) {

@@ -141,7 +141,7 @@ TEST(MathTest, FunctionsAreNearTheExactOnes) {
   BATON_CHECK_FUNCTION(Log, 1.0, std::log(x), kAll);
   BATON_CHECK_FUNCTION(Sin, 1.5, std::sin(x), IsNearZero);
   BATON_CHECK_FUNCTION(Cos, 1.5, std::cos(x), IsNearZero);
-  BATON_CHECK_FUNCTION(Tan, 2.0, std::tan(x), IsNearZero);
+  BATON_CHECK_FUNCTION(Tan, 2.5, std::tan(x), IsNearZero);
   BATON_CHECK_FUNCTION(Asin, 2.0, std::asin(x), kAll);
   BATON_CHECK_FUNCTION(Acos, 1.5, std::acos(x), kAll);
   BATON_CHECK_FUNCTION(Atan, 1.5, std::atan(x), kAll);

@@ -287,6 +287,15 @@ void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
   if (inner.dst == kT && inner.src != 0 && unit != outer.end()) {
     return SwapFastest<T>(outer, *unit, inner, src, dst);
   }
+  if (inner.dst == kT && inner.src == -kT) {
+    // Backwards. Constant steps become vectors.
+    ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
+      for (int64_t i = 0; i < inner.size; ++i) {
+        std::memcpy(d + i * kT, s - i * kT, sizeof(T));
+      }
+    });
+    return;
+  }
   ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
     if (inner.src == 0 && inner.dst == kT) {
       T value;
