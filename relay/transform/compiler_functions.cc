@@ -14,6 +14,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_rebuild.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_attr.h"
@@ -115,8 +116,22 @@ class Outliner final : public ExprMutator {
   std::vector<Function> outlined_;
 };
 
+// Whether a function for a compiler stands inside of one of the module's.
+bool HasFunctionsToOutline(const IRModule& module, absl::string_view filter) {
+  for (const auto& [var, function] : module.functions<Function>()) {
+    if (AnyInnerNode(function->body(), [filter](const ExprNode* node) {
+          return node->kind() == ExprKind::kFunction &&
+                 AsCompilerFunction(Expr(node), filter) != nullptr;
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 absl::StatusOr<IRModule> OutlineFunctions(const IRModule& module,
                                           absl::string_view filter) {
+  if (!HasFunctionsToOutline(module, filter)) return module;
   Outliner outliner(module, filter);
   BATON_ASSIGN_OR_RETURN(IRModule result, MutateFunctions(module, outliner));
   for (const Function& function : outliner.outlined()) {

@@ -539,12 +539,13 @@ absl::StatusOr<Detections> SuppressByClass(
   const int64_t images = boxes.shape()[0];
   const int64_t count = boxes.shape()[1];
   const int64_t classes = scores.shape()[2];
-  const int64_t background = classes - params.num_classes;
-  if (params.num_classes < 0 || background < 0 || params.max_detections < 0) {
+  if (params.num_classes < 0 || params.num_classes > classes ||
+      params.max_detections < 0) {
     return Error(kKernel, params.num_classes, " of ", classes,
                  " classes or a limit of ", params.max_detections,
                  " boxes is out of range");
   }
+  const int64_t background = classes - params.num_classes;
   const DType dtype = DType::Float(32);
   BATON_ASSIGN_OR_RETURN(
       MutableTensor found_boxes,

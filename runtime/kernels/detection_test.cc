@@ -1,6 +1,8 @@
 #include "baton/runtime/kernels/detection.h"
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
@@ -146,6 +148,9 @@ TEST(SuppressByClassTest, BestBoxesOfAllClasses) {
   params.num_classes = 4;
   EXPECT_TRUE(Fails(SuppressByClass(boxes, scores, params).status(),
                     "regular_non_max_suppression", "4 of 3 classes"));
+  params.num_classes = std::numeric_limits<int64_t>::min();
+  EXPECT_TRUE(Fails(SuppressByClass(boxes, scores, params).status(),
+                    "regular_non_max_suppression", "is out of range"));
   EXPECT_TRUE(
       Fails(SuppressByClass(boxes, MakeFloat({1, 1, 1}, {0}), params).status(),
             "regular_non_max_suppression", "do not fit"));
