@@ -14,6 +14,7 @@
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
+#include "baton/instrument/history_trace.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/pass_log.h"
@@ -211,11 +212,28 @@ TEST(HistoryPageTest, AFileTellsWhatTheRunTells) {
 
 TEST(HistoryPageTest, ThreadsMakeNoDifference) {
   constexpr char kPasses[] = "InferType,FoldConstant,SimplifyInference,FuseOps";
-  const std::string one = PageDataOf(Record(kPasses)->history()).content;
+  const auto run = Record(kPasses);
+  const std::string page = PageDataOf(run->history()).content;
+  const std::string trace = HistoryTrace(run->history());
   for (const int64_t threads : {2, 16}) {
-    EXPECT_EQ(PageDataOf(Record(kPasses, threads)->history()).content, one)
-        << threads;
+    const auto other = Record(kPasses, threads);
+    EXPECT_EQ(PageDataOf(other->history()).content, page) << threads;
+    EXPECT_EQ(HistoryTrace(other->history()), trace) << threads;
   }
+}
+
+TEST(HistoryPageTest, ATraceHasExecutionsAndWhatStatesHold) {
+  const auto run = Record("InferType,FoldConstant");
+  const Struct trace = ParseJson(HistoryTrace(run->history()));
+  int slices = 0;
+  int counters = 0;
+  for (const Value& event : At(trace, "traceEvents").list_value().values()) {
+    const std::string phase = At(event.struct_value(), "ph").string_value();
+    if (phase == "X") ++slices;
+    if (phase == "C") ++counters;
+  }
+  EXPECT_EQ(slices, run->history().executions.size());
+  EXPECT_GE(counters, 2 * run->history().states.size());
 }
 
 TEST(HistoryPageTest, NoNameEndsTheScript) {

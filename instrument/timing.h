@@ -1,4 +1,5 @@
-// PassTimingInstrument: how much time each pass took.
+// PassTimingInstrument: how much time each pass took, and, if asked, how much
+// memory, how many instructions, how long for which function, on which thread.
 //
 //   auto timing = std::make_shared<PassTimingInstrument>();
 //   PassContext context({.instruments = {timing}});
@@ -22,17 +23,49 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/instruction_counter.h"
+#include "baton/instrument/peak_memory.h"
 #include "baton/ir/module.h"
+#include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
+
+// What an execution of a pass and those inside it did to memory.
+struct PassMemory {
+  int64_t nodes = 0;       // made; the other figures on nodes are about these
+  int64_t node_bytes = 0;  // theirs
+  // In the result and not in the argument; none if the pass failed.
+  int64_t kept = 0;
+  // Of tensors in the result that are not in the argument.
+  int64_t tensor_bytes = 0;
+  // The most resident memory of the process meanwhile; -1: not known.
+  int64_t peak_bytes = -1;
+
+  // Nodes that are not in the result: of use for a moment, or for nothing.
+  int64_t garbage() const { return nodes > kept ? nodes - kept : 0; }
+};
+
+// What a function pass did with one function.
+struct FunctionProfile {
+  std::string name;
+  // In nanoseconds since the first pass began, with the time of instruments.
+  int64_t start = 0;
+  int64_t end = 0;
+  int64_t total = 0;  // in nanoseconds, without the time of instruments
+  int thread = 0;     // 0: that of the first pass
+  int64_t nodes = 0;  // made, if memory is measured
+};
 
 // One execution of a pass and those inside it. Times are in nanoseconds.
 struct PassProfile {
@@ -44,6 +77,13 @@ struct PassProfile {
   bool changed = false;
   bool failed = false;
   std::vector<PassProfile> children;
+
+  // What Options ask for.
+  std::optional<PassMemory> memory = {};
+  std::optional<int64_t> instructions = {};
+  // In the order of the module, those that the pass left alone as well; none if
+  // it is no function pass.
+  std::vector<FunctionProfile> functions = {};
 };
 
 // All calls of the hooks of one instrument, in nanoseconds.
@@ -51,6 +91,8 @@ struct InstrumentTime {
   std::string name;
   int64_t total = 0;
   int64_t calls = 0;
+  // Whether it is PassTimingInstrument's, which measures more than time.
+  bool is_timing = false;
 };
 
 // All executions of the passes of one name. Times are in nanoseconds.
@@ -59,16 +101,33 @@ struct PassSum {
   int64_t runs = 0;
   int64_t total = 0;  // an execution inside another one counts once
   int64_t self = 0;   // without the passes inside
+  std::optional<PassMemory> memory = {};     // as `total`; the largest peak
+  std::optional<int64_t> instructions = {};  // as `self`
+};
+
+// All that function passes did with one function, or on one thread.
+struct FunctionSum {
+  std::string name;
+  int64_t runs = 0;
+  int64_t total = 0;
 };
 
 class PassTimingInstrument final : public PassInstrument {
  public:
   struct Options {
     // The time now, in nanoseconds since some fixed moment; null for the
-    // machine's steady clock.
+    // machine's steady clock. Called on all threads on which passes run.
     std::function<int64_t()> clock;
     // The stream for warnings; null for standard error.
     std::ostream* warnings = nullptr;
+    // What to measure besides time. While memory is measured, making a node
+    // takes longer: see docs/instrument_costs.md.
+    bool functions = false;
+    bool memory = false;
+    // Where the machine does not count them, a warning says so.
+    bool instructions = false;
+    // Keeps what RenderTrace() shows.
+    bool trace = false;
   };
 
   PassTimingInstrument() : PassTimingInstrument(Options()) {}
@@ -92,11 +151,24 @@ class PassTimingInstrument final : public PassInstrument {
   // "instruments":[{"name":...,"total_us":...,"calls":...}] behind the passes.
   absl::StatusOr<std::string> RenderJson() const;
 
+  // A trace (trace_writer.h): passes, functions, hooks of measured instruments,
+  // each on its thread; the nodes and bytes of the module. Needs
+  // Options::trace.
+  absl::StatusOr<std::string> RenderTrace() const;
+
+  // The time without that of measured instruments, in nanoseconds; it stands
+  // still in their hooks. For instruments that note when passes ran.
+  int64_t PassClock() const { return in_hook_ ? hook_began_ : PassNow(); }
+
   // The profiles that Render() and RenderJson() show.
   absl::StatusOr<std::vector<PassProfile>> Profiles() const;
   // The pass that took the most time itself first.
   absl::StatusOr<std::vector<PassSum>> Sums() const;
-  // In the order of the context's list; empty without MeasureInstruments().
+  // By function, by thread (`thread 0`, ...); the longest first.
+  absl::StatusOr<std::vector<FunctionSum>> FunctionSums() const;
+  absl::StatusOr<std::vector<FunctionSum>> ThreadSums() const;
+  // In the order of the context's list; empty without MeasureInstruments(), but
+  // for this one, if it measures memory or keeps a trace.
   const std::vector<InstrumentTime>& instrument_times() const {
     return instrument_times_;
   }
@@ -112,27 +184,71 @@ class PassTimingInstrument final : public PassInstrument {
 
  private:
   friend class MeasuredInstrument;
+  // What only grows, without what measured instruments add.
+  struct Reading {
+    int64_t time = 0;
+    int64_t nodes = 0;
+    int64_t node_bytes = 0;
+    int64_t instructions = 0;
+  };
+  // What Options ask for.
+  struct More {
+    PassMemory memory;
+    std::vector<FunctionProfile> functions;
+    // Of the module after it, if that is another one; for traces.
+    std::optional<NodesMade> size;
+  };
   struct Record {
     Pass pass;
     int64_t number;
-    int64_t start;
-    int64_t end;  // both without the time of instruments
-    int parent;   // index; -1 at the outermost
-    bool changed;
-    bool failed;
+    int parent;  // index; -1 at the outermost
+    Reading start = {};
+    Reading end = {};
+    int64_t clock_start = 0;  // Now()
+    int64_t clock_end = 0;
+    int thread = 0;
+    bool changed = false;
+    bool failed = false;
+    std::unique_ptr<More> more = nullptr;  // null if they ask for nothing
   };
+  // A call of a hook of a measured instrument.
+  struct HookCall {
+    size_t instrument;  // index
+    const char* hook;
+    int thread;
+    int64_t start;  // Now()
+    int64_t end;
+  };
+  class Observer;
 
   int64_t Now() const;
-  // The time without that of measured instruments.
-  int64_t PassNow() const { return Now() - instruments_total_; }
-  void Finish(bool changed, bool failed);
+  int64_t PassNow() const { return Now() - instruments_.time; }
+  Reading ReadNow() const;      // with the time of instruments
+  Reading ReadForPass() const;  // without
+  // The peak since the last call is that of the passes that run.
+  void TakePeak();
+  void DropPeak();
+  int ThreadIndex(std::thread::id thread);
+  void Finish(const IRModule* result, const PassExecution& pass, bool failed);
+  // Adds to the row of this instrument what it took since `start`.
+  void ChargeSelf(int64_t start);
   std::string InstrumentLines() const;
 
   Options options_;
+  std::optional<InstructionCounter> counter_;
+  std::unique_ptr<PeakMemory> peak_;
+  FunctionWatch watch_;
+  std::vector<const FunctionWatch*> outer_watches_;
   std::vector<Record> records_;  // in order of start
   int open_ = -1;  // index of the innermost that has not ended; -1 for none
   std::vector<InstrumentTime> instrument_times_;
-  int64_t instruments_total_ = 0;
+  std::vector<HookCall> hook_calls_;
+  std::vector<std::thread::id> threads_;
+  std::optional<NodesMade> first_size_;  // of the module before all
+  int64_t began_ = 0;                    // the Now() of the first pass
+  Reading instruments_;                  // all measured instruments
+  bool in_hook_ = false;
+  int64_t hook_began_ = 0;  // what PassClock() says meanwhile
 };
 
 // The same instruments, whose hooks tell `timing`, one of them, how long they

@@ -1,16 +1,22 @@
 #include "baton/instrument/timing.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_memory.h"
+#include "baton/ir/type.h"
 #include "baton/testing/toy_passes.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
@@ -19,11 +25,14 @@
 #include "baton/transform/sequential.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "re2/re2.h"
 
 namespace baton {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // The profiles of the tutorial on pass instruments, with its very numbers.
 class TimingTest : public ::testing::Test {
@@ -255,6 +264,260 @@ TEST_F(TimingTest, MeasuredInstrumentsHaveTimesOfTheirOwn) {
                               "\"total_us\":4000.000,\"calls\":7},{"
                               "\"name\":\"Checker \\\"2\\\"\","
                               "\"total_us\":12000.000,\"calls\":7}]}\n"));
+}
+
+// The rows of passes are the same with a checker as without: to the nanosecond,
+// of a clock that only goes on where somebody works.
+TEST_F(TimingTest, RowsOfPassesHoldNothingOfAChecker) {
+  const IRModule module = toy::Module();
+  const Pass outer =
+      Work("Outer", 10, {Work("Inner", 100), toy::Fails(), Work("Never", 1)});
+  const auto rows = [&](PassInstruments instruments) {
+    std::string text;
+    EXPECT_TRUE(PassContext({.instruments = std::move(instruments)})
+                    .Run([&]() -> absl::Status {
+                      EXPECT_FALSE(outer(module).ok());
+                      BATON_ASSIGN_OR_RETURN(text, timing_->Render());
+                      return absl::OkStatus();
+                    })
+                    .ok());
+    return text;
+  };
+  const std::string without = rows({timing_});
+  const std::string with = rows(MeasureInstruments(
+      {std::make_shared<SlowInstrument>("Before", 77, &now_), timing_,
+       std::make_shared<SlowInstrument>("Checker", 5000, &now_)},
+      timing_));
+  EXPECT_THAT(without, HasSubstr("\tInner: 100us [100us]"));
+  EXPECT_EQ(with.substr(0, with.find("instrument ")), without);
+  EXPECT_THAT(with, HasSubstr("instrument Checker: 20000us"));
+}
+
+// Notes when passes began and ended.
+class ClockReader final : public PassInstrument {
+ public:
+  explicit ClockReader(const PassTimingInstrument* timing, int64_t* now)
+      : PassInstrument("ClockReader"), timing_(*timing), now_(now) {}
+
+  absl::Status RunBeforePass(const IRModule& /*module*/,
+                             const PassExecution& /*pass*/) override {
+    return Read();
+  }
+  absl::Status RunAfterPass(const IRModule& /*module*/,
+                            const PassExecution& /*pass*/) override {
+    return Read();
+  }
+
+  std::vector<int64_t> times;
+
+ private:
+  absl::Status Read() {
+    *now_ += 12345;
+    times.push_back(timing_.PassClock() / 1000);
+    *now_ += 54321;
+    return absl::OkStatus();
+  }
+  const PassTimingInstrument& timing_;
+  int64_t* const now_;
+};
+
+TEST_F(TimingTest, ThePassClockStandsStillInInstruments) {
+  const IRModule module = toy::Module();
+  const Pass outer = Work("Outer", 10, {Work("Inner", 100)});
+  const auto reader = std::make_shared<ClockReader>(timing_.get(), &now_);
+  const PassInstruments instruments = MeasureInstruments(
+      {timing_, reader, std::make_shared<SlowInstrument>("Slow", 999, &now_)},
+      timing_);
+  now_ = 0;
+  ASSERT_TRUE(PassContext({.instruments = instruments})
+                  .Run([&] { return outer(module).status(); })
+                  .ok());
+  EXPECT_THAT(reader->times, ElementsAre(0, 10, 110, 110));
+}
+
+TEST_F(TimingTest, FunctionsAndThreads) {
+  PassTimingInstrument::Options options = {.clock = [this] { return now_; },
+                                           .functions = true};
+  const auto timing = std::make_shared<PassTimingInstrument>(options);
+  const Pass pass = toy::CreateFunctionPass(
+      [this](toy::Function function, const IRModule& module,
+             const PassContext& /*context*/) -> absl::StatusOr<toy::Function> {
+        const bool is_main = module.Find("main") == function;
+        now_ += is_main ? 1000 : 3000;
+        return function;
+      },
+      {.name = "Look"});
+  std::string text;
+  std::string sums;
+  std::string json;
+  ASSERT_TRUE(PassContext({.instruments = {timing}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(pass(toy::Module(3)).status());
+                    BATON_ASSIGN_OR_RETURN(text, timing->Render());
+                    BATON_ASSIGN_OR_RETURN(sums, timing->RenderSums());
+                    BATON_ASSIGN_OR_RETURN(json, timing->RenderJson());
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  EXPECT_THAT(text, StartsWith("Look: 7us [7us] (100.00%; 100.00%)\n"
+                               "\t@f1: 3us, thread 0\n"
+                               "\t@f2: 3us, thread 0\n"
+                               "\t@main: 1us, thread 0\n"));
+  EXPECT_THAT(sums, HasSubstr("    time us  part  runs  function\n"
+                              "          3 42.9%"));
+  EXPECT_THAT(sums, HasSubstr("          7 100.0%"));
+  EXPECT_THAT(sums, HasSubstr("  thread 0\n"));
+  EXPECT_THAT(json, HasSubstr("\"functions\":[{\"name\":\"main\","
+                              "\"total_us\":1.000,\"thread\":0},"));
+}
+
+TEST_F(TimingTest, EachThreadHasAnIndex) {
+  const auto timing = std::make_shared<PassTimingInstrument>(
+      PassTimingInstrument::Options{.functions = true});
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  const Pass pass = toy::CreateFunctionPass(
+      [&](toy::Function function, const IRModule& /*module*/,
+          const PassContext& /*context*/) -> absl::StatusOr<toy::Function> {
+        ++inside;
+        for (int i = 0; i < 5000 && !met; ++i) {
+          if (inside > 1) met = true;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return function;
+      },
+      {.name = "Meet"});
+  ASSERT_TRUE(
+      PassContext({.config = {{"threads", 2}}, .instruments = {timing}})
+          .Run([&]() -> absl::Status {
+            BATON_RETURN_IF_ERROR(pass(toy::Module(2)).status());
+            BATON_ASSIGN_OR_RETURN(const std::vector<PassProfile> profiles,
+                                   timing->Profiles());
+            EXPECT_EQ(profiles[0].functions.size(), 2);
+            EXPECT_NE(profiles[0].functions[0].thread,
+                      profiles[0].functions[1].thread);
+            BATON_ASSIGN_OR_RETURN(const std::vector<FunctionSum> threads,
+                                   timing->ThreadSums());
+            EXPECT_EQ(threads.size(), 2);
+            return absl::OkStatus();
+          })
+          .ok());
+}
+
+// Makes so many nodes in each hook.
+class NodesInHooks final : public PassInstrument {
+ public:
+  explicit NodesInHooks(int n) : PassInstrument("NodesInHooks"), n_(n) {}
+  absl::Status RunBeforePass(const IRModule& /*module*/,
+                             const PassExecution& /*pass*/) override {
+    for (int i = 0; i < n_; ++i) TupleType({});
+    return absl::OkStatus();
+  }
+
+ private:
+  const int n_;
+};
+
+TEST(TimingMemoryTest, NodesOfPassesAndNotOfInstruments) {
+  const IRModule module = toy::Module(100);
+  std::vector<PassMemory> measured;
+  for (const int threads : {1, 2, 16}) {
+    for (const int n : {0, 1000}) {
+      const auto timing = std::make_shared<PassTimingInstrument>(
+          PassTimingInstrument::Options{.memory = true});
+      const PassInstruments instruments = MeasureInstruments(
+          {timing, std::make_shared<NodesInHooks>(n)}, timing);
+      ASSERT_TRUE(
+          PassContext(
+              {.config = {{"threads", threads}}, .instruments = instruments})
+              .Run([&]() -> absl::Status {
+                BATON_RETURN_IF_ERROR(
+                    Sequential({toy::AToB(), toy::Nothing()})(module).status());
+                BATON_ASSIGN_OR_RETURN(const std::vector<PassProfile> profiles,
+                                       timing->Profiles());
+                const PassProfile& a_to_b = profiles[0].children[0];
+                measured.push_back(*a_to_b.memory);
+                EXPECT_EQ(profiles[0].children[1].memory->kept, 0);
+                return absl::OkStatus();
+              })
+              .ok());
+    }
+  }
+  for (const PassMemory& memory : measured) {
+    // Calls, functions and the global variables' types, if nothing else.
+    EXPECT_GE(memory.kept, 200);
+#if BATON_POOLS_NODES
+    EXPECT_GE(memory.nodes, memory.kept);
+    EXPECT_EQ(memory.nodes, measured[0].nodes);
+    EXPECT_EQ(memory.node_bytes, measured[0].node_bytes);
+#endif
+    EXPECT_EQ(memory.kept, measured[0].kept);
+    EXPECT_EQ(memory.tensor_bytes, 0);
+  }
+}
+
+// Without what depends on the clock and the schedule of threads.
+std::string WithoutTimes(std::string trace) {
+  RE2::GlobalReplace(&trace, "\"(ts|dur|tid)\":[\\d.-]+,?", "");
+  RE2::GlobalReplace(&trace, ".*thread_name.*\n", "");
+  RE2::GlobalReplace(&trace, ",?\"peak bytes\":[\\d-]+", "");
+  return trace;
+}
+
+TEST(TimingTraceTest, IsTheSameOnAnyNumberOfThreadsButForTimes) {
+  const IRModule module = toy::Module(40);
+  std::vector<std::string> traces;
+  for (const int threads : {1, 2, 16}) {
+    const auto timing = std::make_shared<PassTimingInstrument>(
+        PassTimingInstrument::Options{.memory = true, .trace = true});
+    const PassInstruments instruments =
+        MeasureInstruments({timing, std::make_shared<NodesInHooks>(1)}, timing);
+    ASSERT_TRUE(PassContext({.config = {{"threads", threads}},
+                             .instruments = instruments})
+                    .Run([&]() -> absl::Status {
+                      EXPECT_FALSE(
+                          Sequential({toy::AToB(), toy::Fails()})(module).ok());
+                      BATON_ASSIGN_OR_RETURN(const std::string trace,
+                                             timing->RenderTrace());
+                      traces.push_back(WithoutTimes(trace));
+                      return absl::OkStatus();
+                    })
+                    .ok());
+  }
+  EXPECT_EQ(traces[1], traces[0]);
+  EXPECT_EQ(traces[2], traces[0]);
+  EXPECT_THAT(traces[0], StartsWith("{\"displayTimeUnit\":\"ns\","
+                                    "\"traceEvents\":["));
+  EXPECT_THAT(traces[0], HasSubstr("\"name\":\"AToB\",\"cat\":\"pass\""));
+  EXPECT_THAT(traces[0], HasSubstr("\"name\":\"@f39\",\"cat\":\"function\""));
+  EXPECT_THAT(traces[0], HasSubstr("\"name\":\"NodesInHooks RunBeforePass\","
+                                   "\"cat\":\"instrument\""));
+  EXPECT_THAT(traces[0],
+              HasSubstr("\"ph\":\"C\",\"pid\":1,\"name\":\"bytes\""));
+  EXPECT_THAT(traces[0], HasSubstr("\"failed\":1"));
+}
+
+TEST(TimingInstructionsTest, CountsOrSaysOnceThatItCannot) {
+  std::ostringstream warnings;
+  const auto timing =
+      std::make_shared<PassTimingInstrument>(PassTimingInstrument::Options{
+          .warnings = &warnings, .instructions = true});
+  ASSERT_TRUE(PassContext({.instruments = {timing}})
+                  .Run([&]() -> absl::Status {
+                    BATON_RETURN_IF_ERROR(toy::AToB()(toy::Module()).status());
+                    BATON_ASSIGN_OR_RETURN(
+                        const std::vector<PassProfile> profiles,
+                        timing->Profiles());
+                    const bool counts = profiles[0].instructions.has_value();
+                    EXPECT_EQ(counts, warnings.str().empty());
+                    EXPECT_TRUE(!counts || *profiles[0].instructions > 1000);
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  if (!warnings.str().empty()) {
+    EXPECT_THAT(warnings.str(), StartsWith("Warning: perf_event_open"));
+    EXPECT_EQ(absl::c_count(warnings.str(), '\n'), 1);
+  }
 }
 
 TEST_F(TimingTest, ErrorsOfMeasuredInstrumentsAreTheSame) {

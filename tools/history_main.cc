@@ -20,6 +20,7 @@
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_page.h"
 #include "baton/instrument/history_text.h"
+#include "baton/instrument/history_trace.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flag_files.h"
@@ -44,7 +45,9 @@ constexpr char kUsage[] =
     "--has, --lacks\n"
     "                                     or --text holds\n"
     "  baton-history FILE html            one page that shows all of it, for a "
-    "browser\n\n"
+    "browser\n"
+    "  baton-history FILE trace           when passes ran, for "
+    "ui.perfetto.dev\n\n"
     "Executions have the numbers of `log`; 0 is what the passes were given.\n";
 
 struct HistoryToolOptions {
@@ -177,6 +180,11 @@ constexpr Command kCommands[] = {
      [](const History& history, const std::vector<std::string>& /*args*/,
         const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
        return HistoryPage(history, options.file);
+     }},
+    {"trace", 0,
+     [](const History& history, const std::vector<std::string>& /*args*/,
+        const HistoryToolOptions& /*options*/) -> absl::StatusOr<std::string> {
+       return HistoryTrace(history);
      }},
 };
 

@@ -347,6 +347,11 @@ class PageTest(unittest.TestCase):
             self.browser.run("return document.querySelector('#overview .time')"
                              ".getAttribute('d').split('M').length"), len(rows))
         self.assertTrue(self.browser.run("return !!document.querySelector('#overview .memory')"))
+        self.assertRegex(self.browser.text("#overview .key"),
+                         r"time, up to [\d.]+ \S+\s+memory, [\d.]+ k?B to [\d.]+ k?B")
+        # The line of time begins with the first pass.
+        self.assertEqual(self.browser.run(
+            "return document.querySelector('#pass-0 .track i').style.left"), "0%")
         # Only those that changed something.
         self.browser.click("input[value=changed]")
         shown = self.browser.run("return [...document.querySelectorAll('.pass')].filter("

@@ -60,6 +60,8 @@ TEST(HistoryToolTest, Html) {
   EXPECT_THAT(html, HasSubstr("<!DOCTYPE html>"));
   EXPECT_THAT(html, HasSubstr("\"nn.relu\""));
   EXPECT_EQ(History(file + " html").out, html);
+  EXPECT_THAT(History(file + " trace").out,
+              HasSubstr("\"name\":\"FuseOps\",\"cat\":\"pass\""));
   // A history that is damaged leaves the page as it was.
   const std::string damaged = Path("damaged.history");
   std::filesystem::copy_file(file, damaged,

@@ -298,6 +298,38 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
                       absl::StrCat("--remarks: ", result.status().message()));
 }
 
+absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
+    const OptOptions& options, bool several) {
+  PassTimingInstrument::Options result = {.trace = options.timing == "trace"};
+  if (result.trace && several) {
+    return absl::InvalidArgumentError(
+        "--timing=trace: the input has several modules");
+  }
+  if (!options.measure.empty() && options.timing == "none" &&
+      options.report.empty()) {
+    return absl::InvalidArgumentError("--measure: needs --timing or --report");
+  }
+  const std::vector<std::pair<std::string, bool*>> things = {
+      {"functions", &result.functions},
+      {"memory", &result.memory},
+      {"instructions", &result.instructions}};
+  for (const std::string& name : options.measure) {
+    std::vector<std::string> names;
+    bool* asked = nullptr;
+    for (const auto& [thing, wanted] : things) {
+      names.push_back(thing);
+      if (thing == name) asked = wanted;
+    }
+    if (asked == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--measure: nothing is called \"", name, "\"",
+          DidYouMean(name, names), "; there are ", absl::StrJoin(names, ", ")));
+    }
+    *asked = true;
+  }
+  return result;
+}
+
 // Who watches the passes, as the options ask.
 class Watch {
  public:
@@ -348,6 +380,7 @@ class Watch {
   bool shows_diff_ = false;
   std::string timing_format_;
   double timing_threshold_ = 0;
+  bool trace_to_file_ = false;
   bool prints_ = false;
   bool has_registered_ = false;
 };
@@ -371,8 +404,12 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   watch.shows_timing_ = options.timing != "none";
   watch.timing_format_ = options.timing;
   watch.timing_threshold_ = options.timing_threshold;
-  if (watch.shows_timing_ || reports) {
-    watch.timing_ = add(std::make_shared<PassTimingInstrument>());
+  watch.trace_to_file_ = options.timing == "trace" && reports;
+  BATON_ASSIGN_OR_RETURN(const PassTimingInstrument::Options timing,
+                         TimingOptions(options, several));
+  // A history has times without those of instruments, too.
+  if (watch.shows_timing_ || reports || !options.record.empty()) {
+    watch.timing_ = add(std::make_shared<PassTimingInstrument>(timing));
   }
   watch.shows_diff_ = options.op_diff;
   if (watch.shows_diff_ || reports) {
@@ -385,8 +422,9 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     watch.record_ = several ? absl::StrCat(options.record, ".", module_number)
                             : options.record;
     watch.record_tensors_ = options.record_tensors;
-    watch.recorder_ = add(std::make_shared<HistoryRecorder>(
-        HistoryOptions{.origins = options.record_origins}));
+    watch.recorder_ = add(std::make_shared<HistoryRecorder>(HistoryOptions{
+        .origins = options.record_origins,
+        .clock = [timing = watch.timing_] { return timing->PassClock(); }}));
   }
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
@@ -463,9 +501,10 @@ absl::StatusOr<std::string> Watch::Report() const {
   std::string report;
   if (shows_diff_) report = differ_->ToString();
   if (bisect_ != nullptr) absl::StrAppend(&report, bisect_->ToString());
-  if (shows_timing_) {
+  if (shows_timing_ && !trace_to_file_) {
     BATON_ASSIGN_OR_RETURN(const std::string profile,
-                           timing_format_ == "json" ? timing_->RenderJson()
+                           timing_format_ == "json"    ? timing_->RenderJson()
+                           : timing_format_ == "trace" ? timing_->RenderTrace()
                            : timing_format_ == "sums"
                                ? timing_->RenderSums(timing_threshold_)
                                : timing_->Render());
@@ -475,6 +514,7 @@ absl::StatusOr<std::string> Watch::Report() const {
 }
 
 absl::StatusOr<std::string> Watch::JsonReport() const {
+  if (timing_format_ == "trace") return timing_->RenderTrace();
   BATON_ASSIGN_OR_RETURN(std::string report, timing_->RenderJson());
   report.resize(report.rfind('}'));
   return absl::StrCat(report, ",\"op_diff\":", differ_->ToJson(), "}\n");

@@ -53,6 +53,9 @@ struct OptOptions {
   std::string artifacts;
 
   std::string timing = "none";
+  // What it measures besides time: functions, memory, instructions. See
+  // instrument/timing.h.
+  std::vector<std::string> measure;
   // Passes with a smaller part of the time share a line of `timing=sums`.
   double timing_threshold = 0;
   // Whether to report calls per operator and how each pass changed them.
@@ -60,7 +63,8 @@ struct OptOptions {
   // A file for both as JSON, a line for each module:
   //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"number":...,
   //   "depth":...,"changes":{"add":-1}}]}
-  // with passes as --timing=json has them.
+  // with passes as --timing=json has them. With `timing=trace` it is the trace,
+  // which ui.perfetto.dev opens.
   std::string report;
   // Which remarks to report: see instrument/remarks.h.
   std::string remarks;
@@ -144,11 +148,15 @@ struct OptOptions {
                .group = kOutputFlags});
 
     v("timing", &OptOptions::timing,
-      FlagSpec{.help = "Where time went, pass by pass: none, text, json or "
-                       "sums.",
+      FlagSpec{.help = "Where time went, by pass: none, text, json, sums, "
+                       "trace.",
                .value = "FORMAT",
                .group = kReportFlags,
-               .choices = {"none", "text", "json", "sums"}});
+               .choices = {"none", "text", "json", "sums", "trace"}});
+    v("measure", &OptOptions::measure,
+      FlagSpec{.help = "With --timing: functions, memory, instructions too.",
+               .value = "WHAT,...",
+               .group = kReportFlags});
     v("timing_threshold", &OptOptions::timing_threshold,
       FlagSpec{.help = "With --timing=sums: passes below this part share a "
                        "line.",
@@ -158,7 +166,7 @@ struct OptOptions {
       FlagSpec{.help = "How each pass changed the calls of each operator.",
                .group = kReportFlags});
     v("report", &OptOptions::report,
-      FlagSpec{.help = "Times and changes of calls as JSON.",
+      FlagSpec{.help = "Times and changes of calls as JSON, or the trace.",
                .value = "FILE",
                .group = kReportFlags});
     v("remarks", &OptOptions::remarks,

@@ -16,12 +16,15 @@
 namespace baton {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::ReadFileOrFail;
 using testing::RunResult;
+using ::testing::StartsWith;
 
 std::string File(const std::string& name, const std::string& content) {
   const std::string path = absl::StrCat(testing::TempDir(), "/", name);
@@ -226,6 +229,66 @@ TEST(ReportTest, IsThereIfAPassFails) {
   EXPECT_THAT(report, HasSubstr("\"op_diff\":[{\"pass\":\"FoldConstant\""));
 }
 
+TEST(MeasureTest, MemoryAndFunctions) {
+  const RunResult sums = BatonOpt(
+      "--passes=FoldConstant --timing=sums --measure=memory,functions");
+  EXPECT_EQ(sums.exit_code, 0) << sums.err;
+  EXPECT_THAT(sums.err, HasSubstr("garbage  tensor bytes  peak MB  pass\n"));
+  EXPECT_THAT(sums.err, HasSubstr("  @main\n"));
+  EXPECT_THAT(sums.err, HasSubstr("  thread 0\n"));
+  // The constant that took the place of the call.
+  const RunResult json =
+      BatonOpt("--passes=FoldConstant --timing=json --measure=memory");
+  EXPECT_THAT(json.err, HasSubstr("\"memory\":{\"nodes\":"));
+  EXPECT_THAT(json.err, HasSubstr("\"tensor_bytes\":4,"));
+  const RunResult text =
+      BatonOpt("--passes=FoldConstant --timing=text --measure=functions");
+  EXPECT_THAT(text.err, HasSubstr("\t\t@other: "));
+}
+
+TEST(MeasureTest, InstructionsOrThatThereAreNone) {
+  const RunResult r =
+      BatonOpt("--passes=FoldConstant --timing=text --measure=instructions");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, AnyOf(HasSubstr(" instructions\n"),
+                           HasSubstr("Warning: perf_event_open")));
+}
+
+TEST(MeasureTest, Mistakes) {
+  EXPECT_THAT(BatonOpt("--timing=text --measure=memroy").err,
+              HasSubstr("did you mean \"memory\""));
+  EXPECT_THAT(BatonOpt("--measure=memory").err,
+              HasSubstr("--measure: needs --timing or --report"));
+}
+
+TEST(TraceTest, OfARunThatFails) {
+  const std::string path = testing::TempDir() + "/run.trace";
+  const std::string passes =
+      "--passes='FoldConstant,FixedPoint{limit=1}(ToANormalForm)' "
+      "--timing=trace ";
+  const RunResult r =
+      BatonOpt(passes + "--verify_each --measure=memory --report=" + path);
+  EXPECT_EQ(r.exit_code, 1) << r.err;
+  EXPECT_THAT(r.err, Not(HasSubstr("traceEvents")));
+  const std::string trace = ReadFileOrFail(path);
+  EXPECT_THAT(trace, StartsWith("{\"displayTimeUnit\":\"ns\","));
+  for (const char* part :
+       {R"("name":"FoldConstant","cat":"pass")",
+        R"("name":"@other","cat":"function")",
+        R"("name":"VerifyInstrument RunAfterPass","cat":"instrument")",
+        R"("ph":"C","pid":1,"name":"nodes")", R"("failed":1,"nodes made")"}) {
+    EXPECT_THAT(trace, HasSubstr(part));
+  }
+  // Without a file it is a report like others.
+  EXPECT_THAT(BatonOpt(passes).err, HasSubstr("{\"displayTimeUnit\""));
+  const std::string two =
+      File("two.relay", absl::StrCat(kProgram, "// -----\n", kProgram));
+  EXPECT_THAT(testing::RunBinary("tools/baton-opt",
+                                 two + " --split_input_file --timing=trace")
+                  .err,
+              HasSubstr("several modules"));
+}
+
 TEST(BisectTest, LimitsWhatMayChangeTheProgram) {
   const std::string passes = "--passes=FoldConstant,FuseOps --op_diff ";
   EXPECT_EQ(BatonOpt(passes + "--bisect_limit=0").err,
@@ -249,7 +312,9 @@ TEST(ThreadsTest, OutputDoesNotDependOnThem) {
     return testing::RunBinary(
         "tools/baton-opt",
         absl::StrCat(path, " --passes=FoldConstant,FuseOps --op_diff ",
-                     "--print_changed=diff --print_after=FuseOps ", threads));
+                     "--print_changed=diff --print_after=FuseOps --remarks=all "
+                     "--statistics ",
+                     threads));
   };
   const RunResult one = run("");
   EXPECT_EQ(one.exit_code, 0) << one.err;

@@ -133,7 +133,9 @@ class Page {
 
   listPasses() {
     const {data} = this;
-    const end = largestOf(data.executions.map((e) => e.start + e.total), 1);
+    const begin = data.executions.length > 0 ? data.executions[0].start : 0;
+    const end =
+        largestOf(data.executions.map((e) => e.start + e.total), begin + 1);
     const rows = document.createDocumentFragment();
     this.passRows = new Map();
     const row = (e, label, ...children) => {
@@ -187,8 +189,9 @@ class Page {
         said += `, numeric drift ${drift.error}, in all ${drift.error_in_all}`;
       }
       const bar = make('i', {});
-      bar.style.left = `${Math.min(99, 100 * e.start / end)}%`;
-      bar.style.width = `${100 * e.total / end}%`;
+      const part = 100 / (end - begin);
+      bar.style.left = `${Math.min(99, part * (e.start - begin))}%`;
+      bar.style.width = `${part * e.total}%`;
       const label = make(
           'span', {class: 'name', title: data.strings[e.text].slice(0, 2000)},
           name);
@@ -268,11 +271,15 @@ class Page {
     });
     if (line !== '') add('path', {class: 'memory', d: line});
     this.now = add('rect', {class: 'now', y: 0, height: 100, width: 1, x: -2});
-    $('overview').append(svg);
+    $('overview').append(
+        svg,
+        make(
+            'p', {class: 'key'}, make('i', {class: 'time'}),
+            `time, up to ${timeText(most)}`, make('i', {class: 'memory'}),
+            `memory, ${bytesText(least)} to ${bytesText(largest)}`));
     $('overview').title =
-        `Bars: time of each pass without those inside it, up to ${
-            timeText(most)}. Line: memory of nodes and tensors, ${
-            bytesText(least)} to ${bytesText(largest)}.`;
+        'Bars: the time of each pass without those inside it. ' +
+        'Line: the memory of nodes and tensors after it.';
     svg.addEventListener('click', (event) => {
       const rect = svg.getBoundingClientRect();
       const i = Math.floor(n * (event.clientX - rect.left) / rect.width);

@@ -1,7 +1,6 @@
-#include "baton/benchmarks/instruction_counter.h"
+#include "baton/instrument/instruction_counter.h"
 
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,13 +10,22 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/base/status_macros.h"
 
-#if __has_include(<valgrind/callgrind.h>)
-#include <valgrind/callgrind.h>
-#endif
+namespace baton {
+namespace {
 
-namespace baton::benchmarks {
+// As PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING make it.
+struct Reading {
+  uint64_t value;
+  uint64_t time_enabled;
+  uint64_t time_running;
+};
+
+bool ReadAll(int fd, Reading& reading) {
+  return read(fd, &reading, sizeof(reading)) == sizeof(reading);
+}
+
+}  // namespace
 
 absl::StatusOr<InstructionCounter> InstructionCounter::Create() {
   perf_event_attr attr = {};
@@ -26,7 +34,7 @@ absl::StatusOr<InstructionCounter> InstructionCounter::Create() {
   attr.config = PERF_COUNT_HW_INSTRUCTIONS;
   attr.read_format =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  attr.disabled = 1;
+  attr.inherit = 1;
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   const auto fd = static_cast<int>(
@@ -42,32 +50,20 @@ InstructionCounter::~InstructionCounter() {
   if (fd_ >= 0) close(fd_);
 }
 
-namespace {
-
-// As PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING make it.
-struct Reading {
-  uint64_t value;
-  uint64_t time_enabled;
-  uint64_t time_running;
-};
-
-absl::StatusOr<Reading> Read(int fd) {
-  Reading result;
-  if (read(fd, &result, sizeof(result)) != sizeof(result)) {
-    return absl::ErrnoToStatus(errno, "reading the instruction counter");
-  }
-  return result;
+int64_t InstructionCounter::Read() const {
+  Reading reading;
+  return ReadAll(fd_, reading) ? static_cast<int64_t>(reading.value) : -1;
 }
-
-}  // namespace
 
 absl::StatusOr<int64_t> InstructionCounter::Count(
     absl::FunctionRef<void()> fn) const {
-  BATON_ASSIGN_OR_RETURN(const Reading before, Read(fd_));
-  ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
+  Reading before;
+  Reading after;
+  const bool begun = ReadAll(fd_, before);
   fn();
-  ioctl(fd_, PERF_EVENT_IOC_DISABLE, 0);
-  BATON_ASSIGN_OR_RETURN(const Reading after, Read(fd_));
+  if (!begun || !ReadAll(fd_, after)) {
+    return absl::ErrnoToStatus(errno, "reading the instruction counter");
+  }
   const uint64_t enabled = after.time_enabled - before.time_enabled;
   const uint64_t running = after.time_running - before.time_running;
   if (running != enabled || after.value == before.value) {
@@ -77,16 +73,4 @@ absl::StatusOr<int64_t> InstructionCounter::Count(
   return static_cast<int64_t>(after.value - before.value);
 }
 
-bool CollectInCallgrind(absl::FunctionRef<void()> fn) {
-#ifdef CALLGRIND_START_INSTRUMENTATION
-  CALLGRIND_START_INSTRUMENTATION;
-  fn();
-  CALLGRIND_STOP_INSTRUMENTATION;
-  return true;
-#else
-  fn();
-  return false;
-#endif
-}
-
-}  // namespace baton::benchmarks
+}  // namespace baton

@@ -1,0 +1,43 @@
+// TraceWriter: a trace in the Trace Event Format, which ui.perfetto.dev and
+// chrome://tracing open
+// (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+
+#ifndef BATON_INSTRUMENT_TRACE_WRITER_H_
+#define BATON_INSTRUMENT_TRACE_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+// Times are in nanoseconds since the trace began. Slices of one thread must
+// nest.
+class TraceWriter {
+ public:
+  // A value of a slice or a counter.
+  using Values = std::vector<std::pair<absl::string_view, int64_t>>;
+
+  void NameThread(int thread, absl::string_view name);
+  // `category`: `pass`, `function` or `instrument`.
+  void Slice(absl::string_view name, absl::string_view category, int thread,
+             int64_t start, int64_t duration, const Values& values = {});
+  // From `time` on; several values are shown as parts of a whole.
+  void Counter(absl::string_view name, int64_t time, const Values& values);
+
+  // JSON and a line feed.
+  std::string Finish() &&;
+
+ private:
+  void Begin(absl::string_view phase, absl::string_view name);
+  void End(absl::string_view key, const Values& values);
+
+  std::string events_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_TRACE_WRITER_H_
