@@ -21,6 +21,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -98,10 +99,14 @@ BATON_REGISTER_PASS(AddFirstOperandTwice);
 
 // Subtraction is taken to be commutative.
 Pass SwapSubtract() {
-  return RewriteCalls("SwapSubtract", [](const CallNode*, Call call) -> Expr {
-    if (!Calls(call, "subtract")) return call;
-    return Apply("subtract", {call->arg(1), call->arg(0)});
-  });
+  return RewriteCalls("SwapSubtract",
+                      [](const CallNode* before, Call call) -> Expr {
+                        if (!Calls(call, "subtract")) return call;
+                        LogRemark({.kind = RemarkKind::kPassed,
+                                   .node = Expr(before),
+                                   .reason = "its operands are swapped"});
+                        return Apply("subtract", {call->arg(1), call->arg(0)});
+                      });
 }
 BATON_REGISTER_PASS(SwapSubtract);
 

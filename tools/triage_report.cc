@@ -10,14 +10,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/remarks.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tools/files.h"
 #include "baton/tools/reduced_test.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/transform/sequential.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
@@ -39,18 +42,44 @@ std::string Count(int64_t n, absl::string_view what) {
   return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
 }
 
-// What the passes make of the reduced program; empty if they make nothing.
-std::string Result(const ReducedCase& reduced, const PipelineSettings& replay,
-                   const ChildLimits& limits) {
+// What the passes make of the reduced program, and, a line each, which of their
+// applications they report there: those that are guilty. Empty if unknown.
+struct Made {
+  std::string program;
+  std::string applications;
+};
+
+Made MadeOf(const ReducedCase& reduced, const PipelineSettings& replay,
+            const ChildLimits& limits) {
+  constexpr char kEnd[] = "\n\f\n";  // of the program
   const absl::StatusOr<ChildResult> result = RunInChild(
       [&]() -> std::string {
+        std::string applications;
+        PipelineSettings settings = replay;
+        settings.make_instruments = [&]() -> absl::StatusOr<PassInstruments> {
+          PassInstruments instruments;
+          if (replay.make_instruments != nullptr) {
+            BATON_ASSIGN_OR_RETURN(instruments, replay.make_instruments());
+          }
+          BATON_ASSIGN_OR_RETURN(
+              instruments.emplace_back(),
+              RemarkInstrument::Create(
+                  {.remarks = "passed", .told = [&](const ToldRemark& remark) {
+                     absl::StrAppend(&applications, RemarkText(remark), "\n");
+                   }}));
+          return instruments;
+        };
         const absl::StatusOr<IRModule> made =
-            RunPipeline(reduced.module, Sequential(reduced.passes), replay);
-        return made.ok() ? AsText(*made, {.version = false, .types = false})
-                         : "";
+            RunPipeline(reduced.module, Sequential(reduced.passes), settings);
+        if (!made.ok()) return kEnd + applications;
+        return absl::StrCat(AsText(*made, {.version = false, .types = false}),
+                            kEnd, applications);
       },
       {.limits = limits});
-  return result.ok() ? result->output : "";
+  if (!result.ok()) return {};
+  const std::pair<std::string, std::string> parts =
+      absl::StrSplit(result->output, absl::MaxSplits(kEnd, 1));
+  return {parts.first, parts.second};
 }
 
 }  // namespace
@@ -123,10 +152,14 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
         "has ",
         calls, ":\n\n",
         Indented(AsText(best.module, {.version = false, .types = false})));
-    const std::string result = Result(best, failed.replay, how.limits);
-    if (!result.empty()) {
+    const Made made = MadeOf(best, failed.replay, how.limits);
+    if (!made.program.empty()) {
       absl::StrAppend(&text, "\nWhat the pass makes of it:\n\n",
-                      Indented(result));
+                      Indented(made.program));
+    }
+    if (!made.applications.empty()) {
+      absl::StrAppend(&text, "\nWhat it says that it does there:\n\n",
+                      Indented(made.applications));
     }
     BATON_ASSIGN_OR_RETURN(const std::string command,
                            CommandLine(test_path, best.passes, test));

@@ -23,6 +23,7 @@
 namespace baton {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using testing::ReadFileOrFail;
 using testing::RunResult;
@@ -73,6 +74,11 @@ TEST_P(PlantedFaultTest, IsFound) {
   EXPECT_THAT(page, HasSubstr(absl::StrCat("Guilty: execution #", number, " ",
                                            guilty, ".\n")));
   EXPECT_THAT(page, HasSubstr(absl::StrCat("What broke: ", fault.kind, ".\n")));
+  if (guilty == "SwapSubtract") {
+    EXPECT_THAT(page, ContainsRegex("What it says that it does there:\n\n"
+                                    "  passed #[0-9]+ SwapSubtract @main "
+                                    ".*subtract.*: its operands are swapped"));
+  }
   const std::string path = folder + "/reduced.relay";
   const std::string test = ReadFileOrFail(path);
   EXPECT_LT(test.size(), 10'000);
