@@ -1,5 +1,6 @@
 #include "baton/relay/ir/text_metadata.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,6 +25,7 @@
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/virtual_device.h"
 
 namespace baton {
 namespace internal {
@@ -129,6 +131,16 @@ class JsonGraph {
       return AddAttrs(static_cast<const AttrsNode*>(node));
     }
     return AddConstant(static_cast<const ConstantNode*>(node));
+  }
+
+  size_t AddDevice(const AttrValue& device) {
+    const size_t i = Add("VirtualDevice");
+    SetNumber(i, device, "device_type_int");
+    SetNumber(i, device, "virtual_device_id");
+    const AttrValue& target = EntryOf(device, "target");
+    Set(i, "target", target.is_none() ? 0 : AddTarget(target));
+    Set(i, "memory_scope", AddValue(EntryOf(device, "memory_scope")));
+    return i;
   }
 
  private:
@@ -276,6 +288,64 @@ class JsonGraph {
     return 0;
   }
 
+  // Targets and their kinds are shared, and so are the keys that a target has
+  // from its kind.
+  size_t AddTarget(const AttrValue& root) {
+    size_t result = 0;
+    size_t user = 0;
+    for (const AttrValue* target = &root;; target = &EntryOf(*target, "host")) {
+      const auto known = std::find_if(
+          targets_.begin(), targets_.end(),
+          [&](const auto& entry) { return *entry.first == *target; });
+      const bool is_known = known != targets_.end();
+      const size_t i = target->is_none() ? 0
+                       : is_known        ? known->second
+                                         : Add("Target");
+      if (user == 0) {
+        result = i;
+      } else {
+        Set(user, "host", i);
+      }
+      if (is_known || target->is_none()) return result;
+      targets_.emplace_back(target, i);
+      const AttrValue& kind = EntryOf(*target, "kind");
+      const size_t kind_node = AddTargetKind(kind);
+      Set(i, "kind", kind_node);
+      Set(i, "tag", AddValue(EntryOf(*target, "tag")));
+      const size_t keys = Add("Array");
+      Set(i, "keys", keys);
+      const AttrList& defaults = *EntryOf(kind, "default_keys").As<AttrList>();
+      for (const AttrValue& key : *EntryOf(*target, "keys").As<AttrList>()) {
+        const auto it = std::find(defaults.begin(), defaults.end(), key);
+        const size_t element =
+            it == defaults.end()
+                ? AddValue(key)
+                : nodes_[kind_node + 2].data[it - defaults.begin()];
+        nodes_[keys].data.push_back(element);
+      }
+      Set(i, "attrs", AddValue(EntryOf(*target, "attrs")));
+      Set(i, "features", AddValue(EntryOf(*target, "features")));
+      user = i;
+    }
+  }
+
+  // Its second node after the kind itself is the list of its keys.
+  size_t AddTargetKind(const AttrValue& kind) {
+    for (const auto& [known, i] : target_kinds_) {
+      if (*known == kind) return i;
+    }
+    const size_t i = Add("TargetKind");
+    target_kinds_.emplace_back(&kind, i);
+    Set(i, "name", AddValue(EntryOf(kind, "name")));
+    SetNumber(i, kind, "default_device_type");
+    Set(i, "default_keys", AddValue(EntryOf(kind, "default_keys")));
+    return i;
+  }
+
+  void SetNumber(size_t i, const AttrValue& map, const char* key) {
+    Set(i, key, absl::StrCat(*EntryOf(map, key).As<int64_t>()));
+  }
+
   static std::string DoubleText(double value) {
     char buffer[40];
     std::snprintf(buffer, sizeof(buffer), "%.17g", value);
@@ -315,7 +385,11 @@ class JsonGraph {
   std::vector<JsonNode> nodes_;
   std::vector<Tensor> tensors_;
   FlatHashMap<const DimExprNode*, size_t> dims_;
+  // The device of constants.
   size_t virtual_device_ = 0;
+  // The values are those of the table that is written.
+  std::vector<std::pair<const AttrValue*, size_t>> targets_;
+  std::vector<std::pair<const AttrValue*, size_t>> target_kinds_;
 };
 
 void AppendAttrs(const std::vector<std::pair<std::string, std::string>>& attrs,
@@ -420,17 +494,39 @@ void AppendTensor(const Tensor& tensor, std::string* out,
 
 }  // namespace
 
+std::pair<size_t, size_t> MetadataTable::Add(absl::string_view name,
+                                             Item item) {
+  size_t kind = 0;
+  while (kind < kinds_.size() && kinds_[kind].first != name) ++kind;
+  if (kind == kinds_.size()) kinds_.emplace_back(std::string(name), 0);
+  kinds_[kind].second.push_back(std::move(item));
+  return {kind, kinds_[kind].second.size() - 1};
+}
+
+void MetadataTable::AppendNumber(std::pair<size_t, size_t> number,
+                                 std::string* out) const {
+  absl::StrAppend(out, "meta[", kinds_[number.first].first, "][", number.second,
+                  "]");
+}
+
 void MetadataTable::AppendRef(const Node* node, std::string* out) {
-  const absl::string_view name = KindOf(node);
   const auto [it, inserted] = numbers_.try_emplace(node);
-  if (inserted) {
-    size_t kind = 0;
-    while (kind < kinds_.size() && kinds_[kind].first != name) ++kind;
-    if (kind == kinds_.size()) kinds_.emplace_back(std::string(name), 0);
-    it->second = {kind, kinds_[kind].second.size()};
-    kinds_[kind].second.push_back(node);
+  if (inserted) it->second = Add(KindOf(node), {node, AttrValue()});
+  AppendNumber(it->second, out);
+}
+
+void MetadataTable::AppendDeviceRef(const AttrValue& device, std::string* out) {
+  uint64_t key = device.Hash();
+  while (true) {
+    const auto [it, inserted] = devices_.try_emplace(key);
+    if (inserted) it->second = Add("VirtualDevice", {nullptr, device});
+    const auto& [kind, number] = it->second;
+    if (inserted || kinds_[kind].second[number].device == device) {
+      AppendNumber(it->second, out);
+      return;
+    }
+    ++key;
   }
-  absl::StrAppend(out, "meta[", name, "][", it->second.second, "]");
 }
 
 void MetadataTable::AppendJson(
@@ -442,8 +538,9 @@ void MetadataTable::AppendJson(
     const size_t list = graph.Add("Array");
     graph.node(root).keys.push_back(kinds_[k].first);
     graph.node(root).data.push_back(list);
-    for (const Node* node : kinds_[k].second) {
-      const size_t element = graph.AddNode(node);
+    for (const Item& item : kinds_[k].second) {
+      const size_t element = item.node == nullptr ? graph.AddDevice(item.device)
+                                                  : graph.AddNode(item.node);
       graph.node(list).data.push_back(element);
     }
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
@@ -34,6 +35,8 @@ class MetadataTable {
   // Appends `meta[KIND][NUMBER]` for `node`: a constant, a symbolic
   // dimension, or attributes.
   void AppendRef(const Node* node, std::string* out);
+  // The same for a device (virtual_device.h). Equal devices have one number.
+  void AppendDeviceRef(const AttrValue& device, std::string* out);
 
   bool empty() const { return kinds_.empty(); }
 
@@ -43,8 +46,20 @@ class MetadataTable {
                   const std::function<void(std::string*)>& flush) const;
 
  private:
-  std::vector<std::pair<std::string, std::vector<const Node*>>> kinds_;
+  // A node, or else a device.
+  struct Item {
+    const Node* node;
+    AttrValue device;
+  };
+  // Numbers `item`, which is of the kind `name`.
+  std::pair<size_t, size_t> Add(absl::string_view name, Item item);
+  void AppendNumber(std::pair<size_t, size_t> number, std::string* out) const;
+
+  std::vector<std::pair<std::string, std::vector<Item>>> kinds_;
+  // By node: its kind and its number.
   FlatHashMap<const Node*, std::pair<size_t, size_t>> numbers_;
+  // By the hash of a device, or the first free number after it.
+  FlatHashMap<uint64_t, std::pair<size_t, size_t>> devices_;
 };
 
 }  // namespace internal

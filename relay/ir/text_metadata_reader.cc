@@ -1,5 +1,6 @@
 #include "baton/relay/ir/text_metadata_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -645,6 +646,8 @@ std::optional<AttrValue> MetadataReader::ConvertDevice(size_t i, int depth) {
     if (!value.has_value()) return std::nullopt;
     map.emplace_back(std::string(name), *std::move(value));
   }
+  std::sort(map.begin(), map.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   return AttrValue(std::move(map));
 }
 
@@ -670,6 +673,12 @@ Dim MakeDim(absl::string_view kind, DType dtype, absl::Span<const Dim> values) {
   };
   const Dim& a = values[0];
   const Dim& b = values[1];
+  if (kind == "tir.Max" || kind == "tir.Min") {
+    // Of two that are not numbers neither is known to be the larger one.
+    if (a == b) return a;
+    if (!a.is_const() || !b.is_const()) return Dim::Any();
+    return (kind == "tir.Max") == (a.value() > b.value()) ? a : b;
+  }
   if (kind == "tir.Div") return make(Op::kFloorDiv, a, b);
   if (kind == "tir.FloorMod" || kind == "tir.Mod") {
     return make(Op::kSub, a, make(Op::kMul, make(Op::kFloorDiv, a, b), b));
@@ -690,7 +699,8 @@ std::optional<Dim> MetadataReader::ConvertDim(size_t root) {
     if (kind == "tir.Cast") {
       names = {"value"};
     } else if (DimOpOf(kind).has_value() || kind == "tir.Div" ||
-               kind == "tir.FloorMod" || kind == "tir.Mod") {
+               kind == "tir.FloorMod" || kind == "tir.Mod" ||
+               kind == "tir.Max" || kind == "tir.Min") {
       names = {"a", "b"};
     } else if (kind == "tir.Call") {
       // A rounded product: `tir.round(n * 2f)`.

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/near_names.h"
 #include "baton/base/tensor.h"
@@ -26,6 +27,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser_impl.h"
+#include "baton/relay/ir/virtual_device.h"
 
 namespace baton {
 namespace internal {
@@ -976,6 +978,11 @@ bool TextParser::ParseParams(PendingFunction* function) {
     if (!ParseParam(function, begin)) return false;
     if (!lexer_.Accept(TokenKind::kComma)) break;
   }
+  if (!function->param_devices.empty()) {
+    function->param_devices.resize(function->params.size());
+    function->attrs = function->attrs.With(kParamVirtualDevices,
+                                           std::move(function->param_devices));
+  }
   return Expect(TokenKind::kCloseParen);
 }
 
@@ -991,8 +998,20 @@ bool TextParser::ParseParam(PendingFunction* function, int64_t list) {
     std::vector<ParsedAttr> attrs;
     if (!ParseAttrList(TokenKind::kCloseCurly, &attrs)) return false;
     if (!Expect(TokenKind::kCloseCurly)) return false;
-    diagnostics_->Warning(SpanFrom(begin),
-                          "attributes of parameters are not kept");
+    bool ignored = attrs.empty();
+    for (ParsedAttr& attr : attrs) {
+      if (attr.key == kVirtualDevice) {
+        function->param_devices.resize(function->params.size() + 1);
+        function->param_devices.back() = std::move(attr.value);
+      } else {
+        ignored = true;
+      }
+    }
+    if (ignored) {
+      diagnostics_->Warning(SpanFrom(begin),
+                            "of the attributes of parameters, only "
+                            "virtual_device is kept");
+    }
   }
   Type type;
   if (lexer_.Accept(TokenKind::kColon)) {

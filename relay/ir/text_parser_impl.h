@@ -103,6 +103,8 @@ class TextParser final : public FunctionTextReader {
     std::vector<TypeVar> type_params;
     Type result_type;
     DictAttrs attrs;
+    // Empty, or with an item for each parameter.
+    AttrList param_devices;
   };
   struct PendingMatch {
     std::vector<Pattern> patterns;

@@ -605,6 +605,19 @@ TEST(TextParserTest, ConversionsOfDimensionsInTheMetadata) {
              {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "5"}},
              {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "4"}})")),
       "Tensor[((n - ((n // 4) * 4)), 3), float32]");
+  const auto larger = [&](absl::string_view kind, absl::string_view other) {
+    return dim_of(absl::StrCat(
+        R"({"type_key": ")", kind,
+        R"(", "attrs": {"a": "6", "b": ")", other, R"(", "dtype": "int32"}},
+           {"type_key": "runtime.String", "repr_str": "n"},
+           {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "4"}},
+           {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "7"}},
+           {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "5"}})"));
+  };
+  EXPECT_EQ(larger("tir.Max", "7"), "Tensor[(7, 3), float32]");
+  EXPECT_EQ(larger("tir.Min", "7"), "Tensor[(4, 3), float32]");
+  EXPECT_EQ(larger("tir.Max", "6"), "Tensor[(4, 3), float32]");
+  EXPECT_EQ(larger("tir.Max", "8"), "Tensor[(?, 3), float32]");
   EXPECT_THAT(dim_of(R"({"type_key": "tir.Load", "attrs": {}})"),
               HasSubstr("unknown kind `tir.Load`"));
   EXPECT_THAT(

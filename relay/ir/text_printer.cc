@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
@@ -32,6 +33,7 @@
 #include "baton/relay/ir/text_metadata.h"
 #include "baton/relay/ir/text_numbers.h"
 #include "baton/relay/ir/text_unique_names.h"
+#include "baton/relay/ir/virtual_device.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton {
@@ -392,9 +394,14 @@ class Printer final : public FunctionTextWriter {
     return texts_.size() - 1;
   }
   // Declares a bound variable and appends `%x: type`.
-  void AppendBinder(const VarNode* var, std::string* out);
+  void AppendBinder(const VarNode* var, std::string* out) {
+    AppendBinder(var, nullptr, out);
+  }
+  // `device`: where the variable is, if that is written.
+  void AppendBinder(const VarNode* var, const AttrValue* device,
+                    std::string* out);
   void AppendDeclaration(const VarNode* var, absl::string_view name,
-                         std::string* out);
+                         const AttrValue* device, std::string* out);
   bool HasOneUser(const ExprNode* node);
   void CountUsers();
 
@@ -902,7 +909,7 @@ void Printer::SettleEntry(size_t index) {
     case Entry::kFreeVar:
       out_->append("free_var ");
       AppendDeclaration(static_cast<const VarNode*>(entry.node),
-                        names_[entry.number], out_);
+                        names_[entry.number], /*device=*/nullptr, out_);
       EndStatement();
       entry.kind = Entry::kVar;
       return;
@@ -1318,6 +1325,8 @@ void Printer::AppendAttrValue(const AttrValue& value, std::string* out) {
       AppendAttrValue((*list)[i], out);
     }
     out->push_back(']');
+  } else if (IsVirtualDevice(value)) {
+    metadata_.AppendDeviceRef(value, out);
   } else if (const AttrMap* map = value.As<AttrMap>()) {
     out->push_back('{');
     for (size_t i = 0; i < map->size(); ++i) {
@@ -1393,19 +1402,37 @@ void Printer::AppendFunctionHead(const FunctionNode* function,
                                  std::string* out) {
   AppendTypeParams(function->type_params(), out);
   out->push_back('(');
+  const DictAttrs& attrs = function->attrs();
+  const AttrValue* devices = attrs.Find(kParamVirtualDevices);
+  const AttrList* device_of =
+      devices == nullptr ? nullptr : devices->As<AttrList>();
+  if (device_of != nullptr && device_of->size() != function->params().size()) {
+    device_of = nullptr;
+  }
   bool first = true;
-  for (const Var& param : function->params()) {
+  for (size_t i = 0; i < function->params().size(); ++i) {
     if (!first) out->append(", ");
     first = false;
-    AppendBinder(param.get(), out);
+    AppendBinder(function->params()[i].get(),
+                 device_of == nullptr ? nullptr : &(*device_of)[i], out);
   }
-  for (const auto& [key, value] : function->attrs().entries()) {
+  const auto append = [&](absl::string_view key, const AttrValue& value) {
     if (!first) out->append(", ");
     first = false;
-    out->append(key);
-    out->push_back('=');
+    absl::StrAppend(out, key, "=");
     AppendAttrValue(value, out);
+  };
+  // The device comes last.
+  const AttrValue* device = nullptr;
+  for (const auto& [key, value] : attrs.entries()) {
+    if (device_of != nullptr && &value == devices) continue;
+    if (key == kVirtualDevice && IsVirtualDevice(value)) {
+      device = &value;
+    } else {
+      append(key, value);
+    }
   }
+  if (device != nullptr) append(kVirtualDevice, *device);
   out->append(") ");
   if (function->result_type().defined()) {
     out->append("-> ");
@@ -1463,14 +1490,15 @@ size_t Printer::UniqueName(const std::string& name) {
   return names_.Finish();
 }
 
-void Printer::AppendBinder(const VarNode* var, std::string* out) {
+void Printer::AppendBinder(const VarNode* var, const AttrValue* device,
+                           std::string* out) {
   if (var == nullptr) {
     out->append("(nullptr)");
     return;
   }
   // A variable that only its binder holds is not used.
   if (var->unique()) {
-    AppendDeclaration(var, names_[UniqueName(var->name())], out);
+    AppendDeclaration(var, names_[UniqueName(var->name())], device, out);
     return;
   }
   const auto [index, is_new] = entry_of_.TryEmplace(var);
@@ -1486,13 +1514,18 @@ void Printer::AppendBinder(const VarNode* var, std::string* out) {
   entry.kind = Entry::kVar;
   entry.node = var;
   entry.number = UniqueName(var->name());
-  AppendDeclaration(var, names_[entry.number], out);
+  AppendDeclaration(var, names_[entry.number], device, out);
   entries_.push_back(entry);
 }
 
 void Printer::AppendDeclaration(const VarNode* var, absl::string_view name,
-                                std::string* out) {
+                                const AttrValue* device, std::string* out) {
   out->append(name.data(), name.size());
+  if (device != nullptr && !device->is_none()) {
+    absl::StrAppend(out, " {", kVirtualDevice, "=");
+    AppendAttrValue(*device, out);
+    out->push_back('}');
+  }
   if (var->annotation().defined()) {
     out->append(": ");
     AppendTypeText(var->annotation(), out);

@@ -50,7 +50,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"relay.backend.use_meta_schedule_dispatch", 0, kUnread},
     {"relay.collage.byoc_max_depth", 0, kUnread},
     {"relay.collage.tvm_max_depth", 0, kUnread},
-    {"relay.fallback_device_type", 0, kUnread},
     {"tir.contrib.ethos-u.copy_compute_reordering_max_copy_movements", 0,
      kUnread},
     {"tir.lwp_max_depth", 0, kUnread},

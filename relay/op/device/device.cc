@@ -18,6 +18,7 @@
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
+#include "baton/relay/op/device/device_placement.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
@@ -122,6 +123,9 @@ BATON_REGISTER_OP("memory.alloc_storage")
                 {"alignment", "Bytes."}})
     .TakesAttrs<AllocStorageAttrs>()
     .TypeRelation(AllocStorageRel)
+    .Set(DevicePlacements(),
+         DevicePlacement{.host_args = {0, 1, 2},
+                         .result = DevicePlacement::Result::kAttribute})
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(NonComputationalOps(), true);
 
@@ -132,6 +136,7 @@ BATON_REGISTER_OP("memory.alloc_tensor")
                 {"shape", "The shape of the tensor."}})
     .TakesAttrs<AllocTensorAttrs>()
     .TypeRelation(AllocTensorRel)
+    .Set(DevicePlacements(), DevicePlacement{.host_args = {1, 2}})
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(NonComputationalOps(), true);
 
@@ -185,6 +190,8 @@ BATON_REGISTER_OP("vm.shape_of")
     .Arguments({{"tensor", "The input."}})
     .TakesAttrs<ShapeOfAttrs>()
     .TypeRelation(VmShapeOfRel)
+    .Set(DevicePlacements(),
+         DevicePlacement{.result = DevicePlacement::Result::kHost})
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(NonComputationalOps(), true)
     .Set(ShapeQueries(), ShapeQuery::kShape)
@@ -195,6 +202,7 @@ BATON_REGISTER_OP("vm.reshape_tensor")
     .Arguments({{"data", "The input."}, {"shape", "The shape wanted."}})
     .TakesAttrs<ReshapeTensorAttrs>()
     .TypeRelation(VmReshapeTensorRel)
+    .Set(DevicePlacements(), DevicePlacement{.host_args = {1}})
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(NonComputationalOps(), true)
     .Set(Kernels(), ComputeVmReshape);

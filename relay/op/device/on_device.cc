@@ -23,14 +23,29 @@ const Expr& IgnoringOnDevice(const Expr& expr) {
   return call == nullptr ? expr : call->arg(0);
 }
 
+bool IsNormalOnDevice(const CallNode* on_device) {
+  const auto* attrs = on_device->attrs_as<OnDeviceAttrs>();
+  return attrs != nullptr && attrs->constrain_body && !attrs->constrain_result;
+}
+
+bool IsFixedOnDevice(const CallNode* on_device) {
+  const auto* attrs = on_device->attrs_as<OnDeviceAttrs>();
+  return attrs != nullptr && attrs->constrain_body && attrs->constrain_result;
+}
+
 Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
-  const auto* outer = on_device->attrs_as<OnDeviceAttrs>();
+  return OnDevice(expr, on_device->attrs());
+}
+
+Expr OnDevice(const Expr& expr, const Attrs& given) {
+  const auto* outer = given.As<OnDeviceAttrs>();
   if (outer == nullptr ||
       (!outer->constrain_result && !outer->constrain_body)) {
     return expr;
   }
   switch (ExprKindOf(expr)) {
     case ExprKind::kOp:
+    case ExprKind::kConstructor:
     case ExprKind::kGlobalVar:
     case ExprKind::kVar:
     case ExprKind::kFunction:
@@ -45,22 +60,20 @@ Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
     case ExprKind::kRefRead:
     case ExprKind::kRefWrite:
     case ExprKind::kMatch:
-    case ExprKind::kConstructor:
       break;
   }
-  OnDeviceAttrs attrs = *outer;
   const CallNode* call = AsOnDevice(expr);
   const auto* inner =
       call == nullptr ? nullptr : call->attrs_as<OnDeviceAttrs>();
-  if (inner != nullptr) {
-    // The annotation between the two has no effect.
-    if (!outer->constrain_result && !inner->constrain_body) {
-      return call->arg(0);
-    }
-    attrs.constrain_body = inner->constrain_body;
+  if (inner == nullptr) {
+    return Call(OnDeviceOp(), {expr}, given, {}, expr->type(), expr->span());
   }
-  return Call(on_device->op(), {inner != nullptr ? call->arg(0) : expr},
-              Attrs::Make(std::move(attrs)), {}, {}, expr->span());
+  // The annotation between the two has no effect.
+  if (!outer->constrain_result && !inner->constrain_body) return call->arg(0);
+  OnDeviceAttrs attrs = *outer;
+  attrs.constrain_body = inner->constrain_body;
+  return Call(OnDeviceOp(), {call->arg(0)}, Attrs::Make(std::move(attrs)), {},
+              expr->type(), expr->span());
 }
 
 }  // namespace baton::relay

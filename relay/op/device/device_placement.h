@@ -1,0 +1,27 @@
+// Which arguments of an operator are on the host.
+
+#ifndef BATON_RELAY_OP_DEVICE_DEVICE_PLACEMENT_H_
+#define BATON_RELAY_OP_DEVICE_DEVICE_PLACEMENT_H_
+
+#include <vector>
+
+#include "baton/ir/op.h"
+
+namespace baton::relay {
+
+// The arguments and the result of most operators are on one device, which may
+// be any. Operators with an entry compute with shapes, which the host knows.
+struct DevicePlacement {
+  enum class Result {
+    kWithArguments,  // on the device of the other arguments
+    kHost,
+    kAttribute,  // where the attribute virtual_device says
+  };
+  std::vector<int> host_args;
+  Result result = Result::kWithArguments;
+};
+OpAttrMap<DevicePlacement>& DevicePlacements();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_OP_DEVICE_DEVICE_PLACEMENT_H_
