@@ -82,12 +82,14 @@ void PassLog::Append(PassLog other) {
 void LogRemark(Remark remark) {
   const auto bit = static_cast<uint8_t>(remark.kind);
   LogListener* last = nullptr;  // of those that want it
-  const auto tell = [](LogListener& listener, Remark told) {
-    told.pass = *listener.pass;
-    told.execution = listener.execution;
+  const auto tell = [](LogListener& listener, auto&& told) {
     std::vector<Remark>& remarks = listener.log->remarks;
-    if (remarks.capacity() == 0) remarks.reserve(64);
-    remarks.push_back(std::move(told));
+    if (remarks.size() == remarks.capacity()) {
+      remarks.reserve(4 * remarks.size() + 64);
+    }
+    remarks.push_back(std::forward<decltype(told)>(told));
+    remarks.back().pass = *listener.pass;
+    remarks.back().execution = listener.execution;
   };
   for (LogListener* l = internal::log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & bit) == 0) continue;
@@ -116,8 +118,21 @@ static void AddOriginToLogs(const ExprNode* made, const ExprNode* from,
   }
 }
 
+// The same where one listens, and holds nothing: the usual case.
+static void AddOriginToLog(const ExprNode* made, const ExprNode* from,
+                           bool is_first) {
+  const LogListener& listener = *log_listeners;
+  listener.log->origins.Add(listener.execution, Origin(made, from, is_first));
+}
+
 void ListenersChanged() {
-  origin_sink = AnyWants(LogListener::kOrigins) ? &AddOriginToLogs : nullptr;
+  if (!AnyWants(LogListener::kOrigins)) {
+    origin_sink = nullptr;
+  } else if (log_listeners->next == nullptr && !log_listeners->holds) {
+    origin_sink = &AddOriginToLog;
+  } else {
+    origin_sink = &AddOriginToLogs;
+  }
 }
 
 ForkedLogs::ForkedLogs(const LogListener* listeners) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/instrument/history.h"
+#include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/provenance.h"
@@ -28,6 +29,7 @@
 #include "baton/testing/random_program.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -149,6 +151,37 @@ TEST(ProvenanceLawTest, NodesOfConformanceCasesComeFromPlaces) {
   }
   EXPECT_THAT(survey.unexplained, IsEmpty());
   EXPECT_GT(survey.made, 1000);
+}
+
+// One thread keeps origins as pointers, whose nodes may die; several hold the
+// nodes.
+TEST(ProvenanceLawTest, ThreadsMakeNoDifference) {
+  const SilentStderr silent;
+  IRModule module;
+  for (uint32_t seed = 0; seed < 24; ++seed) {
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const IRModule program,
+        RandomProgram(seed, {.size = 60, .networks = seed % 2 == 0}));
+    module.Set(absl::StrCat("f", seed), program.Find("main"));
+  }
+  for (const char* passes : {"O3", "ToANormalForm,FoldConstant,O2"}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, ParsePipeline(passes));
+    const auto record = [&](int64_t threads) {
+      const auto recorder = std::make_shared<HistoryRecorder>(
+          HistoryOptions{.clock = [] { return int64_t{0}; }});
+      const PassContext context({.opt_level = 3,
+                                 .config = {{ThreadsConfig().name(), threads}},
+                                 .instruments = {recorder}});
+      EXPECT_THAT(context.Run([&] { return pass(module); }), IsOk());
+      const auto bytes = WriteHistory(recorder->history());
+      EXPECT_THAT(bytes, IsOk());
+      return bytes.ok() ? bytes->ToString() : "";
+    };
+    const std::string one = record(1);
+    EXPECT_GT(one.size(), 10'000);
+    EXPECT_TRUE(record(2) == one) << passes;
+    EXPECT_TRUE(record(16) == one) << passes;
+  }
 }
 
 // A pass that makes a program anew, by no rewriter.

@@ -263,13 +263,16 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
     const Match* match =
         machine_.Run(matcher(candidate.rule), node, /*uses=*/nullptr);
     if (match == nullptr) continue;
-    if (options_.on_decline && rule(candidate.rule).exclusive) return true;
+    // Rules in turn tell only of what a sweep meets.
+    const bool tells =
+        options_.on_decline && rules_.order() != RuleOrder::kInTurn;
+    if (tells && rule(candidate.rule).exclusive) return true;
     const absl::StatusOr<Expr> replacement =
         rule(candidate.rule).replace(*match);
     if (!replacement.ok()) return true;
     if (replacement->defined() && replacement->get() != node) return true;
     // To be told in order.
-    if (options_.on_decline && !match->declined().empty()) return true;
+    if (tells && !match->declined().empty()) return true;
   }
   return false;
 }

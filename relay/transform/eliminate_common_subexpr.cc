@@ -353,7 +353,7 @@ absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
     // Who wants remarks wants to know of every node that is left out.
     const bool tells =
         WantsRemarks(RemarkKind::kMissed) &&
-        (options.fskip != nullptr ||
+        (static_cast<bool>(options.fskip) ||
          AnyInnerNode(expr, [](const ExprNode* node) {
            return node->kind() == ExprKind::kCall &&
                   IsStateful(static_cast<const CallNode*>(node)->op());

@@ -194,12 +194,13 @@ class OperatorFuser {
         remark.reason =
             "an operator of its pattern is not fused with what its uses meet "
             "in";
-        remark.args = {{"pattern", PatternName(PatternOf(*call))},
-                       {"largest use", PatternName(refusal.pattern)}};
+        remark.args.reserve(2);
+        remark.args.emplace_back("pattern", PatternName(PatternOf(*call)));
+        remark.args.emplace_back("largest use", PatternName(refusal.pattern));
         break;
       case Reason::kEnd:
         remark.reason = "the group that its uses meet in has a larger pattern";
-        remark.args = {{"pattern", PatternName(refusal.pattern)}};
+        remark.args.emplace_back("pattern", PatternName(refusal.pattern));
         break;
       case Reason::kBetween:
         remark.reason =
@@ -250,16 +251,20 @@ class OperatorFuser {
     kFused.Add(size);
     if (!WantsRemarks(RemarkKind::kPassed)) return;
     std::string members;
+    members.reserve(64);
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
       const auto* call = graph_.As<CallNode>(i);
       if (call == nullptr || call->op_node() == nullptr) continue;
       absl::StrAppend(&members, members.empty() ? "" : " ",
                       call->op_node()->name());
     }
-    LogRemark({.kind = RemarkKind::kPassed,
-               .node = Expr(graph_.node(group)),
-               .reason = "fused into one function",
-               .args = {{"nodes", size}, {"operators", members}}});
+    Remark remark{.kind = RemarkKind::kPassed,
+                  .node = Expr(graph_.node(group)),
+                  .reason = "fused into one function"};
+    remark.args.reserve(2);
+    remark.args.emplace_back("nodes", size);
+    remark.args.emplace_back("operators", std::move(members));
+    LogRemark(std::move(remark));
   }
 
   // Whether there is anything to put into functions: a call of an operator, or

@@ -40,10 +40,11 @@ void ListenToRules(RewriteOptions& options) {
                               const Expr& after) {
     kApplied.Add(1);
     if (!WantsRemarks(RemarkKind::kPassed)) return;
-    LogRemark({.kind = RemarkKind::kPassed,
-               .node = before,
-               .reason = absl::StrCat("rule ", rule.name, " applied"),
-               .nodes = {{"result", after}}});
+    Remark remark{.kind = RemarkKind::kPassed,
+                  .node = before,
+                  .reason = absl::StrCat("rule ", rule.name, " applied")};
+    remark.nodes.emplace_back("result", after);
+    LogRemark(std::move(remark));
   };
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   options.on_decline = [](const RewriteRule& rule, const Expr& at,
