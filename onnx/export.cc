@@ -38,6 +38,10 @@ namespace {
 // Branches inside of branches beyond which a module is refused.
 constexpr int kMaxDepth = 50;
 
+// Tensors in tuples of tuples, all together, beyond which a module is refused:
+// a few tuples of each other hold very many.
+constexpr int kMaxNested = 1 << 22;
+
 // Which of the forms that ONNX does not have there are.
 struct Forms {
   bool has_function = false;
@@ -120,11 +124,11 @@ std::string NameIn(const Function& main, absl::string_view attribute, size_t i,
 }
 
 // How many tensors a value of a type is: a tuple of tuples is what its tensors
-// are, one after the other.
+// are, one after the other. Does not count on beyond the limit.
 int NumTensors(const Type& type) {
   int result = 0;
   std::vector<const Type*> work = {&type};
-  while (!work.empty()) {
+  while (!work.empty() && result < kMaxNested) {
     const Type* next = work.back();
     work.pop_back();
     if (const auto* tuple = next->As<TupleTypeNode>()) {
@@ -136,11 +140,17 @@ int NumTensors(const Type& type) {
   return result;
 }
 
+bool HasTuple(const TupleTypeNode& tuple) {
+  return std::any_of(
+      tuple.fields().begin(), tuple.fields().end(),
+      [](const Type& field) { return field.Is<TupleTypeNode>(); });
+}
+
 // Their types, in order.
 std::vector<Type> TensorTypes(const Type& type) {
   std::vector<Type> result;
   std::vector<const Type*> work = {&type};
-  while (!work.empty()) {
+  while (!work.empty() && result.size() < kMaxNested) {
     const Type* next = work.back();
     work.pop_back();
     if (const auto* tuple = next->As<TupleTypeNode>()) {
@@ -192,8 +202,10 @@ class Exporter {
   Diagnostics diagnostics_;
   FlatHashMap<const ExprNode*, Values> values_;
   FlatHashMap<const ExprNode*, Expr> bound_;
-  // Whether the fields are tensors, of tuples of which a field was taken.
-  FlatHashMap<const TupleTypeNode*, bool> is_flat_;
+  // The places of the fields among the values, and their number; empty if all
+  // fields are tensors. Of tuples of which a field was taken.
+  FlatHashMap<const TupleTypeNode*, std::vector<int>> field_begins_;
+  int num_nested_ = 0;
   int depth_ = 0;
 };
 
@@ -205,19 +217,22 @@ Values Exporter::Unknown(const Expr& expr) const {
 Values Exporter::FieldOf(const Expr& tuple, int index) {
   const Values& values = ValuesOf(tuple);
   const TupleTypeNode* type = tuple->tuple_type();
+  if (type == nullptr || index >= static_cast<int>(type->fields().size())) {
+    return {kNoValue};
+  }
+  const auto [entry, is_new] = field_begins_.try_emplace(type);
+  std::vector<int>& begins = entry->second;
+  if (is_new && HasTuple(*type)) {
+    begins = {0};
+    for (const Type& field : type->fields()) {
+      begins.push_back(std::min(begins.back() + NumTensors(field), kMaxNested));
+    }
+  }
   size_t begin = static_cast<size_t>(index);
   size_t count = 1;
-  if (type == nullptr || begin >= type->fields().size()) return {kNoValue};
-  const auto [is_flat, is_new] = is_flat_.try_emplace(type, true);
-  if (is_new) {
-    is_flat->second = std::none_of(
-        type->fields().begin(), type->fields().end(),
-        [](const Type& field) { return field.Is<TupleTypeNode>(); });
-  }
-  if (!is_flat->second) {
-    begin = 0;
-    for (int i = 0; i < index; ++i) begin += NumTensors(type->fields()[i]);
-    count = static_cast<size_t>(NumTensors(type->fields()[index]));
+  if (!begins.empty()) {
+    count = static_cast<size_t>(begins[index + 1] - begins[index]);
+    begin = static_cast<size_t>(begins[index]);
   }
   if (begin + count > values.size()) return {kNoValue};
   return Values(values.begin() + begin, values.begin() + begin + count);
@@ -355,15 +370,26 @@ void Exporter::ExportNode(const Expr& expr) {
           graph_.AddConstant(expr.As<ConstantNode>()->value(), expr->span())};
       break;
     case ExprKind::kTuple:
+      if (HasTuple(*expr->tuple_type())) {
+        num_nested_ =
+            std::min(num_nested_ + NumTensors(expr->type()), kMaxNested);
+        if (num_nested_ == kMaxNested) {
+          Fail(expr, "tuples of so many tensors have no form in ONNX");
+          values_[expr.get()] = {kNoValue};
+          return;
+        }
+      }
       for (const Expr& field : expr.As<TupleNode>()->fields()) {
         const Values& values = ValuesOf(field);
         result.insert(result.end(), values.begin(), values.end());
       }
-      break;
+      values_[expr.get()] = std::move(result);  // none of an empty tuple
+      return;
     case ExprKind::kTupleGetItem: {
       const auto* item = expr.As<TupleGetItemNode>();
       result = FieldOf(item->tuple(), item->index());
-      break;
+      values_[expr.get()] = std::move(result);
+      return;
     }
     case ExprKind::kCall:
       result = ExportCall(expr, *expr.As<CallNode>());

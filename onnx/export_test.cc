@@ -1,5 +1,7 @@
 #include "baton/onnx/export.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/onnx/graph.h"
@@ -18,6 +21,9 @@
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"  // IWYU pragma: keep
 #include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -123,6 +129,105 @@ TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   EXPECT_EQ(plus.name(), "plus");
   EXPECT_THAT(plus.output(), ElementsAre("p"));
   EXPECT_EQ(graph.node(0).name().substr(0, 5), "plus/");
+}
+
+// What is written, and read again, gives the results of the module.
+void ExpectSameResults(const IRModule& module) {
+  const absl::StatusOr<onnx::OnnxModel> model =
+      ExportOnnx(module, {.opset = 17});
+  ASSERT_THAT(model, IsOk());
+  const auto bytes = std::make_shared<const std::string>(model->ToString());
+  const absl::StatusOr<IRModule> again = ImportOnnx(*bytes, bytes);
+  ASSERT_THAT(again, IsOk());
+  const auto args = RandomInputs(module.Find<Function>("main"), 1);
+  ASSERT_THAT(args, IsOk());
+  const auto want = EvaluateFunction(module, "main", *args);
+  ASSERT_THAT(want, IsOk());
+  const auto got = EvaluateFunction(*again, "main", *args);
+  ASSERT_THAT(got, IsOk());
+  std::vector<Tensor> wanted;
+  std::vector<const baton::Value*> work = {&*want};
+  while (!work.empty()) {
+    const baton::Value* next = work.back();
+    work.pop_back();
+    if (next->is_tensor()) {
+      wanted.push_back(next->tensor());
+      continue;
+    }
+    for (size_t i = next->fields().size(); i-- > 0;) {
+      work.push_back(&next->fields()[i]);
+    }
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Tensor& tensor =
+        got->is_tensor() ? got->tensor() : got->fields()[i].tensor();
+    ASSERT_EQ(tensor.shape(), wanted[i].shape());
+    ASSERT_EQ(tensor.dtype(), wanted[i].dtype());
+    for (int64_t k = 0; k < tensor.num_elements(); ++k) {
+      EXPECT_NEAR(tensor.AtAsDouble(k), wanted[i].AtAsDouble(k), 1e-5);
+    }
+  }
+}
+
+TEST(ExportOnnxTest, WhatIsResizedGivesTheSameResults) {
+  for (const char* call : {
+           "nn.upsampling(%x, scale_h=2f, scale_w=3f)",
+           "nn.upsampling(%x, scale_h=1.5f, scale_w=2f, method=\"bilinear\")",
+           "nn.upsampling(%x, scale_h=2f, scale_w=2f, layout=\"NHWC\","
+           " method=\"bilinear\", align_corners=True)",
+           "image.resize2d(%x, size=[3, 7], roi=[0f, 0f, 0f, 0f])",
+           "nn.adaptive_avg_pool2d(%x, output_size=[2, 1])",
+       }) {
+    SCOPED_TRACE(call);
+    ExpectSameResults(Main(
+        absl::StrCat("(%x: Tensor[(1, 2, 4, 4), float32]) { ", call, " }")));
+  }
+  for (const char* call : {
+           "nn.upsampling3d(%x, scale_d=2f, scale_h=2f, scale_w=1f,"
+           " method=\"trilinear\")",
+           "image.resize3d(%x, size=[3, 2, 5], roi=[0f, 0f, 0f, 0f, 0f, 0f])",
+           "nn.adaptive_avg_pool3d(%x, output_size=[1, 1, 1])",
+           "nn.adaptive_max_pool3d(%x, output_size=[2, 1, 2])",
+       }) {
+    SCOPED_TRACE(call);
+    ExpectSameResults(Main(
+        absl::StrCat("(%x: Tensor[(1, 2, 4, 4, 4), float32]) { ", call, " }")));
+  }
+  for (const char* call : {
+           "image.resize1d(%x, size=[7], roi=[0f, 0f])",
+           "nn.adaptive_avg_pool1d(%x, output_size=[2])",
+       }) {
+    SCOPED_TRACE(call);
+    ExpectSameResults(
+        Main(absl::StrCat("(%x: Tensor[(1, 2, 4), float32]) { ", call, " }")));
+  }
+  EXPECT_THAT(ExportOnnx(Main("(%x: Tensor[(1, 2, 4, 4), float32]) {"
+                              " nn.upsampling(%x, scale_h=1.5f, scale_w=2f) }"))
+                  .status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "integers"));
+}
+
+TEST(ExportOnnxTest, DifferentElementsArePaddedAgain) {
+  for (const char* attrs :
+       {"sorted=False, return_counts=True", "sorted=True"}) {
+    SCOPED_TRACE(attrs);
+    ExpectSameResults(Main(
+        absl::StrCat("(%x: Tensor[(5), int64]) { %0 = cast(greater(cast(%x,"
+                     " dtype=\"float32\"), 0f), dtype=\"int64\");"
+                     " %1 = unique(%0, ",
+                     attrs, "); (%1.2, %1.3, %1.1) }")));
+  }
+}
+
+TEST(ExportOnnxTest, TuplesInTuplesAreTheirTensors) {
+  const IRModule module = Main(
+      "(%x: Tensor[(2), float32]) {"
+      " %0 = (nn.relu(%x), ());"
+      " %1 = (%0, (exp(%x), (tanh(%x), %0)), sigmoid(%x));"
+      " %2 = %1.1; %3 = %2.1; %4 = %3.1;"
+      " ((%3.0, %4.0), add(%1.2, %2.0)) }");
+  EXPECT_EQ(Exported(module).graph().output_size(), 3);
+  ExpectSameResults(module);
 }
 
 TEST(ExportOnnxTest, LetsAreSharing) {

@@ -596,46 +596,6 @@ absl::StatusOr<Values> SpaceToDepth(CallExport& call) {
   return Values{x};
 }
 
-absl::StatusOr<Values> Resize2D(CallExport& call) {
-  const auto& attrs = call.attrs<relay::Resize2DAttrs>();
-  BATON_ASSIGN_OR_RETURN(const Ints size, KnownDims(attrs.size, "the size"));
-  BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, "NCHW"));
-  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
-  if (attrs.cubic_exclude != 0 || size.size() != 2) {
-    return absl::UnimplementedError("with these attributes");
-  }
-  const std::string& mode = attrs.coordinate_transformation_mode;
-  if (mode != "half_pixel" && mode != "align_corners" && mode != "asymmetric") {
-    return absl::UnimplementedError(absl::StrCat("the mode ", mode));
-  }
-  NodeAttributes attributes;
-  attributes.String("coordinate_transformation_mode", mode);
-  if (attrs.method == "nearest_neighbor") {
-    // The reference rounds down a little above, which ONNX does not.
-    if (attrs.rounding_method != "round_prefer_ceil" &&
-        attrs.rounding_method != "round_prefer_floor") {
-      return absl::UnimplementedError(
-          absl::StrCat("rounding by ", attrs.rounding_method));
-    }
-    attributes.String("mode", "nearest");
-    attributes.String("nearest_mode", attrs.rounding_method);
-  } else {
-    attributes.String("mode", attrs.method);
-    if (attrs.method == "cubic") {
-      attributes.Float("cubic_coeff_a", attrs.cubic_alpha);
-    }
-  }
-  BATON_ASSIGN_OR_RETURN(ValueId x,
-                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
-  x = call.Node(
-      "Resize",
-      {x, kNoValue, kNoValue,
-       call.Ints({shape[order[0]], shape[order[1]], size[0], size[1]})},
-      std::move(attributes));
-  BATON_ASSIGN_OR_RETURN(x, InLayout(call, x, "NCHW", attrs.layout));
-  return Values{call.Cast(x, call.ElementType(0), call.ResultType()->dtype())};
-}
-
 absl::StatusOr<Values> GridSample(CallExport& call) {
   const auto& attrs = call.attrs<relay::GridSampleAttrs>();
   BATON_RETURN_IF_ERROR(call.Needs(16));
@@ -721,7 +681,6 @@ BATON_EXTEND_OP("nn.mirror_pad").Set(OnnxExporters(), MirrorPad);
 BATON_EXTEND_OP("nn.batch_flatten").Set(OnnxExporters(), BatchFlatten);
 BATON_EXTEND_OP("nn.depth_to_space").Set(OnnxExporters(), DepthToSpace);
 BATON_EXTEND_OP("nn.space_to_depth").Set(OnnxExporters(), SpaceToDepth);
-BATON_EXTEND_OP("image.resize2d").Set(OnnxExporters(), Resize2D);
 BATON_EXTEND_OP("image.grid_sample").Set(OnnxExporters(), GridSample);
 
 }  // namespace

@@ -98,9 +98,9 @@ BATON_REGISTER_PIPELINE(
            "operands can be computed."},
           {"SimplifyInference",
            "Normalizations become scales and shifts; dropout goes."},
-          {"FoldConstant",
+          {"FoldConstant{max_elements=134217728,max_growth=268435456}",
            "Computes the shape arithmetic that is left, and weights that are "
-           "computed from others."},
+           "computed from others or filled with one value."},
           {"FoldExplicitPadding",
            "An exporter writes a Pad before a convolution that could pad."},
           {"CanonicalizeOps",
