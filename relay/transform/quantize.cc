@@ -23,6 +23,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/transform/function_pass.h"
+#include "baton/relay/transform/kl_threshold.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
@@ -387,8 +388,9 @@ absl::StatusOr<Pass> CreateQuantizeCalibrate(QuantizeCalibrateOptions options) {
         absl::StrCat(option, ": expected ", expected, ", got ", value));
   };
   if (options.mode != "global_scale" && options.mode != "max" &&
-      options.mode != "percentile") {
-    return refused("mode", options.mode, "global_scale, max or percentile");
+      options.mode != "percentile" && options.mode != "kl_divergence") {
+    return refused("mode", options.mode,
+                   "global_scale, max, percentile or kl_divergence");
   }
   if (options.weight_scale != "max" && options.weight_scale != "power2") {
     return refused("weight_scale", options.weight_scale, "max or power2");
@@ -436,9 +438,10 @@ absl::StatusOr<std::vector<double>> RecordRanges(
   }
   FlatHashMap<const ExprNode*, size_t> numbers;
   for (size_t i = 0; i < calls.size(); ++i) numbers.emplace(calls[i], i);
-  const bool keeps_all = options.mode == "percentile";
+  const bool wants_threshold = options.mode == "kl_divergence";
+  const bool keeps_all = options.mode == "percentile" || wants_threshold;
   std::vector<double> ranges(calls.size(), 0);
-  std::vector<std::vector<float>> magnitudes(calls.size());
+  std::vector<std::vector<float>> elements(calls.size());
   EvaluateOptions evaluation;
   evaluation.observe = [&](const ExprNode& node, const Value& value) {
     const auto it = numbers.find(&node);
@@ -451,8 +454,7 @@ absl::StatusOr<std::vector<double>> RecordRanges(
       return;
     }
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      magnitudes[it->second].push_back(
-          static_cast<float>(std::abs(tensor.AtAsDouble(i))));
+      elements[it->second].push_back(static_cast<float>(tensor.AtAsDouble(i)));
     }
   };
   for (const std::vector<Value>& args : inputs) {
@@ -460,8 +462,13 @@ absl::StatusOr<std::vector<double>> RecordRanges(
         EvaluateFunction(module, "main", args, evaluation).status());
   }
   for (size_t i = 0; i < calls.size() && keeps_all; ++i) {
-    std::vector<float>& all = magnitudes[i];
+    std::vector<float>& all = elements[i];
     if (all.empty()) continue;
+    if (wants_threshold) {
+      ranges[i] = KlThreshold(all);
+      continue;
+    }
+    for (float& element : all) element = std::abs(element);
     const auto at =
         std::min(static_cast<size_t>(static_cast<double>(all.size()) *
                                      options.percentile),

@@ -79,8 +79,9 @@ struct QuantizeCalibrateOptions {
   static void VisitFields(V& v) {
     v("mode", &QuantizeCalibrateOptions::mode,
       "The range of what is not a weight: global_scale; max, the largest "
-      "magnitude recorded; or percentile, the magnitude that this part of all "
-      "elements recorded does not exceed.");
+      "magnitude recorded; percentile, the magnitude that this part of all "
+      "elements recorded does not exceed; or kl_divergence, beyond which "
+      "clipping loses least of what was recorded.");
     v("global_scale", &QuantizeCalibrateOptions::global_scale,
       "The range for mode=global_scale.");
     v("weight_scale", &QuantizeCalibrateOptions::weight_scale,
@@ -101,7 +102,7 @@ struct QuantizeCalibrateOptions {
 using QuantizationInputs = std::vector<std::vector<Value>>;
 
 // A module pass of level 1. Sets the scales of the annotations of @main that
-// have none. The modes max and percentile evaluate @main on `inputs`.
+// have none. Modes other than global_scale evaluate @main on `inputs`.
 Pass QuantizeCalibrate(QuantizeCalibrateOptions options = {},
                        QuantizationInputs inputs = {});
 

@@ -21,6 +21,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/transform/kl_threshold.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
@@ -138,6 +139,42 @@ TEST(QuantizeTest, RecordedRangesKeepAccuracy) {
   EXPECT_LT(max_error, wide_error);
   // Of all elements, the largest.
   EXPECT_EQ(AsText(percentile), AsText(max));
+}
+
+// What the reference finds.
+TEST(QuantizeTest, KlThresholds) {
+  std::vector<float> laplace;
+  for (int i = 1; i <= 2000; ++i) {
+    laplace.push_back(static_cast<float>(-std::log(i / 2001.0)));
+    laplace.push_back(static_cast<float>(std::log(i / 2001.0) * 0.5));
+  }
+  EXPECT_FLOAT_EQ(KlThreshold(laplace), 7.21947956f);
+  std::vector<float> outliers = {40, -3};
+  for (int i = 0; i < 3000; ++i) {
+    outliers.push_back(static_cast<float>(std::sin(i * 0.37)));
+  }
+  EXPECT_FLOAT_EQ(KlThreshold(outliers), 3.80452442f);
+  std::vector<float> steps;
+  for (int i = 0; i < 500; ++i) steps.push_back(0.25f * (i % 17));
+  EXPECT_FLOAT_EQ(KlThreshold(steps), 3.75103116f);
+  EXPECT_EQ(KlThreshold({0, 0}), 0);
+  EXPECT_TRUE(std::isnan(KlThreshold({1, std::nanf("")})));
+}
+
+TEST(QuantizeTest, KlRangesClip) {
+  const IRModule module = Network();
+  const IRModule annotated = *RunPipeline(kBefore, module);
+  const QuantizationInputs inputs = Inputs(module, 2, 5);
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<double> max,
+                             RecordRanges(annotated, {.mode = "max"}, inputs));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<double> kl,
+      RecordRanges(annotated, {.mode = "kl_divergence"}, inputs));
+  ASSERT_EQ(kl.size(), max.size());
+  for (size_t i = 0; i < kl.size(); ++i) {
+    EXPECT_GT(kl[i], 0);
+    EXPECT_LE(kl[i], max[i]);
+  }
 }
 
 TEST(QuantizeTest, ComputesInIntegers) {
