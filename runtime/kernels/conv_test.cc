@@ -572,6 +572,13 @@ TEST(CorrelationTest, ComparesPatches) {
   }
 }
 
+TEST(CorrelationTest, NoPatchForVeryManyDisplacements) {
+  const Tensor x = Random(kFloat32, {1, 1, 3, 3});
+  const int64_t side = (int64_t{1} << 26) + 1;
+  EXPECT_TRUE(Matches(Correlation(x, x, {.max_displacement = int64_t{1} << 25}),
+                      kFloat32, {1, side * side, 0, 0}, {}));
+}
+
 TEST(CorrelationTest, Errors) {
   const Tensor x = Random(kFloat32, {1, 1, 3, 3});
   const auto fails = [&](const char* text, const auto& change) {

@@ -106,6 +106,10 @@ absl::StatusOr<Tensor> Correlation(const Tensor& x, const Tensor& y,
                          internal::Convert(kKernel, y, DType::Float(64)));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(DType::Float(64), shape));
+  // Extents of 0 do not bound the others.
+  if (result.num_elements() == 0) {
+    return internal::Convert(kKernel, std::move(result).Freeze(), x.dtype());
+  }
   const int64_t plane = down.extent * across.extent;
   const double count = static_cast<double>(size) * static_cast<double>(size) *
                        static_cast<double>(channels);
