@@ -47,9 +47,7 @@ absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text) {
   return passes.size() == 1 ? passes[0] : *pipeline;
 }
 
-bool MayRefuse(const Pass& pass) {
-  return !Keeps(pass.info(), "runs");
-}
+bool MayRefuse(const Pass& pass) { return !Keeps(pass.info(), "runs"); }
 
 absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module) {
   for (const std::string& name : pass.info().required) {

@@ -606,9 +606,9 @@ TEST(TextParserTest, ConversionsOfDimensionsInTheMetadata) {
              {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "4"}})")),
       "Tensor[((n - ((n // 4) * 4)), 3), float32]");
   const auto larger = [&](absl::string_view kind, absl::string_view other) {
-    return dim_of(absl::StrCat(
-        R"({"type_key": ")", kind,
-        R"(", "attrs": {"a": "6", "b": ")", other, R"(", "dtype": "int32"}},
+    return dim_of(absl::StrCat(R"({"type_key": ")", kind,
+                               R"(", "attrs": {"a": "6", "b": ")", other,
+                               R"(", "dtype": "int32"}},
            {"type_key": "runtime.String", "repr_str": "n"},
            {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "4"}},
            {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "7"}},

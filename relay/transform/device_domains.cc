@@ -101,9 +101,12 @@ int DeviceDomains::AddDevice(const VirtualDevice& device) {
 }
 
 absl::StatusOr<int> DeviceDomains::DeviceOf(const AttrValue& value) {
+  for (const auto& [known, device] : known_) {
+    if (known == value) return device;
+  }
   BATON_ASSIGN_OR_RETURN(VirtualDevice device, VirtualDevice::FromValue(value));
   BATON_ASSIGN_OR_RETURN(device, config_.Canonical(std::move(device)));
-  return AddDevice(device);
+  return known_.emplace_back(value, AddDevice(device)).second;
 }
 
 std::optional<int> DeviceDomains::Join(int a, int b) {

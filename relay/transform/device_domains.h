@@ -125,6 +125,8 @@ class DeviceDomains {
 
   const DeviceConfig& config_;
   std::vector<VirtualDevice> devices_;
+  // What DeviceOf() was asked for: a program names few.
+  std::vector<std::pair<AttrValue, int>> known_;
   FlatHashMap<std::pair<int, int>, std::optional<int>> joins_;
   FlatHashMap<std::pair<int, int>, int> defaulted_;
   int host_ = kAny;

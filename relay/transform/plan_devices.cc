@@ -74,13 +74,12 @@ bool IsPrimitive(const ExprNode* node) {
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
-// The device of parameter `i`; None if it is not said.
-AttrValue ParamDevice(const FunctionNode& function, size_t i) {
+// The devices of the parameters; empty if they are not said.
+absl::Span<const AttrValue> ParamDevices(const FunctionNode& function) {
   const AttrValue* devices = function.attrs().Find(kParamVirtualDevices);
   const AttrList* list = devices == nullptr ? nullptr : devices->As<AttrList>();
-  return list != nullptr && list->size() == function.params().size()
-             ? (*list)[i]
-             : AttrValue();
+  if (list == nullptr || list->size() != function.params().size()) return {};
+  return *list;
 }
 
 // Calls `fn` with each device that `node` names.
@@ -89,9 +88,7 @@ void ForEachDevice(const ExprNode* node,
   if (node->kind() == FunctionNode::kKind) {
     const auto& function = *static_cast<const FunctionNode*>(node);
     if (!function.attrs().defined()) return;
-    for (size_t i = 0; i < function.params().size(); ++i) {
-      fn(ParamDevice(function, i));
-    }
+    for (const AttrValue& device : ParamDevices(function)) fn(device);
     const AttrValue* device = function.attrs().Find(kVirtualDevice);
     if (device != nullptr) fn(*device);
   } else if (const OnDeviceAttrs* on_device = OnDeviceAttrsOf(node)) {
@@ -473,9 +470,11 @@ class Planner {
       BATON_RETURN_IF_ERROR(
           PutOn(planned, i, domains_.result(domain), *device));
     }
-    for (int k = 0; k < num_params; ++k) {
-      BATON_RETURN_IF_ERROR(PutOn(planned, i, domains_.param(domain, k),
-                                  ParamDevice(*function, k)));
+    const absl::Span<const AttrValue> param_devices = ParamDevices(*function);
+    for (size_t k = 0; k < param_devices.size(); ++k) {
+      BATON_RETURN_IF_ERROR(PutOn(planned, i,
+                                  domains_.param(domain, static_cast<int>(k)),
+                                  param_devices[k]));
     }
     if (function->IsPrimitive()) return absl::OkStatus();
     for (int k = 0; k < num_params; ++k) {
@@ -717,17 +716,22 @@ class Planner {
 
   Function WithDevices(Planned& planned, int i, Function function) {
     const int domain = planned.domains[i];
-    AttrList devices;
-    for (int k = 0; k < domains_.num_params(domain); ++k) {
-      devices.push_back(
-          calls_.ValueOf(domains_.ResultDevice(domains_.param(domain, k))));
+    const auto device_of = [&](int k) -> const AttrValue& {
+      return calls_.ValueOf(domains_.ResultDevice(domains_.param(domain, k)));
+    };
+    const int num_params = domains_.num_params(domain);
+    const absl::Span<const AttrValue> said = ParamDevices(*function);
+    bool as_said = static_cast<int>(said.size()) == num_params;
+    for (int k = 0; as_said && k < num_params; ++k) {
+      as_said = said[k] == device_of(k);
     }
-    const AttrValue* old = function->attrs().Find(kParamVirtualDevices);
-    if (!devices.empty() && (old == nullptr || *old != AttrValue(devices))) {
+    if (!as_said) {
+      AttrList devices;
+      for (int k = 0; k < num_params; ++k) devices.push_back(device_of(k));
       function = function.WithAttr(kParamVirtualDevices,
                                    AttrValue(std::move(devices)));
     }
-    old = function->attrs().Find(kVirtualDevice);
+    const AttrValue* old = function->attrs().Find(kVirtualDevice);
     const AttrValue& device = calls_.ValueOf(devices_[i]);
     if (old == nullptr || *old != device) {
       function = function.WithAttr(kVirtualDevice, device);
@@ -756,7 +760,10 @@ absl::StatusOr<DeviceConfig> ConfigFor(
   }
   if (targets.empty()) {
     absl::Status status;
+    std::vector<AttrValue> seen;
     const auto add = [&](const AttrValue& value) {
+      if (std::find(seen.begin(), seen.end(), value) != seen.end()) return;
+      seen.push_back(value);
       const absl::StatusOr<VirtualDevice> device =
           VirtualDevice::FromValue(value);
       if (!device.ok()) {
