@@ -521,6 +521,13 @@ TEST(DeformableConv2dTest, Errors) {
   EXPECT_TRUE(fails("2 by 3"));
   params.groups = 2;
   EXPECT_TRUE(fails("2 groups"));
+  // Whose result has more positions than there are numbers.
+  params = {};
+  params.padding = {int64_t{1} << 30, int64_t{1} << 30, int64_t{1} << 30,
+                    int64_t{1} << 30};
+  const Tensor wide = internal::Make(kFloat32, {0, 4, 3, int64_t{1} << 40}, {});
+  EXPECT_TRUE(Fails(DeformableConv2d(wide, offset, kernel, params).status(),
+                    "deformable_conv2d", "offset"));
 }
 
 TEST(CorrelationTest, ComparesPatches) {

@@ -96,7 +96,6 @@ absl::StatusOr<Tensor> DeformableConv2d(const Tensor& data,
   const Window& down = windows[0];
   const Window& across = windows[1];
   const int64_t taps = down.kernel * across.kernel;
-  const int64_t out_plane = down.out * across.out;
   const bool fits = offsets.shape()[0] == xs.shape()[0] &&
                     offsets.shape()[2] == down.out &&
                     offsets.shape()[3] == across.out &&
@@ -126,6 +125,7 @@ absl::StatusOr<Tensor> DeformableConv2d(const Tensor& data,
   // Extents of 0 do not bound the others.
   if (result.num_elements() == 0) return stored(std::move(result).Freeze());
   const int64_t plane = down.in * across.in;
+  const int64_t out_plane = down.out * across.out;
   const int64_t group_inputs = shape[1] * taps;
   // What the taps of all channels read for one output position.
   std::vector<double> samples(static_cast<size_t>(channels * taps));
