@@ -508,7 +508,9 @@ class PageTest(unittest.TestCase):
             # Once is enough: the machine may do other things as well.
             if longest == 0:
                 return
-        self.fail(f"long tasks, in milliseconds: {measured}")
+        # With a processor of its own no task is long. On a machine that builds
+        # meanwhile, 100 ms were seen; drawing all nodes takes seconds.
+        self.assertLess(min(measured), 250, f"long tasks, in milliseconds: {measured}")
 
     # --- Nodes -------------------------------------------------------------------
 
