@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -177,6 +178,19 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w,
   BATON_ASSIGN_OR_RETURN(
       const relay::Conv2DAttrs attrs,
       Conv2DAttrsOf(node, node.Input(x), node.Input(w), kInt32));
+  if (const int zero_point = w + 2; node.HasInput(zero_point)) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* zeros,
+                           TensorTypeOf(node.Input(zero_point)));
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* weight,
+                           TensorTypeOf(node.Input(w)));
+    if (zeros->rank() == 1 && zeros->dim(0).is_const() &&
+        !zeros->dim(0).is_const(1) && weight->dim(0).is_const() &&
+        zeros->dim(0) != weight->dim(0)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the weights have ", weight->dim(0).ToString(), " channels and ",
+          zeros->dim(0).ToString(), " zero points"));
+    }
+  }
   return Call(BATON_OP("qnn.conv2d"),
               {node.Input(x), node.Input(w), std::move(x_zero_point),
                std::move(w_zero_point), std::move(x_scale), std::move(w_scale)},
