@@ -278,7 +278,8 @@ class PageTest(unittest.TestCase):
     def test_resnet_50_opens_in_time(self):
         self.assertLess(os.path.getsize(self.resnet), 5_000_000)
         times = []
-        for _ in range(3):
+        # Several times: the machine may do other things as well.
+        for _ in range(8):
             started = time.monotonic()
             self.browser.open(self.resnet)
             times.append(time.monotonic() - started)

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -102,19 +104,22 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
       if (output_shape.has_value() && output_shape->size() < skip + i + 1) {
         return absl::InvalidArgumentError("output_shape is too short");
       }
-      const int64_t wanted = output_shape.has_value()
-                                 ? (*output_shape)[skip + i]
-                                 : extent * window.strides[i];
-      int64_t total = window.strides[i] * (extent - 1) + output_padding[i] +
-                      (window.kernel[i] - 1) * window.dilations[i] + 1 - wanted;
+      const absl::int128 wanted =
+          output_shape.has_value() ? absl::int128((*output_shape)[skip + i])
+                                   : absl::int128(extent) * window.strides[i];
+      absl::int128 total =
+          absl::int128(window.strides[i]) * (extent - 1) + output_padding[i] +
+          absl::int128(window.kernel[i] - 1) * window.dilations[i] + 1 - wanted;
       if (total < 0) {
-        output_padding[i] -= total;
+        const absl::int128 padding = output_padding[i] - total;
+        if (padding > std::numeric_limits<int64_t>::max()) {
+          return absl::InvalidArgumentError("output_shape is too large");
+        }
+        output_padding[i] = static_cast<int64_t>(padding);
         total = 0;
       }
-      const int64_t half = total / 2;
-      const bool upper = auto_pad == "SAME_UPPER";
-      window.pads[i] = upper ? half : total - half;
-      window.pads[i + spatial] = upper ? total - half : half;
+      BATON_RETURN_IF_ERROR(
+          SetPads(window, i, total, auto_pad == "SAME_UPPER"));
     }
   }
   const int64_t groups = node.Int("group", 1);

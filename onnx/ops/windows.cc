@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
+// The most that a number of a window may be, given or worked out.
+constexpr int64_t kMaxNumber = int64_t{1} << 40;
+
 // A list with one number of at least `least` for each axis.
 absl::StatusOr<Ints> PerAxis(NodeContext& node, const char* name, int axes,
                              int64_t otherwise, int64_t least) {
@@ -29,7 +33,7 @@ absl::StatusOr<Ints> PerAxis(NodeContext& node, const char* name, int axes,
   if (!given.has_value()) return Ints(axes, otherwise);
   if (static_cast<int>(given->size()) != axes ||
       std::any_of(given->begin(), given->end(), [least](int64_t value) {
-        return value < least || value > int64_t{1} << 40;
+        return value < least || value > kMaxNumber;
       })) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " does not fit ", axes, " axes"));
@@ -38,6 +42,17 @@ absl::StatusOr<Ints> PerAxis(NodeContext& node, const char* name, int axes,
 }
 
 }  // namespace
+
+absl::Status SetPads(Window& window, int axis, absl::int128 total, bool upper) {
+  if (total > kMaxNumber) {
+    return absl::InvalidArgumentError("the padding is too large");
+  }
+  const auto all = static_cast<int64_t>(total);
+  const int64_t less = all / 2;
+  window.pads[axis] = upper ? less : all - less;
+  window.pads[axis + window.pads.size() / 2] = upper ? all - less : less;
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
                                   const Expr& weight, bool pads_later) {
@@ -85,13 +100,11 @@ absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
       const int64_t extent = dim.is_const() ? dim.value() : 1;
       const int64_t outputs =
           (extent + result.strides[i] - 1) / result.strides[i];
-      const int64_t total = std::max<int64_t>(
-          0, (outputs - 1) * result.strides[i] +
-                 (result.kernel[i] - 1) * result.dilations[i] + 1 - extent);
-      const int64_t less = total / 2;
-      const bool upper = auto_pad == "SAME_UPPER";
-      result.pads[i] = upper ? less : total - less;
-      result.pads[i + axes] = upper ? total - less : less;
+      const absl::int128 total =
+          absl::int128(outputs - 1) * result.strides[i] +
+          absl::int128(result.kernel[i] - 1) * result.dilations[i] + 1 - extent;
+      BATON_RETURN_IF_ERROR(SetPads(result, i, std::max<absl::int128>(0, total),
+                                    auto_pad == "SAME_UPPER"));
     }
   } else if (!is_same && auto_pad != "VALID") {
     BATON_ASSIGN_OR_RETURN(result.pads, PerAxis(node, "pads", 2 * axes, 0, 0));

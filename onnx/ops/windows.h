@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/numeric/int128.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/onnx/converter.h"
@@ -26,6 +28,10 @@ struct Window {
 // null. `pads_later`: SAME_UPPER and SAME_LOWER are left to the caller.
 absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
                                   const Expr& weight, bool pads_later);
+
+// Pads spatial axis `axis` by `total` elements, not negative, the odd one at
+// the end if `upper`. An error if they are too many.
+absl::Status SetPads(Window& window, int axis, absl::int128 total, bool upper);
 
 // conv1d, conv2d or conv3d with the attributes of the node. `out_dtype`: void
 // for that of the data.
