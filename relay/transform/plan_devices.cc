@@ -53,20 +53,22 @@ BATON_REGISTER_CONFIG(kFallbackDeviceType, int64_t,
 
 const Op& DeviceCopyOp() { return BATON_OP("device_copy"); }
 
-const DeviceCopyAttrs* CopyAttrsOf(const ExprNode* node) {
+// The attributes of `node` if it is a call of `op` with one argument; else
+// null.
+template <typename OpAttrs>
+const OpAttrs* AttrsOfCall(const ExprNode* node, const Op& op) {
   if (node->kind() != CallNode::kKind) return nullptr;
   const auto* call = static_cast<const CallNode*>(node);
-  return call->op() == DeviceCopyOp() && call->num_args() == 1
-             ? call->attrs_as<DeviceCopyAttrs>()
-             : nullptr;
+  return call->op() == op && call->num_args() == 1 ? call->attrs_as<OpAttrs>()
+                                                   : nullptr;
+}
+
+const DeviceCopyAttrs* CopyAttrsOf(const ExprNode* node) {
+  return AttrsOfCall<DeviceCopyAttrs>(node, DeviceCopyOp());
 }
 
 const OnDeviceAttrs* OnDeviceAttrsOf(const ExprNode* node) {
-  if (node->kind() != CallNode::kKind) return nullptr;
-  const auto* call = static_cast<const CallNode*>(node);
-  return call->op() == OnDeviceOp() && call->num_args() == 1
-             ? call->attrs_as<OnDeviceAttrs>()
-             : nullptr;
+  return AttrsOfCall<OnDeviceAttrs>(node, OnDeviceOp());
 }
 
 bool IsPrimitive(const ExprNode* node) {
