@@ -89,6 +89,26 @@ absl::StatusOr<Outputs> BlackmanWindow(NodeContext& node) {
   return CosineWindow(node, 0.42, 0.5, 0.08);
 }
 
+// The product of the first `used` elements of the last but one axis of `x`,
+// each with its parts in the last axis, and `matrix`, which has a row for each
+// part. `last_axes` are the last two dimensions of the result.
+Expr TimesMatrix(const Expr& x, const Ints& shape, int64_t used,
+                 const Expr& matrix, const Ints& last_axes) {
+  const size_t rank = shape.size();
+  Expr data = x;
+  if (used < shape[rank - 2]) {
+    data = relay::StridedSlice(data, {0}, {used},
+                               {.axes = Ints{static_cast<int64_t>(rank) - 2}});
+  }
+  Ints flat(shape.begin(), shape.end() - 2);
+  Ints result = flat;
+  flat.push_back(used * shape[rank - 1]);
+  result.insert(result.end(), last_axes.begin(), last_axes.end());
+  return relay::Reshape(relay::nn::Dense(relay::Reshape(data, std::move(flat)),
+                                         relay::Transpose(matrix, Ints{1, 0})),
+                        std::move(result));
+}
+
 // The transform of the last but one axis of `x`, of length `length` after zeros
 // are added or the rest is cut off; the last axis holds the real part, and the
 // imaginary part if it has two elements. Gives `bins` values. The product with
@@ -130,19 +150,7 @@ absl::StatusOr<Expr> Transform(NodeContext& node, const Expr& x, int64_t length,
   }
   BATON_ASSIGN_OR_RETURN(const Expr weights,
                          Floats({used * parts, bins * 2}, matrix, dtype));
-  Expr data = x;
-  if (used < extent) {
-    data = relay::StridedSlice(data, {0}, {used},
-                               {.axes = Ints{static_cast<int64_t>(rank) - 2}});
-  }
-  Ints flat(shape.begin(), shape.end() - 2);
-  Ints result = flat;
-  flat.push_back(used * parts);
-  result.push_back(bins);
-  result.push_back(2);
-  return relay::Reshape(relay::nn::Dense(relay::Reshape(data, std::move(flat)),
-                                         relay::Transpose(weights, Ints{1, 0})),
-                        std::move(result));
+  return TimesMatrix(x, shape, used, weights, {bins, 2});
 }
 
 // The real data of which `x` is one half of the transform; axes as above, but
@@ -176,19 +184,7 @@ absl::StatusOr<Expr> RealInverse(NodeContext& node, const Expr& x,
   }
   BATON_ASSIGN_OR_RETURN(const Expr weights,
                          Floats({used * parts, length}, matrix, dtype));
-  Expr data = x;
-  if (used < extent) {
-    data = relay::StridedSlice(data, {0}, {used},
-                               {.axes = Ints{static_cast<int64_t>(rank) - 2}});
-  }
-  Ints flat(shape.begin(), shape.end() - 2);
-  Ints result = flat;
-  flat.push_back(used * parts);
-  result.push_back(length);
-  result.push_back(1);
-  return relay::Reshape(relay::nn::Dense(relay::Reshape(data, std::move(flat)),
-                                         relay::Transpose(weights, Ints{1, 0})),
-                        std::move(result));
+  return TimesMatrix(x, shape, used, weights, {length, 1});
 }
 
 absl::StatusOr<Outputs> Dft(NodeContext& node) {
