@@ -207,10 +207,8 @@ absl::StatusOr<Tensor> BitserialConv2d(const Tensor& data, const Tensor& weight,
                   .stride = params.strides[i],
                   .pad_before = params.padding[i],
                   .pad_after = params.padding[i + 2]};
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(kKernel, windows[i]));
-    BATON_ASSIGN_OR_RETURN(
-        windows[i].out,
-        internal::WindowOutputs(kKernel, windows[i], /*ceil_mode=*/false));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, windows[i]));
   }
   const Window& down = windows[0];
   const Window& across = windows[1];

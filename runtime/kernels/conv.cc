@@ -558,9 +558,8 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
     Window& window = *windows[3 - N + i];
     const size_t at = i + (channels_last ? 1 : 2);
     window.in = in[at];
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
-    BATON_ASSIGN_OR_RETURN(
-        window.out, internal::WindowOutputs(name, window, /*ceil_mode=*/false));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(name, /*ceil_mode=*/false, window));
     shape[at] = window.out;
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor result,

@@ -88,10 +88,8 @@ absl::StatusOr<Tensor> DeformableConv2d(const Tensor& data,
                   .dilation = params.dilation[i],
                   .pad_before = params.padding[i],
                   .pad_after = params.padding[i + 2]};
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(kKernel, windows[i]));
-    BATON_ASSIGN_OR_RETURN(
-        windows[i].out,
-        internal::WindowOutputs(kKernel, windows[i], /*ceil_mode=*/false));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, windows[i]));
   }
   const Window& down = windows[0];
   const Window& across = windows[1];

@@ -54,9 +54,8 @@ absl::StatusOr<Tensor> PoolGrad(absl::string_view kernel, const Tensor& grad,
     window.dilation = params.dilation[i];
     window.pad_before = params.padding[i];
     window.pad_after = params.padding[i + 2];
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(kernel, window));
-    BATON_ASSIGN_OR_RETURN(
-        window.out, internal::WindowOutputs(kernel, window, params.ceil_mode));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(kernel, params.ceil_mode, window));
   }
   const int64_t planes = data.shape()[0] * data.shape()[1];
   const bool fits = given.shape()[0] == data.shape()[0] &&
@@ -169,10 +168,8 @@ absl::StatusOr<Tensor> Conv2dBackwardWeight(const Tensor& grad, const Tensor& x,
     window.dilation = params.dilation[i];
     window.pad_before = params.padding[i];
     window.pad_after = params.padding[i + 2];
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(kKernel, window));
-    // The gradient may be that of fewer windows than there are.
-    BATON_ASSIGN_OR_RETURN(window.out,
-                           internal::WindowOutputs(kKernel, window, false));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, window));
     fits = given.shape()[i + 2] == window.out;
   }
   if (!fits) {

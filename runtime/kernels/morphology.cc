@@ -35,9 +35,8 @@ absl::StatusOr<Tensor> Dilation2d(const Tensor& x, const Tensor& kernel,
     window.dilation = params.dilation[i];
     window.pad_before = params.padding[i];
     window.pad_after = params.padding[i + 2];
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(kKernel, window));
-    BATON_ASSIGN_OR_RETURN(window.out,
-                           internal::WindowOutputs(kKernel, window, false));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, window));
   }
   BATON_ASSIGN_OR_RETURN(const Tensor data, internal::WidenHalf(kKernel, x));
   BATON_ASSIGN_OR_RETURN(const Tensor weights,

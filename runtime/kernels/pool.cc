@@ -323,9 +323,8 @@ absl::StatusOr<Tensor> PoolNd(absl::string_view name, Mode mode,
     if (window.kernel > internal::kMaxWindowParam) {
       return Error(name, "pool size ", window.kernel, " is out of range");
     }
-    BATON_RETURN_IF_ERROR(internal::CheckWindow(name, window));
-    BATON_ASSIGN_OR_RETURN(
-        window.out, internal::WindowOutputs(name, window, params.ceil_mode));
+    BATON_RETURN_IF_ERROR(
+        internal::SetWindowOutputs(name, params.ceil_mode, window));
   }
   // So that the count of a window's elements does not overflow.
   if (static_cast<__int128>(view.d.kernel) * view.h.kernel * view.w.kernel >

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels::internal {
@@ -36,8 +36,9 @@ absl::Status CheckWindow(absl::string_view kernel, const Window& window) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> WindowOutputs(absl::string_view kernel,
-                                      const Window& window, bool ceil_mode) {
+absl::Status SetWindowOutputs(absl::string_view kernel, bool ceil_mode,
+                              Window& window) {
+  BATON_RETURN_IF_ERROR(CheckWindow(kernel, window));
   const int64_t span = (window.kernel - 1) * window.dilation + 1;
   const int64_t room = window.in + window.pad_before + window.pad_after - span;
   if (room < 0) {
@@ -45,7 +46,8 @@ absl::StatusOr<int64_t> WindowOutputs(absl::string_view kernel,
                  " does not fit into an extent of ", window.in,
                  " with padding ", window.pad_before, " + ", window.pad_after);
   }
-  return (room + (ceil_mode ? window.stride - 1 : 0)) / window.stride + 1;
+  window.out = (room + (ceil_mode ? window.stride - 1 : 0)) / window.stride + 1;
+  return absl::OkStatus();
 }
 
 }  // namespace baton::kernels::internal

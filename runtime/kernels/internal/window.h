@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace baton::kernels::internal {
@@ -47,12 +46,13 @@ struct Window {
 
 constexpr int64_t kMaxWindowParam = int64_t{1} << 31;
 
-// Checks extents, stride, dilation and padding.
+// Checks extents, stride, dilation and padding; not `out`.
 absl::Status CheckWindow(absl::string_view kernel, const Window& window);
 
-// The number of positions of the window: rounded down, or up with `ceil_mode`.
-absl::StatusOr<int64_t> WindowOutputs(absl::string_view kernel,
-                                      const Window& window, bool ceil_mode);
+// Checks the same, and sets `window.out` to the number of positions of the
+// window: rounded down, or up with `ceil_mode`. An error if there is none.
+absl::Status SetWindowOutputs(absl::string_view kernel, bool ceil_mode,
+                              Window& window);
 
 }  // namespace baton::kernels::internal
 
