@@ -279,7 +279,7 @@ class PageTest(unittest.TestCase):
         self.assertLess(os.path.getsize(self.resnet), 5_000_000)
         times = []
         # Several times: the machine may do other things as well.
-        for _ in range(8):
+        for _ in range(3):
             started = time.monotonic()
             self.browser.open(self.resnet)
             times.append(time.monotonic() - started)
@@ -509,9 +509,7 @@ class PageTest(unittest.TestCase):
             # Once is enough: the machine may do other things as well.
             if longest == 0:
                 return
-        # With a processor of its own no task is long. On a machine that builds
-        # meanwhile, 100 ms were seen; drawing all nodes takes seconds.
-        self.assertLess(min(measured), 250, f"long tasks, in milliseconds: {measured}")
+        self.fail(f"long tasks, in milliseconds: {measured}")
 
     # --- Nodes -------------------------------------------------------------------
 
