@@ -53,6 +53,7 @@
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/kernel.h"
+#include "baton/relay/transform/rule_promise.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tools/check_rules.h"
 #include "baton/tools/drop_weights.h"
@@ -686,7 +687,12 @@ absl::Status ListRules(const std::vector<std::string>& files,
                        std::ostream& out) {
   BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
                          LoadRules(files));
-  out << relay::PrintRules(rules);
+  absl::string_view separator;
+  for (const relay::RewriteRule& rule : rules) {
+    out << separator << "// " << relay::ValuePromiseText(rule.promise) << "\n"
+        << relay::PrintRules({rule});
+    separator = "\n";
+  }
   return absl::OkStatus();
 }
 

@@ -228,7 +228,7 @@ TEST(BatonOptTest, ReadsRulesFromFiles) {
                  "  replace { nn.relu(%x) }\n}\n");
   RunResult r = BatonOpt(absl::StrCat("--list_rules --rules=", one, ",", two));
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out, HasSubstr("rule @cancel {\n  match {\n"
+  EXPECT_THAT(r.out, HasSubstr("// bit-exact\nrule @cancel {\n  match {\n"
                                "    negative(negative(%x))\n"));
   EXPECT_THAT(r.out, HasSubstr("rule @relu_twice {"));
   r = BatonOpt(absl::StrCat("--check_rules --rules=", one, ",", two));

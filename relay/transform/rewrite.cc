@@ -23,6 +23,7 @@
 #include "baton/relay/pattern/rewriter.h"
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/transform/function_pass.h"
+#include "baton/relay/transform/rule_promise.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -160,6 +161,7 @@ PassInfo Info() {
 }  // namespace
 
 Pass RulePass(RuleSet rules, PassInfo info) {
+  info = HeldToRules(std::move(info), rules.rules());
   return CreateFunctionPass(
       [rules = std::move(rules)](
           const Function& function, const IRModule& module,

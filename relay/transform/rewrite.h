@@ -31,7 +31,8 @@ struct RewriteRulesOptions {
 // are limits.
 Pass Rewrite(RewriteRulesOptions options = {});
 
-// A function pass that applies rules of one's own.
+// A function pass that applies rules of one's own. It promises what `info` says,
+// but no more than the weakest of the rules (relay/transform/rule_promise.h).
 Pass RulePass(RuleSet rules, PassInfo info);
 
 }  // namespace baton::relay

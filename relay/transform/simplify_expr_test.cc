@@ -1,11 +1,18 @@
 #include "baton/relay/transform/simplify_expr.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/transform/rewrite_test_util.h"
+#include "baton/relay/transform/rule_promise.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/value_promise.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
@@ -263,6 +270,48 @@ TEST(SimplifyExprTest, PostAlterOpTakesSomeOfTheRules) {
                  Of(params, "cast_like(%x, %x) + 0f"), Of(params, "%x"));
   ExpectUnchanged(SimplifyExprPostAlterOpInExpr,
                   Of(params, "%x / sqrt(%x + %x)"));
+}
+
+TEST(RulePromiseTest, ClassesOfRules) {
+  const auto text = [](absl::string_view promise) {
+    return ValuePromiseText(
+        ParseRules(absl::StrCat("rule @r { match { exp(%x) } replace { %x } ",
+                                promise, " }"))
+            .value()[0]
+            .promise);
+  };
+  EXPECT_EQ(text(""), "bit-exact");
+  EXPECT_EQ(text("promise { exact, not nan }"),
+            "exact but for NaN, infinity and zero");
+  EXPECT_EQ(text("promise { rtol = 1e-6f64, atol = 2f64 }"),
+            "reassociating, within 1e-06 of each element and 2");
+  EXPECT_EQ(text("promise { atol = 2f64 }"), "reassociating, within 2");
+  EXPECT_EQ(text("promise { exact, %x in [0f64, 1f64] }"),
+            "bit-exact, for %x in [0, 1]");
+}
+
+TEST(RulePromiseTest, APassPromisesNoMoreThanItsWeakestRule) {
+  const PassInfo exact = {.name = "P"};
+  const auto promised = [&](std::vector<RulePromise> promises) {
+    std::vector<RewriteRule> rules;
+    for (RulePromise& promise : promises) {
+      rules.push_back({.name = "r", .promise = std::move(promise)});
+    }
+    return HeldToRules(exact, rules);
+  };
+  const RulePromise rough = {.exact = false, .rtol = 1e-3};
+  const RulePromise rougher = {.exact = false, .rtol = 1e-2};
+  const RulePromise finite = {.excludes_infinity = true};
+  const RulePromise ranged = {.ranges = {{"x", 0, 1}}};
+  EXPECT_EQ(ValuePromiseOf(promised({})), ValuePromise::kBitExact);
+  EXPECT_EQ(ValuePromiseOf(promised({{}, finite, finite})),
+            ValuePromise::kExactButSpecial);
+  EXPECT_EQ(promised({finite, finite}).exceptions.size(), 1);
+  EXPECT_EQ(ValuePromiseText(promised({rough, {}, rougher, finite})),
+            "reassociating, within 0.01 of the largest element");
+  EXPECT_EQ(ValuePromiseOf(promised({rough, ranged})), ValuePromise::kOther);
+  const PassInfo rougher_pass = {.name = "P", .exact = false, .tolerance = 0.1};
+  EXPECT_EQ(HeldToRules(rougher_pass, {}).tolerance, 0.1);
 }
 
 }  // namespace
