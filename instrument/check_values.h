@@ -83,7 +83,10 @@ Remark RemarkOf(const AddedError& error);
 // unless what is missing is a kernel: then what does not depend on it is
 // compared.
 //
-// Each pass is held to its class (transform/value_promise.h). After a pass that
+// Each pass is held to its class (transform/value_promise.h). One that changes
+// the precision rounds inside of a program, which may amplify that: its results
+// may be as far off as those of arguments that are off by what it promises
+// (nearby_inputs.h), and `not_compared` is told. After a pass that
 // promises nothing about results, or nothing for programs with references and
 // there are some, the program counts as another one: it gets random arguments,
 // and need not be possible to evaluate.
@@ -143,6 +146,10 @@ class CheckValuesInstrument final : public PassInstrument {
   // Compares what `name` computes in both.
   absl::Status Compare(const State& before, const State& after,
                        const std::string& name, const PassInfo& info);
+  // By how much what `name` computes moves, as TensorError::of_largest, if its
+  // arguments move by what `info` promises.
+  double ErrorOfNearbyArguments(const State& before, const std::string& name,
+                                const PassInfo& info);
   absl::Status CompareSpecial(const State& before, const State& after,
                               const std::string& name, const PassInfo& info);
   // `status`, in words about `name`, with the first node that differs.

@@ -102,6 +102,25 @@ TEST(CheckValuesTest, KeepsToTheToleranceOfThePass) {
                "(allowed: 1e-06 of the largest element, 0."));
 }
 
+// The square of what is off by 1 % is off by 2 %.
+TEST(CheckValuesTest, RoundingsThatTheProgramAmplifies) {
+  const PassInfo rounds = {.name = "Rounds",
+                           .exact = false,
+                           .tolerance = 0.01,
+                           .exceptions = {{"precision", "It rounds."}}};
+  const PassInfo reassociates = {
+      .name = "Rough", .exact = false, .tolerance = 0.01};
+  constexpr char kSquare[] =
+      "def @main(%x: Tensor[(9), float32]) { multiply(%x, %x) }";
+  EXPECT_THAT(Check(kSquare, Scale(1.02f, rounds)), IsOk());
+  EXPECT_THAT(Check(kSquare, Scale(1.03f, rounds)),
+              StatusIs(absl::StatusCode::kInvalidArgument, "are off"));
+  EXPECT_FALSE(Check(kSquare, Scale(1.02f, reassociates)).ok());
+  EXPECT_FALSE(
+      Check("def @main(%x: Tensor[(9), float32]) { %x }", Scale(1.02f, rounds))
+          .ok());
+}
+
 TEST(CheckValuesTest, SeesWhatFunctionsCompute) {
   constexpr char kProgram[] =
       "def @f(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { tanh(%x) }\n"
