@@ -18,6 +18,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/error_at.h"
+#include "baton/ir/global_references.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
@@ -557,6 +558,33 @@ absl::StatusOr<std::vector<std::string>> FunctionsToConvert(
   return names;
 }
 
+// The functions that UnCPS converts: those that functions of the module call go
+// on to take what they are given.
+absl::StatusOr<std::vector<std::string>> FunctionsToConvertBack(
+    const IRModule& module, const std::string& function) {
+  BATON_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                         FunctionsToConvert(module, function));
+  FlatHashSet<std::string> called;
+  for (const auto& [var, definition] : module.functions<Function>()) {
+    AnyGlobalReference(definition, [&](const std::string& name) {
+      called.insert(name);
+      return false;
+    });
+  }
+  if (!function.empty() && called.contains(function)) {
+    return ErrorAt(module.Find<Function>(function)->span(),
+                   absl::StrCat("@", function,
+                                " keeps its continuation: functions of the "
+                                "module give it one"));
+  }
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&](const std::string& name) {
+                               return called.contains(name);
+                             }),
+              names.end());
+  return names;
+}
+
 // `function`, called with the identity as its continuation.
 absl::StatusOr<Function> WithoutContinuation(const Function& function) {
   const auto error = [&function] {
@@ -625,7 +653,7 @@ absl::StatusOr<IRModule> UnCPSInModule(const IRModule& given,
                                        const UnCPSOptions& options) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, InferTypes(given));
   BATON_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                         FunctionsToConvert(module, options.function));
+                         FunctionsToConvertBack(module, options.function));
   IRModule result = module;
   for (const std::string& name : names) {
     BATON_ASSIGN_OR_RETURN(const Function converted,

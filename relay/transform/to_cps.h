@@ -52,8 +52,9 @@ struct UnCPSOptions {
 // called, and an expression that is used more than once, other than a name or a
 // constant: ToANormalForm before it binds it to a variable.
 //
-// UnCPS: a function whose last parameter is not a function of one argument is
-// an error.
+// UnCPS: a function that functions of the module refer to keeps its
+// continuation, which they give it: an error if it is asked for by name. So is
+// a function whose last parameter is not a function of one argument.
 Pass ToCPS(ToCPSOptions options = {});
 Pass UnCPS(UnCPSOptions options = {});
 

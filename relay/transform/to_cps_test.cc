@@ -140,6 +140,25 @@ TEST(UnCPSTest, RefusesWhatTakesNoContinuation) {
                        "the last parameter is no continuation"));
 }
 
+TEST(UnCPSTest, WhatIsCalledKeepsItsContinuation) {
+  const IRModule module = ParseTyped(R"(
+      def @f[answer](%y: float32, %k: fn (float32) -> answer) -> answer {
+        %k(%y)
+      }
+      def @main[answer](%x: float32, %k: fn (float32) -> answer) -> answer {
+        %0 = fn (%a: float32) -> answer { %k(%a) };
+        @f(%x, %0)
+      })");
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule converted, UnCPS()(module));
+  EXPECT_THAT(ParseModule(ToText(converted)).status(), IsOk());
+  EXPECT_EQ(converted.Find<Function>("f"), module.Find<Function>("f"));
+  EXPECT_EQ(converted.Find<Function>("main")->params().size(), 1);
+  EXPECT_THAT(UnCPS({.function = "f"})(module),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "2:7: error: @f keeps its continuation: functions of "
+                       "the module give it one"));
+}
+
 TEST(UnCPSTest, RecursionsComputeTheSame) {
   RunChecked(ThereAndBack(), ParseTyped(R"(
       type nat { Z, S(nat), }
