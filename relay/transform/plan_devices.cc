@@ -516,17 +516,25 @@ class Planner {
     }
     planned.callees[i] = domains_.OfFunction(parts);
     const DevicePlacement* placement = DevicePlacements().Get(call->op());
+    const bool with_arguments =
+        placement == nullptr ||
+        placement->result == DevicePlacement::Result::kWithArguments;
+    // What operators make of functions is on one device, as their arguments
+    // are.
+    const int shared = with_arguments && !domains_.IsFunction(result)
+                           ? result
+                           : domains_.Free(Type());
+    if (with_arguments && shared != result) {
+      BATON_RETURN_IF_ERROR(Within(planned, i, shared, result));
+    }
     if (placement == nullptr) {
       for (const int arg : args) {
         BATON_RETURN_IF_ERROR(
-            Within(planned, i, result, DomainOf(planned, arg)));
+            Within(planned, i, shared, DomainOf(planned, arg)));
       }
       return absl::OkStatus();
     }
     const int host = domains_.Make(Type(), domains_.host());
-    int shared = placement->result == DevicePlacement::Result::kWithArguments
-                     ? result
-                     : domains_.Free(Type());
     for (size_t k = 0; k < args.size(); ++k) {
       const bool on_host =
           std::find(placement->host_args.begin(), placement->host_args.end(),

@@ -498,6 +498,24 @@ TEST(PlanDevicesTest, PrimitiveFunctionsStay) {
     })");
 }
 
+// What an operator makes of a function is on one device with its parameters.
+TEST(PlanDevicesTest, OperatorsOnFunctions) {
+  ExpectPlan(R"(
+    def @main(%x: T, %y: T) {
+      %0 = fn (%a: T) { %x };
+      %1 = annotation.compiler_begin(%0, compiler="default");
+      %2 = %1(%y);
+      on(GPU, exp(%2))
+    })",
+             R"(
+    def @main(%x {GPU}: T, %y {GPU}: T, [GPU]) {
+      %0 = fn (%a {GPU}: T, [GPU]) { %x };
+      %1 = annotation.compiler_begin(%0, compiler="default");
+      %2 = %1(%y);
+      exp(%2)
+    })");
+}
+
 TEST(PlanDevicesTest, Errors) {
   const auto plan = [](absl::string_view text) {
     return Planned(ParseTyped(Expanded(text))).status();
