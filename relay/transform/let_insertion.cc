@@ -48,8 +48,11 @@ const LetNode* AsLet(const Expr& expr) {
 
 class LetInserter {
  public:
-  LetInserter(const Function& function, LetInsertion what)
-      : what_(what), graph_(function) {}
+  // `module` has the global functions that `function` refers to; null if they
+  // are not known.
+  LetInserter(const Function& function, LetInsertion what,
+              const IRModule* module)
+      : what_(what), module_(module), graph_(function) {}
 
   absl::StatusOr<Function> Run();
   bool any_lifted() const { return graph_.any_lifted(); }
@@ -93,6 +96,9 @@ class LetInserter {
   // What stands for node `i`, which has become `now`: `now`, or a variable
   // bound to it.
   Expr Bind(int i, Expr now, const LetNode* let);
+  // Whether the variable of `let` may stand for `name`, which it is bound to,
+  // elsewhere: not for a polymorphic function if it is declared as a plain one.
+  bool StandsFor(const LetNode* let, const ExprNode* name) const;
   bool IsToBeBound(int i) const {
     return what_ == LetInsertion::kEverything || graph_.lifted(i);
   }
@@ -110,6 +116,7 @@ class LetInserter {
   Expr OnDevice(Expr expr, const LetNode* let);
 
   const LetInsertion what_;
+  const IRModule* const module_;
   const ScopeGraph graph_;
   std::vector<Expr> results_;  // null where there is none yet
   std::vector<Binding> bindings_;
@@ -165,9 +172,11 @@ void LetInserter::Enter(int i, int let) {
     case ExprKind::kGlobalVar:
     case ExprKind::kConstructor:
       // From here on the variable of the let stands for the one it is bound to.
-      results_[i] = let == kNone
-                        ? Expr(node)
-                        : AppendFor(graph_.scope(i), i, Expr(node), LetAt(let));
+      results_[i] = Expr(node);
+      if (let != kNone) {
+        Var alias = AppendFor(graph_.scope(i), i, Expr(node), LetAt(let));
+        if (StandsFor(LetAt(let), node)) results_[i] = std::move(alias);
+      }
       return;
     case ExprKind::kConstant:
       results_[i] = Bind(i, Expr(node), LetAt(let));
@@ -379,6 +388,30 @@ Expr LetInserter::Bind(int i, Expr now, const LetNode* let) {
   return AppendFor(graph_.scope(i), i, OnDevice(std::move(now), let), let);
 }
 
+bool LetInserter::StandsFor(const LetNode* let, const ExprNode* name) const {
+  const auto is_polymorphic = [](const Type& type) {
+    const auto* function = type.As<FuncTypeNode>();
+    return function != nullptr && !function->type_params().empty();
+  };
+  const Type& declared = let->var()->annotation();
+  if (declared.As<FuncTypeNode>() == nullptr || is_polymorphic(declared)) {
+    return true;
+  }
+  if (name->kind() == ExprKind::kGlobalVar) {
+    const auto* global = static_cast<const GlobalVarNode*>(name);
+    const Function function = module_ == nullptr
+                                  ? Function()
+                                  : module_->Find<Function>(global->name());
+    return function.defined() && function->type_params().empty();
+  }
+  const bool is_annotated =
+      name->kind() == ExprKind::kVar &&
+      static_cast<const VarNode*>(name)->annotation().defined();
+  return !is_polymorphic(is_annotated
+                             ? static_cast<const VarNode*>(name)->annotation()
+                             : name->type());
+}
+
 Var LetInserter::Append(int scope, Var var, Expr value, Let original,
                         const ExprNode* node) {
   Bindings& list = scopes_[scope];
@@ -465,23 +498,28 @@ Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
   return Call(OnDeviceOp(), {std::move(expr)}, outer);
 }
 
-}  // namespace
-
-absl::StatusOr<Function> InsertLets(const Function& function,
-                                    LetInsertion what) {
-  LetInserter inserter(function, what);
+absl::StatusOr<Function> InsertLets(const Function& function, LetInsertion what,
+                                    const IRModule* module) {
+  LetInserter inserter(function, what, module);
   absl::StatusOr<Function> result = inserter.Run();
   bool again = what == LetInsertion::kLifted && inserter.any_lifted();
   while (again && result.ok()) {
     // What has been bound may be computed earlier than before, and use first
     // what was first used elsewhere.
     const Function before = *result;
-    LetInserter next(before, what);
+    LetInserter next(before, what, module);
     if (!next.any_lifted()) break;
     result = next.Run();
     again = result.ok() && *result != before;
   }
   return result;
+}
+
+}  // namespace
+
+absl::StatusOr<Function> InsertLets(const Function& function,
+                                    LetInsertion what) {
+  return InsertLets(function, what, nullptr);
 }
 
 absl::StatusOr<IRModule> InsertLets(const IRModule& module, LetInsertion what) {
@@ -492,7 +530,8 @@ absl::StatusOr<IRModule> InsertLets(const IRModule& module, LetInsertion what) {
       results.push_back(definition.function);
       continue;
     }
-    absl::StatusOr<Function> result = InsertLets(definition.function, what);
+    absl::StatusOr<Function> result =
+        InsertLets(definition.function, what, &module);
     if (!result.ok()) {
       return absl::Status(result.status().code(),
                           absl::StrCat("in function @", definition.var->name(),

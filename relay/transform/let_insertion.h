@@ -21,7 +21,9 @@ enum class LetInsertion {
 
 // `function` with the expressions that `what` says bound to new variables, in
 // the scope that they belong to (ScopeGraph). Lets that bind or end a let are
-// flattened. Primitive functions stay as they are. If nothing changes the
+// flattened. A name that a let binds is known by the let's variable from there
+// on, unless the variable makes a polymorphic function a plain one. Primitive
+// functions stay as they are. If nothing changes the
 // result is `function`.
 //
 // What is bound inside the argument of an `on_device` that fixes both its

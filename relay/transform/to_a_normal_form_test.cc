@@ -187,6 +187,26 @@ TEST(ToANormalFormTest, AliasesStandForWhatTheyAlias) {
       })");
 }
 
+TEST(ToANormalFormTest, APlainAliasDoesNotStandForAPolymorphicFunction) {
+  ExpectBecomes(R"(
+      def @id[A](%x: A) -> A { %x }
+      def @main(%x: float32) {
+        let %f: fn (float32) -> float32 = @id;
+        (@id(1), %f(%x))
+      })",
+                R"(
+      def @id[A](%x: A) -> A { %x }
+      def @main(%x: float32) {
+        let %f: fn (float32) -> float32 = @id;
+        let %a = 1;
+        let %b = @id(%a);
+        let %c = %f(%x);
+        let %d = (%b, %c);
+        let %e = %d;
+        %e
+      })");
+}
+
 TEST(ToANormalFormTest, LetsAreFlattened) {
   ExpectBecomes(R"(
       def @main(%p: float32) {
