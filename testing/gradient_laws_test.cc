@@ -172,6 +172,7 @@ const std::vector<Sample>& Samples() {
       {"nn.softmax", kX, "nn.softmax(%x)"},
       {"nn.softmax", kX, "nn.softmax(%x, axis=0)"},
       {"not_equal", kXY, "cast(not_equal(%x, %y), dtype=\"float64\")"},
+      {"on_device", kX, "on_device(%x, virtual_device=\"cpu\")"},
       {"one_hot", "%i: Tensor[(2, 2), int32], %x: float64, %y: float64",
        "one_hot(%i, %x, %y, depth=3, axis=-1, dtype=\"float64\")"},
       {"ones", "%x: float64",

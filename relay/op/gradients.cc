@@ -249,6 +249,13 @@ BATON_EXTEND_OP("annotation.checkpoint")
            return Exprs{grad};
          });
 
+// Functions on a device get it when what they share is bound.
+BATON_EXTEND_OP("on_device")
+    .Set(Gradients(),
+         [](const Call& /*call*/, const Expr& grad) -> GradientsOr {
+           return Exprs{grad};
+         });
+
 BATON_EXTEND_OP("nn.relu").Set(
     Gradients(), [](const Call& call, const Expr& grad) -> GradientsOr {
       const Expr& x = call->arg(0);

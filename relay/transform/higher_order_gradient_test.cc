@@ -140,6 +140,17 @@ TEST(HigherOrderGradientTest, LetsAndSharing) {
               ElementsAre(10, 2));
 }
 
+// What is bound is put on the device of the function.
+TEST(HigherOrderGradientTest, SharingOnADevice) {
+  EXPECT_THAT(GradientsAt(R"(
+                  def @main(%x: float32, virtual_device="cpu") {
+                    %0 = negative(%x);
+                    multiply(%0, %0)
+                  })",
+                          {3}),
+              ElementsAre(9, 6));
+}
+
 TEST(HigherOrderGradientTest, Tuples) {
   EXPECT_THAT(GradientsAt(R"(
     def @main(%x: float32, %y: float32, %z: float32) {
