@@ -10,7 +10,9 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/node_rebuild.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/tensor_fits.h"
 #include "baton/relay/ir/visit.h"
 
@@ -68,11 +70,12 @@ Function Bind(const Function& function,
   for (const Var& param : function->params()) {
     if (!values.contains(param.get())) params.push_back(param);
   }
+  DictAttrs attrs = AttrsWithParams(*function, params);
   const Function bound(
       std::move(params), Substitute(function->body(), values),
       function->result_type(),
       {function->type_params().begin(), function->type_params().end()},
-      function->attrs(), Type(), function->span());
+      std::move(attrs), Type(), function->span());
   LogOrigins(bound, function.get());
   return bound;
 }

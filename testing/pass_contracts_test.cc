@@ -1,7 +1,6 @@
 // Holds every registered pass to the forms of programs that its PassInfo says
 // it establishes and keeps, on recorded programs in each form.
 
-#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -65,7 +64,7 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
   for (const std::string& text : RegisteredPasses()) {
     passes.push_back(Pipeline(text).impl().listed_passes()[0]);
   }
-  size_t turn = 0;
+  const SilentStderr silence;
   int checked = 0;
   std::set<std::string> broken;
   for (const ConformanceCase& c : cases) {
@@ -75,8 +74,7 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
     for (const char* form : forms) {
       const absl::StatusOr<IRModule> given = Pipeline(form)(*module);
       if (!given.ok()) continue;
-      for (int i = 0; i < 5; ++i) {
-        const Pass& pass = passes[turn++ % passes.size()];
+      for (const Pass& pass : passes) {
         PassContext context(
             {.opt_level = 4,
              .instruments = {std::make_shared<VerifyContractsInstrument>()}});
@@ -91,9 +89,8 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
         }
       }
     }
-    ++turn;  // so that a pass meets each form
   }
-  EXPECT_GT(checked, 5000);
+  EXPECT_GT(checked, 250'000);
 }
 
 TEST(PassContractsTest, PassesNameFormsThatExist) {

@@ -125,6 +125,42 @@ TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
       HasSubstr("/no/such/file"));
 }
 
+TEST(CalibrationTest, RecordsOnTheFilesOfADataset) {
+  const std::string program =
+      File("conv2d.relay",
+           "def @main(%image: Tensor[(1, 1, 1, 2), float32]) {\n"
+           "  nn.conv2d(%image, reshape(3f, newshape=[1, 1, 1, 1]), "
+           "padding=[0, 0, 0, 0])\n"
+           "}\n");
+  const auto npz = [](const std::string& file, float a, float b) {
+    return File(file, *WriteNpz({{"image", *Tensor::FromValues<float>(
+                                               {1, 1, 1, 2}, {a, b})}}));
+  };
+  const auto calibrated = [&](const std::string& options) {
+    return GuiltyOpt(absl::StrCat(
+        program, " --passes='FoldConstant,QuantizeAnnotate{skip_conv_layers=[]",
+        "},QuantizeCalibrate{", options, "}'"));
+  };
+  const std::string one = npz("one.npz", 1, -2);
+  const RunResult small = calibrated("mode=max,dataset=[" + one + "]");
+  EXPECT_EQ(small.exit_code, 0) << small.err;
+  EXPECT_THAT(small.out, HasSubstr("simulated_quantize(%image, 0.015625f"));
+  // The largest of both, whether they are named or their folder is.
+  const std::string folder = testing::TempDir() + "/dataset";
+  std::filesystem::create_directories(folder);
+  const std::string other = npz("dataset/other.npz", 4, 0);
+  npz("dataset/one.npz", 1, -2);
+  for (const std::string& dataset : {one + "," + other, folder}) {
+    const RunResult r = calibrated("mode=max,dataset=[" + dataset + "]");
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("simulated_quantize(%image, 0.03125f"));
+  }
+  EXPECT_THAT(calibrated("mode=max,dataset=[/no/such/file]").err,
+              HasSubstr("dataset: there is no file /no/such/file"));
+  EXPECT_THAT(calibrated("dataset=[" + one + "]").err,
+              HasSubstr("dataset: nothing is recorded with mode=global_scale"));
+}
+
 TEST(LeaveOutTest, ByNumberByNameAndFromOneOn) {
   const std::string args =
       Program() + " --passes=FoldConstant,DropRelu --op_diff --emit=none ";

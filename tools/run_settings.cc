@@ -154,9 +154,11 @@ absl::StatusOr<Pass> PipelineOf(const RunOptions& run) {
 absl::StatusOr<Pass> CompletePipeline(const Pass& pipeline,
                                       const RunOptions& run,
                                       const IRModule& module) {
-  if (!run.insert_required) return pipeline;
-  BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
-  return InsertRequired(pipeline, module, PassContext(std::move(context)));
+  BATON_ASSIGN_OR_RETURN(PassContextOptions options, ContextOf(run));
+  const PassContext context(std::move(options));
+  if (run.insert_required) return InsertRequired(pipeline, module, context);
+  BATON_RETURN_IF_ERROR(CheckContracts(pipeline, module, context));
+  return pipeline;
 }
 
 absl::StatusOr<PassInstruments> RegisteredInstruments(

@@ -34,7 +34,8 @@ absl::StatusOr<PassContextOptions> ContextOf(const RunOptions& run);
 absl::StatusOr<Pass> PipelineOf(const RunOptions& run);
 
 // `pipeline` as it runs over `module`: with the passes that --insert_required
-// adds.
+// adds. Without that flag, an ill-ordered pipeline is an error
+// (transform/contracts.h).
 absl::StatusOr<Pass> CompletePipeline(const Pass& pipeline,
                                       const RunOptions& run,
                                       const IRModule& module);

@@ -283,6 +283,7 @@ class Annotator final : public ExprMutator {
   }
 
   static Expr WithArgs(const Call& call, const std::vector<Expr>& args) {
+    if (absl::c_equal(args, call->args())) return call;
     std::vector<Expr> children = {call->op()};
     children.insert(children.end(), args.begin(), args.end());
     return WithChildren(call.get(), children);

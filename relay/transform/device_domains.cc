@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -136,7 +137,7 @@ int DeviceDomains::Make(const Type& type, int device) {
     const TypeNode* type;
     int domain;
   };
-  std::vector<Item> stack = {{type.get(), root}};
+  absl::InlinedVector<Item, 16> stack = {{type.get(), root}};
   while (!stack.empty()) {
     const Item item = stack.back();
     stack.pop_back();
@@ -184,7 +185,7 @@ void DeviceDomains::SetRoot(int root, Domain domain) {
 }
 
 bool DeviceDomains::Unify(int a, int b) {
-  std::vector<std::pair<int, int>> stack = {{a, b}};
+  absl::InlinedVector<std::pair<int, int>, 16> stack = {{a, b}};
   while (!stack.empty()) {
     int x = Find(stack.back().first);
     int y = Find(stack.back().second);
@@ -229,7 +230,7 @@ bool DeviceDomains::TryUnify(int a, int b) {
 // Calls `fn` for the domains in `domain` that are no functions.
 template <typename Fn>
 void DeviceDomains::ForEachDevice(int domain, Fn&& fn) {
-  std::vector<int> stack = {domain};
+  absl::InlinedVector<int, 16> stack = {domain};
   while (!stack.empty()) {
     const int root = Find(stack.back());
     stack.pop_back();

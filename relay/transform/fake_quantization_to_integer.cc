@@ -545,7 +545,8 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
        .tolerance = 0.01,
        .exceptions = {{"precision",
                        "It computes in integers. Averages of them drop "
-                       "fractions: results may be a step off."}},
+                       "fractions: results may be a step off, and more if "
+                       "they are multiplied by weights."}},
        .examples = {"use_qat=true"}},
       options);
 }

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
@@ -24,6 +25,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/gradients.h"
 #include "baton/relay/op/tensor.h"
@@ -153,10 +155,11 @@ class DualRewriter final : public ExprMutator {
                             function->params().end());
     params.push_back(backprops_.back());
     backprops_.pop_back();
+    DictAttrs attrs = AttrsWithNumParams(*function, params.size());
     return Function(
         std::move(params), function->body(), Dual(original->result_type()),
         {function->type_params().begin(), function->type_params().end()},
-        function->attrs(), {}, function->span());
+        std::move(attrs), {}, function->span());
   }
 
   Expr VisitIf(const IfNode* /*original*/, If node) override {

@@ -1,5 +1,6 @@
 #include "baton/relay/transform/lambda_lift.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
@@ -19,7 +22,11 @@
 #include "baton/relay/analysis/opaque_function.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/param_devices.h"
+#include "baton/relay/ir/virtual_device.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/op/device/device.h"
+#include "baton/relay/op/device/on_device.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -41,6 +48,69 @@ bool HasLiterals(const Function& function) {
   return ContainsKind(function->body(), ExprKind::kFunction);
 }
 
+// Where the variables of a function are that PlanDevices has planned.
+class VarDevices {
+ public:
+  explicit VarDevices(const IndexedGraph& graph) {
+    if (!graph.As<FunctionNode>(graph.root())->attrs().Find(kVirtualDevice)) {
+      return;
+    }
+    // Of node i: the device that what is around it says. Users come first.
+    std::vector<const AttrValue*> around(graph.size());
+    for (int i = graph.root(); i >= 0; --i) {
+      const AttrValue* inside = around[i];
+      if (const auto* function = graph.As<FunctionNode>(i)) {
+        inside = function->attrs().Find(kVirtualDevice);
+        const absl::Span<const AttrValue> devices = ParamDevices(*function);
+        for (size_t k = 0; k < devices.size(); ++k) {
+          devices_[function->params()[k].get()] = &devices[k];
+        }
+      } else if (const auto* let = graph.As<LetNode>(i)) {
+        devices_[let->var().get()] = DeviceOf(let->value(), around[i]);
+      } else if (const auto* attrs = OnDeviceAttrsOf(graph.node(i))) {
+        if (attrs->constrain_body) inside = &attrs->virtual_device;
+      }
+      for (const int child : graph.children(i)) {
+        if (around[child] == nullptr) around[child] = inside;
+      }
+    }
+  }
+
+  // None if it is not known.
+  AttrValue Of(const VarNode* var) const {
+    const auto it = devices_.find(var);
+    return it == devices_.end() || it->second == nullptr ? AttrValue()
+                                                         : *it->second;
+  }
+
+ private:
+  static const OnDeviceAttrs* OnDeviceAttrsOf(const ExprNode* node) {
+    const CallNode* call = AsOnDevice(Expr(node));
+    return call == nullptr ? nullptr : call->attrs_as<OnDeviceAttrs>();
+  }
+
+  // Of the value of a let on the device `around`.
+  const AttrValue* DeviceOf(const Expr& value, const AttrValue* around) const {
+    if (const auto* var = value.As<VarNode>()) {
+      const auto it = devices_.find(var);
+      return it == devices_.end() ? around : it->second;
+    }
+    if (const auto* function = value.As<FunctionNode>()) {
+      return function->attrs().Find(kVirtualDevice);
+    }
+    const OnDeviceAttrs* on_device = OnDeviceAttrsOf(value.get());
+    if (on_device != nullptr && on_device->constrain_result) {
+      return &on_device->virtual_device;
+    }
+    const auto* call = value.As<CallNode>();
+    const auto* copy =
+        call == nullptr ? nullptr : call->attrs_as<DeviceCopyAttrs>();
+    return copy == nullptr ? around : &copy->dst_virtual_device;
+  }
+
+  FlatHashMap<const VarNode*, const AttrValue*> devices_;
+};
+
 class Lifter {
  public:
   explicit Lifter(const IRModule& module) : result_(module) {}
@@ -57,6 +127,7 @@ class Lifter {
         bound_to[graph.let_value(i)] = let->var().get();
       }
     }
+    const VarDevices devices(graph);
     const bool is_closure = function->attrs().IsTrue(kClosure);
     GraphRewriter rewriter(graph);
     for (int i = 0; i < graph.root(); ++i) {
@@ -68,7 +139,7 @@ class Lifter {
       }
       const Expr now = rewriter.Get(i);
       rewriter.Replace(i, Lifted(Function(now.As<FunctionNode>()),
-                                 literal->type(), bound_to[i]));
+                                 literal->type(), bound_to[i], devices));
     }
     rewriter.Rebuild(graph.root());
     const Expr lifted = rewriter.Result();
@@ -82,10 +153,12 @@ class Lifter {
  private:
   // What replaces the literal `function` of type `type`; `self` is the variable
   // that a let binds it to, or null.
-  Expr Lifted(const Function& function, const Type& type, const VarNode* self) {
+  Expr Lifted(const Function& function, const Type& type, const VarNode* self,
+              const VarDevices& devices) {
     std::vector<Expr> captured;
     std::vector<Var> params;
     std::vector<Expr> args;
+    AttrList captured_devices;
     FlatHashMap<const VarNode*, Expr> values;
     bool recursive = false;
     for (const Var& var : FreeVars(function)) {
@@ -99,12 +172,19 @@ class Lifter {
                                             : var->annotation()));
       LogOrigins(params.back(), var.get());
       args.push_back(params.back());
+      captured_devices.push_back(devices.Of(var.get()));
       values[var.get()] = params.back();
     }
     Expr lifted = Substitute(function, values);
     if (!captured.empty()) {
+      DictAttrs attrs = DictAttrs().With(kClosure, 1);
+      // A closure is where what it returns is.
+      if (const AttrValue* device = function->attrs().Find(kVirtualDevice)) {
+        attrs = attrs.With(kParamVirtualDevices, std::move(captured_devices))
+                    .With(kVirtualDevice, *device);
+      }
       lifted = Function(std::move(params), std::move(lifted), type, {},
-                        DictAttrs().With(kClosure, 1));
+                        std::move(attrs));
       LogOrigins(lifted, function.get());
     }
     const std::string name = NameOf(lifted);

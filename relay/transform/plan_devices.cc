@@ -29,6 +29,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/virtual_device.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/device/device.h"
@@ -76,14 +77,6 @@ bool IsPrimitive(const ExprNode* node) {
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
-// The devices of the parameters; empty if they are not said.
-absl::Span<const AttrValue> ParamDevices(const FunctionNode& function) {
-  const AttrValue* devices = function.attrs().Find(kParamVirtualDevices);
-  const AttrList* list = devices == nullptr ? nullptr : devices->As<AttrList>();
-  if (list == nullptr || list->size() != function.params().size()) return {};
-  return *list;
-}
-
 // Calls `fn` with each device that `node` names.
 void ForEachDevice(const ExprNode* node,
                    absl::FunctionRef<void(const AttrValue&)> fn) {
@@ -99,6 +92,53 @@ void ForEachDevice(const ExprNode* node,
     fn(copy->src_virtual_device);
     fn(copy->dst_virtual_device);
   }
+}
+
+// Whether the functions say of each parameter and of each result that it is on
+// one and the same device, of which everything is known, and want nothing else.
+// Then nothing can be anywhere else, and they are planned.
+bool AreOnOneDevice(
+    const std::vector<std::pair<std::string, Function>>& functions) {
+  const AttrValue* one = nullptr;
+  bool holds = true;
+  const auto is_one = [&](const AttrValue& device) {
+    if (one == nullptr) one = &device;
+    return device == *one;
+  };
+  for (const auto& [name, function] : functions) {
+    if (!holds) return false;
+    PostOrderVisit(
+        function,
+        [&](const ExprNode* node) { return holds && !IsPrimitive(node); },
+        [&](const ExprNode* node) {
+          if (!holds) return;
+          if (node->kind() == CallNode::kKind) {
+            const auto* call = static_cast<const CallNode*>(node);
+            holds = call->op() != OnDeviceOp() &&
+                    call->op() != DeviceCopyOp() &&
+                    (call->op_node() == nullptr ||
+                     DevicePlacements().Get(call->op()) == nullptr);
+          } else if (node->kind() == FunctionNode::kKind) {
+            const auto& literal = *static_cast<const FunctionNode*>(node);
+            if (literal.IsPrimitive()) {  // may say nothing
+              ForEachDevice(node, [&](const AttrValue& device) {
+                holds = holds && is_one(device);
+              });
+              return;
+            }
+            const AttrValue* result = literal.attrs().Find(kVirtualDevice);
+            const absl::Span<const AttrValue> params = ParamDevices(literal);
+            holds = result != nullptr && is_one(*result) &&
+                    params.size() == literal.params().size() &&
+                    std::all_of(params.begin(), params.end(), is_one);
+          }
+        });
+  }
+  if (!holds || one == nullptr) return false;
+  const absl::StatusOr<VirtualDevice> device = VirtualDevice::FromValue(*one);
+  return device.ok() && device->device_type != VirtualDevice::kAnyType &&
+         device->id != VirtualDevice::kAnyId && !device->target.is_none() &&
+         device->ToValue() == *one;
 }
 
 // Whether there is an on_device or a device_copy.
@@ -812,6 +852,10 @@ absl::StatusOr<IRModule> PlanModule(const IRModule& untyped,
                                     int64_t fallback_device_type) {
   BATON_ASSIGN_OR_RETURN(IRModule module, InferTypes(untyped));
   std::vector<std::pair<std::string, Function>> functions = FunctionsOf(module);
+  if (options.targets.empty() && fallback_device_type <= 0 &&
+      AreOnOneDevice(functions)) {
+    return module;
+  }
   BATON_ASSIGN_OR_RETURN(const DeviceConfig config,
                          ConfigFor(functions, options, fallback_device_type));
   DeviceDomains domains(config);

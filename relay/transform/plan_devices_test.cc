@@ -5,21 +5,28 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/virtual_device.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/device/device.h"
 #include "baton/relay/transform/device_domains.h"
+#include "baton/relay/transform/lambda_lift.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
@@ -186,6 +193,10 @@ void ExpectPlan(absl::string_view before, absl::string_view after) {
     const absl::StatusOr<IRModule> again = Planned(*result);
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_TRUE(again->IdenticalTo(*result)) << ToText(*again);
+    // So it is for the targets that its devices name.
+    const absl::StatusOr<IRModule> alone = PlanDevices()(*result);
+    ASSERT_TRUE(alone.ok()) << alone.status();
+    EXPECT_TRUE(alone->IdenticalTo(*result)) << ToText(*alone);
   }
 }
 
@@ -514,6 +525,50 @@ TEST(PlanDevicesTest, OperatorsOnFunctions) {
       %2 = %1(%y);
       exp(%2)
     })");
+}
+
+// Functions that are made of a planned one say where their parameters are.
+TEST(PlanDevicesTest, DevicesGoWithTheirParameters) {
+  const absl::StatusOr<IRModule> planned = Planned(ParseTyped(Expanded(R"(
+    def @main(%a: T, %b: T, %c: T) {
+      let %d = on(CPU, negative(%a));
+      let %f = fn (%x: T) { subtract(on(CPU, add(add(%a, %d), %x)), %b) };
+      %f(%c)
+    })")));
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  const Function main = planned->Find<Function>("main");
+  const absl::Span<const AttrValue> devices = ParamDevices(*main);
+  ASSERT_EQ(devices.size(), 3);
+  EXPECT_NE(devices[0], devices[1]);
+
+  absl::flat_hash_map<const VarNode*, Expr> values;
+  values[main->params()[0].get()] =
+      Constant(*Tensor::Zeros(DType::Float(32), {5, 7}));
+  const Function bound = Bind(main, values);
+  EXPECT_EQ(ParamDevices(*bound), devices.subspan(1));
+
+  const absl::StatusOr<IRModule> lifted = LambdaLift()(*planned);
+  ASSERT_TRUE(lifted.ok()) << lifted.status();
+  EXPECT_EQ(lifted->size(), 2);
+  for (const auto& [var, function] : lifted->functions<Function>()) {
+    EXPECT_EQ(ParamDevices(*function).size(), function->params().size());
+    EXPECT_NE(function->attrs().Find(kVirtualDevice), nullptr);
+    if (var->name() == "main") continue;
+    // It captures %a, %d and %b.
+    const absl::Span<const AttrValue> captured = ParamDevices(*function);
+    ASSERT_EQ(captured.size(), 3);
+    EXPECT_EQ(captured[0], devices[0]);
+    EXPECT_EQ(captured[1], devices[0]);
+    EXPECT_EQ(captured[2], devices[1]);
+  }
+  // What they say is the plan: only what the closure's call makes, a function,
+  // gets an annotation.
+  const absl::StatusOr<IRModule> again = PlanDevices()(*lifted);
+  ASSERT_TRUE(again.ok()) << again.status();
+  for (const auto& [var, function] : lifted->functions<Function>()) {
+    if (var->name() == "main") continue;
+    EXPECT_EQ(again->Find(var->name()), function) << ToText(*again);
+  }
 }
 
 TEST(PlanDevicesTest, Errors) {

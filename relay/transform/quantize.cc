@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -323,6 +325,10 @@ absl::StatusOr<IRModule> Calibrate(const IRModule& module,
   if (ranges.empty()) {
     if (options.mode == "global_scale") {
       ranges.assign(count, options.global_scale);
+    } else if (inputs.empty()) {
+      BATON_ASSIGN_OR_RETURN(const Dataset read,
+                             ReadDataset(main, options.dataset));
+      BATON_ASSIGN_OR_RETURN(ranges, RecordRanges(module, options, read));
     } else {
       BATON_ASSIGN_OR_RETURN(ranges, RecordRanges(module, options, inputs));
     }
@@ -405,6 +411,13 @@ absl::StatusOr<Pass> CreateQuantizeCalibrate(QuantizeCalibrateOptions options) {
     return refused("random_inputs", options.random_inputs,
                    "no negative number");
   }
+  if (!options.dataset.empty() &&
+      (options.mode == "global_scale" || !options.ranges.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dataset: nothing is recorded with ",
+                     options.ranges.empty() ? "mode=global_scale" : "ranges",
+                     "; choose another mode"));
+  }
   return QuantizeCalibrate(std::move(options));
 }
 
@@ -433,8 +446,8 @@ absl::StatusOr<std::vector<double>> RecordRanges(
   if (inputs.empty() && !calls.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "mode=", options.mode,
-        " needs inputs to record ranges on; give some, random_inputs, or "
-        "ranges"));
+        " needs inputs to record ranges on; give some (a dataset), "
+        "random_inputs, or ranges"));
   }
   FlatHashMap<const ExprNode*, size_t> numbers;
   for (size_t i = 0; i < calls.size(); ++i) numbers.emplace(calls[i], i);

@@ -30,6 +30,7 @@
 #include "baton/base/fields.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/relay/runtime/dataset.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/transform/pass.h"
 
@@ -74,6 +75,7 @@ struct QuantizeCalibrateOptions {
   std::vector<double> ranges;
   int64_t random_inputs = 0;
   int64_t seed = 0;
+  std::vector<std::string> dataset;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -95,14 +97,18 @@ struct QuantizeCalibrateOptions {
     v("random_inputs", &QuantizeCalibrateOptions::random_inputs,
       "On how many random inputs to record, if no others are given.");
     v("seed", &QuantizeCalibrateOptions::seed, "Of the random inputs.");
+    v("dataset", &QuantizeCalibrateOptions::dataset,
+      "Files to record on: each the arguments of one evaluation, as baton-run "
+      "reads --inputs (.npz, or a folder of .npy or .pb); or folders of them.");
   }
 };
 
 // Arguments of @main, a list for each evaluation.
-using QuantizationInputs = std::vector<std::vector<Value>>;
+using QuantizationInputs = Dataset;
 
 // A module pass of level 1. Sets the scales of the annotations of @main that
-// have none. Modes other than global_scale evaluate @main on `inputs`.
+// have none. Modes other than global_scale evaluate @main on `inputs`
+// or, if there are none, on what the options name.
 Pass QuantizeCalibrate(QuantizeCalibrateOptions options = {},
                        QuantizationInputs inputs = {});
 

@@ -31,6 +31,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/type_substitution.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/let_list.h"
@@ -436,7 +437,7 @@ class FunctionConverter {
       Return(Function(
           params, TakeValue(), types_.answer(),
           {function->type_params().begin(), function->type_params().end()},
-          function->attrs(), {}, function->span()));
+          AttrsWithNumParams(*function, params.size()), {}, function->span()));
       return absl::OkStatus();
     });
     ThenWrite(function->body(), k);
@@ -621,8 +622,9 @@ absl::StatusOr<Function> WithoutContinuation(const Function& function) {
   }
   const Var x("x", result);
   args.push_back(Function({x}, x, result));
+  DictAttrs attrs = AttrsWithNumParams(*function, params.size());
   Function applied(std::move(params), Call(function, args), result,
-                   std::move(type_params), function->attrs(), {},
+                   std::move(type_params), std::move(attrs), {},
                    function->span());
   LogOrigins(applied, function.get());
   return applied;

@@ -158,7 +158,7 @@ bool FitsAttrs(const CallNode& call, DType dtype) {
 // Whether `holds` of the element types of all floating-point tensors in a value
 // of that type.
 bool AllFloats(const Type& type, absl::FunctionRef<bool(DType)> holds) {
-  std::vector<const TypeNode*> pending = {type.get()};
+  absl::InlinedVector<const TypeNode*, 8> pending = {type.get()};
   while (!pending.empty()) {
     const Type next(pending.back());
     pending.pop_back();
@@ -501,12 +501,20 @@ class Converter {
     const auto& call = *graph_.As<CallNode>(i);
     absl::InlinedVector<Expr, 4> cast;
     bool same = attrs == call.attrs();
+    bool same_types = same;
     for (const Expr& arg : args) {
       BATON_ASSIGN_OR_RETURN(Expr next, caster_.Cast(arg, dtype));
-      same = same && next == call.arg(static_cast<int>(cast.size()));
+      const Expr& old = call.arg(static_cast<int>(cast.size()));
+      same = same && next == old;
+      same_types = same_types && TypeEqual(next->type(), old->type());
       cast.push_back(std::move(next));
     }
     if (same) return Expr();
+    if (same_types) {
+      return Expr(Call(call.op(), cast, std::move(attrs),
+                       {call.type_args().begin(), call.type_args().end()},
+                       call.type(), call.span()));
+    }
     return InferTypeOf(
         Call(call.op(), cast, std::move(attrs), {}, {}, call.span()), &module_);
   }

@@ -5,7 +5,9 @@
 
 #include "absl/algorithm/container.h"
 #include "baton/base/hash_table.h"
+#include "baton/ir/attrs.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton::relay {
@@ -23,10 +25,11 @@ Function WithUsedParams(const Function& function) {
     (is_param.contains(var.get()) ? params : added).push_back(var);
   }
   params.insert(params.end(), added.begin(), added.end());
+  DictAttrs attrs = AttrsWithParams(*function, params);
   return Function(
       std::move(params), function->body(), function->result_type(),
       {function->type_params().begin(), function->type_params().end()},
-      function->attrs(), {}, function->span());
+      std::move(attrs), {}, function->span());
 }
 
 }  // namespace baton::relay
