@@ -148,6 +148,7 @@ absl::StatusOr<Function> LetInserter::Run() {
     }
   }
   scopes_.resize(graph_.num_scopes());
+  if (what_ == LetInsertion::kEverything) bindings_.reserve(graph_.size());
   Push(root, /*leave=*/false);
   while (!visits_.empty()) {
     const Visit visit = visits_.back();
