@@ -71,6 +71,7 @@ void HistoryRecorder::AddRemark(Remark remark) {
 absl::Status HistoryRecorder::EnterPassContext() {
   if (!open_.empty()) return absl::OkStatus();
   history_ = History();
+  num_checked_states_ = 0;
   passes_.clear();
   listener_.log() = PassLog();
   return absl::OkStatus();
@@ -138,9 +139,9 @@ absl::Status HistoryRecorder::RunAfterPass(const IRModule& module,
                                            const PassExecution& pass) {
   HistoryExecution& execution = history_.executions[open_.back()];
   End(HistoryExecution::End::kDone);
-  const size_t num_states = history_.states.size();
   execution.after = pass.changed() ? StateOf(module) : execution.before;
-  if (history_.states.size() != num_states) KeepToBudget();
+  // The state may be one that a pass inside this one was given.
+  if (history_.states.size() != num_checked_states_) KeepToBudget();
   return absl::OkStatus();
 }
 
@@ -168,8 +169,9 @@ void HistoryRecorder::TakeLog() {
 // What old states hold cannot be more than the process has grown by, which
 // costs nothing to know; only then are nodes counted.
 void HistoryRecorder::KeepToBudget() {
-  if (next_check_ > 0 && PeakMemory() < next_check_) return;
   std::vector<HistoryState>& states = history_.states;
+  num_checked_states_ = states.size();
+  if (next_check_ > 0 && PeakMemory() < next_check_) return;
   BytesHeld held;
   held.Add(states.back().module);
   const int64_t by_first = held.Add(states.front().module);

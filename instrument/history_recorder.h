@@ -10,6 +10,7 @@
 #ifndef BATON_INSTRUMENT_HISTORY_RECORDER_H_
 #define BATON_INSTRUMENT_HISTORY_RECORDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -70,6 +71,8 @@ class HistoryRecorder final : public PassInstrument {
   // The largest size of the process in bytes at which old states cannot hold
   // more than they may; see KeepToBudget.
   int64_t next_check_ = 0;
+  // How many states there were when KeepToBudget was called.
+  size_t num_checked_states_ = 0;
   PassListener listener_;
 };
 

@@ -26,6 +26,7 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/sequential.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -60,6 +61,16 @@ Pass Nothing() {
         return module;
       },
       {.name = "Nothing"});
+}
+
+// Returns the module that it gives to a pass inside it.
+Pass AddsAlias() {
+  return CreateModulePass(
+      [](IRModule module, const PassContext&) -> absl::StatusOr<IRModule> {
+        module.Set("alias", module.Find("other"));
+        return Nothing()(module);
+      },
+      {.name = "AddsAlias"});
 }
 
 Pass Fails() {
@@ -195,6 +206,13 @@ TEST(HistoryTest, OldStatesKeepToTheirBudget) {
     for (const auto& state : read.states) n += state.kept;
     return n;
   }());
+  // The last state may be one that a pass inside another was given first.
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Pass infer,
+      ParsePipeline("InferType", PassRegistry::Global(), "passes"));
+  EXPECT_EQ(count(Record(Parse(kProgram), Sequential({infer, AddsAlias()}),
+                         WithBudget(0))),
+            2);
 }
 
 TEST(HistoryTest, FilesHoldAll) {
