@@ -106,27 +106,32 @@ std::string ParamName(size_t i) {
                 : absl::StrCat("p", i);
 }
 
-struct FusionLimits {
+struct FusionSettings {
   bool fuse;               // if false, each call gets a function of its own
   int64_t max_group_size;  // in nodes
   bool link_params;        // whether all constants go into the functions
+  // Whether what is made has the types of what it stands for, so that inference
+  // need not look at it. Instruments are shown the functions without types, as
+  // in the reference.
+  bool with_types;
 };
 
-FusionLimits LimitsOf(const FuseOpsOptions& options,
-                      const PassContext& context) {
+FusionSettings SettingsOf(const FuseOpsOptions& options,
+                          const PassContext& context) {
   const int64_t level = options.fuse_opt_level == -1 ? context.opt_level()
                                                      : options.fuse_opt_level;
   const int64_t max_depth = context.Get(kMaxDepth);
   return {.fuse = level != 0,
           .max_group_size =
               max_depth < 0 ? std::numeric_limits<int64_t>::max() : max_depth,
-          .link_params = context.Get(kLinkParams)};
+          .link_params = context.Get(kLinkParams),
+          .with_types = context.instruments().empty()};
 }
 
 class OperatorFuser {
  public:
-  OperatorFuser(const IndexedGraph& graph, const FusionLimits& limits)
-      : limits_(limits),
+  OperatorFuser(const IndexedGraph& graph, const FusionSettings& settings)
+      : settings_(settings),
         graph_(graph),
         rewriter_(graph_),
         nodes_(graph_.size()) {}
@@ -134,10 +139,10 @@ class OperatorFuser {
   Expr Run() {
     if (!FindCalls()) return rewriter_.Result();
     for (int i = 0; i < graph_.size(); ++i) nodes_[i].same_as = i;
-    if (limits_.fuse) {
+    if (settings_.fuse) {
       const bool tells = WantsRemarks(RemarkKind::kMissed);
       const std::vector<int> groups =
-          FindFusionGroups(BuildDataflow(), limits_.max_group_size,
+          FindFusionGroups(BuildDataflow(), settings_.max_group_size,
                            tells ? &refusals_ : nullptr);
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = groups[i];
     } else {
@@ -210,7 +215,7 @@ class OperatorFuser {
         break;
       case Reason::kSize:
         remark.reason = "the group would have too many nodes";
-        remark.args = {{"limit", limits_.max_group_size}};
+        remark.args = {{"limit", settings_.max_group_size}};
         break;
     }
     if (refusal.node >= 0) {
@@ -415,15 +420,37 @@ class OperatorFuser {
         std::all_of(params_.begin(), params_.end(), [](const Var& param) {
           return param->annotation().Is<TensorTypeNode>();
         });
+    const Type& type = graph_.node(group)->type();
+    Type function_type = FunctionType(group);
     Function function({std::make_move_iterator(params_.begin()),
                        std::make_move_iterator(params_.end())},
-                      std::move(body), graph_.node(group)->type(), {},
+                      std::move(body), type, {},
                       !has_call       ? kTakesField
                       : reshapes_only ? kReshapes
-                                      : kComputes);
+                                      : kComputes,
+                      std::move(function_type));
+    // What was rebuilt may have no type, and then what uses it has none.
+    const bool all_typed = std::all_of(
+        arguments_.begin(), arguments_.end(),
+        [](const Expr& argument) { return argument->type().defined(); });
     rewriter_.Replace(
         group, Call::Taking(std::move(function), absl::MakeSpan(arguments_), {},
-                            {}, {}, {}));
+                            {}, all_typed ? KnownType(group) : Type(), {}));
+  }
+
+  // The type of what is made of node `i`, if it is to have one.
+  Type KnownType(int i) const {
+    return settings_.with_types ? graph_.node(i)->type() : Type();
+  }
+
+  // The same of the function being made of `group`.
+  Type FunctionType(int group) const {
+    Type result = KnownType(group);
+    if (!result.defined()) return {};
+    std::vector<Type> params;
+    params.reserve(params_.size());
+    for (const Var& param : params_) params.push_back(param->type());
+    return FuncType(std::move(params), std::move(result));
   }
 
   // Node `i`, a member of the group being made, with parameters in the place
@@ -441,7 +468,7 @@ class OperatorFuser {
         }
         return Call::Taking(
             call->op(), absl::MakeSpan(scratch_), call->attrs(),
-            {call->type_args().begin(), call->type_args().end()}, {},
+            {call->type_args().begin(), call->type_args().end()}, KnownType(i),
             call->span());
       }
       case ExprKind::kTuple: {
@@ -451,12 +478,12 @@ class OperatorFuser {
         for (size_t k = 0; k < children.size(); ++k) {
           fields.push_back(Input(group, children[k], tuple->fields()[k]));
         }
-        return Tuple(std::move(fields), {}, tuple->span());
+        return Tuple(std::move(fields), KnownType(i), tuple->span());
       }
       case ExprKind::kTupleGetItem: {
         const auto* item = static_cast<const TupleGetItemNode*>(node);
         return TupleGetItem(Input(group, children[0], item->tuple()),
-                            item->index(), {}, item->span());
+                            item->index(), KnownType(i), item->span());
       }
       default:
         return Expr(node);
@@ -468,21 +495,22 @@ class OperatorFuser {
   Expr Input(int group, int index, const Expr& child) {
     if (graph_.kind(index) == ExprKind::kOp) return child;
     if (nodes_[index].group == group ||
-        (limits_.link_params && rewriter_.Get(index).Is<ConstantNode>())) {
+        (settings_.link_params && rewriter_.Get(index).Is<ConstantNode>())) {
       return rewriter_.Get(index);
     }
     NodeInfo& input = nodes_[nodes_[index].same_as];
     if (input.param_group != group) {
       input.param_group = group;
       input.param = static_cast<int>(params_.size());
-      params_.push_back(Var(ParamName(params_.size()), child->type()));
+      params_.push_back(Var(new VarNode(ParamName(params_.size()),
+                                        child->type(), KnownType(index), {})));
       arguments_.push_back(rewriter_.Get(index));
       LogOrigins(params_.back(), child.get());
     }
     return params_[input.param];
   }
 
-  const FusionLimits limits_;
+  const FusionSettings settings_;
   const IndexedGraph& graph_;
   GraphRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
@@ -499,7 +527,7 @@ absl::StatusOr<Expr> FuseOpsInExpr(const Expr& expr,
                                    const FuseOpsOptions& options,
                                    const PassContext& context) {
   return OperatorFuser(IndexedGraph(expr, MayFuseInside),
-                       LimitsOf(options, context))
+                       SettingsOf(options, context))
       .Run();
 }
 

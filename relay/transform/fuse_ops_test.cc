@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
@@ -44,6 +46,11 @@ IRModule Parse(absl::string_view text) {
   return typed.ok() ? *typed : IRModule();
 }
 
+class Watcher final : public PassInstrument {
+ public:
+  Watcher() : PassInstrument("Watcher") {}
+};
+
 void ExpectBecomes(absl::string_view before, absl::string_view after,
                    int64_t level = 2) {
   const Pass pass = FuseOps({.fuse_opt_level = level});
@@ -53,6 +60,11 @@ void ExpectBecomes(absl::string_view before, absl::string_view after,
   EXPECT_THAT(testing::CheckRoundTrip(module, /*typed=*/true), testing::IsOk());
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule again, pass(module));
   EXPECT_TRUE(again.SameAs(module));
+  // With an instrument, inference finds the types that the pass knows.
+  const PassContext context({.instruments = {std::make_shared<Watcher>()}});
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule watched,
+                             context.Run([&] { return pass(Parse(before)); }));
+  EXPECT_EQ(ToText(watched), ToText(module));
 }
 
 // The number of nodes in the bodies of the primitive functions, parameters not
