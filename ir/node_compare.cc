@@ -193,6 +193,17 @@ void NodeComparator::Rebind(const Node* a, const Node* b) {
   back = a;
 }
 
+void NodeComparator::PushOuterMatches(const Node* a, const Node* b) {
+  const Node* const* match = lhs_.Find(a);
+  const Node* const* back = rhs_.Find(b);
+  if (match != nullptr && *match != nullptr) {
+    trees_.push_back({a, *match, true, TreePair::kOuterMatch});
+  }
+  if (back != nullptr && *back != nullptr) {
+    trees_.push_back({*back, b, true, TreePair::kOuterMatch});
+  }
+}
+
 bool NodeComparator::PartsEqual(const Node* a, const Node* b, int step,
                                 DifferencePlace place) {
   if (a != nullptr && ClassOf(a).identity != NodeIdentity::kName) {
@@ -206,7 +217,9 @@ bool NodeComparator::DrainTrees(size_t base) {
   while (trees_.size() > base) {
     const TreePair pair = trees_.back();
     trees_.pop_back();
-    if (!TreeEqual(pair)) {
+    if (pair.how == TreePair::kOuterMatch) {
+      Rebind(pair.a, pair.b);
+    } else if (!TreeEqual(pair)) {
       trees_.resize(base);
       return false;
     }
@@ -365,6 +378,7 @@ uint64_t NodeHasher::HashTree(const Node* root) {
   const size_t base = trees_.size();
   trees_.push_back(root);
   while (trees_.size() > base) {
+    RestoreNumbers();
     const Node* node = trees_.back();
     trees_.pop_back();
     if (node == nullptr) {
@@ -382,12 +396,20 @@ uint64_t NodeHasher::HashTree(const Node* root) {
       hash.Add(Number(node));
     }
   }
+  RestoreNumbers();
   const uint64_t result = hash.value() | 1;
   // Variables hash by their order in the program, so such types have no hash
   // of their own.
   if (has_memo && !tree_open_) memo.store(result, std::memory_order_relaxed);
   tree_open_ |= outer_open;
   return result;
+}
+
+void NodeHasher::RestoreNumbers() {
+  while (!outer_.empty() && trees_.size() <= outer_.back().base) {
+    numbers_[outer_.back().param] = outer_.back().number;
+    outer_.pop_back();
+  }
 }
 
 uint64_t NodeHasher::HashPart(const Node* part) {

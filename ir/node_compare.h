@@ -104,6 +104,9 @@ class NodeComparator {
   void PushTypeParam(const Node* a, const Node* b) {
     trees_.push_back({a, b, true, TreePair::kTypeParam});
   }
+  // Before the parts of a tree that binds the type parameters `a` and `b`: once
+  // these have been compared, matches what they matched before again.
+  void PushOuterMatches(const Node* a, const Node* b);
   void PushName(const Node* a, const Node* b) {
     trees_.push_back({a, b, false, TreePair::kName});
   }
@@ -160,7 +163,7 @@ class NodeComparator {
     int step;  // index in steps_, -1 at the root
   };
   struct TreePair {
-    enum How : uint8_t { kTree, kTypeParam, kName };
+    enum How : uint8_t { kTree, kTypeParam, kOuterMatch, kName };
     const Node* a;
     const Node* b;
     bool map;
@@ -220,7 +223,13 @@ class NodeHasher {
   uint64_t HashVariable(const Node* variable, bool binds);
   // Before what a function or its type says of its type parameter: gives it
   // the next number, even if it has one, as NodeComparator matches it anew.
-  void BindTypeParam(const Node* param) { numbers_[param] = next_number_++; }
+  // After the parts of a tree, it has the old one again.
+  template <bool kAsTree>
+  void BindTypeParam(const Node* param) {
+    const auto [number, is_new] = numbers_.TryEmplace(param);
+    if (kAsTree && !is_new) outer_.push_back({trees_.size(), param, *number});
+    *number = next_number_++;
+  }
   uint64_t HashDim(const Dim& dim);
   uint64_t HashValue(const AttrValue& value);
   uint64_t HashMap(const AttrMap& map);
@@ -239,6 +248,14 @@ class NodeHasher {
     StableHash hash;
   };
 
+  // The number that a type parameter has where no more than `base` trees wait.
+  struct OuterNumber {
+    size_t base;
+    const Node* param;
+    uint64_t number;
+  };
+
+  void RestoreNumbers();
   // Computes or finds the hash of `node` and pushes it; else pushes a frame.
   void Arrive(const Node* node);
   uint64_t Number(const Node* node) {
@@ -251,6 +268,7 @@ class NodeHasher {
   std::vector<uint64_t> values_;
   std::vector<const Node*> children_;
   std::vector<const Node*> trees_;
+  std::vector<OuterNumber> outer_;
   NodeMap<uint64_t> memo_;
   NodeMap<uint64_t> numbers_;
   uint64_t next_number_ = 0;
@@ -566,6 +584,16 @@ bool CompareTree(const Node* node, const Node* other, NodeComparator& c,
                       }
                     });
   };
+  ForEachField<N>([&](auto field) {
+    using F = decltype(field);
+    if constexpr (F::kRole == FieldRole::kTypeParam) {
+      const auto x = ReferencesIn(F::Of(a));
+      const auto y = ReferencesIn(F::Of(b));
+      for (size_t i = 0; i < x.size(); ++i) {
+        c.PushOuterMatches(x[i].get(), y[i].get());
+      }
+    }
+  });
   push.template operator()<FieldRole::kChild>();
   push.template operator()<FieldRole::kAnnotation>();
   push.template operator()<FieldRole::kTypeParam>();
@@ -677,7 +705,7 @@ void HashFields(const Node* node, StableHash& hash, NodeHasher& h) {
     using F = decltype(field);
     if constexpr (F::kRole == FieldRole::kTypeParam) {
       for (const auto& param : ReferencesIn(F::Of(n))) {
-        h.BindTypeParam(param.get());
+        h.template BindTypeParam<kAsTree>(param.get());
       }
     }
   });

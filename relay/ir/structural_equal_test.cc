@@ -194,6 +194,19 @@ TEST(StructuralEqualTest, EachTypeBindsItsParametersAnew) {
   EXPECT_FALSE(StructuralEqual(pair(a, b, c), FuncType({a, b, c}, b, {a, b})));
 }
 
+// As a recursive function has it that binds itself to a variable.
+TEST(StructuralEqualTest, AfterATypeItsParametersAreThoseAroundIt) {
+  const auto make = [](TypeVar outer, TypeVar inner, TypeVar after) {
+    return FuncType({FuncType({inner}, inner, {inner}), after}, after, {outer});
+  };
+  const TypeVar a("A"), b("A"), c("A");
+  EXPECT_TRUE(StructuralEqual(make(a, a, a), make(b, c, b)));
+  EXPECT_TRUE(StructuralEqual(make(b, c, b), make(a, a, a)));
+  EXPECT_EQ(StructuralHash(make(a, a, a)), StructuralHash(make(b, c, b)));
+  EXPECT_FALSE(StructuralEqual(make(a, a, a), make(b, c, c)));
+  EXPECT_FALSE(StructuralEqual(make(b, c, c), make(a, a, a)));
+}
+
 TEST(StructuralEqualTest, SymbolicDimensionsAreBoundByParameters) {
   const auto make = [](int factor) {
     Dim n(new DimExprNode(DimExprNode::Op::kSizeVar, "n", DType::Int(32), {},
