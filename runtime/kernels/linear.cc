@@ -14,8 +14,10 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/gemm.h"
+#include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/product.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
@@ -31,6 +33,24 @@ struct Product {
   bool transpose_a;
   bool transpose_b;
 };
+
+// The longest sum of products of which each of the partial sums that SumOf
+// makes stays within what Gemm promises.
+constexpr int64_t kMaxDot = 128 * internal::kPartial;
+
+// out[i] is the sum of the products of k elements each, for i < batch.
+template <typename T>
+void Dots(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t k,
+          T* out, int64_t batch) {
+  internal::RunLoop([=]() BATON_LOOP {
+    for (int64_t i = 0; i < batch; ++i) {
+      const T* a = x + i * x_step;
+      const T* b = y + i * y_step;
+      out[i] = internal::SumOf(
+          k, [a, b](int64_t j) BATON_LOOP { return a[j] * b[j]; });
+    }
+  });
+}
 
 // `batch` products; a stride is what one step of the batch moves an operand by.
 absl::StatusOr<Tensor> Multiply(absl::string_view name, const Tensor& a,
@@ -52,6 +72,10 @@ absl::StatusOr<Tensor> Multiply(absl::string_view name, const Tensor& a,
       const T* x = static_cast<const T*>(left.data());
       const T* y = static_cast<const T*>(right.data());
       T* out = static_cast<T*>(result.data());
+      if (batch > 1 && p.m == 1 && p.n == 1 && p.k <= kMaxDot) {
+        // Smaller than any tile of Gemm.
+        return Dots<T>(x, a_step, y, b_step, p.k, out, batch);
+      }
       for (int64_t i = 0; i < batch; ++i) {
         internal::Gemm<T>(
             p.m, p.n, p.k,

@@ -148,6 +148,21 @@ TEST(BatchMatmulTest, MatchesDefinition) {
                       kFloat32, {0, 2, 4}, {}));
 }
 
+TEST(BatchMatmulTest, DotProductsMatchTheDefinition) {
+  for (const int64_t k : {1, 15, 16, 37, 2048, 2049}) {
+    for (const int64_t batch_b : {1, 5}) {
+      const Tensor a = Random(kFloat32, {5, 1, k}, 1);
+      const Tensor b = Random(kFloat32, {batch_b, k, 1}, 2);
+      const Reference r = Naive(a, b, 5, 1, 1, k, false, false);
+      EXPECT_TRUE(Within(
+          BatchMatmul(
+              a, b,
+              {.transpose_a = false, .transpose_b = false, .out_dtype = {}}),
+          kFloat32, {5, 1, 1}, r.values, r.Bounds(1e-5)));
+    }
+  }
+}
+
 TEST(LinearTest, Errors) {
   const Tensor a = Random(kFloat32, {2, 3});
   const Tensor b = Random(kFloat32, {4, 5});

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/layout.h"
@@ -18,6 +19,7 @@ namespace {
 
 using ::baton::kernels::internal::AxisView;
 using ::baton::kernels::internal::Error;
+using ::baton::kernels::internal::OutputTensor;
 using ::baton::kernels::internal::ShapeToString;
 using ::baton::kernels::internal::ToShape;
 
@@ -289,30 +291,49 @@ absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
   const int64_t inner = steps[std::max(seq, batch)];
   const int64_t block = below_outer * x.shape()[std::min(seq, batch)];
   const int64_t group = inner * x.shape()[std::max(seq, batch)];
-  return CopyAndChange(x, [&](char* out) {
-    for (int64_t b = 0; b < x.shape()[batch]; ++b) {
-      const int64_t length = lengths.AtAsInt64(b);
-      if (seq == batch) {
-        // Each position is a sequence with a length of its own.
+  if (seq == batch) {
+    // Each position is a sequence with a length of its own.
+    return CopyAndChange(x, [&](char* out) {
+      for (int64_t b = 0; b < x.shape()[batch]; ++b) {
+        const int64_t length = lengths.AtAsInt64(b);
         if (b >= length) continue;
         for (int64_t o = 0; o < x.num_elements(); o += block) {
           std::memcpy(out + (o + b * inner) * bytes,
                       in + (o + (length - 1 - b) * inner) * bytes,
                       static_cast<size_t>(inner * bytes));
         }
-        continue;
       }
-      if (length < 2) continue;
-      for (int64_t o = b * steps[batch]; o < x.num_elements(); o += block) {
-        for (int64_t i = o; i < o + below_outer; i += group) {
-          internal::StridedCopy(static_cast<int>(bytes), {length, inner},
-                                in + (i + (length - 1) * steps[seq]) * bytes,
-                                {-steps[seq], 1}, out + i * bytes,
-                                {steps[seq], 1});
-        }
-      }
+    });
+  }
+  BATON_ASSIGN_OR_RETURN(OutputTensor result,
+                         OutputTensor::Create(x.dtype(), x.shape()));
+  char* out = static_cast<char*>(result.data());
+  // Copies the positions [begin, end) of the batches [first, limit), backwards
+  // if step is -1.
+  const auto copy = [&](int64_t first, int64_t limit, int64_t begin,
+                        int64_t end, int64_t step) {
+    const int64_t to = first * steps[batch] + begin * steps[seq];
+    const int64_t from =
+        step > 0 ? to : first * steps[batch] + (end - 1) * steps[seq];
+    internal::StridedCopy(
+        static_cast<int>(bytes),
+        {x.num_elements() / block, below_outer / group, limit - first,
+         end - begin, inner},
+        in + from * bytes, {block, group, steps[batch], step * steps[seq], 1},
+        out + to * bytes, {block, group, steps[batch], steps[seq], 1});
+  };
+  // Batches of one length that follow each other are copied together.
+  for (int64_t first = 0; first < x.shape()[batch];) {
+    const int64_t length = lengths.AtAsInt64(first);
+    int64_t limit = first + 1;
+    while (limit < x.shape()[batch] && lengths.AtAsInt64(limit) == length) {
+      ++limit;
     }
-  });
+    copy(first, limit, 0, length, -1);
+    copy(first, limit, length, extent, 1);
+    first = limit;
+  }
+  return std::move(result).Freeze();
 }
 
 absl::StatusOr<Tensor> SequenceMask(const Tensor& x, const Tensor& lengths,

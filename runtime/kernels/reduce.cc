@@ -114,6 +114,7 @@ BATON_LOOP inline void MergeLanes(const Op& op,
   if constexpr (Op::kLanes == kOrderedLanes) {
     for (int64_t j = 1; j < Op::kLanes; ++j) op.Merge(lanes[j], lanes[0]);
   } else {
+#pragma GCC unroll 8
     for (int64_t half = Op::kLanes / 2; half > 0; half /= 2) {
       for (int64_t j = 0; j < half; ++j) op.Merge(lanes[j + half], lanes[j]);
     }
@@ -387,19 +388,40 @@ BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
   const auto is_best = [best, is_nan](T v) BATON_LOOP {
     return (v == best ? 1 : 0) | ((v != v ? 1 : 0) & is_nan);
   };
-  // Whole blocks without it are passed over.
-  constexpr int64_t kBlock = 32;
-  const int64_t blocks = (n + kBlock - 1) / kBlock;
-  for (int64_t k = 0; k < blocks; ++k) {
-    const int64_t begin = (last ? blocks - 1 - k : k) * kBlock;
-    const int64_t end = begin + kBlock < n ? begin + kBlock : n;
-    int found = 0;
-    for (int64_t j = begin; j < end; ++j) found |= is_best(x[j]);
-    if (found == 0) continue;
-    for (int64_t j = 0; j < end - begin; ++j) {
-      const int64_t at = last ? end - 1 - j : begin + j;
-      if (is_best(x[at]) != 0) return at;
+  // Each lane finds where it has it first, counted from the end that is
+  // searched from. Blocks after the first that has it are passed over.
+  constexpr int64_t kBlock = 512;
+  for (int64_t done = 0; done < n; done += kBlock) {
+    const int64_t length = std::min(kBlock, n - done);
+    const T* block = last ? x + (n - done - length) : x + done;
+    // The place of block[j] is origin + step * j.
+    const int32_t step = last ? -1 : 1;
+    const int32_t origin = last ? static_cast<int32_t>(length - 1) : 0;
+    int32_t places[kLanes];
+    for (int32_t& place : places) place = kBlock;
+    const auto add = [=](T v, int32_t j, int32_t& place) BATON_LOOP {
+      const int32_t here = origin + step * j;
+      const int32_t found = is_best(v) != 0 ? here : int32_t{kBlock};
+      place = found < place ? found : place;
+    };
+    int64_t k = 0;
+    for (; k + kLanes <= length; k += kLanes) {
+      for (int64_t j = 0; j < kLanes; ++j) {
+        add(block[k + j], static_cast<int32_t>(k + j), places[j]);
+      }
     }
+    for (; k < length; ++k) {
+      add(block[k], static_cast<int32_t>(k), places[0]);
+    }
+#pragma GCC unroll 8
+    for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) {
+        const int32_t other = places[j + half];
+        places[j] = other < places[j] ? other : places[j];
+      }
+    }
+    const int64_t place = places[0];
+    if (place < kBlock) return last ? n - 1 - done - place : done + place;
   }
   return 0;  // Not reached.
 }

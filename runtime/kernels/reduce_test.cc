@@ -217,6 +217,26 @@ TEST(ReduceTest, SelectLastIndex) {
   EXPECT_TRUE(Matches(ArgMin(x, {}, true), kInt32, {}, {4}));
 }
 
+// Longer than the blocks in which they are looked for.
+TEST(ReduceTest, PositionsInLongRows) {
+  for (const int64_t n : {511, 512, 513, 1500}) {
+    for (const double best : {2.0, std::numeric_limits<double>::quiet_NaN()}) {
+      for (const int64_t first : {int64_t{0}, int64_t{300}, n - 10}) {
+        for (const int64_t second : {first, n - 1}) {
+          std::vector<double> values = Values(Random(kFloat32, {n}));
+          values[static_cast<size_t>(first)] = best;
+          values[static_cast<size_t>(second)] = best;
+          const Tensor x = MakeFloat({n}, values);
+          EXPECT_TRUE(
+              Matches(ArgMax(x, {}), kInt32, {}, {static_cast<double>(first)}));
+          EXPECT_TRUE(Matches(ArgMax(x, {}, /*select_last_index=*/true), kInt32,
+                              {}, {static_cast<double>(second)}));
+        }
+      }
+    }
+  }
+}
+
 TEST(ReduceTest, Empty) {
   const Tensor x = Make(kFloat32, {2, 0, 3}, {});
   EXPECT_TRUE(Matches(Sum(x, {.axes = {1}}), kFloat32, {2, 3},

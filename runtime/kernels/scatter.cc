@@ -13,12 +13,14 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels {
 namespace {
 
 using ::baton::kernels::internal::Error;
+using ::baton::kernels::internal::OutputTensor;
 using ::baton::kernels::internal::Product;
 using ::baton::kernels::internal::RowMajorStrides;
 using ::baton::kernels::internal::ShapeToString;
@@ -52,8 +54,8 @@ class Combiner {
                    data.dtype().ToString(), " and ",
                    updates.dtype().ToString());
     }
-    absl::StatusOr<MutableTensor> copy =
-        MutableTensor::Create(data.dtype(), data.shape());
+    absl::StatusOr<OutputTensor> copy =
+        OutputTensor::Create(data.dtype(), data.shape());
     if (!copy.ok()) return copy.status();
     if (data.byte_size() > 0) {
       std::memcpy(copy->data(), data.data(), data.byte_size());
@@ -66,7 +68,7 @@ class Combiner {
   // Combines `count` elements at `to` with those of `updates` at `from`.
   absl::Status Combine(const Tensor& updates, int64_t from, int64_t to,
                        int64_t count) {
-    MutableTensor& result = result_[0];
+    OutputTensor& result = result_[0];
     if (mode_ == ScatterMode::kUpdate) {
       const int64_t bytes = result.dtype().bytes();
       std::memcpy(static_cast<char*>(result.data()) + to * bytes,
@@ -88,14 +90,14 @@ class Combiner {
         });
   }
 
-  // Combines element places[i] with that of `updates` at i, for all of them in
-  // turn.
-  absl::Status CombineEach(const Tensor& updates,
+  // Combines element places[i] with that of `updates` at first + i, for all of
+  // them in turn.
+  absl::Status CombineEach(const Tensor& updates, int64_t first,
                            absl::Span<const int64_t> places) {
-    MutableTensor& result = result_[0];
+    OutputTensor& result = result_[0];
     const auto each = [&]<typename E>(const auto& combine) {
       E* out = static_cast<E*>(result.data());
-      const E* in = static_cast<const E*>(updates.data());
+      const E* in = static_cast<const E*>(updates.data()) + first;
       for (const int64_t place : places) combine(*in++, out[place]);
     };
     if (mode_ == ScatterMode::kUpdate) {
@@ -128,7 +130,7 @@ class Combiner {
   }
 
   absl::StatusOr<Tensor> Finish() {
-    MutableTensor& result = result_[0];
+    OutputTensor& result = result_[0];
     if (!counts_.empty()) {
       BATON_RETURN_IF_ERROR(internal::VisitNumeric(
           kernel_, result.dtype(), [&]<typename E>() -> absl::Status {
@@ -160,8 +162,8 @@ class Combiner {
 
   const absl::string_view kernel_;
   const ScatterMode mode_;
-  std::vector<MutableTensor> result_;  // one, once started
-  std::vector<int64_t> counts_;        // for kMean
+  std::vector<OutputTensor> result_;  // one, once started
+  std::vector<int64_t> counts_;       // for kMean
 };
 
 }  // namespace
@@ -191,29 +193,56 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
   BATON_ASSIGN_OR_RETURN(const Tensor wide,
                          internal::Convert(kKernel, indices, DType::Int(64)));
   const absl::Span<const int64_t> index = wide.span<int64_t>();
-  std::vector<int64_t> places(index.size());
+  // Places wait until there are so many.
+  constexpr int64_t kPlaces = 2048;
+  int64_t places[kPlaces];
+  int64_t waiting = 0;
+  const auto combine = [&](int64_t end) {
+    const int64_t count = std::exchange(waiting, 0);
+    return combiner.CombineEach(
+        updates, end - count,
+        absl::MakeConstSpan(places, static_cast<size_t>(count)));
+  };
   TensorShape position(data.rank(), 0);
   const int last = data.rank() - 1;
   const int64_t row = extents[last];
   const int64_t extent = data.shape()[along];
-  for (size_t i = 0; i < index.size();) {
+  const int64_t size = static_cast<int64_t>(index.size());
+  for (int64_t i = 0; i < size;) {
     // A row along the last axis.
     int64_t start = 0;
     for (int d = 0; d < last; ++d) {
       if (d != along) start += strides[d] * position[d];
     }
-    for (int64_t j = 0; j < row; ++j, ++i) {
-      if (index[i] < -extent || index[i] >= extent) {
-        return CheckIndex(kKernel, index[i], extent).status();
+    const int64_t stride = strides[along];
+    const int64_t step = along == last ? 0 : 1;
+    for (const int64_t end = i + row; i < end;) {
+      const int64_t count = std::min(end - i, kPlaces - waiting);
+      int64_t* to = places + waiting;
+      // Without a way out of the loop, so that it becomes vectors.
+      int wrong = 0;
+      for (int64_t j = 0; j < count; ++j) {
+        const int64_t at = index[i + j] + (index[i + j] < 0 ? extent : 0);
+        const int beyond = (at < 0 ? 1 : 0) | (at >= extent ? 1 : 0);
+        wrong |= beyond;
+        to[j] = start + (beyond != 0 ? 0 : at) * stride;
+        start += step;
       }
-      const int64_t at = index[i] < 0 ? index[i] + extent : index[i];
-      places[i] = start + at * strides[along] + (along == last ? 0 : j);
+      for (int64_t j = 0; wrong != 0; ++j) {
+        BATON_RETURN_IF_ERROR(
+            CheckIndex(kKernel, index[i + j], extent).status());
+      }
+      i += count;
+      waiting += count;
+      if (waiting == kPlaces) {
+        BATON_RETURN_IF_ERROR(combine(i));
+      }
     }
     for (int d = last - 1; d >= 0 && ++position[d] == extents[d]; --d) {
       position[d] = 0;
     }
   }
-  BATON_RETURN_IF_ERROR(combiner.CombineEach(updates, places));
+  BATON_RETURN_IF_ERROR(combine(size));
   return combiner.Finish();
 }
 

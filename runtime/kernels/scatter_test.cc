@@ -39,6 +39,34 @@ TEST(ScatterElementsTest, CombinesAlongAnAxis) {
                       {5.5, 2, 11.5, 4, 25, 6}));
 }
 
+// More indices than are gathered at a time; the rows are of several lengths.
+TEST(ScatterElementsTest, ManyIndicesComeInTheirOrder) {
+  for (const int64_t row : {7, 5000}) {
+    const int64_t rows = 5000 / row;
+    const int64_t n = rows * row;
+    std::vector<double> indices;
+    std::vector<double> expected(static_cast<size_t>(rows * 3), -1);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t at = i % 5 % 3;
+      indices.push_back(static_cast<double>(i % 2 == 0 ? at : at - 3));
+      expected[static_cast<size_t>(i / row * 3 + at)] = static_cast<double>(i);
+    }
+    const Tensor data =
+        Make(kInt32, {rows, 3},
+             std::vector<double>(static_cast<size_t>(rows * 3), -1));
+    const Tensor updates = internal::Iota(kInt32, {rows, row});
+    EXPECT_TRUE(
+        Matches(ScatterElements(data, Make(kInt32, {rows, row}, indices),
+                                updates, 1, ScatterMode::kUpdate),
+                kInt32, {rows, 3}, expected));
+    indices.back() = 3;
+    EXPECT_TRUE(Fails(ScatterElements(data, Make(kInt32, {rows, row}, indices),
+                                      updates, 1, ScatterMode::kUpdate)
+                          .status(),
+                      "scatter_elements", "index 3"));
+  }
+}
+
 TEST(ScatterElementsTest, Refuses) {
   const Tensor data = MakeFloat({2}, {1, 2});
   const Tensor one = MakeFloat({1}, {5});

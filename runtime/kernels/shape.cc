@@ -853,19 +853,35 @@ absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
   const uint8_t* c = internal::Data<bool>(choice);
   const int64_t n = plan.dims.back();
   const auto run = [&]<typename T>() {
-    constexpr int64_t kSize = sizeof(T);
-    internal::ForEachRun(plan, [&](const std::array<int64_t, 3>& at,
-                                   int64_t to) {
-      const char* from[2] = {Bytes(y) + at[2] * kSize,
-                             Bytes(x) + at[1] * kSize};
-      const int64_t step[2] = {plan.strides[2].back() * kSize,
-                               plan.strides[1].back() * kSize};
-      char* out = Bytes(result) + to * kSize;
-      for (int64_t i = 0; i < n; ++i) {
-        const int pick = c[at[0] + i * plan.strides[0].back()] != 0;
-        std::memcpy(out + i * kSize, from[pick] + i * step[pick], sizeof(T));
-      }
-    });
+    internal::ForEachRun(
+        plan, [&](const std::array<int64_t, 3>& at, int64_t to) {
+          const uint8_t* pick = c + at[0];
+          const T* first = static_cast<const T*>(x.data()) + at[1];
+          const T* second = static_cast<const T*>(y.data()) + at[2];
+          T* out = static_cast<T*>(result.data()) + to;
+          const std::array<int64_t, 3> step = {plan.strides[0].back(),
+                                               plan.strides[1].back(),
+                                               plan.strides[2].back()};
+          const auto loop = [=](int64_t i, int64_t j, int64_t k) BATON_LOOP {
+            for (int64_t e = 0; e < n; ++e) {
+              const T u = first[e * j];
+              const T v = second[e * k];
+              out[e] = pick[e * i] != 0 ? u : v;
+            }
+          };
+          // Constant steps become vectors.
+          if (step[0] != 1) {
+            loop(step[0], step[1], step[2]);
+          } else if (step[1] == 1 && step[2] == 1) {
+            internal::RunLoop([=]() BATON_LOOP { loop(1, 1, 1); });
+          } else if (step[1] == 1) {
+            internal::RunLoop([=]() BATON_LOOP { loop(1, 1, 0); });
+          } else if (step[2] == 1) {
+            internal::RunLoop([=]() BATON_LOOP { loop(1, 0, 1); });
+          } else {
+            internal::RunLoop([=]() BATON_LOOP { loop(1, 0, 0); });
+          }
+        });
   };
   switch (x.dtype().bytes()) {
     case 1:
