@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -46,9 +47,11 @@ using ::baton::testing::RunWithStack;
 using ::baton::testing::SmallStackBytesOfThisBuild;
 using ::baton::testing::StatusIs;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
+using ::testing::Lt;
 
 // A model of opset 17 whose graph is `graph`, as text.
 ::onnx::ModelProto ModelOf(const std::string& graph, int opset = 17) {
@@ -557,6 +560,148 @@ TEST(ImportOnnxTest, InputsCanBecomeConstants) {
   EXPECT_THAT(AsText(known->Find("main")),
               HasSubstr("reshape(%x, newshape=[6])"));
   EXPECT_EQ(known->Find<Function>("main")->params().size(), 1u);
+}
+
+// --- Random numbers --------------------------------------------------------
+
+// What `main` of a graph without inputs gives; of several outputs, a tuple.
+absl::StatusOr<baton::Value> RandomValue(const std::string& graph) {
+  absl::StatusOr<IRModule> module = Import(graph);
+  if (!module.ok()) return module.status();
+  return EvaluateFunction(*module, "main", {});
+}
+
+std::vector<float> RandomFloats(const std::string& node) {
+  const auto value = RandomValue(node + "output { name: 'y' }");
+  EXPECT_THAT(value, IsOk());
+  if (!value.ok()) return {};
+  const auto floats = value->tensor().span<float>();
+  return {floats.begin(), floats.end()};
+}
+
+std::string RandomNode(absl::string_view op, absl::string_view more) {
+  return absl::StrCat("node { op_type: '", op, "' output: 'y' attribute {",
+                      " name: 'shape' type: INTS ints: 2 ints: 4096 } ", more,
+                      " } ");
+}
+
+std::string FloatAttribute(absl::string_view name, double value) {
+  return absl::StrCat("attribute { name: '", name, "' type: FLOAT f: ", value,
+                      " } ");
+}
+
+TEST(ImportOnnxTest, RandomNumbersAreFunctionsOfTheSeed) {
+  const auto draw = [](const std::string& more) {
+    return RandomFloats(RandomNode("RandomUniform", more));
+  };
+  const std::vector<float> first = draw(FloatAttribute("seed", 1));
+  ASSERT_EQ(first.size(), 8192u);
+  EXPECT_EQ(first, draw(FloatAttribute("seed", 1)));
+  EXPECT_NE(first, draw(FloatAttribute("seed", 2)));
+  EXPECT_NE(draw(FloatAttribute("seed", 0.25)),
+            draw(FloatAttribute("seed", 0.5)));
+  // Without a seed: that of the output's name.
+  EXPECT_EQ(draw(""), draw(""));
+  EXPECT_NE(draw(""), first);
+  const auto two = RandomValue(
+      "node { op_type: 'RandomUniform' output: 'y' attribute {"
+      "  name: 'shape' type: INTS ints: 8 } }"
+      "node { op_type: 'RandomUniform' output: 'z' attribute {"
+      "  name: 'shape' type: INTS ints: 8 } }"
+      "output { name: 'y' } output { name: 'z' }");
+  ASSERT_THAT(two, IsOk());
+  EXPECT_FALSE(two->fields()[0].tensor() == two->fields()[1].tensor());
+}
+
+TEST(ImportOnnxTest, RandomNumbersHaveTheirDistribution) {
+  const std::vector<float> uniform = RandomFloats(RandomNode(
+      "RandomUniform", FloatAttribute("low", 2) + FloatAttribute("high", 6)));
+  const std::vector<float> normal = RandomFloats(RandomNode(
+      "RandomNormal", FloatAttribute("mean", 3) + FloatAttribute("scale", 2)));
+  const auto mean = [](const std::vector<float>& x) {
+    double sum = 0;
+    for (const float v : x) sum += v;
+    return sum / static_cast<double>(x.size());
+  };
+  const auto deviation = [&mean](const std::vector<float>& x) {
+    double sum = 0;
+    for (const float v : x) sum += (v - mean(x)) * (v - mean(x));
+    return std::sqrt(sum / static_cast<double>(x.size()));
+  };
+  for (const float v : uniform) EXPECT_THAT(v, AllOf(Ge(2), Lt(6)));
+  // Four standard errors of 8192 numbers.
+  EXPECT_NEAR(mean(uniform), 4, 0.051);
+  EXPECT_NEAR(deviation(uniform), 4 / std::sqrt(12), 0.051);
+  EXPECT_NEAR(mean(normal), 3, 0.088);
+  EXPECT_NEAR(deviation(normal), 2, 0.063);
+}
+
+TEST(ImportOnnxTest, RandomNumbersHaveTheTypeAndShapeOfAnInput) {
+  const auto module = Import(
+      "node { op_type: 'RandomNormalLike' input: 'x' output: 'y' }"
+      "node { op_type: 'RandomUniformLike' input: 'x' output: 'z' attribute {"
+      "  name: 'dtype' type: INT i: 10 } }" +
+      InOut({kTwo, kThree}) + "output { name: 'z' }");
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->result_type().ToString(),
+            "(Tensor[(2, 3), float32], Tensor[(2, 3), float16])");
+}
+
+TEST(ImportOnnxTest, CategoriesAreDrawnByTheirProbabilities) {
+  // Logarithms of probabilities: of 0, 3/4 and 1/4.
+  const auto value = RandomValue(
+      "initializer { name: 'x' data_type: 1 dims: 1 dims: 3"
+      "  float_data: -1000 float_data: 1.0986123 float_data: 0 }"
+      "node { op_type: 'Multinomial' input: 'x' output: 'y' attribute {"
+      "  name: 'sample_size' type: INT i: 4096 } attribute {"
+      "  name: 'dtype' type: INT i: 7 } } output { name: 'y' }");
+  ASSERT_THAT(value, IsOk());
+  int counts[3] = {};
+  for (const int64_t k : value->tensor().span<int64_t>()) ++counts[k];
+  EXPECT_EQ(counts[0], 0);
+  EXPECT_NEAR(counts[1], 3072, 111);
+  EXPECT_EQ(counts[1] + counts[2], 4096);
+}
+
+TEST(ImportOnnxTest, BernoulliAndDropoutChooseElements) {
+  const std::string ones =
+      "node { op_type: 'ConstantOfShape' input: 's' output: 'x' attribute {"
+      "  name: 'value' type: TENSOR t { data_type: 1 dims: 1 float_data: 0.25"
+      "  } } } initializer { name: 's' data_type: 7 dims: 1 int64_data: 4096 }";
+  int chosen = 0;
+  for (const float v : RandomFloats(
+           ones + "node { op_type: 'Bernoulli' input: 'x' output: 'y' }")) {
+    EXPECT_THAT(v, AnyOf(0, 1));
+    chosen += v == 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(chosen, 1024, 111);
+  const auto value = RandomValue(
+      ones +
+      "initializer { name: 'r' data_type: 1 float_data: 0.75 }"
+      "initializer { name: 't' data_type: 9 int32_data: 1 }"
+      "node { op_type: 'Dropout' input: 'x' input: 'r' input: 't' output: 'y'"
+      "  output: 'm' attribute { name: 'seed' type: INT i: 3 } } output { "
+      "name: 'y' } output { name: 'm' }");
+  ASSERT_THAT(value, IsOk());
+  int kept = 0;
+  for (int64_t i = 0; i < 4096; ++i) {
+    const bool is_kept = value->fields()[1].tensor().AtAsInt64(i) != 0;
+    kept += is_kept ? 1 : 0;
+    EXPECT_EQ(value->fields()[0].tensor().AtAsDouble(i), is_kept ? 1 : 0);
+  }
+  EXPECT_NEAR(kept, 1024, 111);
+}
+
+TEST(ImportOnnxTest, RandomNumbersThatCannotBeAreErrors) {
+  EXPECT_THAT(
+      Import("node { op_type: 'RandomUniform' output: 'y' attribute {"
+             "  name: 'shape' type: INTS ints: -1 } } output { name: 'y' }"),
+      StatusIs(absl::StatusCode::kInvalidArgument, "the extent -1"));
+  EXPECT_THAT(Import(RandomNode("RandomNormal",
+                                "attribute { name: 'dtype' type: INT i: 6 }") +
+                     "output { name: 'y' }"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "random numbers of type int32"));
 }
 
 }  // namespace

@@ -427,29 +427,6 @@ absl::StatusOr<Outputs> SelectWhere(NodeContext& node) {
   return One(Where(node.Input(0), node.Input(1), node.Input(2)));
 }
 
-absl::StatusOr<Outputs> Dropout(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  if (node.opset() >= 12 && node.HasInput(2)) {
-    BATON_ASSIGN_OR_RETURN(const Tensor training, node.Constant(2));
-    double ratio = 0.5;
-    if (node.HasInput(1)) {
-      BATON_ASSIGN_OR_RETURN(const Tensor given, node.Constant(1));
-      if (given.num_elements() == 1) ratio = given.AtAsDouble(0);
-    }
-    if (training.num_elements() == 1 && training.AtAsInt64(0) != 0 &&
-        ratio != 0) {
-      return absl::UnimplementedError("training is not supported");
-    }
-  }
-  Outputs result = One(x);
-  if (node.HasOutput(1)) {
-    const bool is_bool = node.opset() >= 10;
-    result.push_back(is_bool ? Cast(relay::OnesLike(x), DType::Bool())
-                             : relay::OnesLike(x));
-  }
-  return result;
-}
-
 BATON_ONNX_CONVERTERS({
     {"Abs", Unary<relay::Abs>},
     {"Acos", Unary<relay::Acos>},
@@ -475,7 +452,6 @@ BATON_ONNX_CONVERTERS({
     {"Cos", Unary<relay::Cos>},
     {"Cosh", Unary<relay::Cosh>},
     {"Div", Binary<Divide>},
-    {"Dropout", Dropout},
     {"Elu", Elu},
     {"Equal", Binary<relay::Equal>},
     {"Erf", Unary<relay::Erf>, 9},
