@@ -20,6 +20,14 @@
 #include "gtest/gtest.h"
 #include "re2/re2.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BATON_HAS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BATON_HAS_SANITIZER
+#endif
+#endif
+
 namespace baton {
 namespace {
 
@@ -196,6 +204,35 @@ TEST(TriageTest, FullDisk) {
     EXPECT_EQ(name, "reduced.relay");
     EXPECT_THAT(text, HasSubstr("// RUN: "));
     EXPECT_EQ(text.back(), '\n');
+  }
+}
+
+// With too little memory a run fails, whatever it was about to do, and says so;
+// what it leaves is whole. Sanitizers take more memory than any limit gives.
+TEST(TriageTest, OutOfMemory) {
+#if defined(BATON_HAS_SANITIZER)
+  GTEST_SKIP();
+#endif
+  const std::string folder = testing::TempDir() + "/no_memory";
+  for (const int megabytes : {50, 90, 130}) {
+    SCOPED_TRACE(absl::StrCat(megabytes, " MB"));
+    std::filesystem::remove_all(folder);
+    const RunResult run = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat("--version >/dev/null; ulimit -v ", megabytes * 1000,
+                     "; '", testing::RunfilePath("tools/faulty-opt"), "' ",
+                     kResNet18,
+                     " --passes=PoolByMaximum --check_values "
+                     "--triage_seconds=5 --triage=",
+                     folder));
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err, ContainsRegex("memory|triage: .* is guilty"));
+    if (!std::filesystem::exists(folder)) continue;
+    for (const auto& [name, text] : Contents(folder)) {
+      EXPECT_TRUE(name == "reduced.relay" || name == "report.txt") << name;
+      EXPECT_EQ(text.back(), '\n') << name;
+    }
   }
 }
 
