@@ -899,7 +899,9 @@ Pass PlanDevices(PlanDevicesOptions options) {
        .doc = "Decides on which device each expression is.",
        // A copy stands in the argument that needs it.
        .destroys = {"a_normal_form"},
-       .idempotent = true},
+       .idempotent = true,
+       .exceptions = {{"runs",
+                       "A value that must be on two devices is an error."}}},
       options);
 }
 BATON_REGISTER_PASS(PlanDevices);
