@@ -50,7 +50,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// What recorded programs show of a pass that breaks its word, and why it may.
+// Recorded programs on which a pass does not keep a law, with the reason.
 struct KnownBreach {
   absl::string_view pass;
   absl::string_view program;

@@ -38,6 +38,7 @@
 #include "baton/tools/npy.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/transform/contracts.h"
 #include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -114,9 +115,12 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     PassContextOptions context;
     context.opt_level = options.opt_level;
     context.config.emplace_back(ThreadsConfig().name(), options.threads);
-    BATON_ASSIGN_OR_RETURN(result.module, PassContext(context).Run([&] {
+    const auto run = [&]() -> absl::StatusOr<IRModule> {
+      BATON_RETURN_IF_ERROR(
+          CheckContracts(pipeline, result.module, PassContext::Current()));
       return pipeline(result.module);
-    }));
+    };
+    BATON_ASSIGN_OR_RETURN(result.module, PassContext(context).Run(run));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   }
   return result;

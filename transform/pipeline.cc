@@ -174,7 +174,9 @@ class PipelineParser {
   static std::string UnknownOption(absl::string_view pass,
                                    absl::string_view key,
                                    const FieldList* fields) {
-    if (fields == nullptr) return absl::StrCat(pass, " takes no options");
+    if (fields == nullptr || fields->fields().empty()) {
+      return absl::StrCat(pass, " takes no options");
+    }
     std::vector<std::string> names;
     for (const auto& field : fields->fields()) names.push_back(field->name());
     return absl::StrCat(pass, " has no option ", key, DidYouMean(key, names),
