@@ -18,7 +18,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/op_flags.h"
-#include "baton/relay/transform/to_basic_block_normal_form.h"
+#include "baton/relay/transform/basic_block_form.h"
 #include "baton/transform/form.h"
 
 namespace baton::relay {

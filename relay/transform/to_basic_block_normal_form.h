@@ -19,9 +19,9 @@
 #ifndef BATON_RELAY_TRANSFORM_TO_BASIC_BLOCK_NORMAL_FORM_H_
 #define BATON_RELAY_TRANSFORM_TO_BASIC_BLOCK_NORMAL_FORM_H_
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/transform/basic_block_form.h"  // IWYU pragma: export
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -31,10 +31,6 @@ Pass ToBasicBlockNormalForm();
 // The same for one function. An error if it has free variables.
 absl::StatusOr<Function> ToBasicBlockNormalFormInFunction(
     const Function& function);
-
-// OK if `expr` is in basic block normal form; else InvalidArgument, which names
-// the expressions that are not bound where they have to be.
-absl::Status CheckBasicBlockNormalForm(const Expr& expr);
 
 }  // namespace baton::relay
 
