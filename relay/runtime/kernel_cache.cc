@@ -63,8 +63,7 @@ uint64_t KernelCache::HashOf(const CallNode& call, const Parts& parts) {
 
 bool KernelCache::Matches(const Entry& entry, const CallNode& call,
                           const Parts& parts) {
-  const CallNode& known = *entry.call;
-  return known.op_node() == call.op_node() &&
+  return entry.op == call.op() &&
          std::equal(
              entry.parts.begin(), entry.parts.end(), parts.begin(), parts.end(),
              [](const Part& a, const Part& b) {
@@ -73,9 +72,9 @@ bool KernelCache::Matches(const Entry& entry, const CallNode& call,
                }
                return SameTensor(*a.tensor, *b.tensor);
              }) &&
-         AttrsEqual(known.attrs(), call.attrs()) &&
-         SameType(known.type(), call.type()) &&
-         std::equal(known.type_args().begin(), known.type_args().end(),
+         AttrsEqual(entry.attrs, call.attrs()) &&
+         SameType(entry.type, call.type()) &&
+         std::equal(entry.type_args.begin(), entry.type_args.end(),
                     call.type_args().begin(), call.type_args().end(), SameType);
 }
 
@@ -130,12 +129,16 @@ Value KernelCache::Add(const CallNode& call, absl::Span<const Value> args,
       !Flatten(absl::MakeConstSpan(&result, 1), results)) {
     return result;
   }
-  Entry entry = {.call = Call(&call),
-                 .args = {args.begin(), args.end()},
-                 .parts = {},
-                 .result = {},
-                 .result_hashes = {},
-                 .used = true};
+  Entry entry = {
+      .op = call.op(),
+      .attrs = call.attrs(),
+      .type = call.type(),
+      .type_args = {call.type_args().begin(), call.type_args().end()},
+      .args = {args.begin(), args.end()},
+      .parts = {},
+      .result = {},
+      .result_hashes = {},
+      .used = true};
   if (!Flatten(entry.args, entry.parts)) return result;
   std::vector<Value> fields;
   for (const Part& part : results) {

@@ -16,6 +16,8 @@
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
@@ -52,8 +54,13 @@ class KernelCache {
   };
   using Parts = std::vector<Part>;
 
+  // Has what makes the call known again, and not the call: a node with one more
+  // holder is slower to walk over.
   struct Entry {
-    Call call;
+    Expr op;
+    Attrs attrs;
+    Type type;
+    std::vector<Type> type_args;
     std::vector<Value> args;  // own the tensors of `parts`
     Parts parts;
     Value result;

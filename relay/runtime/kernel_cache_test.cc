@@ -67,6 +67,12 @@ TEST_F(KernelCacheTest, AnEqualResultIsTheSameTensor) {
   EXPECT_TRUE(second.fields()[0].tensor().SharesBufferWith(first.tensor()));
 }
 
+TEST_F(KernelCacheTest, HoldsNoCalls) {
+  KernelCache cache;
+  cache.Add(*add_, {a_, b_}, Ints({5}));
+  EXPECT_TRUE(add_->unique());
+}
+
 TEST_F(KernelCacheTest, ForgetsWhatARoundDoesNotUse) {
   KernelCache cache;
   cache.Add(*add_, {a_, b_}, Ints({5}));
