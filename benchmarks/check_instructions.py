@@ -5,15 +5,18 @@
     check_instructions.py GROWTH BASELINE --update   writes the baseline anew
 
 GROWTH is the program of benchmarks/growth.cc, which runs in callgrind here: the
-counts do not depend on what else the machine does. BASELINE has two kinds of
+counts do not depend on what else the machine does. BASELINE has three kinds of
 lines:
 
     run PASS SHAPE SIZE INSTRUCTIONS
     growth PASS SHAPE SMALL LARGE EXPONENT
+    record PASS SHAPE SIZE PERCENT
 
 A run may take 3 % more instructions than its line says. A pass whose
 instructions grow as the size to the power of more than EXPONENT, between the
-sizes SMALL and LARGE, fails; that number is written by hand.
+sizes SMALL and LARGE, fails; and so does one that takes more than PERCENT more
+instructions while its history is recorded, with origins and remarks. These
+numbers are written by hand.
 
 With a test runner's shards, each checks every so many lines.
 """
@@ -28,12 +31,12 @@ import sys
 ROOM = 1.03
 
 
-def count(growth, name, shape, size):
-    """The instructions of one run of a pass."""
+def count(growth, name, shape, size, record="none"):
+    """The instructions of one run of a pass; what of it is recorded."""
     run = subprocess.run(
         ["valgrind", "--tool=callgrind", "--instr-atstart=no",
          "--callgrind-out-file=/dev/null", growth, "--callgrind",
-         "--pass=" + name, "--shape=" + shape,
+         "--pass=" + name, "--shape=" + shape, "--record=" + record,
          "--sizes=" + size, "--resnet_sizes=" + size],
         capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", run.stderr)
@@ -58,6 +61,15 @@ def check(growth, line, update):
               f"{baseline} ({100 * (ratio - 1):+.1f} %)")
         if ratio > ROOM:
             return line, f"{name} on {shape}/{size} is slower"
+        return line, None
+    if fields[0] == "record":
+        _, name, shape, size, limit = fields
+        percent = 100 * (count(growth, name, shape, size, record="all") /
+                         count(growth, name, shape, size) - 1)
+        print(f"{name} on {shape}/{size}, recorded: {percent:+.2f} %, limit "
+              f"{limit}")
+        if percent > float(limit):
+            return line, f"recording {name} on {shape}/{size} is slower"
         return line, None
     _, name, shape, small, large, limit = fields
     exponent = (math.log(count(growth, name, shape, large) /

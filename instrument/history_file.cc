@@ -101,16 +101,15 @@ class Writer {
       message.set_kind(static_cast<uint64_t>(remark.kind));
       message.set_execution(indices[remark.execution]);
       message.set_node(NumberOf(remark.node.get()));
-      message.set_reason(remark.reason);
+      message.set_reason(std::string(remark.reason.view()));
       for (const auto& [name, value] : remark.args) {
         history::Remark::Arg& arg = *message.add_args();
-        arg.set_name(name);
-        const auto* text = value.As<std::string>();
-        arg.set_text(text != nullptr ? *text : value.ToString());
+        arg.set_name(std::string(name.view()));
+        arg.set_text(value.ToString());
       }
       for (const auto& [name, node] : remark.nodes) {
         history::Remark::Arg& arg = *message.add_args();
-        arg.set_name(name);
+        arg.set_name(std::string(name.view()));
         arg.set_node(NumberOf(node.get()));
       }
     }
@@ -297,9 +296,9 @@ class Reader {
                  .execution = execution.number});
       for (const history::Remark::Arg& arg : from.args()) {
         if (arg.node() != 0) {
-          remark.nodes.emplace_back(arg.name(), ExprOf(arg.node()));
+          remark.nodes.push_back({arg.name(), ExprOf(arg.node())});
         } else {
-          remark.args.emplace_back(arg.name(), arg.text());
+          remark.args.push_back({arg.name(), arg.text()});
         }
       }
     }
@@ -342,6 +341,7 @@ class Reader {
         return Wrong("origins");
       }
       last_execution = origins.execution();
+      result_.origins.SetExecution(origins.execution());
       uint64_t made = 0;
       for (int i = 0; i < origins.made_size(); ++i) {
         made += static_cast<uint64_t>(origins.made(i));
@@ -351,8 +351,7 @@ class Reader {
         if (made_node == nullptr || from_node == nullptr) {
           return Wrong("origins");
         }
-        result_.origins.Add(origins.execution(),
-                            Origin(made_node, from_node, /*is_first=*/false));
+        result_.origins.Add(Origin(made_node, from_node, /*is_first=*/false));
       }
     }
     return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -414,16 +415,13 @@ std::string PageWriter::Remarks() {
     if (execution == executions.end()) continue;
     std::vector<int64_t> numbers = {static_cast<int64_t>(remark.kind),
                                     execution->second, IndexOf(remark.node),
-                                    StringOf(remark.reason)};
+                                    StringOf(remark.reason.view())};
     for (const auto& [name, value] : remark.args) {
-      const auto* string = value.As<std::string>();
-      numbers.insert(
-          numbers.end(),
-          {StringOf(name),
-           ValueOf(string != nullptr ? *string : value.ToString()), -1});
+      numbers.insert(numbers.end(),
+                     {StringOf(name.view()), ValueOf(value.ToString()), -1});
     }
     for (const auto& [name, node] : remark.nodes) {
-      numbers.insert(numbers.end(), {StringOf(name), 0, IndexOf(node)});
+      numbers.insert(numbers.end(), {StringOf(name.view()), 0, IndexOf(node)});
     }
     absl::StrAppend(&text, text.size() == 1 ? "" : ",\n", Numbers(numbers));
   }
@@ -521,6 +519,24 @@ HistoryPageData PageDataOf(const History& history) {
   return {.content = PageWriter(history).Content(),
           .times = absl::StrCat("{\"start\":", Numbers(starts),
                                 ",\"total\":", Numbers(totals), "}")};
+}
+
+absl::Status CheckPageSize(const History& history, int64_t max_nodes) {
+  NodeSet seen;
+  int64_t nodes = 0;
+  for (const HistoryState& state : history.states) {
+    for (const IRModule::Definition& definition : state.module.functions()) {
+      PostOrderVisit(
+          definition.function,
+          [&](const ExprNode* node) { return !seen.Contains(node); },
+          [&](const ExprNode* node) { nodes += seen.Insert(node) ? 1 : 0; });
+    }
+  }
+  if (nodes <= max_nodes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "a page of ", nodes, " nodes is too large for browsers, at most ",
+      max_nodes,
+      " are taken; `log`, `show`, `diff`, `blame` and `why` tell the same"));
 }
 
 std::string HistoryPage(const History& history, absl::string_view title) {

@@ -5,8 +5,10 @@
 #ifndef BATON_INSTRUMENT_HISTORY_PAGE_H_
 #define BATON_INSTRUMENT_HISTORY_PAGE_H_
 
+#include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "baton/instrument/history.h"
 
@@ -22,6 +24,11 @@ struct HistoryPageData {
   std::string times;
 };
 HistoryPageData PageDataOf(const History& history);
+
+// ResourceExhausted, with advice, if the states have more than `max_nodes`
+// expressions together: a page takes some hundred bytes for each, and a browser
+// more.
+absl::Status CheckPageSize(const History& history, int64_t max_nodes);
 
 // The page. `title`: what was recorded, often the name of the file.
 std::string HistoryPage(const History& history, absl::string_view title);

@@ -106,22 +106,23 @@ absl::Status HistoryRecorder::RunBeforePass(const IRModule& module,
   }
   listener_.Before(pass, wanted);
   if (history_.executions.empty()) {
+    history_.executions.reserve(64);
+    passes_.reserve(64);
     began_ = Now();
     next_check_ = options_.max_bytes < kSmallBudget
                       ? 0
                       : PeakMemory() + options_.max_bytes;
   }
-  HistoryExecution execution = {
-      .number = pass.number(),
-      .parent = open_.empty() ? -1 : open_.back(),
-      .depth = open_.empty() ? 0 : history_.executions[open_.back()].depth + 1,
-      .pass = pass.name(),
-      .text = {},
-      .before = StateOf(module)};
-  open_.push_back(static_cast<int>(history_.executions.size()));
+  HistoryExecution& execution = history_.executions.emplace_back();
+  execution.number = pass.number();
+  execution.parent = open_.empty() ? -1 : open_.back();
+  execution.depth =
+      open_.empty() ? 0 : history_.executions[open_.back()].depth + 1;
+  execution.pass = pass.name();
+  execution.before = StateOf(module);
+  open_.push_back(static_cast<int>(history_.executions.size()) - 1);
   passes_.push_back(pass.pass());
-  history_.executions.push_back(std::move(execution));
-  history_.executions.back().start = Now() - began_;
+  execution.start = Now() - began_;
   return absl::OkStatus();
 }
 
@@ -163,7 +164,7 @@ void HistoryRecorder::TakeLog() {
                             std::make_move_iterator(log.remarks.end()));
   }
   log.remarks.clear();
-  history_.origins.Append(std::exchange(log.origins, {}));
+  history_.origins.Append(log.origins.Take());
 }
 
 // What old states hold cannot be more than the process has grown by, which

@@ -1,6 +1,8 @@
 #include "baton/instrument/history.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,11 +16,16 @@
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/history_text.h"
+#include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/node_rebuild.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/parallel.h"
@@ -33,6 +40,7 @@
 namespace baton {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::IsOk;
 
@@ -381,6 +389,105 @@ TEST(HistoryTest, OriginsAreKnownThoughStatesWentAway) {
       EXPECT_THAT(source.place, HasSubstr("model.relay:"));
     }
   }
+}
+
+// A pass that tells of a node that it drops, and then makes another one at its
+// address, which is field 0 of the new body of @main. `make` makes either.
+Pass ReusesAnAddress(
+    const std::function<Expr(const Expr& x)>& make,
+    const std::function<void(const Expr& node, const Expr& body)>& tell) {
+  return CreateModulePass(
+      [make, tell](IRModule module,
+                   const PassContext&) -> absl::StatusOr<IRModule> {
+        const auto main = module.Find<Function>("main");
+        const Expr x = main->params()[0];
+        Expr node = make(x);
+        const ExprNode* const address = node.get();
+        LogOrigin(node, x.get());
+        node = Expr();
+        node = make(x);
+        if (node.get() != address) return absl::InternalError("elsewhere");
+        tell(node, main->body());
+        const Tuple body({node});
+        LogOrigin(body, main->body().get());
+        const Function changed({main->params().begin(), main->params().end()},
+                               body);
+        LogOrigin(changed, main.get());
+        module.Set(module.FindGlobalVar("main"), changed);
+        return module;
+      },
+      {.name = "ReusesAnAddress"});
+}
+
+// What the node that ReusesAnAddress() makes comes from.
+std::vector<const ExprNode*> FromAtReusedAddress(
+    const std::function<Expr(const Expr& x)>& make,
+    const std::function<void(const Expr& node, const Expr& body)>& tell,
+    const ExprNode** body) {
+  const IRModule module = Parse(kProgram);
+  *body = module.Find<Function>("main")->body().get();
+  const Recorded run = Record(module, ReusesAnAddress(make, tell));
+  EXPECT_THAT(run.result, IsOk());
+  if (!run.result.ok()) return {};
+  const Provenance provenance(run.recorder->history());
+  const Expr changed = run.result->Find<Function>("main")->body();
+  return provenance.MakingOf(changed.As<TupleNode>()->fields()[0].get()).from;
+}
+
+TEST(HistoryTest, ANodeOfWhichNothingIsToldHasNoOriginOfADeadOne) {
+  const ExprNode* body = nullptr;
+  const std::vector<const ExprNode*> from = FromAtReusedAddress(
+      [](const Expr& x) {
+        return Tuple({x, x});
+      },
+      [](const Expr& /*node*/, const Expr& /*body*/) {}, &body);
+  EXPECT_THAT(from, ElementsAre(body));
+}
+
+TEST(HistoryTest, AHashedNodeHasNoOriginOfADeadOne) {
+  const ExprNode* body = nullptr;
+  const std::vector<const ExprNode*> from =
+      FromAtReusedAddress([](const Expr& x) { return Function({}, x); },
+                          [](const Expr& node, const Expr& old) {
+                            StructuralHash(node);
+                            LogOrigin(node, old.get());
+                          },
+                          &body);
+  EXPECT_THAT(from, ElementsAre(body));
+}
+
+TEST(HistoryTest, AnOriginTakes16Bytes) {
+  std::string program = "def @main(%x: Tensor[(2), float32]) {\n";
+  constexpr int kCalls = 1000;
+  for (int i = 0; i < kCalls; ++i) {
+    absl::StrAppend(&program, "  %", i, " = ",
+                    i % 2 == 0 ? "exp" : "nn.softmax", "(",
+                    i == 0 ? "%x" : absl::StrCat("%", i - 1), ");\n");
+  }
+  absl::StrAppend(&program, "  %", kCalls - 1, "\n}\n");
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Pass passes,
+      ParsePipeline("InferType,EliminateCommonSubexpr,SimplifyInference,"
+                    "FuseOps,DeadCodeElimination"));
+  const Recorded run = Record(Parse(program), passes);
+  const History& history = run.recorder->history();
+  const Provenance provenance(history);
+  int64_t made = 0;
+  NodeSet seen;
+  for (const HistoryState& state : history.states) {
+    for (const auto& definition : state.module.functions()) {
+      PostOrderVisit(definition.function, [&](const ExprNode* node) {
+        if (HasOrigin(node) && provenance.FirstStateOf(node) > 0 &&
+            seen.Insert(node)) {
+          ++made;
+        }
+      });
+    }
+  }
+  EXPECT_GE(made, 4 * kCalls);  // typed calls; functions, parameters and calls
+  const size_t bytes = history.origins.size() * sizeof(Origin) +
+                       history.origins.runs().size() * sizeof(OriginLog::Run);
+  EXPECT_LE(static_cast<double>(bytes) / static_cast<double>(made), 16.5);
 }
 
 TEST(HistoryTest, BlameAsJson) {

@@ -26,19 +26,21 @@ void PassListener::Before(const PassExecution& pass, uint8_t wanted) {
     root_ = {.owner = this, .log = &log_, .next = internal::log_listeners};
     internal::log_listeners = &root_;
   }
-  saved_.push_back({listener, *listener, added});
+  saved_.push_back({listener, std::move(*listener), added});
   listener->wanted = wanted;
   listener->pass = &pass.name();
+  listener->pass_text = {};
   listener->execution = pass.number();
   internal::ListenersChanged();
 }
 
 void PassListener::After() {
-  const Saved saved = saved_.back();
+  Saved saved = std::move(saved_.back());
   saved_.pop_back();
   if (!saved.added) {
     saved.listener->wanted = saved.before.wanted;
     saved.listener->pass = saved.before.pass;
+    saved.listener->pass_text = std::move(saved.before.pass_text);
     saved.listener->execution = saved.before.execution;
     internal::ListenersChanged();
     return;

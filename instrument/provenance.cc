@@ -12,6 +12,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_compare.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
 #include "baton/relay/ir/node_kind.h"
@@ -116,6 +117,9 @@ const OriginLog::Run& Provenance::RunOf(int64_t i) const {
 }
 
 int64_t Provenance::OriginOf(const Node* node, int state) const {
+  // Nothing was told of it: what was, is of nodes that had its address before.
+  const bool is_from_file = history_.states[state].num_origins == SIZE_MAX;
+  if (!is_from_file && !internal::WasTold(node)) return -1;
   const StateFacts& facts = states_[state];
   const auto since = static_cast<int64_t>(facts.since);
   const int64_t before = LastBefore(node, LimitOf(state));
@@ -141,6 +145,7 @@ bool Provenance::WasOfState(const Node* node, int64_t i, int state) const {
   }
   // It came to a state later: this very node, if it had been made already, and
   // none was made there since.
+  if (!internal::WasTold(node)) return false;
   const int64_t before = LastBefore(node, static_cast<size_t>(i));
   if (before < static_cast<int64_t>(states_[state].since)) return false;
   for (int64_t later = LastBefore(node, LimitOf(first)); later > before;

@@ -71,8 +71,8 @@ std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
     ToldRemark& told = result.emplace_back();
     told.kind = remark.kind;
     told.execution = remark.execution;
-    told.pass = remark.pass;
-    told.reason = remark.reason;
+    told.pass = std::string(remark.pass.view());
+    told.reason = std::string(remark.reason.view());
     if (remark.node.defined()) {
       told.node = names.Title(remark.node);
       const std::string* const* function = functions.Find(remark.node.get());
@@ -87,11 +87,10 @@ std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
       }
     }
     for (const auto& [name, value] : remark.args) {
-      const auto* text = value.As<std::string>();
-      told.args.emplace_back(name, text != nullptr ? *text : value.ToString());
+      told.args.emplace_back(name.view(), value.ToString());
     }
     for (const auto& [name, node] : remark.nodes) {
-      told.args.emplace_back(name, names.Title(node));
+      told.args.emplace_back(name.view(), names.Title(node));
     }
   }
   return result;

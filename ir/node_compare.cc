@@ -486,12 +486,12 @@ void NodeHasher::Arrive(const Node* node) {
   }
   if (IsLeaf(node->kind())) {
     std::atomic<uint64_t>& memo = MemoOf(node);
-    uint64_t hash = memo.load(std::memory_order_relaxed);
-    if (!IsHash(hash)) {
-      hash = HashName(node) | 1;
-      memo.store(hash, std::memory_order_relaxed);
+    uint64_t known = memo.load(std::memory_order_relaxed);
+    if (!IsHash(known)) {
+      known |= HashForMemo(HashName(node));
+      memo.store(known, std::memory_order_relaxed);
     }
-    values_.push_back(hash);
+    values_.push_back(HashOfMemo(known));
     return;
   }
   if (!node->unique()) {

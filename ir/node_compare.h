@@ -196,9 +196,18 @@ class NodeComparator {
   std::string difference_;
 };
 
-// Whether the memo of an expression is its hash: those that are kept are odd.
-// Else it is 0, or says that an origin was told (node_rebuild.cc).
+// The memo of an expression: its hash, if that is known, and whether an origin
+// of it was told (node_rebuild.h). Hashes that are kept are odd, and have not
+// the bit that says so.
+inline constexpr uint64_t kToldMemo = 2;
 inline bool IsHash(uint64_t memo) { return (memo & 1) != 0; }
+inline uint64_t HashOfMemo(uint64_t memo) { return memo & ~kToldMemo; }
+inline uint64_t HashForMemo(uint64_t hash) { return HashOfMemo(hash) | 1; }
+// Whether an origin of `node` was told since it exists.
+inline bool WasTold(const Node* node) {
+  return (NodeAccess::Memo(node).load(std::memory_order_relaxed) & kToldMemo) !=
+         0;
+}
 
 // Hashes one program, type or definition. What NodeComparator finds equal, with
 // or without `map_free`, has one hash. A variable hashes as its position in the

@@ -8,31 +8,27 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_class.h"
+#include "baton/ir/node_compare.h"
 
 namespace baton::internal {
 namespace {
 
-// The memo of an expression of which something was told and whose hash is not
-// known: no hash (IsHash of node_compare.h). A hash replaces it.
-constexpr uint64_t kTold = 2;
-
-bool WasTold(const ExprNode* node) {
-  return NodeAccess::Memo(node).load(std::memory_order_relaxed) != 0;
-}
-
-void Tell(const ExprNode* made, const ExprNode* from) {
-  const bool is_first = !WasTold(made);
-  if (is_first) {
-    NodeAccess::Memo(made).store(kTold, std::memory_order_relaxed);
-  }
-  origin_sink(made, from, is_first);
+inline void Tell(const ExprNode* made, const ExprNode* from) {
+  const OriginSink sink = origin_sink;
+  std::atomic<uint64_t>& memo = NodeAccess::Memo(made);
+  const uint64_t known = memo.load(std::memory_order_relaxed);
+  const bool is_first = (known & kToldMemo) == 0;
+  if (is_first) memo.store(known | kToldMemo, std::memory_order_relaxed);
+  sink(made, from, is_first);
 }
 
 }  // namespace
 
 void TellOrigin(const Expr& made, const ExprNode* from) {
-  if (!made.defined() || made.get() == from || from == nullptr) return;
-  Tell(made.get(), from);
+  const ExprNode* const node = made.get();
+  if (node == from) return;
+  if (node == nullptr || from == nullptr) return;
+  Tell(node, from);
 }
 
 void TellOrigins(const Expr& made, const ExprNode* from) {

@@ -1,9 +1,13 @@
 #include "baton/ir/pass_log.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <memory>
+#include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +33,35 @@ absl::string_view RemarkKindName(RemarkKind kind) {
   return "";
 }
 
+RemarkText::RemarkText(absl::string_view text)
+    : size_(static_cast<uint32_t>(std::min<size_t>(text.size(), UINT32_MAX))),
+      is_shared_(true) {
+  char* const memory =
+      static_cast<char*>(::operator new(sizeof(Holders) + size_));
+  new (memory) Holders(1);
+  if (size_ > 0) std::memcpy(memory + sizeof(Holders), text.data(), size_);
+  data_ = memory + sizeof(Holders);
+}
+
+RemarkText::Holders& RemarkText::holders() const {
+  return *std::launder(
+      reinterpret_cast<Holders*>(const_cast<char*>(data_ - sizeof(Holders))));
+}
+
+void RemarkText::Release() {
+  if (holders().fetch_sub(1) != 1) return;
+  ::operator delete(const_cast<char*>(data_ - sizeof(Holders)));
+}
+
+RemarkValue::RemarkValue(const AttrValue& value) {
+  const auto* text = value.As<std::string>();
+  text_ = text != nullptr ? *text : value.ToString();
+}
+
+std::string RemarkValue::ToString() const {
+  return is_number_ ? absl::StrCat(number_) : std::string(text_.view());
+}
+
 Statistic::Statistic(const char* pass, const char* name, const char* doc,
                      CodeLocation location)
     : pass_(pass), name_(name), doc_(doc) {
@@ -40,28 +73,39 @@ Registry<const Statistic*>& Statistics() {
   return registry;
 }
 
-void OriginLog::BeginRun(int64_t execution) {
-  execution_ = execution;
-  runs_.push_back({execution, size()});
-}
-
-void OriginLog::AddPiece() {
-  pieces_.push_back(std::make_unique_for_overwrite<Origin[]>(kPiece));
-  next_ = pieces_.back().get();
-  end_ = next_ + kPiece;
+void OriginLog::MakeRoomAndAdd(Origin origin) {
+  if (runs_.empty() || runs_.back().execution != execution_) {
+    runs_.push_back({execution_, size()});
+  }
+  if (next_ == end_) {
+    pieces_.push_back(std::make_unique_for_overwrite<Origin[]>(kPiece));
+    next_ = pieces_.back().get();
+    end_ = next_ + kPiece;
+  }
+  limit_ = end_;
+  *next_++ = origin;
 }
 
 void OriginLog::Append(OriginLog other) {
+  const int64_t execution = execution_;
   if (empty()) {
     *this = std::move(other);
-    return;
+    return SetExecution(execution);
   }
   for (size_t r = 0; r < other.runs_.size(); ++r) {
     const Run& run = other.runs_[r];
     const size_t end =
         r + 1 < other.runs_.size() ? other.runs_[r + 1].begin : other.size();
-    for (size_t i = run.begin; i < end; ++i) Add(run.execution, other[i]);
+    SetExecution(run.execution);
+    for (size_t i = run.begin; i < end; ++i) Add(other[i]);
   }
+  SetExecution(execution);
+}
+
+OriginLog OriginLog::Take() {
+  OriginLog result = std::move(*this);
+  SetExecution(result.execution_);
+  return result;
 }
 
 void PassLog::Append(PassLog other) {
@@ -79,17 +123,18 @@ void PassLog::Append(PassLog other) {
               std::make_move_iterator(other.held.end()));
 }
 
-void LogRemark(Remark remark) {
+void LogRemark(Remark&& remark) {
   const auto bit = static_cast<uint8_t>(remark.kind);
   LogListener* last = nullptr;  // of those that want it
   const auto tell = [](LogListener& listener, auto&& told) {
     std::vector<Remark>& remarks = listener.log->remarks;
     if (remarks.size() == remarks.capacity()) {
-      remarks.reserve(4 * remarks.size() + 64);
+      remarks.reserve(2 * remarks.size() + 256);
     }
-    remarks.push_back(std::forward<decltype(told)>(told));
-    remarks.back().pass = *listener.pass;
-    remarks.back().execution = listener.execution;
+    if (listener.pass_text.view().empty()) listener.pass_text = *listener.pass;
+    Remark& added = remarks.emplace_back(std::forward<decltype(told)>(told));
+    added.pass = listener.pass_text;
+    added.execution = listener.execution;
   };
   for (LogListener* l = internal::log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & bit) == 0) continue;
@@ -111,24 +156,35 @@ static void AddOriginToLogs(const ExprNode* made, const ExprNode* from,
                             bool is_first) {
   for (LogListener* l = log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & LogListener::kOrigins) == 0) continue;
-    l->log->origins.Add(l->execution, Origin(made, from, is_first));
+    l->log->origins.Add(Origin(made, from, is_first));
     if (!l->holds) continue;
     l->log->held.push_back(Expr(made));
     l->log->held.push_back(Expr(from));
   }
 }
 
-// The same where one listens, and holds nothing: the usual case.
+// The same where one listens, and holds nothing: the usual case. The model of
+// the variable makes reading it no call, and this function a dozen
+// instructions.
+[[gnu::tls_model(
+    "initial-exec")]] static thread_local constinit OriginLog* only_log =
+    nullptr;
 static void AddOriginToLog(const ExprNode* made, const ExprNode* from,
                            bool is_first) {
-  const LogListener& listener = *log_listeners;
-  listener.log->origins.Add(listener.execution, Origin(made, from, is_first));
+  only_log->Add(Origin(made, from, is_first));
 }
 
 void ListenersChanged() {
-  if (!AnyWants(LogListener::kOrigins)) {
+  bool any = false;
+  for (LogListener* l = log_listeners; l != nullptr; l = l->next) {
+    if ((l->wanted & LogListener::kOrigins) == 0) continue;
+    l->log->origins.SetExecution(l->execution);
+    any = true;
+  }
+  if (!any) {
     origin_sink = nullptr;
   } else if (log_listeners->next == nullptr && !log_listeners->holds) {
+    only_log = &log_listeners->log->origins;
     origin_sink = &AddOriginToLog;
   } else {
     origin_sink = &AddOriginToLogs;

@@ -18,13 +18,17 @@
 #ifndef BATON_IR_PASS_LOG_H_
 #define BATON_IR_PASS_LOG_H_
 
+#include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
@@ -43,18 +47,97 @@ enum class RemarkKind : uint8_t {
 // `passed`, `missed`, `analysis`.
 absl::string_view RemarkKindName(RemarkKind kind);
 
+// A text of a remark. A literal costs a pointer to it; any other text is copied
+// once, and its copies share that.
+class RemarkText {
+ public:
+  constexpr RemarkText() = default;
+  template <size_t N>
+  consteval RemarkText(const char (&literal)[N])  // NOLINT
+      : data_(literal), size_(N - 1) {}
+  RemarkText(absl::string_view text);  // NOLINT
+  RemarkText(const std::string& text)  // NOLINT
+      : RemarkText(absl::string_view(text)) {}
+  template <typename T>
+  requires std::is_same_v<T, const char*> RemarkText(const T& text)  // NOLINT
+      : RemarkText(absl::string_view(text)) {}
+
+  RemarkText(const RemarkText& other)
+      : data_(other.data_), size_(other.size_), is_shared_(other.is_shared_) {
+    if (is_shared_) holders().fetch_add(1);
+  }
+  // What is left there is the text, valid as long as this.
+  RemarkText(RemarkText&& other) noexcept
+      : data_(other.data_),
+        size_(other.size_),
+        is_shared_(std::exchange(other.is_shared_, false)) {}
+  RemarkText& operator=(RemarkText other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(is_shared_, other.is_shared_);
+    return *this;
+  }
+  constexpr ~RemarkText() {
+    if (is_shared_) Release();
+  }
+
+  absl::string_view view() const { return {data_, size_}; }
+
+ private:
+  // How many share the text: in front of it.
+  using Holders = std::atomic<int64_t>;
+  Holders& holders() const;
+  void Release();
+
+  const char* data_ = "";
+  uint32_t size_ = 0;
+  bool is_shared_ = false;
+};
+
+// A value in a remark: a number or a text. Values of other kinds become their
+// text at once.
+class RemarkValue {
+ public:
+  template <std::integral T>
+  RemarkValue(T number) : number_(number), is_number_(true) {}  // NOLINT
+  template <size_t N>
+  consteval RemarkValue(const char (&literal)[N]) : text_(literal) {}  // NOLINT
+  RemarkValue(RemarkText text) : text_(std::move(text)) {}             // NOLINT
+  RemarkValue(const std::string& text) : text_(text) {}                // NOLINT
+  RemarkValue(absl::string_view text) : text_(text) {}                 // NOLINT
+  RemarkValue(const AttrValue& value);                                 // NOLINT
+
+  std::string ToString() const;
+
+ private:
+  RemarkText text_;
+  int64_t number_ = 0;
+  bool is_number_ = false;
+};
+
+struct RemarkArg {
+  RemarkText name;
+  RemarkValue value;
+};
+struct RemarkNode {
+  RemarkText name;
+  Expr node;
+};
+
+// What a pass says. It keeps what it was given, and becomes text when somebody
+// reads it (instrument/remarks.h).
 struct Remark {
   RemarkKind kind;
   // What it is about; null where that is the function as a whole.
   Expr node = {};
   // A clause without a full stop: `the operator has no kernel`.
-  std::string reason = {};
+  RemarkText reason = {};
   // Particulars, by name: values, and other nodes.
-  AttrMap args = {};
-  std::vector<std::pair<std::string, Expr>> nodes = {};
+  absl::InlinedVector<RemarkArg, 2> args = {};
+  absl::InlinedVector<RemarkNode, 1> nodes = {};
 
   // Set by LogRemark: the execution of a pass that told it.
-  std::string pass = {};
+  RemarkText pass = {};
   int64_t execution = 0;
 };
 
@@ -112,6 +195,7 @@ class OriginLog {
   OriginLog(OriginLog&& other) noexcept { *this = std::move(other); }
   OriginLog& operator=(OriginLog&& other) noexcept {
     next_ = std::exchange(other.next_, nullptr);
+    limit_ = std::exchange(other.limit_, nullptr);
     end_ = std::exchange(other.end_, nullptr);
     execution_ = std::exchange(other.execution_, -1);
     pieces_ = std::exchange(other.pieces_, {});
@@ -134,22 +218,29 @@ class OriginLog {
   };
   const std::vector<Run>& runs() const { return runs_; }
 
-  void Add(int64_t execution, Origin origin) {
-    if (execution != execution_) BeginRun(execution);
-    if (next_ == end_) AddPiece();
+  // What is added from now on is told by `execution`.
+  void SetExecution(int64_t execution) {
+    execution_ = execution;
+    limit_ = next_;
+  }
+  void Add(Origin origin) {
+    if (next_ == limit_) return MakeRoomAndAdd(origin);
     *next_++ = origin;
   }
   // Adds what `other`, which comes after this, has.
   void Append(OriginLog other);
+  // Takes out all that was told so far.
+  OriginLog Take();
 
  private:
   static constexpr size_t kPiece = 256;
-  void BeginRun(int64_t execution);
-  void AddPiece();
+  // Begins a run and a piece, where that is due.
+  void MakeRoomAndAdd(Origin origin);
 
   Origin* next_ = nullptr;
-  Origin* end_ = nullptr;
-  int64_t execution_ = -1;  // of the last run
+  Origin* limit_ = nullptr;  // up to here nothing is due
+  Origin* end_ = nullptr;    // of the last piece
+  int64_t execution_ = -1;
   std::vector<std::unique_ptr<Origin[]>> pieces_;
   std::vector<Run> runs_;
 };
@@ -175,7 +266,8 @@ inline bool SomeoneListens();
 inline bool WantsRemarks(RemarkKind kind);
 
 // Tells those who want remarks of that kind from this pass.
-void LogRemark(Remark remark);
+void LogRemark(Remark&& remark);
+inline void LogRemark(const Remark& remark) { LogRemark(Remark(remark)); }
 
 // Listening. Instruments use this through instrument/pass_listener.h.
 namespace internal {
@@ -191,6 +283,8 @@ struct LogListener {
   uint8_t wanted = 0;
   bool holds = false;  // the nodes of origins: PassLog::held
   const std::string* pass = nullptr;
+  // The same for remarks; made for the first one.
+  RemarkText pass_text = {};
   int64_t execution = 0;
   LogListener* next = nullptr;
 };

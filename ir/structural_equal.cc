@@ -113,10 +113,10 @@ uint64_t StructuralHash(const Expr& expr) {
   if (!expr.Is<BaseFuncNode>()) return NodeHasher().Hash(expr.get());
   std::atomic<uint64_t>& memo = internal::NodeAccess::Memo(expr.get());
   const uint64_t known = memo.load(std::memory_order_relaxed);
-  if (internal::IsHash(known)) return known;
+  if (internal::IsHash(known)) return internal::HashOfMemo(known);
   NodeHasher hasher;
-  const uint64_t hash = hasher.Hash(expr.get()) | 1;
-  if (!hasher.open()) memo.store(hash, std::memory_order_relaxed);
+  const uint64_t hash = internal::HashForMemo(hasher.Hash(expr.get()));
+  if (!hasher.open()) memo.store(known | hash, std::memory_order_relaxed);
   return hash;
 }
 

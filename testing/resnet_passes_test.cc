@@ -2,8 +2,10 @@
 // How each was made: golden/README.md.
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -12,16 +14,24 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/instrument/node_text.h"
+#include "baton/instrument/provenance.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/bind.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_printer.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/ir/well_formed.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/transform/pipeline.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -29,6 +39,8 @@
 
 namespace baton::testing {
 namespace {
+
+using ::testing::IsEmpty;
 
 // What of the text may differ from the golden.
 enum class Tolerance {
@@ -96,11 +108,37 @@ class ResNetPassTest : public ::testing::TestWithParam<Case> {
 };
 
 absl::StatusOr<IRModule> RunPipeline(const IRModule& module,
-                                     const std::string& text) {
+                                     const std::string& text,
+                                     PassInstruments instruments = {}) {
   BATON_ASSIGN_OR_RETURN(Pass pipeline, ParsePipeline(text));
   const auto passes = pipeline.impl().listed_passes();
   if (passes.size() == 1) pipeline = Pass(passes[0]);
-  return PassContext({.opt_level = 3}).Run([&] { return pipeline(module); });
+  return PassContext({.opt_level = 3, .instruments = std::move(instruments)})
+      .Run([&] { return pipeline(module); });
+}
+
+// The nodes of all states that come from no node of the first, as
+// `after execution 3: nn.relu`.
+std::vector<std::string> WithoutSource(const History& history) {
+  const Provenance provenance(history);
+  std::vector<std::string> result;
+  NodeSet seen;
+  for (const HistoryState& state : history.states) {
+    for (const IRModule::Definition& definition : state.module.functions()) {
+      PostOrderVisit(
+          definition.function,
+          [&](const ExprNode* node) { return !seen.Contains(node); },
+          [&](const ExprNode* node) {
+            if (!seen.Insert(node) || !HasOrigin(node)) return;
+            if (provenance.SourcesOf(node).empty()) {
+              result.push_back(absl::StrCat("after execution ",
+                                            provenance.MakingOf(node).execution,
+                                            ": ", NodeText::Head(Expr(node))));
+            }
+          });
+    }
+  }
+  return result;
 }
 
 TEST_P(ResNetPassTest, PrintsAsTheReference) {
@@ -114,14 +152,16 @@ TEST_P(ResNetPassTest, PrintsAsTheReference) {
     BATON_ASSERT_OK_AND_ASSIGN(module, RunPipeline(module, "InferType"));
   }
   const std::string before = ToText(module);
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
-                             RunPipeline(module, GetParam().passes));
+  const auto recorder = std::make_shared<HistoryRecorder>();
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const IRModule after, RunPipeline(module, GetParam().passes, {recorder}));
   std::string text = AsText(after, {.metadata = false});
   // The files end in a line feed, which the reference's text may lack.
   if (text.back() != '\n') text += '\n';
   EXPECT_TRUE(Matches(text, absl::StrCat("resnet18_passes/", golden, ".relay"),
                       GetParam().tolerance));
   EXPECT_THAT(CheckWellFormed(after), IsOk());
+  EXPECT_THAT(WithoutSource(recorder->history()), IsEmpty());
   EXPECT_EQ(ToText(module), before) << "the input was touched";
   EXPECT_EQ(!StructuralEqual(after, module), GetParam().changes);
   if (!GetParam().changes) {

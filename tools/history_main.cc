@@ -60,6 +60,7 @@ struct HistoryToolOptions {
   std::string lacks;
   std::string text;
   std::string output;
+  int64_t max_nodes = 250'000;
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -95,6 +96,10 @@ struct HistoryToolOptions {
     v("output", &HistoryToolOptions::output,
       FlagSpec{.help = "Writes to this file instead of standard output.",
                .value = "FILE",
+               .group = "Flags"});
+    v("max_nodes", &HistoryToolOptions::max_nodes,
+      FlagSpec{.help = "Of html: refuses to make a page of more nodes.",
+               .value = "N",
                .group = "Flags"});
   }
 };
@@ -179,6 +184,11 @@ constexpr Command kCommands[] = {
     {"html", 0,
      [](const History& history, const std::vector<std::string>& /*args*/,
         const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+       if (const absl::Status size = CheckPageSize(history, options.max_nodes);
+           !size.ok()) {
+         return absl::ResourceExhaustedError(
+             absl::StrCat(size.message(), " (--max_nodes)"));
+       }
        return HistoryPage(history, options.file);
      }},
     {"trace", 0,

@@ -60,6 +60,10 @@ TEST(HistoryToolTest, Html) {
   EXPECT_THAT(html, HasSubstr("<!DOCTYPE html>"));
   EXPECT_THAT(html, HasSubstr("\"nn.relu\""));
   EXPECT_EQ(History(file + " html").out, html);
+  const RunResult large = History(file + " html --max_nodes=3");
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_EQ(large.out, "");
+  EXPECT_THAT(large.err, HasSubstr("at most 3 are taken; `log`, `show`"));
   EXPECT_THAT(History(file + " trace").out,
               HasSubstr("\"name\":\"FuseOps\",\"cat\":\"pass\""));
   // A history that is damaged leaves the page as it was.

@@ -198,7 +198,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   const Var& Bind(const VarNode* var, const Type& type);
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
   void TellOrigin(const Expr& typed, const ExprNode* node) {
-    if (tells_origins_) LogOrigin(typed, node);
+    if (tells_origins_) internal::TellOrigin(typed, node);
   }
   // Registers a node made here, to be completed later if its type is not.
   template <typename T>

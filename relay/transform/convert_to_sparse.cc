@@ -45,7 +45,7 @@ constexpr char kNCHW[] = "NCHW";
 // A weight, or an extent, too large for the sizes below to be numbers.
 constexpr int64_t kMaxExtent = int64_t{1} << 31;
 
-void TellKept(const CallNode& call, std::string reason) {
+void TellKept(const CallNode& call, RemarkText reason) {
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   LogRemark({.kind = RemarkKind::kMissed,
              .node = Expr(&call),

@@ -60,9 +60,11 @@ bool HashArg(const ExprNode* arg, StableHash& hash) {
 
 // Whether two nodes may be equal while none is merged: if not, none ever is.
 // Most programs have no such two, which takes no IndexedGraph to find out.
-bool MayHaveEqualNodes(const Expr& root) {
+// If it returns false, `any_stateful`, unless it is null, says whether there is
+// a call of a stateful operator.
+bool MayHaveEqualNodes(const Expr& root, bool* any_stateful) {
   FlatHashSet<uint64_t> seen;
-  return AnyInnerNode(root, [&seen](const ExprNode* node) {
+  return AnyInnerNode(root, [&seen, any_stateful](const ExprNode* node) {
     StableHash hash(static_cast<uint64_t>(node->kind().index()));
     if (node->kind() == ExprKind::kTupleGetItem) {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
@@ -70,6 +72,7 @@ bool MayHaveEqualNodes(const Expr& root) {
       hash.Add(item->index());
     } else if (node->kind() == ExprKind::kCall) {
       const auto* call = static_cast<const CallNode*>(node);
+      if (any_stateful != nullptr) *any_stateful |= IsStateful(call->op());
       if (call->op_node() == nullptr || call->num_args() == 0) return false;
       for (const Expr& arg : call->args()) {
         if (!HashArg(arg.get(), hash)) return false;
@@ -349,16 +352,12 @@ class Eliminator {
 
 absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
     const Expr& expr, const EliminateCommonSubexprOptions& options) {
-  if (!MayHaveEqualNodes(expr)) {
-    // Who wants remarks wants to know of every node that is left out.
-    const bool tells =
-        WantsRemarks(RemarkKind::kMissed) &&
-        (static_cast<bool>(options.fskip) ||
-         AnyInnerNode(expr, [](const ExprNode* node) {
-           return node->kind() == ExprKind::kCall &&
-                  IsStateful(static_cast<const CallNode*>(node)->op());
-         }));
-    if (!tells) return expr;
+  // Who wants remarks wants to know of every node that is left out.
+  const bool tells = WantsRemarks(RemarkKind::kMissed);
+  bool any_stateful = false;
+  if (!MayHaveEqualNodes(expr, tells ? &any_stateful : nullptr) &&
+      !(tells && (any_stateful || static_cast<bool>(options.fskip)))) {
+    return expr;
   }
   return Eliminator(IndexedGraph(expr), options).Run();
 }

@@ -15,6 +15,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -91,6 +92,21 @@ AffineType TypeOfQuantize(const CallNode& call, absl::Span<const Expr> args) {
 AffineType TypeOfDequantize(const CallNode& call, absl::Span<const Expr> args,
                             DType dtype) {
   return {args[1], args[2], dtype, call.attrs_as<DequantizeAttrs>()->axis};
+}
+
+// What ends at `node` is computed in integers, or stays real: why.
+void TellInteger(const ExprNode* node) {
+  if (!WantsRemarks(RemarkKind::kPassed)) return;
+  LogRemark({.kind = RemarkKind::kPassed,
+             .node = Expr(node),
+             .reason = "computed in integers"});
+}
+void TellReal(const ExprNode* node, const absl::Status& status) {
+  if (!WantsRemarks(RemarkKind::kMissed)) return;
+  LogRemark({.kind = RemarkKind::kMissed,
+             .node = Expr(node),
+             .reason = "its rule does not compute it in integers",
+             .args = {{"why", status.message()}}});
 }
 
 // Rewrites the regions of a function.
@@ -209,6 +225,14 @@ class RegionRewriter {
       return absl::OkStatus();
     }
     if (obstacles_[end] != kNothing) {
+      if (WantsRemarks(RemarkKind::kMissed)) {
+        LogRemark(
+            {.kind = RemarkKind::kMissed,
+             .node = Expr(graph_.node(quantize)),
+             .reason = "an operator before it has no rule for quantized "
+                       "arguments",
+             .nodes = {{"operator", Expr(graph_.node(obstacles_[end]))}}});
+      }
       if (!hard_fail_) return absl::OkStatus();
       return absl::UnimplementedError(
           absl::StrCat(graph_.As<CallNode>(obstacles_[end])->op_node()->name(),
@@ -220,7 +244,11 @@ class RegionRewriter {
     main_path_.clear();
     root_ = quantize;
     absl::StatusOr<AffineValue> value = EvaluateQuantize(quantize);
-    if (!value.ok()) return hard_fail_ ? value.status() : absl::OkStatus();
+    if (!value.ok()) {
+      TellReal(graph_.node(quantize), value.status());
+      return hard_fail_ ? value.status() : absl::OkStatus();
+    }
+    TellInteger(graph_.node(quantize));
     Expr result = value->expr;
     if (!result.Is<CallNode>()) {
       slots_[quantize].state = State::kKnown;
@@ -429,9 +457,11 @@ class SingleCallRewriter {
           if (call.num_args() != op->arity() || !ReadArgs(i)) return Expr();
           absl::StatusOr<Expr> result = RewriteCall(i, call, *rule);
           if (!result.ok()) {
+            TellReal(&call, result.status());
             if (hard_fail_) return Annotated(*op, result.status());
             return Expr();
           }
+          TellInteger(&call);
           return result;
         });
   }

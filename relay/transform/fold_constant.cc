@@ -34,7 +34,7 @@ BATON_STATISTIC(kFoldedBytes, "FoldConstant", "bytes",
                 "Bytes of the constants that they became.");
 
 // Calls of constants stay: why.
-void TellNotFolded(const CallNode* call, std::string reason,
+void TellNotFolded(const CallNode* call, RemarkText reason,
                    absl::string_view error = "") {
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   Remark remark{.kind = RemarkKind::kMissed,
@@ -340,7 +340,7 @@ class ConstantFolder : public ExprMutator {
       TellNotFolded(original, "the call has no type", typed.status().message());
       return call;
     }
-    constexpr char kOverBudget[] = "the result is over the budget";
+    static constexpr char kOverBudget[] = "the result is over the budget";
     const std::optional<int64_t> elements = ElementsOf((*typed)->type());
     if (elements.has_value() && !budget_.Allows(call, *elements)) {
       TellNotFolded(original, kOverBudget);

@@ -151,6 +151,10 @@ class OperatorFuser {
     for (int i = 0; i < graph_.size(); ++i) {
       Rewrite(i);
     }
+    if (num_groups_ > 0) {
+      kGroups.Add(num_groups_);
+      kFused.Add(num_fused_);
+    }
     for (size_t i = 0; i < refusals_.size(); ++i) {
       TellRefusal(static_cast<int>(i), refusals_[i]);
     }
@@ -176,9 +180,10 @@ class OperatorFuser {
   // Why call `i` was not fused with what uses it.
   void TellRefusal(int i, const FusionRefusal& refusal) const {
     using Reason = FusionRefusal::Reason;
+    if (refusal.reason == Reason::kNone) return;
     const auto* call = graph_.As<CallNode>(i);
     if (call == nullptr || call->op_node() == nullptr ||
-        IsNonComputational(call->op()) || refusal.reason == Reason::kNone) {
+        IsNonComputational(call->op())) {
       return;
     }
     Remark remark{.kind = RemarkKind::kMissed, .node = Expr(call)};
@@ -189,44 +194,44 @@ class OperatorFuser {
         remark.reason = "an opaque operator is never fused";
         break;
       case Reason::kUsedOutside:
-        remark.reason =
-            i == graph_.root() || graph_.num_uses(i) == 0
-                ? "nothing uses its result"
-                : "its uses meet in no operator: it is a result, or used by "
-                  "what is no operator";
+        remark.reason = i == graph_.root() || graph_.num_uses(i) == 0
+                            ? RemarkText("nothing uses its result")
+                            : RemarkText(
+                                  "its uses meet in no operator: it is a "
+                                  "result, or used by what is no operator");
         break;
       case Reason::kPattern:
         remark.reason =
             "an operator of its pattern is not fused with what its uses meet "
             "in";
-        remark.args.reserve(2);
-        remark.args.emplace_back("pattern", PatternName(PatternOf(*call)));
-        remark.args.emplace_back("largest use", PatternName(refusal.pattern));
+        remark.args.push_back({"pattern", PatternName(PatternOf(*call))});
+        remark.args.push_back({"largest use", PatternName(refusal.pattern)});
         break;
       case Reason::kEnd:
         remark.reason = "the group that its uses meet in has a larger pattern";
-        remark.args.emplace_back("pattern", PatternName(refusal.pattern));
+        remark.args.push_back({"pattern", PatternName(refusal.pattern)});
         break;
       case Reason::kBetween:
         remark.reason =
             "a node between it and where its uses meet is in a "
             "group that has a larger pattern";
-        remark.args = {{"pattern", PatternName(refusal.pattern)}};
+        remark.args.push_back({"pattern", PatternName(refusal.pattern)});
         break;
       case Reason::kSize:
         remark.reason = "the group would have too many nodes";
-        remark.args = {{"limit", settings_.max_group_size}};
+        remark.args.push_back({"limit", settings_.max_group_size});
         break;
     }
     if (refusal.node >= 0) {
-      remark.nodes.emplace_back(
-          refusal.reason == Reason::kBetween ? "between" : "with",
-          Expr(graph_.node(refusal.node)));
+      remark.nodes.push_back({refusal.reason == Reason::kBetween
+                                  ? RemarkText("between")
+                                  : RemarkText("with"),
+                              Expr(graph_.node(refusal.node))});
     }
     LogRemark(std::move(remark));
   }
 
-  static const char* PatternName(FusionPattern pattern) {
+  static RemarkValue PatternName(FusionPattern pattern) {
     switch (pattern) {
       case FusionPattern::kElemWise:
         return "element-wise";
@@ -246,30 +251,62 @@ class OperatorFuser {
     return "";
   }
 
+  // The operator that member `i` of a group calls, or else the next that calls
+  // one; moves `i` behind it. Null if there is none.
+  const OpNode* NextOperator(int& i) const {
+    while (i != kNone) {
+      const auto* call = graph_.As<CallNode>(i);
+      i = nodes_[i].next_member;
+      if (call != nullptr && call->op_node() != nullptr) return call->op_node();
+    }
+    return nullptr;
+  }
+
+  // The names of the operators from member `first` of a group on, which have
+  // this hash. Groups of the same operators share the text.
+  RemarkText OperatorsOf(int first, uint64_t hash) {
+    for (const ToldGroup& told : told_groups_) {
+      if (told.hash != hash) continue;
+      int i = first;
+      int k = told.first;
+      const OpNode* op = NextOperator(i);
+      while (op == NextOperator(k)) {
+        if (op == nullptr) return told.operators;
+        op = NextOperator(i);
+      }
+    }
+    std::string names;
+    int i = first;
+    while (const OpNode* op = NextOperator(i)) {
+      absl::StrAppend(&names, names.empty() ? "" : " ", op->name());
+    }
+    constexpr size_t kMaxTold = 16;
+    if (told_groups_.size() == kMaxTold) return names;
+    told_groups_.push_back({first, hash, names});
+    return told_groups_.back().operators;
+  }
+
   // Says which nodes became the function of `group`.
-  void TellGroup(int group) const {
+  void TellGroup(int group) {
     const int first = nodes_[group].first_member;
     if (first == group) return;
     int64_t size = 0;
-    for (int i = first; i != kNone; i = nodes_[i].next_member) ++size;
-    kGroups.Add(1);
-    kFused.Add(size);
-    if (!WantsRemarks(RemarkKind::kPassed)) return;
-    std::string members;
-    members.reserve(64);
+    uint64_t operators = 0;  // a hash
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
+      ++size;
       const auto* call = graph_.As<CallNode>(i);
       if (call == nullptr || call->op_node() == nullptr) continue;
-      absl::StrAppend(&members, members.empty() ? "" : " ",
-                      call->op_node()->name());
+      operators =
+          31 * operators + static_cast<uint64_t>(call->op_node()->index());
     }
-    Remark remark{.kind = RemarkKind::kPassed,
-                  .node = Expr(graph_.node(group)),
-                  .reason = "fused into one function"};
-    remark.args.reserve(2);
-    remark.args.emplace_back("nodes", size);
-    remark.args.emplace_back("operators", std::move(members));
-    LogRemark(std::move(remark));
+    ++num_groups_;
+    num_fused_ += size;
+    if (!WantsRemarks(RemarkKind::kPassed)) return;
+    LogRemark({.kind = RemarkKind::kPassed,
+               .node = Expr(graph_.node(group)),
+               .reason = "fused into one function",
+               .args = {{"nodes", size},
+                        {"operators", OperatorsOf(first, operators)}}});
   }
 
   // Whether there is anything to put into functions: a call of an operator, or
@@ -505,7 +542,7 @@ class OperatorFuser {
       params_.push_back(Var(new VarNode(ParamName(params_.size()),
                                         child->type(), KnownType(index), {})));
       arguments_.push_back(rewriter_.Get(index));
-      LogOrigins(params_.back(), child.get());
+      LogOrigin(params_.back(), child.get());
     }
     return params_[input.param];
   }
@@ -515,6 +552,15 @@ class OperatorFuser {
   GraphRewriter rewriter_;
   std::vector<NodeInfo> nodes_;
   std::vector<FusionRefusal> refusals_;  // by node, if anybody wants to know
+  int64_t num_groups_ = 0;               // that were told
+  int64_t num_fused_ = 0;                // their nodes
+  // A group of which a remark was made.
+  struct ToldGroup {
+    int first;
+    uint64_t hash;  // of its operators
+    RemarkText operators;
+  };
+  std::vector<ToldGroup> told_groups_;
   // Of the function being made.
   std::vector<Var> params_;
   std::vector<Expr> arguments_;

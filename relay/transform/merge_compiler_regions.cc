@@ -298,12 +298,12 @@ class Merger {
   }
 
   // Of a region, and the end of another one that it takes an argument from.
-  void Tell(RemarkKind kind, const char* reason, int region, int end) const {
+  void Tell(RemarkKind kind, RemarkText reason, int region, int end) const {
     const AnnotatedRegions::Region& r = regions_.regions()[region];
     if (!WantsRemarks(kind) || r.compiler == "default") return;
     LogRemark({.kind = kind,
                .node = Expr(graph_.node(graph_.args(r.ends[0])[0])),
-               .reason = reason,
+               .reason = std::move(reason),
                .args = {{"compiler", r.compiler}},
                .nodes = {{"with", Expr(graph_.node(graph_.args(end)[0]))}}});
   }

@@ -15,6 +15,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -123,8 +124,15 @@ class Annotator {
     }
     const QuantizationRole* role = QuantizationRoles().Get(call.op());
     if (role == nullptr || graph_.args(i).empty()) return {};
-    if (stopped_ || Skips(*role)) return {};
     const int first = graph_.args(i)[0];
+    if (stopped_ || Skips(*role)) {
+      if (stopped_ || kinds_[first] != Kind::kReal || IsProduct(*role)) {
+        TellReal(call, stopped_ ? RemarkText("nothing is quantized after an "
+                                             "operator that is before it")
+                                : RemarkText("an option leaves it out"));
+      }
+      return {};
+    }
     switch (*role) {
       case QuantizationRole::kProduct:
       case QuantizationRole::kConv2D:
@@ -147,6 +155,24 @@ class Annotator {
     return {};
   }
 
+  static bool IsProduct(QuantizationRole role) {
+    return role == QuantizationRole::kProduct ||
+           role == QuantizationRole::kConv2D ||
+           role == QuantizationRole::kDense;
+  }
+  static void TellReal(const CallNode& call, RemarkText reason) {
+    if (!WantsRemarks(RemarkKind::kMissed)) return;
+    LogRemark({.kind = RemarkKind::kMissed,
+               .node = Expr(&call),
+               .reason = std::move(reason)});
+  }
+  static void TellQuantized(const CallNode& call) {
+    if (!WantsRemarks(RemarkKind::kPassed)) return;
+    LogRemark({.kind = RemarkKind::kPassed,
+               .node = Expr(&call),
+               .reason = "its operands are quantized"});
+  }
+
   bool Skips(QuantizationRole role) {
     if (role == QuantizationRole::kDense) return options_.skip_dense_layer;
     if (role != QuantizationRole::kConv2D) return false;
@@ -164,7 +190,13 @@ class Annotator {
         kinds_[weight] == Kind::kWeight ||
         (ConstantTensor(Expr(graph_.node(weight))) != nullptr &&
          CanBeAnnotated(*graph_.node(weight)));
-    if (!is_weight || !CanBeAnnotated(*graph_.node(data))) return {};
+    if (!is_weight || !CanBeAnnotated(*graph_.node(data))) {
+      TellReal(call, is_weight
+                         ? RemarkText("its data is no tensor of 32-bit floats")
+                         : RemarkText("its weight is no constant"));
+      return {};
+    }
+    TellQuantized(call);
     return Become(i, Kind::kActivation,
                   With(i, call, {Input(data), Weight(weight)}));
   }

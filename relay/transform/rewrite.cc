@@ -1,6 +1,7 @@
 #include "baton/relay/transform/rewrite.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,25 +35,58 @@ namespace {
 
 BATON_STATISTIC(kApplied, "Rewrite", "applied", "Applications of rules.");
 
+// What remarks say of rules. The last few are kept, so that remarks share them.
+class Reasons {
+ public:
+  ~Reasons() {
+    if (applications_ > 0) kApplied.Add(applications_);
+  }
+  void CountApplication() { ++applications_; }
+
+  // `rule NAME` and `what` and `why`; `what` is the same in all calls.
+  const RemarkText& Of(const RewriteRule& rule, absl::string_view what,
+                       absl::string_view why) {
+    for (const Reason& known : known_) {
+      if (known.rule == &rule && known.why == why) return known.text;
+    }
+    Reason& reason = known_[next_++ % kKept];
+    reason = {&rule, std::string(why),
+              absl::StrCat("rule ", rule.name, what, why)};
+    return reason.text;
+  }
+
+ private:
+  static constexpr size_t kKept = 4;
+  struct Reason {
+    const RewriteRule* rule = nullptr;
+    std::string why = {};
+    RemarkText text = {};
+  };
+  Reason known_[kKept];
+  size_t next_ = 0;
+  int64_t applications_ = 0;
+};
+
 // Lets the driver tell what rules do.
 void ListenToRules(RewriteOptions& options) {
   if (!SomeoneListens()) return;
-  options.on_application = [](const RewriteRule& rule, const Expr& before,
-                              const Expr& after) {
-    kApplied.Add(1);
+  options.on_application = [reasons = std::make_shared<Reasons>()](
+                               const RewriteRule& rule, const Expr& before,
+                               const Expr& after) {
+    reasons->CountApplication();
     if (!WantsRemarks(RemarkKind::kPassed)) return;
-    Remark remark{.kind = RemarkKind::kPassed,
-                  .node = before,
-                  .reason = absl::StrCat("rule ", rule.name, " applied")};
-    remark.nodes.emplace_back("result", after);
-    LogRemark(std::move(remark));
+    LogRemark({.kind = RemarkKind::kPassed,
+               .node = before,
+               .reason = reasons->Of(rule, " applied", ""),
+               .nodes = {{"result", after}}});
   };
   if (!WantsRemarks(RemarkKind::kMissed)) return;
-  options.on_decline = [](const RewriteRule& rule, const Expr& at,
-                          absl::string_view why) {
+  options.on_decline = [reasons = std::make_shared<Reasons>()](
+                           const RewriteRule& rule, const Expr& at,
+                           absl::string_view why) {
     LogRemark({.kind = RemarkKind::kMissed,
                .node = at,
-               .reason = absl::StrCat("rule ", rule.name, " declined: ", why)});
+               .reason = reasons->Of(rule, " declined: ", why)});
   };
 }
 

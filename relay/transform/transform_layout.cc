@@ -500,13 +500,18 @@ class LayoutConverter {
     if (!WantsRemarks(RemarkKind::kMissed)) return;
     const auto* call = graph_.As<CallNode>(i);
     const OpNode* op = call == nullptr ? nullptr : call->op_node();
-    remark.reason = op == nullptr ? "what is no call of an operator takes its "
-                                    "operands in the old layout"
-                    : LayoutInferenceRules().Get(*op) == nullptr
-                        ? "the operator has no layout rule: its operands go "
-                          "back to the old layout"
-                        : "the operator's layout rule does not allow the new "
-                          "layout: its operands go back to the old one";
+    if (op == nullptr) {
+      remark.reason =
+          "what is no call of an operator takes its operands in the old layout";
+    } else if (LayoutInferenceRules().Get(*op) == nullptr) {
+      remark.reason =
+          "the operator has no layout rule: its operands go back to the old "
+          "layout";
+    } else {
+      remark.reason =
+          "the operator's layout rule does not allow the new layout: its "
+          "operands go back to the old one";
+    }
     LogRemark(std::move(remark));
   }
 
