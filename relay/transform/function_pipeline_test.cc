@@ -192,7 +192,7 @@ TEST(FunctionPipelineTest, TakesPassesOverFunctionsOnly) {
               HasSubstr("null"));
   EXPECT_THAT(
       ParsePipeline("Function{limit=3}(FoldConstant)").status().ToString(),
-      HasSubstr("Function has no option limit"));
+      HasSubstr("Function takes no options"));
 }
 
 TEST(FunctionPipelineTest, TextRoundTrips) {
