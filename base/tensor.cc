@@ -72,6 +72,20 @@ absl::StatusOr<int64_t> NumElements(DType dtype,
 
 absl::StatusOr<MutableTensor> MutableTensor::Create(
     DType dtype, absl::Span<const int64_t> shape) {
+  // calloc leaves large fresh blocks as untouched zero pages.
+  return Allocate(dtype, shape,
+                  [](size_t bytes) { return std::calloc(bytes, 1); });
+}
+
+absl::StatusOr<MutableTensor> MutableTensor::Uninitialized(
+    DType dtype, absl::Span<const int64_t> shape) {
+  return Allocate(dtype, shape,
+                  [](size_t bytes) { return std::malloc(bytes); });
+}
+
+absl::StatusOr<MutableTensor> MutableTensor::Allocate(
+    DType dtype, absl::Span<const int64_t> shape,
+    void* (*allocate)(size_t bytes)) {
   if (!dtype.IsStorable()) {
     return absl::InvalidArgumentError(
         absl::StrCat("no tensor can hold elements of ", dtype.ToString()));
@@ -79,11 +93,10 @@ absl::StatusOr<MutableTensor> MutableTensor::Create(
   BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
   const int64_t bytes = elements * dtype.bytes();
   BATON_RETURN_IF_ERROR(CheckTensorBytes(bytes));
-  // calloc leaves large fresh blocks as untouched zero pages.
   char* block = nullptr;
   if (bytes <= std::numeric_limits<int64_t>::max() - kAlignment) {
-    block = static_cast<char*>(
-        std::calloc(static_cast<size_t>(bytes + kAlignment), 1));
+    block =
+        static_cast<char*>(allocate(static_cast<size_t>(bytes + kAlignment)));
   }
   if (block == nullptr) {
     return absl::ResourceExhaustedError(

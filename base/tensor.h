@@ -115,13 +115,18 @@ class Tensor {
 };
 
 // A tensor under construction: the only owner of its buffer, which is aligned
-// to 64 bytes and starts as zeros.
+// to 64 bytes.
 class MutableTensor {
  public:
-  // An error if `dtype` is not storable, a dimension is negative, or there is
-  // no memory.
+  // Every element zero. An error if `dtype` is not storable, a dimension is
+  // negative, or there is no memory.
   static absl::StatusOr<MutableTensor> Create(DType dtype,
                                               absl::Span<const int64_t> shape);
+  // The same, but the elements are whatever the memory held: for callers that
+  // write all of them before Freeze. Zeroing a result that is written once
+  // takes as long as a cheap kernel.
+  static absl::StatusOr<MutableTensor> Uninitialized(
+      DType dtype, absl::Span<const int64_t> shape);
 
   MutableTensor(MutableTensor&&) = default;
   MutableTensor& operator=(MutableTensor&&) = default;
@@ -140,6 +145,10 @@ class MutableTensor {
   Tensor Freeze() &&;
 
  private:
+  static absl::StatusOr<MutableTensor> Allocate(
+      DType dtype, absl::Span<const int64_t> shape,
+      void* (*allocate)(size_t bytes));
+
   MutableTensor(DType dtype, TensorShape shape, int64_t num_elements,
                 std::shared_ptr<void> data)
       : dtype_(dtype),

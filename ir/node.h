@@ -129,8 +129,9 @@ class Node {
   mutable std::atomic<uint32_t> refs_{0};
   NodeKind kind_;
   uint8_t spare_[2] = {};
-  // The cached structural hash, 0 if it is not computed; while the node is
-  // being destroyed, the link to the next node to destroy.
+  // The structural hash, once it was computed, and whether an origin of the
+  // node was told (node_compare.h has the bits). While the node is being
+  // destroyed, the link to the next node to destroy.
   mutable std::atomic<uint64_t> memo_{0};
 };
 

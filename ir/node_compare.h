@@ -196,9 +196,9 @@ class NodeComparator {
   std::string difference_;
 };
 
-// The memo of an expression: its hash, if that is known, and whether an origin
-// of it was told (node_rebuild.h). Hashes that are kept are odd, and have not
-// the bit that says so.
+// The memo of an expression has in bit 0 whether a hash is kept (all kept
+// hashes are odd), in bit 1 whether an origin of the node was told
+// (node_rebuild.h), and in the others the hash.
 inline constexpr uint64_t kToldMemo = 2;
 inline bool IsHash(uint64_t memo) { return (memo & 1) != 0; }
 inline uint64_t HashOfMemo(uint64_t memo) { return memo & ~kToldMemo; }

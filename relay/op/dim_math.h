@@ -49,7 +49,7 @@ Dim Product(absl::Span<const Dim> dims);
 Dim Quotient(absl::Span<const Dim> numerator,
              absl::Span<const Dim> denominator);
 
-// True if both are the same number, or expressions of the same structure. An
+// True if both are the same number, or if their difference simplifies to 0. An
 // unknown dimension equals no other.
 bool ProvablyEqual(const Dim& a, const Dim& b);
 // True if both are numbers and differ.

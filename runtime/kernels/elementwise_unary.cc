@@ -14,19 +14,16 @@
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
 
-using internal::OutputTensor;
-
 template <typename R, typename T, typename Fn>
 absl::StatusOr<Tensor> Map(const Tensor& x, DType dtype, const Fn& fn) {
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(dtype, x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(dtype, x.shape()));
   const T* from = static_cast<const T*>(x.data());
   R* to = static_cast<R*>(result.data());
   const int64_t n = x.num_elements();
@@ -59,8 +56,8 @@ absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
   if (wide.dtype() != DType::Float(32)) {
     return internal::UnsupportedDType(name, x.dtype());
   }
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(wide.dtype(), x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(wide.dtype(), x.shape()));
   internal::RunWithExceptions(
       x.num_elements(), result.span<float>().data(),
       [from = wide.span<float>().data(), fn](int64_t i, bool& served)
@@ -101,8 +98,8 @@ absl::StatusOr<Tensor> MapQuestion(absl::string_view name, const Tensor& x,
                                    uint8_t of_integer, const Fn& fn) {
   BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
   if (wide.dtype().is_integral()) {
-    BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                           OutputTensor::Create(DType::Bool(), x.shape()));
+    BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
+                                                     DType::Bool(), x.shape()));
     std::fill_n(static_cast<uint8_t*>(result.data()), x.num_elements(),
                 of_integer);
     return std::move(result).Freeze();

@@ -19,7 +19,6 @@
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/reduce.h"
@@ -41,8 +40,8 @@ absl::StatusOr<Tensor> RunFloat(absl::string_view name, const Tensor& x,
       internal::VisitFloat(
           name, input.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
             BATON_ASSIGN_OR_RETURN(
-                internal::OutputTensor out,
-                internal::OutputTensor::Create(input.dtype(), input.shape()));
+                MutableTensor out,
+                MutableTensor::Uninitialized(input.dtype(), input.shape()));
             if (out.num_elements() > 0) {
               fn(internal::Data<T>(input), static_cast<T*>(out.data()));
             }

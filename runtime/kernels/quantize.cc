@@ -13,9 +13,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 
@@ -25,7 +25,6 @@ namespace {
 using ::baton::kernels::internal::AxisView;
 using ::baton::kernels::internal::Convert;
 using ::baton::kernels::internal::Error;
-using ::baton::kernels::internal::OutputTensor;
 
 // Scales and zero points as numbers, one for each index along an axis.
 struct Channels {
@@ -154,8 +153,8 @@ absl::StatusOr<Tensor> Quantize(const Tensor& x, const Quantization& q,
   const double high = static_cast<double>(range.high);
   return internal::VisitNumeric(
       kKernel, dtype, [&]<typename To>() -> absl::StatusOr<Tensor> {
-        BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                               OutputTensor::Create(dtype, x.shape()));
+        BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                               MutableTensor::Uninitialized(dtype, x.shape()));
         To* out = static_cast<To*>(result.data());
         internal::RunLoop([=]() BATON_LOOP {
           // There are vectors of int32 for doubles everywhere.
@@ -185,8 +184,9 @@ absl::StatusOr<Tensor> Dequantize(const Tensor& x, const Quantization& q,
   constexpr absl::string_view kKernel = "dequantize";
   BATON_RETURN_IF_ERROR(RangeOf(kKernel, x.dtype()).status());
   BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, q));
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(DType::Float(32), x.shape()));
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor result,
+      MutableTensor::Uninitialized(DType::Float(32), x.shape()));
   const AxisView view = channels.view;
   const float* scales = channels.scales.data();
   const int64_t* zero_points = channels.zero_points.data();

@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/layout.h"
@@ -19,7 +18,6 @@ namespace {
 
 using ::baton::kernels::internal::AxisView;
 using ::baton::kernels::internal::Error;
-using ::baton::kernels::internal::OutputTensor;
 using ::baton::kernels::internal::ShapeToString;
 using ::baton::kernels::internal::ToShape;
 
@@ -305,8 +303,8 @@ absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
       }
     });
   }
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
   char* out = static_cast<char*>(result.data());
   // Copies the positions [begin, end) of the batches [first, limit), backwards
   // if step is -1.

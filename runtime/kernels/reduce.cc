@@ -18,7 +18,6 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/layout.h"
@@ -27,7 +26,6 @@ namespace baton::kernels {
 namespace {
 
 using internal::Error;
-using internal::OutputTensor;
 
 // A reduction of [outer, extent, inner] over the middle, and the shape of its
 // result.
@@ -249,8 +247,8 @@ struct AnyOp {
 template <template <typename> class Op, typename Finish>
 absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
                                      const Plan& plan, const Finish& finish) {
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(plan.x.dtype(), plan.shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
+                                                   plan.x.dtype(), plan.shape));
   if (result.num_elements() == 0) return Tensor::Zeros(x.dtype(), plan.shape);
   BATON_ASSIGN_OR_RETURN(
       const Tensor reduced,
@@ -545,8 +543,9 @@ absl::StatusOr<Tensor> LogSumExp(const Tensor& x, const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("logsumexp", x, params));
   const int64_t n = plan.extent;
   if (plan.x.dtype() == DType::Float(32) && plan.inner == 1) {
-    BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                           OutputTensor::Create(plan.x.dtype(), plan.shape));
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor result,
+        MutableTensor::Uninitialized(plan.x.dtype(), plan.shape));
     const float* from = plan.x.span<float>().data();
     for (float& y : result.span<float>()) {
       y = LogSumExpOf(from, n);

@@ -13,14 +13,12 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels {
 namespace {
 
 using ::baton::kernels::internal::Error;
-using ::baton::kernels::internal::OutputTensor;
 using ::baton::kernels::internal::Product;
 using ::baton::kernels::internal::RowMajorStrides;
 using ::baton::kernels::internal::ShapeToString;
@@ -54,8 +52,8 @@ class Combiner {
                    data.dtype().ToString(), " and ",
                    updates.dtype().ToString());
     }
-    absl::StatusOr<OutputTensor> copy =
-        OutputTensor::Create(data.dtype(), data.shape());
+    absl::StatusOr<MutableTensor> copy =
+        MutableTensor::Uninitialized(data.dtype(), data.shape());
     if (!copy.ok()) return copy.status();
     if (data.byte_size() > 0) {
       std::memcpy(copy->data(), data.data(), data.byte_size());
@@ -68,7 +66,7 @@ class Combiner {
   // Combines `count` elements at `to` with those of `updates` at `from`.
   absl::Status Combine(const Tensor& updates, int64_t from, int64_t to,
                        int64_t count) {
-    OutputTensor& result = result_[0];
+    MutableTensor& result = result_[0];
     if (mode_ == ScatterMode::kUpdate) {
       const int64_t bytes = result.dtype().bytes();
       std::memcpy(static_cast<char*>(result.data()) + to * bytes,
@@ -94,7 +92,7 @@ class Combiner {
   // them in turn.
   absl::Status CombineEach(const Tensor& updates, int64_t first,
                            absl::Span<const int64_t> places) {
-    OutputTensor& result = result_[0];
+    MutableTensor& result = result_[0];
     const auto each = [&]<typename E>(const auto& combine) {
       E* out = static_cast<E*>(result.data());
       const E* in = static_cast<const E*>(updates.data()) + first;
@@ -130,7 +128,7 @@ class Combiner {
   }
 
   absl::StatusOr<Tensor> Finish() {
-    OutputTensor& result = result_[0];
+    MutableTensor& result = result_[0];
     if (!counts_.empty()) {
       BATON_RETURN_IF_ERROR(internal::VisitNumeric(
           kernel_, result.dtype(), [&]<typename E>() -> absl::Status {
@@ -162,8 +160,8 @@ class Combiner {
 
   const absl::string_view kernel_;
   const ScatterMode mode_;
-  std::vector<OutputTensor> result_;  // one, once started
-  std::vector<int64_t> counts_;       // for kMean
+  std::vector<MutableTensor> result_;  // one, once started
+  std::vector<int64_t> counts_;        // for kMean
 };
 
 }  // namespace

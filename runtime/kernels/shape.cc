@@ -22,7 +22,6 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/broadcast.h"
 #include "baton/runtime/kernels/internal/convert.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
@@ -33,7 +32,6 @@ namespace {
 
 using internal::AxisView;
 using internal::Error;
-using internal::OutputTensor;
 using internal::RowMajorStrides;
 using internal::StridedCopy;
 
@@ -42,8 +40,6 @@ const char* Bytes(const Tensor& x) {
 }
 
 char* Bytes(MutableTensor& x) { return static_cast<char*>(x.data()); }
-
-char* Bytes(OutputTensor& x) { return static_cast<char*>(x.data()); }
 
 // Maps an axis in [-rank - 1, rank], a place for a new dimension, to
 // [0, rank].
@@ -85,8 +81,8 @@ absl::StatusOr<Tensor> Section(const Tensor& x, int axis, int64_t start,
   if (count == x.shape()[k]) return x;
   TensorShape shape = internal::ToShape(x.shape());
   shape[k] = count;
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   const TensorShape strides = RowMajorStrides(x.shape());
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), shape,
@@ -97,7 +93,7 @@ absl::StatusOr<Tensor> Section(const Tensor& x, int axis, int64_t start,
 }
 
 // Copies `x` to the place `start` along `axis` of `result`.
-void Place(const Tensor& x, size_t axis, int64_t start, OutputTensor& result) {
+void Place(const Tensor& x, size_t axis, int64_t start, MutableTensor& result) {
   if (x.num_elements() == 0) return;
   const TensorShape strides = RowMajorStrides(result.shape());
   StridedCopy(
@@ -142,8 +138,8 @@ absl::StatusOr<Tensor> Select(
   for (const std::vector<int64_t>& axis : positions) {
     shape.push_back(static_cast<int64_t>(axis.size()));
   }
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   // A row is the last axis that changes, with what lies below it.
   size_t last = shape.size() - 1;
@@ -369,8 +365,8 @@ absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
                            internal::CheckedAdd(kName, shape[k], x.shape()[k]));
   }
   if (tensors.size() == 1) return first;
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(first.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(first.dtype(), shape));
   int64_t at = 0;
   for (const Tensor& x : tensors) {
     Place(x, k, at, result);
@@ -496,8 +492,8 @@ absl::StatusOr<Tensor> StridedSlice(const Tensor& x,
     offset += begin * dense[k];
   }
   if (shape == internal::ToShape(x.shape()) && strides == dense) return x;
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), shape, Bytes(x) + offset * x.dtype().bytes(),
                 strides, result.data(), RowMajorStrides(shape));
@@ -590,8 +586,8 @@ absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
   TensorShape shape(x.shape().begin(), x.shape().begin() + normal);
   shape.insert(shape.end(), at.shape().begin() + batch_dims, at.shape().end());
   shape.insert(shape.end(), x.shape().begin() + normal + 1, x.shape().end());
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const int64_t extent = x.shape()[k];
   std::vector<int64_t> positions(at.span<int64_t>().begin(),
@@ -631,8 +627,8 @@ absl::StatusOr<Tensor> Gather(const Tensor& x, int64_t axis,
     return Error(kName, "indices ", indices.TypeToString(), " do not fit ",
                  x.TypeToString(), " along axis ", axis);
   }
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), at.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), at.shape()));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const AxisView v = internal::ViewAround(x.shape(), normal);
   const int64_t count = at.shape()[k];
@@ -702,8 +698,8 @@ absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
   TensorShape shape = internal::ToShape(at.shape().subspan(1));
   shape.insert(shape.end(), x.shape().begin() + batch_dims + at.shape()[0],
                x.shape().end());
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const TensorShape strides = RowMajorStrides(x.shape());
   const int64_t points = internal::Product(at.shape().subspan(1));
@@ -750,8 +746,8 @@ absl::StatusOr<Tensor> Tile(const Tensor& x, absl::Span<const int64_t> reps) {
     strides.push_back(dense[i]);
   }
   if (shape == in) return x.Reshaped(shape);
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), split, x.data(), strides, result.data(),
                 RowMajorStrides(split));
@@ -768,8 +764,8 @@ absl::StatusOr<Tensor> Repeat(const Tensor& x, int64_t repeats, int64_t axis) {
   TensorShape shape = internal::ToShape(x.shape());
   BATON_ASSIGN_OR_RETURN(shape[k],
                          internal::CheckedMul(kName, shape[k], repeats));
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   if (result.num_elements() > 0) {
     const TensorShape split = {v.outer * v.extent, repeats, v.inner};
@@ -785,8 +781,8 @@ absl::StatusOr<Tensor> Reverse(const Tensor& x, int64_t axis) {
                          internal::NormalizeAxis(kName, axis, x.rank()));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   if (x.num_elements() == 0 || v.extent == 1) return x;
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
   const TensorShape shape = {v.outer, v.extent, v.inner};
   StridedCopy(x.dtype().bytes(), shape,
               Bytes(x) + (v.extent - 1) * v.inner * x.dtype().bytes(),
@@ -806,8 +802,8 @@ absl::StatusOr<Tensor> BroadcastTo(const Tensor& x,
                  internal::ShapeToString(shape));
   }
   if (shape == x.shape()) return x;
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() > 0) {
     StridedCopy(x.dtype().bytes(), shape, x.data(),
                 internal::BroadcastStrides(x.shape(), shape), result.data(),
@@ -848,8 +844,8 @@ absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(const auto plan,
                          (internal::PlanBroadcast<3>(
                              kName, {choice.shape(), x.shape(), y.shape()})));
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(x.dtype(), plan.shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), plan.shape));
   const uint8_t* c = internal::Data<bool>(choice);
   const int64_t n = plan.dims.back();
   const auto run = [&]<typename T>() {

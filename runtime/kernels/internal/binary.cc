@@ -11,7 +11,6 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/broadcast.h"
-#include "baton/runtime/kernels/internal/output.h"
 
 namespace baton::kernels::internal {
 
@@ -20,8 +19,8 @@ absl::StatusOr<Tensor> ForEachBinaryRun(
     absl::FunctionRef<void(const BinaryRun&)> fill) {
   BATON_ASSIGN_OR_RETURN(const auto plan,
                          PlanBroadcast<2>(kernel, {a.shape(), b.shape()}));
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(dtype, plan.shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(dtype, plan.shape));
   const char* left = static_cast<const char*>(a.data());
   const char* right = static_cast<const char*>(b.data());
   char* out = static_cast<char*>(result.data());

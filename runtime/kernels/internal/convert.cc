@@ -12,7 +12,6 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/math.h"
-#include "baton/runtime/kernels/internal/output.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 
@@ -90,8 +89,8 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                            Convert(kernel, x, DType::Float(32)));
     return Convert(kernel, wide, dtype);
   }
-  BATON_ASSIGN_OR_RETURN(OutputTensor result,
-                         OutputTensor::Create(dtype, x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(dtype, x.shape()));
   const int64_t n = x.num_elements();
   // Stores fn(element) of elements that are stored as From, as To.
   const auto map = [n, &x,
