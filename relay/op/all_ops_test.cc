@@ -318,6 +318,10 @@ const std::vector<Example>& Examples() {
        "channels=1, activation_bits=3, weight_bits=3, data_layout=\"NHWC\", "
        "kernel_layout=\"HWIO\", pack_dtype=\"uint8\", out_dtype=\"int16\")",
        {84}},
+      {"%x: Tensor[(2, 4), float32]",
+       "auto_scheduler_layout_transform(%x, src_layout=\"2h4w\", "
+       "dst_layout=\"2w2h2w\")",
+       {0, 1, 4, 5, 2, 3, 6, 7}},
       {"%w: Tensor[(1, 1, 3, 3), float32]",
        "nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=2)",
        {0, 0.5, 1.5, 2, 1.5, 1, 3, 2.5, 4.5, 3, 9, 7.5, 6, 3.5, 10.5, 8}},

@@ -21,6 +21,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -282,11 +283,12 @@ class Caster {
 class Converter {
  public:
   Converter(const IndexedGraph& graph, const IRModule& module, DType dtype,
-            bool keeps_result)
+            bool keeps_result, bool tells_missing)
       : graph_(graph),
         module_(module),
         dtype_(dtype),
         keeps_result_(keeps_result),
+        tells_missing_(tells_missing),
         rewriter_(graph) {}
 
   absl::StatusOr<Expr> Run() {
@@ -460,6 +462,13 @@ class Converter {
       conversion = (*rule)(call, dtype_);
     } else {
       missing_.insert(op.name());
+      if (tells_missing_ && WantsRemarks(RemarkKind::kMissed)) {
+        LogRemark({.kind = RemarkKind::kMissed,
+                   .node = Expr(&call),
+                   .reason = "the operator has no category of precision; it "
+                             "follows its arguments",
+                   .args = {{"op", op.name()}}});
+      }
     }
     const absl::Span<const Expr> now = rewriter_.Args(i);
     const absl::InlinedVector<Expr, 4> args(now.begin(), now.end());
@@ -523,6 +532,7 @@ class Converter {
   const IRModule& module_;
   const DType dtype_;
   const bool keeps_result_;
+  const bool tells_missing_;
   GraphRewriter rewriter_;
   Caster caster_;
   std::set<std::string> missing_;
@@ -563,7 +573,8 @@ absl::StatusOr<Function> ConvertFunction(
   }
   const IndexedGraph graph(typed);
   Converter converter(graph, module, options.mixed_precision_type,
-                      KeepsResult(function, module, context));
+                      KeepsResult(function, module, context),
+                      /*tells_missing=*/options.missing_op_mode != 2);
   BATON_ASSIGN_OR_RETURN(const Expr result, converter.Run());
   if (options.missing_op_mode == 0 && !converter.missing().empty()) {
     return absl::UnimplementedError(

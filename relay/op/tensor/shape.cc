@@ -9,9 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/layout.h"
@@ -146,27 +151,89 @@ absl::StatusOr<Tensor> ComputeLayoutTransform(const LayoutTransformAttrs& attrs,
                                   attrs.dst_layout);
 }
 
-// dst_layout is a sequence of extents and axes, as in 4h16w2c.
+// The layout of a scheduler, a sequence of extents and axes: in 4h16w2h, axis h
+// is split into an outer part of 4 and an inner part of 2.
+struct ScheduledLayout {
+  TensorShape extents;
+  absl::InlinedVector<std::string, 4> axes;
+
+  // As the reference reads it: an extent without an axis, or an axis without an
+  // extent, is not found out here.
+  static absl::StatusOr<ScheduledLayout> Parse(absl::string_view field,
+                                               absl::string_view text) {
+    ScheduledLayout layout;
+    int64_t extent = 0;
+    bool in_axis = false;
+    for (const char c : text) {
+      if (absl::ascii_isdigit(static_cast<unsigned char>(c))) {
+        extent = extent * 10 + (c - '0');
+        if (extent > std::numeric_limits<int32_t>::max()) {
+          return absl::InvalidArgumentError(
+              absl::StrCat(field, "=\"", text, "\" is out of range"));
+        }
+        in_axis = false;
+      } else if (c >= 'A' && c <= 'z') {
+        if (extent != 0) layout.extents.push_back(extent);
+        extent = 0;
+        if (!in_axis) layout.axes.emplace_back();
+        layout.axes.back().push_back(c);
+        in_axis = true;
+      } else {
+        return absl::InvalidArgumentError(absl::StrCat(
+            field, "=\"", text, "\" is not a sequence of extents and axes"));
+      }
+    }
+    return layout;
+  }
+};
+
 absl::StatusOr<Type> AutoSchedulerLayoutTransformRel(
     TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();
-  const std::string& layout =
-      context.attrs<AutoSchedulerLayoutTransformAttrs>().dst_layout;
-  Dims shape;
-  int64_t extent = 0;
-  for (const char c : layout) {
-    if (c >= '0' && c <= '9') {
-      extent = extent * 10 + (c - '0');
-      if (extent > std::numeric_limits<int32_t>::max()) {
-        return context.Error("dst_layout=\"", layout, "\" is out of range");
-      }
-    } else if (extent != 0) {
-      shape.push_back(extent);
-      extent = 0;
+  const absl::StatusOr<ScheduledLayout> layout = ScheduledLayout::Parse(
+      "dst_layout",
+      context.attrs<AutoSchedulerLayoutTransformAttrs>().dst_layout);
+  if (!layout.ok()) return context.Error(layout.status().message());
+  return TensorLike(context, 0,
+                    Dims(layout->extents.begin(), layout->extents.end()),
+                    data->dtype());
+}
+
+// Splits each axis of the data into its parts, and puts those in order.
+absl::StatusOr<Tensor> ComputeAutoSchedulerLayoutTransform(
+    const AutoSchedulerLayoutTransformAttrs& attrs,
+    absl::Span<const Value> args) {
+  const Tensor& x = args[0].tensor();
+  BATON_ASSIGN_OR_RETURN(
+      const ScheduledLayout src,
+      ScheduledLayout::Parse("src_layout", attrs.src_layout));
+  BATON_ASSIGN_OR_RETURN(
+      const ScheduledLayout dst,
+      ScheduledLayout::Parse("dst_layout", attrs.dst_layout));
+  TensorShape parts;
+  std::vector<int64_t> order(dst.axes.size(), -1);
+  bool fits = src.axes.size() == x.shape().size() &&
+              dst.axes.size() == dst.extents.size();
+  for (size_t axis = 0; fits && axis < src.axes.size(); ++axis) {
+    int64_t extent = 1;
+    for (size_t i = 0; i < dst.axes.size(); ++i) {
+      if (dst.axes[i] != src.axes[axis]) continue;
+      fits = fits && order[i] < 0 &&
+             !__builtin_mul_overflow(extent, dst.extents[i], &extent);
+      order[i] = static_cast<int64_t>(parts.size());
+      parts.push_back(dst.extents[i]);
     }
+    fits = fits && extent == x.shape()[axis];
   }
-  return TensorLike(context, 0, shape, data->dtype());
+  if (!fits || absl::c_linear_search(order, -1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "data of shape (", absl::StrJoin(x.shape(), ", "),
+        ") cannot be rearranged from src_layout=\"", attrs.src_layout,
+        "\" to dst_layout=\"", attrs.dst_layout, "\""));
+  }
+  BATON_ASSIGN_OR_RETURN(const Tensor split, x.Reshaped(parts));
+  return kernels::Transpose(split, order);
 }
 
 // Reshape.
@@ -790,7 +857,9 @@ BATON_REGISTER_OP("auto_scheduler_layout_transform")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AutoSchedulerLayoutTransformAttrs>()
     .TypeRelation(AutoSchedulerLayoutTransformRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(Kernels(), KernelWith<AutoSchedulerLayoutTransformAttrs,
+                               ComputeAutoSchedulerLayoutTransform>);
 
 BATON_REGISTER_OP("reshape")
     .Describe("Gives a tensor another shape of as many elements.")
