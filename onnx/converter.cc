@@ -72,6 +72,13 @@ bool NodeContext::IsConstant(int i) const {
   return HasInput(i) && relay::ConstantTensor(inputs_[i]) != nullptr;
 }
 
+std::optional<Dims> NodeContext::Elements(int i) {
+  if (!HasInput(i)) return std::nullopt;
+  const Dims* elements = graphs_.ElementsOf(inputs_[i]);
+  if (elements == nullptr) return std::nullopt;
+  return *elements;
+}
+
 absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   if (!HasInput(i)) {
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));

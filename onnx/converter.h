@@ -31,6 +31,7 @@
 #include "baton/base/registry.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/span.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/tensor.h"
 #include "baton/relay/ir/expr.h"
@@ -60,6 +61,10 @@ class GraphConverter {
   virtual TensorSource& tensors() = 0;
   // The bits of integers of which 8 bits hold 2 or 4; 0 of all other values.
   virtual int NarrowBits(const Expr& value) const = 0;
+  // What the shapes of the program say of the elements of an integer tensor
+  // that is typed (ShapeValues::Find). Null if nothing; valid until the next
+  // call.
+  virtual const Dims* ElementsOf(const Expr& value) = 0;
 };
 
 // A node with the values of its inputs, while it is converted.
@@ -99,6 +104,9 @@ class NodeContext {
   absl::StatusOr<std::vector<int64_t>> ConstantInts(int i);
   absl::StatusOr<std::vector<double>> ConstantFloats(int i);
   bool IsConstant(int i) const;
+  // The elements of an integer input, as far as shapes tell: `N` for what is
+  // computed from the shape (N, 3). Nullopt if nothing is known.
+  std::optional<Dims> Elements(int i);
 
   // Attributes, or what they are if not given. One of another type is an error
   // of status().

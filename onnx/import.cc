@@ -36,6 +36,7 @@
 #include "baton/onnx/model.h"
 #include "baton/onnx/tensor.h"
 #include "baton/onnx/tensor_names.h"
+#include "baton/relay/analysis/shape_values.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
@@ -115,6 +116,9 @@ class Importer final : public GraphConverter {
       absl::string_view what,
       absl::FunctionRef<Expr(const Expr&)> capture) override;
   TensorSource& tensors() override { return tensors_; }
+  const Dims* ElementsOf(const Expr& value) override {
+    return shape_values_.Find(value);
+  }
   int NarrowBits(const Expr& value) const override {
     const auto found = narrow_.find(value);
     return found == narrow_.end() ? 0 : found->second;
@@ -172,6 +176,7 @@ class Importer final : public GraphConverter {
   int64_t added_nodes_ = 0;
   // The values of integers of 2 and 4 bits.
   FlatHashMap<Expr, int> narrow_;
+  relay::ShapeValues shape_values_;
   // One dimension a name.
   FlatHashMap<std::string, Dim> dims_;
   bool is_located_ = false;
@@ -379,6 +384,25 @@ bool IsSmall(const Expr& expr) {
   return elements.ok() && *elements <= kMaxFoldedElements;
 }
 
+// A constant of the type of `expr`, if all its elements are known.
+std::optional<Expr> WithElements(const Expr& expr, const Dims* elements) {
+  if (elements == nullptr ||
+      !std::all_of(elements->begin(), elements->end(),
+                   [](const Dim& dim) { return dim.is_const(); })) {
+    return std::nullopt;
+  }
+  const TensorTypeNode& type = *expr->tensor_type();
+  absl::StatusOr<MutableTensor> tensor =
+      MutableTensor::Create(type.dtype(), *ConstDims(type.shape()));
+  if (!tensor.ok()) return std::nullopt;
+  VisitDType(type.dtype(), [&]<typename T>() {
+    for (size_t i = 0; i < elements->size(); ++i) {
+      tensor->span<T>()[i] = static_cast<T>((*elements)[i].value());
+    }
+  });
+  return relay::Const(std::move(*tensor).Freeze());
+}
+
 absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
                                               const Span& span,
                                               const Scope& scope,
@@ -424,6 +448,11 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
           relay::FoldConstantInExpr(output, {.fold_qnn = true});
       if (folded.ok() && relay::ConstantTensor(*folded) != nullptr) {
         BATON_ASSIGN_OR_RETURN(output, InferTypeAt(*folded, span));
+      }
+    }
+    if (relay::ConstantTensor(output) == nullptr) {
+      if (const auto known = WithElements(output, ElementsOf(output))) {
+        BATON_ASSIGN_OR_RETURN(output, InferTypeAt(*known, span));
       }
     }
   }

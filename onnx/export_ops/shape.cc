@@ -3,6 +3,7 @@
 #include "baton/relay/op/tensor/shape.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -26,7 +27,9 @@
 #include "baton/onnx/graph.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/dyn/dyn.h"
+#include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/sequence.h"
@@ -58,27 +61,125 @@ ValueId FromInt64(CallExport& call, ValueId value, DType dtype) {
 
 // --- Shapes ----------------------------------------------------------------
 
-// `x` in the shape of the result, of which at most one dimension is not known.
+// `x` in the shape of the result: each dimension is a number, that of an axis
+// of one of the arguments, or, once, what is left.
 absl::StatusOr<ValueId> InResultShape(CallExport& call, ValueId x) {
-  Ints shape;
-  int unknown = 0;
-  bool has_zero = false;
-  for (const Dim& dim : call.ResultType()->shape()) {
-    shape.push_back(dim.is_const() ? dim.value() : -1);
-    unknown += dim.is_const() ? 0 : 1;
-    has_zero = has_zero || dim.is_const(0);
+  const absl::Span<const Dim> shape = call.ResultType()->shape();
+  const bool has_zero =
+      std::any_of(shape.begin(), shape.end(),
+                  [](const Dim& dim) { return dim.is_const(0); });
+  NodeAttributes attributes;
+  if (has_zero) {
+    BATON_RETURN_IF_ERROR(call.Needs(14));
+    attributes.Int("allowzero", 1);
   }
-  if (unknown > 1) {
-    return absl::UnimplementedError(
-        "several dimensions of the result are not known");
+  const absl::Span<const Dim> own = call.ArgType(0)->shape();
+  Ints numbers;
+  std::vector<size_t> open;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].is_const()) {
+      numbers.push_back(shape[i].value());
+    } else if (!has_zero && i < own.size() &&
+               relay::ProvablyEqual(shape[i], own[i])) {
+      numbers.push_back(0);
+    } else {
+      numbers.push_back(-1);
+      open.push_back(i);
+    }
   }
-  if (!has_zero) return call.Reshape(x, shape);
-  BATON_RETURN_IF_ERROR(call.Needs(14));
-  return call.Node("Reshape", {x, call.Ints(shape)},
-                   NodeAttributes().Int("allowzero", 1));
+  if (open.size() <= 1) {
+    return has_zero ? call.Node("Reshape", {x, call.Ints(numbers)},
+                                std::move(attributes))
+                    : call.Reshape(x, numbers);
+  }
+  // The extents of axes elsewhere, cut out of shapes.
+  std::vector<ValueId> parts;
+  for (const int64_t number : numbers) parts.push_back(call.Ints({number}));
+  bool is_left = false;
+  for (const size_t i : open) {
+    bool is_found = false;
+    for (int arg = 0; arg < call.num_args() && !is_found; ++arg) {
+      const TensorTypeNode* type = call.ArgType(arg);
+      for (int axis = 0; axis < type->rank() && !is_found; ++axis) {
+        is_found = relay::ProvablyEqual(shape[i], type->dim(axis));
+        if (!is_found) continue;
+        parts[i] =
+            call.Node("Slice", {call.Node("Shape", {call.Arg(arg)}),
+                                call.Ints({axis}), call.Ints({axis + 1})});
+      }
+    }
+    if (!is_found && is_left) {
+      return absl::UnimplementedError(
+          "several dimensions of the result are not known");
+    }
+    is_left = is_left || !is_found;
+  }
+  const ValueId wanted =
+      call.Node("Concat", parts, NodeAttributes().Int("axis", 0));
+  return call.Node("Reshape", {x, wanted}, std::move(attributes));
+}
+
+// An operand of a product of three axes with the axes that a reshape made one.
+const Expr* BeforeMerge(CallExport& call, const Expr& operand, int rank) {
+  const auto* reshape = call.Definition(operand).As<CallNode>();
+  if (reshape == nullptr || reshape->op().get() != BATON_OP("reshape").get()) {
+    return nullptr;
+  }
+  const Expr& whole = reshape->arg(0);
+  const TensorTypeNode* from = whole->tensor_type();
+  const TensorTypeNode* to = operand->tensor_type();
+  if (from->rank() != rank || to->rank() != 3) return nullptr;
+  for (int i = 1; i <= 2; ++i) {
+    if (!relay::ProvablyEqual(from->dim(rank - i), to->dim(3 - i))) {
+      return nullptr;
+    }
+  }
+  return &whole;
+}
+
+// Relay's product of matrices has one axis for the batch, ONNX's any number:
+// the product of what was reshaped for it, if the result has the axes of both
+// again. Nullopt for other reshapes.
+std::optional<ValueId> ProductWithBatch(CallExport& call) {
+  const auto* product = call.Definition(0).As<CallNode>();
+  const absl::Span<const Dim> shape = call.ResultType()->shape();
+  const int rank = static_cast<int>(shape.size());
+  if (product == nullptr || rank <= 3 ||
+      product->op().get() != BATON_OP("nn.batch_matmul").get()) {
+    return std::nullopt;
+  }
+  const auto& attrs =
+      AttrsOrDefaults<relay::BatchMatmulAttrs>(product->attrs());
+  const DType dtype = product->tensor_type()->dtype();
+  for (int i = 1; i <= 2; ++i) {
+    if (!relay::ProvablyEqual(shape[rank - i],
+                              product->tensor_type()->dim(3 - i))) {
+      return std::nullopt;
+    }
+  }
+  ValueId operands[2];
+  for (int k = 0; k < 2; ++k) {
+    const Expr* whole = BeforeMerge(call, product->arg(k), rank);
+    if (whole == nullptr) return std::nullopt;
+    const TensorTypeNode& type = *(*whole)->tensor_type();
+    if (type.dtype() != dtype || !(dtype.is_float() || dtype.bits() >= 32)) {
+      return std::nullopt;
+    }
+    for (int i = 0; i < rank - 2; ++i) {
+      if (!relay::ProvablyEqual(type.dim(i), shape[i])) return std::nullopt;
+    }
+    operands[k] = call.Of(*whole);
+    if (k == 0 ? attrs.transpose_a : attrs.transpose_b) {
+      Ints axes = Iota(rank);
+      std::swap(axes[rank - 1], axes[rank - 2]);
+      operands[k] = call.Transpose(operands[k], axes);
+    }
+  }
+  return call.Node("MatMul", {operands[0], operands[1]});
 }
 
 absl::StatusOr<Values> Reshape(CallExport& call) {
+  if (const auto product = ProductWithBatch(call)) return Values{*product};
   const auto& attrs = call.attrs<relay::ReshapeAttrs>();
   const bool is_plain =
       !attrs.allowzero &&
@@ -100,11 +201,12 @@ absl::StatusOr<Values> ReshapedToResult(CallExport& call) {
 }
 
 absl::StatusOr<Values> ReshapeLike(CallExport& call) {
-  if (call.ResultType()->is_static()) return ReshapedToResult(call);
+  if (const auto product = ProductWithBatch(call)) return Values{*product};
   const auto& attrs = call.attrs<relay::ReshapeLikeAttrs>();
-  if (attrs.lhs_begin != 0 || attrs.rhs_begin != 0 ||
-      attrs.lhs_end.has_value() || attrs.rhs_end.has_value()) {
-    return absl::UnimplementedError("of some axes that are not known");
+  if (call.ResultType()->is_static() || attrs.lhs_begin != 0 ||
+      attrs.rhs_begin != 0 || attrs.lhs_end.has_value() ||
+      attrs.rhs_end.has_value()) {
+    return ReshapedToResult(call);
   }
   return Values{
       call.Node("Reshape", {call.Arg(0), call.Node("Shape", {call.Arg(1)})})};

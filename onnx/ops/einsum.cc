@@ -19,6 +19,9 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -26,6 +29,7 @@
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
@@ -216,6 +220,17 @@ absl::StatusOr<Expr> Einsum::Convert() {
       static_cast<int>(terms.size()) != node_.num_inputs()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the equation '", equation, "'"));
+  }
+  for (int i = 0; i < node_.num_inputs(); ++i) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                           TensorTypeOf(node_.Input(i)));
+    // Products of matrices are made of numbers only.
+    if (!type->is_static()) {
+      return Expr(Call(BATON_OP("einsum"),
+                       {Tuple(std::vector<Expr>(node_.inputs().begin(),
+                                                node_.inputs().end()))},
+                       Attrs::Make(relay::EinsumAttrs{.equation = equation})));
+    }
   }
   std::vector<Operand> operands;
   int max_ellipsis = 0;

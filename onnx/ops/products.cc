@@ -7,18 +7,68 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
 
 using Ints = std::vector<int64_t>;
+
+namespace {
+
+// The batch of `x`, the axes before the last two, broadcast with that of
+// `other`; `rank`: of the batches.
+absl::StatusOr<Expr> WithBatchOf(NodeContext& node, const Expr& x,
+                                 const Expr& other, int rank) {
+  const absl::Span<const Dim> shape = x->tensor_type()->shape();
+  const absl::Span<const Dim> theirs = other->tensor_type()->shape();
+  const int own = static_cast<int>(shape.size()) - 2;
+  const int missing = static_cast<int>(theirs.size()) - 2 - own;
+  bool is_same = own == rank;
+  for (int i = 0; i < own && is_same; ++i) {
+    is_same = i + missing < 0 || theirs[i + missing].is_const(1) ||
+              relay::ProvablyEqual(shape[i], theirs[i + missing]);
+  }
+  if (is_same) return x;
+  const Expr extents =
+      missing + own == 0
+          ? VectorConstant({1, 1})
+          : relay::Concatenate(
+                {relay::StridedSlice(ShapeVector(other), {0}, {own + missing}),
+                 VectorConstant({1, 1})},
+                0);
+  BATON_ASSIGN_OR_RETURN(const Expr wanted, node.Typed(extents));
+  return node.Typed(BroadcastWith(x, wanted));
+}
+
+// The product of matrices whose shapes are not all known.
+absl::StatusOr<Expr> BatchProduct(NodeContext& node, const Expr& a,
+                                  const Expr& b, DType out_dtype) {
+  BATON_ASSIGN_OR_RETURN(const int a_rank, RankOf(a));
+  BATON_ASSIGN_OR_RETURN(const int b_rank, RankOf(b));
+  const int rank = std::max(a_rank, b_rank) - 2;
+  BATON_ASSIGN_OR_RETURN(const Expr lhs, WithBatchOf(node, a, b, rank));
+  BATON_ASSIGN_OR_RETURN(const Expr rhs, WithBatchOf(node, b, a, rank));
+  Expr result = relay::nn::BatchMatmul(
+      MergeAxes(lhs, rank + 2, 0, rank), MergeAxes(rhs, rank + 2, 0, rank),
+      {.out_dtype = out_dtype, .transpose_b = false});
+  // An operand that was broadcast knows less of its shape.
+  return rank == 1
+             ? result
+             : SplitFirstAxis(std::move(result), lhs == a ? lhs : rhs, rank);
+}
+
+}  // namespace
 
 absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
                                    DType out_dtype) {
@@ -38,13 +88,17 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
     BATON_ASSIGN_OR_RETURN(b, node.Typed(relay::ExpandDims(b, 1)));
     b_rank = 2;
   }
+  const absl::StatusOr<Ints> a_known = ShapeOf(a);
+  const absl::StatusOr<Ints> b_known = ShapeOf(b);
   Expr result;
   if (b_rank == 2) {
     result = relay::nn::Dense(a, relay::Transpose(b, Ints{1, 0}),
                               {.out_dtype = out_dtype});
+  } else if (!a_known.ok() || !b_known.ok()) {
+    BATON_ASSIGN_OR_RETURN(result, BatchProduct(node, a, b, out_dtype));
   } else {
-    BATON_ASSIGN_OR_RETURN(const Ints a_shape, ShapeOf(a));
-    BATON_ASSIGN_OR_RETURN(const Ints b_shape, ShapeOf(b));
+    const Ints& a_shape = *a_known;
+    const Ints& b_shape = *b_known;
     const size_t batch_rank = static_cast<size_t>(std::max(a_rank, b_rank)) - 2;
     const auto batch_dim = [batch_rank](const Ints& shape, size_t i) {
       const size_t missing = batch_rank - (shape.size() - 2);

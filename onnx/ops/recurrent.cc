@@ -184,17 +184,18 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
   if (batch_first) {
     BATON_ASSIGN_OR_RETURN(x, node_.Typed(relay::Transpose(x, Ints{1, 0, 2})));
   }
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
   BATON_ASSIGN_OR_RETURN(const Ints r_shape, ShapeOf(node_.Input(2)));
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
   const std::string direction = node_.String("direction", "forward");
   const int directions = direction == "bidirectional" ? 2 : 1;
-  if (shape.size() != 3 || r_shape.size() != 3 || r_shape[0] != directions ||
+  if (type->rank() != 3 || r_shape.size() != 3 || r_shape[0] != directions ||
       r_shape[1] != gates_ * r_shape[2]) {
     return absl::InvalidArgumentError("the shapes of the inputs do not fit");
   }
-  const int64_t steps = shape[0];
-  const int64_t batch = shape[1];
+  if (!type->dim(0).is_const()) {
+    return absl::UnimplementedError("the number of steps must be known");
+  }
+  const int64_t steps = type->dim(0).value();
   if (steps < 1 || steps > kMaxSteps) {
     return absl::UnimplementedError(
         absl::StrCat(steps, " steps are not supported"));
@@ -206,10 +207,9 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
   std::optional<Expr> lengths;
   if (node_.HasInput(4)) lengths = node_.Input(4);
 
-  const auto initial = [&](int input, int d) -> Expr {
-    if (!node_.HasInput(input)) {
-      return relay::Zeros({batch, hidden_}, dtype);
-    }
+  // `like`: (batch, gates * hidden)
+  const auto initial = [&](int input, int d, const Expr& like) -> Expr {
+    if (!node_.HasInput(input)) return relay::ZerosLike(Gate(like, 0));
     const Expr& given = node_.Input(input);
     return Slice(batch_first ? relay::Transpose(given, Ints{1, 0, 2}) : given,
                  d);
@@ -244,9 +244,11 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
     BATON_ASSIGN_OR_RETURN(weights.r, node_.Typed(weights.r));
     BATON_ASSIGN_OR_RETURN(from_input, node_.Typed(from_input));
     State state;
-    BATON_ASSIGN_OR_RETURN(state.h, node_.Typed(initial(5, d)));
+    BATON_ASSIGN_OR_RETURN(state.h,
+                           node_.Typed(initial(5, d, Slice(from_input, 0))));
     if (has_cell()) {
-      BATON_ASSIGN_OR_RETURN(state.c, node_.Typed(initial(6, d)));
+      BATON_ASSIGN_OR_RETURN(state.c,
+                             node_.Typed(initial(6, d, Slice(from_input, 0))));
     }
     std::vector<Expr> outputs;
     for (int64_t t = 0; t < steps; ++t) {

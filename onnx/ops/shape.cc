@@ -23,8 +23,10 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -56,12 +58,22 @@ absl::StatusOr<Outputs> Reshape(NodeContext& node) {
     shape = node.Ints("shape").value_or(Ints());
   } else {
     absl::StatusOr<Ints> known = node.ConstantInts(1);
-    if (!known.ok()) {
+    if (known.ok()) {
+      shape = *std::move(known);
+    } else {
+      BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+      const std::optional<Dims> wanted = node.Elements(1);
+      std::optional<Ints> numbers;
+      if (wanted.has_value()) {
+        numbers = ReshapeNumbers(type->shape(), *wanted, allowzero);
+      }
+      if (numbers.has_value()) {
+        return One(relay::Reshape(x, *std::move(numbers)));
+      }
       return One(
           Call(BATON_OP("dyn.reshape"), {x, node.Input(1)},
                Attrs::Make(relay::ReshapeAttrs{.allowzero = allowzero})));
     }
-    shape = *std::move(known);
   }
   for (int64_t dim : shape) {
     if (dim < -1) {
@@ -106,8 +118,11 @@ absl::StatusOr<Outputs> Flatten(NodeContext& node) {
   int64_t columns = 1;
   for (int i = static_cast<int>(axis); i < rank; ++i) {
     if (!type->dim(i).is_const()) {
-      return absl::UnimplementedError(
-          "dimensions on both sides of the axis are not known");
+      // Neither side is known.
+      const int rows_rank = static_cast<int>(axis);
+      Expr result = MergeAxes(x, rank, 0, rows_rank);
+      return One(MergeAxes(std::move(result), rank - rows_rank + 1, 1,
+                           rank - rows_rank));
     }
     columns *= type->dim(i).value();
   }
@@ -194,10 +209,52 @@ absl::StatusOr<Outputs> Size(NodeContext& node) {
   return One(relay::Const(Tensor::Scalar<int64_t>(size)));
 }
 
+// Where a shape is not known.
+absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(1)));
+  if (rank != 1 || !node.Input(1)->tensor_type()->dim(0).is_const()) {
+    return absl::UnimplementedError("the rank of the result must be known");
+  }
+  if (const std::optional<Dims> wanted = node.Elements(1)) {
+    const size_t missing =
+        wanted->size() - std::min<size_t>(wanted->size(), type->rank());
+    bool is_same = missing == 0 && wanted->size() <= 1024;
+    const size_t own_missing = type->rank() - (wanted->size() - missing);
+    for (size_t i = 0; i < wanted->size() && is_same; ++i) {
+      const Dim& dim = (*wanted)[i];
+      is_same = dim.is_const(1) ||
+                relay::ProvablyEqual(
+                    dim, type->dim(static_cast<int>(i + own_missing)));
+    }
+    if (is_same) return One(x);
+  }
+  // The shape of another tensor, to which nothing but ones must fit.
+  const auto* call = node.Input(1).As<CallNode>();
+  if (call != nullptr && call->op().get() == BATON_OP("shape_of").get()) {
+    const Expr& like = call->arg(0);
+    const TensorTypeNode& like_type = *like->tensor_type();
+    bool fits = like_type.rank() >= type->rank();
+    for (int i = 0; i < type->rank() && fits; ++i) {
+      const Dim& dim = type->dim(i);
+      fits = dim.is_const(1) ||
+             relay::ProvablyEqual(
+                 dim, like_type.dim(like_type.rank() - type->rank() + i));
+    }
+    if (fits) return One(relay::BroadcastToLike(x, like));
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr wanted, node.Typed(AsInt64(node.Input(1))));
+  return One(BroadcastWith(x, wanted));
+}
+
 absl::StatusOr<Outputs> Expand(NodeContext& node) {
   const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints wanted, node.ConstantInts(1));
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  const absl::StatusOr<Ints> known = node.ConstantInts(1);
+  const absl::StatusOr<Ints> own = ShapeOf(x);
+  if (!known.ok() || !own.ok()) return ExpandDynamic(node);
+  const Ints& wanted = *known;
+  const Ints& shape = *own;
   const size_t rank = std::max(wanted.size(), shape.size());
   Ints result(rank, 1);
   for (size_t i = 0; i < rank; ++i) {
@@ -334,14 +391,6 @@ absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
                       relay::Add(indices, relay::Cast(extent, dtype)), indices);
 }
 
-// The extent of an axis, as a scalar.
-Expr Extent(const Expr& x, int axis) {
-  const Dim& dim = x->tensor_type()->dim(axis);
-  if (dim.is_const()) return relay::Const(Tensor::Scalar<int64_t>(dim.value()));
-  return relay::Take(relay::ShapeOf(x, DType::Int(64)),
-                     relay::Const(Tensor::Scalar<int64_t>(axis)), {.axis = 0});
-}
-
 absl::StatusOr<Outputs> OneHot(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const std::vector<double> depth,
                          node.ConstantFloats(1));
@@ -439,11 +488,21 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
   }
   if (sizes.empty()) {
     const int64_t parts = node.Int("num_outputs", node.num_outputs());
-    if (!type->dim(axis).is_const()) {
-      return absl::UnimplementedError("the extent of the axis must be known");
-    }
     if (parts <= 0 || parts > 1 << 20) {
       return absl::InvalidArgumentError("the number of parts");
+    }
+    if (!type->dim(axis).is_const()) {
+      if (node.HasAttr("num_outputs")) {
+        // The last part may be smaller.
+        return absl::UnimplementedError("the extent of the axis must be known");
+      }
+      BATON_ASSIGN_OR_RETURN(const Expr split,
+                             node.Typed(relay::Split(x, parts, axis)));
+      Outputs result;
+      for (int64_t i = 0; i < parts; ++i) {
+        result.push_back(TupleGetItem(split, static_cast<int>(i)));
+      }
+      return result;
     }
     const int64_t extent = type->dim(axis).value();
     const int64_t size = (extent + parts - 1) / parts;
@@ -452,6 +511,66 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
     }
   }
   return SplitInto(node, x, axis, sizes);
+}
+
+// Where the starts or ends are not known, since opset 10.
+absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* starts_type,
+                         TensorTypeOf(node.Input(1)));
+  if (starts_type->rank() != 1 || !starts_type->dim(0).is_const()) {
+    return absl::UnimplementedError("the number of starts must be known");
+  }
+  const size_t count = static_cast<size_t>(starts_type->dim(0).value());
+  Ints axes = Iota(static_cast<int64_t>(count));
+  if (node.HasInput(3)) {
+    BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(3));
+  }
+  BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), type->rank()));
+  // Starts, ends and steps: of the given axes, and as vectors of all axes up to
+  // the last that dyn.strided_slice cuts.
+  constexpr int64_t kWhole[] = {0, std::numeric_limits<int64_t>::max(), 1};
+  Dims given[3];
+  Expr vectors[3];
+  std::vector<Expr> parts[3];
+  for (int i = 0; i < 3; ++i) {
+    const int input = i == 2 ? 4 : i + 1;
+    if (i == 2 && !node.HasInput(input)) {
+      given[i] = Dims(count, 1);
+      continue;
+    }
+    given[i] = node.Elements(input).value_or(Dims(count, Dim::Any()));
+    BATON_ASSIGN_OR_RETURN(vectors[i], node.Typed(AsInt64(node.Input(input))));
+  }
+  if (axes.size() != count || given[0].size() != count ||
+      given[1].size() != count || given[2].size() != count) {
+    return absl::InvalidArgumentError(
+        "starts, ends, axes and steps differ in length");
+  }
+  size_t cut = 0;
+  for (int axis = 0; axis < type->rank(); ++axis) {
+    const auto found = std::find(axes.begin(), axes.end(), axis);
+    const int64_t k = found - axes.begin();
+    const bool is_whole = found == axes.end() ||
+                          (given[2][k].is_const(1) && given[0][k].is_const(0) &&
+                           relay::ProvablyEqual(given[1][k], type->dim(axis)));
+    for (int i = 0; i < 3; ++i) {
+      parts[i].push_back(is_whole || !vectors[i].defined()
+                             ? VectorConstant({kWhole[i]})
+                             : relay::StridedSlice(vectors[i], {k}, {k + 1}));
+    }
+    if (!is_whole) cut = parts[0].size();
+  }
+  if (cut == 0) return One(x);
+  for (int i = 0; i < 3; ++i) {
+    parts[i].resize(cut);
+    vectors[i] =
+        cut == 1 ? parts[i][0] : relay::Concatenate(std::move(parts[i]), 0);
+  }
+  return One(Call(BATON_OP("dyn.strided_slice"),
+                  {x, vectors[0], vectors[1], vectors[2]},
+                  Attrs::Make(relay::StridedSliceAttrs{})));
 }
 
 absl::StatusOr<Outputs> Slice(NodeContext& node) {
@@ -468,20 +587,7 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
   } else {
     absl::StatusOr<Ints> starts = node.ConstantInts(1);
     absl::StatusOr<Ints> ends = node.ConstantInts(2);
-    bool leading_axes = !node.HasInput(3);
-    if (!leading_axes) {
-      const absl::StatusOr<Ints> given = node.ConstantInts(3);
-      leading_axes = given.ok() && *given == Iota(given->size());
-    }
-    if ((!starts.ok() || !ends.ok()) && leading_axes) {
-      BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
-      const Expr strides = node.HasInput(4)
-                               ? node.Input(4)
-                               : VectorConstant(Ints(type->rank(), 1), dtype);
-      return One(Call(BATON_OP("dyn.strided_slice"),
-                      {x, node.Input(1), node.Input(2), strides},
-                      Attrs::Make(relay::StridedSliceAttrs{})));
-    }
+    if (!starts.ok() || !ends.ok()) return SliceDynamic(node);
     BATON_ASSIGN_OR_RETURN(begin, std::move(starts));
     BATON_ASSIGN_OR_RETURN(end, std::move(ends));
     axes = Iota(begin.size());
@@ -666,7 +772,7 @@ absl::StatusOr<Outputs> Gather(NodeContext& node) {
       return One(relay::Const(std::move(dim)));
     }
   }
-  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, Extent(x, axis)));
+  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, ExtentOf(x, axis)));
   return One(relay::Take(x, std::move(indices), {.axis = axis}));
 }
 
@@ -674,7 +780,7 @@ absl::StatusOr<Outputs> GatherElements(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
-  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, Extent(x, axis)));
+  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, ExtentOf(x, axis)));
   return One(relay::Gather(x, axis, std::move(indices)));
 }
 
@@ -738,7 +844,7 @@ absl::StatusOr<Outputs> ScatterElements(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
   BATON_ASSIGN_OR_RETURN(const std::string reduction, Reduction(node));
   BATON_ASSIGN_OR_RETURN(const Expr indices,
-                         FromStart(node, 1, Extent(x, axis)));
+                         FromStart(node, 1, ExtentOf(x, axis)));
   return One(Call(BATON_OP("scatter_elements"), {x, indices, node.Input(2)},
                   Attrs::Make(relay::ScatterElementsAttrs{
                       .axis = axis, .reduction = reduction})));

@@ -1,0 +1,176 @@
+#include "baton/onnx/ops/extents.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+
+using relay::operator*;
+using Ints = std::vector<int64_t>;
+
+Expr ExtentOf(const Expr& x, int axis) {
+  const Dim& dim = x->tensor_type()->dim(axis);
+  if (dim.is_const()) return relay::Const(Tensor::Scalar<int64_t>(dim.value()));
+  return relay::Take(relay::ShapeOf(x, DType::Int(64)),
+                     relay::Const(Tensor::Scalar<int64_t>(axis)), {.axis = 0});
+}
+
+Expr AsInt64(const Expr& x) {
+  return x->tensor_type()->dtype() == DType::Int(64)
+             ? x
+             : relay::Cast(x, DType::Int(64));
+}
+
+Expr ShapeVector(const Expr& x) {
+  if (const auto dims = ConstDims(x->tensor_type()->shape())) {
+    return VectorConstant(*dims);
+  }
+  return relay::ShapeOf(x, DType::Int(64));
+}
+
+namespace {
+
+// `wanted` axis by axis: a number, the extent of the same axis, or, once, what
+// is left.
+std::optional<Ints> NumbersByAxis(absl::Span<const Dim> shape,
+                                  absl::Span<const Dim> wanted,
+                                  bool allowzero) {
+  Ints numbers;
+  int left = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const bool is_kept =
+        i < shape.size() && (relay::ProvablyEqual(wanted[i], shape[i]) ||
+                             (wanted[i].is_const(0) && !allowzero));
+    if (wanted[i].is_const() && !wanted[i].is_const(-1)) {
+      numbers.push_back(wanted[i].value());
+    } else if (is_kept && !allowzero) {
+      numbers.push_back(0);
+    } else {
+      numbers.push_back(-1);
+      ++left;
+    }
+  }
+  if (left > 1) return std::nullopt;
+  return numbers;
+}
+
+// The same where two axes become one, or one becomes two. `wanted` has neither
+// -1 nor 0.
+std::optional<Ints> NumbersByProducts(absl::Span<const Dim> shape,
+                                      absl::Span<const Dim> wanted) {
+  Ints numbers;
+  size_t from = 0;
+  for (size_t i = 0; i < wanted.size(); ++i, ++from) {
+    if (from >= shape.size()) return std::nullopt;
+    if (relay::ProvablyEqual(wanted[i], shape[from])) {
+      numbers.push_back(0);
+    } else if (from + 1 < shape.size() &&
+               relay::ProvablyEqual(wanted[i], shape[from] * shape[from + 1])) {
+      numbers.push_back(-3);
+      ++from;
+    } else if (i + 1 < wanted.size() &&
+               (wanted[i].is_const() || wanted[i + 1].is_const()) &&
+               relay::ProvablyEqual(wanted[i] * wanted[i + 1], shape[from])) {
+      const Dim& a = wanted[i];
+      const Dim& b = wanted[i + 1];
+      numbers.push_back(-4);
+      numbers.push_back(a.is_const() ? a.value() : -1);
+      numbers.push_back(b.is_const() ? b.value() : -1);
+      ++i;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (from != shape.size()) return std::nullopt;
+  return numbers;
+}
+
+}  // namespace
+
+std::optional<Ints> ReshapeNumbers(absl::Span<const Dim> shape,
+                                   absl::Span<const Dim> wanted,
+                                   bool allowzero) {
+  if (auto numbers = NumbersByAxis(shape, wanted, allowzero)) return numbers;
+  if (allowzero) return std::nullopt;
+  // With a number or an expression in place of 0 and -1.
+  Dims known(wanted.begin(), wanted.end());
+  Dims others;
+  std::optional<size_t> left;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i].is_const(0)) {
+      if (i >= shape.size()) return std::nullopt;
+      known[i] = shape[i];
+    }
+    if (known[i].is_any() || (known[i].is_const(-1) && left.has_value())) {
+      return std::nullopt;
+    }
+    if (known[i].is_const(-1)) {
+      left = i;
+    } else {
+      others.push_back(known[i]);
+    }
+  }
+  if (left.has_value()) known[*left] = relay::Quotient(shape, others);
+  return NumbersByProducts(shape, known);
+}
+
+Expr MergeAxes(Expr x, int rank, int begin, int count) {
+  for (; count > 1; --count, --rank) {
+    Ints numbers(rank - 1, 0);
+    numbers[begin] = -3;
+    x = relay::Reshape(std::move(x), std::move(numbers));
+  }
+  return x;
+}
+
+Expr SplitFirstAxis(Expr x, Expr like, int count) {
+  return relay::ReshapeLike(
+      std::move(x), std::move(like),
+      {.lhs_begin = 0, .lhs_end = 1, .rhs_begin = 0, .rhs_end = count});
+}
+
+Expr BroadcastWith(const Expr& x, const Expr& wanted) {
+  const TensorTypeNode& type = *x->tensor_type();
+  const int64_t wanted_rank = wanted->tensor_type()->dim(0).value();
+  const int64_t rank = std::max<int64_t>(type.rank(), wanted_rank);
+  const auto padded = [rank](Expr vector, int64_t length) {
+    return length == rank
+               ? vector
+               : relay::Concatenate({VectorConstant(Ints(rank - length, 1)),
+                                     std::move(vector)},
+                                    0);
+  };
+  Expr shape = padded(wanted, wanted_rank);
+  const bool is_one =
+      std::all_of(type.shape().begin(), type.shape().end(),
+                  [](const Dim& dim) { return dim.is_const(1); });
+  if (!is_one) {
+    const Expr own = padded(ShapeVector(x), type.rank());
+    shape = relay::Where(
+        relay::Equal(own, relay::Const(Tensor::Scalar<int64_t>(1))), shape,
+        own);
+  }
+  return Call(BATON_OP("dyn.broadcast_to"), {x, std::move(shape)},
+              Attrs::Make(relay::InitOpAttrs{}));
+}
+
+}  // namespace baton::onnx

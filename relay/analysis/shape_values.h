@@ -1,0 +1,41 @@
+// What is known of integers that programs compute from shapes: the elements of
+// `concatenate((take(shape_of(%x), 0), [-1]))` are `N` and -1 if %x has the
+// shape (N, 3, 8).
+
+#ifndef BATON_RELAY_ANALYSIS_SHAPE_VALUES_H_
+#define BATON_RELAY_ANALYSIS_SHAPE_VALUES_H_
+
+#include <optional>
+
+#include "absl/types/span.h"
+#include "baton/base/hash_table.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::relay {
+
+class ShapeValues {
+ public:
+  // The elements of `expr`, an integer or boolean tensor of rank 0 or 1 that
+  // has types, as dimensions; those that are not known are `?`. Null if
+  // nothing is known, or if the length is not known or over 64. What it finds
+  // it remembers, and keeps alive. Valid until the next call.
+  const Dims* Find(const Expr& expr);
+
+ private:
+  std::optional<Dims> Compute(const Expr& expr) const;
+  const Dims* Known(const Expr& expr) const;
+
+  FlatHashMap<Expr, std::optional<Dims>> known_;
+};
+
+// The elements of the result of `call`, from those of its arguments; of an
+// argument that is a tuple, from those of its fields. Null: not known.
+using ShapeValueRule = std::optional<Dims> (*)(
+    const CallNode& call, absl::Span<const Dims* const> args);
+OpAttrMap<ShapeValueRule>& ShapeValueRules();
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_ANALYSIS_SHAPE_VALUES_H_
