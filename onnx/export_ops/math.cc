@@ -90,6 +90,18 @@ absl::StatusOr<Values> NotEqual(CallExport& call) {
       call.Node("Not", {call.Node("Equal", {call.Arg(0), call.Arg(1)})})};
 }
 
+// A product with a reciprocal square root is a quotient, one node less.
+absl::StatusOr<Values> Multiply(CallExport& call) {
+  for (int i = 0; i < 2; ++i) {
+    const auto* factor = call.Definition(i).As<CallNode>();
+    if (factor != nullptr && factor->op().get() == BATON_OP("rsqrt").get()) {
+      const ValueId root = call.Node("Sqrt", {call.Of(factor->arg(0))});
+      return Values{call.Node("Div", {call.Arg(1 - i), root})};
+    }
+  }
+  return Arithmetic<"Mul">(call);
+}
+
 // The quotient rounded down: of integers, ONNX rounds towards zero.
 ValueId FloorQuotient(CallExport& call, ValueId a, ValueId b, DType dtype) {
   const ValueId quotient = call.Node("Div", {a, b});
@@ -335,7 +347,7 @@ BATON_EXTEND_OP("on_device").Set(OnnxExporters(), FirstOperand);
 
 BATON_EXTEND_OP("add").Set(OnnxExporters(), Arithmetic<"Add">);
 BATON_EXTEND_OP("divide").Set(OnnxExporters(), Arithmetic<"Div">);
-BATON_EXTEND_OP("multiply").Set(OnnxExporters(), Arithmetic<"Mul">);
+BATON_EXTEND_OP("multiply").Set(OnnxExporters(), Multiply);
 BATON_EXTEND_OP("subtract").Set(OnnxExporters(), Arithmetic<"Sub">);
 BATON_EXTEND_OP("power").Set(OnnxExporters(), Same<"Pow">);
 BATON_EXTEND_OP("maximum").Set(OnnxExporters(), Same<"Max">);

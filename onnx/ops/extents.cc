@@ -148,6 +148,23 @@ Expr SplitFirstAxis(Expr x, Expr like, int count) {
       {.lhs_begin = 0, .lhs_end = 1, .rhs_begin = 0, .rhs_end = count});
 }
 
+bool FitsInto(absl::Span<const Dim> shape, absl::Span<const Dim> wanted) {
+  if (shape.size() > wanted.size()) return false;
+  const size_t missing = wanted.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].is_const(1) &&
+        !relay::ProvablyEqual(shape[i], wanted[i + missing])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Expr BroadcastTo(Expr x, Expr wanted) {
+  return Call(BATON_OP("dyn.broadcast_to"), {std::move(x), std::move(wanted)},
+              Attrs::Make(relay::InitOpAttrs{}));
+}
+
 Expr BroadcastWith(const Expr& x, const Expr& wanted) {
   const TensorTypeNode& type = *x->tensor_type();
   const int64_t wanted_rank = wanted->tensor_type()->dim(0).value();
@@ -169,8 +186,7 @@ Expr BroadcastWith(const Expr& x, const Expr& wanted) {
         relay::Equal(own, relay::Const(Tensor::Scalar<int64_t>(1))), shape,
         own);
   }
-  return Call(BATON_OP("dyn.broadcast_to"), {x, std::move(shape)},
-              Attrs::Make(relay::InitOpAttrs{}));
+  return BroadcastTo(x, std::move(shape));
 }
 
 }  // namespace baton::onnx

@@ -36,6 +36,13 @@ Expr MergeAxes(Expr x, int rank, int begin, int count);
 // `x` with the first `count` axes of `like` in place of its first axis.
 Expr SplitFirstAxis(Expr x, Expr like, int count);
 
+// Whether a tensor of the shape `shape` broadcasts to the shape `wanted`, as
+// far as that can be told: each extent, from the last on, is 1 or the same.
+bool FitsInto(absl::Span<const Dim> shape, absl::Span<const Dim> wanted);
+
+// `x` broadcast to a shape, a vector of int64.
+Expr BroadcastTo(Expr x, Expr wanted);
+
 // `x`, which is typed, broadcast in both directions with the shape that the
 // elements of `wanted`, a typed vector of int64 of known length, say.
 Expr BroadcastWith(const Expr& x, const Expr& wanted);

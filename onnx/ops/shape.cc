@@ -217,35 +217,17 @@ absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
   if (rank != 1 || !node.Input(1)->tensor_type()->dim(0).is_const()) {
     return absl::UnimplementedError("the rank of the result must be known");
   }
-  if (const std::optional<Dims> wanted = node.Elements(1)) {
-    const size_t missing =
-        wanted->size() - std::min<size_t>(wanted->size(), type->rank());
-    bool is_same = missing == 0 && wanted->size() <= 1024;
-    const size_t own_missing = type->rank() - (wanted->size() - missing);
-    for (size_t i = 0; i < wanted->size() && is_same; ++i) {
-      const Dim& dim = (*wanted)[i];
-      is_same = dim.is_const(1) ||
-                relay::ProvablyEqual(
-                    dim, type->dim(static_cast<int>(i + own_missing)));
-    }
-    if (is_same) return One(x);
-  }
-  // The shape of another tensor, to which nothing but ones must fit.
+  const std::optional<Dims> elements = node.Elements(1);
+  if (elements.has_value() && FitsInto(*elements, type->shape())) return One(x);
   const auto* call = node.Input(1).As<CallNode>();
-  if (call != nullptr && call->op().get() == BATON_OP("shape_of").get()) {
-    const Expr& like = call->arg(0);
-    const TensorTypeNode& like_type = *like->tensor_type();
-    bool fits = like_type.rank() >= type->rank();
-    for (int i = 0; i < type->rank() && fits; ++i) {
-      const Dim& dim = type->dim(i);
-      fits = dim.is_const(1) ||
-             relay::ProvablyEqual(
-                 dim, like_type.dim(like_type.rank() - type->rank() + i));
-    }
-    if (fits) return One(relay::BroadcastToLike(x, like));
+  if (call != nullptr && call->op().get() == BATON_OP("shape_of").get() &&
+      FitsInto(type->shape(), call->arg(0)->tensor_type()->shape())) {
+    return One(relay::BroadcastToLike(x, call->arg(0)));
   }
   BATON_ASSIGN_OR_RETURN(const Expr wanted, node.Typed(AsInt64(node.Input(1))));
-  return One(BroadcastWith(x, wanted));
+  return One(elements.has_value() && FitsInto(type->shape(), *elements)
+                 ? BroadcastTo(x, wanted)
+                 : BroadcastWith(x, wanted));
 }
 
 absl::StatusOr<Outputs> Expand(NodeContext& node) {
