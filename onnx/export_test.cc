@@ -118,6 +118,35 @@ TEST(ExportOnnxTest, NamesAndNamesOfDimensionsAreKept) {
             "batch");
 }
 
+// A product of matrices with two axes in front becomes one of matrices with
+// one, and ONNX's again.
+TEST(ExportOnnxTest, ProductsKeepTheAxesInFront) {
+  const std::string dims =
+      "dim { dim_param: 'n' } dim { dim_value: 2 } dim { dim_param: 'm' } "
+      "dim { dim_value: 4 }";
+  const ::onnx::ModelProto model = Exported(
+      Imported("node { op_type: 'Transpose' input: 'b' output: 't' attribute {"
+               "  name: 'perm' type: INTS ints: [0, 1, 3, 2] } }"
+               "node { op_type: 'MatMul' input: 'a' input: 't' output: 'y' }" +
+               Value("input", "a", dims) + Value("input", "b", dims) +
+               Value("output", "y", "")));
+  EXPECT_THAT(Ops(model.graph()), ElementsAre("Transpose", "MatMul"));
+}
+
+// Parts whose extents are not known.
+TEST(ExportOnnxTest, UnknownExtentsAreSplit) {
+  const IRModule module = Imported(
+      "node { op_type: 'Split' input: 'x' output: 'a' output: 'b' }"
+      "node { op_type: 'Sub' input: 'a' input: 'b' output: 'y' }" +
+      Value("input", "x", "dim { dim_param: 'n' }") + Value("output", "y", ""));
+  ::onnx::ModelProto model = Exported(module);
+  ASSERT_THAT(Ops(model.graph()), ElementsAre("Split", "Sub"));
+  EXPECT_EQ(model.graph().node(0).input_size(), 1);
+  EXPECT_EQ(model.graph().node(0).attribute_size(), 1);
+  model = Exported(module, {.opset = 18});
+  EXPECT_EQ(model.graph().node(0).attribute_size(), 2);
+}
+
 TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   const ::onnx::ModelProto model = Exported(Imported(
       "node { name: 'plus' op_type: 'Softplus' input: 'x' output: 'p' }"

@@ -52,6 +52,7 @@ using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
 using ::testing::Lt;
+using ::testing::Not;
 
 // A model of opset 17 whose graph is `graph`, as text.
 ::onnx::ModelProto ModelOf(const std::string& graph, int opset = 17) {
@@ -135,6 +136,49 @@ TEST(ImportOnnxTest, TypeErrorsShowTheNode) {
              InOut({kTwo, kThree}))
           .status(),
       StatusIs(absl::StatusCode::kInvalidArgument, "model.onnx:2:1: error: "));
+}
+
+// Heads of attention are split off and joined again by shapes that are computed
+// from the data: no shape is left to compute.
+TEST(ImportOnnxTest, ShapesThatAreComputedKeepTheirSymbols) {
+  const auto module = Import(
+      "node { op_type: 'Shape' input: 'x' output: 's' }"
+      "node { op_type: 'Gather' input: 's' input: 'zero' output: 'n' }"
+      "node { op_type: 'Unsqueeze' input: 'n' input: 'axis' output: 'n1' }"
+      "node { op_type: 'Gather' input: 's' input: 'one' output: 'm' }"
+      "node { op_type: 'Unsqueeze' input: 'm' input: 'axis' output: 'm1' }"
+      "node { op_type: 'Concat' input: 'n1' input: 'm1' input: 'heads'"
+      "  output: 'split' attribute { name: 'axis' type: INT i: 0 } }"
+      "node { op_type: 'Reshape' input: 'x' input: 'split' output: 'h' }"
+      "node { op_type: 'Relu' input: 'h' output: 'r' }"
+      "node { op_type: 'Concat' input: 'n1' input: 'm1' input: 'all'"
+      "  output: 'join' attribute { name: 'axis' type: INT i: 0 } }"
+      "node { op_type: 'Reshape' input: 'r' input: 'join' output: 'y' }"
+      "initializer { name: 'zero' data_type: 7 int64_data: 0 }"
+      "initializer { name: 'one' data_type: 7 int64_data: 1 }"
+      "initializer { name: 'axis' dims: 1 data_type: 7 int64_data: 0 }"
+      "initializer { name: 'heads' dims: 2 data_type: 7 int64_data: [2, 3] }"
+      "initializer { name: 'all' dims: 1 data_type: 7 int64_data: -1 }" +
+      InOut({"dim_param: 'batch'", "dim_param: 'length'", "dim_value: 6"}));
+  ASSERT_THAT(module, IsOk());
+  const std::string text = AsText(module->Find("main"));
+  EXPECT_THAT(text, HasSubstr("reshape(%x, newshape=[0, 0, 2, 3])"));
+  EXPECT_THAT(text, HasSubstr("reshape(%1, newshape=[0, 0, -1])"));
+  EXPECT_THAT(text, Not(HasSubstr("shape_of")));
+}
+
+// Twice as large by the nearest element: each is repeated, so that the extents
+// of the result are known to be even.
+TEST(ImportOnnxTest, UnknownExtentsAreResizedByRepetition) {
+  const auto module = Import(
+      "node { op_type: 'Resize' input: 'x' input: '' input: 'scales'"
+      "  output: 'y' }"
+      "initializer { name: 'scales' dims: 3 data_type: 1"
+      "  float_data: [1, 1, 2] }" +
+      InOut({kOne, kTwo, "dim_param: 'width'"}));
+  ASSERT_THAT(module, IsOk());
+  const std::string text = AsText(module->Find("main"));
+  EXPECT_THAT(text, HasSubstr("repeat(%x, repeats=2, axis=2)"));
 }
 
 TEST(ImportOnnxTest, AllUnsupportedOperatorsAreInOneError) {

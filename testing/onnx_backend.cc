@@ -153,7 +153,7 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
         UnknownInput(module.status().message());
     if (!unknown.has_value()) {
       // It may fail because of an unknown dimension.
-      if (!absl::IsUnimplemented(module.status()) ||
+      if (options.keep_dimensions || !absl::IsUnimplemented(module.status()) ||
           !import.input_shapes.empty()) {
         break;
       }

@@ -35,6 +35,9 @@ struct OnnxCaseOptions {
   std::string passes;
   // Whether the module is written as ONNX and read again before that is done.
   bool round_trip = false;
+  // Whether dimensions that the model does not know stay so. Else it is
+  // imported again with the shapes of the inputs if it is not supported.
+  bool keep_dimensions = false;
   // The version of ONNX's operators that is written.
   int opset = 17;
 };

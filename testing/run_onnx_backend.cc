@@ -1,14 +1,16 @@
 // Runs cases in the layout of ONNX's backend tests.
 //
 // usage: run_onnx_backend [--passes=PIPELINE] [--round_trip [--opset=N]
-//                         [--save=FOLDER]] [--table=FILE] FOLDER...
+//                         [--save=FOLDER]] [--keep_dimensions] [--table=FILE]
+//                         FOLDER...
 //
 // A folder that has no model.onnx is searched for folders that do. Prints a
 // line for each case that does not pass, and a summary; the exit code is 1 if a
 // case is wrong. --table writes what docs/onnx.md shows: the operators that
 // have converters, and the cases that do not pass; for that, each case is run
 // in all the ways of kWays. With --round_trip the models are written as ONNX
-// and read again; --save keeps what was written.
+// and read again; --save keeps what was written. With --keep_dimensions no
+// model is imported again with the shapes of its inputs if it is not supported.
 
 #include <algorithm>
 #include <filesystem>
@@ -147,6 +149,8 @@ int Run(int argc, char** argv) {
       table_file = arg.substr(8);
     } else if (arg == "--round_trip") {
       options.round_trip = true;
+    } else if (arg == "--keep_dimensions") {
+      options.keep_dimensions = true;
     } else if (absl::StartsWith(arg, "--opset=")) {
       options.opset = std::stoi(arg.substr(8));
     } else if (absl::StartsWith(arg, "--save=")) {

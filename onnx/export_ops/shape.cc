@@ -390,15 +390,38 @@ absl::StatusOr<Values> Stack(CallExport& call) {
       call.Node("Concat", inputs, NodeAttributes().Int("axis", axis))};
 }
 
+// Parts of an axis whose extent is not known.
+absl::StatusOr<Values> SplitUnknown(CallExport& call, int64_t axis) {
+  const auto& attrs = call.attrs<relay::SplitAttrs>();
+  const ValueId x = call.Arg(0);
+  if (const int64_t* parts = attrs.indices_or_sections.As<int64_t>()) {
+    NodeAttributes attributes;
+    attributes.Int("axis", axis);
+    if (call.opset() >= 18) attributes.Int("num_outputs", *parts);
+    return call.Nodes("Split", {x}, std::move(attributes),
+                      static_cast<int>(*parts));
+  }
+  Ints cuts;
+  BATON_RETURN_IF_ERROR(
+      AttrTraits<Ints>::FromValue(attrs.indices_or_sections, &cuts));
+  cuts.insert(cuts.begin(), 0);
+  cuts.push_back(INT64_MAX);
+  Values result;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    result.push_back(
+        call.Node("Slice", {x, call.Ints({cuts[i]}), call.Ints({cuts[i + 1]}),
+                            call.Ints({axis})}));
+  }
+  return result;
+}
+
 absl::StatusOr<Values> Split(CallExport& call) {
   const auto& attrs = call.attrs<relay::SplitAttrs>();
   const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   Ints sizes;
   for (const Type& field : call.call().tuple_type()->fields()) {
     const Dim& dim = field.As<TensorTypeNode>()->dim(static_cast<int>(axis));
-    if (!dim.is_const()) {
-      return absl::UnimplementedError("a part's size is not known");
-    }
+    if (!dim.is_const()) return SplitUnknown(call, axis);
     sizes.push_back(dim.value());
   }
   return call.Nodes("Split", {call.Arg(0), call.Ints(sizes)},
@@ -406,18 +429,36 @@ absl::StatusOr<Values> Split(CallExport& call) {
                     static_cast<int>(sizes.size()));
 }
 
+// Each element of an axis whose extent is not known, some times.
+absl::StatusOr<Values> RepeatUnknown(CallExport& call, int64_t axis) {
+  std::vector<float> scales(call.Rank(0), 1);
+  scales[axis] = static_cast<float>(call.attrs<relay::RepeatAttrs>().repeats);
+  BATON_ASSIGN_OR_RETURN(
+      Tensor tensor,
+      Tensor::FromValues<float>({call.Rank(0)}, absl::MakeConstSpan(scales)));
+  NodeAttributes attributes;
+  attributes.String("mode", "nearest");
+  attributes.String("coordinate_transformation_mode", "asymmetric");
+  attributes.String("nearest_mode", "floor");
+  return Values{call.Node(
+      "Resize", {call.Arg(0), kNoValue, call.TensorConstant(std::move(tensor))},
+      std::move(attributes))};
+}
+
 absl::StatusOr<Values> Repeat(CallExport& call) {
   const auto& attrs = call.attrs<relay::RepeatAttrs>();
   ValueId x = call.Arg(0);
   int64_t axis = 0;
   Ints indices;
-  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
   int64_t extent = 1;
   if (attrs.axis.has_value()) {
     axis = FromFront(*attrs.axis, call.Rank(0));
-    extent = shape[axis];
+    const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
+    if (!dim.is_const()) return RepeatUnknown(call, axis);
+    extent = dim.value();
   } else {
     x = call.Reshape(x, {-1});
+    BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
     for (int64_t dim : shape) extent *= dim;
   }
   for (int64_t i = 0; i < extent; ++i) {

@@ -1,5 +1,6 @@
 // Resize and Upsample: along each axis, the elements of the result are sums of
-// a few elements of the data, at positions and with weights that are known.
+// a few elements of the data, at positions and with weights that are constants,
+// or, if the extent is not known, computed from it.
 //
 // That is what image.resize1d to 3d compute, for any scale, rank and axes: the
 // reference's operators take the size of the result only and derive the scale
@@ -21,15 +22,24 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
 namespace {
 
+using relay::Add;
+using relay::Divide;
+using relay::Multiply;
+using relay::Subtract;
 using Ints = std::vector<int64_t>;
 
 struct Options {
@@ -175,55 +185,215 @@ absl::StatusOr<Expr> ResizeAxis(const Expr& x, int axis, int rank,
   return sum;
 }
 
-// `sizes`: of the result, one for each of `axes`; `scales`: likewise.
+// How an axis is resized. What is not known as a number stands in an
+// expression, a scalar of int64.
+struct AxisSize {
+  int axis = 0;
+  Dim in;
+  // 0 if not known: `out` through `in`.
+  double scale = 0;
+  // The extent of the result; not known: -1.
+  int64_t out = -1;
+  // Of the dynamic: the extent of the result; not needed if there is a scale.
+  Expr out_value;
+};
+
+Expr Float64(double value) {
+  return relay::Const(Tensor::Scalar<double>(value));
+}
+
+// Whether element i of the result is element i / scale of the data, rounded
+// down, for any extents.
+bool RepeatsElements(const Options& options, double scale) {
+  if (options.mode != "nearest" || scale != std::floor(scale)) return false;
+  if (options.coordinates == "asymmetric") {
+    return options.nearest_mode == "floor";
+  }
+  // The positions are (k + 1/2) / scale - 1/2 from an element, for k from 0 to
+  // scale - 1: less than 1/2.
+  return (options.coordinates == "half_pixel" ||
+          options.coordinates == "half_pixel_symmetric" ||
+          options.coordinates == "pytorch_half_pixel") &&
+         (options.nearest_mode == "round_prefer_floor" ||
+          options.nearest_mode == "round_prefer_ceil");
+}
+
+// Coordinate() of all elements of the result, a vector of float64. `in`,
+// `scale`, `out`: scalars of float64.
+absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
+                                 const Expr& scale, const Expr& out) {
+  const Expr last = Subtract(in, Float64(1));
+  const auto if_several = [&out](Expr x) {
+    return relay::Where(relay::Greater(out, Float64(1)), std::move(x),
+                        Float64(0));
+  };
+  if (options.coordinates == "align_corners") {
+    const Expr steps = relay::Maximum(Subtract(out, Float64(1)), Float64(1));
+    return if_several(Divide(Multiply(std::move(i), last), steps));
+  }
+  if (options.coordinates == "asymmetric") return Divide(std::move(i), scale);
+  const Expr middle = Divide(Add(std::move(i), Float64(0.5)), scale);
+  if (options.coordinates == "tf_half_pixel_for_nn") return middle;
+  Expr half_pixel = Subtract(middle, Float64(0.5));
+  if (options.coordinates == "half_pixel") return half_pixel;
+  if (options.coordinates == "pytorch_half_pixel") {
+    return if_several(std::move(half_pixel));
+  }
+  if (options.coordinates == "half_pixel_symmetric") {
+    const Expr adjustment = Divide(relay::Floor(out), Multiply(scale, in));
+    return Add(
+        std::move(half_pixel),
+        Multiply(Multiply(in, Float64(0.5)), Subtract(Float64(1), adjustment)));
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(options.coordinates, " needs known extents"));
+}
+
+Expr Nearest(const std::string& mode, Expr x) {
+  if (mode == "floor") return relay::Floor(std::move(x));
+  if (mode == "ceil") return relay::Ceil(std::move(x));
+  if (mode == "round_prefer_ceil") {
+    return relay::Floor(Add(std::move(x), Float64(0.5)));
+  }
+  return relay::Ceil(Subtract(std::move(x), Float64(0.5)));
+}
+
+// Cubic() of a distance from 0 to 1, and of one from 1 to 2.
+Expr NearCubic(double a, const Expr& x) {
+  return Add(
+      Multiply(
+          Multiply(Subtract(Multiply(Float64(a + 2), x), Float64(a + 3)), x),
+          x),
+      Float64(1));
+}
+Expr FarCubic(double a, const Expr& x) {
+  const Expr inner = Multiply(
+      Add(Multiply(Subtract(Multiply(Float64(a), x), Float64(5 * a)), x),
+          Float64(8 * a)),
+      x);
+  return Subtract(inner, Float64(4 * a));
+}
+
+// Resizes an axis whose extent or size is not known.
+absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
+                                       int rank, const AxisSize& size,
+                                       DType dtype) {
+  if (size.scale != 0 && RepeatsElements(options, size.scale)) {
+    return relay::Repeat(x, static_cast<int64_t>(size.scale), size.axis);
+  }
+  if ((options.antialias || options.exclude_outside) &&
+      options.mode != "nearest") {
+    return absl::UnimplementedError(
+        "antialias and exclude_outside need known extents");
+  }
+  const DType wide = DType::Float(64);
+  const Expr extent = ExtentOf(x, size.axis);
+  const Expr in = relay::Cast(extent, wide);
+  // As TapsOf: the extent of the result before it is rounded.
+  const Expr exact = size.scale != 0 ? Multiply(in, Float64(size.scale))
+                                     : relay::Cast(size.out_value, wide);
+  const Expr out = size.scale != 0
+                       ? relay::Cast(relay::Floor(exact), DType::Int(64))
+                       : size.out_value;
+  const Expr scale = size.scale != 0 ? Float64(size.scale) : Divide(exact, in);
+  const auto int64 = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const Expr elements =
+      relay::Cast(relay::Arange(int64(0), out, int64(1), DType::Int(64)), wide);
+  BATON_ASSIGN_OR_RETURN(const Expr at,
+                         Coordinates(options, elements, in, scale, exact));
+  const Expr last = Subtract(extent, int64(1));
+  const auto taken = [&](Expr position) {
+    const Expr inside = relay::Minimum(
+        relay::Maximum(relay::Cast(std::move(position), DType::Int(64)),
+                       int64(0)),
+        last);
+    return relay::Take(x, inside, {.axis = size.axis});
+  };
+  if (options.mode == "nearest")
+    return taken(Nearest(options.nearest_mode, at));
+  const Expr first = relay::Floor(at);
+  const Expr rest = Subtract(at, first);  // from 0 to 1
+  const Expr other = Subtract(Float64(1), rest);
+  const double a = options.cubic_a;
+  struct Tap {
+    double offset;  // from `first`
+    Expr weight;
+  };
+  std::vector<Tap> taps = {{0, other}, {1, rest}};
+  if (options.mode == "cubic") {
+    taps = {{-1, FarCubic(a, Add(rest, Float64(1)))},
+            {0, NearCubic(a, rest)},
+            {1, NearCubic(a, other)},
+            {2, FarCubic(a, Add(other, Float64(1)))}};
+  }
+  Expr sum;
+  for (const Tap& tap : taps) {
+    Expr weight = relay::Cast(tap.weight, dtype);
+    if (const int trailing = rank - 1 - size.axis; trailing > 0) {
+      weight = relay::ExpandDims(std::move(weight), 1, trailing);
+    }
+    Expr part =
+        Multiply(taken(Add(first, Float64(tap.offset))), std::move(weight));
+    sum =
+        sum.defined() ? Add(std::move(sum), std::move(part)) : std::move(part);
+  }
+  return sum;
+}
+
+// `roi`: empty, or the begins and then the ends of all sizes.
 absl::StatusOr<Outputs> ResizeAxes(NodeContext& node, const Options& options,
-                                   const Ints& axes,
-                                   const std::vector<double>& scales,
-                                   const Ints& sizes,
+                                   const std::vector<AxisSize>& sizes,
                                    const std::vector<double>& roi) {
   Expr x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
-  const int rank = static_cast<int>(shape.size());
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  const DType dtype = type->dtype();
+  const int rank = type->rank();
   if (options.mode != "nearest" && options.mode != "linear" &&
       options.mode != "cubic") {
     return absl::UnimplementedError(
         absl::StrCat("the mode '", options.mode, "' is not supported"));
   }
   const bool crops = options.coordinates == "tf_crop_and_resize";
-  if (crops && roi.size() != 2 * axes.size()) {
+  if (crops && roi.size() != 2 * sizes.size()) {
     return absl::InvalidArgumentError("roi does not fit the axes");
   }
   // Sums are made of floats.
   const DType compute =
       dtype.is_float() || options.mode == "nearest" ? dtype : DType::Float(32);
   if (compute != dtype) x = relay::Cast(std::move(x), compute);
-  std::vector<std::optional<Expr>> outside(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int axis = static_cast<int>(axes[i]);
-    const int64_t in = shape[axis];
-    const int64_t out = sizes[i];
-    if (!(scales[i] > 0) || out < 0 || out > int64_t{1} << 24 || in < 1) {
+  std::vector<Expr> outside;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const AxisSize& size = sizes[i];
+    if (size.scale == 1 && !crops) continue;
+    BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
+    if (size.out < 0) {
+      BATON_ASSIGN_OR_RETURN(
+          x, ResizeDynamicAxis(options, x, rank, size, compute));
+      continue;
+    }
+    const int64_t in = size.in.value();
+    if (!(size.scale > 0) || size.out > int64_t{1} << 24 || in < 1) {
       return absl::InvalidArgumentError(
           absl::StrCat("an axis of ", in, " elements cannot become one of ",
-                       out, " with the scale ", scales[i]));
+                       size.out, " with the scale ", size.scale));
     }
-    if (in == out && scales[i] == 1 && !crops) continue;
-    const Taps taps = TapsOf(options, in, out, scales[i], crops ? roi[i] : 0,
-                             crops ? roi[i + axes.size()] : 1);
-    BATON_ASSIGN_OR_RETURN(x, ResizeAxis(x, axis, rank, taps, compute));
+    const Taps taps =
+        TapsOf(options, in, size.out, size.scale, crops ? roi[i] : 0,
+               crops ? roi[i + sizes.size()] : 1);
+    BATON_ASSIGN_OR_RETURN(x, ResizeAxis(x, size.axis, rank, taps, compute));
     if (crops && std::find(taps.is_outside.begin(), taps.is_outside.end(),
                            true) != taps.is_outside.end()) {
-      BATON_ASSIGN_OR_RETURN(outside[i],
+      BATON_ASSIGN_OR_RETURN(outside.emplace_back(),
                              AlongAxis(std::vector<int>(taps.is_outside.begin(),
                                                         taps.is_outside.end()),
-                                       rank - 1 - axis, DType::Bool()));
+                                       rank - 1 - size.axis, DType::Bool()));
     }
   }
-  for (const std::optional<Expr>& mask : outside) {
-    if (!mask.has_value()) continue;
+  for (const Expr& mask : outside) {
     x = relay::Where(
-        *mask, relay::Const(node.Float("extrapolation_value", 0), compute),
+        mask, relay::Const(node.Float("extrapolation_value", 0), compute),
         std::move(x));
   }
   if (compute != dtype) {
@@ -232,9 +402,81 @@ absl::StatusOr<Outputs> ResizeAxes(NodeContext& node, const Options& options,
   return One(std::move(x));
 }
 
+// An axis by a factor of its extent.
+absl::StatusOr<AxisSize> Scaled(int axis, const Dim& in, double scale,
+                                double cropped) {
+  AxisSize result{.axis = axis, .in = in, .scale = scale};
+  if (!(scale > 0 && scale < 4e9)) {
+    return absl::InvalidArgumentError("a scale is out of range");
+  }
+  if (!in.is_const()) return result;
+  const double size =
+      std::floor(static_cast<double>(in.value()) * cropped * scale);
+  if (!(size >= 0 && size < 4e9)) {
+    return absl::InvalidArgumentError("a scale is out of range");
+  }
+  result.out = static_cast<int64_t>(size);
+  return result;
+}
+
+// Axes to sizes, which input 3 gives.
+absl::StatusOr<std::vector<AxisSize>> SizesOfResize(NodeContext& node,
+                                                    const Ints& axes) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(node.Input(0)));
+  const absl::StatusOr<Ints> known = node.ConstantInts(3);
+  const Dims elements =
+      known.ok() ? Dims(known->begin(), known->end())
+                 : node.Elements(3).value_or(Dims(axes.size(), Dim::Any()));
+  if (elements.size() != axes.size()) {
+    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
+  }
+  std::vector<AxisSize> result;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int axis = static_cast<int>(axes[i]);
+    AxisSize size{.axis = axis, .in = type->dim(axis)};
+    if (relay::ProvablyEqual(elements[i], size.in)) {
+      size.scale = 1;
+      if (size.in.is_const()) size.out = size.in.value();
+    } else if (elements[i].is_const() && size.in.is_const()) {
+      size.out = elements[i].value();
+      size.scale =
+          static_cast<double>(size.out) / static_cast<double>(size.in.value());
+    } else if (elements[i].is_const()) {
+      size.out_value =
+          relay::Const(Tensor::Scalar<int64_t>(elements[i].value()));
+    } else {
+      size.out_value =
+          relay::Take(AsInt64(node.Input(3)),
+                      relay::Const(Tensor::Scalar<int64_t>(i)), {.axis = 0});
+    }
+    result.push_back(std::move(size));
+  }
+  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || result.empty()) return result;
+  std::vector<double> scales;
+  for (const AxisSize& size : result) {
+    if (size.out < 0) {
+      return absl::UnimplementedError(
+          absl::StrCat(policy, " needs known extents and sizes"));
+    }
+    scales.push_back(size.scale);
+  }
+  const double scale = policy == "not_larger"
+                           ? *std::min_element(scales.begin(), scales.end())
+                           : *std::max_element(scales.begin(), scales.end());
+  for (AxisSize& size : result) {
+    size.scale = scale;
+    size.out = static_cast<int64_t>(
+        std::floor(scale * static_cast<double>(size.in.value()) + 0.5));
+  }
+  return result;
+}
+
 absl::StatusOr<Outputs> Resize(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
-  const int rank = static_cast<int>(shape.size());
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(node.Input(0)));
+  const int rank = type->rank();
   Options options;
   options.mode = node.String("mode", "nearest");
   const bool is_old = node.opset() < 11;  // data and scales only
@@ -256,54 +498,32 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   if (node.HasInput(scales_input)) {
     BATON_ASSIGN_OR_RETURN(scales, node.ConstantFloats(scales_input));
   }
-  Ints sizes;
-  if (scales.empty() && !is_old) {
-    BATON_ASSIGN_OR_RETURN(sizes, node.ConstantInts(3));
-  }
-  if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size()) {
-    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
-  }
   std::vector<double> roi;
   if (!is_old && node.HasInput(1) &&
       options.coordinates == "tf_crop_and_resize") {
     BATON_ASSIGN_OR_RETURN(roi, node.ConstantFloats(1));
   }
-  if (sizes.empty()) {
-    for (size_t i = 0; i < axes.size(); ++i) {
-      double extent = static_cast<double>(shape[axes[i]]);
-      if (roi.size() == 2 * axes.size()) {
-        extent *= roi[i + axes.size()] - roi[i];
-      }
-      const double size = std::floor(extent * scales[i]);
-      if (!(size >= 0 && size < 4e9)) {
-        return absl::InvalidArgumentError("a scale is out of range");
-      }
-      sizes.push_back(static_cast<int64_t>(size));
-    }
-  } else {
-    for (size_t i = 0; i < axes.size(); ++i) {
-      scales.push_back(static_cast<double>(sizes[i]) /
-                       static_cast<double>(shape[axes[i]]));
-    }
-    const std::string policy =
-        node.String("keep_aspect_ratio_policy", "stretch");
-    if (policy != "stretch" && !scales.empty()) {
-      const double scale =
-          policy == "not_larger"
-              ? *std::min_element(scales.begin(), scales.end())
-              : *std::max_element(scales.begin(), scales.end());
-      for (size_t i = 0; i < axes.size(); ++i) {
-        scales[i] = scale;
-        sizes[i] = static_cast<int64_t>(
-            std::floor(scale * static_cast<double>(shape[axes[i]]) + 0.5));
-      }
-    }
+  std::vector<AxisSize> sizes;
+  if (scales.empty() && !is_old) {
+    BATON_ASSIGN_OR_RETURN(sizes, SizesOfResize(node, axes));
+    return ResizeAxes(node, options, sizes, roi);
   }
-  return ResizeAxes(node, options, axes, scales, sizes, roi);
+  if (scales.size() != axes.size()) {
+    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const bool crops = roi.size() == 2 * axes.size();
+    const int axis = static_cast<int>(axes[i]);
+    BATON_ASSIGN_OR_RETURN(sizes.emplace_back(),
+                           Scaled(axis, type->dim(axis), scales[i],
+                                  crops ? roi[i + axes.size()] - roi[i] : 1));
+  }
+  return ResizeAxes(node, options, sizes, roi);
 }
 
 absl::StatusOr<Outputs> Upsample(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(node.Input(0)));
   std::vector<double> scales = node.Floats("scales");
   if (node.opset() >= 9) {
     BATON_ASSIGN_OR_RETURN(scales, node.ConstantFloats(1));
@@ -311,7 +531,7 @@ absl::StatusOr<Outputs> Upsample(NodeContext& node) {
     scales = {1, 1, node.Float("height_scale", 1),
               node.Float("width_scale", 1)};
   }
-  if (scales.size() != shape.size()) {
+  if (static_cast<int>(scales.size()) != type->rank()) {
     return absl::InvalidArgumentError("scales do not fit the data");
   }
   Options options;
@@ -319,17 +539,12 @@ absl::StatusOr<Outputs> Upsample(NodeContext& node) {
   if (options.mode == "bilinear") options.mode = "linear";
   options.coordinates = "asymmetric";
   options.nearest_mode = "floor";
-  Ints axes(shape.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  Ints sizes;
-  for (size_t i = 0; i < scales.size(); ++i) {
-    const double size = std::floor(static_cast<double>(shape[i]) * scales[i]);
-    if (!(size >= 0 && size < 4e9)) {
-      return absl::InvalidArgumentError("a scale is out of range");
-    }
-    sizes.push_back(static_cast<int64_t>(size));
+  std::vector<AxisSize> sizes;
+  for (int i = 0; i < type->rank(); ++i) {
+    BATON_ASSIGN_OR_RETURN(sizes.emplace_back(),
+                           Scaled(i, type->dim(i), scales[i], 1));
   }
-  return ResizeAxes(node, options, axes, scales, sizes, {});
+  return ResizeAxes(node, options, sizes, {});
 }
 
 BATON_ONNX_CONVERTERS({
