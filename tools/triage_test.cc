@@ -66,7 +66,7 @@ TEST_P(PlantedFaultTest, IsFound) {
       "tools/faulty-opt",
       absl::StrCat(fault.network, " --passes='", fault.passes,
                    "' --opt_level=3 --verify_each --check_values --emit=none "
-                   "--triage_seconds=5 --triage_memory_gb=1 --triage=",
+                   "--triage=",
                    folder));
   EXPECT_EQ(run.exit_code, 1);
   int number = 0;
@@ -146,6 +146,23 @@ TEST(TriageTest, NothingIsLeftOfWhatGoesWell) {
       "tools/faulty-opt", absl::StrCat(args, " --triage=", folder));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, testing::RunBinary("tools/faulty-opt", args).out);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+// A pass that takes much longer than all before it, but ends, goes well, too.
+TEST(TriageTest, SlowIsNotEndless) {
+  const std::string folder = testing::TempDir() + "/slow";
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(
+          kTransformer,
+          " --passes=FoldConstant,SpinAtCalls,FuseOps --triage=", folder));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, testing::RunBinary("tools/faulty-opt",
+                                        absl::StrCat(kTransformer,
+                                                     " --passes=FoldConstant,"
+                                                     "FuseOps"))
+                         .out);
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
