@@ -253,6 +253,28 @@ TEST(TriageTest, OutOfMemory) {
   }
 }
 
+// With less still, the program is not loaded (127 is the loader's, 139 the
+// kernel's), or what comes before main fails; it never aborts.
+TEST(TriageTest, OutOfMemoryBeforeMain) {
+#if defined(BATON_HAS_SANITIZER)
+  GTEST_SKIP();
+#endif
+  for (int kilobytes = 15'000; kilobytes < 35'000; kilobytes += 500) {
+    const RunResult run = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat("--version >/dev/null; ulimit -c 0; ulimit -v ", kilobytes,
+                     "; '", testing::RunfilePath("tools/faulty-opt"),
+                     "' --version"));
+    if (run.exit_code == 1) {
+      EXPECT_THAT(run.err, HasSubstr("out of memory"));
+    }
+    EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 1 ||
+                run.exit_code == 127 || run.exit_code == 139)
+        << kilobytes << " kB: " << run.exit_code << "\n"
+        << run.err;
+  }
+}
+
 // A run that is killed while it reduces leaves a test that is whole.
 TEST(TriageTest, Killed) {
   const std::string folder = testing::TempDir() + "/killed";
