@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Times of ONNX operators on a megabyte of data: baton-run's and NumPy's.
+"""Times of operators on a megabyte of data: baton-run's and NumPy's.
 
     bazel build -c opt //tools:baton-run
     benchmarks/compare_with_numpy.py bazel-bin/tools/baton-run [OPERATOR ...]
 
-Each row is a model of one node, made with Debian's python3-onnx, and what
-computes the same in NumPy (python3-numpy): the least of many runs each, one
-thread. A row is level if baton-run takes at most a tenth longer, or 10
+Each row is a model of one node, made with Debian's python3-onnx or written as
+Relay text, and what computes the same in NumPy (python3-numpy): the least of
+many runs each, one thread. A row is level if baton-run takes at most a tenth longer, or 10
 microseconds, which is what a clock and a call cost. Not a test: times differ
 from machine to machine.
 """
@@ -53,6 +53,8 @@ class Case:
         self.outputs = outputs
         self.attributes = attributes
 
+    suffix = "onnx"
+
     def name(self):
         shapes = " ".join(
             f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in self.inputs)
@@ -80,6 +82,32 @@ class Case:
             graph, opset_imports=[helper.make_opsetid("", OPSET)])
         model.ir_version = 8
         return model.SerializeToString()
+
+
+class RelayCase:
+    """A call as Relay text, with x0, x1 ... for its inputs, and NumPy's."""
+
+    suffix = "relay"
+
+    def __init__(self, call, inputs, fn):
+        self.call = call
+        self.op = call.split("(")[0]
+        self.inputs = inputs
+        self.fn = fn
+
+    def name(self):
+        shapes = " ".join(
+            f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in self.inputs)
+        return f"{self.call}  {shapes}".rstrip()
+
+    def model(self):
+        parameters = ", ".join(
+            f"%x{i}: Tensor[({', '.join(map(str, x.shape))}"
+            f"{',' if x.ndim == 1 else ''}), {x.dtype}]"
+            for i, x in enumerate(self.inputs))
+        call = re.sub(r"\bx(\d)", r"%x\1", self.call)
+        return (f"#[version = \"0.0.5\"]\n"
+                f"def @main({parameters}) {{ {call} }}\n").encode()
 
 
 def softmax(x, axis):
@@ -271,11 +299,244 @@ def all_cases():
     yield Case("DequantizeLinear", [integers(255, (2 * N, 2 * N), np.uint8)],
                lambda x: (x.astype(np.float32) - 3) * np.float32(.01),
                [np.float32(.01), np.uint8(3)])
+    yield from relay_cases()
+
+
+def relay_cases():
+    """Operators and dtypes that the rows of ONNX leave out."""
+    square = (N, N)
+    f32 = floats(*square)
+    signed = (f32 - np.float32(.5)) * 20
+    whole = {d: integers(100, (N * 4 // np.dtype(d).itemsize, N), d, 1)
+             for d in (np.int8, np.uint8, np.int16, np.int32, np.int64)}
+    i32, i64, i8 = whole[np.int32], whole[np.int64], whole[np.int8]
+    f64 = floats(N // 2, N).astype(np.float64)
+    f16 = floats(2 * N, N).astype(np.float16)
+    b8 = bools(2 * N, 2 * N)
+    kept = ", keepdims=False"
+
+    # Of one element.
+    for op, fn in {"log2": np.log2, "log10": np.log10,
+                   "rsqrt": lambda x: 1 / np.sqrt(x), "trunc": np.trunc,
+                   "isfinite": np.isfinite, "sqrt": np.sqrt, "exp": np.exp,
+                   "log": np.log, "floor": np.floor,
+                   "round": np.round}.items():
+        yield RelayCase(f"{op}(x0)", [f32], fn)
+    for op, fn in {"exp": np.exp, "log": np.log, "tanh": np.tanh,
+                   "sin": np.sin, "sqrt": np.sqrt, "floor": np.floor,
+                   "round": np.round, "abs": np.abs, "sign": np.sign,
+                   "sigmoid": lambda x: 1 / (1 + np.exp(-x))}.items():
+        for x in (f64, f16):
+            yield RelayCase(f"{op}(x0)", [x], fn)
+    for x in (i8, i32, i64):
+        yield RelayCase("abs(x0)", [x], np.abs)
+        yield RelayCase("negative(x0)", [x], np.negative)
+        yield RelayCase("sign(x0)", [x], np.sign)
+        yield RelayCase("bitwise_not(x0)", [x], np.invert)
+        yield RelayCase("clip(x0, a_min=3f, a_max=50f)", [x],
+                        lambda x: np.clip(x, 3, 50))
+    for x in (f64, f16):
+        yield RelayCase("clip(x0, a_min=0.3f, a_max=0.5f)", [x],
+                        lambda x: np.clip(x, .3, .5))
+
+    # Of two.
+    arithmetic = {"add": np.add, "subtract": np.subtract,
+                  "multiply": np.multiply, "maximum": np.maximum,
+                  "minimum": np.minimum}
+    comparisons = {"less": np.less, "equal": np.equal,
+                   "greater_equal": np.greater_equal,
+                   "not_equal": np.not_equal}
+    division = {"floor_divide": np.floor_divide, "floor_mod": np.mod,
+                "mod": np.fmod}
+    bits = {"bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+            "bitwise_xor": np.bitwise_xor}
+    for ops in (arithmetic, comparisons, division):
+        for op, fn in ops.items():
+            for x in (i8, i32, i64, f64, f16):
+                yield RelayCase(f"{op}(x0, x1)", [x, x[::-1].copy()], fn)
+    for op, fn in division.items():
+        yield RelayCase(f"{op}(x0, x1)", [signed, f32], fn)
+    for x in (i8, i32, i64, f64, f16):
+        yield RelayCase("divide(x0, x1)", [x, x[::-1].copy()],
+                        np.floor_divide if x.dtype.kind == "i" else np.divide)
+        yield RelayCase("power(x0, x1)", [x, (x * 0 + 3)], np.power)
+    yield RelayCase("power(x0, 2f)", [f32], lambda x: np.power(x, 2))
+    for op, fn in bits.items():
+        for x in (i8, i32, i64):
+            yield RelayCase(f"{op}(x0, x1)", [x, x[::-1].copy()], fn)
+    for op, fn in {"left_shift": np.left_shift,
+                   "right_shift": np.right_shift}.items():
+        for x in (i8, i32, i64):
+            yield RelayCase(f"{op}(x0, x1)", [x, x % 7], fn)
+    for x in (i8, i32, i64, f64, f16, b8):
+        condition = bools(*x.shape)
+        yield RelayCase("where(x0, x1, x2)", [condition, x, x], np.where)
+
+    # Over axes.
+    for op, fn in {"sum": np.sum, "prod": np.prod, "max": np.max,
+                   "min": np.min, "mean": np.mean, "argmax": np.argmax,
+                   "argmin": np.argmin}.items():
+        for x in (i8, i32, i64, f64, f16):
+            if op == "mean" and x.dtype.kind == "i":
+                continue
+            for axis in (0, 1):
+                dtype = (x.dtype if op in ("sum", "prod") else None)
+                extra = {} if dtype is None else {"dtype": dtype}
+                yield RelayCase(f"{op}(x0, axis=[{axis}]{kept})", [x],
+                                lambda x, f=fn, a=axis, e=extra: f(x, a, **e))
+    cube = floats(64, 64, 64)
+    for op, fn in {"sum": np.sum, "max": np.max, "mean": np.mean,
+                   "prod": np.prod}.items():
+        for axes in ((0, 1), (0, 2), (1, 2), (1,)):
+            yield RelayCase(f"{op}(x0, axis={list(axes)}{kept})", [cube],
+                            lambda x, f=fn, a=axes: f(x, a))
+    for axis in (0, 1):
+        yield RelayCase(
+            f"variance(x0, mean(x0, axis=[{axis}], keepdims=True), "
+            f"axis=[{axis}])", [f32],
+            lambda x, a=axis: np.var(x, a, keepdims=True))
+    for op, fn in {"all": np.all, "any": np.any}.items():
+        for axis in (0, 1):
+            yield RelayCase(f"{op}(x0, axis=[{axis}])", [b8],
+                            lambda x, f=fn, a=axis: f(x, a))
+    for op, fn in {"cumsum": np.cumsum, "cumprod": np.cumprod}.items():
+        for x in (f32, f64, i32, i64):
+            for axis in (0, 1):
+                yield RelayCase(f"{op}(x0, axis={axis})", [x],
+                                lambda x, f=fn, a=axis: f(x, a, dtype=x.dtype))
+
+    # Order.
+    for x in (f32, f64, i32, i64, i8):
+        for axis in (0, 1):
+            yield RelayCase(f"sort(x0, axis={axis})", [x],
+                            lambda x, a=axis: np.sort(x, a))
+            yield RelayCase(f"argsort(x0, axis={axis}, dtype=\"int64\")", [x],
+                            lambda x, a=axis: np.argsort(x, a, kind="stable"))
+    flat = floats(N * N)
+    yield RelayCase("sort(x0)", [flat], np.sort)
+    yield RelayCase("argsort(x0, dtype=\"int64\")", [flat],
+                    lambda x: np.argsort(x, kind="stable"))
+    yield RelayCase("topk(x0, k=100, axis=0, ret_type=\"values\")", [flat],
+                    lambda x: np.sort(np.partition(x, -100)[-100:])[::-1])
+    yield RelayCase("unique(x0)", [integers(1000, N * N, np.int32)],
+                    lambda x: np.unique(x, return_index=True,
+                                        return_inverse=True))
+
+    # Places.
+    rows = integers(N, N)
+    for x in (f32, f64, i8):
+        yield RelayCase("take(x0, x1, axis=0)", [x, rows % len(x)],
+                        lambda x, i: np.take(x, i, 0))
+        yield RelayCase("take(x0, x1, axis=1)", [x, rows],
+                        lambda x, i: np.take(x, i, 1))
+    yield RelayCase("take(x0, x1)", [flat, integers(N * N, N * N)], np.take)
+    yield RelayCase("gather(x0, x1, axis=0)",
+                    [f32, integers(N, square)],
+                    lambda x, i: np.take_along_axis(x, i, 0))
+    pairs = integers(N, (2, N * N))
+    yield RelayCase("gather_nd(x0, x1)", [f32, pairs],
+                    lambda x, i: x[i[0], i[1]])
+    yield RelayCase("scatter_nd(x0, x1, x2, mode=\"update\")",
+                    [f32, pairs, flat], scatter_nd)
+    yield RelayCase("adv_index((x0, x1, x2))", [f32, pairs[0], pairs[1]],
+                    lambda x, i, j: x[i, j])
+    yield RelayCase("argwhere(x0)", [bools(*square)], np.argwhere)
+    yield RelayCase("one_hot(x0, 1f, 0f, depth=64, axis=-1, "
+                    "dtype=\"float32\")",
+                    [integers(64, 4096, np.int32)],
+                    lambda i: np.eye(64, dtype=np.float32)[i])
+
+    # Shapes.
+    for x in (f32, f64, i8):
+        a, b = x, x[:, ::-1].copy()
+        yield RelayCase("concatenate((x0, x1), axis=0)", [a, b],
+                        lambda a, b: np.concatenate([a, b], 0))
+        yield RelayCase("concatenate((x0, x1), axis=1)", [a, b],
+                        lambda a, b: np.concatenate([a, b], 1))
+        yield RelayCase("stack((x0, x1), axis=0)", [a, b],
+                        lambda a, b: np.stack([a, b], 0))
+        yield RelayCase("stack((x0, x1), axis=-1)", [a, b],
+                        lambda a, b: np.stack([a, b], -1))
+        yield RelayCase("reverse(x0, axis=0)", [x], lambda x: x[::-1].copy())
+        yield RelayCase("reverse(x0, axis=1)", [x],
+                        lambda x: x[:, ::-1].copy())
+        yield RelayCase("transpose(x0, axes=[1, 0])", [x],
+                        lambda x: np.ascontiguousarray(x.T))
+        yield RelayCase("repeat(x0, repeats=2, axis=0)", [x],
+                        lambda x: np.repeat(x, 2, 0))
+        yield RelayCase("repeat(x0, repeats=2, axis=1)", [x],
+                        lambda x: np.repeat(x, 2, 1))
+        yield RelayCase("tile(x0, reps=[2, 2])", [x],
+                        lambda x: np.tile(x, (2, 2)))
+        for step in (-1, 2, 3):
+            begin = "9999, 9999" if step < 0 else "0, 0"
+            end = "-9999, -9999" if step < 0 else "9999, 9999"
+            yield RelayCase(
+                f"strided_slice(x0, begin=[{begin}], end=[{end}], "
+                f"strides=[{step}, {step}], slice_mode=\"end\", "
+                f"axes=[0, 1])", [x],
+                lambda x, s=step: x[::s, ::s].copy())
+        yield RelayCase("split(x0, indices_or_sections=4, axis=1)", [x],
+                        lambda x: [y.copy() for y in np.split(x, 4, 1)])
+        for mode in ("constant", "edge", "reflect"):
+            yield RelayCase(
+                f"nn.pad(x0, cast(0, dtype=\"{x.dtype}\"), "
+                f"pad_width=[[3, 3], [3, 3]], pad_mode=\"{mode}\")", [x],
+                lambda x, m=mode: np.pad(x, 3, mode=m))
+    deep = floats(8, 32, 32, 32)
+    for axes in ((0, 2, 3, 1), (0, 3, 1, 2), (3, 2, 1, 0), (1, 0, 2, 3),
+                 (0, 1, 3, 2)):
+        yield RelayCase(f"transpose(x0, axes={list(axes)})", [deep],
+                        lambda x, p=axes: np.ascontiguousarray(x.transpose(p)))
+    yield RelayCase("meshgrid((x0, x1), indexing=\"ij\")",
+                    [floats(N), floats(N)],
+                    lambda a, b: [y.copy() for y in np.meshgrid(
+                        a, b, indexing="ij")])
+    yield RelayCase("full(3f, shape=[512, 512], dtype=\"float32\")", [],
+                    lambda: np.full(square, 3, np.float32))
+    yield RelayCase("zeros(shape=[512, 512], dtype=\"float32\")", [],
+                    lambda: np.zeros(square, np.float32))
+    yield RelayCase("trilu(x0, 0, upper=False)", [f32], np.tril)
+    yield RelayCase("broadcast_to(x0, shape=[64, 64, 64])", [floats(64, 1)],
+                    lambda x: np.broadcast_to(x, (64, 64, 64)).copy())
+
+    # Between all pairs of dtypes.
+    kinds = [f32, f64, f16, i8, whole[np.uint8], whole[np.int16], i32, i64, b8]
+    for x in kinds:
+        for y in kinds:
+            if x.dtype != y.dtype:
+                yield RelayCase(f"cast(x0, dtype=\"{y.dtype}\")", [x],
+                                lambda x, d=y.dtype: x.astype(d))
+
+    # Products.
+    yield RelayCase("nn.dense(x0, x1, units=64)", [floats(16, 64), floats(64, 64)],
+                    lambda a, b: a @ b.T)
+    yield RelayCase("nn.dense(x0, x1, units=512)", [floats(1, N), f32],
+                    lambda a, b: a @ b.T)
+    yield RelayCase("nn.batch_matmul(x0, x1)",
+                    [floats(64, 32, 32), floats(64, 32, 32)],
+                    lambda a, b: a @ b.transpose(0, 2, 1))
+    yield RelayCase("nn.dense(x0, x1, units=128)", [f64[:128, :128].copy()] * 2,
+                    lambda a, b: a @ b.T)
+    yield RelayCase("einsum((x0, x1), equation=\"i,j->ij\")",
+                    [floats(N), floats(N)], np.outer)
+    yield RelayCase("einsum((x0,), equation=\"ij->j\")", [f32], lambda x: np.einsum("ij->j", x))
+    for bias in ((512,), (512, 1)):
+        yield RelayCase("add(x0, x1)", [f32, floats(*bias)], np.add)
+    yield RelayCase("nn.bias_add(x0, x1, axis=1)",
+                    [floats(1, 64, 64, 64), floats(64)],
+                    lambda x, b: x + b[:, None, None])
+
+
+def scatter_nd(x, indices, updates):
+    y = x.copy()
+    y[indices[0], indices[1]] = updates
+    return y
 
 
 def baton_time(baton_run, case, folder):
     """Milliseconds, or the error."""
-    model = os.path.join(folder, "model.onnx")
+    model = os.path.join(folder, "model." + case.suffix)
     inputs = os.path.join(folder, "inputs.npz")
     with open(model, "wb") as f:
         f.write(case.model())
@@ -309,7 +570,7 @@ def main(baton_run, operators):
                 print(f"ERROR  {case.name()}: {ours}", flush=True)
                 continue
             theirs = numpy_time(case)
-            for _ in range(2):  # Another try, for the machine may be busy.
+            for _ in range(3):  # Another try, for the machine may be busy.
                 if ours > theirs:
                     ours = min(ours, baton_time(baton_run, case, folder))
                     theirs = min(theirs, numpy_time(case))

@@ -97,7 +97,7 @@ class Contraction {
       BATON_ASSIGN_OR_RETURN(
           terms, internal::CheckedMul(kKernel, terms, extents.at(c)));
     }
-    const std::vector<Axis> outer = AxesOf(kept, a, b);
+    std::vector<Axis> outer = AxesOf(kept, a, b);
     std::vector<Axis> inner = AxesOf(summed, a, b);
     // The last summed axis is a loop of its own.
     Axis last;
@@ -106,10 +106,32 @@ class Contraction {
       inner.pop_back();
     }
     Place<T> at{a.data, b == nullptr ? nullptr : b->data};
-    std::vector<int64_t> outer_index(outer.size());
     std::vector<int64_t> inner_index(inner.size());
     // Integers wrap.
     using W = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+    // Adjacent results become vectors where adjacent terms do not.
+    if (!outer.empty() && terms > 0 && outer.back().MakesVectors() &&
+        !(last.extent > 1 && last.MakesVectors())) {
+      const Axis row = outer.back();
+      outer.pop_back();
+      std::vector<int64_t> outer_index(outer.size());
+      do {
+        for (int64_t first = 0; first < row.extent; first += kColumns) {
+          const int64_t n = std::min(kColumns, row.extent - first);
+          const Place<T> start = at;
+          at.a += first * row.a_stride;
+          if (at.b != nullptr) at.b += first * row.b_stride;
+          W sums[kColumns] = {};
+          do {
+            AddColumns(at, last, row, n, sums);
+          } while (Next(inner, inner_index, at));
+          for (int64_t c = 0; c < n; ++c) *out++ = static_cast<T>(sums[c]);
+          at = start;
+        }
+      } while (Next(outer, outer_index, at));
+      return absl::OkStatus();
+    }
+    std::vector<int64_t> outer_index(outer.size());
     do {
       W sum{};
       if (terms > 0) {
@@ -127,7 +149,16 @@ class Contraction {
     int64_t extent = 1;
     int64_t a_stride = 0;
     int64_t b_stride = 0;
+
+    // Whether the operands are adjacent along it, or do not change.
+    bool MakesVectors() const {
+      return (a_stride == 0 || a_stride == 1) &&
+             (b_stride == 0 || b_stride == 1);
+    }
   };
+
+  // Results at a time of AddColumns.
+  static constexpr int64_t kColumns = 64;
 
   // Where the operands are read. No `b`: factors of 1.
   template <typename T>
@@ -161,6 +192,57 @@ class Contraction {
       index[d] = 0;
     }
     return false;
+  }
+
+  // Adds to each of `n` sums, adjacent along `row`, what SumAlong is there: in
+  // the same order.
+  template <typename W, typename T>
+  static void AddColumns(const Place<T>& at, const Axis& axis, const Axis& row,
+                         int64_t n, W* sums) {
+    W lanes[internal::kPartial][kColumns];
+    const int64_t used =
+        axis.extent < internal::kPartial ? 1 : internal::kPartial;
+    for (int64_t j = 0; j < used; ++j) std::fill_n(lanes[j], kColumns, W{});
+    const auto add = [=](W* lane, const auto& term) {
+      for (int64_t c = 0; c < n; ++c) lane[c] += term(c);
+    };
+    const auto add_terms = [&](int64_t k, W* lane) {
+      const T* x = at.a + k * axis.a_stride;
+      if (at.b == nullptr) {
+        if (row.a_stride == 1) {
+          return add(lane, [x](int64_t c) { return static_cast<W>(x[c]); });
+        }
+        return add(lane, [v = static_cast<W>(*x)](int64_t) { return v; });
+      }
+      const T* y = at.b + k * axis.b_stride;
+      if (row.a_stride == 1 && row.b_stride == 1) {
+        return add(lane, [x, y](int64_t c) {
+          return static_cast<W>(x[c]) * static_cast<W>(y[c]);
+        });
+      }
+      if (row.a_stride == 1) {
+        return add(lane, [x, v = static_cast<W>(*y)](int64_t c) {
+          return static_cast<W>(x[c]) * v;
+        });
+      }
+      return add(lane,
+                 [y, u = static_cast<W>(*x), step = row.b_stride](int64_t c) {
+                   return u * static_cast<W>(y[c * step]);
+                 });
+    };
+    int64_t k = 0;
+    for (; k + internal::kPartial <= axis.extent; k += internal::kPartial) {
+      for (int64_t j = 0; j < internal::kPartial; ++j) {
+        add_terms(k + j, lanes[j]);
+      }
+    }
+    for (; k < axis.extent; ++k) add_terms(k, lanes[0]);
+    for (int64_t half = used / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) {
+        for (int64_t c = 0; c < n; ++c) lanes[j][c] += lanes[j + half][c];
+      }
+    }
+    for (int64_t c = 0; c < n; ++c) sums[c] += lanes[0][c];
   }
 
   template <typename W, typename T>
@@ -328,6 +410,11 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
                 joined.data = joined.storage.empty() ? joined.data
                                                      : joined.storage.data();
                 continue;
+              }
+              if (i + 1 == axes.size()) {
+                BATON_RETURN_IF_ERROR(contraction.Run(joined, &view, result,
+                                                      out.span<T>().data()));
+                return std::move(out).Freeze();
               }
               const std::string all =
                   kept_of(joined.axes + view.axes, i, std::string());

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
@@ -54,6 +55,30 @@ TEST(EinsumTest, Refuses) {
   EXPECT_TRUE(Fails(Einsum({a}, "ij->ii").status(), "einsum", "one twice"));
   EXPECT_TRUE(Fails(Einsum({a}, "i1").status(), "einsum", "malformed"));
   EXPECT_TRUE(Fails(Einsum({}, "").status(), "einsum", "0 operands"));
+}
+
+// Results whose terms are not adjacent are computed as those whose terms are.
+TEST(EinsumTest, TheOrderOfAxesDoesNotMatter) {
+  const Tensor a = internal::Random(kFloat, {70, 5, 90}, 1);
+  const Tensor b = internal::Random(kFloat, {70, 90}, 2);
+  const auto same = [](const Tensor& x, const Tensor& y) { return x == y; };
+  const auto evaluate = [](std::vector<Tensor> operands,
+                           absl::string_view equation) {
+    return internal::Unwrap(Einsum(operands, equation));
+  };
+  const Tensor a_last = evaluate({a}, "ijk->jki");
+  const Tensor b_last = evaluate({b}, "ik->ki");
+  EXPECT_TRUE(same(evaluate({a}, "ijk->jk"), evaluate({a_last}, "jki->jk")));
+  EXPECT_TRUE(same(evaluate({a, b}, "ijk,ik->jk"),
+                   evaluate({a_last, b_last}, "jki,ki->jk")));
+  const Tensor u = internal::Random(kFloat, {3}, 3);
+  const Tensor v = internal::Random(kFloat, {130}, 4);
+  const std::vector<double> x = internal::Values(u), y = internal::Values(v);
+  std::vector<double> products;
+  for (const double p : x) {
+    for (const double q : y) products.push_back(p * q);
+  }
+  EXPECT_TRUE(Matches(Einsum({u, v}, "i,j->ij"), kFloat, {3, 130}, products));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -102,19 +103,21 @@ absl::Status CheckIntegers(absl::string_view name, const Tensor& a,
   const absl::StatusOr<Tensor> checked = internal::VisitNumeric(
       name, b.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
         const T* y = internal::Data<T>(b);
-        // Without a way out of the loop, so that it becomes vectors.
         int found = 0;
-        for (int64_t i = 0; i < b.num_elements(); ++i) {
-          found |= bad(y[i]) ? 1 : 0;
-        }
+        internal::RunLoop([=, &found, n = b.num_elements()]() BATON_LOOP {
+          // Without a way out of the loop, so that it becomes vectors.
+          int any = 0;
+          for (int64_t i = 0; i < n; ++i) any |= bad(y[i]) ? 1 : 0;
+          found = any;
+        });
         if (found != 0) return Error(name, what);
         return b;
       });
   return checked.status();
 }
 
-constexpr auto kIsZero = [](auto y) { return y == 0; };
-constexpr auto kIsNegative = [](auto y) {
+constexpr auto kIsZero = [](auto y) BATON_LOOP { return y == 0; };
+constexpr auto kIsNegative = [](auto y) BATON_LOOP {
   if constexpr (std::is_unsigned_v<decltype(y)>) {
     return false;
   } else {
@@ -125,25 +128,66 @@ constexpr auto kIsNegative = [](auto y) {
 // Truncated quotient of integers, y != 0.
 template <typename T>
 BATON_LOOP inline T Quotient(T x, T y) {
-  if constexpr (sizeof(T) == 4) {
-    // Exact in double, which has vectors that divide.
+  if constexpr (sizeof(T) < 4) {
+    // Exact in float, which has vectors that divide.
+    const float quotient = static_cast<float>(x) / static_cast<float>(y);
+    return static_cast<T>(static_cast<int32_t>(quotient));
+  } else if constexpr (sizeof(T) == 4) {
     const double quotient = static_cast<double>(x) / static_cast<double>(y);
     return static_cast<T>(static_cast<int64_t>(quotient));
-  }
-  if constexpr (std::is_signed_v<T>) {
-    if (y == -1) {
-      return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+  } else {
+    if constexpr (std::is_signed_v<T>) {
+      if (y == -1) {
+        return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+      }
     }
+    return static_cast<T>(x / y);
   }
-  return static_cast<T>(x / y);
 }
 
+// What `quotient` leaves of x.
 template <typename T>
-T Remainder(T x, T y) {
-  if constexpr (std::is_signed_v<T>) {
-    if (y == -1) return 0;
+BATON_LOOP inline T RemainderOf(T quotient, T x, T y) {
+  using U = Wrapping<T>;
+  return static_cast<T>(static_cast<U>(x) -
+                        static_cast<U>(quotient) * static_cast<U>(y));
+}
+
+// Whether the quotient of x and y, which leaves `remainder`, is rounded down
+// to one less than the truncated one: 1 or 0.
+template <typename T>
+BATON_LOOP inline int IsRoundedDown(T remainder, T y) {
+  if constexpr (std::is_unsigned_v<T>) {
+    return 0;
+  } else {
+    // A remainder has the sign of x.
+    return (remainder != 0 ? 1 : 0) & ((remainder ^ y) < 0 ? 1 : 0);
   }
-  return static_cast<T>(x % y);
+}
+
+// `whole` of integers, `real` of floats.
+template <typename Whole, typename Real>
+absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
+                                   const Tensor& b, const Whole& whole,
+                                   const Real& real) {
+  if (a.dtype().is_integral()) {
+    BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+    return internal::VisitNumeric(
+        name, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+          if constexpr (std::is_integral_v<T>) {
+            return MapBinary<T, T, Loops::kWidest>(name, a, b, a.dtype(),
+                                                   whole);
+          } else {
+            return internal::UnsupportedDType(name, a.dtype());
+          }
+        });
+  }
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
+    return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
+      return MapBinary<T, T, Loops::kOne>(name, x, y, x.dtype(), real);
+    });
+  });
 }
 
 template <typename T>
@@ -163,13 +207,34 @@ void PowerRun(const internal::BinaryRun& run) {
   const float* y = static_cast<const float*>(run.b);
   float* z = static_cast<float*>(run.out);
   const auto loop = [=, n = run.n](const auto& left, const auto& right) {
-    internal::RunWithExceptions(
-        n, z,
-        [=](int64_t i, bool& served) BATON_LOOP {
-          served = internal::IsOrdinaryPower(left(i), right(i));
-          return internal::Power(left(i), right(i));
-        },
-        [=](int64_t i) { return std::pow(left(i), right(i)); });
+    // Plain arguments take fewer steps; a block of them is looked for first.
+    constexpr int64_t kBlock = 2048;
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = std::min(n, begin + kBlock);
+      bool plain = false;
+      internal::RunLoop([=, &plain]() BATON_LOOP {
+        int others = 0;
+        for (int64_t i = begin; i < end; ++i) {
+          others |= internal::IsPlainPower(left(i), right(i)) ? 0 : 1;
+        }
+        plain = others == 0;
+        if (others != 0) return;
+        for (int64_t i = begin; i < end; ++i) {
+          z[i] = internal::PlainPower(left(i), right(i));
+        }
+      });
+      if (plain) continue;
+      internal::RunWithExceptions(
+          end - begin, z + begin,
+          [=](int64_t i, bool& served) BATON_LOOP {
+            served =
+                internal::IsOrdinaryPower(left(begin + i), right(begin + i));
+            return internal::Power(left(begin + i), right(begin + i));
+          },
+          [=](int64_t i) {
+            return std::pow(left(begin + i), right(begin + i));
+          });
+    }
   };
   const auto all_x = [x](int64_t i) BATON_LOOP { return x[i]; };
   const auto all_y = [y](int64_t i) BATON_LOOP { return y[i]; };
@@ -189,9 +254,11 @@ absl::Status CheckShift(absl::string_view name, const Tensor& a,
   if (a.dtype().is_bool() || !a.dtype().is_integral()) {
     return internal::UnsupportedDType(name, a.dtype());
   }
-  return CheckIntegers(name, a, b, "shift amount out of range", [](auto y) {
-    return kIsNegative(y) || y >= static_cast<decltype(y)>(8 * sizeof(y));
-  });
+  return CheckIntegers(
+      name, a, b, "shift amount out of range", [](auto y) BATON_LOOP {
+        return (kIsNegative(y) ? 1 : 0) |
+               (y >= static_cast<decltype(y)>(8 * sizeof(y)) ? 1 : 0);
+      });
 }
 
 // `v`, of rank 1, shaped to lie along `axis` of `x`.
@@ -236,52 +303,46 @@ absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "floor_divide";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
-    if constexpr (std::is_integral_v<T>) {
-      const T quotient = Quotient(x, y);
-      if constexpr (std::is_signed_v<T>) {
-        if (Remainder(x, y) != 0 && (x < 0) != (y < 0)) {
-          return static_cast<T>(quotient - 1);
-        }
-      }
-      return quotient;
-    } else {
-      return std::floor(x / y);
-    }
-  });
+  return MapDivision(
+      kName, a, b,
+      []<typename T>(T x, T y) BATON_LOOP -> T {
+        const T quotient = Quotient(x, y);
+        return static_cast<T>(static_cast<Wrapping<T>>(quotient) -
+                              IsRoundedDown(RemainderOf(quotient, x, y), y));
+      },
+      []<typename T>(T x, T y)
+          BATON_LOOP -> T { return internal::Floor(x / y); });
 }
 
 absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "mod";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
-  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
-    if constexpr (std::is_integral_v<T>) {
-      return Remainder(x, y);
-    } else {
-      return std::fmod(x, y);
-    }
-  });
+  return MapDivision(
+      kName, a, b,
+      []<typename T>(T x, T y)
+          BATON_LOOP -> T { return RemainderOf(Quotient(x, y), x, y); },
+      []<typename T>(T x, T y) -> T { return std::fmod(x, y); });
 }
 
 absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "floor_mod";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
-  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
-    T remainder;
-    if constexpr (std::is_integral_v<T>) {
-      remainder = Remainder(x, y);
-    } else {
-      remainder = std::fmod(x, y);
-    }
-    if constexpr (!std::is_unsigned_v<T>) {
-      if (remainder != 0 && (remainder < 0) != (y < 0)) {
-        return static_cast<T>(remainder + y);
-      }
-    }
-    return remainder;
-  });
+  return MapDivision(
+      kName, a, b,
+      []<typename T>(T x, T y) BATON_LOOP -> T {
+        const T remainder = RemainderOf(Quotient(x, y), x, y);
+        return static_cast<T>(static_cast<Wrapping<T>>(remainder) +
+                              (IsRoundedDown(remainder, y) != 0
+                                   ? static_cast<Wrapping<T>>(y)
+                                   : 0));
+      },
+      []<typename T>(T x, T y) -> T {
+        const T remainder = std::fmod(x, y);
+        if (remainder != 0 && (remainder < 0) != (y < 0)) return remainder + y;
+        return remainder;
+      });
 }
 
 absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {

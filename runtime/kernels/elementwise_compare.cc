@@ -36,7 +36,7 @@ absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
   BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
   return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
     // The widest vectors for the types that are compared most.
-    constexpr Loops kLoops = sizeof(T) == 4 ? Loops::kWidest : Loops::kEach;
+    constexpr Loops kLoops = sizeof(T) >= 4 ? Loops::kWidest : Loops::kEach;
     return MapBinary<T, uint8_t, kLoops>(
         name, x, y, DType::Bool(),
         [fn](T u, T v) BATON_LOOP { return static_cast<uint8_t>(fn(u, v)); });

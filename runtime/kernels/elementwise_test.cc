@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -430,6 +431,47 @@ TEST(PowerTest, SpecialCases) {
     EXPECT_TRUE(std::isnan(expected[i]) ||
                 std::signbit(expected[i]) == std::signbit(actual[i]))
         << x[i] << " " << y[i];
+  }
+}
+
+// All pairs of bytes, and pairs of the other integers at the ends of the range.
+TEST(BinaryTest, QuotientsAndRemainders) {
+  for (const DType dtype : {DType::Int(8), DType::UInt(8), DType::Int(16),
+                            DType::UInt(16), DType::Int(32), DType::Int(64)}) {
+    const bool is_signed = dtype.is_int();
+    std::vector<int64_t> numbers;
+    for (int64_t i = is_signed ? -128 : 0; i < (is_signed ? 128 : 256); ++i) {
+      numbers.push_back(i);
+    }
+    if (dtype.bits() > 8) {
+      const int64_t one = 1;
+      const int bits = std::min(dtype.bits(), 52) - (is_signed ? 1 : 0);
+      const int64_t most = (one << bits) - 1;
+      for (int64_t i = 0; i < 100; ++i) {
+        numbers.push_back(most - i * 3);
+        numbers.push_back(is_signed ? i * 3 - most : most / 2 + i);
+      }
+    }
+    std::vector<double> a, b, quotients, floors, remainders, moduli;
+    for (const int64_t x : numbers) {
+      for (const int64_t y : numbers) {
+        if (y == 0 || (x == -128 && y == -1 && dtype.bits() == 8)) continue;
+        a.push_back(static_cast<double>(x));
+        b.push_back(static_cast<double>(y));
+        const int64_t lower = x % y != 0 && (x < 0) != (y < 0) ? 1 : 0;
+        quotients.push_back(static_cast<double>(x / y));
+        floors.push_back(static_cast<double>(x / y - lower));
+        remainders.push_back(static_cast<double>(x % y));
+        moduli.push_back(static_cast<double>(x % y + lower * y));
+      }
+    }
+    const std::vector<int64_t> shape = {static_cast<int64_t>(a.size())};
+    const Tensor x = Make(dtype, shape, a);
+    const Tensor y = Make(dtype, shape, b);
+    EXPECT_TRUE(Matches(Divide(x, y), dtype, shape, quotients, 0, 0));
+    EXPECT_TRUE(Matches(FloorDivide(x, y), dtype, shape, floors, 0, 0));
+    EXPECT_TRUE(Matches(Mod(x, y), dtype, shape, remainders, 0, 0));
+    EXPECT_TRUE(Matches(FloorMod(x, y), dtype, shape, moduli, 0, 0));
   }
 }
 

@@ -71,6 +71,13 @@ absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
   return internal::Convert(name, std::move(result).Freeze(), x.dtype());
 }
 
+// Applies fn(bits) to half floats as they are stored, for functions of the sign
+// alone.
+template <typename Fn>
+absl::StatusOr<Tensor> MapSign(const Tensor& x, const Fn& fn) {
+  return Map<uint16_t, uint16_t>(x, x.dtype(), fn);
+}
+
 // Applies fn(T) -> T to integers as well.
 template <typename Fn>
 absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& x,
@@ -136,8 +143,8 @@ BATON_FLOAT_FUNCTION(Sqrt, "sqrt", std::sqrt(v))
 BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", 1 / std::sqrt(v))
 BATON_FLOAT_FUNCTION(Exp, "exp", internal::Exp(v))
 BATON_FLOAT_FUNCTION(Log, "log", internal::Log(v))
-BATON_FLOAT_FUNCTION(Log2, "log2", std::log2(v))
-BATON_FLOAT_FUNCTION(Log10, "log10", std::log10(v))
+BATON_FLOAT_FUNCTION(Log2, "log2", internal::Log2(v))
+BATON_FLOAT_FUNCTION(Log10, "log10", internal::Log10(v))
 BATON_FLOAT_FUNCTION(Asin, "asin", internal::Asin(v))
 BATON_FLOAT_FUNCTION(Acos, "acos", internal::Acos(v))
 BATON_FLOAT_FUNCTION(Atan, "atan", internal::Atan(v))
@@ -171,6 +178,11 @@ absl::StatusOr<Tensor> Tan(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Negative(const Tensor& x) {
+  if (internal::IsHalf(x.dtype())) {
+    return MapSign(x, [](uint16_t v) BATON_LOOP -> uint16_t {
+      return static_cast<uint16_t>(v ^ 0x8000u);
+    });
+  }
   return MapNumeric("negative", x, []<typename T>(T v) BATON_LOOP -> T {
     if constexpr (std::is_integral_v<T>) {
       using U = internal::Wrapping<T>;
@@ -182,6 +194,11 @@ absl::StatusOr<Tensor> Negative(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Abs(const Tensor& x) {
+  if (internal::IsHalf(x.dtype())) {
+    return MapSign(x, [](uint16_t v) BATON_LOOP -> uint16_t {
+      return static_cast<uint16_t>(v & 0x7fffu);
+    });
+  }
   return MapNumeric("abs", x, []<typename T>(T v) BATON_LOOP -> T {
     if constexpr (std::is_unsigned_v<T>) {
       return v;

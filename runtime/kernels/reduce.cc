@@ -92,12 +92,13 @@ constexpr int64_t kPiece = 512;
 // Lanes of sums and products, whose order is part of the result.
 constexpr int64_t kOrderedLanes = 8;
 // Lanes where the order has no part: enough to hide how long a step takes.
-constexpr int64_t kFreeLanes = 32;
+template <typename T>
+constexpr int64_t kFreeLanes = sizeof(T) == 1 ? 128 : 32;
 
 // The widest vectors for the types that are reduced most.
 template <typename T, typename Loop>
 void RunLoopOf(const Loop& loop) {
-  if constexpr (std::is_floating_point_v<T> || sizeof(T) == 4) {
+  if constexpr (sizeof(T) != 2) {
     internal::RunLoop(loop);
   } else {
     loop();
@@ -164,9 +165,34 @@ void Reduce(const Plan& p, const T* data, R* y, const Op& op,
   });
 }
 
-// Sums of floats in double, of integers in 64 bits.
+// Of sums and products, which of integers wrap.
+template <typename T, bool kIntegral = std::is_integral_v<T>>
+struct AccumulatorOf {
+  using Type = double;
+};
+template <typename T>
+struct AccumulatorOf<T, true> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <typename T>
+using Accumulator = typename AccumulatorOf<T>::Type;
+
+// Sums of floats in double, of integers modulo 2^bits.
 template <typename T>
 struct SumOp {
+  static constexpr int64_t kLanes =
+      std::is_integral_v<T> ? kFreeLanes<T> : kOrderedLanes;
+  using Acc = Accumulator<T>;
+  BATON_LOOP Acc Start() const { return 0; }
+  BATON_LOOP void Add(T x, Acc& sum) const { Merge(static_cast<Acc>(x), sum); }
+  BATON_LOOP void Merge(Acc x, Acc& sum) const {
+    sum = static_cast<Acc>(sum + x);
+  }
+};
+
+// Sums of integers in 64 bits, for what is more than their sum.
+template <typename T>
+struct WideSumOp {
   static constexpr int64_t kLanes = kOrderedLanes;
   using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
   BATON_LOOP Acc Start() const { return 0; }
@@ -176,18 +202,26 @@ struct SumOp {
 
 template <typename T>
 struct ProdOp {
-  static constexpr int64_t kLanes = kOrderedLanes;
-  using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+  static constexpr int64_t kLanes =
+      std::is_integral_v<T> ? kFreeLanes<T> : kOrderedLanes;
+  using Acc = Accumulator<T>;
   BATON_LOOP Acc Start() const { return 1; }
   BATON_LOOP void Add(T x, Acc& product) const {
-    product *= static_cast<Acc>(x);
+    Merge(static_cast<Acc>(x), product);
   }
-  BATON_LOOP void Merge(Acc x, Acc& product) const { product *= x; }
+  BATON_LOOP void Merge(Acc x, Acc& product) const {
+    if constexpr (std::is_integral_v<T>) {
+      // Not in int, which overflows.
+      product = static_cast<Acc>(internal::Wrapping<T>(product) * x);
+    } else {
+      product *= x;
+    }
+  }
 };
 
 template <typename T>
 struct MaxOp {
-  static constexpr int64_t kLanes = kFreeLanes;
+  static constexpr int64_t kLanes = kFreeLanes<T>;
   using Acc = T;
   BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
@@ -206,7 +240,7 @@ struct MaxOp {
 
 template <typename T>
 struct MinOp {
-  static constexpr int64_t kLanes = kFreeLanes;
+  static constexpr int64_t kLanes = kFreeLanes<T>;
   using Acc = T;
   BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
@@ -224,7 +258,7 @@ struct MinOp {
 
 // Of bytes that stand for bool.
 struct AllOp {
-  static constexpr int64_t kLanes = kFreeLanes;
+  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 1; }
   BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
@@ -234,7 +268,7 @@ struct AllOp {
 };
 
 struct AnyOp {
-  static constexpr int64_t kLanes = kFreeLanes;
+  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 0; }
   BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
@@ -340,6 +374,27 @@ float LogSumExpOf(const float* x, int64_t n) {
   return static_cast<float>(static_cast<double>(max) + std::log(sum));
 }
 
+// Whether each of `outer` rows of `extent` bytes that stand for bool has one
+// that is true (or false): looks no further than it must.
+void AnyIs(bool wanted, const uint8_t* x, int64_t outer, int64_t extent,
+           uint8_t* y) {
+  internal::RunLoop([=]() BATON_LOOP {
+    constexpr int64_t kBlock = 256;
+    const int false_found = wanted ? 0 : 1;
+    for (int64_t o = 0; o < outer; ++o) {
+      const uint8_t* row = x + o * extent;
+      uint8_t found = 0;
+      for (int64_t begin = 0; begin < extent && found == 0; begin += kBlock) {
+        const int64_t end = std::min(extent, begin + kBlock);
+        for (int64_t i = begin; i < end; ++i) {
+          found |= static_cast<uint8_t>((row[i] != 0 ? 1 : 0) ^ false_found);
+        }
+      }
+      y[o] = found;
+    }
+  });
+}
+
 absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
                                   const ReduceParams& params, bool all) {
   if (!x.dtype().is_bool()) {
@@ -351,7 +406,11 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
   const auto keep = [](uint8_t acc) BATON_LOOP { return acc; };
   uint8_t* to = static_cast<uint8_t*>(result.data());
   if (result.num_elements() == 0) return std::move(result).Freeze();
-  if (all) {
+  if (plan.inner == 1) {
+    const int64_t rows = result.num_elements();
+    AnyIs(!all, internal::Data<bool>(plan.x), rows, plan.extent, to);
+    for (int64_t i = 0; all && i < rows; ++i) to[i] ^= 1;
+  } else if (all) {
     Reduce(plan, internal::Data<bool>(plan.x), to, AllOp(), keep);
   } else {
     Reduce(plan, internal::Data<bool>(plan.x), to, AnyOp(), keep);
@@ -386,40 +445,25 @@ BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
   const auto is_best = [best, is_nan](T v) BATON_LOOP {
     return (v == best ? 1 : 0) | ((v != v ? 1 : 0) & is_nan);
   };
-  // Each lane finds where it has it first, counted from the end that is
-  // searched from. Blocks after the first that has it are passed over.
-  constexpr int64_t kBlock = 512;
+  // Blocks that do not have it are passed over. In the first that has it, each
+  // lane finds where, counted from the end that is searched from.
+  constexpr int64_t kBlock = 128;
   for (int64_t done = 0; done < n; done += kBlock) {
     const int64_t length = std::min(kBlock, n - done);
     const T* block = last ? x + (n - done - length) : x + done;
-    // The place of block[j] is origin + step * j.
+    int found = 0;
+    for (int64_t k = 0; k < length; ++k) found |= is_best(block[k]);
+    if (found == 0) continue;
+    // The place of block[k] is origin + step * k.
     const int32_t step = last ? -1 : 1;
     const int32_t origin = last ? static_cast<int32_t>(length - 1) : 0;
-    int32_t places[kLanes];
-    for (int32_t& place : places) place = kBlock;
-    const auto add = [=](T v, int32_t j, int32_t& place) BATON_LOOP {
-      const int32_t here = origin + step * j;
-      const int32_t found = is_best(v) != 0 ? here : int32_t{kBlock};
-      place = found < place ? found : place;
-    };
-    int64_t k = 0;
-    for (; k + kLanes <= length; k += kLanes) {
-      for (int64_t j = 0; j < kLanes; ++j) {
-        add(block[k + j], static_cast<int32_t>(k + j), places[j]);
-      }
+    int32_t place = kBlock;
+    for (int32_t k = 0; k < static_cast<int32_t>(length); ++k) {
+      const int32_t here = origin + step * k;
+      const int32_t at = is_best(block[k]) != 0 ? here : int32_t{kBlock};
+      place = at < place ? at : place;
     }
-    for (; k < length; ++k) {
-      add(block[k], static_cast<int32_t>(k), places[0]);
-    }
-#pragma GCC unroll 8
-    for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-      for (int64_t j = 0; j < half; ++j) {
-        const int32_t other = places[j + half];
-        places[j] = other < places[j] ? other : places[j];
-      }
-    }
-    const int64_t place = places[0];
-    if (place < kBlock) return last ? n - 1 - done - place : done + place;
+    return last ? n - 1 - done - place : done + place;
   }
   return 0;  // Not reached.
 }
@@ -509,7 +553,7 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
     BATON_RETURN_IF_ERROR(CheckNotEmpty("mean", x, plan));
   }
   const int64_t n = plan.extent;
-  return ReduceNumeric<SumOp>(
+  return ReduceNumeric<WideSumOp>(
       "mean", x, plan, [n]<typename T>(auto sum) BATON_LOOP -> T {
         if constexpr (std::is_floating_point_v<T>) {
           return static_cast<T>(sum / static_cast<double>(n));

@@ -13,6 +13,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/places.h"
 #include "baton/runtime/kernels/internal/util.h"
 
 namespace baton::kernels {
@@ -268,19 +269,39 @@ absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
   }
   Combiner combiner(kKernel, mode);
   BATON_RETURN_IF_ERROR(combiner.Start(data, updates));
-  const TensorShape strides = RowMajorStrides(data.shape());
-  const int64_t places = Product(indices.shape().subspan(1));
+  const TensorShape strides = RowMajorStrides(data.shape().subspan(0, length));
+  const int64_t points = Product(indices.shape().subspan(1));
   const int64_t run = Product(data.shape().subspan(length));
-  for (int64_t place = 0; place < places; ++place) {
-    int64_t to = 0;
+  BATON_ASSIGN_OR_RETURN(const Tensor wide,
+                         internal::Convert(kKernel, indices, DType::Int(64)));
+  const int64_t* index = wide.span<int64_t>().data();
+  constexpr int64_t kPlaces = 1024;
+  int64_t places[kPlaces];
+  for (int64_t first = 0; first < points; first += kPlaces) {
+    const int64_t count = std::min(kPlaces, points - first);
+    std::fill_n(places, count, 0);
+    bool in_range = true;
     for (int d = 0; d < length; ++d) {
-      BATON_ASSIGN_OR_RETURN(
-          const int64_t index,
-          CheckIndex(kKernel, indices.AtAsInt64(d * places + place),
-                     data.shape()[d]));
-      to += strides[d] * index;
+      in_range &= internal::AddPlaces(index + d * points + first, count,
+                                      data.shape()[d], strides[d], places);
     }
-    BATON_RETURN_IF_ERROR(combiner.Combine(updates, place * run, to, run));
+    for (int64_t i = first; !in_range && i < first + count; ++i) {
+      for (int d = 0; d < length; ++d) {
+        BATON_RETURN_IF_ERROR(
+            CheckIndex(kKernel, index[d * points + i], data.shape()[d])
+                .status());
+      }
+    }
+    if (run == 1) {
+      BATON_RETURN_IF_ERROR(combiner.CombineEach(
+          updates, first,
+          absl::MakeConstSpan(places, static_cast<size_t>(count))));
+      continue;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      BATON_RETURN_IF_ERROR(
+          combiner.Combine(updates, (first + i) * run, places[i] * run, run));
+    }
   }
   return combiner.Finish();
 }

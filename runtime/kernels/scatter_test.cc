@@ -146,5 +146,26 @@ TEST(MatrixSetDiagTest, ReplacesDiagonals) {
                     "matrix_set_diag", "cannot be"));
 }
 
+TEST(ScatterNdTest, ManyIndicesComeInTheirOrder) {
+  const int64_t n = 3000;
+  std::vector<double> index(2 * n), updates(n), expected(7 * 5, -1);
+  for (int64_t i = 0; i < n; ++i) {
+    index[i] = static_cast<double>(i % 7 - (i % 2 == 0 ? 7 : 0));
+    index[n + i] = static_cast<double>(i / 3 % 5);
+    updates[i] = static_cast<double>(i);
+    expected[i % 7 * 5 + i / 3 % 5] = updates[i];
+  }
+  const Tensor data = Make(DType::Int(32), {7, 5}, std::vector<double>(35, -1));
+  const Tensor values = Make(DType::Int(32), {n}, updates);
+  EXPECT_TRUE(Matches(ScatterNd(data, Make(DType::Int(64), {2, n}, index),
+                                values, ScatterMode::kUpdate),
+                      DType::Int(32), {7, 5}, expected));
+  index[n + 2500] = 5;
+  EXPECT_TRUE(Fails(ScatterNd(data, Make(DType::Int(64), {2, n}, index), values,
+                              ScatterMode::kUpdate)
+                        .status(),
+                    "scatter_nd", "index 5"));
+}
+
 }  // namespace
 }  // namespace baton::kernels

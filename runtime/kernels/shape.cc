@@ -22,6 +22,7 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/broadcast.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/places.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
@@ -199,6 +200,9 @@ bool Resolve(int64_t extent, IndexMode mode, int64_t& index) {
   }
   return index >= 0 && index < extent;
 }
+
+// Indices at a time, of which one that is out of range makes all be looked at.
+constexpr int64_t kBlock = 1024;
 
 struct Range {
   int64_t least;
@@ -590,10 +594,17 @@ absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
                          MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const int64_t extent = x.shape()[k];
-  std::vector<int64_t> positions(at.span<int64_t>().begin(),
-                                 at.span<int64_t>().end());
-  for (int64_t& index : positions) {
-    if (!Resolve(extent, mode, index)) return OutOfRange(kName, index, extent);
+  absl::Span<const int64_t> positions = at.span<int64_t>();
+  std::vector<int64_t> resolved;
+  const Range range = RangeOf(positions.data(), at.num_elements());
+  if (range.least < 0 || range.greatest >= extent) {
+    resolved.assign(positions.begin(), positions.end());
+    for (int64_t& index : resolved) {
+      if (!Resolve(extent, mode, index)) {
+        return OutOfRange(kName, index, extent);
+      }
+    }
+    positions = resolved;
   }
   const AxisView v = internal::ViewAround(x.shape(), normal);
   const int64_t batch = internal::Product(x.shape().subspan(0, b));
@@ -603,9 +614,8 @@ absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
   char* to = Bytes(result);
   for (int64_t o = 0; o < v.outer; ++o) {
     CopyItems(Bytes(x) + o * v.extent * run, run,
-              absl::MakeConstSpan(positions).subspan(
-                  static_cast<size_t>(o / per_batch * count),
-                  static_cast<size_t>(count)),
+              positions.subspan(static_cast<size_t>(o / per_batch * count),
+                                static_cast<size_t>(count)),
               to);
     to += count * run;
   }
@@ -701,7 +711,7 @@ absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
-  const TensorShape strides = RowMajorStrides(x.shape());
+  const TensorShape strides = RowMajorStrides(x.shape().subspan(b, m));
   const int64_t points = internal::Product(at.shape().subspan(1));
   const int64_t batch = internal::Product(x.shape().subspan(0, b));
   const int64_t run =
@@ -709,18 +719,30 @@ absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
   const int64_t item =
       internal::Product(x.shape().subspan(b)) * x.dtype().bytes();
   const int64_t* index = at.span<int64_t>().data();
-  for (int64_t p = 0; p < points; ++p) {
-    const char* from = Bytes(x) + p / (points / batch) * item;
+  int64_t places[kBlock];
+  const int64_t per_batch = points / batch;
+  for (int64_t p = 0; p < points;) {
+    const int64_t count =
+        std::min(kBlock, per_batch - p % per_batch);  // Of one batch.
+    std::fill_n(places, count, 0);
+    bool fits = true;
     for (size_t j = 0; j < m; ++j) {
-      const int64_t extent = x.shape()[b + j];
-      const int64_t given = index[static_cast<int64_t>(j) * points + p];
-      int64_t position = given < 0 ? given + extent : given;
-      if (!Resolve(extent, IndexMode::kCheck, position)) {
-        return OutOfRange(kName, given, extent);
-      }
-      from += position * strides[b + j] * x.dtype().bytes();
+      fits &= internal::AddPlaces(index + static_cast<int64_t>(j) * points + p,
+                                  count, x.shape()[b + j], strides[j], places);
     }
-    std::memcpy(Bytes(result) + p * run, from, static_cast<size_t>(run));
+    for (int64_t i = p; !fits && i < p + count; ++i) {
+      for (size_t j = 0; j < m; ++j) {
+        const int64_t extent = x.shape()[b + j];
+        const int64_t given = index[static_cast<int64_t>(j) * points + i];
+        if (given < -extent || given >= extent) {
+          return OutOfRange(kName, given, extent);
+        }
+      }
+    }
+    CopyItems(Bytes(x) + p / per_batch * item, run,
+              absl::MakeConstSpan(places, static_cast<size_t>(count)),
+              Bytes(result) + p * run);
+    p += count;
   }
   return std::move(result).Freeze();
 }

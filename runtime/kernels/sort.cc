@@ -1,7 +1,9 @@
 #include "baton/runtime/kernels/sort.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -71,45 +73,95 @@ auto KeyOf(E given) {
   }
 }
 
+// What the sorting of one line of elements leaves for the next.
+template <typename Item>
+struct Scratch {
+  std::vector<Item> items;
+  std::vector<Item> other;
+};
+
+// The bytes in which keys of E differ: those of half floats are floats'.
+template <typename E>
+constexpr int kKeyBytes = std::is_integral_v<E>
+                              ? static_cast<int>(sizeof(E))
+                              : static_cast<int>(sizeof(KeyOf(E{})));
+
+// Sorts by the bits from kShift on, of which kBytes bytes differ, equals in the
+// order that they have: by one byte after the other, from the lowest.
+template <int kShift, int kBytes, typename Item>
+void RadixSort(Scratch<Item>& scratch) {
+  std::vector<Item>& items = scratch.items;
+  const size_t n = items.size();
+  // Where there are few, or more than are counted here, comparisons serve.
+  if (n < 128 || n > std::numeric_limits<uint32_t>::max()) {
+    std::stable_sort(items.begin(), items.end(), [](Item a, Item b) {
+      return (a >> kShift) < (b >> kShift);
+    });
+    return;
+  }
+  const auto byte = [](Item item, int i) {
+    return static_cast<size_t>(item >> (kShift + 8 * i)) & 0xff;
+  };
+  std::array<std::array<uint32_t, 256>, kBytes> starts = {};
+  for (const Item item : items) {
+    for (int i = 0; i < kBytes; ++i) ++starts[i][byte(item, i)];
+  }
+  scratch.other.resize(n);
+  for (int i = 0; i < kBytes; ++i) {
+    std::array<uint32_t, 256>& start = starts[i];
+    // All have the same.
+    if (start[byte(items[0], i)] == n) continue;
+    uint32_t sum = 0;
+    for (uint32_t& s : start) sum += std::exchange(s, sum);
+    for (const Item item : items) scratch.other[start[byte(item, i)]++] = item;
+    items.swap(scratch.other);
+  }
+}
+
 // The positions of the `k` first of `count` elements, `stride` apart, in their
 // order; of equals the earlier comes first.
 // Item holds a key and a position.
 template <typename Item, typename E>
 void FirstPositions(const E* in, int64_t stride, int64_t count, int64_t k,
-                    bool ascending, int64_t* out) {
+                    bool ascending, int64_t* out, Scratch<Item>& scratch) {
   using Key = decltype(KeyOf(E{}));
   constexpr int kBits = 4 * static_cast<int>(sizeof(Item));
-  std::vector<Key> keys(static_cast<size_t>(count));
-  for (size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = KeyOf(in[static_cast<int64_t>(i) * stride]);
-    if (!ascending) keys[i] = static_cast<Key>(~keys[i]);
-  }
-  const auto item = [&](size_t i) -> Item {
-    return static_cast<Item>(keys[i]) << kBits | static_cast<Item>(i);
+  const auto key = [&](size_t i) {
+    const Key key = KeyOf(in[static_cast<int64_t>(i) * stride]);
+    return ascending ? key : static_cast<Key>(~key);
   };
-  std::vector<Item> best;
+  const auto item = [&](Key key, size_t i) -> Item {
+    return static_cast<Item>(key) << kBits | static_cast<Item>(i);
+  };
+  const size_t n = static_cast<size_t>(count);
+  std::vector<Item>& best = scratch.items;
   // Few are kept in order, by insertion: most elements come after all of them.
   constexpr int64_t kFew = 64;
   if (k <= kFew) {
     best.resize(static_cast<size_t>(k));
     size_t kept = 0;
     Key worst = 0;  // Of those kept, once there are k.
-    for (size_t i = 0; i < keys.size(); ++i) {
+    for (size_t i = 0; i < n; ++i) {
+      const Key next_key = key(i);
       // An equal one was earlier.
-      if (kept == best.size() && keys[i] >= worst) continue;
+      if (kept == best.size() && next_key >= worst) continue;
       if (kept < best.size()) ++kept;
-      const Item next = item(i);
+      const Item next = item(next_key, i);
       size_t at = kept - 1;
       for (; at > 0 && next < best[at - 1]; --at) best[at] = best[at - 1];
       best[at] = next;
       worst = static_cast<Key>(best[kept - 1] >> kBits);
     }
   } else {
-    best.resize(static_cast<size_t>(count));
-    for (size_t i = 0; i < best.size(); ++i) best[i] = item(i);
-    const auto middle = best.begin() + static_cast<std::ptrdiff_t>(k);
-    if (k < count) std::nth_element(best.begin(), middle, best.end());
-    std::sort(best.begin(), middle);
+    best.resize(n);
+    for (size_t i = 0; i < n; ++i) best[i] = item(key(i), i);
+    if (k < count / 4) {
+      const auto middle = best.begin() + static_cast<std::ptrdiff_t>(k);
+      std::nth_element(best.begin(), middle, best.end());
+      std::sort(best.begin(), middle);
+    } else {
+      RadixSort<kBits, kKeyBytes<E>>(scratch);
+    }
   }
   for (int64_t i = 0; i < k; ++i) {
     out[i * stride] = static_cast<int64_t>(best[static_cast<size_t>(i)] &
@@ -124,8 +176,8 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
                                        const Tensor& x, int axis, int64_t k,
                                        bool ascending) {
   const AxisView view = ElementsAround(x, axis);
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(DType::Int(64), x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
+                                                   DType::Int(64), x.shape()));
   const absl::Span<int64_t> out = result.span<int64_t>();
   if (!x.dtype().IsStorable()) {
     return internal::UnsupportedDType(kernel, x.dtype());
@@ -133,22 +185,87 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
   VisitDType(x.dtype(), [&]<typename T>() {
     using E = Stored<T>;
     const E* in = internal::Data<T>(x);
-    for (int64_t outer = 0; outer < view.outer; ++outer) {
-      for (int64_t inner = 0; inner < view.inner; ++inner) {
-        const int64_t base = outer * view.extent * view.inner + inner;
-        int64_t* to = out.data() + base;
-        if (sizeof(KeyOf(E{})) == 4 &&
-            view.extent <= std::numeric_limits<uint32_t>::max()) {
-          FirstPositions<uint64_t>(in + base, view.inner, view.extent, k,
-                                   ascending, to);
-        } else {
-          FirstPositions<unsigned __int128>(in + base, view.inner, view.extent,
-                                            k, ascending, to);
+    const auto for_each_line = [&]<typename Item>(Scratch<Item> scratch) {
+      for (int64_t outer = 0; outer < view.outer; ++outer) {
+        for (int64_t inner = 0; inner < view.inner; ++inner) {
+          const int64_t base = outer * view.extent * view.inner + inner;
+          FirstPositions<Item>(in + base, view.inner, view.extent, k, ascending,
+                               out.data() + base, scratch);
         }
       }
+    };
+    if (sizeof(KeyOf(E{})) == 4 &&
+        view.extent <= std::numeric_limits<uint32_t>::max()) {
+      for_each_line(Scratch<uint64_t>());
+    } else {
+      for_each_line(Scratch<unsigned __int128>());
     }
   });
   return std::move(result).Freeze();
+}
+
+// The element that KeyOf made `key` of: not of half floats, of a NaN, nor of a
+// zero with a sign.
+template <typename E, typename Key>
+E ElementOf(Key key) {
+  if constexpr (std::is_integral_v<E>) {
+    return static_cast<E>(key +
+                          static_cast<Key>(std::numeric_limits<E>::min()));
+  } else {
+    constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
+    return std::bit_cast<E>((key & kSign) != 0 ? key ^ kSign : ~key);
+  }
+}
+
+// Sorts `count` elements that are `stride` apart, and returns true; or returns
+// false where elements have equal keys and different bytes.
+template <typename E, typename Key>
+bool SortLine(const E* in, int64_t stride, int64_t count, bool ascending,
+              E* out, Scratch<Key>& scratch) {
+  std::vector<Key>& keys = scratch.items;
+  keys.resize(static_cast<size_t>(count));
+  int special = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const E x = in[i * stride];
+    const Key key = KeyOf(x);
+    if constexpr (std::is_floating_point_v<E>) {
+      special |= (x != x ? 1 : 0) | ((x == 0 ? 1 : 0) & std::signbit(x));
+    }
+    keys[static_cast<size_t>(i)] = ascending ? key : static_cast<Key>(~key);
+  }
+  if (special != 0) return false;
+  RadixSort<0, kKeyBytes<E>>(scratch);
+  for (int64_t i = 0; i < count; ++i) {
+    const Key key = keys[static_cast<size_t>(i)];
+    out[i * stride] = ElementOf<E>(ascending ? key : static_cast<Key>(~key));
+  }
+  return true;
+}
+
+// As Sort, or false: of dtypes and elements whose order the keys do not tell.
+bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
+  if (!x.dtype().IsStorable() || x.dtype().is_bool() ||
+      internal::IsHalf(x.dtype())) {
+    return false;
+  }
+  const AxisView view = ElementsAround(x, axis);
+  const absl::StatusOr<bool> sorted = internal::VisitNumeric(
+      "sort", x.dtype(), [&]<typename E>() -> absl::StatusOr<bool> {
+        const E* in = internal::Data<E>(x);
+        E* out = static_cast<E*>(result);
+        Scratch<decltype(KeyOf(E{}))> scratch;
+        for (int64_t outer = 0; outer < view.outer; ++outer) {
+          for (int64_t inner = 0; inner < view.inner; ++inner) {
+            const int64_t base = outer * view.extent * view.inner + inner;
+            if (!SortLine(in + base, view.inner, view.extent, ascending,
+                          out + base, scratch)) {
+              return false;
+            }
+          }
+        }
+        return true;
+      });
+  return sorted.ok() && *sorted;
 }
 
 // The first `k` of `positions` along the axis, and the elements there.
@@ -237,6 +354,11 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
 absl::StatusOr<Tensor> Sort(const Tensor& x, int64_t axis, bool ascending) {
   BATON_ASSIGN_OR_RETURN(const int along,
                          internal::NormalizeAxis("sort", axis, x.rank()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
+  if (SortByKeys(x, along, ascending, result.data())) {
+    return std::move(result).Freeze();
+  }
   BATON_ASSIGN_OR_RETURN(
       const Tensor positions,
       SortedPositions("sort", x, along, x.shape()[along], ascending));

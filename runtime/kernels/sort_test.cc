@@ -178,5 +178,48 @@ TEST(UniqueTest, FindsDifferentValues) {
         {3, 2, 1, 0, 0, 0});
 }
 
+// Long lines, in which equal elements differ in their bytes.
+TEST(SortTest, LongLinesAsAStableSort) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DType dtype :
+       {DType::Float(32), DType::Float(64), DType::Float(16), kInt8, kInt32,
+        DType::Int(64), DType::UInt(8), DType::UInt(16), DType::UInt(64)}) {
+    for (const bool is_special : {false, true}) {
+      if (is_special && !dtype.is_float()) continue;
+      const int64_t n = 1000;
+      std::vector<double> values =
+          internal::Values(internal::Random(dtype, {n, 2}, 3));
+      for (size_t i = 0; is_special && i < values.size(); i += 7) {
+        values[i] = i % 3 == 0 ? 0.0 : i % 3 == 1 ? -0.0 : nan;
+      }
+      const Tensor x = Make(dtype, {n, 2}, values);
+      for (const bool ascending : {true, false}) {
+        std::vector<double> sorted(values.size());
+        std::vector<double> places(values.size());
+        for (size_t column = 0; column < 2; ++column) {
+          const auto value = [&](size_t i) { return values[2 * i + column]; };
+          std::vector<size_t> order(static_cast<size_t>(n));
+          std::iota(order.begin(), order.end(), size_t{0});
+          std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+            const double u = ascending ? value(a) : value(b);
+            const double v = ascending ? value(b) : value(a);
+            return std::isnan(v) ? !std::isnan(u) : u < v;
+          });
+          for (size_t i = 0; i < order.size(); ++i) {
+            sorted[2 * i + column] = value(order[i]);
+            places[2 * i + column] = static_cast<double>(order[i]);
+          }
+        }
+        const absl::StatusOr<Tensor> result = Sort(x, 0, ascending);
+        ASSERT_TRUE(result.ok());
+        EXPECT_TRUE(*result == Make(dtype, {n, 2}, sorted))
+            << dtype.ToString() << " " << ascending;
+        EXPECT_TRUE(
+            Matches(Argsort(x, 0, ascending, kInt32), kInt32, {n, 2}, places));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace baton::kernels

@@ -99,32 +99,56 @@ BATON_LOOP inline float HalfExp(float x) {
   return e * PowerOfTwo(k - 3u) * 4.0f;
 }
 
-// log(1 + f) for f in [-1/4, 1/2].
-BATON_LOOP inline float LogNearOne(float f) {
+// log(1 + f) = f + f^2 t for f in [-1/4, 1/2]: t.
+BATON_LOOP inline float LogTail(float f) {
   const float p = Polynomial(f, 0x1.55555ap-2f, -0x1.000070p-2f, 0x1.999766p-3f,
                              -0x1.55191cp-3f, 0x1.24624ap-3f, -0x1.04b534p-3f,
                              0x1.df4834p-4f, -0x1.750adep-4f, 0x1.33c9fcp-5f);
-  return std::fma(std::fma(p, f, -0.5f), f * f, f);
+  return std::fma(p, f, -0.5f);
+}
+
+BATON_LOOP inline float LogNearOne(float f) {
+  return std::fma(LogTail(f), f * f, f);
+}
+
+// x = 2^e m, m in [3/4, 3/2), of a positive, finite x: m - 1.
+BATON_LOOP inline float SplitForLog(float x, float& e) {
+  // A subnormal number is scaled by 2^23.
+  const bool tiny = x < 0x1p-126f;
+  const float scaled = tiny ? x * 0x1p23f : x;
+  const uint32_t bits = std::bit_cast<uint32_t>(scaled);
+  const uint32_t exponent = (bits - 0x3f400000u) & 0xff800000u;
+  e = static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f -
+      (tiny ? 23.0f : 0.0f);
+  return std::bit_cast<float>(bits - exponent) - 1.0f;
+}
+
+// The logarithm of x to any base, where `log` is that of a positive, finite x.
+template <typename T>
+BATON_LOOP inline T LogOrSpecial(T x, T log) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const T finite = x < kInfinity ? log : x;  // Also a NaN.
+  const T positive = x < T(0) ? std::numeric_limits<T>::quiet_NaN() : finite;
+  return x == T(0) ? -kInfinity : positive;
 }
 
 // 0.9 ULP.
 BATON_LOOP inline float Log(float x) {
-  // A subnormal number is scaled by 2^23.
-  const bool tiny = x < 0x1p-126f;
-  const float scaled = tiny ? x * 0x1p23f : x;
-  // x = 2^e m, m in [3/4, 3/2).
-  const uint32_t bits = std::bit_cast<uint32_t>(scaled);
-  const uint32_t exponent = (bits - 0x3f400000u) & 0xff800000u;
-  const float m = std::bit_cast<float>(bits - exponent);
-  const float e =
-      static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f -
-      (tiny ? 23.0f : 0.0f);
-  const float log = std::fma(e, 0x1.62e43p-1f, LogNearOne(m - 1.0f));
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  const float finite = x < kInfinity ? log : x;  // Also a NaN.
-  const float positive = x < 0.0f ? kNan : finite;
-  return x == 0.0f ? -kInfinity : positive;
+  float e;
+  const float f = SplitForLog(x, e);
+  return LogOrSpecial(x, std::fma(e, 0x1.62e43p-1f, LogNearOne(f)));
+}
+
+// 0.9 ULP.
+BATON_LOOP inline float Log10(float x) {
+  float e;
+  const float f = SplitForLog(x, e);
+  // Of log10(2), e times the first part is exact.
+  const float tail =
+      std::fma(f, -0x1.5b235ep-27f, LogTail(f) * (f * f) * 0x1.bcb7b2p-2f);
+  const float log =
+      std::fma(f, 0x1.bcb7b2p-2f, std::fma(e, 0x1.3509f8p-18f, tail));
+  return LogOrSpecial(x, std::fma(e, 0x1.344p-2f, log));
 }
 
 // log(1 + u), u >= 0 or NaN. 1 ULP.
@@ -350,56 +374,167 @@ BATON_LOOP inline bool IsOrdinaryPower(float x, float y) {
   return (finite & real) != 0;
 }
 
-// In double: the logarithm takes more digits than float has. 0.6 ULP.
-BATON_LOOP inline float Power(float x, float y) {
-  // |x| = 2^e m, m in [0.70710, 1.41421).
-  const uint64_t bits =
-      std::bit_cast<uint64_t>(static_cast<double>(std::abs(x)));
-  constexpr uint64_t kLow = 0x3fe6a09e00000000u;
-  // Biased by 2048, so that it is positive.
-  constexpr uint64_t kBias = uint64_t{2048} << 52;
-  const uint64_t biased = (bits - kLow + kBias) >> 52;
-  const double m = std::bit_cast<double>(bits + kBias - (biased << 52));
-  // In the last bits of 2^52.
-  const double e =
-      std::bit_cast<double>(biased | 0x4330000000000000u) - (0x1p52 + 2048.0);
-  const double f = m - 1.0;
+// x = 2^e m, m in [0.70710, 1.41421), of a positive, normal, finite x: m - 1.
+BATON_LOOP inline float SplitForPower(float x, float& e) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const uint32_t exponent = (bits - 0x3f3504f0u) & 0xff800000u;
+  e = static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f;
+  return std::bit_cast<float>(bits - exponent) - 1.0f;
+}
+
+// log2(2^e (1 + f)) in double: e and the sum take more digits than float has.
+BATON_LOOP inline double Log2Of(float fraction, float e) {
+  const double f = static_cast<double>(fraction);
   // log2(1 + f) / f, as a sum of even and odd powers: two chains are sooner
   // ready than one.
   const double ff = f * f;
-  const double even = Polynomial(ff, 0x1.71547652b58dfp+0, 0x1.ec709de34c941p-2,
-                                 0x1.2776b6c5b4d56p-2, 0x1.a61b8044ba5f9p-3,
-                                 0x1.481f7bd51ed93p-3, 0x1.0acfba7e722e0p-3,
-                                 0x1.0f5c2853a412bp-3);
+  const double even = Polynomial(ff, 0x1.71547652a44c3p+0, 0x1.ec709ea6af830p-2,
+                                 0x1.277658bc65bd5p-2, 0x1.a63df2a9c24a4p-3,
+                                 0x1.45303cb9e911bp-3, 0x1.28dc2a1f8b21fp-3,
+                                 0x1.356867a00919dp-4);
   const double uneven = Polynomial(
-      ff, -0x1.71547651b737ap-1, -0x1.71547887ed726p-2, -0x1.ec6f2e1fcf41bp-3,
-      -0x1.7188d17213b4bp-3, -0x1.23d64214810f3p-3, -0x1.13ba488e3f57ap-3,
-      -0x1.1d9465ce83465p-4);
+      ff, -0x1.715476572cf5bp-1, -0x1.71546f4839e38p-2, -0x1.ec7352d40ba84p-3,
+      -0x1.7131f0b00899dp-3, -0x1.25de252967a36p-3, -0x1.21b06dcf18491p-3);
   const double p = std::fma(uneven, f, even);
-  const double product = static_cast<double>(y) * std::fma(p, f, e);
+  return std::fma(p, f, static_cast<double>(e));
+}
+
+// (2^e (1 + f))^y.
+BATON_LOOP inline float PowerOf(float fraction, float e, float y) {
+  const double product = static_cast<double>(y) * Log2Of(fraction, e);
   const double above = product < -200.0 ? -200.0 : product;
   const double bounded = above > 200.0 ? 200.0 : above;
   // 2^bounded = 2^n 2^r.
   constexpr double kMagic = 0x1.8p52;
   const double shifted = bounded + kMagic;
   const double r = bounded - (shifted - kMagic);
-  const double q = Polynomial(r, 0x1.ffffffffabbe0p-1, 0x1.62e42ff1165a1p-1,
-                              0x1.ebfbe0a4bd2fbp-3, 0x1.c6b08aaeca13fp-5,
-                              0x1.3b29dc41b8d2cp-7, 0x1.5d8a70ee4c4c5p-10,
-                              0x1.446a1f43603c7p-13, 0x1.fe170e6d41510p-17);
-  const double power = std::bit_cast<double>(
-      std::bit_cast<uint64_t>(q) + (std::bit_cast<uint64_t>(shifted) << 52));
+  const double q = Polynomial(r, 0x1.0000000000000p+0, 0x1.62e430d034702p-1,
+                              0x1.ebfbe045f4d3cp-3, 0x1.c6aecc669b6ddp-5,
+                              0x1.3b2a1b7152befp-7, 0x1.5f48c04f62e50p-10,
+                              0x1.443fffc90db59p-13);
+  return static_cast<float>(std::bit_cast<double>(
+      std::bit_cast<uint64_t>(q) + (std::bit_cast<uint64_t>(shifted) << 52)));
+}
+
+// Whether PlainPower serves.
+BATON_LOOP inline bool IsPlainPower(float x, float y) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const int normal = bits - 0x00800000u < 0x7f000000u ? 1 : 0;
+  return (normal &
+          (std::abs(y) < std::numeric_limits<float>::infinity() ? 1 : 0)) != 0;
+}
+
+// The same as Power, of a positive, normal, finite x and a finite y.
+BATON_LOOP inline float PlainPower(float x, float y) {
+  float e;
+  const float f = SplitForPower(x, e);
+  return PowerOf(f, e, y);
+}
+
+// 0.6 ULP.
+BATON_LOOP inline float Power(float x, float y) {
+  const float a = std::abs(x);
+  // A subnormal number is scaled by 2^23.
+  const bool tiny = a < 0x1p-126f;
+  float e;
+  const float f = SplitForPower(tiny ? a * 0x1p23f : a, e);
+  const float value = PowerOf(f, e - (tiny ? 23.0f : 0.0f), y);
   // Negative if x is and y is odd.
   const float half = 0.5f * y;
   const bool odd = Round(half) != half;
-  const float value = static_cast<float>(power);
   const float negative = x < 0.0f ? -value : value;
   return odd ? negative : value;
 }
 
-// Of double, what the C library computes.
-inline double Exp(double x) { return std::exp(x); }
-inline double Log(double x) { return std::log(x); }
+// 0.6 ULP.
+BATON_LOOP inline float Log2(float x) {
+  // A subnormal number is scaled by 2^23.
+  const bool tiny = x < 0x1p-126f;
+  float e;
+  const float f = SplitForPower(tiny ? x * 0x1p23f : x, e);
+  return LogOrSpecial(x,
+                      static_cast<float>(Log2Of(f, e - (tiny ? 23.0f : 0.0f))));
+}
+
+// Of double. 0.9 ULP.
+BATON_LOOP inline double Exp(double x) {
+  // Beyond these all is 0 or infinite. A NaN passes.
+  const double above = x < -750.0 ? -750.0 : x;
+  const double bounded = above > 750.0 ? 750.0 : above;
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = std::fma(bounded, 0x1.71547652b82fep+0, kMagic);
+  const double n = shifted - kMagic;
+  const double r = std::fma(n, -0x1.abc9e3b39803fp-56,
+                            std::fma(n, -0x1.62e42fefa39efp-1, bounded));
+  const double p = Polynomial(
+      r, 0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555556p-5,
+      0x1.11111111100bep-7, 0x1.6c16c16c162c3p-10, 0x1.a01a01abf85abp-13,
+      0x1.a01a01a6e1e2ap-16, 0x1.71de01fdbf9cap-19, 0x1.27e4db46cddd1p-22,
+      0x1.af4e554377204p-26, 0x1.1f7340dbc337ep-29);
+  const double e = 1.0 + std::fma(p, r * r, r);
+  // By two powers of 2, as of float.
+  const uint64_t k =
+      std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(kMagic);
+  const uint64_t half = ((k + 4096u) >> 1) - 2048u;
+  const auto power = [](uint64_t i) BATON_LOOP {
+    return std::bit_cast<double>((i + 1023u) << 52);
+  };
+  return e * power(half) * power(k - half);
+}
+
+// 0.9 ULP.
+BATON_LOOP inline double Log(double x) {
+  // A subnormal number is scaled by 2^54.
+  const bool tiny = x < 0x1p-1022;
+  const double scaled = tiny ? x * 0x1p54 : x;
+  // 2^e m, m in [0.70710, 1.41421).
+  const uint64_t bits = std::bit_cast<uint64_t>(scaled);
+  constexpr uint64_t kLow = 0x3fe6a09e00000000u;
+  // Biased by 2048, so that it is positive.
+  constexpr uint64_t kBias = uint64_t{2048} << 52;
+  const uint64_t biased = (bits - kLow + kBias) >> 52;
+  const double m = std::bit_cast<double>(bits + kBias - (biased << 52));
+  // In the last bits of 2^52.
+  const double e = std::bit_cast<double>(biased | 0x4330000000000000u) -
+                   (0x1p52 + 2048.0) - (tiny ? 54.0 : 0.0);
+  // log(1 + f) = log((1 + s) / (1 - s)) = f - f^2 / 2 + s (f^2 / 2 + z p).
+  const double f = m - 1.0;
+  const double s = f / (2.0 + f);
+  const double z = s * s;
+  const double p = Polynomial(z, 0x1.5555555555558p-1, 0x1.9999999995273p-2,
+                              0x1.2492492dfd86cp-2, 0x1.c71c62d5e53e0p-3,
+                              0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3,
+                              0x1.2b5f68a50d903p-3);
+  const double square = 0.5 * f * f;
+  // ln 2 in two parts: e times the first is exact.
+  const double tail =
+      std::fma(e, 0x1.a39ef35793c76p-33, s * std::fma(p, z, square));
+  const double log = std::fma(e, 0x1.62e42feep-1, f - (square - tail));
+  return LogOrSpecial(x, log);
+}
+
+// 1.5 ULP.
+BATON_LOOP inline double Tanh(double x) {
+  const double a = std::abs(x);
+  const double z = x * x;
+  const double p = Polynomial(
+      z, -0x1.5555555555555p-2, 0x1.11111111110e3p-3, -0x1.ba1ba1ba15aebp-5,
+      0x1.664f4880554fbp-6, -0x1.226e34dbd0684p-7, 0x1.d6d3b04c2af56p-9,
+      -0x1.7da0cde84c945p-10, 0x1.35354b03d7e73p-11, -0x1.f304ef3209573p-13,
+      0x1.876bb46cd1ca2p-14, -0x1.0d234b1490b87p-15, 0x1.d13bdfa704373p-18);
+  const double small = std::fma(p, z * a, a);
+  const double large = 1.0 - 2.0 / (Exp(2.0 * a) + 1.0);
+  return std::copysign(a < 0.6 ? small : large, x);
+}
+
+BATON_LOOP inline double Sigmoid(double x) {
+  const double e = Exp(-std::abs(x));
+  return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
+}
+
+// What the C library computes.
+inline double Log2(double x) { return std::log2(x); }
+inline double Log10(double x) { return std::log10(x); }
 inline double Sin(double x) { return std::sin(x); }
 inline double Cos(double x) { return std::cos(x); }
 inline double Tan(double x) { return std::tan(x); }
@@ -408,15 +543,10 @@ inline double Acos(double x) { return std::acos(x); }
 inline double Atan(double x) { return std::atan(x); }
 inline double Sinh(double x) { return std::sinh(x); }
 inline double Cosh(double x) { return std::cosh(x); }
-inline double Tanh(double x) { return std::tanh(x); }
 inline double Asinh(double x) { return std::asinh(x); }
 inline double Acosh(double x) { return std::acosh(x); }
 inline double Atanh(double x) { return std::atanh(x); }
 inline double Erf(double x) { return std::erf(x); }
-inline double Sigmoid(double x) {
-  const double e = std::exp(-std::abs(x));
-  return (x >= 0 ? 1 : e) / (1 + e);
-}
 
 // --- Of many numbers -------------------------------------------------------
 
@@ -464,14 +594,13 @@ BATON_LOOP inline auto SumOf(int64_t n, const Term& term) {
 // float16 and bfloat16, given as bits, as Float16 and BFloat16 convert them.
 BATON_LOOP inline float FromHalf(uint16_t half) {
   const uint32_t sign = uint32_t{half & 0x8000u} << 16;
-  const uint32_t exponent = half & 0x7c00u;
   const uint32_t magnitude = uint32_t{half & 0x7fffu} << 13;
-  // Infinities and NaNs keep the largest exponent.
-  const uint32_t bias = exponent == 0x7c00u ? 224u << 23 : 112u << 23;
-  const uint32_t subnormal = std::bit_cast<uint32_t>(
-      static_cast<float>(static_cast<int32_t>(half & 0x3ffu)) * 0x1p-24f);
-  return std::bit_cast<float>(sign |
-                              (exponent == 0 ? subnormal : magnitude + bias));
+  // The multiplication corrects the exponent, of subnormal numbers too.
+  // Infinities and NaNs get the largest.
+  const uint32_t finite =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
+  const uint32_t other = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
+  return std::bit_cast<float>(sign | finite | other);
 }
 
 BATON_LOOP inline uint16_t ToHalf(float x) {

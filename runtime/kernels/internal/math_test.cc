@@ -139,6 +139,8 @@ constexpr auto kAll = [](float) { return true; };
 TEST(MathTest, FunctionsAreNearTheExactOnes) {
   BATON_CHECK_FUNCTION(Exp, 1.0, std::exp(x), kAll);
   BATON_CHECK_FUNCTION(Log, 1.0, std::log(x), kAll);
+  BATON_CHECK_FUNCTION(Log2, 0.6, std::log2(x), kAll);
+  BATON_CHECK_FUNCTION(Log10, 1.0, std::log10(x), kAll);
   BATON_CHECK_FUNCTION(Sin, 1.5, std::sin(x), IsNearZero);
   BATON_CHECK_FUNCTION(Cos, 1.5, std::cos(x), IsNearZero);
   BATON_CHECK_FUNCTION(Tan, 2.5, std::tan(x), IsNearZero);
@@ -153,6 +155,68 @@ TEST(MathTest, FunctionsAreNearTheExactOnes) {
   BATON_CHECK_FUNCTION(Atanh, 2.0, std::atanh(x), kAll);
   BATON_CHECK_FUNCTION(Erf, 1.5, std::erf(x), kAll);
   BATON_CHECK_FUNCTION(Sigmoid, 2.5, 1 / (1 + std::exp(-x)), kAll);
+}
+
+// The largest distance of fn(x) from exact(x), in ULP of a double, over numbers
+// of all sizes and the special ones.
+template <typename Fn, typename Exact>
+double WorstOfDouble(const Fn& fn, const Exact& exact) {
+  std::vector<double> values;
+  for (const float x : Specials()) values.push_back(static_cast<double>(x));
+  for (const double x : {0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp-1023, 709.78,
+                         709.79, -708.4, -745.1, -745.2, 1e300}) {
+    values.push_back(x);
+  }
+  for (uint64_t bits = 12345; bits < 0xffe0000000000000;
+       bits += 0x7fffd1234567) {
+    values.push_back(std::bit_cast<double>(bits));
+  }
+  for (int i = -60000; i <= 60000; ++i) {
+    values.push_back(static_cast<double>(i) * 0x1.2345678p-7);
+    values.push_back(static_cast<double>(i) * 0x1.2345678p-14);
+    values.push_back(1.0 + static_cast<double>(i) * 0x1.2345678p-18);
+  }
+  double worst = 0;
+  for (const double x : values) {
+    const long double expected = exact(static_cast<long double>(x));
+    const double rounded = static_cast<double>(expected);
+    const double actual = fn(x);
+    if (std::isnan(rounded) || std::isinf(rounded) || rounded == 0 ||
+        std::isinf(actual) || !(actual == actual)) {
+      const bool same = std::isnan(rounded)
+                            ? std::isnan(actual)
+                            : rounded == actual &&
+                                  std::signbit(rounded) == std::signbit(actual);
+      if (!same) worst = 1e9;
+      continue;
+    }
+    int exponent;
+    std::frexp(rounded, &exponent);
+    const long double ulps =
+        std::abs(static_cast<long double>(actual) - expected) /
+        std::ldexp(1.0L, std::max(exponent, -1021) - 53);
+    worst = std::max(worst, static_cast<double>(ulps));
+  }
+  return worst;
+}
+
+TEST(MathTest, FunctionsOfDoubleAreNearTheExactOnes) {
+  const auto check = [](const std::string& name, double most, double worst) {
+    ::testing::Test::RecordProperty(name, std::to_string(worst));
+    EXPECT_LE(worst, most) << name;
+  };
+  check("Exp", 1.0,
+        WorstOfDouble([](double x) { return Exp(x); },
+                      [](long double x) { return std::exp(x); }));
+  check("Log", 1.0,
+        WorstOfDouble([](double x) { return Log(x); },
+                      [](long double x) { return std::log(x); }));
+  check("Tanh", 1.5,
+        WorstOfDouble([](double x) { return Tanh(x); },
+                      [](long double x) { return std::tanh(x); }));
+  check("Sigmoid", 2.5,
+        WorstOfDouble([](double x) { return Sigmoid(x); },
+                      [](long double x) { return 1 / (1 + std::exp(-x)); }));
 }
 
 TEST(MathTest, RoundingIsExact) {
