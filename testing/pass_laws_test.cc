@@ -141,6 +141,16 @@ TEST(CheckPassLawsTest, Runs) {
               AllOf(StartsWith("runs: "), HasSubstr("it went wrong")));
 }
 
+TEST(CheckPassLawsTest, MayRefuse) {
+  const Body refuse = [](const Function&) -> absl::StatusOr<Function> {
+    return absl::InvalidArgumentError("not this one");
+  };
+  EXPECT_THAT(Message(Toy(refuse), Relu()), StartsWith("runs: "));
+  PassInfo info;
+  info.exceptions = {{"runs", "It is a toy."}};
+  EXPECT_EQ(Message(Toy(refuse, info), Relu()), "");
+}
+
 TEST(CheckPassLawsTest, Verifies) {
   EXPECT_THAT(Message(CreateModulePass(
                           [](IRModule module,

@@ -24,6 +24,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "baton/base/fields.h"
 #include "baton/base/limits.h"
@@ -751,52 +753,47 @@ int64_t TriageMemory(double gigabytes) {
   return pages / 4 * 3 * static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-// The same in a process of its own. If it fails, finds out what broke.
-absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
-                              const Pass& pipeline, Console& console,
-                              const OptStreams& streams) {
-  Observed observed;
-  BATON_ASSIGN_OR_RETURN(observed.progress, ProgressPage::Create());
-  const ChildLimits limits = {
-      .seconds = options.triage_seconds,
-      .memory_bytes = TriageMemory(options.triage_memory_gb)};
-  // Two texts and a number come back: the failure, the module that it is about,
-  // and what is said of all. Nothing if all went well.
-  BATON_ASSIGN_OR_RETURN(
-      const ChildResult result,
-      RunInChild(
-          [&]() -> std::string {
-            const absl::Status status =
-                RunJob(options, job, pipeline, console, streams, &observed);
-            streams.out << std::flush;
-            streams.reports << std::flush;
-            if (status.ok()) return "";
-            const std::string failure = WriteFailure(observed.failure);
-            return absl::StrCat(observed.item, " ", failure.size(), " ",
-                                failure, status.message());
-          },
-          {.limits = limits, .keeps_streams = true}));
-  FailedRun failed = {.name = job.name, .pipeline = pipeline, .run = job.run};
+// What is known of a run in another process.
+struct RunEnd {
+  Failure failure;
+  size_t item = 0;  // the module
   std::string message;
-  if (result.end == ChildResult::End::kReturned) {
-    if (result.output.empty()) return absl::OkStatus();
-    const std::vector<absl::string_view> parts =
-        absl::StrSplit(result.output, absl::MaxSplits(' ', 2));
-    size_t size = 0;
-    if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &observed.item) ||
-        !absl::SimpleAtoi(parts[1], &size) || parts[2].size() < size) {
-      return absl::InternalError("the passes' process returned nonsense");
-    }
-    failed.failure = ReadFailure(parts[2].substr(0, size));
-    message = std::string(parts[2].substr(size));
-  } else {
-    failed.failure = FailureOf(result, *observed.progress);
-    observed.item = static_cast<size_t>(observed.progress->item());
-    message = failed.failure.message;
+};
+
+// Of one that ended; nullopt if all went well.
+absl::StatusOr<std::optional<RunEnd>> EndOf(const ChildResult& result,
+                                            const ProgressPage& progress) {
+  RunEnd end;
+  if (result.end != ChildResult::End::kReturned) {
+    end.failure = FailureOf(result, progress);
+    end.item = static_cast<size_t>(progress.item());
+    end.message = end.failure.message;
+    return end;
   }
-  // That of a file, say, is no failure of the passes.
-  if (!failed.failure.failed()) return absl::AbortedError(message);
-  failed.module = job.modules[observed.item].module;
+  if (result.output.empty()) return std::nullopt;
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(result.output, absl::MaxSplits(' ', 2));
+  size_t size = 0;
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &end.item) ||
+      !absl::SimpleAtoi(parts[1], &size) || parts[2].size() < size) {
+    return absl::InternalError("the passes' process returned nonsense");
+  }
+  end.failure = ReadFailure(parts[2].substr(0, size));
+  end.failure.seconds = result.seconds;
+  end.message = std::string(parts[2].substr(size));
+  return end;
+}
+
+// Finds out what broke. Returns the lines to show.
+absl::StatusOr<std::string> TriageOf(const OptOptions& options, const Job& job,
+                                     const Pass& pipeline, const RunEnd& end,
+                                     const ChildLimits& limits,
+                                     double suspect_seconds) {
+  FailedRun failed = {.name = job.name,
+                      .module = job.modules[end.item].module,
+                      .pipeline = pipeline,
+                      .run = job.run,
+                      .failure = end.failure};
   // If passes are missing, that is the failure.
   absl::StatusOr<Pass> complete =
       CompletePipeline(pipeline, job.run, failed.module);
@@ -808,12 +805,108 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
   BATON_ASSIGN_OR_RETURN(failed.settings.prepare, InputBinding(job.run));
   BATON_ASSIGN_OR_RETURN(failed.replay,
                          FaultSettings(failed.run, failed.pipeline, false));
+  return WriteTriage(failed, {.folder = options.triage,
+                              .tool = options.program,
+                              .limits = limits,
+                              .suspect_seconds = suspect_seconds});
+}
+
+// How often a run is looked at, and when it is first suspected not to end; that
+// is certain if little is left of the program and takes as long.
+constexpr double kLookSeconds = 0.1;
+constexpr double kLoopSeconds = 2;
+
+// Notices that one execution of a pass takes much longer than all before it.
+class LoopSuspicion {
+ public:
+  LoopSuspicion(const Child& child, const ProgressPage& progress)
+      : child_(child), progress_(progress) {}
+
+  // What failed if it is an endless loop; nullopt without suspicion. Suspects
+  // one execution once. Its time is counted by the clock as well: on many
+  // processors, much is done in a second.
+  std::optional<Failure> Look() {
+    const absl::Time now = absl::Now();
+    if (progress_.number() != number_) {
+      number_ = progress_.number();
+      since_ = now;
+      suspected_ = false;
+    }
+    const double before = progress_.seconds();
+    if (suspected_ || number_ == 0 ||
+        now - since_ < absl::Seconds(kLoopSeconds) ||
+        child_.Seconds() - before <
+            std::max(kLoopSeconds, kLoopFactor * before)) {
+      return std::nullopt;
+    }
+    suspected_ = true;
+    ChildResult as_if;
+    as_if.end = ChildResult::End::kTimedOut;
+    return FailureOf(as_if, progress_);
+  }
+
+ private:
+  static constexpr double kLoopFactor = 10;
+
+  const Child& child_;
+  const ProgressPage& progress_;
+  int64_t number_ = 0;
+  absl::Time since_;
+  bool suspected_ = false;
+};
+
+// The same in a process of its own. If it fails, finds out what broke.
+absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
+                              const Pass& pipeline, Console& console,
+                              const OptStreams& streams) {
+  Observed observed;
+  BATON_ASSIGN_OR_RETURN(observed.progress, ProgressPage::Create());
+  const ChildLimits limits = {
+      .seconds = options.triage_seconds,
+      .memory_bytes = TriageMemory(options.triage_memory_gb)};
+  // Two texts and a number come back: the failure, the module that it is about,
+  // and what is said of all. Nothing if all went well.
+  std::optional<Child> child;
+  BATON_ASSIGN_OR_RETURN(
+      child, Child::Start(
+                 [&]() -> std::string {
+                   const absl::Status status = RunJob(
+                       options, job, pipeline, console, streams, &observed);
+                   streams.out << std::flush;
+                   streams.reports << std::flush;
+                   if (status.ok()) return "";
+                   const std::string failure = WriteFailure(observed.failure);
+                   return absl::StrCat(observed.item, " ", failure.size(), " ",
+                                       failure, status.message());
+                 },
+                 {.limits = limits, .keeps_streams = true}));
+  LoopSuspicion suspicion(*child, *observed.progress);
+  std::optional<ChildResult> result;
+  while (true) {
+    result = child->WaitFor(kLookSeconds);
+    if (result.has_value()) break;
+    const std::optional<Failure> loop = suspicion.Look();
+    if (!loop.has_value()) continue;
+    // It goes on meanwhile: it may only be slow.
+    const absl::StatusOr<std::string> lines =
+        TriageOf(options, job, pipeline,
+                 {.failure = *loop,
+                  .item = static_cast<size_t>(observed.progress->item())},
+                 limits, kLoopSeconds);
+    if (!lines.ok()) continue;
+    child.reset();
+    return absl::AbortedError(absl::StrCat(loop->message, "\n", *lines));
+  }
+  BATON_ASSIGN_OR_RETURN(const std::optional<RunEnd> end,
+                         EndOf(*result, *observed.progress));
+  if (!end.has_value()) return absl::OkStatus();
+  // That of a file, say, is no failure of the passes.
+  if (!end->failure.failed()) return absl::AbortedError(end->message);
   console.Progress("triage");
-  const absl::StatusOr<std::string> lines = WriteTriage(
-      failed,
-      {.folder = options.triage, .tool = options.program, .limits = limits});
+  const absl::StatusOr<std::string> lines =
+      TriageOf(options, job, pipeline, *end, limits, 0);
   return absl::AbortedError(absl::StrCat(
-      message, "\n",
+      end->message, "\n",
       lines.ok() ? *lines
                  : absl::StrCat("triage: ", lines.status().message())));
 }

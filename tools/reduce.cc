@@ -226,9 +226,10 @@ absl::Status ReduceTool(const OptOptions& input,
     BATON_ASSIGN_OR_RETURN(test.failure,
                            FindFailure(module, job, options, given, limits));
     const Failure& failure = test.failure;
+    const ChildLimits test_limits = TestLimits(failure, limits);
     const bool matches = options.wants_error && !options.fails.empty();
     if (matches) {
-      const MessageOracle oracle(options.fails, settings, limits);
+      const MessageOracle oracle(options.fails, settings, test_limits);
       if (!oracle.pattern().ok()) {
         return absl::InvalidArgumentError(
             absl::StrCat("--fails: ", oracle.pattern().error()));
@@ -238,9 +239,9 @@ absl::Status ReduceTool(const OptOptions& input,
             absl::StrCat("--fails: no match: ", failure.message));
       }
     }
-    BATON_ASSIGN_OR_RETURN(
-        const Guilty guilty,
-        FindGuilty(module, job.pipeline, settings, replay, failure, limits));
+    BATON_ASSIGN_OR_RETURN(const Guilty guilty,
+                           FindGuilty(module, job.pipeline, settings, replay,
+                                      failure, test_limits));
     streams.reports << "guilty: #" << guilty.execution.number << " "
                     << guilty.execution.pass.name() << "\n"
                     << std::flush;
@@ -254,8 +255,8 @@ absl::Status ReduceTool(const OptOptions& input,
     BATON_RETURN_IF_ERROR(how.on_better(guilty.shows));
     std::unique_ptr<Oracle> oracle =
         matches ? std::make_unique<MessageOracle>(options.fails,
-                                                  guilty.settings, limits)
-                : FailureOracle(failure, guilty.settings, limits);
+                                                  guilty.settings, test_limits)
+                : FailureOracle(failure, guilty.settings, test_limits);
     BATON_ASSIGN_OR_RETURN(result, Reduce(guilty.shows, *oracle, how));
   }
   if (options.output.empty() || options.output == "-") streams.out << last;

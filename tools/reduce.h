@@ -25,9 +25,11 @@ struct ReduceToolOptions {
   bool crashes = false;      // a crash or a time-out
   std::string test;          // a shell command that ends with 0
 
-  std::string output;              // a file; empty or `-`: standard output
-  int jobs = 2;                    // tests at one time
-  double test_seconds = 10;        // processor time of one test
+  std::string output;  // a file; empty or `-`: standard output
+  int jobs = 2;        // tests at one time
+  // Processor time of one test; at most that, for all but the first may take no
+  // more than some times the time of the first.
+  double test_seconds = 10;
   double seconds = 0;              // processor time of all; 0: no limit
   double memory_gb = 0;            // memory of one test; 0: no limit
   std::string tool = "baton-opt";  // the program that RUN lines call

@@ -1,6 +1,10 @@
 #include "baton/tools/run_main.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -8,8 +12,32 @@
 #include "absl/functional/function_ref.h"
 
 namespace baton {
+namespace {
+
+void Write(const char* text) {
+  [[maybe_unused]] const ssize_t n =
+      write(STDERR_FILENO, text, std::strlen(text));
+}
+
+// Before main nobody catches std::bad_alloc: what is registered there takes
+// memory, too.
+struct BeforeMain {
+  BeforeMain() {
+    std::set_new_handler([] {
+      Write(program_invocation_short_name);
+      Write(": out of memory\n");
+      _exit(1);
+    });
+  }
+};
+
+// Made before all that has no priority.
+__attribute__((init_priority(101))) const BeforeMain kBeforeMain;
+
+}  // namespace
 
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept {
+  std::set_new_handler(nullptr);
   const auto say = [program](const char* what) {
     std::fprintf(stderr, "%s: %s\n", program, what);
     return 1;

@@ -7,6 +7,9 @@
 
 namespace baton {
 
+// A program that calls this says so and exits with 1, too, if there is too
+// little memory for what is done before main.
+//
 // The exit code that `body` returns. If it throws, writes one line to standard
 // error, without allocating memory, and returns 1.
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept;

@@ -31,9 +31,6 @@
 namespace baton {
 namespace {
 
-// An endless loop need not be waited for as long each time.
-constexpr double kLoopSeconds = 0.5;
-
 std::string Indented(absl::string_view text) {
   return absl::StrCat("  ", absl::StrReplaceAll(text, {{"\n", "\n  "}}), "\n");
 }
@@ -82,16 +79,38 @@ Made MadeOf(const ReducedCase& reduced, const PipelineSettings& replay,
   return {parts.first, parts.second};
 }
 
+// An error unless what is left of a failure that is only suspected takes
+// `seconds` as well. If it is slow by what it has to do, it was made smaller
+// until it takes no longer than a test may take.
+absl::Status Confirm(const TriageResult& triage, const ChildLimits& limits,
+                     double seconds) {
+  constexpr char kNot[] = "it may only be slow";
+  if (triage.reduced.tests == 0) return absl::NotFoundError(kNot);
+  const ReducedCase& best = triage.reduced.best;
+  ChildLimits longer = limits;
+  longer.seconds = seconds;
+  BATON_ASSIGN_OR_RETURN(
+      const Failure failure,
+      RunPipelineInChild(best.module, Sequential(best.passes),
+                         triage.guilty.settings, longer));
+  if (SameFailure(triage.failure, failure)) return absl::OkStatus();
+  return absl::NotFoundError(kNot);
+}
+
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("cannot make the folder ", folder, ": ", error.message()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                                         const TriageReportOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  if (error) {
-    return absl::UnavailableError(absl::StrCat(
-        "cannot make the folder ", options.folder, ": ", error.message()));
-  }
+  const bool suspects = options.suspect_seconds > 0;
+  if (!suspects) BATON_RETURN_IF_ERROR(MakeFolder(options.folder));
   const std::string page = options.folder + "/report.txt";
   const std::string test_path = options.folder + "/reduced.relay";
   const Failure& failure = failed.failure;
@@ -101,17 +120,15 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   test.run.threads = 1;
   // It has failed twice before it is reduced.
   TriageOptions how = {
-      .limits = options.limits,
+      .limits = TestLimits(failure, options.limits),
       .reduce = {
           .jobs = options.jobs, .seconds = options.seconds, .start_tests = 1}};
-  if (failure.kind == Failure::Kind::kTimeOut) {
-    how.limits.seconds = std::min(how.limits.seconds, kLoopSeconds);
-  }
-  how.reduce.on_better = [&](const ReducedCase& best) -> absl::Status {
+  const auto write = [&](const ReducedCase& best) -> absl::Status {
     BATON_ASSIGN_OR_RETURN(const std::string text,
                            ReducedTest(best.module, best.passes, test));
     return WriteFileAtomically(test_path, text);
   };
+  if (!suspects) how.reduce.on_better = write;
 
   std::string text = absl::StrCat(
       "Triage of ", failed.name, "\n\nWhat broke: ", KindToString(failure.kind),
@@ -119,6 +136,12 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   absl::StatusOr<TriageResult> triage =
       Triage(failed.module, failed.pipeline, failed.settings, failed.replay,
              failure, how);
+  if (suspects) {
+    BATON_RETURN_IF_ERROR(triage.status());
+    BATON_RETURN_IF_ERROR(
+        Confirm(*triage, options.limits, options.suspect_seconds));
+    BATON_RETURN_IF_ERROR(MakeFolder(options.folder));
+  }
   if (!triage.ok()) {
     absl::StrAppend(
         &text, "\nNo pass was found guilty: ", triage.status().message(), "\n");
@@ -143,7 +166,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
     SetOptLevel(guilty.settings.context.opt_level, Sequential(best.passes),
                 test.run);
     test.run.disabled_pass = guilty.settings.context.disabled_pass;
-    BATON_RETURN_IF_ERROR(how.reduce.on_better(best));
+    BATON_RETURN_IF_ERROR(write(best));
     const std::string calls = Count(NumCalls(best.module), "call");
     absl::StrAppend(&summary, "; ", calls, " left");
     absl::StrAppend(

@@ -31,6 +31,11 @@ struct TriageReportOptions {
   std::string folder;  // is made if it is not there
   std::string tool;    // the program that the test's RUN lines call
   ChildLimits limits;  // of one run
+  // If not 0: the run is still under way, and what failed is only suspected not
+  // to end. That is certain if a program that could not be made smaller takes
+  // so much processor time as well; else nothing is written, and the error is
+  // NotFound.
+  double suspect_seconds = 0;
   int jobs = 2;
   double seconds = 60;  // of processor time, for the reduction
 };

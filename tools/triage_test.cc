@@ -66,7 +66,7 @@ TEST_P(PlantedFaultTest, IsFound) {
       "tools/faulty-opt",
       absl::StrCat(fault.network, " --passes='", fault.passes,
                    "' --opt_level=3 --verify_each --check_values --emit=none "
-                   "--triage_seconds=5 --triage_memory_gb=1 --triage=",
+                   "--triage=",
                    folder));
   EXPECT_EQ(run.exit_code, 1);
   int number = 0;
@@ -146,6 +146,23 @@ TEST(TriageTest, NothingIsLeftOfWhatGoesWell) {
       "tools/faulty-opt", absl::StrCat(args, " --triage=", folder));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, testing::RunBinary("tools/faulty-opt", args).out);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+// A pass that takes much longer than all before it, but ends, goes well, too.
+TEST(TriageTest, SlowIsNotEndless) {
+  const std::string folder = testing::TempDir() + "/slow";
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(
+          kTransformer,
+          " --passes=FoldConstant,SpinAtCalls,FuseOps --triage=", folder));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, testing::RunBinary("tools/faulty-opt",
+                                        absl::StrCat(kTransformer,
+                                                     " --passes=FoldConstant,"
+                                                     "FuseOps"))
+                         .out);
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
@@ -233,6 +250,28 @@ TEST(TriageTest, OutOfMemory) {
       EXPECT_TRUE(name == "reduced.relay" || name == "report.txt") << name;
       EXPECT_EQ(text.back(), '\n') << name;
     }
+  }
+}
+
+// With less still, the program is not loaded (127 is the loader's, 139 the
+// kernel's), or what comes before main fails; it never aborts.
+TEST(TriageTest, OutOfMemoryBeforeMain) {
+#if defined(BATON_HAS_SANITIZER)
+  GTEST_SKIP();
+#endif
+  for (int kilobytes = 15'000; kilobytes < 35'000; kilobytes += 500) {
+    const RunResult run = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat("--version >/dev/null; ulimit -c 0; ulimit -v ", kilobytes,
+                     "; '", testing::RunfilePath("tools/faulty-opt"),
+                     "' --version"));
+    if (run.exit_code == 1) {
+      EXPECT_THAT(run.err, HasSubstr("out of memory"));
+    }
+    EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 1 ||
+                run.exit_code == 127 || run.exit_code == 139)
+        << kilobytes << " kB: " << run.exit_code << "\n"
+        << run.err;
   }
 }
 

@@ -16,7 +16,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -133,7 +135,8 @@ absl::StatusOr<Child> Child::Start(const std::function<std::string()>& body,
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       fd_(std::exchange(other.fd_, -1)),
-      deadline_(other.deadline_) {}
+      deadline_(other.deadline_),
+      text_(std::move(other.text_)) {}
 
 Child& Child::operator=(Child&& other) noexcept {
   if (this != &other) {
@@ -141,6 +144,7 @@ Child& Child::operator=(Child&& other) noexcept {
     pid_ = std::exchange(other.pid_, -1);
     fd_ = std::exchange(other.fd_, -1);
     deadline_ = other.deadline_;
+    text_ = std::move(other.text_);
   }
   return *this;
 }
@@ -159,29 +163,61 @@ void Child::Kill() {
   fd_ = -1;
 }
 
+double Child::Seconds() const {
+  clockid_t clock = {};
+  timespec time = {};
+  if (pid_ <= 0 || clock_getcpuclockid(pid_, &clock) != 0 ||
+      clock_gettime(clock, &time) != 0) {
+    return 0;
+  }
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 ChildResult Child::Wait() {
-  ChildResult result;
-  std::string text;
+  while (true) {
+    std::optional<ChildResult> result = WaitFor(deadline_ - Now() + 1);
+    if (result.has_value()) return *std::move(result);
+  }
+}
+
+std::optional<ChildResult> Child::WaitFor(double seconds) {
+  const double end = Now() + seconds;
   std::array<char, 4096> buffer;
   while (true) {
     // Not more than an hour at once, so that the number fits.
-    const double left = std::clamp(deadline_ - Now(), 0.0, 3600.0);
+    const double left =
+        std::clamp(std::min(deadline_, end) - Now(), 0.0, 3600.0);
     pollfd entry = {fd_, POLLIN, 0};
     const int ready = poll(&entry, 1, static_cast<int>(left * 1000) + 1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
-      if (Now() < deadline_) continue;
-      result.end = ChildResult::End::kTimedOut;
-      Kill();
-      return result;
+      if (Now() >= deadline_) {
+        ChildResult result;
+        result.end = ChildResult::End::kTimedOut;
+        result.seconds = Seconds();
+        Kill();
+        return result;
+      }
+      if (Now() >= end) return std::nullopt;
+      continue;
     }
     const ssize_t n = read(fd_, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    text.append(buffer.data(), static_cast<size_t>(n));
+    if (n <= 0) return Reap();
+    text_.append(buffer.data(), static_cast<size_t>(n));
   }
+}
+
+ChildResult Child::Reap() {
+  ChildResult result;
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  rusage usage = {};
+  while (wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  for (const timeval& time : {usage.ru_utime, usage.ru_stime}) {
+    result.seconds += static_cast<double>(time.tv_sec) +
+                      static_cast<double>(time.tv_usec) * 1e-6;
   }
   kill(-pid_, SIGKILL);  // what it left behind
   pid_ = -1;
@@ -190,10 +226,10 @@ ChildResult Child::Wait() {
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);
     if (result.signal == SIGPROF) result.end = ChildResult::End::kTimedOut;
-  } else if (!text.empty() && text[0] == kReturned &&
+  } else if (!text_.empty() && text_[0] == kReturned &&
              WEXITSTATUS(status) == 0) {
     result.end = ChildResult::End::kReturned;
-    result.output = text.substr(1);
+    result.output = text_.substr(1);
   }
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,7 @@ struct ChildResult {
   End end = End::kCrashed;
   int signal = 0;
   std::string output;
+  double seconds = 0;  // of processor time that it took
 };
 
 // A copy of this process that runs a function. The copy has this thread only,
@@ -59,15 +61,23 @@ class Child {
 
   // Waits for the end. Call it once.
   ChildResult Wait();
+  // Waits for it at most so long; nullopt if it has not come.
+  std::optional<ChildResult> WaitFor(double seconds);
+
+  // Of processor time that it has taken until now, while it has not been waited
+  // for.
+  double Seconds() const;
 
  private:
   Child(pid_t pid, int fd, double deadline)
       : pid_(pid), fd_(fd), deadline_(deadline) {}
   void Kill();
+  ChildResult Reap();
 
   pid_t pid_ = -1;  // -1 if it was waited for
   int fd_ = -1;     // what the copy writes
   double deadline_ = 0;
+  std::string text_;  // of what it wrote, so far
 };
 
 // Start and Wait.

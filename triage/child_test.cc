@@ -59,6 +59,23 @@ TEST(ChildTest, IsStopped) {
   EXPECT_EQ(result->end, End::kTimedOut);
 }
 
+TEST(ChildTest, SaysHowLongItTakes) {
+  absl::StatusOr<Child> child = Child::Start(
+      [] {
+        while (std::clock() < CLOCKS_PER_SEC / 2) {
+        }
+        return "";
+      },
+      {});
+  ASSERT_TRUE(child.ok());
+  EXPECT_FALSE(child->WaitFor(0.05).has_value());
+  EXPECT_LT(child->Seconds(), 0.5);
+  const ChildResult result = child->Wait();
+  EXPECT_EQ(result.end, End::kReturned);
+  EXPECT_GE(result.seconds, 0.5);
+  EXPECT_LT(result.seconds, 2);
+}
+
 TEST(ChildTest, SeveralAtOnce) {
   absl::StatusOr<Child> a = Child::Start([] { return "a"; }, {});
   absl::StatusOr<Child> b = Child::Start([] { return "b"; }, {});

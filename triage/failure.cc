@@ -1,5 +1,6 @@
 #include "baton/triage/failure.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +31,13 @@ namespace baton {
 namespace {
 
 constexpr size_t kKeyWords = 5;
+
+// A test takes at most so many times as long as the run that failed, but may
+// always take so many seconds: fewer if they are looked for that do not end.
+constexpr double kTestFactor = 10;
+constexpr double kTestSeconds = 2;
+constexpr double kLoopFactor = 3;
+constexpr double kLoopSeconds = 0.5;
 
 bool HasNameOrNumber(absl::string_view word) {
   for (const char c : word) {
@@ -135,15 +143,28 @@ Failure ReadFailure(absl::string_view text) {
   return failure;
 }
 
+ChildLimits TestLimits(const Failure& failure, const ChildLimits& limits) {
+  const bool loops = failure.kind == Failure::Kind::kTimeOut;
+  const double seconds =
+      loops ? std::max(kLoopSeconds, kLoopFactor * failure.seconds)
+            : std::max(kTestSeconds, kTestFactor * failure.seconds);
+  ChildLimits result = limits;
+  result.seconds = std::min(limits.seconds, seconds);
+  return result;
+}
+
 Failure FailureOf(const ChildResult& result, const ProgressPage& progress) {
   if (result.end == ChildResult::End::kReturned) {
-    return ReadFailure(result.output);
+    Failure failure = ReadFailure(result.output);
+    failure.seconds = result.seconds;
+    return failure;
   }
   const bool crashed = result.end == ChildResult::End::kCrashed;
   Failure failure;
   failure.kind = crashed ? Failure::Kind::kCrash : Failure::Kind::kTimeOut;
   failure.number = progress.number();
   failure.pass = progress.pass();
+  failure.seconds = crashed ? result.seconds : progress.seconds();
   failure.message =
       crashed ? absl::StrCat("the process ended by signal ", result.signal)
               : std::string("the time was up");

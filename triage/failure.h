@@ -37,6 +37,10 @@ struct Failure {
   std::string message;
   // Two errors with the same key are taken to be the same.
   std::string key;
+  // Of processor time that the run took; if its time was up, until the
+  // execution began that did not end. 0 if it is not known. No part of the text
+  // of a failure.
+  double seconds = 0;
 
   bool failed() const { return kind != Kind::kNone; }
 };
@@ -61,6 +65,10 @@ std::string MessageKey(absl::string_view message);
 // Whether `now` is the failure `was`: of one kind, of the same pass, and if an
 // error, with the same key.
 bool SameFailure(const Failure& was, const Failure& now);
+
+// Limits of runs that are to show `failure` again, in smaller programs: by how
+// long the run took, so that those that hang do not hold up the search.
+ChildLimits TestLimits(const Failure& failure, const ChildLimits& limits);
 
 // Under which settings passes run.
 struct PipelineSettings {

@@ -1,15 +1,32 @@
 #include "baton/triage/failure.h"
 
+#include <ctime>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/ir/module.h"
 #include "baton/testing/toy_passes.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
+#include "baton/triage/child.h"
 #include "gtest/gtest.h"
 
 namespace baton {
 namespace {
+
+Pass Loop() {
+  return CreateModulePass(
+      [](const IRModule& module,
+         const PassContext&) -> absl::StatusOr<IRModule> {
+        while (std::clock() >= 0) {
+        }
+        return module;
+      },
+      {.name = "Loop"});
+}
 
 TEST(MessageKeyTest, ForgetsNamesAndNumbers) {
   EXPECT_EQ(MessageKey("add: cannot broadcast (3) with (4)"),
@@ -43,6 +60,29 @@ TEST(FailureTest, NamesThePassThatFailed) {
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(SameFailure(*failure, *again));
   EXPECT_NE(failure->number, again->number);
+}
+
+TEST(TestLimitsTest, FollowFromTheTimeOfTheRun) {
+  const ChildLimits limits = {.seconds = 600, .memory_bytes = 1};
+  const auto seconds = [&](Failure::Kind kind, double took) {
+    return TestLimits({.kind = kind, .seconds = took}, limits).seconds;
+  };
+  EXPECT_EQ(seconds(Failure::Kind::kCrash, 0), 2);
+  EXPECT_EQ(seconds(Failure::Kind::kError, 3), 30);
+  EXPECT_EQ(seconds(Failure::Kind::kError, 300), 600);
+  EXPECT_EQ(seconds(Failure::Kind::kTimeOut, 0.01), 0.5);
+  EXPECT_EQ(seconds(Failure::Kind::kTimeOut, 2), 6);
+  EXPECT_EQ(TestLimits({}, limits).memory_bytes, 1);
+}
+
+TEST(FailureTest, TheTimeOfAnEndlessLoopIsThatBefore) {
+  const absl::StatusOr<Failure> failure = RunPipelineInChild(
+      toy::Module(), Sequential({toy::AToB(), Loop()}), {}, {.seconds = 0.3});
+  ASSERT_TRUE(failure.ok());
+  EXPECT_EQ(failure->kind, Failure::Kind::kTimeOut);
+  EXPECT_EQ(failure->pass, "Loop");
+  EXPECT_GT(failure->seconds, 0);
+  EXPECT_LT(failure->seconds, 0.2);
 }
 
 TEST(FailureTest, NoneIsNone) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,10 +19,21 @@
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
+namespace {
+
+double ProcessorSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+}  // namespace
 
 struct ProgressPage::Content {
   int64_t item;
   int64_t number;
+  double seconds;
   char pass[256];
 };
 
@@ -71,7 +83,9 @@ class ProgressPage::Instrument final : public PassInstrument {
     const size_t size = std::min(name.size(), sizeof(content_->pass) - 1);
     std::memcpy(content_->pass, name.data(), size);
     content_->pass[size] = '\0';
-    content_->number = open_.empty() ? 0 : open_.back().first;
+    const int64_t number = open_.empty() ? 0 : open_.back().first;
+    if (content_->number != number) content_->seconds = ProcessorSeconds();
+    content_->number = number;
   }
 
   Content* const content_;
@@ -94,6 +108,7 @@ void ProgressPage::set_item(int64_t item) { content_->item = item; }
 int64_t ProgressPage::item() const { return content_->item; }
 int64_t ProgressPage::number() const { return content_->number; }
 std::string ProgressPage::pass() const { return content_->pass; }
+double ProgressPage::seconds() const { return content_->seconds; }
 
 std::shared_ptr<PassInstrument> ProgressPage::MakeInstrument() {
   return std::make_shared<Instrument>(content_);

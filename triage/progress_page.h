@@ -28,6 +28,9 @@ class ProgressPage {
   // The execution of a pass that began last and has not ended; 0 if none.
   int64_t number() const;
   std::string pass() const;
+  // Of processor time that the child had taken when that one began, or was the
+  // innermost again.
+  double seconds() const;
 
   // Keeps the page up to date. Those that the pass manager runs to finish a
   // pass (InferType, nested in it) do not count. Must not outlive the page.

@@ -28,6 +28,7 @@
 #include "baton/relay/transform/device_domains.h"
 #include "baton/relay/transform/lambda_lift.h"
 #include "baton/relay/transform/pass_test_util.h"
+#include "baton/testing/pass_laws.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -591,6 +592,15 @@ TEST(PlanDevicesTest, Errors) {
                   .Run(ParseTyped("def @main(%x: int32) { %x }")),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "unknown kind of target `tpu`"));
+}
+
+// That some programs have no plan breaks no law: the pass has a waiver.
+TEST(PlanDevicesTest, MayRefuse) {
+  const Pass pass = PlanDevices({.targets = Targets()});
+  const IRModule module = ParseTyped(
+      Expanded("def @main(%x {CPU}: T, %y {GPU}: T) { add(%x, %y) }"));
+  EXPECT_FALSE(pass(module).ok());
+  EXPECT_THAT(testing::CheckPassLaws(pass, module), testing::IsOk());
 }
 
 }  // namespace
