@@ -386,7 +386,7 @@ Pass DynamicToStatic() {
        .opt_level = 2,
        .doc = "Makes operators static whose shapes follow from constants and "
               "types.",
-       .destroys = {"a_normal_form"}});
+       .destroys = {"a_normal_form", "basic_block_normal_form"}});
 }
 BATON_REGISTER_PASS(DynamicToStatic);
 

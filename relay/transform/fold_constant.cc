@@ -440,8 +440,10 @@ Pass FoldConstant(FoldConstantOptions options) {
       {.name = "FoldConstant",
        .opt_level = 2,
        .doc = "Computes what depends on constants only.",
-       // A branch that an `if` becomes is bound to no variable.
-       .destroys = {"a_normal_form"}},
+       // A branch that an `if` becomes is bound to no variable. What a scope
+       // and those inside it shared is left to these if only it is constant
+       // around them.
+       .destroys = {"a_normal_form", "basic_block_normal_form"}},
       options);
 }
 

@@ -884,6 +884,8 @@ class Evaluator {
                                 ? WithKnownArgs(call, Expr(function), args)
                                 : Expr();
       const std::optional<Value> value = Compute(computed, args);
+      // Another compiler's function may write to references.
+      if (!function->IsPrimitive()) ForgetContents();
       Return(value.has_value() ? Reify(*value) : Unknown(bind_call(type_args)));
       return absl::OkStatus();
     }

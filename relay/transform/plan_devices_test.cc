@@ -573,6 +573,20 @@ TEST(PlanDevicesTest, DevicesGoWithTheirParameters) {
   }
 }
 
+// A list of devices of which none is known is no list: text says nothing
+// either.
+TEST(PlanDevicesTest, WhatIsCapturedFromNowhere) {
+  const absl::StatusOr<IRModule> lifted = LambdaLift()(ParseTyped(
+      Expanded("def @main(%x: T) { fn (%y {CPU}: T, [CPU]) { %x } }")));
+  ASSERT_TRUE(lifted.ok()) << lifted.status();
+  ASSERT_EQ(lifted->size(), 2);
+  for (const auto& [var, function] : lifted->functions<Function>()) {
+    EXPECT_EQ(function->attrs().Find(kParamVirtualDevices), nullptr);
+    EXPECT_EQ(function->attrs().Find(kVirtualDevice) != nullptr,
+              var->name() != "main");
+  }
+}
+
 TEST(PlanDevicesTest, Errors) {
   const auto plan = [](absl::string_view text) {
     return Planned(ParseTyped(Expanded(text))).status();

@@ -574,7 +574,7 @@ Pass QuantizeRealize() {
        .required = {"InferType"},
        .doc = "Makes qnn.quantize and qnn.dequantize of what "
               "QuantizeCalibrate gave scales.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "no_quantized_operators"},
        .idempotent = true,
        .exact = false,
        .tolerance = 0.1,
