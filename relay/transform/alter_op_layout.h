@@ -2,7 +2,7 @@
 // other operators for them.
 //
 //   absl::StatusOr<Expr> Blocked(const AlterLayoutQuery& query) {
-//     auto attrs = *query.call.attrs_as<Conv2DAttrs>();
+//     auto attrs = *query.attrs.As<Conv2DAttrs>();
 //     attrs.data_layout = "NCHW16c";
 //     attrs.kernel_layout = "OIHW16i16o";
 //     return Call(query.call.op(), query.args, Attrs::Make(attrs));

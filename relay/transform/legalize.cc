@@ -170,6 +170,9 @@ Pass CreateLegalizationPass(absl::string_view kind, absl::string_view target,
 }
 
 Pass Legalize(LegalizeOptions options) {
+  const bool is_exact =
+      options.target.empty() && options.legalize_map_attr_name ==
+                                    LegalizeOptions().legalize_map_attr_name;
   return CreateLegalizationPass(
       options.legalize_map_attr_name, options.target,
       {.name = "Legalize",
@@ -177,7 +180,8 @@ Pass Legalize(LegalizeOptions options) {
        .required = {"InferType"},
        .doc = "Replaces calls by others that a target has, or computes faster.",
        .destroys = {"a_normal_form"},
-       .idempotent = true},
+       .idempotent = true,
+       .exact = is_exact},
       options);
 }
 BATON_REGISTER_PASS(Legalize);

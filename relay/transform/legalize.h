@@ -28,7 +28,8 @@ namespace baton::relay {
 
 // What replaces a call. `call` is the call before any change, with its
 // attributes and types; `args` are its arguments as they are now. Null: the
-// call stays.
+// call stays. Rules of FTVMLegalize for all targets keep every bit of the
+// results; those of a target, and of other kinds, may reassociate.
 using LegalizationRule = absl::StatusOr<Expr> (*)(const CallNode& call,
                                                   absl::Span<const Expr> args);
 
