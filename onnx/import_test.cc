@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/onnx/converter.h"
@@ -179,6 +180,25 @@ TEST(ImportOnnxTest, UnknownExtentsAreResizedByRepetition) {
   ASSERT_THAT(module, IsOk());
   const std::string text = AsText(module->Find("main"));
   EXPECT_THAT(text, HasSubstr("repeat(%x, repeats=2, axis=2)"));
+}
+
+TEST(ImportOnnxTest, WhatIsResizedToNothingHasNoElements) {
+  const auto module = Import(
+      "node { op_type: 'Resize' input: 'x' input: '' input: '' input: 'sizes'"
+      "  output: 'y' attribute { name: 'mode' type: STRING s: 'linear' } }"
+      "initializer { name: 'sizes' dims: 2 data_type: 7 int64_data: [0, 3] }" +
+      InOut({kTwo, kThree}));
+  // A scale of 0 is an error.
+  EXPECT_THAT(module.status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "the scale 0"));
+  const auto scaled = Import(
+      "node { op_type: 'Resize' input: 'x' input: '' input: 'scales'"
+      "  output: 'y' attribute { name: 'mode' type: STRING s: 'linear' } }"
+      "initializer { name: 'scales' dims: 2 data_type: 1"
+      "  float_data: [0.4, 1.5] }" +
+      InOut({kTwo, kThree}));
+  ASSERT_THAT(scaled, IsOk());
+  EXPECT_THAT(AsText(scaled->Find("main")), HasSubstr("Tensor[(0, 4)"));
 }
 
 TEST(ImportOnnxTest, AllUnsupportedOperatorsAreInOneError) {
@@ -604,6 +624,83 @@ TEST(ImportOnnxTest, InputsCanBecomeConstants) {
   EXPECT_THAT(AsText(known->Find("main")),
               HasSubstr("reshape(%x, newshape=[6])"));
   EXPECT_EQ(known->Find<Function>("main")->params().size(), 1u);
+}
+
+// `count` numbers between -1/2 and 1/2, as the data of an initializer.
+std::string FloatData(int64_t count, int start) {
+  std::string result = "float_data: [";
+  for (int64_t i = 0; i < count; ++i) {
+    absl::StrAppend(&result, i == 0 ? "" : ", ",
+                    ((start + 37 * i) % 101 - 50) / 100.0);
+  }
+  return result + "]";
+}
+
+// The results of a recurrent network of 5 steps of 3 elements, a batch of 2 and
+// 4 hidden elements, whose number of steps has a symbol or is known.
+absl::StatusOr<baton::Value> SequenceResults(const std::string& op, int gates,
+                                             const std::string& direction,
+                                             bool has_lengths,
+                                             bool knows_steps) {
+  const int directions = direction == "bidirectional" ? 2 : 1;
+  const int rows = gates * 4;
+  const auto initializer = [&](const char* name, int columns, int start) {
+    const std::string extent =
+        columns > 0 ? absl::StrCat(" dims: ", rows, " dims: ", columns)
+                    : absl::StrCat(" dims: ", 2 * rows);
+    return absl::StrCat(
+        "initializer { name: '", name, "' data_type: 1 dims: ", directions,
+        extent, " ", FloatData(directions * rows * std::max(columns, 2), start),
+        "}");
+  };
+  const bool has_cell = op == "LSTM";
+  const absl::StatusOr<IRModule> module = Import(absl::StrCat(
+      "node { op_type: '", op,
+      "' input: 'x' input: 'w' input: 'r' input: 'b' input: '",
+      has_lengths ? "lengths" : "", "' output: 'y' output: 'h' ",
+      has_cell ? "output: 'c'" : "",
+      " attribute { name: 'hidden_size' type: INT i: 4 }"
+      " attribute { name: 'direction' type: STRING s: '",
+      direction, "' } }", initializer("w", 3, 1), initializer("r", 4, 2),
+      initializer("b", 0, 3),
+      "initializer { name: 'lengths' data_type: 6 dims: 2 int32_data: [5, 3] }",
+      Value(
+          "input", "x",
+          {knows_steps ? "dim_value: 5" : "dim_param: 'steps'", kTwo, kThree}),
+      "output { name: 'y' } output { name: 'h' }",
+      has_cell ? "output { name: 'c' }" : ""));
+  if (!module.ok()) return module.status();
+  EXPECT_EQ(AsText(module->Find("main")).find("let %loop") == std::string::npos,
+            knows_steps);
+  std::vector<float> data;
+  for (int i = 0; i < 30; ++i) data.push_back(((i * 31) % 17 - 8) / 8.0f);
+  return EvaluateFunction(
+      *module, "main",
+      {*Tensor::FromValues<float>({5, 2, 3}, absl::MakeConstSpan(data))});
+}
+
+TEST(ImportOnnxTest, AnUnknownNumberOfStepsGivesTheSameResults) {
+  for (const auto& [op, gates] :
+       {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)}) {
+    for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+      for (const bool has_lengths : {false, true}) {
+        SCOPED_TRACE(absl::StrCat(op, " ", direction, " ", has_lengths));
+        const auto known =
+            SequenceResults(op, gates, direction, has_lengths, true);
+        const auto unknown =
+            SequenceResults(op, gates, direction, has_lengths, false);
+        ASSERT_THAT(known, IsOk());
+        ASSERT_THAT(unknown, IsOk());
+        ASSERT_EQ(known->fields().size(), unknown->fields().size());
+        for (size_t i = 0; i < known->fields().size(); ++i) {
+          const Tensor& a = known->fields()[i].tensor();
+          const Tensor& b = unknown->fields()[i].tensor();
+          ASSERT_EQ(a.TypeToString(), b.TypeToString());
+          EXPECT_EQ(a.bytes(), b.bytes());
+        }
+      }
+    }
+  }
 }
 
 // --- Random numbers --------------------------------------------------------

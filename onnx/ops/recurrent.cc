@@ -1,4 +1,5 @@
-// RNN, LSTM and GRU, unrolled over time: the number of steps must be known.
+// RNN, LSTM and GRU: unrolled over time if the number of steps is known, else a
+// function that calls itself.
 
 #include <cctype>
 #include <cstdint>
@@ -14,7 +15,9 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
@@ -169,6 +172,26 @@ class Recurrent {
   }
   Expr Scalar(double value) const { return ScalarLike(value, like_); }
 
+ private:
+  // What the steps of one direction give.
+  struct Steps {
+    Expr outputs;  // (steps, batch, hidden)
+    State last;    // (batch, hidden)
+  };
+  // The state after step `t` and what the step gives, (batch, hidden). A
+  // sequence that has ended keeps its state and gives zeros. `lengths` may be
+  // null.
+  absl::StatusOr<State> MaskedStep(const Weights& weights, Expr x,
+                                   const State& state, const Expr& lengths,
+                                   const Expr& t, Expr& output);
+  // `x`: (steps, batch, gates * hidden), what the input gives.
+  absl::StatusOr<Steps> Unrolled(const Weights& weights, const Expr& x,
+                                 int64_t steps, State state,
+                                 const Expr& lengths);
+  absl::StatusOr<Steps> Recursive(const Weights& weights, const Expr& x,
+                                  const State& state, const Expr& lengths);
+
+ protected:
   NodeContext& node_;
   const int gates_;
   const std::vector<std::string> defaults_;
@@ -176,6 +199,137 @@ class Recurrent {
   double clip_ = 0;
   Expr like_;
 };
+
+absl::StatusOr<State> Recurrent::MaskedStep(const Weights& weights, Expr x,
+                                            const State& state,
+                                            const Expr& lengths, const Expr& t,
+                                            Expr& output) {
+  BATON_ASSIGN_OR_RETURN(State next, Step(weights, std::move(x), state));
+  BATON_ASSIGN_OR_RETURN(next.h, node_.Typed(std::move(next.h)));
+  if (next.c.defined()) {
+    BATON_ASSIGN_OR_RETURN(next.c, node_.Typed(std::move(next.c)));
+  }
+  output = next.h;
+  if (!lengths.defined()) return next;
+  const Expr runs = relay::ExpandDims(relay::Greater(lengths, t), 1);
+  output = relay::Where(runs, next.h, Scalar(0));
+  BATON_ASSIGN_OR_RETURN(next.h,
+                         node_.Typed(relay::Where(runs, next.h, state.h)));
+  if (next.c.defined()) {
+    BATON_ASSIGN_OR_RETURN(next.c,
+                           node_.Typed(relay::Where(runs, next.c, state.c)));
+  }
+  return next;
+}
+
+absl::StatusOr<Recurrent::Steps> Recurrent::Unrolled(const Weights& weights,
+                                                     const Expr& x,
+                                                     int64_t steps, State state,
+                                                     const Expr& lengths) {
+  std::vector<Expr> outputs;
+  for (int64_t t = 0; t < steps; ++t) {
+    const Expr step = lengths.defined()
+                          ? ScalarLike(static_cast<double>(t), lengths)
+                          : Expr();
+    BATON_ASSIGN_OR_RETURN(
+        state, MaskedStep(weights, Slice(x, t), state, lengths, step,
+                          outputs.emplace_back()));
+  }
+  return Steps{relay::Stack(std::move(outputs), 0), std::move(state)};
+}
+
+//   let %loop = fn (%t, %outputs, %h, %c, ...) -> (...) {
+//     if (%t < %steps) {
+//       %loop(%t + 1, concatenate((%outputs, <of the step>)), <state>, ...)
+//     } else { (%outputs, %h, %c) }
+//   };
+//   %loop(0, <no outputs>, <first state>, ...)
+//
+// What the steps use of the values around is a parameter, or would be computed
+// in each step; constants are not.
+absl::StatusOr<Recurrent::Steps> Recurrent::Recursive(const Weights& weights,
+                                                      const Expr& x,
+                                                      const State& state,
+                                                      const Expr& lengths) {
+  std::vector<Var> params;
+  std::vector<Expr> first;
+  const auto param = [&](const char* name, const Expr& initial,
+                         const Type& type) -> absl::StatusOr<Expr> {
+    const Var var(name, type);
+    BATON_ASSIGN_OR_RETURN(Expr typed, node_.Typed(var));
+    params.push_back(Var(typed.As<VarNode>()));
+    first.push_back(initial);
+    return typed;
+  };
+  const auto captured = [&](const char* name,
+                            const Expr& value) -> absl::StatusOr<Expr> {
+    if (!value.defined() || relay::ConstantTensor(value) != nullptr) {
+      return value;
+    }
+    BATON_ASSIGN_OR_RETURN(const Expr typed, node_.Typed(value));
+    return param(name, typed, typed->type());
+  };
+  const auto int64 = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const TensorTypeNode& state_type = *state.h->tensor_type();
+  BATON_ASSIGN_OR_RETURN(
+      const Expr t, param("t", int64(0), TensorType::Scalar(DType::Int(64))));
+  // (0, batch, hidden), to which the steps are added.
+  BATON_ASSIGN_OR_RETURN(const Expr none, node_.Typed(relay::StridedSlice(
+                                              relay::ExpandDims(state.h, 0),
+                                              {0}, {0}, {.axes = Ints{0}})));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr outputs,
+      param("outputs", none,
+            TensorType({Dim::Any(), state_type.dim(0), state_type.dim(1)},
+                       state_type.dtype())));
+  State current;
+  BATON_ASSIGN_OR_RETURN(current.h, param("h", state.h, state.h->type()));
+  if (has_cell()) {
+    BATON_ASSIGN_OR_RETURN(current.c, param("c", state.c, state.c->type()));
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr data, captured("x", x));
+  BATON_ASSIGN_OR_RETURN(const Expr ends, captured("lengths", lengths));
+  Weights inside = weights;
+  BATON_ASSIGN_OR_RETURN(inside.r, captured("r", weights.r));
+  BATON_ASSIGN_OR_RETURN(inside.rb, captured("rb", weights.rb));
+  BATON_ASSIGN_OR_RETURN(inside.p, captured("p", weights.p));
+  const Expr step =
+      ends.defined() ? relay::Cast(t, ends->tensor_type()->dtype()) : Expr();
+  BATON_ASSIGN_OR_RETURN(const Expr from_input,
+                         node_.Typed(relay::Take(data, t, {.axis = 0})));
+  Expr output;
+  BATON_ASSIGN_OR_RETURN(
+      const State next,
+      MaskedStep(inside, from_input, current, ends, step, output));
+  std::vector<Expr> args = {
+      relay::Add(t, int64(1)),
+      relay::Concatenate({outputs, relay::ExpandDims(output, 0)}, 0), next.h};
+  std::vector<Expr> results = {outputs, current.h};
+  std::vector<Type> result_types = {outputs->type(), current.h->type()};
+  if (has_cell()) {
+    args.push_back(next.c);
+    results.push_back(current.c);
+    result_types.push_back(current.c->type());
+  }
+  for (size_t i = args.size(); i < params.size(); ++i)
+    args.push_back(params[i]);
+  std::vector<Type> param_types;
+  for (const Var& var : params) param_types.push_back(var->type());
+  const Type result_type = TupleType(std::move(result_types));
+  const Var loop("loop", FuncType(std::move(param_types), result_type));
+  const Function function(
+      params,
+      If(relay::Less(t, ExtentOf(data, 0)), Call(loop, std::move(args)),
+         Tuple(std::move(results))),
+      result_type);
+  BATON_ASSIGN_OR_RETURN(const Expr all,
+                         node_.Typed(Let(loop, function, Call(loop, first))));
+  Steps result{TupleGetItem(all, 0), {TupleGetItem(all, 1), Expr()}};
+  if (has_cell()) result.last.c = TupleGetItem(all, 2);
+  return result;
+}
 
 absl::StatusOr<Outputs> Recurrent::Convert() {
   Expr x = node_.Input(0);
@@ -192,19 +346,16 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
       r_shape[1] != gates_ * r_shape[2]) {
     return absl::InvalidArgumentError("the shapes of the inputs do not fit");
   }
-  if (!type->dim(0).is_const()) {
-    return absl::UnimplementedError("the number of steps must be known");
-  }
-  const int64_t steps = type->dim(0).value();
-  if (steps < 1 || steps > kMaxSteps) {
+  const Dim steps = type->dim(0);
+  if (steps.is_const() && (steps.value() < 1 || steps.value() > kMaxSteps)) {
     return absl::UnimplementedError(
-        absl::StrCat(steps, " steps are not supported"));
+        absl::StrCat(steps.value(), " steps are not supported"));
   }
   hidden_ = r_shape[2];
   clip_ = node_.Float("clip", 0);
   BATON_ASSIGN_OR_RETURN(const std::vector<Activation> activations,
                          Activations(node_, defaults_, directions));
-  std::optional<Expr> lengths;
+  Expr lengths;
   if (node_.HasInput(4)) lengths = node_.Input(4);
 
   // `like`: (batch, gates * hidden)
@@ -220,8 +371,8 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
     const bool reverse = direction == "reverse" || d == 1;
     const auto reversed = [&](Expr data) {
       if (!reverse) return data;
-      return lengths.has_value()
-                 ? Call(BATON_OP("reverse_sequence"), {data, *lengths},
+      return lengths.defined()
+                 ? Call(BATON_OP("reverse_sequence"), {data, lengths},
                         Attrs::Make(relay::ReverseSequenceAttrs{
                             .seq_axis = 0, .batch_axis = 1}))
                  : Expr(relay::Reverse(data, 0));
@@ -250,35 +401,14 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
       BATON_ASSIGN_OR_RETURN(state.c,
                              node_.Typed(initial(6, d, Slice(from_input, 0))));
     }
-    std::vector<Expr> outputs;
-    for (int64_t t = 0; t < steps; ++t) {
-      BATON_ASSIGN_OR_RETURN(State next,
-                             Step(weights, Slice(from_input, t), state));
-      BATON_ASSIGN_OR_RETURN(next.h, node_.Typed(std::move(next.h)));
-      if (next.c.defined()) {
-        BATON_ASSIGN_OR_RETURN(next.c, node_.Typed(std::move(next.c)));
-      }
-      Expr output = next.h;
-      if (lengths.has_value()) {
-        // A sequence that has ended keeps its state and gives zeros.
-        const Expr runs = relay::ExpandDims(
-            relay::Greater(*lengths,
-                           ScalarLike(static_cast<double>(t), *lengths)),
-            1);
-        output = relay::Where(runs, next.h, Scalar(0));
-        next.h = relay::Where(runs, next.h, state.h);
-        if (next.c.defined()) next.c = relay::Where(runs, next.c, state.c);
-        BATON_ASSIGN_OR_RETURN(next.h, node_.Typed(std::move(next.h)));
-        if (next.c.defined()) {
-          BATON_ASSIGN_OR_RETURN(next.c, node_.Typed(std::move(next.c)));
-        }
-      }
-      outputs.push_back(std::move(output));
-      state = std::move(next);
-    }
-    all.push_back(reversed(relay::Stack(std::move(outputs), 0)));
-    last[0].push_back(state.h);
-    last[1].push_back(state.c);
+    BATON_ASSIGN_OR_RETURN(
+        Steps all_steps,
+        steps.is_const()
+            ? Unrolled(weights, from_input, steps.value(), state, lengths)
+            : Recursive(weights, from_input, state, lengths));
+    all.push_back(reversed(std::move(all_steps.outputs)));
+    last[0].push_back(all_steps.last.h);
+    last[1].push_back(all_steps.last.c);
   }
   Outputs result;
   // (steps, directions, batch, hidden), or (batch, steps, directions, hidden).

@@ -168,9 +168,10 @@ absl::StatusOr<Expr> ResizeAxis(const Expr& x, int axis, int rank,
                                 const Taps& taps, DType dtype) {
   Expr sum;
   for (size_t k = 0; k < taps.index.size(); ++k) {
+    const bool is_last = k + 1 == taps.index.size();
     if (std::all_of(taps.weight[k].begin(), taps.weight[k].end(),
                     [](double w) { return w == 0; }) &&
-        taps.index.size() > 1) {
+        (sum.defined() || !is_last)) {
       continue;
     }
     Expr part = relay::Take(x, VectorConstant(taps.index[k]), {.axis = axis});
@@ -218,6 +219,13 @@ bool RepeatsElements(const Options& options, double scale) {
           options.nearest_mode == "round_prefer_ceil");
 }
 
+// Whether positions and weights are computed from numbers only.
+bool NeedsNumbers(const Options& options) {
+  return options.coordinates == "tf_crop_and_resize" ||
+         ((options.antialias || options.exclude_outside) &&
+          options.mode != "nearest");
+}
+
 // Coordinate() of all elements of the result, a vector of float64. `in`,
 // `scale`, `out`: scalars of float64.
 absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
@@ -246,7 +254,7 @@ absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
         Multiply(Multiply(in, Float64(0.5)), Subtract(Float64(1), adjustment)));
   }
   return absl::UnimplementedError(
-      absl::StrCat(options.coordinates, " needs known extents"));
+      absl::StrCat("the mode '", options.coordinates, "' is not supported"));
 }
 
 Expr Nearest(const std::string& mode, Expr x) {
@@ -281,10 +289,9 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
   if (size.scale != 0 && RepeatsElements(options, size.scale)) {
     return relay::Repeat(x, static_cast<int64_t>(size.scale), size.axis);
   }
-  if ((options.antialias || options.exclude_outside) &&
-      options.mode != "nearest") {
+  if (NeedsNumbers(options)) {
     return absl::UnimplementedError(
-        "antialias and exclude_outside need known extents");
+        "tf_crop_and_resize, antialias and exclude_outside need known extents");
   }
   const DType wide = DType::Float(64);
   const Expr extent = ExtentOf(x, size.axis);
@@ -505,6 +512,9 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   }
   std::vector<AxisSize> sizes;
   if (scales.empty() && !is_old) {
+    if (NeedsNumbers(options)) {
+      BATON_RETURN_IF_ERROR(node.ConstantInts(3).status());
+    }
     BATON_ASSIGN_OR_RETURN(sizes, SizesOfResize(node, axes));
     return ResizeAxes(node, options, sizes, roi);
   }
