@@ -27,11 +27,11 @@ using relay::IndexedGraph;
 // `graph` with its root rewritten.
 Function RemoveRelus(const IndexedGraph& graph,
                      const absl::flat_hash_set<Expr>& non_negative) {
-  static const Op& kRelu = *new Op(Op::Find("nn.relu"));
+  const Op& relu = BATON_OP("nn.relu");
   GraphRewriter rewriter(graph);
   const Expr result =
       rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
-        if (call.op() != kRelu) return {};
+        if (call.op() != relu) return {};
         // What the argument has become: it may have been an nn.relu, too.
         const Expr arg = rewriter.Args(i)[0];
         const auto* data = arg.As<CallNode>();

@@ -21,12 +21,10 @@ namespace baton::relay {
 namespace {
 
 const Op& BeginOp() {
-  static const Op& op = *new Op(Op::Find("annotation.compiler_begin"));
-  return op;
+  return BATON_OP("annotation.compiler_begin");
 }
 const Op& EndOp() {
-  static const Op& op = *new Op(Op::Find("annotation.compiler_end"));
-  return op;
+  return BATON_OP("annotation.compiler_end");
 }
 
 Expr Annotate(const Op& op, Expr expr, absl::string_view compiler) {
