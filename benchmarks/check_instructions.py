@@ -15,8 +15,8 @@ lines:
 A run may take 3 % more instructions than its line says. A pass whose
 instructions grow as the size to the power of more than EXPONENT, between the
 sizes SMALL and LARGE, fails; and so does one that takes more than PERCENT more
-instructions while its history is recorded, with origins and remarks, than with
-an instrument that does nothing. These numbers are written by hand.
+instructions while its history is recorded, with origins and remarks. These
+numbers are written by hand.
 
 With a test runner's shards, each checks every so many lines.
 """
@@ -65,7 +65,7 @@ def check(growth, line, update):
     if fields[0] == "record":
         _, name, shape, size, limit = fields
         percent = 100 * (count(growth, name, shape, size, record="all") /
-                         count(growth, name, shape, size, record="nothing") - 1)
+                         count(growth, name, shape, size) - 1)
         print(f"{name} on {shape}/{size}, recorded: {percent:+.2f} %, limit "
               f"{limit}")
         if percent > float(limit):

@@ -44,7 +44,6 @@
 #include "baton/testing/registered_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
-#include "baton/transform/pass_instrument.h"
 
 ABSL_FLAG(std::vector<std::string>, shape, {},
           "Shapes, separated by commas; all if empty.");
@@ -60,11 +59,9 @@ ABSL_FLAG(std::vector<std::string>, resnet_sizes,
 ABSL_FLAG(double, max_seconds, 10,
           "A pass that took longer is not run on larger programs.");
 ABSL_FLAG(bool, callgrind, false, "Let callgrind collect.");
-ABSL_FLAG(
-    std::string, record, "none",
-    "What a HistoryRecorder records: none, states, origins (and states), "
-    "or all: remarks as well; nothing: an instrument that does nothing is "
-    "there instead.");
+ABSL_FLAG(std::string, record, "none",
+          "What a HistoryRecorder records: none, states, origins (and states), "
+          "or all: remarks as well.");
 ABSL_FLAG(bool, run, true,
           "If false, runs nothing, but prints the lines without counts.");
 
@@ -74,11 +71,6 @@ namespace {
 // A pass that wrote more is not run on larger programs: text of nested
 // branches, which is indented, outgrows memory.
 constexpr int64_t kMaxWritten = 100'000'000;
-
-class Idle final : public PassInstrument {
- public:
-  Idle() : PassInstrument("Idle") {}
-};
 
 std::string Quoted(const std::string& text) {
   return absl::StrCat("\"", absl::CEscape(text), "\"");
@@ -133,16 +125,11 @@ absl::Status Measure(const InstructionCounter* counter, bool in_callgrind,
       status.Update(pass(input).status());
       return;
     }
-    std::shared_ptr<PassInstrument> instrument;
-    if (record == "nothing") {
-      instrument = std::make_shared<Idle>();
-    } else {
-      // Its destruction is counted as well: it holds what the passes dropped.
-      instrument = std::make_shared<HistoryRecorder>(HistoryOptions{
-          .origins = record != "states", .remarks = record == "all"});
-    }
+    // Its destruction is counted as well: it holds what the passes dropped.
     const PassContext context(
-        {.opt_level = 3, .instruments = {std::move(instrument)}});
+        {.opt_level = 3,
+         .instruments = {std::make_shared<HistoryRecorder>(HistoryOptions{
+             .origins = record != "states", .remarks = record == "all"})}});
     status.Update(context.Run([&] { return pass(input).status(); }));
   };
   if (in_callgrind) {

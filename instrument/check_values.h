@@ -21,6 +21,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/kernel_cache.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -99,7 +100,8 @@ Remark RemarkOf(const AddedError& error);
 // RandomRange::kPlain, or, if these make a result infinite or NaN, those of
 // kMild. What two states of the program share is computed once
 // (relay/runtime/kernel_cache.h).
-class CheckValuesInstrument final : public PassInstrument {
+class CheckValuesInstrument final : public PassInstrument,
+                                    public SeesFinishedResults {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
 

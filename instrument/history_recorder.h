@@ -20,6 +20,7 @@
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -37,7 +38,8 @@ struct HistoryOptions {
 };
 
 // Entering a context outside of a pass begins a new history.
-class HistoryRecorder final : public PassInstrument {
+class HistoryRecorder final : public PassInstrument,
+                              public SeesFinishedResults {
  public:
   explicit HistoryRecorder(HistoryOptions options = {});
 

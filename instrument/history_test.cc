@@ -484,7 +484,7 @@ TEST(HistoryTest, AnOriginTakes16Bytes) {
       });
     }
   }
-  EXPECT_GE(made, 4 * kCalls);  // typed calls; functions, parameters and calls
+  EXPECT_GE(made, 3 * kCalls);  // calls, functions, parameters
   const size_t bytes = history.origins.size() * sizeof(Origin) +
                        history.origins.runs().size() * sizeof(OriginLog::Run);
   EXPECT_LE(static_cast<double>(bytes) / static_cast<double>(made), 16.5);

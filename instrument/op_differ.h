@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
@@ -31,7 +32,7 @@ struct OpDiff {
 
 // Records, in order of completion, the passes that changed a count. Entering a
 // context clears the record.
-class OpDiffer final : public PassInstrument {
+class OpDiffer final : public PassInstrument, public SeesFinishedResults {
  public:
   OpDiffer() : PassInstrument("OpDiffer") {}
 

@@ -27,22 +27,27 @@ void PassListener::Before(const PassExecution& pass, uint8_t wanted) {
     internal::log_listeners = &root_;
   }
   saved_.push_back({listener, std::move(*listener), added});
+  const bool changed = added || listener->wanted != wanted;
   listener->wanted = wanted;
   listener->pass = &pass.name();
   listener->pass_text = {};
   listener->execution = pass.number();
-  internal::ListenersChanged();
+  if (changed) return internal::ListenersChanged();
+  listener->log->origins.SetExecution(listener->execution);
 }
 
 void PassListener::After() {
   Saved saved = std::move(saved_.back());
   saved_.pop_back();
+  LogListener& listener = *saved.listener;
   if (!saved.added) {
-    saved.listener->wanted = saved.before.wanted;
-    saved.listener->pass = saved.before.pass;
-    saved.listener->pass_text = std::move(saved.before.pass_text);
-    saved.listener->execution = saved.before.execution;
-    internal::ListenersChanged();
+    const bool changed = listener.wanted != saved.before.wanted;
+    listener.wanted = saved.before.wanted;
+    listener.pass = saved.before.pass;
+    listener.pass_text = std::move(saved.before.pass_text);
+    listener.execution = saved.before.execution;
+    if (changed) return internal::ListenersChanged();
+    listener.log->origins.SetExecution(listener.execution);
     return;
   }
   for (LogListener** at = &internal::log_listeners; *at != nullptr;

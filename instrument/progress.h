@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -26,7 +27,8 @@ namespace baton {
 //
 // for the third of the twelve passes that `pipeline` lists, and the pass that
 // runs inside it. A `pipeline` that is not a list counts as one pass.
-class ProgressInstrument final : public PassInstrument {
+class ProgressInstrument final : public PassInstrument,
+                                 public SeesFinishedResults {
  public:
   ProgressInstrument(const Pass& pipeline,
                      std::function<void(std::string)> show);

@@ -16,6 +16,7 @@
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace re2 {
@@ -54,7 +55,8 @@ struct RemarkOptions {
   std::function<void(const ToldRemark&)> told = nullptr;
 };
 
-class RemarkInstrument final : public PassInstrument {
+class RemarkInstrument final : public PassInstrument,
+                               public SeesFinishedResults {
  public:
   // An error if there is a mistake in `options.remarks`.
   static absl::StatusOr<std::shared_ptr<RemarkInstrument>> Create(

@@ -28,6 +28,7 @@
 #include "baton/instrument/trace_writer.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_counts.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
@@ -271,7 +272,8 @@ class PassTimingInstrument::Observer final : public FunctionObserver {
 };
 
 // Calls the hooks of another instrument and measures them.
-class MeasuredInstrument final : public PassInstrument {
+class MeasuredInstrument final : public PassInstrument,
+                                 public SeesFinishedResults {
  public:
   MeasuredInstrument(std::shared_ptr<PassInstrument> instrument,
                      std::shared_ptr<PassTimingInstrument> timing)
@@ -309,6 +311,11 @@ class MeasuredInstrument final : public PassInstrument {
                   const absl::Status& error) override {
     const Measure measure(*this, "PassFailed");
     instrument_->PassFailed(module, pass, error);
+  }
+  bool sees_finished_results() const override {
+    const auto* const seer =
+        dynamic_cast<const SeesFinishedResults*>(instrument_.get());
+    return seer != nullptr && seer->sees_finished_results();
   }
 
  private:

@@ -34,6 +34,7 @@
 #include "baton/instrument/instruction_counter.h"
 #include "baton/instrument/peak_memory.h"
 #include "baton/ir/module.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -112,7 +113,8 @@ struct FunctionSum {
   int64_t total = 0;
 };
 
-class PassTimingInstrument final : public PassInstrument {
+class PassTimingInstrument final : public PassInstrument,
+                                   public SeesFinishedResults {
  public:
   struct Options {
     // The time now, in nanoseconds since some fixed moment; null for the

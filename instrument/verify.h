@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
@@ -25,7 +26,8 @@ struct VerifyOptions {
 // Checks a function again only if it became another node or got another name,
 // or if the module lost or gained functions, changed the type of a function
 // that it uses, or changed its data types.
-class VerifyInstrument final : public PassInstrument {
+class VerifyInstrument final : public PassInstrument,
+                               public SeesFinishedResults {
  public:
   explicit VerifyInstrument(VerifyOptions options = {})
       : PassInstrument("VerifyInstrument"), options_(options) {}

@@ -132,9 +132,9 @@ void LogRemark(Remark&& remark) {
       remarks.reserve(2 * remarks.size() + 256);
     }
     if (listener.pass_text.view().empty()) listener.pass_text = *listener.pass;
-    Remark& added = remarks.emplace_back(std::forward<decltype(told)>(told));
-    added.pass = listener.pass_text;
-    added.execution = listener.execution;
+    told.pass = listener.pass_text;
+    told.execution = listener.execution;
+    remarks.push_back(std::forward<decltype(told)>(told));
   };
   for (LogListener* l = internal::log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & bit) == 0) continue;

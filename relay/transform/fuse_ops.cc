@@ -29,6 +29,7 @@
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/config.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
@@ -111,8 +112,8 @@ struct FusionSettings {
   int64_t max_group_size;  // in nodes
   bool link_params;        // whether all constants go into the functions
   // Whether what is made has the types of what it stands for, so that inference
-  // need not look at it. Instruments are shown the functions without types, as
-  // in the reference.
+  // need not look at it. An instrument that looks at results before inference
+  // is shown functions without types, as in the reference.
   bool with_types;
 };
 
@@ -125,7 +126,7 @@ FusionSettings SettingsOf(const FuseOpsOptions& options,
           .max_group_size =
               max_depth < 0 ? std::numeric_limits<int64_t>::max() : max_depth,
           .link_params = context.Get(kLinkParams),
-          .with_types = context.instruments().empty()};
+          .with_types = !UnfinishedResultsAreSeen(context)};
 }
 
 class OperatorFuser {
@@ -251,62 +252,51 @@ class OperatorFuser {
     return "";
   }
 
-  // The operator that member `i` of a group calls, or else the next that calls
-  // one; moves `i` behind it. Null if there is none.
-  const OpNode* NextOperator(int& i) const {
-    while (i != kNone) {
-      const auto* call = graph_.As<CallNode>(i);
-      i = nodes_[i].next_member;
-      if (call != nullptr && call->op_node() != nullptr) return call->op_node();
-    }
-    return nullptr;
-  }
-
-  // The names of the operators from member `first` of a group on, which have
-  // this hash. Groups of the same operators share the text.
-  RemarkText OperatorsOf(int first, uint64_t hash) {
+  // The names of the operators of a group. Groups of the same few share the
+  // text: `key` has 16 bits for each; 0 if there are more.
+  RemarkText OperatorNames(int group, uint64_t key) {
     for (const ToldGroup& told : told_groups_) {
-      if (told.hash != hash) continue;
-      int i = first;
-      int k = told.first;
-      const OpNode* op = NextOperator(i);
-      while (op == NextOperator(k)) {
-        if (op == nullptr) return told.operators;
-        op = NextOperator(i);
-      }
+      if (told.key == key) return told.names;
     }
     std::string names;
-    int i = first;
-    while (const OpNode* op = NextOperator(i)) {
-      absl::StrAppend(&names, names.empty() ? "" : " ", op->name());
+    for (int i = nodes_[group].first_member; i != kNone;
+         i = nodes_[i].next_member) {
+      const auto* call = graph_.As<CallNode>(i);
+      if (call == nullptr || call->op_node() == nullptr) continue;
+      if (!names.empty()) names.push_back(' ');
+      names.append(call->op_node()->name());
     }
     constexpr size_t kMaxTold = 16;
-    if (told_groups_.size() == kMaxTold) return names;
-    told_groups_.push_back({first, hash, names});
-    return told_groups_.back().operators;
+    if (key == 0 || told_groups_.size() == kMaxTold) return names;
+    told_groups_.push_back({key, names});
+    return told_groups_.back().names;
   }
 
   // Says which nodes became the function of `group`.
   void TellGroup(int group) {
     const int first = nodes_[group].first_member;
     if (first == group) return;
+    const bool tells = WantsRemarks(RemarkKind::kPassed);
     int64_t size = 0;
-    uint64_t operators = 0;  // a hash
+    uint64_t key = 0;
+    bool fits = true;
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
       ++size;
-      const auto* call = graph_.As<CallNode>(i);
+      const auto* call = tells ? graph_.As<CallNode>(i) : nullptr;
       if (call == nullptr || call->op_node() == nullptr) continue;
-      operators =
-          31 * operators + static_cast<uint64_t>(call->op_node()->index());
+      const auto index = static_cast<uint64_t>(call->op_node()->index() + 1);
+      fits = fits && key >> 48 == 0 && index >> 16 == 0;
+      key = key << 16 | index;
     }
     ++num_groups_;
     num_fused_ += size;
-    if (!WantsRemarks(RemarkKind::kPassed)) return;
-    LogRemark({.kind = RemarkKind::kPassed,
-               .node = Expr(graph_.node(group)),
-               .reason = "fused into one function",
-               .args = {{"nodes", size},
-                        {"operators", OperatorsOf(first, operators)}}});
+    if (!tells) return;
+    Remark remark{.kind = RemarkKind::kPassed,
+                  .node = Expr(graph_.node(group)),
+                  .reason = "fused into one function"};
+    remark.args.push_back({"nodes", size});
+    remark.args.push_back({"operators", OperatorNames(group, fits ? key : 0)});
+    LogRemark(std::move(remark));
   }
 
   // Whether there is anything to put into functions: a call of an operator, or
@@ -457,6 +447,7 @@ class OperatorFuser {
         std::all_of(params_.begin(), params_.end(), [](const Var& param) {
           return param->annotation().Is<TensorTypeNode>();
         });
+    LogOrigin(body, graph_.node(group));
     const Type& type = graph_.node(group)->type();
     Type function_type = FunctionType(group);
     Function function({std::make_move_iterator(params_.begin()),
@@ -466,13 +457,15 @@ class OperatorFuser {
                       : reshapes_only ? kReshapes
                                       : kComputes,
                       std::move(function_type));
+    LogOrigin(function, graph_.node(group));
     // What was rebuilt may have no type, and then what uses it has none.
     const bool all_typed = std::all_of(
         arguments_.begin(), arguments_.end(),
         [](const Expr& argument) { return argument->type().defined(); });
-    rewriter_.Replace(
-        group, Call::Taking(std::move(function), absl::MakeSpan(arguments_), {},
-                            {}, all_typed ? KnownType(group) : Type(), {}));
+    const Expr call =
+        Call::Taking(std::move(function), absl::MakeSpan(arguments_), {}, {},
+                     all_typed ? KnownType(group) : Type(), {});
+    rewriter_.Replace(group, call);
   }
 
   // The type of what is made of node `i`, if it is to have one.
@@ -554,11 +547,10 @@ class OperatorFuser {
   std::vector<FusionRefusal> refusals_;  // by node, if anybody wants to know
   int64_t num_groups_ = 0;               // that were told
   int64_t num_fused_ = 0;                // their nodes
-  // A group of which a remark was made.
+  // Groups of which remarks were made: see OperatorNames.
   struct ToldGroup {
-    int first;
-    uint64_t hash;  // of its operators
-    RemarkText operators;
+    uint64_t key;
+    RemarkText names;
   };
   std::vector<ToldGroup> told_groups_;
   // Of the function being made.

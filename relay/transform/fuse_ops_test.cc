@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
@@ -29,6 +30,7 @@
 #include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workloads/workload.h"
+#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
@@ -301,6 +303,44 @@ TEST(FuseOpsTest, HugePrograms) {
     std::cout << "ladder: " << absl::Now() - start << "\n";
     const std::vector<int> sizes = GroupSizes(fused);
     EXPECT_LE(*std::max_element(sizes.begin(), sizes.end()), 256);
+  }
+}
+
+// Whether inference inside of a pass changed its result.
+class InferenceWatcher : public PassInstrument {
+ public:
+  InferenceWatcher() : PassInstrument("InferenceWatcher") {}
+  absl::Status RunAfterPass(const IRModule& /*module*/,
+                            const PassExecution& pass) override {
+    if (pass.depth() > 0) changed_ = changed_ || pass.changed();
+    return absl::OkStatus();
+  }
+  bool changed() const { return changed_; }
+
+ private:
+  bool changed_ = false;
+};
+class FinishedWatcher final : public InferenceWatcher,
+                              public SeesFinishedResults {};
+
+TEST(FuseOpsTest, TypesWaitForInferenceOnlyWhereThatIsSeen) {
+  const IRModule module = SimplifiedResNet();
+  const Pass pass = FuseOps({.fuse_opt_level = 2});
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule alone, pass(module));
+  EXPECT_FALSE(alone.SameAs(module));
+  EXPECT_TRUE(InferTypes(alone)->SameAs(alone));
+  for (const auto& watcher : {std::make_shared<InferenceWatcher>(),
+                              std::shared_ptr<InferenceWatcher>(
+                                  std::make_shared<FinishedWatcher>())}) {
+    const bool sees =
+        dynamic_cast<SeesFinishedResults*>(watcher.get()) == nullptr;
+    const PassContext context({.instruments = {watcher}});
+    EXPECT_EQ(UnfinishedResultsAreSeen(context), sees);
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule watched,
+                               context.Run([&] { return pass(module); }));
+    EXPECT_EQ(watcher->changed(), sees);
+    EXPECT_EQ(ToText(watched), ToText(alone));
+    EXPECT_EQ(FirstDifference(watched, alone), std::nullopt);
   }
 }
 

@@ -75,10 +75,11 @@ void ListenToRules(RewriteOptions& options) {
                                const Expr& after) {
     reasons->CountApplication();
     if (!WantsRemarks(RemarkKind::kPassed)) return;
-    LogRemark({.kind = RemarkKind::kPassed,
-               .node = before,
-               .reason = reasons->Of(rule, " applied", ""),
-               .nodes = {{"result", after}}});
+    Remark remark{.kind = RemarkKind::kPassed,
+                  .node = before,
+                  .reason = reasons->Of(rule, " applied", "")};
+    remark.nodes.push_back({"result", after});
+    LogRemark(std::move(remark));
   };
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   options.on_decline = [reasons = std::make_shared<Reasons>()](
