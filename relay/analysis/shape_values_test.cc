@@ -80,7 +80,8 @@ TEST_F(ShapeValuesTest, Parts) {
   EXPECT_EQ(ElementsOf(Take(shape_, i_, {.axis = 0})), "nothing");
   EXPECT_EQ(ElementsOf(StridedSlice(shape_, {1}, {9})), "3, m");
   EXPECT_EQ(ElementsOf(StridedSlice(shape_, {-1}, {3})), "m");
-  EXPECT_EQ(ElementsOf(StridedSlice(shape_, {0}, {3}, {.strides = {{2}}})),
+  EXPECT_EQ(ElementsOf(StridedSlice(shape_, {0}, {3},
+                                    {.strides = std::vector<int64_t>{2}})),
             "n, m");
   EXPECT_EQ(ElementsOf(TupleGetItem(SplitAt(shape_, {1}), 1)), "3, m");
   EXPECT_EQ(ElementsOf(TupleGetItem(Split(shape_, 3), 2)), "m");
