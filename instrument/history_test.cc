@@ -21,7 +21,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/node_map.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"

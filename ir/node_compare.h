@@ -196,19 +196,6 @@ class NodeComparator {
   std::string difference_;
 };
 
-// The memo of an expression has in bit 0 whether a hash is kept (all kept
-// hashes are odd), in bit 1 whether an origin of the node was told
-// (node_rebuild.h), and in the others the hash.
-inline constexpr uint64_t kToldMemo = 2;
-inline bool IsHash(uint64_t memo) { return (memo & 1) != 0; }
-inline uint64_t HashOfMemo(uint64_t memo) { return memo & ~kToldMemo; }
-inline uint64_t HashForMemo(uint64_t hash) { return HashOfMemo(hash) | 1; }
-// Whether an origin of `node` was told since it exists.
-inline bool WasTold(const Node* node) {
-  return (NodeAccess::Memo(node).load(std::memory_order_relaxed) & kToldMemo) !=
-         0;
-}
-
 // Hashes one program, type or definition. What NodeComparator finds equal, with
 // or without `map_free`, has one hash. A variable hashes as its position in the
 // order in which variables are met; each node that can be shared gets a number

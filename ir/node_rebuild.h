@@ -1,6 +1,5 @@
 // Copies of nodes with other children or another type, derived from the
-// description of their class; and telling what the nodes that a rewrite makes
-// come from.
+// description of their class.
 
 #ifndef BATON_IR_NODE_REBUILD_H_
 #define BATON_IR_NODE_REBUILD_H_
@@ -33,43 +32,7 @@ HandleOf<N> CopyWithChildren(const N& node, absl::Span<const Expr> children,
 template <typename N>
 HandleOf<N> CopyWithType(const N& node, Type type);
 
-// Whether anybody wants to know what nodes come from: ir/pass_log.h.
-inline bool WantsOrigins();
-
-// `made`, a node that did not exist before, stands for `from` or was made
-// because of it; several calls for one that was made from several. If nobody
-// but the caller holds `made`, the same is told of the expressions that it
-// alone holds, that is, of all that was built for it. One test of a pointer if
-// nobody listens. GraphRewriter, ExprMutator and type inference call this; a
-// pass that builds nodes in a way of its own does so itself.
-inline void LogOrigins(const Expr& made, const ExprNode* from);
-
-// The same of `made` alone: what it holds is old, or has been told.
-inline void LogOrigin(const Expr& made, const ExprNode* from);
-
 // Implementation details below.
-
-namespace internal {
-
-// Takes what is told on this thread; null where nobody listens. Set by
-// pass_log.cc.
-// `is_first`: nothing has been told of `made` before.
-using OriginSink = void (*)(const ExprNode* made, const ExprNode* from,
-                            bool is_first);
-inline thread_local constinit OriginSink origin_sink = nullptr;
-
-void TellOrigins(const Expr& made, const ExprNode* from);
-void TellOrigin(const Expr& made, const ExprNode* from);
-
-}  // namespace internal
-
-inline bool WantsOrigins() { return internal::origin_sink != nullptr; }
-inline void LogOrigins(const Expr& made, const ExprNode* from) {
-  if (WantsOrigins()) internal::TellOrigins(made, from);
-}
-inline void LogOrigin(const Expr& made, const ExprNode* from) {
-  if (WantsOrigins()) internal::TellOrigin(made, from);
-}
 
 namespace internal {
 

@@ -15,7 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/registry.h"
 #include "baton/ir/expr.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/node.h"
+#include "baton/ir/origin.h"
 
 namespace baton {
 
@@ -73,17 +74,18 @@ Registry<const Statistic*>& Statistics() {
   return registry;
 }
 
-void OriginLog::MakeRoomAndAdd(Origin origin) {
-  if (runs_.empty() || runs_.back().execution != execution_) {
-    runs_.push_back({execution_, size()});
+void OriginLog::MakeRoomAndAdd(OriginSink& sink, Origin origin) {
+  auto& log = static_cast<OriginLog&>(sink);
+  if (log.runs_.empty() || log.runs_.back().execution != log.execution_) {
+    log.runs_.push_back({log.execution_, log.size()});
   }
-  if (next_ == end_) {
-    pieces_.push_back(std::make_unique_for_overwrite<Origin[]>(kPiece));
-    next_ = pieces_.back().get();
-    end_ = next_ + kPiece;
+  if (log.next_ == log.end_) {
+    log.pieces_.push_back(std::make_unique_for_overwrite<Origin[]>(kPiece));
+    log.next_ = log.pieces_.back().get();
+    log.end_ = log.next_ + kPiece;
   }
-  limit_ = end_;
-  *next_++ = origin;
+  log.limit_ = log.end_;
+  *log.next_++ = origin;
 }
 
 void OriginLog::Append(OriginLog other) {
@@ -152,27 +154,19 @@ void AddToLogs(const Statistic* statistic, int64_t n) {
   }
 }
 
-static void AddOriginToLogs(const ExprNode* made, const ExprNode* from,
-                            bool is_first) {
+// For several listeners, or one that holds nodes; one that does not gives its
+// own log.
+static void AddOriginToLogs(OriginSink& /*sink*/, Origin origin) {
   for (LogListener* l = log_listeners; l != nullptr; l = l->next) {
     if ((l->wanted & LogListener::kOrigins) == 0) continue;
-    l->log->origins.Add(Origin(made, from, is_first));
+    l->log->origins.Add(origin);
     if (!l->holds) continue;
-    l->log->held.push_back(Expr(made));
-    l->log->held.push_back(Expr(from));
+    for (const Node* node : {origin.made(), origin.from()}) {
+      l->log->held.push_back(Expr(static_cast<const ExprNode*>(node)));
+    }
   }
 }
-
-// The same where one listens, and holds nothing: the usual case. The model of
-// the variable makes reading it no call, and this function a dozen
-// instructions.
-[[gnu::tls_model(
-    "initial-exec")]] static thread_local constinit OriginLog* only_log =
-    nullptr;
-static void AddOriginToLog(const ExprNode* made, const ExprNode* from,
-                           bool is_first) {
-  only_log->Add(Origin(made, from, is_first));
-}
+static thread_local constinit OriginSink all_logs(&AddOriginToLogs);
 
 void ListenersChanged() {
   bool any = false;
@@ -184,10 +178,9 @@ void ListenersChanged() {
   if (!any) {
     origin_sink = nullptr;
   } else if (log_listeners->next == nullptr && !log_listeners->holds) {
-    only_log = &log_listeners->log->origins;
-    origin_sink = &AddOriginToLog;
+    origin_sink = &log_listeners->log->origins;
   } else {
-    origin_sink = &AddOriginToLogs;
+    origin_sink = &all_logs;
   }
 }
 

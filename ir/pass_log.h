@@ -35,6 +35,7 @@
 #include "baton/base/registry.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
+#include "baton/ir/origin.h"
 
 namespace baton {
 
@@ -167,32 +168,13 @@ Registry<const Statistic*>& Statistics();
 #define BATON_STATISTIC(variable, pass, name, doc) \
   const ::baton::Statistic variable(pass, name, doc)
 
-// `made` was made from `from`, or because of it. The nodes are not held: later
-// ones may have their addresses.
-class Origin {
- public:
-  Origin() = default;
-  // `is_first`: nothing was told of `made`, since it exists, before.
-  Origin(const Node* made, const Node* from, bool is_first)
-      : made_(reinterpret_cast<uintptr_t>(made) | (is_first ? 1 : 0)),
-        from_(from) {}
-
-  const Node* made() const {
-    return reinterpret_cast<const Node*>(made_ & ~uintptr_t{1});
-  }
-  const Node* from() const { return from_; }
-  bool is_first() const { return (made_ & 1) != 0; }
-
- private:
-  uintptr_t made_;
-  const Node* from_;
-};
-
 // Origins in order, 16 bytes each; and which executions told them.
-class OriginLog {
+class OriginLog : public OriginSink {
  public:
-  OriginLog() = default;
-  OriginLog(OriginLog&& other) noexcept { *this = std::move(other); }
+  OriginLog() : OriginSink(&MakeRoomAndAdd) {}
+  OriginLog(OriginLog&& other) noexcept : OriginLog() {
+    *this = std::move(other);
+  }
   OriginLog& operator=(OriginLog&& other) noexcept {
     next_ = std::exchange(other.next_, nullptr);
     limit_ = std::exchange(other.limit_, nullptr);
@@ -223,10 +205,6 @@ class OriginLog {
     execution_ = execution;
     limit_ = next_;
   }
-  void Add(Origin origin) {
-    if (next_ == limit_) return MakeRoomAndAdd(origin);
-    *next_++ = origin;
-  }
   // Adds what `other`, which comes after this, has.
   void Append(OriginLog other);
   // Takes out all that was told so far.
@@ -234,12 +212,10 @@ class OriginLog {
 
  private:
   static constexpr size_t kPiece = 256;
-  // Begins a run and a piece, where that is due.
-  void MakeRoomAndAdd(Origin origin);
+  // Begins a run and a piece, where that is due; until then, the sink has room.
+  static void MakeRoomAndAdd(OriginSink& sink, Origin origin);
 
-  Origin* next_ = nullptr;
-  Origin* limit_ = nullptr;  // up to here nothing is due
-  Origin* end_ = nullptr;    // of the last piece
+  Origin* end_ = nullptr;  // of the last piece
   int64_t execution_ = -1;
   std::vector<std::unique_ptr<Origin[]>> pieces_;
   std::vector<Run> runs_;

@@ -11,7 +11,7 @@
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/tensor_fits.h"
 #include "baton/relay/ir/visit.h"

@@ -9,7 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_counts.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"

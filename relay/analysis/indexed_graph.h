@@ -33,7 +33,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {

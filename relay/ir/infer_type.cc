@@ -20,8 +20,8 @@
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
-#include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/type_relation.h"
@@ -198,7 +198,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   const Var& Bind(const VarNode* var, const Type& type);
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
   void TellOrigin(const Expr& typed, const ExprNode* node) {
-    if (tells_origins_) internal::TellOrigin(typed, node);
+    if (tells_origins_) internal::TellOrigin(typed.get(), node);
   }
   // Registers a node made here, to be completed later if its type is not.
   template <typename T>

@@ -16,6 +16,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/dispatch.h"
 #include "baton/relay/ir/expr.h"

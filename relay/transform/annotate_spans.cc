@@ -3,7 +3,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"

@@ -13,7 +13,7 @@
 #include "baton/base/source.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/span.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"

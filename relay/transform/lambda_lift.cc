@@ -15,7 +15,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"

@@ -17,7 +17,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_rebuild.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/annotated_regions.h"
