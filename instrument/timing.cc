@@ -313,9 +313,7 @@ class MeasuredInstrument final : public PassInstrument,
     instrument_->PassFailed(module, pass, error);
   }
   bool sees_finished_results() const override {
-    const auto* const seer =
-        dynamic_cast<const SeesFinishedResults*>(instrument_.get());
-    return seer != nullptr && seer->sees_finished_results();
+    return !SeesUnfinishedResults(*instrument_);
   }
 
  private:

@@ -10,6 +10,7 @@
 #define BATON_TRANSFORM_FINISHED_RESULTS_H_
 
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
 
 namespace baton {
 
@@ -22,7 +23,10 @@ class SeesFinishedResults {
   virtual bool sees_finished_results() const { return true; }
 };
 
-// Whether an instrument of `context` may look at results that are not finished.
+// Whether it may look at results that are not finished.
+bool SeesUnfinishedResults(const PassInstrument& instrument);
+
+// Whether an instrument of `context` may.
 bool UnfinishedResultsAreSeen(const PassContext& context);
 
 }  // namespace baton

@@ -7,18 +7,13 @@
 #include "baton/relay/ir/virtual_device.h"
 
 namespace baton {
-namespace {
-
-// A list that says nothing is no list: text cannot tell them apart.
-DictAttrs WithDevices(const DictAttrs& attrs, AttrList devices) {
+DictAttrs WithParamDevices(const DictAttrs& attrs, AttrList devices) {
   const bool known =
       std::any_of(devices.begin(), devices.end(),
                   [](const AttrValue& device) { return !device.is_none(); });
   return known ? attrs.With(kParamVirtualDevices, std::move(devices))
                : attrs.Without(kParamVirtualDevices);
 }
-
-}  // namespace
 
 absl::Span<const AttrValue> ParamDevices(const FunctionNode& function) {
   const AttrValue* devices = function.attrs().Find(kParamVirtualDevices);
@@ -40,7 +35,7 @@ DictAttrs AttrsWithParams(const FunctionNode& function,
     const auto it = device_of.find(param.get());
     kept.push_back(it == device_of.end() ? AttrValue() : *it->second);
   }
-  return WithDevices(function.attrs(), std::move(kept));
+  return WithParamDevices(function.attrs(), std::move(kept));
 }
 
 DictAttrs AttrsWithNumParams(const FunctionNode& function, size_t num_params) {
@@ -48,7 +43,7 @@ DictAttrs AttrsWithNumParams(const FunctionNode& function, size_t num_params) {
   if (devices.empty()) return function.attrs();
   AttrList kept(devices.begin(), devices.end());
   kept.resize(num_params);
-  return WithDevices(function.attrs(), std::move(kept));
+  return WithParamDevices(function.attrs(), std::move(kept));
 }
 
 }  // namespace baton

@@ -21,6 +21,10 @@ namespace baton {
 // function does not say them.
 absl::Span<const AttrValue> ParamDevices(const FunctionNode& function);
 
+// `attrs`, with these devices of the parameters; without any if none is known:
+// a list that says nothing and no list are the same text.
+DictAttrs WithParamDevices(const DictAttrs& attrs, AttrList devices);
+
 // The attributes of `function` for a function of the parameters `params`:
 // those that are parameters of `function` keep their devices, others have none.
 DictAttrs AttrsWithParams(const FunctionNode& function,

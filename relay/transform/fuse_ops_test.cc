@@ -332,8 +332,8 @@ TEST(FuseOpsTest, TypesWaitForInferenceOnlyWhereThatIsSeen) {
   for (const auto& watcher : {std::make_shared<InferenceWatcher>(),
                               std::shared_ptr<InferenceWatcher>(
                                   std::make_shared<FinishedWatcher>())}) {
-    const bool sees =
-        dynamic_cast<SeesFinishedResults*>(watcher.get()) == nullptr;
+    const bool sees = SeesUnfinishedResults(*watcher);
+    EXPECT_EQ(sees, dynamic_cast<FinishedWatcher*>(watcher.get()) == nullptr);
     const PassContext context({.instruments = {watcher}});
     EXPECT_EQ(UnfinishedResultsAreSeen(context), sees);
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule watched,

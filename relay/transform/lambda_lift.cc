@@ -1,6 +1,5 @@
 #include "baton/relay/transform/lambda_lift.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -181,13 +180,8 @@ class Lifter {
       DictAttrs attrs = DictAttrs().With(kClosure, 1);
       // A closure is where what it returns is.
       if (const AttrValue* device = function->attrs().Find(kVirtualDevice)) {
-        attrs = attrs.With(kVirtualDevice, *device);
-        // A list that says nothing is none: text cannot tell them apart.
-        if (std::any_of(
-                captured_devices.begin(), captured_devices.end(),
-                [](const AttrValue& known) { return !known.is_none(); })) {
-          attrs = attrs.With(kParamVirtualDevices, std::move(captured_devices));
-        }
+        attrs = WithParamDevices(attrs.With(kVirtualDevice, *device),
+                                 std::move(captured_devices));
       }
       lifted = Function(std::move(params), std::move(lifted), type, {},
                         std::move(attrs));
