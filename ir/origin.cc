@@ -9,11 +9,10 @@
 
 namespace baton::internal {
 
-void TellOrigins(const Expr& made, const ExprNode* from) {
-  if (!made.defined() || made.get() == from || from == nullptr) return;
-  if (!made->unique()) return TellOrigin(made.get(), from);
+void TellOriginsOfBuilt(const ExprNode* made, const ExprNode* from) {
+  if (made == from || from == nullptr) return;
   // A node with one holder, which is new itself, is new.
-  absl::InlinedVector<const ExprNode*, 16> built = {made.get()};
+  absl::InlinedVector<const ExprNode*, 16> built = {made};
   for (size_t i = 0; i < built.size(); ++i) {
     ForEachReference(built[i], [&built](const Node* child) {
       if (!child->unique() || !ExprNode::ClassOf(child->kind())) return;

@@ -84,13 +84,19 @@ inline void TellOrigin(const Node* made, const Node* from) {
   if (is_first) memo.store(known | kToldMemo, std::memory_order_relaxed);
   origin_sink->Add(Origin(made, from, is_first));
 }
-void TellOrigins(const Expr& made, const ExprNode* from);
+// Of `made`, which nobody else holds, and what it alone holds.
+void TellOriginsOfBuilt(const ExprNode* made, const ExprNode* from);
 
 }  // namespace internal
 
 inline bool WantsOrigins() { return internal::origin_sink != nullptr; }
 inline void LogOrigins(const Expr& made, const ExprNode* from) {
-  if (WantsOrigins()) internal::TellOrigins(made, from);
+  if (!WantsOrigins() || !made.defined()) return;
+  if (made->unique()) {
+    internal::TellOriginsOfBuilt(made.get(), from);
+  } else {
+    internal::TellOrigin(made.get(), from);
+  }
 }
 inline void LogOrigin(const Expr& made, const ExprNode* from) {
   if (WantsOrigins()) internal::TellOrigin(made.get(), from);

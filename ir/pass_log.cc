@@ -126,27 +126,56 @@ void PassLog::Append(PassLog other) {
 }
 
 void LogRemark(Remark&& remark) {
-  const auto bit = static_cast<uint8_t>(remark.kind);
-  LogListener* last = nullptr;  // of those that want it
-  const auto tell = [](LogListener& listener, auto&& told) {
-    std::vector<Remark>& remarks = listener.log->remarks;
-    if (remarks.size() == remarks.capacity()) {
-      remarks.reserve(2 * remarks.size() + 256);
-    }
-    if (listener.pass_text.view().empty()) listener.pass_text = *listener.pass;
-    told.pass = listener.pass_text;
-    told.execution = listener.execution;
-    remarks.push_back(std::forward<decltype(told)>(told));
-  };
-  for (LogListener* l = internal::log_listeners; l != nullptr; l = l->next) {
-    if ((l->wanted & bit) == 0) continue;
-    if (last != nullptr) tell(*last, remark);
-    last = l;
-  }
-  if (last != nullptr) tell(*last, std::move(remark));
+  LogRemark(remark.kind, [&remark](Remark& logged) {
+    remark.pass = std::move(logged.pass);
+    remark.execution = logged.execution;
+    logged = std::move(remark);
+  });
 }
 
 namespace internal {
+
+// The first from `listener` on that wants remarks of that kind.
+static LogListener* FirstWanting(LogListener* listener, RemarkKind kind) {
+  while (listener != nullptr &&
+         (listener->wanted & static_cast<uint8_t>(kind)) == 0) {
+    listener = listener->next;
+  }
+  return listener;
+}
+
+static Remark& AddRemark(LogListener& listener) {
+  std::vector<Remark>& remarks = listener.log->remarks;
+  if (remarks.size() == remarks.capacity()) {
+    remarks.reserve(2 * remarks.size() + 256);
+  }
+  if (listener.pass_text.view().empty()) listener.pass_text = *listener.pass;
+  return remarks.emplace_back();
+}
+
+static void SetExecution(Remark& remark, const LogListener& listener) {
+  remark.pass = listener.pass_text;
+  remark.execution = listener.execution;
+}
+
+Remark* BeginRemark(RemarkKind kind) {
+  LogListener* const first = FirstWanting(log_listeners, kind);
+  if (first == nullptr) return nullptr;
+  Remark& remark = AddRemark(*first);
+  remark.kind = kind;
+  SetExecution(remark, *first);
+  return &remark;
+}
+
+void EndRemark(const Remark& remark) {
+  if (log_listeners->next == nullptr) return;
+  LogListener* l = FirstWanting(log_listeners, remark.kind);
+  while ((l = FirstWanting(l->next, remark.kind)) != nullptr) {
+    Remark& copy = AddRemark(*l);
+    copy = remark;
+    SetExecution(copy, *l);
+  }
+}
 
 void AddToLogs(const Statistic* statistic, int64_t n) {
   for (LogListener* l = log_listeners; l != nullptr; l = l->next) {

@@ -128,7 +128,7 @@ struct RemarkNode {
 // What a pass says. It keeps what it was given, and becomes text when somebody
 // reads it (instrument/remarks.h).
 struct Remark {
-  RemarkKind kind;
+  RemarkKind kind = RemarkKind::kAnalysis;
   // What it is about; null where that is the function as a whole.
   Expr node = {};
   // A clause without a full stop: `the operator has no kernel`.
@@ -245,6 +245,11 @@ inline bool WantsRemarks(RemarkKind kind);
 void LogRemark(Remark&& remark);
 inline void LogRemark(const Remark& remark) { LogRemark(Remark(remark)); }
 
+// The same, for passes that tell much: calls `fill(Remark&)` if there are such,
+// with the remark where it stays, which spares it moves. `fill` logs nothing.
+template <std::invocable<Remark&> Fill>
+void LogRemark(RemarkKind kind, Fill&& fill);
+
 // Listening. Instruments use this through instrument/pass_listener.h.
 namespace internal {
 
@@ -274,6 +279,11 @@ inline bool AnyWants(uint8_t bits) {
   return false;
 }
 void AddToLogs(const Statistic* statistic, int64_t n);
+// A remark in the log of the first who wants it, to be filled; null if there is
+// none.
+Remark* BeginRemark(RemarkKind kind);
+// It is filled: tells the others.
+void EndRemark(const Remark& remark);
 // To be called when the list, or what is wanted, has changed.
 void ListenersChanged();
 
@@ -312,6 +322,13 @@ class ForkedLogs {
 inline bool SomeoneListens() { return internal::log_listeners != nullptr; }
 inline bool WantsRemarks(RemarkKind kind) {
   return internal::AnyWants(static_cast<uint8_t>(kind));
+}
+template <std::invocable<Remark&> Fill>
+void LogRemark(RemarkKind kind, Fill&& fill) {
+  Remark* const remark = internal::BeginRemark(kind);
+  if (remark == nullptr) return;
+  fill(*remark);
+  internal::EndRemark(*remark);
 }
 inline void Statistic::Add(int64_t n) const {
   if (internal::log_listeners != nullptr) internal::AddToLogs(this, n);

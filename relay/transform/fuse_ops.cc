@@ -187,49 +187,51 @@ class OperatorFuser {
         IsNonComputational(call->op())) {
       return;
     }
-    Remark remark{.kind = RemarkKind::kMissed, .node = Expr(call)};
-    switch (refusal.reason) {
-      case Reason::kNone:
-        return;
-      case Reason::kOpaque:
-        remark.reason = "an opaque operator is never fused";
-        break;
-      case Reason::kUsedOutside:
-        remark.reason = i == graph_.root() || graph_.num_uses(i) == 0
-                            ? RemarkText("nothing uses its result")
-                            : RemarkText(
-                                  "its uses meet in no operator: it is a "
-                                  "result, or used by what is no operator");
-        break;
-      case Reason::kPattern:
-        remark.reason =
-            "an operator of its pattern is not fused with what its uses meet "
-            "in";
-        remark.args.push_back({"pattern", PatternName(PatternOf(*call))});
-        remark.args.push_back({"largest use", PatternName(refusal.pattern)});
-        break;
-      case Reason::kEnd:
-        remark.reason = "the group that its uses meet in has a larger pattern";
-        remark.args.push_back({"pattern", PatternName(refusal.pattern)});
-        break;
-      case Reason::kBetween:
-        remark.reason =
-            "a node between it and where its uses meet is in a "
-            "group that has a larger pattern";
-        remark.args.push_back({"pattern", PatternName(refusal.pattern)});
-        break;
-      case Reason::kSize:
-        remark.reason = "the group would have too many nodes";
-        remark.args.push_back({"limit", settings_.max_group_size});
-        break;
-    }
-    if (refusal.node >= 0) {
-      remark.nodes.push_back({refusal.reason == Reason::kBetween
-                                  ? RemarkText("between")
-                                  : RemarkText("with"),
-                              Expr(graph_.node(refusal.node))});
-    }
-    LogRemark(std::move(remark));
+    LogRemark(RemarkKind::kMissed, [&](Remark& remark) {
+      remark.node = Expr(call);
+      switch (refusal.reason) {
+        case Reason::kNone:
+          return;
+        case Reason::kOpaque:
+          remark.reason = "an opaque operator is never fused";
+          break;
+        case Reason::kUsedOutside:
+          remark.reason = i == graph_.root() || graph_.num_uses(i) == 0
+                              ? RemarkText("nothing uses its result")
+                              : RemarkText(
+                                    "its uses meet in no operator: it is a "
+                                    "result, or used by what is no operator");
+          break;
+        case Reason::kPattern:
+          remark.reason =
+              "an operator of its pattern is not fused with what its uses meet "
+              "in";
+          remark.args.push_back({"pattern", PatternName(PatternOf(*call))});
+          remark.args.push_back({"largest use", PatternName(refusal.pattern)});
+          break;
+        case Reason::kEnd:
+          remark.reason =
+              "the group that its uses meet in has a larger pattern";
+          remark.args.push_back({"pattern", PatternName(refusal.pattern)});
+          break;
+        case Reason::kBetween:
+          remark.reason =
+              "a node between it and where its uses meet is in a "
+              "group that has a larger pattern";
+          remark.args.push_back({"pattern", PatternName(refusal.pattern)});
+          break;
+        case Reason::kSize:
+          remark.reason = "the group would have too many nodes";
+          remark.args.push_back({"limit", settings_.max_group_size});
+          break;
+      }
+      if (refusal.node >= 0) {
+        remark.nodes.push_back({refusal.reason == Reason::kBetween
+                                    ? RemarkText("between")
+                                    : RemarkText("with"),
+                                Expr(graph_.node(refusal.node))});
+      }
+    });
   }
 
   static RemarkValue PatternName(FusionPattern pattern) {
@@ -291,12 +293,13 @@ class OperatorFuser {
     ++num_groups_;
     num_fused_ += size;
     if (!tells) return;
-    Remark remark{.kind = RemarkKind::kPassed,
-                  .node = Expr(graph_.node(group)),
-                  .reason = "fused into one function"};
-    remark.args.push_back({"nodes", size});
-    remark.args.push_back({"operators", OperatorNames(group, fits ? key : 0)});
-    LogRemark(std::move(remark));
+    LogRemark(RemarkKind::kPassed, [&](Remark& remark) {
+      remark.node = Expr(graph_.node(group));
+      remark.reason = "fused into one function";
+      remark.args.push_back({"nodes", size});
+      remark.args.push_back(
+          {"operators", OperatorNames(group, fits ? key : 0)});
+    });
   }
 
   // Whether there is anything to put into functions: a call of an operator, or
