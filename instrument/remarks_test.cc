@@ -1,5 +1,6 @@
 #include "baton/instrument/remarks.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,6 +29,8 @@ using ::testing::HasSubstr;
 
 BATON_STATISTIC(kSeen, "Talker", "seen", "Functions seen.");
 
+std::atomic<int> filled = 0;  // remarks of Talker
+
 // Tells of each function, and of what a pass that it runs inside tells.
 Pass Talker() {
   return toy::CreateFunctionPass(
@@ -41,9 +44,10 @@ Pass Talker() {
                      .args = {{"params", 1}},
                      .nodes = {{"first", function->params()[0]}}});
         }
-        if (WantsRemarks(RemarkKind::kMissed)) {
-          LogRemark({.kind = RemarkKind::kMissed, .reason = "nothing to do"});
-        }
+        LogRemark(RemarkKind::kMissed, [](Remark& remark) {
+          ++filled;
+          remark.reason = "nothing to do";
+        });
         return function;
       },
       {.name = "Talker"});
@@ -163,9 +167,10 @@ TEST(RemarksTest, NobodyListensOutside) {
   EXPECT_FALSE(WantsRemarks(RemarkKind::kMissed));
 }
 
-TEST(RemarksTest, TwoListenersHearTheirs) {
+TEST(RemarksTest, ListenersHearTheirs) {
   std::vector<std::string> a;
   std::vector<std::string> b;
+  std::vector<std::string> c;
   const auto listen = [](std::string remarks, std::vector<std::string>* out) {
     return *RemarkInstrument::Create(
         {.remarks = std::move(remarks), .told = [out](const ToldRemark& r) {
@@ -173,10 +178,20 @@ TEST(RemarksTest, TwoListenersHearTheirs) {
          }});
   };
   const PassContext context(
-      {.instruments = {listen("passed", &a), listen("missed", &b)}});
+      {.instruments = {listen("missed", &c), listen("passed", &a),
+                       listen("missed", &b)}});
+  filled = 0;
   EXPECT_TRUE(context.Run([&] { return Talker()(toy::Module()); }).ok());
   EXPECT_EQ(a.size(), 1);
   EXPECT_THAT(b, ::testing::ElementsAre("missed #1 Talker: nothing to do"));
+  EXPECT_EQ(c, b);
+  EXPECT_EQ(filled, 1);
+}
+
+TEST(RemarksTest, NotFilledForNobody) {
+  filled = 0;
+  EXPECT_EQ(RunWith(Talker(), "passed").lines.size(), 1);
+  EXPECT_EQ(filled, 0);
 }
 
 }  // namespace
