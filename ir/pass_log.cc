@@ -125,14 +125,6 @@ void PassLog::Append(PassLog other) {
               std::make_move_iterator(other.held.end()));
 }
 
-void LogRemark(Remark&& remark) {
-  LogRemark(remark.kind, [&remark](Remark& logged) {
-    remark.pass = std::move(logged.pass);
-    remark.execution = logged.execution;
-    logged = std::move(remark);
-  });
-}
-
 namespace internal {
 
 // The first from `listener` on that wants remarks of that kind.
@@ -144,18 +136,17 @@ static LogListener* FirstWanting(LogListener* listener, RemarkKind kind) {
   return listener;
 }
 
-static Remark& AddRemark(LogListener& listener) {
+template <typename... Args>
+static Remark& AddRemark(LogListener& listener, Args&&... args) {
   std::vector<Remark>& remarks = listener.log->remarks;
   if (remarks.size() == remarks.capacity()) {
     remarks.reserve(2 * remarks.size() + 256);
   }
   if (listener.pass_text.view().empty()) listener.pass_text = *listener.pass;
-  return remarks.emplace_back();
-}
-
-static void SetExecution(Remark& remark, const LogListener& listener) {
+  Remark& remark = remarks.emplace_back(std::forward<Args>(args)...);
   remark.pass = listener.pass_text;
   remark.execution = listener.execution;
+  return remark;
 }
 
 Remark* BeginRemark(RemarkKind kind) {
@@ -163,7 +154,6 @@ Remark* BeginRemark(RemarkKind kind) {
   if (first == nullptr) return nullptr;
   Remark& remark = AddRemark(*first);
   remark.kind = kind;
-  SetExecution(remark, *first);
   return &remark;
 }
 
@@ -171,9 +161,7 @@ void EndRemark(const Remark& remark) {
   if (log_listeners->next == nullptr) return;
   LogListener* l = FirstWanting(log_listeners, remark.kind);
   while ((l = FirstWanting(l->next, remark.kind)) != nullptr) {
-    Remark& copy = AddRemark(*l);
-    copy = remark;
-    SetExecution(copy, *l);
+    AddRemark(*l, remark);
   }
 }
 
@@ -245,4 +233,12 @@ void ForkedLogs::Join(LogListener* listeners) {
 }
 
 }  // namespace internal
+
+void LogRemark(Remark&& remark) {
+  LogListener* const first =
+      internal::FirstWanting(internal::log_listeners, remark.kind);
+  if (first == nullptr) return;
+  internal::EndRemark(internal::AddRemark(*first, std::move(remark)));
+}
+
 }  // namespace baton

@@ -254,23 +254,45 @@ class OperatorFuser {
     return "";
   }
 
-  // The names of the operators of a group. Groups of the same few share the
-  // text: `key` has 16 bits for each; 0 if there are more.
-  RemarkText OperatorNames(int group, uint64_t key) {
+  // The first member from `i` on that is a call of an operator, or kNone.
+  int NextOperator(int i) const {
+    while (i != kNone && OperatorOf(i) == nullptr) i = nodes_[i].next_member;
+    return i;
+  }
+  // The operator that node `i` calls, or null.
+  const OpNode* OperatorOf(int i) const {
+    const auto* call = graph_.As<CallNode>(i);
+    return call == nullptr ? nullptr : call->op_node();
+  }
+
+  bool HaveSameOperators(int group, int other) const {
+    int i = NextOperator(nodes_[group].first_member);
+    int j = NextOperator(nodes_[other].first_member);
+    while (i != kNone && j != kNone && OperatorOf(i) == OperatorOf(j)) {
+      i = NextOperator(nodes_[i].next_member);
+      j = NextOperator(nodes_[j].next_member);
+    }
+    return i == j;  // both are at the end
+  }
+
+  // The names of the operators of a group. Groups of the same operators share
+  // the text; `hash` is of those.
+  RemarkText OperatorNames(int group, uint64_t hash) {
     for (const ToldGroup& told : told_groups_) {
-      if (told.key == key) return told.names;
+      if (told.hash == hash && HaveSameOperators(told.group, group)) {
+        return told.names;
+      }
     }
     std::string names;
-    for (int i = nodes_[group].first_member; i != kNone;
-         i = nodes_[i].next_member) {
-      const auto* call = graph_.As<CallNode>(i);
-      if (call == nullptr || call->op_node() == nullptr) continue;
+    names.reserve(128);
+    for (int i = NextOperator(nodes_[group].first_member); i != kNone;
+         i = NextOperator(nodes_[i].next_member)) {
       if (!names.empty()) names.push_back(' ');
-      names.append(call->op_node()->name());
+      names.append(OperatorOf(i)->name());
     }
-    constexpr size_t kMaxTold = 16;
-    if (key == 0 || told_groups_.size() == kMaxTold) return names;
-    told_groups_.push_back({key, names});
+    constexpr size_t kMaxTold = 32;
+    if (told_groups_.size() == kMaxTold) return names;
+    told_groups_.push_back({hash, group, names});
     return told_groups_.back().names;
   }
 
@@ -280,15 +302,11 @@ class OperatorFuser {
     if (first == group) return;
     const bool tells = WantsRemarks(RemarkKind::kPassed);
     int64_t size = 0;
-    uint64_t key = 0;
-    bool fits = true;
+    uint64_t hash = 0;
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
       ++size;
-      const auto* call = tells ? graph_.As<CallNode>(i) : nullptr;
-      if (call == nullptr || call->op_node() == nullptr) continue;
-      const auto index = static_cast<uint64_t>(call->op_node()->index() + 1);
-      fits = fits && key >> 48 == 0 && index >> 16 == 0;
-      key = key << 16 | index;
+      const OpNode* const op = tells ? OperatorOf(i) : nullptr;
+      if (op != nullptr) hash = hash * 31 + static_cast<uint64_t>(op->index());
     }
     ++num_groups_;
     num_fused_ += size;
@@ -297,8 +315,7 @@ class OperatorFuser {
       remark.node = Expr(graph_.node(group));
       remark.reason = "fused into one function";
       remark.args.push_back({"nodes", size});
-      remark.args.push_back(
-          {"operators", OperatorNames(group, fits ? key : 0)});
+      remark.args.push_back({"operators", OperatorNames(group, hash)});
     });
   }
 
@@ -552,7 +569,8 @@ class OperatorFuser {
   int64_t num_fused_ = 0;                // their nodes
   // Groups of which remarks were made: see OperatorNames.
   struct ToldGroup {
-    uint64_t key;
+    uint64_t hash;
+    int group;
     RemarkText names;
   };
   std::vector<ToldGroup> told_groups_;
