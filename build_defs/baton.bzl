@@ -297,9 +297,9 @@ def _optimize_impl(ctx):
         fail("`bind_params`: only a workload has weights to bind")
 
     args = ctx.actions.args()
-    inputs = []
+    inputs = ctx.files.data
     if ctx.file.src:
-        inputs.append(ctx.file.src)
+        inputs = [ctx.file.src] + inputs
         args.add(ctx.file.src)
     else:
         args.add(attr.workload, format = "--workload=%s")
@@ -313,6 +313,8 @@ def _optimize_impl(ctx):
         args.add_joined(attr.required_pass, join_with = ",", format_joined = "--required_pass=%s")
     if attr.config:
         args.add("--config=" + ",".join(["%s=%s" % item for item in sorted(attr.config.items())]))
+    if attr.input_shapes:
+        args.add(attr.input_shapes, format = "--input_shapes=%s")
     if attr.verify_each:
         args.add("--verify_each")
     if attr.threads != 1:
@@ -321,13 +323,21 @@ def _optimize_impl(ctx):
     out = ctx.outputs.out
     emit = {"baton": "binary", "onnx": "onnx"}.get(out.extension, "text")
     output_args = ["--emit=" + emit, "--output=" + out.path]
+    modules = [out]
+    if attr.onnx_opset:
+        output_args.append("--onnx_opset=%d" % attr.onnx_opset)
+    if ctx.outputs.onnx_external_data:
+        if ctx.outputs.onnx_external_data.path != out.path + ".data":
+            fail("`onnx_external_data` must be `out` and `.data`")
+        output_args.append("--onnx_external_data")
+        modules.append(ctx.outputs.onnx_external_data)
     if ctx.outputs.artifacts:
         output_args.append("--artifacts=" + ctx.outputs.artifacts[0].dirname)
     ctx.actions.run(
         executable = ctx.executable.tool,
         arguments = [args] + output_args,
         inputs = inputs,
-        outputs = [out] + ctx.outputs.artifacts,
+        outputs = modules + ctx.outputs.artifacts,
         mnemonic = "BatonOptimize",
         progress_message = "Optimizing %s" % ctx.label,
     )
@@ -344,7 +354,7 @@ def _optimize_impl(ctx):
         )
         groups["report"] = depset([ctx.outputs.report])
     return [
-        DefaultInfo(files = depset([out]), runfiles = ctx.runfiles(files = [out])),
+        DefaultInfo(files = depset([out]), runfiles = ctx.runfiles(files = modules)),
         OutputGroupInfo(**groups),
     ]
 
@@ -354,7 +364,11 @@ _optimize = rule(
         "artifacts": attr.output_list(),
         "bind_params": attr.bool(),
         "config": attr.string_dict(),
+        "data": attr.label_list(allow_files = True),
         "disabled_pass": attr.string_list(),
+        "input_shapes": attr.string(),
+        "onnx_external_data": attr.output(),
+        "onnx_opset": attr.int(),
         "opt_level": attr.int(default = -1),
         "out": attr.output(mandatory = True),
         "passes": attr.string(),
@@ -383,7 +397,8 @@ def baton_optimize(name, passes, src = None, out = None, artifacts = [], report 
     Args:
       name: the target's name; it stands for the optimized module.
       passes: the pipeline, as for `baton-opt --passes`.
-      src: a file with the module. In its place, `workload` names a built-in one.
+      src: a file with the module: text, Baton's binary format, or ONNX. In its
+        place, `workload` names a built-in one.
       out: the optimized module; `<name>.relay` if not given. The binary format
         if it ends in `.baton`, ONNX if it ends in `.onnx`, else text.
       artifacts: names of files that code generators make, for other targets:
@@ -395,7 +410,9 @@ def baton_optimize(name, passes, src = None, out = None, artifacts = [], report 
       **kwargs: `tool`, the compiler (`//tools:baton-opt` if not given); as the
         flags of `baton-opt`: `workload`, `bind_params`, `opt_level`,
         `disabled_pass` and `required_pass` (lists), `config` (a dict),
-        `verify_each`, `threads`; and what every rule has.
+        `input_shapes`, `onnx_opset`, `verify_each`, `threads`; `data`, the files of
+        an ONNX model's external data, beside it; `onnx_external_data`, the name
+        `<out>.data` if large tensors are to go there; and what every rule has.
     """
     _optimize(
         name = name,

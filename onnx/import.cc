@@ -95,18 +95,23 @@ std::string ParameterName(absl::string_view name) {
 
 class Importer final : public GraphConverter {
  public:
+  // `keeps_names`: whether dimensions with names are symbolic; else they are
+  // unknown.
   Importer(const ModelProto& model, std::shared_ptr<const void> owner,
-           const OnnxImportOptions& options)
-      : model_(model), options_(options) {
+           const OnnxImportOptions& options, bool keeps_names)
+      : model_(model), options_(options), keeps_names_(keeps_names) {
     tensors_.owner = std::move(owner);
     tensors_.is_mapped = options.is_mapped;
     tensors_.folder = options.folder;
+    tensors_.target_folder = options.target_folder;
     for (const FunctionProto& function : model.functions) {
       functions_.emplace(std::pair(function.domain, function.name), &function);
     }
   }
 
   absl::StatusOr<IRModule> Import();
+  // Whether inputs have symbolic dimensions.
+  bool has_symbols() const { return !dims_.empty(); }
 
   absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
                                        absl::Span<const Expr> inputs,
@@ -159,6 +164,7 @@ class Importer final : public GraphConverter {
 
   const ModelProto& model_;
   const OnnxImportOptions& options_;
+  const bool keeps_names_;
   TensorSource tensors_;
   FlatHashMap<std::pair<absl::string_view, absl::string_view>,
               const FunctionProto*>
@@ -316,7 +322,8 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
             "input '", info.name, "' has a dimension of ", *dimension.value));
       }
       dims.push_back(*dimension.value);
-    } else if (!dimension.param.empty() && !dimension.value.has_value()) {
+    } else if (keeps_names_ && !dimension.param.empty() &&
+               !dimension.value.has_value()) {
       std::string name(dimension.param);
       const auto [entry, is_new] = dims_.try_emplace(name);
       if (is_new) {
@@ -391,16 +398,14 @@ std::optional<Expr> WithElements(const Expr& expr, const Dims* elements) {
                    [](const Dim& dim) { return dim.is_const(); })) {
     return std::nullopt;
   }
+  std::vector<int64_t> values;
+  for (const Dim& dim : *elements) values.push_back(dim.value());
   const TensorTypeNode& type = *expr->tensor_type();
-  absl::StatusOr<MutableTensor> tensor =
-      MutableTensor::Create(type.dtype(), *ConstDims(type.shape()));
+  const Expr vector = VectorConstant(values, type.dtype());
+  const absl::StatusOr<Tensor> tensor =
+      relay::ConstantTensor(vector)->Reshaped(*ConstDims(type.shape()));
   if (!tensor.ok()) return std::nullopt;
-  VisitDType(type.dtype(), [&]<typename T>() {
-    for (size_t i = 0; i < elements->size(); ++i) {
-      tensor->span<T>()[i] = static_cast<T>((*elements)[i].value());
-    }
-  });
-  return relay::Const(std::move(*tensor).Freeze());
+  return relay::Const(*tensor);
 }
 
 absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
@@ -746,7 +751,17 @@ absl::StatusOr<IRModule> ImportOnnx(absl::string_view bytes,
   absl::StatusOr<IRModule> result = [&]() -> absl::StatusOr<IRModule> {
     BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
                            onnx::ReadModel(bytes));
-    return onnx::Importer(model, std::move(owner), options).Import();
+    onnx::Importer importer(model, owner, options, /*keeps_names=*/true);
+    absl::StatusOr<IRModule> module = importer.Import();
+    if (module.ok() || !importer.has_symbols() ||
+        !absl::IsInvalidArgument(module.status())) {
+      return module;
+    }
+    // Models exist that call one extent by two names, or by the name of
+    // another.
+    absl::StatusOr<IRModule> again =
+        onnx::Importer(model, owner, options, /*keeps_names=*/false).Import();
+    return again.ok() ? std::move(again) : std::move(module);
   }();
   if (result.ok() ||
       absl::StartsWith(result.status().message(), options.name)) {

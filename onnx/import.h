@@ -21,6 +21,9 @@ struct OnnxImportOptions {
   std::string name = "model.onnx";
   // The model's folder: its external data is there. Empty: there is none.
   std::string folder;
+  // The folder of the file that the model is if `folder` has a link to it, all
+  // links followed: links to external data may lead there as well.
+  std::string target_folder;
   // Whether the bytes are a mapped file: pages are let go when their data has
   // been copied.
   bool is_mapped = false;

@@ -242,6 +242,35 @@ TEST(ImportOnnxTest, DimensionsWithNamesStaySymbolic) {
 }
 
 // x.view(x.size(0), -1), as PyTorch exports it.
+// Exporters give one extent two names.
+TEST(ImportOnnxTest, DimensionsWhoseNamesContradictEachOtherAreUnknown) {
+  const auto graph = [](const char* name) {
+    return absl::StrCat(
+        "node { op_type: 'Add' input: 'x' input: 'z' output: 'y' }",
+        Value("input", "x", {"dim_param: 'n'", kTwo}),
+        Value("input", "z", {absl::StrCat("dim_param: '", name, "'"), kTwo}),
+        "output { name: 'y' }");
+  };
+  const auto extent = [](const IRModule& module) {
+    return module.Find<Function>("main")->params()[0]->tensor_type()->dim(0);
+  };
+  const auto same = Import(graph("n"));
+  ASSERT_THAT(same, IsOk());
+  EXPECT_TRUE(extent(*same).is_symbolic());
+  const auto other = Import(graph("m"));
+  ASSERT_THAT(other, IsOk());
+  EXPECT_TRUE(extent(*other).is_any());
+  // What is wrong for any extents is said with the names.
+  EXPECT_THAT(
+      Import(absl::StrCat("node { op_type: 'Add' input: 'x' input: 'z'"
+                          "  output: 'y' }",
+                          Value("input", "x", {"dim_param: 'n'", kTwo}),
+                          Value("input", "z", {"dim_param: 'n'", kThree}),
+                          "output { name: 'y' }"))
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "(n, 2)"));
+}
+
 TEST(ImportOnnxTest, ArithmeticOnKnownShapesFolds) {
   const auto module = Import(
       "node { op_type: 'Shape' input: 'x' output: 's' }"
@@ -382,6 +411,7 @@ class ExternalDataTest : public ::testing::Test {
                                   absl::string_view length) {
     OnnxImportOptions options;
     options.folder = (folder_ / "model").string();
+    options.target_folder = target_folder_;
     return baton::Import(
         absl::StrCat(
             "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
@@ -395,6 +425,7 @@ class ExternalDataTest : public ::testing::Test {
   }
 
   std::filesystem::path folder_;
+  std::string target_folder_;
 };
 
 TEST_F(ExternalDataTest, IsRead) {
@@ -417,6 +448,29 @@ TEST_F(ExternalDataTest, StaysInTheFolderOfTheModel) {
         << location;
   }
   std::filesystem::remove(folder_ / "model" / "link.bin");
+}
+
+// As a sandbox of a build has it: a folder of links.
+TEST_F(ExternalDataTest, LinksLeadWhereTheModelIs) {
+  std::filesystem::create_directories(folder_ / "source");
+  std::ofstream(folder_ / "source" / "v.bin") << RawFloats({1, 2, 3, 4});
+  std::filesystem::create_symlink(folder_ / "source" / "v.bin",
+                                  folder_ / "model" / "v.bin");
+  std::filesystem::create_symlink(folder_ / "secret.bin",
+                                  folder_ / "model" / "link.bin");
+  const absl::Status refused = Import("v.bin", "0", "16").status();
+  target_folder_ = std::filesystem::canonical(folder_ / "source").string();
+  const auto module = Import("v.bin", "0", "16");
+  const absl::Status elsewhere = Import("link.bin", "0", "16").status();
+  const absl::Status outside = Import("../source/v.bin", "0", "16").status();
+  std::filesystem::remove(folder_ / "model" / "v.bin");
+  std::filesystem::remove(folder_ / "model" / "link.bin");
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(Operand(*module)->span<float>()[3], 4);
+  for (const absl::Status& status : {refused, elsewhere, outside}) {
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                 "must be in the model's folder"));
+  }
 }
 
 TEST_F(ExternalDataTest, SizesAreThoseOfTheFile) {

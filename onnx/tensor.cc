@@ -116,6 +116,12 @@ absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
   return result;
 }
 
+bool IsInside(const std::filesystem::path& file,
+              const std::filesystem::path& folder) {
+  const std::filesystem::path inside = file.lexically_relative(folder);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
 // The file of external data at `location`, which must be in the model's folder,
 // links followed.
 absl::StatusOr<const TensorSource::Mapped*> ExternalFile(
@@ -135,9 +141,12 @@ absl::StatusOr<const TensorSource::Mapped*> ExternalFile(
       std::filesystem::weakly_canonical(source.folder, error);
   const std::filesystem::path file =
       std::filesystem::weakly_canonical(folder / relative, error);
-  const std::filesystem::path inside = file.lexically_relative(folder);
+  const bool is_inside =
+      IsInside(file, folder) ||
+      (!source.target_folder.empty() && IsInside(file, source.target_folder) &&
+       IsInside((folder / relative).lexically_normal(), folder));
   if (key.empty() || key.find('\0') != std::string::npos || error ||
-      relative.is_absolute() || inside.empty() || *inside.begin() == "..") {
+      relative.is_absolute() || !is_inside) {
     return absl::InvalidArgumentError(
         absl::StrCat("external data must be in the model's folder, not in '",
                      location, "'"));

@@ -29,6 +29,9 @@ struct TensorSource {
   // The folder of the model, below which external data must be; empty if the
   // model comes from no file, and has no external data.
   std::string folder;
+  // The folder of the file that the model is if `folder` has a link to it; links
+  // to external data may lead there as well. May be empty.
+  std::string target_folder;
   // Files of external data that were mapped: those of a model are often one.
   FlatHashMap<std::string, Mapped> files;
 };

@@ -58,8 +58,8 @@ InputFormat FormatOf(absl::string_view content, absl::string_view name);
 struct ModuleReader {
   struct Input {
     FileContent content;
-    std::string name;    // for messages
-    std::string folder;  // of the file; empty if it is none
+    std::string name;  // for messages
+    std::string path;  // of the file; empty if it is none
     // Shapes of inputs, by name, as `--input_shapes` gives them; a number below
     // zero is a dimension that is not known.
     std::map<std::string, std::vector<int64_t>> input_shapes;

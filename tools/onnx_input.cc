@@ -1,6 +1,8 @@
 // ONNX files as input and output of the tools.
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -17,7 +19,15 @@ namespace {
 absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   OnnxImportOptions options;
   options.name = input.name;
-  options.folder = input.folder;
+  if (!input.path.empty()) {
+    namespace fs = std::filesystem;
+    // The current folder is not "", which stands for none.
+    const fs::path folder = fs::path(input.path).parent_path();
+    options.folder = folder.empty() ? "." : folder.string();
+    std::error_code error;
+    const fs::path target = fs::canonical(input.path, error);
+    if (!error) options.target_folder = target.parent_path().string();
+  }
   options.is_mapped = input.content.is_mapped;
   for (const auto& [name, shape] : input.input_shapes) {
     options.input_shapes.emplace(name, shape);

@@ -179,12 +179,7 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
     ModuleReader::Input input;
     input.content = *std::move(content);
     input.name = job.name;
-    if (!from_stream) {
-      // The current folder is not "", which stands for none.
-      const std::string folder =
-          std::filesystem::path(options.input).parent_path().string();
-      input.folder = folder.empty() ? "." : folder;
-    }
+    if (!from_stream) input.path = options.input;
     BATON_ASSIGN_OR_RETURN(input.input_shapes,
                            ParseInputShapes(options.input_shapes));
     BATON_ASSIGN_OR_RETURN(IRModule module, reader->read(input));

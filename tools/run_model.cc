@@ -70,8 +70,7 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
       ModuleReader::Input input;
       input.content = std::move(content);
       input.name = path;
-      const std::string folder = fs::path(path).parent_path().string();
-      input.folder = folder.empty() ? "." : folder;
+      input.path = path;
       BATON_ASSIGN_OR_RETURN(input.input_shapes,
                              ParseInputShapes(input_shapes));
       BATON_ASSIGN_OR_RETURN(const ModuleReader* reader,
