@@ -13,8 +13,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -22,6 +24,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
+#include "baton/onnx/tail_recursion.h"
 #include "baton/onnx/tensor_names.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -35,8 +38,12 @@ namespace baton {
 namespace onnx {
 namespace {
 
-// Branches inside of branches beyond which a module is refused.
+// Branches and loops inside of each other beyond which a module is refused.
 constexpr int kMaxDepth = 50;
+
+// Loops beyond which a module is refused: functions that call functions several
+// times are very many.
+constexpr int kMaxLoops = 10'000;
 
 // Tensors in tuples of tuples, all together, beyond which a module is refused:
 // a few tuples of each other hold very many.
@@ -178,19 +185,41 @@ class Exporter {
     const auto found = bound_.find(expr.get());
     return found == bound_.end() ? expr : found->second;
   }
+  // The function that an expression is; null if it is none.
+  const FunctionNode* FunctionOf(const Expr& expr) const {
+    const Expr* result = &expr;
+    while (result->Is<VarNode>() && bound_.contains(result->get())) {
+      result = &Definition(*result);
+    }
+    return result->As<FunctionNode>();
+  }
   void Fail(const Expr& expr, std::string message) {
     diagnostics_.Error(expr->span(), std::move(message));
   }
 
-  // All that `expr` depends on and has no value yet, then `expr`.
-  void ExportGraph(const Expr& expr);
-  // A chain of lets and its result.
+  void SetValues(const Expr& expr, Values values);
   // The values of `expr` are those of `other`.
   void SameValues(const Expr& expr, const Expr& other);
+
+  // All that `expr` depends on and has no value yet, then `expr`.
+  void ExportGraph(const Expr& expr);
+  void ExportLet(const LetNode& let);
+  // A chain of lets and its result.
   void ExportBlock(const Expr& expr);
   void ExportNode(const Expr& expr);
   Values ExportCall(const Expr& expr, const CallNode& call);
   Values ExportIf(const IfNode& node, const Expr& expr);
+  Values ExportLoop(const Expr& expr, const CallNode& call,
+                    const Function& function);
+  // The values of expressions in the body of a function, in front of which
+  // these lets stand, when its parameters have these values. The lets are
+  // exported as far as they are needed. Afterwards nothing in the body has a
+  // value.
+  std::vector<Values> ExportInstance(const Function& function,
+                                     absl::Span<const ValueId> params,
+                                     const LetValues& let_values,
+                                     absl::Span<const LetNode* const> lets,
+                                     absl::Span<const Expr> exprs);
   Values Unknown(const Expr& expr) const;
   // The values of a field of a tuple.
   Values FieldOf(const Expr& tuple, int index);
@@ -201,11 +230,15 @@ class Exporter {
   Graph graph_;
   Diagnostics diagnostics_;
   FlatHashMap<const ExprNode*, Values> values_;
+  // What has got a value since an instance began.
+  std::vector<const ExprNode*> new_values_;
+  int num_instances_ = 0;
   FlatHashMap<const ExprNode*, Expr> bound_;
   // The places of the fields among the values, and their number; empty if all
   // fields are tensors. Of tuples of which a field was taken.
   FlatHashMap<const TupleTypeNode*, std::vector<int>> field_begins_;
   int num_nested_ = 0;
+  int num_loops_ = 0;
   int depth_ = 0;
 };
 
@@ -257,18 +290,30 @@ void Exporter::ExportGraph(const Expr& expr) {
   }
 }
 
+void Exporter::SetValues(const Expr& expr, Values values) {
+  values_[expr.get()] = std::move(values);
+  // A constant is the same in all instances.
+  if (num_instances_ > 0 && !expr.Is<ConstantNode>()) {
+    new_values_.push_back(expr.get());
+  }
+}
+
 void Exporter::SameValues(const Expr& expr, const Expr& other) {
   // A copy: the table may move what it holds when it grows.
   Values values = values_.at(other.get());
-  values_[expr.get()] = std::move(values);
+  SetValues(expr, std::move(values));
+}
+
+void Exporter::ExportLet(const LetNode& let) {
+  ExportGraph(let.value());
+  SameValues(let.var(), let.value());
+  bound_[let.var().get()] = let.value();
 }
 
 void Exporter::ExportBlock(const Expr& expr) {
   Expr rest = expr;
   while (const auto* let = rest.As<LetNode>()) {
-    ExportGraph(let->value());
-    SameValues(let->var(), let->value());
-    bound_[let->var().get()] = let->value();
+    ExportLet(*let);
     rest = let->body();
   }
   ExportGraph(rest);
@@ -278,6 +323,9 @@ void Exporter::ExportBlock(const Expr& expr) {
 Values Exporter::ExportCall(const Expr& expr, const CallNode& call) {
   const OpNode* op = call.op_node();
   if (op == nullptr) {
+    if (const FunctionNode* function = FunctionOf(call.op())) {
+      return ExportLoop(expr, call, Function(function));
+    }
     Fail(expr,
          "a call of a function that cannot be inlined has no form in "
          "ONNX");
@@ -360,6 +408,165 @@ Values Exporter::ExportIf(const IfNode& node, const Expr& expr) {
                                   expr->span());
 }
 
+std::vector<Values> Exporter::ExportInstance(
+    const Function& function, absl::Span<const ValueId> params,
+    const LetValues& let_values, absl::Span<const LetNode* const> lets,
+    absl::Span<const Expr> exprs) {
+  const size_t begin = new_values_.size();
+  ++num_instances_;
+  for (size_t i = 0; i < params.size(); ++i) {
+    SetValues(function->params()[i], {params[i]});
+  }
+  const auto uses = let_values.Uses(exprs);
+  for (const LetNode* let : lets) {
+    if (uses.contains(let->var().get())) ExportLet(*let);
+  }
+  std::vector<Values> result;
+  for (const Expr& expr : exprs) {
+    ExportBlock(expr);
+    result.push_back(ValuesOf(expr));
+  }
+  --num_instances_;
+  for (size_t i = begin; i < new_values_.size(); ++i) {
+    values_.erase(new_values_[i]);
+  }
+  new_values_.resize(begin);
+  return result;
+}
+
+Values Exporter::ExportLoop(const Expr& expr, const CallNode& call,
+                            const Function& function) {
+  const Values unknown = Unknown(expr);
+  const auto is_self = [&](const Expr& callee) {
+    return FunctionOf(callee) == function.get();
+  };
+  const absl::StatusOr<TailRecursion> recursion =
+      FindTailRecursion(function, is_self);
+  if (!recursion.ok()) {
+    Fail(expr, absl::StrCat("a call of a function that cannot be inlined has "
+                            "no form in ONNX: ",
+                            recursion.status().message()));
+    return unknown;
+  }
+  if (depth_ >= kMaxDepth || ++num_loops_ > kMaxLoops) {
+    Fail(expr, depth_ >= kMaxDepth ? "loops are nested too deeply for ONNX"
+                                   : "there are too many loops for ONNX");
+    return unknown;
+  }
+  const size_t count = function->params().size();
+  std::vector<ValueId> initial;
+  std::vector<Expr> initial_exprs;
+  for (size_t i = 0; i < count; ++i) {
+    const Var& param = function->params()[i];
+    if (param->tensor_type() == nullptr) {
+      Fail(expr,
+           absl::StrCat("a loop over %", param->name(), " of type ",
+                        param->type().ToString(), " has no form in ONNX"));
+      return unknown;
+    }
+    initial.push_back(ValuesOf(call.arg(static_cast<int>(i)))[0]);
+    initial_exprs.push_back(Definition(call.arg(static_cast<int>(i))));
+    if (initial.back() == kNoValue) return unknown;  // it was said why
+  }
+  const LetValues let_values(*recursion);
+  const LoopForm form =
+      LoopFormOf(function, *recursion, let_values, initial_exprs);
+  const Type int64 = TensorType::Scalar(DType::Int(64));
+  const Type boolean = TensorType::Scalar(DType::Bool());
+  ++depth_;
+
+  // Whether there is another round, with these parameters.
+  const auto goes_on = [&](absl::Span<const ValueId> params) -> ValueId {
+    if (!form.condition.defined()) {
+      return graph_.AddConstant(Tensor::Scalar<bool>(true));
+    }
+    const ValueId condition =
+        ExportInstance(function, params, let_values, recursion->before,
+                       {form.condition})[0][0];
+    if (recursion->goes_on_if || condition == kNoValue) return condition;
+    const ValueId result =
+        graph_.AddNode("Not", {condition}, {}, 1, expr->span())[0];
+    graph_.SetType(result, boolean);
+    return result;
+  };
+  ValueId limit = kNoValue;
+  if (form.limit.defined()) {
+    limit = ExportInstance(function, initial, let_values, recursion->before,
+                           {form.limit})[0][0];
+  }
+  Values inputs = {limit,
+                   form.condition.defined() ? goes_on(initial) : kNoValue};
+
+  graph_.BeginGraph();
+  const ValueId round = graph_.AddInput("round", int64);
+  const ValueId condition = graph_.AddInput("goes_on", boolean);
+  std::vector<ValueId> params = initial;
+  for (size_t i = 0; i < count; ++i) {
+    const Var& param = function->params()[i];
+    switch (form.params[i]) {
+      case LoopParam::kCounter:
+        params[i] = round;
+        break;
+      case LoopParam::kCondition:
+        params[i] = condition;
+        break;
+      case LoopParam::kCarried:
+        params[i] = graph_.AddInput(param->name(), param->type());
+        inputs.push_back(initial[i]);
+        break;
+      case LoopParam::kInvariant:
+      case LoopParam::kStacked:  // no round uses it
+        break;
+    }
+  }
+  // What a round gives; of a stack, the element.
+  std::vector<Expr> given = recursion->next;
+  for (size_t i = 0; i < count; ++i) {
+    if (form.params[i] == LoopParam::kStacked) given[i] = form.elements[i];
+  }
+  std::vector<const LetNode*> lets = recursion->before;
+  lets.insert(lets.end(), recursion->round.begin(), recursion->round.end());
+  const std::vector<Values> values =
+      ExportInstance(function, params, let_values, lets, given);
+  std::vector<ValueId> next;
+  for (const Values& value : values) next.push_back(value[0]);
+  std::vector<Graph::Output> outputs = {{goes_on(next), "", boolean}};
+  std::vector<size_t> result_params;
+  for (size_t i = 0; i < count; ++i) {
+    if (form.params[i] != LoopParam::kCarried) continue;
+    outputs.push_back({next[i], "", function->params()[i]->type()});
+    result_params.push_back(i);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (form.params[i] != LoopParam::kStacked) continue;
+    const TensorTypeNode& type = *form.elements[i]->tensor_type();
+    const Type element = TensorType(
+        Dims(type.shape().begin() + 1, type.shape().end()), type.dtype());
+    const ValueId axis =
+        graph_.AddConstant(*Tensor::FromValues<int64_t>({1}, {int64_t{0}}));
+    const ValueId squeezed =
+        graph_.AddNode("Squeeze", {next[i], axis}, {}, 1, expr->span())[0];
+    graph_.SetType(squeezed, element);
+    outputs.push_back({squeezed, "", element});
+    result_params.push_back(i);
+  }
+  const int body = graph_.EndGraph(std::move(outputs));
+  --depth_;
+  if (diagnostics_.has_errors()) return unknown;
+
+  if (!result_params.empty()) {
+    const Values results = graph_.AddNodeWithGraphs(
+        "Loop", inputs, {{"body", body}},
+        static_cast<int>(result_params.size()), expr->span());
+    for (size_t k = 0; k < results.size(); ++k) {
+      graph_.SetType(results[k], function->params()[result_params[k]]->type());
+      params[result_params[k]] = results[k];
+    }
+  }
+  return ExportInstance(function, params, let_values, recursion->before,
+                        {recursion->result})[0];
+}
+
 void Exporter::ExportNode(const Expr& expr) {
   Values result;
   switch (ExprKindOf(expr)) {
@@ -375,7 +582,7 @@ void Exporter::ExportNode(const Expr& expr) {
             std::min(num_nested_ + NumTensors(expr->type()), kMaxNested);
         if (num_nested_ == kMaxNested) {
           Fail(expr, "tuples of so many tensors have no form in ONNX");
-          values_[expr.get()] = {kNoValue};
+          SetValues(expr, {kNoValue});
           return;
         }
       }
@@ -383,12 +590,11 @@ void Exporter::ExportNode(const Expr& expr) {
         const Values& values = ValuesOf(field);
         result.insert(result.end(), values.begin(), values.end());
       }
-      values_[expr.get()] = std::move(result);  // none of an empty tuple
+      SetValues(expr, std::move(result));  // none of an empty tuple
       return;
     case ExprKind::kTupleGetItem: {
       const auto* item = expr.As<TupleGetItemNode>();
-      result = FieldOf(item->tuple(), item->index());
-      values_[expr.get()] = std::move(result);
+      SetValues(expr, FieldOf(item->tuple(), item->index()));
       return;
     }
     case ExprKind::kCall:
@@ -400,13 +606,11 @@ void Exporter::ExportNode(const Expr& expr) {
     default:
       // A function that is called says so at the call.
       if (expr.Is<FunctionNode>() || expr.Is<GlobalVarNode>()) break;
-      Fail(expr,
-           "references, data types and recursive functions have no form in "
-           "ONNX");
+      Fail(expr, "references and data types have no form in ONNX");
       break;
   }
   if (result.empty()) result = Unknown(expr);
-  values_[expr.get()] = std::move(result);
+  SetValues(expr, std::move(result));
 }
 
 absl::StatusOr<Graph> Exporter::Export() {

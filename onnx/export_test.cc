@@ -1,5 +1,6 @@
 #include "baton/onnx/export.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -161,18 +162,17 @@ TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
 }
 
 // What is written, and read again, gives the results of the module.
-void ExpectSameResults(const IRModule& module) {
+void ExpectSameResults(const IRModule& module,
+                       const std::vector<baton::Value>& args) {
   const absl::StatusOr<onnx::OnnxModel> model =
       ExportOnnx(module, {.opset = 17});
   ASSERT_THAT(model, IsOk());
   const auto bytes = std::make_shared<const std::string>(model->ToString());
   const absl::StatusOr<IRModule> again = ImportOnnx(*bytes, bytes);
   ASSERT_THAT(again, IsOk());
-  const auto args = RandomInputs(module.Find<Function>("main"), 1);
-  ASSERT_THAT(args, IsOk());
-  const auto want = EvaluateFunction(module, "main", *args);
+  const auto want = EvaluateFunction(module, "main", args);
   ASSERT_THAT(want, IsOk());
-  const auto got = EvaluateFunction(*again, "main", *args);
+  const auto got = EvaluateFunction(*again, "main", args);
   ASSERT_THAT(got, IsOk());
   std::vector<Tensor> wanted;
   std::vector<const baton::Value*> work = {&*want};
@@ -196,6 +196,12 @@ void ExpectSameResults(const IRModule& module) {
       EXPECT_NEAR(tensor.AtAsDouble(k), wanted[i].AtAsDouble(k), 1e-5);
     }
   }
+}
+
+void ExpectSameResults(const IRModule& module) {
+  const auto args = RandomInputs(module.Find<Function>("main"), 1);
+  ASSERT_THAT(args, IsOk());
+  ExpectSameResults(module, *args);
 }
 
 TEST(ExportOnnxTest, WhatIsResizedGivesTheSameResults) {
@@ -385,6 +391,128 @@ TEST(ExportOnnxTest, BranchesAreGraphs) {
   const ::onnx::NodeProto& branch = model.graph().node(1);
   EXPECT_THAT(Ops(branch.attribute(0).g()), ElementsAre("Exp"));
   EXPECT_THAT(Ops(branch.attribute(1).g()), ElementsAre("Identity"));
+}
+
+// The only Loop of a graph.
+::onnx::NodeProto LoopIn(const ::onnx::GraphProto& graph) {
+  std::vector<::onnx::NodeProto> loops;
+  for (const ::onnx::NodeProto& node : graph.node()) {
+    if (node.op_type() == "Loop") loops.push_back(node);
+  }
+  EXPECT_EQ(loops.size(), 1u);
+  return loops.empty() ? ::onnx::NodeProto() : loops[0];
+}
+
+TEST(ExportOnnxTest, FunctionsThatCallThemselvesAreLoops) {
+  // A counter with a limit, a value that no round changes, one that is carried
+  // and one to which each round adds an element.
+  const IRModule module = Main(
+      "(%n: int64, %x: Tensor[(2), float32], %step: Tensor[(2), float32]) {"
+      "  let %f = fn (%i: int64, %limit: int64, %v: Tensor[(2), float32],"
+      "      %by: Tensor[(2), float32], %all: Tensor[(?, 2), float32])"
+      "      -> (Tensor[(2), float32], Tensor[(?, 2), float32]) {"
+      "    if (less(%i, %limit)) {"
+      "      %0 = add(%v, %by);"
+      "      %1 = expand_dims(%0, axis=0);"
+      "      %2 = (%all, %1);"
+      "      %f(add(%i, 1i64), %limit, %0, %by, concatenate(%2))"
+      "    } else { (%v, %all) }"
+      "  };"
+      "  %f(0i64, %n, %x, %step, zeros(shape=[0, 2], dtype=\"float32\"))"
+      "}");
+  const ::onnx::ModelProto model = Exported(module);
+  const ::onnx::NodeProto loop = LoopIn(model.graph());
+  EXPECT_THAT(loop.input(), ElementsAre("n", "", "x"));
+  EXPECT_EQ(loop.output_size(), 2);
+  const ::onnx::GraphProto& body = loop.attribute(0).g();
+  EXPECT_EQ(body.input_size(), 3);
+  EXPECT_EQ(body.output_size(), 3);
+  EXPECT_EQ(body.output(2).type().tensor_type().shape().dim_size(), 1);
+  const std::vector<std::string> ops = Ops(body);
+  EXPECT_EQ(std::count(ops.begin(), ops.end(), "Concat"), 0);
+  for (const int64_t rounds : {0, 1, 3}) {
+    ExpectSameResults(module, {Tensor::Scalar<int64_t>(rounds),
+                               *Tensor::FromValues<float>({2}, {1.0f, 2.0f}),
+                               *Tensor::FromValues<float>({2}, {0.5f, -1.0f})});
+  }
+}
+
+TEST(ExportOnnxTest, LoopsEndForAnyReason) {
+  // A condition that is computed, which ends the loop if it is true; the number
+  // of rounds is a result, and all values change.
+  const IRModule module = Main(
+      "(%x: Tensor[(2), float32], %most: float32) {"
+      "  let %f = fn (%i: int64, %v: Tensor[(2), float32], %most1: float32)"
+      "      -> (int64, Tensor[(2), float32]) {"
+      "    %0 = max(%v);"
+      "    if (greater(%0, %most1)) { (%i, multiply(%v, %0)) }"
+      "    else { %f(add(%i, 1i64), add(%v, %v), multiply(%most1, 1.5f)) }"
+      "  };"
+      "  %f(0i64, %x, %most)"
+      "}");
+  const ::onnx::NodeProto loop = LoopIn(Exported(module).graph());
+  EXPECT_EQ(loop.input(0), "");
+  EXPECT_EQ(loop.input_size(), 5);
+  for (const float most : {0.5f, 3.0f, 100.0f}) {
+    ExpectSameResults(module, {*Tensor::FromValues<float>({2}, {1.0f, 0.25f}),
+                               Tensor::Scalar<float>(most)});
+  }
+}
+
+TEST(ExportOnnxTest, LoopsCanBeInLoopsAndBranches) {
+  const IRModule module = Main(
+      "(%n: int64, %m: int64, %c: bool, %x: float32) {"
+      "  let %f = fn (%i: int64, %v: float32) -> float32 {"
+      "    if (less(%i, %n)) {"
+      "      let %g = fn (%k: int64, %w: float32) -> float32 {"
+      "        if (less(%k, add(%m, %i))) {"
+      "          %g(add(%k, 1i64), add(multiply(%w, 2f), %v))"
+      "        } else { %w }"
+      "      };"
+      "      %f(add(%i, 1i64), subtract(%g(0i64, %v), 1f))"
+      "    } else { %v }"
+      "  };"
+      "  if (%c) { %f(0i64, %x) } else { negative(%x) }"
+      "}");
+  for (const bool condition : {true, false}) {
+    ExpectSameResults(
+        module, {Tensor::Scalar<int64_t>(3), Tensor::Scalar<int64_t>(1),
+                 Tensor::Scalar<bool>(condition), Tensor::Scalar<float>(2)});
+  }
+}
+
+TEST(ExportOnnxTest, VeryManyLoopsAreRefused) {
+  std::string text =
+      "(%x: float32) {\n"
+      "  let %f0 = fn (%i: int64, %v: float32) -> float32 {\n"
+      "    if (less(%i, 2i64)) { %f0(add(%i, 1i64), add(%v, 1f)) }\n"
+      "    else { %v } };\n";
+  constexpr int kFunctions = 20;
+  for (int k = 1; k < kFunctions; ++k) {
+    absl::StrAppend(&text, "  let %f", k,
+                    " = fn (%i: int64, %v: float32) -> float32 {\n"
+                    "    if (less(%i, 2i64)) {\n      %f",
+                    k, "(add(%i, 1i64), add(%f", k - 1, "(0i64, %v), %f", k - 1,
+                    "(0i64, negative(%v)))) } else { %v } };\n");
+  }
+  absl::StrAppend(&text, "  %f", kFunctions - 1, "(0i64, %x) }");
+  EXPECT_THAT(ExportOnnx(Main(text)).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "too many loops"));
+}
+
+TEST(ExportOnnxTest, OtherFunctionsThatCallThemselvesAreRefusedWithTheirPlace) {
+  const absl::Status status =
+      ExportOnnx(Main("(%n: int64, %x: float32) {\n"
+                      "  let %f = fn (%i: int64, %v: float32) -> float32 {\n"
+                      "    if (less(%i, 3i64)) {\n"
+                      "      negative(%f(add(%i, 1i64), %v))\n"
+                      "    } else { %v }\n"
+                      "  };\n"
+                      "  %f(%n, %x) }"))
+          .status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented,
+                               "calls itself elsewhere than at the end"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(":8:"));
 }
 
 TEST(ExportOnnxTest, OutputsThatAreInputsOrEqualAreDifferentValues) {

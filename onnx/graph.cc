@@ -146,7 +146,7 @@ ValueId Graph::AddInput(std::string name, Type type) {
   const ValueId result = NewValue();
   values_[result].name = std::move(name);
   values_[result].type = std::move(type);
-  inputs_.push_back(result);
+  graphs_[open_.back()].inputs.push_back(result);
   return result;
 }
 
@@ -393,9 +393,12 @@ std::string Graph::UniqueName(std::string wanted) {
 
 // Names of values are unique in the whole model; so are those of nodes.
 void Graph::NameAll() {
-  for (ValueId input : inputs_) {
-    values_[input].name = UniqueName(values_[input].name);
-  }
+  const auto name_inputs = [this](const Body& body) {
+    for (ValueId input : body.inputs) {
+      values_[input].name = UniqueName(values_[input].name);
+    }
+  };
+  name_inputs(graphs_[0]);
   for (const Output& output : graphs_[0].outputs) {
     if (output.name.empty()) continue;
     values_[output.value].name = UniqueName(output.name);
@@ -407,6 +410,7 @@ void Graph::NameAll() {
     value.name = UniqueName(is_named ? OriginOf(constant.span).name
                                      : std::string("constant"));
   }
+  for (size_t i = 1; i < graphs_.size(); ++i) name_inputs(graphs_[i]);
   // Of the nodes that come from one, the last has its name and those of its
   // outputs.
   using Place = std::pair<const void*, int64_t>;
@@ -477,6 +481,9 @@ void Graph::WriteNode(const Node& node, int opset, WireWriter& graph) const {
     WireWriter body;
     WriteBody(graphs_[inner], opset, body);
     body.Bytes(2, absl::StrCat(node.name, ".", name));
+    for (ValueId input : graphs_[inner].inputs) {
+      body.Message(11, ValueInfoOf(values_[input].name, values_[input].type));
+    }
     for (const Output& output : graphs_[inner].outputs) {
       body.Message(12, ValueInfoOf(values_[output.value].name, output.type));
     }
@@ -543,7 +550,7 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
     parts.emplace_back(std::move(head).Take(), &value);
     head = WireWriter();
   }
-  for (ValueId input : inputs_) {
+  for (ValueId input : graphs_[0].inputs) {
     head.Message(11, ValueInfoOf(values_[input].name, values_[input].type));
   }
   for (const Output& output : graphs_[0].outputs) {

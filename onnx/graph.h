@@ -89,6 +89,7 @@ class Graph {
     Type type;
   };
 
+  // Of the graph that is open.
   ValueId AddInput(std::string name, Type type);
   // Small ones without a place are shared with those of the same content.
   ValueId AddConstant(Tensor value, const Span& span = {});
@@ -143,6 +144,7 @@ class Graph {
     std::string name;
   };
   struct Body {
+    std::vector<ValueId> inputs;
     std::vector<Node> nodes;
     std::vector<Output> outputs;
   };
@@ -172,7 +174,6 @@ class Graph {
   std::vector<Body> graphs_ = std::vector<Body>(1);
   std::vector<int> open_ = {0};
   std::vector<Value> values_;
-  std::vector<ValueId> inputs_;
   std::vector<ConstantEntry> constants_;
   FlatHashMap<std::string, ValueId> small_constants_;
   FlatHashSet<std::string> names_;

@@ -13,7 +13,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
@@ -115,9 +114,8 @@ absl::StatusOr<IRModule> RoundTrip(const IRModule& module,
   return absl::InternalError(again.status().message());
 }
 
-// `knows_inputs`: whether all inputs are constants of the model.
 absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
-                        const OnnxCaseOptions& options, bool knows_inputs,
+                        const OnnxCaseOptions& options,
                         OnnxCaseResult& result) {
   BATON_ASSIGN_OR_RETURN(const auto content, Read(folder / "model.onnx"));
   BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
@@ -140,11 +138,6 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
   OnnxImportOptions import;
   import.name = "model.onnx";
   import.folder = folder.string();
-  for (size_t i = 0; knows_inputs && i < graph.inputs.size(); ++i) {
-    if (i >= inputs.size()) break;
-    import.input_values.emplace(graph.inputs[i].name, inputs[i]);
-    result.known_inputs.emplace_back(graph.inputs[i].name);
-  }
   absl::StatusOr<IRModule> module;
   while (true) {
     module = ImportOnnx(*content, content, import);
@@ -254,14 +247,7 @@ OnnxCaseResult RunOnnxCase(const std::string& folder,
       }
       return result;
     }
-    absl::Status status = RunDataSet(folder, data_set, options,
-                                     /*knows_inputs=*/false, result);
-    if (options.round_trip && absl::IsUnimplemented(status) &&
-        absl::StrContains(status.message(), "cannot be inlined")) {
-      // ONNX has no functions that call themselves: loops must be unrolled.
-      status =
-          RunDataSet(folder, data_set, options, /*knows_inputs=*/true, result);
-    }
+    const absl::Status status = RunDataSet(folder, data_set, options, result);
     if (!status.ok()) {
       result.outcome = absl::IsUnimplemented(status) ? OnnxOutcome::kUnsupported
                                                      : OnnxOutcome::kWrong;

@@ -38,7 +38,8 @@ std::string OperatorTable() {
   const auto converters = onnx::OpConverters().List();
   if (!converters.ok()) return std::string(converters.status().message());
   for (const onnx::OpConverter* converter : *converters) {
-    absl::StrAppend(&result, "| `", converter->op, "` | ",
+    absl::StrAppend(&result, "| `", converter->domain,
+                    converter->domain.empty() ? "" : ".", converter->op, "` | ",
                     converter->first_opset,
                     converter->last_opset == onnx::OpConverter::kNewest
                         ? std::string(" on")

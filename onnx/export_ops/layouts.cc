@@ -1,6 +1,8 @@
 #include "baton/onnx/export_ops/layouts.h"
 
 #include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +29,13 @@ absl::StatusOr<std::vector<int64_t>> AxisOrder(absl::string_view from,
       (!order.empty() && order.back() < 0)) {
     return absl::UnimplementedError(absl::StrCat("the layout ", from));
   }
+  return order;
+}
+
+std::vector<int64_t> WithLastTwoSwapped(int rank) {
+  std::vector<int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[rank - 1], order[rank - 2]);
   return order;
 }
 

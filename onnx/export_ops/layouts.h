@@ -19,6 +19,10 @@ namespace baton::onnx {
 absl::StatusOr<std::vector<int64_t>> AxisOrder(absl::string_view from,
                                                absl::string_view to);
 
+// The order of the axes that swaps the last two, of which there are at least
+// two.
+std::vector<int64_t> WithLastTwoSwapped(int rank);
+
 // `value` in another layout, by a Transpose if they differ.
 absl::StatusOr<ValueId> InLayout(CallExport& call, ValueId value,
                                  absl::string_view from, absl::string_view to);

@@ -65,10 +65,20 @@ absl::StatusOr<Values> Negative(CallExport& call) {
   return Values{call.Node("Sub", {call.Scalar(0, dtype), call.Arg(0)})};
 }
 
+// Since opset 20 of all floats.
+ValueId IsInfOf(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  const bool is_known = call.opset() >= 20 || dtype.bits() >= 32;
+  return call.Node("IsInf", {call.Cast(call.Arg(0), dtype,
+                                       is_known ? dtype : DType::Float(32))});
+}
+
+absl::StatusOr<Values> IsInf(CallExport& call) { return Values{IsInfOf(call)}; }
+
 absl::StatusOr<Values> IsFinite(CallExport& call) {
   const ValueId x = call.Arg(0);
-  return Values{call.Node("Not", {call.Node("Or", {call.Node("IsNaN", {x}),
-                                                   call.Node("IsInf", {x})})})};
+  return Values{call.Node(
+      "Not", {call.Node("Or", {call.Node("IsNaN", {x}), IsInfOf(call)})})};
 }
 
 // Before opset 14 there is no arithmetic on integers of less than 32 bits.
@@ -322,7 +332,7 @@ BATON_EXTEND_OP("exp").Set(OnnxExporters(), Same<"Exp">);
 BATON_EXTEND_OP("fast_erf").Set(OnnxExporters(), Same<"Erf">);
 BATON_EXTEND_OP("fast_exp").Set(OnnxExporters(), Same<"Exp">);
 BATON_EXTEND_OP("fast_tanh").Set(OnnxExporters(), Same<"Tanh">);
-BATON_EXTEND_OP("isinf").Set(OnnxExporters(), Same<"IsInf">);
+BATON_EXTEND_OP("isinf").Set(OnnxExporters(), IsInf);
 BATON_EXTEND_OP("isnan").Set(OnnxExporters(), Same<"IsNaN">);
 BATON_EXTEND_OP("log").Set(OnnxExporters(), Same<"Log">);
 BATON_EXTEND_OP("sigmoid").Set(OnnxExporters(), Same<"Sigmoid">);

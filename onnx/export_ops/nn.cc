@@ -290,9 +290,7 @@ Factor FactorOf(CallExport& call, int i, bool transposed) {
   if (rank >= 2 && IsCallTo(definition, BATON_OP("transpose"))) {
     const CallNode* transpose = definition.As<CallNode>();
     const auto* attrs = transpose->attrs_as<relay::TransposeAttrs>();
-    Ints axes;
-    for (int k = 0; k < rank; ++k) axes.push_back(k);
-    std::swap(axes[rank - 1], axes[rank - 2]);
+    const Ints axes = WithLastTwoSwapped(rank);
     Ints given;
     if (attrs != nullptr && attrs->axes.has_value()) {
       for (int64_t axis : *attrs->axes) {
@@ -325,10 +323,7 @@ absl::StatusOr<Values> Product(CallExport& call, bool transpose_a,
   }
   const auto plain = [&call](const Factor& factor, int rank) {
     if (!factor.transposed) return factor.value;
-    Ints axes;
-    for (int k = 0; k < rank; ++k) axes.push_back(k);
-    std::swap(axes[rank - 1], axes[rank - 2]);
-    return call.Transpose(factor.value, axes);
+    return call.Transpose(factor.value, WithLastTwoSwapped(rank));
   };
   const ValueId lhs = plain(a, call.Rank(0));
   const ValueId rhs = plain(b, call.Rank(1));

@@ -170,12 +170,47 @@ std::optional<ValueId> ProductWithBatch(CallExport& call) {
     }
     operands[k] = call.Of(*whole);
     if (k == 0 ? attrs.transpose_a : attrs.transpose_b) {
-      Ints axes = Iota(rank);
-      std::swap(axes[rank - 1], axes[rank - 2]);
-      operands[k] = call.Transpose(operands[k], axes);
+      operands[k] = call.Transpose(operands[k], WithLastTwoSwapped(rank));
     }
   }
   return call.Node("MatMul", {operands[0], operands[1]});
+}
+
+// `x` in a shape that is put together as the numbers of Relay's reshape say, of
+// which 0 is an extent that is kept, and -3 two axes that become one. Nullopt
+// if others are among them.
+std::optional<ValueId> ByNumbers(CallExport& call, const Ints& numbers) {
+  const ValueId x = call.Arg(0);
+  const ValueId shape = call.Node("Shape", {x});
+  const int64_t rank = call.Rank(0);
+  const auto extent = [&](int64_t axis) {
+    return call.Node("Slice",
+                     {shape, call.Ints({axis}), call.Ints({axis + 1})});
+  };
+  std::vector<ValueId> parts;
+  int64_t axis = 0;  // of `x`
+  bool is_left = false;
+  for (const int64_t number : numbers) {
+    const int64_t count = number == -3 ? 2 : 1;
+    if (axis + count > rank) return std::nullopt;
+    if (number > 0) {
+      parts.push_back(call.Ints({number}));
+    } else if (number == 0) {
+      parts.push_back(extent(axis));
+    } else if (number == -3 && !is_left) {
+      is_left = true;
+      parts.push_back(call.Ints({-1}));
+    } else if (number == -3) {
+      parts.push_back(call.Node("Mul", {extent(axis), extent(axis + 1)}));
+    } else {
+      return std::nullopt;
+    }
+    axis += count;
+  }
+  if (axis != rank) return std::nullopt;
+  const ValueId wanted =
+      call.Node("Concat", parts, NodeAttributes().Int("axis", 0));
+  return call.Node("Reshape", {x, wanted});
 }
 
 absl::StatusOr<Values> Reshape(CallExport& call) {
@@ -189,9 +224,12 @@ absl::StatusOr<Values> Reshape(CallExport& call) {
   if (is_plain && !is_known) {
     return Values{call.Reshape(call.Arg(0), attrs.newshape)};
   }
-  BATON_ASSIGN_OR_RETURN(const ValueId result,
-                         InResultShape(call, call.Arg(0)));
-  return Values{result};
+  absl::StatusOr<ValueId> result = InResultShape(call, call.Arg(0));
+  if (!result.ok() && !attrs.allowzero) {
+    if (const auto made = ByNumbers(call, attrs.newshape)) result = *made;
+  }
+  BATON_RETURN_IF_ERROR(result.status());
+  return Values{*result};
 }
 
 absl::StatusOr<Values> ReshapedToResult(CallExport& call) {
@@ -206,7 +244,25 @@ absl::StatusOr<Values> ReshapeLike(CallExport& call) {
   if (call.ResultType()->is_static() || attrs.lhs_begin != 0 ||
       attrs.rhs_begin != 0 || attrs.lhs_end.has_value() ||
       attrs.rhs_end.has_value()) {
-    return ReshapedToResult(call);
+    const absl::StatusOr<ValueId> result = InResultShape(call, call.Arg(0));
+    if (result.ok()) return Values{*result};
+    // Some axes of the other shape in place of some of its own.
+    const int64_t rank = call.Rank(0);
+    const int64_t other_rank = call.Rank(1);
+    std::vector<ValueId> parts;
+    const auto add = [&](int arg, int64_t begin, int64_t end) {
+      if (begin >= end) return;
+      parts.push_back(
+          call.Node("Slice", {call.Node("Shape", {call.Arg(arg)}),
+                              call.Ints({begin}), call.Ints({end})}));
+    };
+    add(0, 0, FromFront(attrs.lhs_begin, rank));
+    add(1, FromFront(attrs.rhs_begin, other_rank),
+        FromFront(attrs.rhs_end.value_or(other_rank), other_rank));
+    add(0, FromFront(attrs.lhs_end.value_or(rank), rank), rank);
+    return Values{call.Node(
+        "Reshape", {call.Arg(0), call.Node("Concat", parts,
+                                           NodeAttributes().Int("axis", 0))})};
   }
   return Values{
       call.Node("Reshape", {call.Arg(0), call.Node("Shape", {call.Arg(1)})})};
@@ -350,14 +406,17 @@ absl::StatusOr<Values> DynFull(CallExport& call) {
 }
 
 absl::StatusOr<Values> Arange(CallExport& call) {
-  const DType dtype = call.ResultType()->dtype();
+  const DType wanted = call.ResultType()->dtype();
+  // ONNX counts in no narrow floats.
+  const DType dtype =
+      wanted.is_float() && wanted.bits() < 32 ? DType::Float(32) : wanted;
   Values inputs;
   for (int i = 0; i < 3; ++i) {
     ValueId value = call.Cast(call.Arg(i), call.ElementType(i), dtype);
     if (call.Rank(i) != 0) value = call.Reshape(value, {});
     inputs.push_back(value);
   }
-  return Values{call.Node("Range", inputs)};
+  return Values{call.Cast(call.Node("Range", inputs), dtype, wanted)};
 }
 
 absl::StatusOr<Values> Trilu(CallExport& call) {
@@ -688,7 +747,8 @@ absl::StatusOr<Values> ScatterNd(CallExport& call) {
                           std::move(attributes))};
 }
 
-absl::StatusOr<Values> OneHot(CallExport& call) {
+// `depth`: a scalar of int64.
+Values OneHotOf(CallExport& call, ValueId depth) {
   const auto& attrs = call.attrs<relay::OneHotAttrs>();
   const DType dtype = call.ResultType()->dtype();
   const auto element = [&](int i) {
@@ -697,14 +757,22 @@ absl::StatusOr<Values> OneHot(CallExport& call) {
   };
   // Indices below zero are outside here, and count from the end there.
   const ValueId indices = AsInt64(call, 0);
-  const ValueId depth = call.Scalar(attrs.depth, kInt64);
   const ValueId inside = call.Node(
       "Where",
       {call.Node("Less", {indices, call.Scalar(0, kInt64)}), depth, indices});
   const ValueId values = call.Node("Concat", {element(2), element(1)},
                                    NodeAttributes().Int("axis", 0));
-  return Values{call.Node("OneHot", {inside, depth, values},
-                          NodeAttributes().Int("axis", attrs.axis))};
+  return {call.Node("OneHot", {inside, depth, values},
+                    NodeAttributes().Int("axis", attrs.axis))};
+}
+
+absl::StatusOr<Values> OneHot(CallExport& call) {
+  return OneHotOf(call,
+                  call.Scalar(call.attrs<relay::OneHotAttrs>().depth, kInt64));
+}
+
+absl::StatusOr<Values> DynOneHot(CallExport& call) {
+  return OneHotOf(call, AsInt64(call, 3));
 }
 
 // The rows that were found, and their number. Rows past that, which say nothing
@@ -871,6 +939,7 @@ BATON_EXTEND_OP("gather_nd").Set(OnnxExporters(), GatherNd);
 BATON_EXTEND_OP("scatter_elements").Set(OnnxExporters(), ScatterElements);
 BATON_EXTEND_OP("scatter_nd").Set(OnnxExporters(), ScatterNd);
 BATON_EXTEND_OP("one_hot").Set(OnnxExporters(), OneHot);
+BATON_EXTEND_OP("dyn.one_hot").Set(OnnxExporters(), DynOneHot);
 BATON_EXTEND_OP("argwhere").Set(OnnxExporters(), Argwhere);
 BATON_EXTEND_OP("vision.all_class_non_max_suppression")
     .Set(OnnxExporters(), NonMaxSuppression);

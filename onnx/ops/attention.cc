@@ -15,6 +15,8 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/heads.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -39,35 +41,6 @@ Expr IntScalar(int64_t value) {
   return relay::Const(Tensor::Scalar<int64_t>(value));
 }
 
-// 0, 1 ... n - 1, with axes of extent 1 after it.
-Expr Positions(int64_t n, int axes_after) {
-  Expr result =
-      relay::Arange(IntScalar(0), IntScalar(n), IntScalar(1), DType::Int(64));
-  if (axes_after == 0) return result;
-  return relay::ExpandDims(std::move(result), 1, axes_after);
-}
-
-// (batch, length, heads * size) as (batch, heads, length, size).
-absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,
-                                int64_t heads) {
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
-  if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("an input cannot be split into ", heads, " heads"));
-  }
-  return node.Typed(relay::Transpose(
-      relay::Reshape(x, {shape[0], shape[1], heads, shape[2] / heads}),
-      Ints{0, 2, 1, 3}));
-}
-
-// The inverse.
-absl::StatusOr<Expr> JoinHeads(NodeContext& node, Expr x) {
-  BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
-  return relay::Reshape(relay::Transpose(x, Ints{0, 2, 1, 3}),
-                        {shape[0], shape[2], shape[1] * shape[3]});
-}
-
 class Attention {
  public:
   explicit Attention(NodeContext& node) : node_(node) {}
@@ -88,9 +61,8 @@ class Attention {
   Expr query_;  // (batch, heads, queries, size)
   Expr key_;    // (batch, kv_heads, keys, size), with those of the past
   Expr value_;
-  Ints query_shape_;
-  Ints key_shape_;
-  int64_t past_ = 0;  // keys before the first query
+  int64_t shared_ = 1;  // so many heads of queries share one of keys
+  int64_t size_ = 0;    // of a query
   bool has_three_axes_ = false;
 };
 
@@ -111,28 +83,38 @@ absl::Status Attention::ReadInputs() {
     return absl::InvalidArgumentError("only one of past_key and past_value");
   }
   if (node_.HasInput(4)) {
-    BATON_ASSIGN_OR_RETURN(const Ints past, ShapeOf(node_.Input(4)));
-    if (past.size() != 4) return absl::InvalidArgumentError("the past_key");
-    past_ = past[2];
+    BATON_ASSIGN_OR_RETURN(const int past_rank, RankOf(node_.Input(4)));
+    if (past_rank != 4) return absl::InvalidArgumentError("the past_key");
     BATON_ASSIGN_OR_RETURN(
         key_, node_.Typed(relay::Concatenate({node_.Input(4), key_}, 2)));
     BATON_ASSIGN_OR_RETURN(
         value_, node_.Typed(relay::Concatenate({node_.Input(5), value_}, 2)));
   }
-  BATON_ASSIGN_OR_RETURN(query_shape_, ShapeOf(query_));
-  BATON_ASSIGN_OR_RETURN(key_shape_, ShapeOf(key_));
-  BATON_ASSIGN_OR_RETURN(const Ints value_shape, ShapeOf(value_));
-  if (query_shape_.size() != 4 || key_shape_.size() != 4 ||
-      value_shape.size() != 4 || key_shape_[1] != value_shape[1] ||
-      key_shape_[1] < 1 || query_shape_[1] % key_shape_[1] != 0) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* query, TensorTypeOf(query_));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* key, TensorTypeOf(key_));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* value, TensorTypeOf(value_));
+  for (const TensorTypeNode* type : {query, key, value}) {
+    if (type->rank() != 4) {
+      return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+    }
+    if (!type->dim(1).is_const() || !type->dim(3).is_const()) {
+      return absl::UnimplementedError(
+          "the number and the size of heads must be known");
+    }
+  }
+  const int64_t heads = query->dim(1).value();
+  const int64_t kv_heads = key->dim(1).value();
+  if (kv_heads != value->dim(1).value() || kv_heads < 1 ||
+      heads % kv_heads != 0) {
     return absl::InvalidArgumentError("the shapes of the inputs do not fit");
   }
+  shared_ = heads / kv_heads;
+  size_ = query->dim(3).value();
   return absl::OkStatus();
 }
 
 absl::StatusOr<Expr> Attention::Bias() {
-  const int64_t queries = query_shape_[2];
-  const int64_t keys = key_shape_[2];
+  const Dim& keys = key_->tensor_type()->dim(2);
   Expr result;
   const auto add = [&result](Expr bias) {
     result = result.defined() ? Add(std::move(result), std::move(bias))
@@ -140,33 +122,36 @@ absl::StatusOr<Expr> Attention::Bias() {
   };
   if (node_.HasInput(3)) {
     Expr mask = node_.Input(3);
-    BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(mask));
-    BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(mask));
-    if (shape.empty() || shape.back() > keys) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(mask));
+    const DType dtype = type->dtype();
+    const int rank = type->rank();
+    const Dim length = rank > 0 ? type->dim(rank - 1) : Dim(1);
+    const bool are_known = length.is_const() && keys.is_const();
+    if (rank == 0 || (are_known && length.value() > keys.value())) {
       return absl::InvalidArgumentError("the shape of the attn_mask");
     }
-    if (shape.back() < keys) {
+    if (are_known && length.value() < keys.value()) {
       // Keys without a mask are not looked at.
-      shape.back() = keys - shape.back();
+      BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(mask));
+      shape.back() = keys.value() - length.value();
       const double value = dtype.is_bool() ? 0 : -kInfinity;
       mask = relay::Concatenate(
-          {mask, relay::Full(relay::Const(value, dtype), shape)},
-          static_cast<int>(shape.size()) - 1);
+          {mask, relay::Full(relay::Const(value, dtype), shape)}, rank - 1);
     }
     add(dtype.is_bool() ? Masked(std::move(mask)) : std::move(mask));
   }
   // The number of the first query: a scalar, or (batch, 1, 1, 1).
-  Expr first = IntScalar(past_);
+  Expr first = node_.HasInput(4) ? ExtentOf(node_.Input(4), 2) : IntScalar(0);
   Expr lengths;
   if (node_.HasInput(6)) {
     lengths = relay::Reshape(relay::Cast(node_.Input(6), DType::Int(64)),
-                             {query_shape_[0], 1, 1, 1});
+                             {-1, 1, 1, 1});
     if (!node_.HasInput(4)) {
-      first = Subtract(lengths, IntScalar(queries));
+      first = Subtract(lengths, ExtentOf(query_, 2));
     }
   }
-  const Expr key_places = Positions(keys, 0);
-  const Expr query_places = Add(Positions(queries, 1), first);
+  const Expr key_places = Positions(key_, 2, 0);
+  const Expr query_places = Add(Positions(query_, 2, 1), first);
   const auto within = [&](int64_t before, int64_t after) {
     const auto moved = [&](int64_t by) {
       return Add(query_places, IntScalar(by));
@@ -185,12 +170,10 @@ absl::StatusOr<Expr> Attention::Bias() {
 absl::StatusOr<Outputs> Attention::Convert() {
   BATON_RETURN_IF_ERROR(ReadInputs());
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(query_));
-  const double scale = std::sqrt(node_.Float(
-      "scale", 1 / std::sqrt(static_cast<double>(query_shape_[3]))));
-  // Several heads of queries share one of keys.
-  const int64_t shared = query_shape_[1] / key_shape_[1];
-  const auto for_all = [shared](const Expr& x) {
-    return shared == 1 ? x : relay::Repeat(x, shared, 1);
+  const double scale = std::sqrt(
+      node_.Float("scale", 1 / std::sqrt(static_cast<double>(size_))));
+  const auto for_all = [this](const Expr& x) {
+    return shared_ == 1 ? x : relay::Repeat(x, shared_, 1);
   };
   BATON_ASSIGN_OR_RETURN(const Expr queries,
                          node_.Typed(Multiply(query_, Like(scale))));
@@ -228,7 +211,7 @@ absl::StatusOr<Outputs> Attention::Convert() {
   BATON_ASSIGN_OR_RETURN(Expr result,
                          MatrixProduct(node_, weights, values, DType()));
   if (has_three_axes_) {
-    BATON_ASSIGN_OR_RETURN(result, JoinHeads(node_, std::move(result)));
+    result = JoinHeads(std::move(result));
   }
   // What the last output shows.
   const Expr steps[] = {raw, capped, scores, weights};
@@ -249,9 +232,12 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
   if (rank == 3) {
     BATON_ASSIGN_OR_RETURN(x, SplitHeads(node, x, node.Int("num_heads", 0)));
   }
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
-  if (shape.size() != 4) return absl::InvalidArgumentError("the rank");
-  const int64_t size = shape[3];
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  if (type->rank() != 4) return absl::InvalidArgumentError("the rank");
+  if (!type->dim(3).is_const()) {
+    return absl::UnimplementedError("the size of heads must be known");
+  }
+  const int64_t size = type->dim(3).value();
   int64_t rotated = node.Int("rotary_embedding_dim", 0);
   if (rotated == 0) rotated = size;
   if (rotated < 2 || rotated > size || rotated % 2 != 0) {
@@ -278,16 +264,15 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
       interleaved ? part(1, rotated, 2) : part(half, rotated, 1);
   Expr real = Subtract(Multiply(cosine, first), Multiply(sine, second));
   Expr imaginary = Add(Multiply(sine, first), Multiply(cosine, second));
-  Expr result =
-      interleaved
-          ? relay::Reshape(relay::Stack({real, imaginary}, 4),
-                           {shape[0], shape[1], shape[2], rotated})
-          : relay::Concatenate({std::move(real), std::move(imaginary)}, 3);
+  Expr result = interleaved ? relay::Reshape(relay::Stack({real, imaginary}, 4),
+                                             {0, 0, 0, rotated})
+                            : relay::Concatenate(
+                                  {std::move(real), std::move(imaginary)}, 3);
   if (rotated < size) {
     result = relay::Concatenate({std::move(result), part(rotated, size, 1)}, 3);
   }
   if (rank == 3) {
-    BATON_ASSIGN_OR_RETURN(result, JoinHeads(node, std::move(result)));
+    result = JoinHeads(std::move(result));
   }
   return One(std::move(result));
 }
@@ -296,27 +281,29 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
 absl::StatusOr<Outputs> TensorScatter(NodeContext& node) {
   const Expr& cache = node.Input(0);
   const Expr& update = node.Input(1);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(cache));
-  BATON_ASSIGN_OR_RETURN(const Ints block, ShapeOf(update));
-  const int rank = static_cast<int>(shape.size());
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(cache));
+  BATON_ASSIGN_OR_RETURN(const int update_rank, RankOf(update));
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -2), rank));
-  if (block.size() != shape.size() || axis == 0) {
+  if (update_rank != rank || axis == 0) {
     return absl::InvalidArgumentError("the shapes or the axis");
   }
-  Expr places = Positions(block[axis], rank - axis - 1);
+  Expr places = Positions(update, axis, rank - axis - 1);
   if (node.HasInput(2)) {
     Ints first(rank, 1);
-    first[0] = shape[0];
+    first[0] = -1;
     places = Add(std::move(places),
                  relay::Reshape(relay::Cast(node.Input(2), DType::Int(64)),
                                 std::move(first)));
   }
   if (node.String("mode", "linear") == "circular") {
-    places = relay::FloorMod(std::move(places), IntScalar(shape[axis]));
+    places = relay::FloorMod(std::move(places), ExtentOf(cache, axis));
   }
+  const absl::StatusOr<Ints> block = ShapeOf(update);
+  places = block.ok() ? relay::BroadcastTo(std::move(places), *block)
+                      : BroadcastTo(std::move(places), ShapeVector(update));
   return One(Call(BATON_OP("scatter_elements"),
-                  {cache, relay::BroadcastTo(std::move(places), block), update},
+                  {cache, std::move(places), update},
                   Attrs::Make(relay::ScatterElementsAttrs{.axis = axis})));
 }
 

@@ -14,14 +14,18 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/recursive_function.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
@@ -120,6 +124,56 @@ absl::StatusOr<Outputs> WithStacked(Outputs values,
   return values;
 }
 
+// A shape as a vector of int64, computed outside of the function: of numbers
+// and of extents that its parameters have at first.
+absl::StatusOr<Expr> InitialExtents(const RecursiveFunction& function,
+                                    absl::Span<const Dim> shape) {
+  std::vector<Expr> parts;
+  for (const Dim& dim : shape) {
+    Expr part;
+    if (dim.is_const()) part = VectorConstant({dim.value()});
+    for (const Expr& value : function.initial()) {
+      const TensorTypeNode* type = value->tensor_type();
+      for (int i = 0; type != nullptr && i < type->rank(); ++i) {
+        if (!part.defined() && relay::ProvablyEqual(dim, type->dim(i))) {
+          part = relay::ExpandDims(ExtentOf(value, i), 0);
+        }
+      }
+    }
+    if (!part.defined()) {
+      return absl::UnimplementedError(absl::StrCat(
+          "a round gives an element of shape ", relay::ShapeToString(shape),
+          ", of which ", dim.ToString(), " is not known outside"));
+    }
+    parts.push_back(std::move(part));
+  }
+  return relay::Concatenate(std::move(parts), 0);
+}
+
+// A parameter to which each round adds an element along a new axis 0.
+absl::StatusOr<Expr> AddStack(RecursiveFunction& function, std::string name,
+                              const Expr& element) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(element));
+  Dims dims(type->shape().begin(), type->shape().end());
+  dims.insert(dims.begin(), Dim(0));
+  Expr none;
+  if (const auto shape = ConstDims(dims)) {
+    none = relay::Zeros(Ints(shape->begin(), shape->end()), type->dtype());
+  } else {
+    BATON_ASSIGN_OR_RETURN(Expr shape_vector, InitialExtents(function, dims));
+    none = Call(BATON_OP("dyn.zeros"), {std::move(shape_vector)},
+                Attrs::Make(relay::InitOpAttrs{.dtype = type->dtype()}));
+  }
+  dims[0] = Dim::Any();
+  BATON_ASSIGN_OR_RETURN(
+      Expr stack,
+      function.AddParam(std::move(name), std::move(none),
+                        TensorType(std::move(dims), type->dtype())));
+  function.SetNext(
+      stack, relay::Concatenate({stack, relay::ExpandDims(element, 0)}, 0));
+  return stack;
+}
+
 // A loop as a function of the number of the round, the condition, the limit if
 // there is one, the carried values, what was scanned out so far, and the values
 // around the node that the body uses:
@@ -140,25 +194,17 @@ class RecursiveLoop {
 
  private:
   // The body with carried values of these types. Its result is that of a round.
-  absl::StatusOr<Outputs> ConvertBody(absl::Span<const Type> carried);
-  absl::Status AddParam(std::string name, Expr initial, const Type& type);
-  absl::StatusOr<Expr> Typed(Expr expr) { return node_.Typed(std::move(expr)); }
+  absl::StatusOr<Outputs> ConvertBody(RecursiveFunction& function,
+                                      absl::Span<const Type> carried);
 
   NodeContext& node_;
   const size_t num_carried_;
-  std::vector<Var> params_;
-  std::vector<Expr> initial_;  // of each parameter
-  FlatHashMap<const ExprNode*, Expr> captured_;
+  // Parameters.
+  Expr i_;
+  Expr go_on_;
+  Expr limit_;  // null if there is none
+  std::vector<Expr> carried_;
 };
-
-absl::Status RecursiveLoop::AddParam(std::string name, Expr initial,
-                                     const Type& type) {
-  params_.emplace_back(std::move(name), type);
-  BATON_ASSIGN_OR_RETURN(Expr typed, Typed(params_.back()));
-  params_.back() = Var(typed.As<VarNode>());
-  initial_.push_back(std::move(initial));
-  return absl::OkStatus();
-}
 
 // The type `a` with unknown dimensions where `b` has others; `a` itself if it
 // has none. Null if they differ otherwise.
@@ -180,40 +226,38 @@ Type Join(const Type& a, const Type& b) {
 }
 
 absl::StatusOr<Outputs> RecursiveLoop::ConvertBody(
-    absl::Span<const Type> carried) {
-  params_.clear();
-  initial_.clear();
-  captured_.clear();
+    RecursiveFunction& function, absl::Span<const Type> carried) {
   const auto constant = [](Tensor value) { return relay::Const(value); };
-  BATON_RETURN_IF_ERROR(AddParam("i", constant(Tensor::Scalar<int64_t>(0)),
-                                 TensorType::Scalar(DType::Int(64))));
-  BATON_RETURN_IF_ERROR(AddParam("go_on",
-                                 node_.HasInput(1)
-                                     ? ScalarOf(node_.Input(1))
-                                     : constant(Tensor::Scalar<bool>(true)),
-                                 TensorType::Scalar(DType::Bool())));
+  BATON_ASSIGN_OR_RETURN(
+      i_, function.AddParam("i", constant(Tensor::Scalar<int64_t>(0)),
+                            TensorType::Scalar(DType::Int(64))));
+  BATON_ASSIGN_OR_RETURN(
+      go_on_, function.AddParam("go_on",
+                                node_.HasInput(1)
+                                    ? ScalarOf(node_.Input(1))
+                                    : constant(Tensor::Scalar<bool>(true)),
+                                TensorType::Scalar(DType::Bool())));
   if (node_.HasInput(0)) {
-    BATON_RETURN_IF_ERROR(AddParam("limit", ScalarOf(node_.Input(0)),
-                                   TensorType::Scalar(DType::Int(64))));
+    BATON_ASSIGN_OR_RETURN(
+        limit_, function.AddParam("limit", ScalarOf(node_.Input(0)),
+                                  TensorType::Scalar(DType::Int(64))));
   }
-  std::vector<Expr> inputs = {params_[0], params_[1]};
+  carried_.clear();
   for (size_t k = 0; k < num_carried_; ++k) {
-    BATON_RETURN_IF_ERROR(AddParam(absl::StrCat("carried_", k),
-                                   node_.inputs()[k + 2], carried[k]));
-    inputs.push_back(params_.back());
+    BATON_ASSIGN_OR_RETURN(
+        carried_.emplace_back(),
+        function.AddParam(absl::StrCat("carried_", k), node_.inputs()[k + 2],
+                          carried[k]));
   }
   absl::Status status;
-  const auto capture = [this, &status](const Expr& value) -> Expr {
-    Expr& param = captured_[value.get()];
-    if (!param.defined()) {
-      const absl::Status added =
-          AddParam(absl::StrCat("captured_", captured_.size() - 1), value,
-                   value->type());
-      if (status.ok()) status = added;
-      param = params_.back();
-    }
-    return param;
+  const auto capture = [&](const Expr& value) -> Expr {
+    absl::StatusOr<Expr> param = function.Capture(
+        absl::StrCat("captured_", function.num_captured()), value);
+    status.Update(param.status());
+    return param.ok() ? *std::move(param) : value;
   };
+  std::vector<Expr> inputs = {i_, go_on_};
+  inputs.insert(inputs.end(), carried_.begin(), carried_.end());
   BATON_ASSIGN_OR_RETURN(const absl::string_view body, node_.Graph("body"));
   BATON_ASSIGN_OR_RETURN(
       Outputs outputs,
@@ -235,9 +279,12 @@ absl::StatusOr<Outputs> RecursiveLoop::Convert() {
   }
   // Dimensions that a round changes are unknown.
   Outputs outputs;
-  while (true) {
-    BATON_ASSIGN_OR_RETURN(outputs, ConvertBody(types));
-    bool is_stable = true;
+  std::optional<RecursiveFunction> function;
+  bool is_stable = false;
+  while (!is_stable) {
+    function.emplace(node_);
+    BATON_ASSIGN_OR_RETURN(outputs, ConvertBody(*function, types));
+    is_stable = true;
     for (size_t k = 0; k < num_carried_; ++k) {
       const Type joined = Join(types[k], outputs[1 + k]->type());
       if (!joined.defined()) {
@@ -249,58 +296,28 @@ absl::StatusOr<Outputs> RecursiveLoop::Convert() {
         is_stable = false;
       }
     }
-    if (is_stable) break;
   }
   const size_t num_scans = outputs.size() - 1 - num_carried_;
   if (node_.node().outputs.size() > num_carried_ + num_scans) {
     return absl::InvalidArgumentError("the body has another number of outputs");
   }
-  // What the function gives, at the end and in the next round.
-  std::vector<Expr> results;
+  function->SetNext(i_,
+                    relay::Add(i_, relay::Const(Tensor::Scalar<int64_t>(1))));
+  function->SetNext(go_on_, ScalarOf(outputs[0]));
+  std::vector<Expr> results = carried_;
   for (size_t k = 0; k < num_carried_; ++k) {
-    results.push_back(params_[k + (node_.HasInput(0) ? 3 : 2)]);
-  }
-  std::vector<Expr> next(params_.begin(), params_.end());
-  next[0] = relay::Add(params_[0], relay::Const(Tensor::Scalar<int64_t>(1)));
-  next[1] = ScalarOf(outputs[0]);
-  for (size_t k = 0; k < num_carried_; ++k) {
-    next[k + (node_.HasInput(0) ? 3 : 2)] = outputs[1 + k];
+    function->SetNext(carried_[k], outputs[1 + k]);
   }
   for (size_t k = 0; k < num_scans; ++k) {
-    const Expr& element = outputs[1 + num_carried_ + k];
-    BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(element));
-    BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(element));
-    Dims dims(shape.begin(), shape.end());
-    dims.insert(dims.begin(), Dim::Any());
-    shape.insert(shape.begin(), 0);
-    const Type type = TensorType(std::move(dims), dtype);
-    types.push_back(type);
-    BATON_RETURN_IF_ERROR(AddParam(absl::StrCat("scanned_", k),
-                                   relay::Zeros(std::move(shape), dtype),
-                                   type));
-    results.push_back(params_.back());
-    next.push_back(
-        relay::Concatenate({params_.back(), relay::ExpandDims(element, 0)}, 0));
+    BATON_ASSIGN_OR_RETURN(results.emplace_back(),
+                           AddStack(*function, absl::StrCat("scanned_", k),
+                                    outputs[1 + num_carried_ + k]));
   }
-  Expr go_on = params_[1];
-  if (node_.HasInput(0)) {
-    go_on = relay::LogicalAnd(go_on, relay::Less(params_[0], params_[2]));
+  Expr goes_on = go_on_;
+  if (limit_.defined()) {
+    goes_on = relay::LogicalAnd(goes_on, relay::Less(i_, limit_));
   }
-  std::vector<Type> param_types;
-  for (const Var& param : params_) param_types.push_back(param->type());
-  const Type result_type = TupleType(types);
-  const Var loop("loop", FuncType(std::move(param_types), result_type));
-  const Function function(params_,
-                          If(std::move(go_on), Call(loop, std::move(next)),
-                             Tuple(std::move(results))),
-                          result_type);
-  BATON_ASSIGN_OR_RETURN(const Expr all,
-                         Typed(Let(loop, function, Call(loop, initial_))));
-  Outputs values;
-  for (size_t i = 0; i < types.size(); ++i) {
-    values.push_back(TupleGetItem(all, static_cast<int>(i)));
-  }
-  return values;
+  return function->Call(std::move(goes_on), std::move(results));
 }
 
 // The rounds one after the other. Nothing, and `depends_on_data`, if their
@@ -364,17 +381,22 @@ absl::StatusOr<Outputs> Loop(NodeContext& node) {
   absl::StatusOr<Outputs> unrolled = UnrolledLoop(node, depends_on_data);
   if (!depends_on_data) return unrolled;
   absl::StatusOr<Outputs> result = RecursiveLoop(node).Convert();
-  if (absl::IsUnimplemented(result.status())) {
-    // It can be unrolled if this is known.
-    BATON_RETURN_IF_ERROR(KnownScalar(node, 0, kMaxRounds).status());
-    BATON_RETURN_IF_ERROR(KnownScalar(node, 1, 1).status());
+  if (!absl::IsUnimplemented(result.status())) return result;
+  // It can be unrolled if this is known.
+  for (const int i : {0, 1}) {
+    const absl::Status known = KnownScalar(node, i, 0).status();
+    if (!known.ok()) {
+      return absl::Status(
+          known.code(),
+          absl::StrCat(known.message(), ", since ", result.status().message()));
+    }
   }
   return result;
 }
 
 // --- Scan ------------------------------------------------------------------
 
-// The rounds of a Scan, one after the other.
+// The rounds of a Scan.
 struct ScanRounds {
   // What goes from round to round, and what a round takes an element of.
   std::vector<Expr> carried;
@@ -386,8 +408,13 @@ struct ScanRounds {
   std::vector<int64_t> output_axes;
   std::vector<int64_t> output_backward;
 
+  // One after the other; their number must be known.
   absl::StatusOr<Outputs> Convert(NodeContext& node,
                                   absl::string_view what = "") const;
+  // As a function that calls itself; rounds give elements in their order.
+  absl::StatusOr<Outputs> Recursive(NodeContext& node) const;
+  // Whether it is not known how many there are.
+  absl::StatusOr<bool> HasUnknownLength() const;
 };
 
 absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
@@ -448,6 +475,97 @@ absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
   return states;
 }
 
+absl::StatusOr<bool> ScanRounds::HasUnknownLength() const {
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                           TensorTypeOf(scanned[i]));
+    BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(axes[i], type->rank()));
+    if (!type->dim(axis).is_const()) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<Outputs> ScanRounds::Recursive(NodeContext& node) const {
+  RecursiveFunction function(node);
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  BATON_ASSIGN_OR_RETURN(
+      const Expr round,
+      function.AddParam("i", number(0), TensorType::Scalar(DType::Int(64))));
+  std::vector<Expr> states;
+  for (const Expr& value : carried) {
+    BATON_ASSIGN_OR_RETURN(
+        states.emplace_back(),
+        function.AddParam(absl::StrCat("carried_", states.size() - 1), value,
+                          value->type()));
+  }
+  std::vector<Expr> inputs = states;
+  Expr limit;
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    BATON_ASSIGN_OR_RETURN(
+        const Expr data,
+        function.Capture(absl::StrCat("scanned_", i), scanned[i]));
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(data));
+    BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(axes[i], rank));
+    const Expr length = ExtentOf(data, axis);
+    if (!limit.defined()) limit = length;
+    const Expr at =
+        backward[i] != 0
+            ? relay::Subtract(relay::Subtract(length, number(1)), round)
+            : round;
+    BATON_ASSIGN_OR_RETURN(inputs.emplace_back(),
+                           node.Typed(relay::Take(data, at, {.axis = axis})));
+  }
+  absl::Status status;
+  const auto capture = [&](const Expr& value) -> Expr {
+    absl::StatusOr<Expr> param = function.Capture(
+        absl::StrCat("captured_", function.num_captured()), value);
+    status.Update(param.status());
+    return param.ok() ? *std::move(param) : value;
+  };
+  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node.Graph("body"));
+  BATON_ASSIGN_OR_RETURN(
+      const Outputs outputs,
+      node.graphs().ConvertBody(body, inputs, "a round", capture));
+  BATON_RETURN_IF_ERROR(status);
+  if (outputs.size() != states.size() + output_axes.size()) {
+    return absl::InvalidArgumentError("the body has another number of outputs");
+  }
+  BATON_RETURN_IF_ERROR(CheckDefined(outputs));
+  function.SetNext(round, relay::Add(round, number(1)));
+  for (size_t k = 0; k < states.size(); ++k) {
+    const Type joined = Join(states[k]->type(), outputs[k]->type());
+    if (joined != states[k]->type()) {
+      return absl::UnimplementedError(
+          absl::StrCat("a round changes the type of state ", k));
+    }
+    function.SetNext(states[k], outputs[k]);
+  }
+  std::vector<Expr> results = states;
+  for (size_t k = 0; k < output_axes.size(); ++k) {
+    BATON_ASSIGN_OR_RETURN(results.emplace_back(),
+                           AddStack(function, absl::StrCat("stacked_", k),
+                                    outputs[states.size() + k]));
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Outputs values,
+      function.Call(relay::Less(round, limit), std::move(results)));
+  for (size_t k = 0; k < output_axes.size(); ++k) {
+    Expr& stack = values[states.size() + k];
+    if (output_backward[k] != 0) stack = relay::Reverse(stack, 0);
+    BATON_ASSIGN_OR_RETURN(stack, node.Typed(std::move(stack)));
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(stack));
+    BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(output_axes[k], rank));
+    if (axis == 0) continue;
+    Ints order;
+    for (int i = 1; i < rank; ++i) order.push_back(i);
+    order.insert(order.begin() + axis, 0);
+    stack = relay::Transpose(std::move(stack), std::move(order));
+  }
+  return values;
+}
+
 // `first`: the first input that is carried.
 absl::StatusOr<ScanRounds> ReadScan(NodeContext& node, int first) {
   ScanRounds result;
@@ -484,7 +602,8 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
   read("scan_input_directions", rounds.backward);
   read("scan_output_axes", rounds.output_axes);
   read("scan_output_directions", rounds.output_backward);
-  return rounds.Convert(node);
+  BATON_ASSIGN_OR_RETURN(const bool is_unknown, rounds.HasUnknownLength());
+  return is_unknown ? rounds.Recursive(node) : rounds.Convert(node);
 }
 
 // Of opset 8: everything has a batch as its first axis, and the elements of a

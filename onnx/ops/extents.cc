@@ -34,6 +34,16 @@ Expr ExtentOf(const Expr& x, int axis) {
                      relay::Const(Tensor::Scalar<int64_t>(axis)), {.axis = 0});
 }
 
+Expr Positions(const Expr& x, int axis, int axes_after) {
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  Expr result =
+      relay::Arange(number(0), ExtentOf(x, axis), number(1), DType::Int(64));
+  if (axes_after == 0) return result;
+  return relay::ExpandDims(std::move(result), 1, axes_after);
+}
+
 Expr AsInt64(const Expr& x) {
   return x->tensor_type()->dtype() == DType::Int(64)
              ? x

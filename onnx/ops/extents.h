@@ -16,6 +16,10 @@ namespace baton::onnx {
 // The extent of an axis of `x`, which is typed, as a scalar of int64.
 Expr ExtentOf(const Expr& x, int axis);
 
+// 0, 1 ... for the elements of an axis of `x`, which is typed, as int64 with
+// `axes_after` axes of extent 1 after it.
+Expr Positions(const Expr& x, int axis, int axes_after);
+
 // `x`, which is typed, as int64; itself if it is that already.
 Expr AsInt64(const Expr& x);
 

@@ -17,6 +17,8 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/formulas.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
@@ -273,18 +275,8 @@ absl::StatusOr<Outputs> BitCast(NodeContext& node) {
 
 absl::StatusOr<Outputs> Gelu(NodeContext& node) {
   const Expr& x = node.Input(0);
-  const Expr half = ScalarLike(0.5, x);
-  const Expr one = ScalarLike(1, x);
-  if (node.String("approximate", "none") == "tanh") {
-    const Expr cube = Multiply(x, Multiply(x, x));
-    const Expr inner =
-        Multiply(ScalarLike(std::sqrt(2 / M_PI), x),
-                 Add(x, Multiply(ScalarLike(0.044715, x), cube)));
-    return One(Multiply(Multiply(half, x), Add(one, relay::Tanh(inner))));
-  }
-  return One(Multiply(
-      Multiply(half, x),
-      Add(one, relay::Erf(Multiply(x, ScalarLike(std::sqrt(0.5), x))))));
+  return One(node.String("approximate", "none") == "tanh" ? GeluByTanh(x)
+                                                          : GeluOf(x));
 }
 
 absl::StatusOr<Outputs> Softsign(NodeContext& node) {
@@ -366,28 +358,28 @@ absl::StatusOr<Outputs> LogSoftmax(NodeContext& node) {
   return One(Subtract(shifted, Log(relay::Sum(Exp(shifted), over))));
 }
 
+// One where the first of the largest elements along an axis is.
+Expr MarkOfLargest(const Expr& x, int axis) {
+  const TensorTypeNode& type = *x->tensor_type();
+  Expr places = Positions(x, axis, type.rank() - 1 - axis);
+  const Expr largest =
+      relay::ArgMax(x, {.axis = std::vector<int64_t>{axis}, .keepdims = true});
+  return relay::Cast(
+      relay::Equal(std::move(places), relay::Cast(largest, DType::Int(64))),
+      type.dtype());
+}
+
 absl::StatusOr<Outputs> Hardmax(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, SoftmaxAxes(node));
-  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ShapeOf(x));
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
-  Expr data = x;
-  int64_t axis = axes.empty() ? 0 : axes[0];
-  int64_t depth = axes.empty() ? 1 : shape[axis];
-  if (axes.size() != 1) {
-    depth = 1;
-    for (int64_t a : axes) depth *= shape[a];
-    data = relay::Reshape(data, {-1, depth});
-    axis = 1;
-  }
-  Expr result =
-      relay::OneHot(relay::ArgMax(data, {.axis = std::vector<int64_t>{axis}}),
-                    relay::Const(1, dtype), relay::Const(0, dtype),
-                    {.depth = static_cast<int>(depth),
-                     .axis = static_cast<int>(axis),
-                     .dtype = dtype});
-  if (axes.size() != 1) result = relay::Reshape(result, shape);
-  return One(std::move(result));
+  if (axes.size() == 1) return One(MarkOfLargest(x, static_cast<int>(axes[0])));
+  // Several axes, which are the last, as one.
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  const int first = axes.empty() ? rank : static_cast<int>(axes[0]);
+  Expr data = MergeAxes(x, rank, first, rank - first);
+  if (axes.empty()) data = relay::ExpandDims(std::move(data), rank);
+  BATON_ASSIGN_OR_RETURN(data, node.Typed(std::move(data)));
+  return One(relay::ReshapeLike(MarkOfLargest(data, first), x));
 }
 
 // `x` in `dtype`; integers of `bits` keep the lowest of their bits, if that is

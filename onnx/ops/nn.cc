@@ -19,16 +19,18 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/formulas.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
-#include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/nn/normalize.h"
 #include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reduce.h"
@@ -192,13 +194,38 @@ constexpr int64_t kMaxIndices = int64_t{1} << 24;
 absl::StatusOr<Expr> WithoutEmptyWindows(NodeContext& node, Expr pooled,
                                          const Expr& x, const Window& window) {
   BATON_ASSIGN_OR_RETURN(pooled, node.Typed(std::move(pooled)));
-  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(pooled));
+  const Expr whole = pooled;
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(whole));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* data, TensorTypeOf(x));
   Ints axes;
   Ints ends;
   for (size_t i = 0; i < window.kernel.size(); ++i) {
     const int axis = static_cast<int>(i) + 2;
-    if (!type->dim(axis).is_const() || !data->dim(axis).is_const()) continue;
+    if (!type->dim(axis).is_const() || !data->dim(axis).is_const()) {
+      // Only a step that is longer than what of the window is no padding leads
+      // behind the data.
+      if (node.Int("ceil_mode", 0) == 0 ||
+          window.strides[i] + window.pads[i + window.kernel.size()] <=
+              (window.kernel[i] - 1) * window.dilations[i] + 1) {
+        continue;
+      }
+      const auto number = [](int64_t value) {
+        return relay::Const(Tensor::Scalar<int64_t>(value));
+      };
+      const Expr count = ExtentOf(pooled, axis);
+      const Expr last = Subtract(count, number(1));
+      const Expr is_behind = relay::LogicalAnd(
+          relay::Greater(last, number(0)),
+          relay::GreaterEqual(Multiply(last, number(window.strides[i])),
+                              Add(ExtentOf(x, axis), number(window.pads[i]))));
+      const Expr end = relay::Where(is_behind, last, count);
+      BATON_ASSIGN_OR_RETURN(
+          pooled,
+          node.Typed(relay::Take(
+              pooled, relay::Arange(number(0), end, number(1), DType::Int(64)),
+              {.axis = axis})));
+      continue;
+    }
     const int64_t last = type->dim(axis).value() - 1;
     if (last > 0 &&
         last * window.strides[i] >= data->dim(axis).value() + window.pads[i]) {
@@ -300,12 +327,19 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
 
 absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
   const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  double least = -std::numeric_limits<double>::infinity();
+  if (!dtype.is_float()) {
+    least = dtype.is_uint() ? 0 : -std::ldexp(1.0, dtype.bits() - 1);
+  }
+  BATON_ASSIGN_OR_RETURN(const PaddedWindow padded,
+                         ReadPaddedWindow(node, x, {}, least));
+  const Window& window = padded.window;
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
-      WithoutEmptyWindows(node,
-                          MaxPoolOf(x, window, node.Int("ceil_mode", 0) != 0),
-                          x, window));
+      WithoutEmptyWindows(
+          node, MaxPoolOf(padded.data, window, node.Int("ceil_mode", 0) != 0),
+          padded.data, window));
   if (!node.HasOutput(1)) return One(result);
   BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(result));
   BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, shape));
@@ -338,9 +372,22 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
 }
 
 absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, x, {}, false));
+  BATON_ASSIGN_OR_RETURN(const PaddedWindow read,
+                         ReadPaddedWindow(node, node.Input(0), {}, 0));
+  const Expr& x = read.data;
+  const Window& window = read.window;
   bool count_include_pad = node.Int("count_include_pad", 0) != 0;
+  if (read.is_padded && !count_include_pad) {
+    // What is padded counts as nothing: the quotient of two averages.
+    BATON_ASSIGN_OR_RETURN(const Expr ones,
+                           node.Typed(relay::OnesLike(node.Input(0))));
+    BATON_ASSIGN_OR_RETURN(const PaddedWindow counted,
+                           ReadPaddedWindow(node, ones, {}, 0));
+    BATON_ASSIGN_OR_RETURN(Expr sum, AveragePoolOf(node, x, window, true));
+    BATON_ASSIGN_OR_RETURN(Expr count,
+                           AveragePoolOf(node, counted.data, window, true));
+    return One(Divide(std::move(sum), std::move(count)));
+  }
   Expr padded = x;
   Window inner = window;
   if (count_include_pad && node.Int("ceil_mode", 0) != 0) {
@@ -488,15 +535,11 @@ absl::StatusOr<Outputs> LayerNormalization(NodeContext& node) {
     return One(relay::nn::LayerNorm(x, node.Input(1), node.Input(2),
                                     {.axis = -1, .epsilon = epsilon}));
   }
-  relay::ReduceAttrs over = {.axis = Ints(), .keepdims = true};
-  for (int i = axis; i < rank; ++i) over.axis->push_back(i);
-  const Expr mean = relay::Mean(x, over);
-  const Expr centered = Subtract(x, mean);
-  const Expr inverse = relay::Rsqrt(Add(
-      relay::Mean(Multiply(centered, centered), over), ScalarLike(epsilon, x)));
-  Expr y = Multiply(Multiply(centered, inverse), node.Input(1));
-  if (node.HasInput(2)) y = Add(std::move(y), node.Input(2));
-  return Outputs{std::move(y), mean, inverse};
+  Normalized result =
+      LayerNormOf(x, node.Input(1), node.HasInput(2) ? node.Input(2) : Expr(),
+                  axis, epsilon);
+  return Outputs{std::move(result.y), std::move(result.mean),
+                 std::move(result.inverse)};
 }
 
 absl::StatusOr<Outputs> RmsNormalization(NodeContext& node) {
@@ -504,12 +547,7 @@ absl::StatusOr<Outputs> RmsNormalization(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -1), rank));
-  relay::ReduceAttrs over = {.axis = Ints(), .keepdims = true};
-  for (int i = axis; i < rank; ++i) over.axis->push_back(i);
-  const Expr inverse =
-      relay::Rsqrt(Add(relay::Mean(Multiply(x, x), over),
-                       ScalarLike(node.Float("epsilon", 1e-5), x)));
-  return One(Multiply(Multiply(x, inverse), node.Input(1)));
+  return One(RmsNormOf(x, node.Input(1), axis, node.Float("epsilon", 1e-5)).y);
 }
 
 absl::StatusOr<Outputs> GroupNormalization(NodeContext& node) {
@@ -559,23 +597,7 @@ absl::StatusOr<Outputs> Lrn(NodeContext& node) {
 // --- Products --------------------------------------------------------------
 
 absl::StatusOr<Outputs> Gemm(NodeContext& node) {
-  Expr a = node.Input(0);
-  Expr b = node.Input(1);
-  const Expr like = a;
-  const double alpha = node.Float("alpha", 1);
-  const double beta = node.Float("beta", 1);
-  if (node.Int("transA", 0) != 0)
-    a = relay::Transpose(std::move(a), Ints{1, 0});
-  if (node.Int("transB", 0) == 0)
-    b = relay::Transpose(std::move(b), Ints{1, 0});
-  if (alpha != 1) a = Multiply(ScalarLike(alpha, like), std::move(a));
-  Expr result = relay::nn::Dense(std::move(a), std::move(b));
-  if (node.HasInput(2)) {
-    Expr c = node.Input(2);
-    if (beta != 1) c = Multiply(ScalarLike(beta, like), std::move(c));
-    result = Add(std::move(result), std::move(c));
-  }
-  return One(std::move(result));
+  return One(GemmProduct(node));
 }
 
 absl::StatusOr<Outputs> MatMul(NodeContext& node) {
@@ -596,7 +618,8 @@ BATON_ONNX_CONVERTERS({
     {"GroupNormalization", GroupNormalization, 18},
     {"InstanceNormalization", InstanceNormalization, 6},
     {"LRN", Lrn},
-    {"LayerNormalization", LayerNormalization, 17},
+    // Since opset 17; ONNX Runtime's optimizer writes it into older models.
+    {"LayerNormalization", LayerNormalization},
     {"LpNormalization", LpNormalization},
     {"LpPool", LpPool, 2},
     {"MatMul", MatMul},

@@ -17,6 +17,7 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/shape.h"
 
@@ -140,6 +141,26 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
   if (drop_row) axes.push_back(-2);
   if (drop_column) axes.push_back(-1);
   return axes.empty() ? result : relay::Squeeze(result, std::move(axes));
+}
+
+Expr GemmProduct(NodeContext& node) {
+  Expr a = node.Input(0);
+  Expr b = node.Input(1);
+  const Expr like = a;
+  const double alpha = node.Float("alpha", 1);
+  const double beta = node.Float("beta", 1);
+  if (node.Int("transA", 0) != 0) {
+    a = relay::Transpose(std::move(a), Ints{1, 0});
+  }
+  if (node.Int("transB", 0) == 0) {
+    b = relay::Transpose(std::move(b), Ints{1, 0});
+  }
+  if (alpha != 1) a = relay::Multiply(ScalarLike(alpha, like), std::move(a));
+  Expr result = relay::nn::Dense(std::move(a), std::move(b));
+  if (!node.HasInput(2)) return result;
+  Expr c = node.Input(2);
+  if (beta != 1) c = relay::Multiply(ScalarLike(beta, like), std::move(c));
+  return relay::Add(std::move(result), std::move(c));
 }
 
 }  // namespace baton::onnx

@@ -16,6 +16,9 @@ namespace baton::onnx {
 absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
                                    DType out_dtype);
 
+// Gemm of inputs 0 to 2 with the attributes of the node.
+Expr GemmProduct(NodeContext& node);
+
 }  // namespace baton::onnx
 
 #endif  // BATON_ONNX_OPS_PRODUCTS_H_

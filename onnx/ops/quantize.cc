@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -227,6 +228,15 @@ absl::StatusOr<Outputs> ConvInteger(NodeContext& node) {
   return One(std::move(result));
 }
 
+// Integers of a zero point of 0 as float32.
+Expr Dequantize(Expr x, Expr scale, int axis) {
+  return Call(BATON_OP("qnn.dequantize"),
+              {std::move(x), std::move(scale),
+               relay::Const(Tensor::Scalar<int32_t>(0))},
+              Attrs::Make(relay::DequantizeAttrs{.out_dtype = DType::Float(32),
+                                                 .axis = axis}));
+}
+
 // `x` of int32, scaled by `scale`, to what the output's scale (input `i`) and
 // zero point (input `i` + 1) say.
 absl::StatusOr<Expr> Requantize(NodeContext& node, Expr x, Expr scale, int i,
@@ -234,6 +244,15 @@ absl::StatusOr<Expr> Requantize(NodeContext& node, Expr x, Expr scale, int i,
   BATON_ASSIGN_OR_RETURN(const Expr out_scale, WideScale(node, i));
   BATON_ASSIGN_OR_RETURN(const Expr out_zero_point, ZeroPoint(node, i + 1));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i + 1)));
+  if (!node.IsConstant(i)) {
+    // qnn.requantize is lowered to arithmetic on constants.
+    BATON_ASSIGN_OR_RETURN(
+        const Expr real,
+        node.Typed(Dequantize(std::move(x), std::move(scale), axis)));
+    return Call(
+        BATON_OP("qnn.quantize"), {real, out_scale, out_zero_point},
+        Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis}));
+  }
   return Call(
       BATON_OP("qnn.requantize"),
       {std::move(x), std::move(scale), relay::Const(Tensor::Scalar<int32_t>(0)),
@@ -294,7 +313,175 @@ absl::StatusOr<Outputs> QLinearMatMul(NodeContext& node) {
   return One(std::move(result));
 }
 
+// --- com.microsoft ----------------------------------------------------------
+
+// Input `i` as real numbers; its scale and its zero point are the next inputs.
+absl::StatusOr<Expr> Dequantized(NodeContext& node, int i) {
+  BATON_ASSIGN_OR_RETURN(const Expr scale, WideScale(node, i + 1));
+  BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, i + 2));
+  return node.Typed(Call(BATON_OP("qnn.dequantize"),
+                         {node.Input(i), scale, zero_point},
+                         Attrs::Make(relay::DequantizeAttrs{
+                             .out_dtype = DType::Float(32), .axis = -1})));
+}
+
+// Real numbers, quantized by scale `i` and zero point `i` + 1, whose element
+// type is that of the result: that of input `like` if it is not given.
+absl::StatusOr<Outputs> Quantized(NodeContext& node, Expr x, int i, int like) {
+  BATON_ASSIGN_OR_RETURN(const Expr scale, WideScale(node, i));
+  BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, i + 1));
+  BATON_ASSIGN_OR_RETURN(
+      const DType dtype,
+      ElementTypeOf(node.Input(node.HasInput(i + 1) ? i + 1 : like)));
+  return One(
+      Call(BATON_OP("qnn.quantize"), {std::move(x), scale, zero_point},
+           Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = -1})));
+}
+
+template <Expr (*kOperator)(Expr, Expr)>
+absl::StatusOr<Outputs> QLinearBinary(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr a, Dequantized(node, 0));
+  BATON_ASSIGN_OR_RETURN(Expr b, Dequantized(node, 3));
+  return Quantized(node, kOperator(std::move(a), std::move(b)), 6, 0);
+}
+
+absl::StatusOr<Outputs> QLinearSigmoid(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 0));
+  return Quantized(node, relay::Sigmoid(std::move(x)), 3, 0);
+}
+
+absl::StatusOr<Outputs> QLinearLeakyRelu(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 0));
+  return Quantized(
+      node, relay::nn::LeakyRelu(std::move(x), node.Float("alpha", 0.01)), 3,
+      0);
+}
+
+absl::StatusOr<Outputs> QLinearSoftmax(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 0));
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("axis", -1), rank));
+  if (node.Int("opset", 13) < 13 && axis != rank - 1) {
+    return absl::UnimplementedError("a softmax of several axes");
+  }
+  return Quantized(node, relay::nn::Softmax(std::move(x), axis), 3, 0);
+}
+
+absl::StatusOr<Outputs> QLinearGlobalAveragePool(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 0));
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  const int first = node.Int("channels_last", 0) != 0 ? 1 : 2;
+  std::vector<int64_t> axes;
+  for (int i = 0; i < rank - 2; ++i) axes.push_back(first + i);
+  return Quantized(
+      node,
+      relay::Mean(std::move(x), {.axis = std::move(axes), .keepdims = true}), 3,
+      0);
+}
+
+absl::StatusOr<Outputs> QLinearConcat(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(2)));
+  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
+  std::vector<Expr> parts;
+  for (int i = 2; i + 2 < node.num_inputs(); i += 3) {
+    BATON_ASSIGN_OR_RETURN(parts.emplace_back(), Dequantized(node, i));
+  }
+  return Quantized(node, relay::Concatenate(std::move(parts), axis), 0, 2);
+}
+
+// The product of the integers `a` and `b`, as real numbers, and input `bias` if
+// it is given.
+absl::StatusOr<Outputs> Scaled(NodeContext& node, Expr product, Expr scale,
+                               int bias) {
+  Expr result = relay::Multiply(Cast(std::move(product), DType::Float(32)),
+                                std::move(scale));
+  if (node.HasInput(bias)) {
+    result = relay::Add(std::move(result), node.Input(bias));
+  }
+  return One(std::move(result));
+}
+
+absl::StatusOr<Outputs> MatMulIntegerToFloat(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const Expr a_scale, WideScale(node, 2));
+  BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 3));
+  BATON_ASSIGN_OR_RETURN(Expr product, IntegerProduct(node, 0, 1, 4, 5));
+  return Scaled(node, std::move(product), relay::Multiply(a_scale, b_scale), 6);
+}
+
+absl::StatusOr<Outputs> DynamicQuantizeMatMul(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const Outputs a, DynamicQuantizeLinear(node));
+  BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 2));
+  BATON_ASSIGN_OR_RETURN(const Expr b_zero_point, ZeroPoint(node, 3));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr lhs,
+      node.Typed(Subtract(Cast(a[0], kInt32), Cast(a[2], kInt32))));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr rhs,
+      node.Typed(Subtract(Cast(node.Input(1), kInt32), b_zero_point)));
+  BATON_ASSIGN_OR_RETURN(Expr product, MatrixProduct(node, lhs, rhs, kInt32));
+  return Scaled(node, std::move(product), relay::Multiply(a[1], b_scale), 4);
+}
+
+absl::StatusOr<Outputs> QGemm(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr a, Dequantized(node, 0));
+  BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 4));
+  BATON_ASSIGN_OR_RETURN(const Expr b_zero_point, ZeroPoint(node, 5));
+  // One scale and one zero point a column of the product.
+  Expr b = Cast(node.Input(3), kInt32);
+  if (node.Int("transA", 0) != 0) {
+    a = relay::Transpose(std::move(a), std::vector<int64_t>{1, 0});
+  }
+  if (node.Int("transB", 0) != 0) {
+    b = relay::Transpose(std::move(b), std::vector<int64_t>{1, 0});
+  }
+  b = relay::Multiply(
+      Cast(Subtract(std::move(b), b_zero_point), DType::Float(32)), b_scale);
+  BATON_ASSIGN_OR_RETURN(a, node.Typed(std::move(a)));
+  BATON_ASSIGN_OR_RETURN(b, node.Typed(std::move(b)));
+  BATON_ASSIGN_OR_RETURN(Expr result, MatrixProduct(node, a, b, DType()));
+  const Expr alpha = relay::Const(static_cast<float>(node.Float("alpha", 1)));
+  result = relay::Multiply(std::move(result), alpha);
+  if (node.HasInput(6)) {
+    BATON_ASSIGN_OR_RETURN(const Expr a_scale, WideScale(node, 1));
+    const Expr unit = relay::Multiply(alpha, relay::Multiply(a_scale, b_scale));
+    result = relay::Add(
+        std::move(result),
+        relay::Multiply(Cast(node.Input(6), DType::Float(32)), unit));
+  }
+  if (!node.HasInput(7)) return One(std::move(result));
+  return Quantized(node, std::move(result), 7, 0);
+}
+
+constexpr absl::string_view kMicrosoft = "com.microsoft";
+
 BATON_ONNX_CONVERTERS({
+    {.op = "DequantizeLinear",
+     .convert = DequantizeLinear,
+     .domain = kMicrosoft},
+    {.op = "DynamicQuantizeMatMul",
+     .convert = DynamicQuantizeMatMul,
+     .domain = kMicrosoft},
+    {.op = "MatMulIntegerToFloat",
+     .convert = MatMulIntegerToFloat,
+     .domain = kMicrosoft},
+    {.op = "QGemm", .convert = QGemm, .domain = kMicrosoft},
+    {.op = "QLinearAdd",
+     .convert = QLinearBinary<relay::Add>,
+     .domain = kMicrosoft},
+    {.op = "QLinearConcat", .convert = QLinearConcat, .domain = kMicrosoft},
+    {.op = "QLinearGlobalAveragePool",
+     .convert = QLinearGlobalAveragePool,
+     .domain = kMicrosoft},
+    {.op = "QLinearLeakyRelu",
+     .convert = QLinearLeakyRelu,
+     .domain = kMicrosoft},
+    {.op = "QLinearMul",
+     .convert = QLinearBinary<relay::Multiply>,
+     .domain = kMicrosoft},
+    {.op = "QLinearSigmoid", .convert = QLinearSigmoid, .domain = kMicrosoft},
+    {.op = "QLinearSoftmax", .convert = QLinearSoftmax, .domain = kMicrosoft},
+    {.op = "QuantizeLinear", .convert = QuantizeLinear, .domain = kMicrosoft},
     {"ConvInteger", ConvInteger, 10},
     {"DequantizeLinear", DequantizeLinear, 10},
     {"DynamicQuantizeLinear", DynamicQuantizeLinear, 11},

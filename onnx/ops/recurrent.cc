@@ -18,6 +18,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/recursive_function.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
@@ -251,50 +252,37 @@ absl::StatusOr<Recurrent::Steps> Recurrent::Recursive(const Weights& weights,
                                                       const Expr& x,
                                                       const State& state,
                                                       const Expr& lengths) {
-  std::vector<Var> params;
-  std::vector<Expr> first;
-  const auto param = [&](const char* name, const Expr& initial,
-                         const Type& type) -> absl::StatusOr<Expr> {
-    const Var var(name, type);
-    BATON_ASSIGN_OR_RETURN(Expr typed, node_.Typed(var));
-    params.push_back(Var(typed.As<VarNode>()));
-    first.push_back(initial);
-    return typed;
-  };
-  const auto captured = [&](const char* name,
-                            const Expr& value) -> absl::StatusOr<Expr> {
-    if (!value.defined() || relay::ConstantTensor(value) != nullptr) {
-      return value;
-    }
-    BATON_ASSIGN_OR_RETURN(const Expr typed, node_.Typed(value));
-    return param(name, typed, typed->type());
-  };
+  RecursiveFunction function(node_);
   const auto int64 = [](int64_t value) {
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
   const TensorTypeNode& state_type = *state.h->tensor_type();
   BATON_ASSIGN_OR_RETURN(
-      const Expr t, param("t", int64(0), TensorType::Scalar(DType::Int(64))));
+      const Expr t,
+      function.AddParam("t", int64(0), TensorType::Scalar(DType::Int(64))));
   // (0, batch, hidden), to which the steps are added.
   BATON_ASSIGN_OR_RETURN(const Expr none, node_.Typed(relay::StridedSlice(
                                               relay::ExpandDims(state.h, 0),
                                               {0}, {0}, {.axes = Ints{0}})));
   BATON_ASSIGN_OR_RETURN(
       const Expr outputs,
-      param("outputs", none,
-            TensorType({Dim::Any(), state_type.dim(0), state_type.dim(1)},
-                       state_type.dtype())));
+      function.AddParam(
+          "outputs", none,
+          TensorType({Dim::Any(), state_type.dim(0), state_type.dim(1)},
+                     state_type.dtype())));
   State current;
-  BATON_ASSIGN_OR_RETURN(current.h, param("h", state.h, state.h->type()));
+  BATON_ASSIGN_OR_RETURN(current.h,
+                         function.AddParam("h", state.h, state.h->type()));
   if (has_cell()) {
-    BATON_ASSIGN_OR_RETURN(current.c, param("c", state.c, state.c->type()));
+    BATON_ASSIGN_OR_RETURN(current.c,
+                           function.AddParam("c", state.c, state.c->type()));
   }
-  BATON_ASSIGN_OR_RETURN(const Expr data, captured("x", x));
-  BATON_ASSIGN_OR_RETURN(const Expr ends, captured("lengths", lengths));
+  BATON_ASSIGN_OR_RETURN(const Expr data, function.Capture("x", x));
+  BATON_ASSIGN_OR_RETURN(const Expr ends, function.Capture("lengths", lengths));
   Weights inside = weights;
-  BATON_ASSIGN_OR_RETURN(inside.r, captured("r", weights.r));
-  BATON_ASSIGN_OR_RETURN(inside.rb, captured("rb", weights.rb));
-  BATON_ASSIGN_OR_RETURN(inside.p, captured("p", weights.p));
+  BATON_ASSIGN_OR_RETURN(inside.r, function.Capture("r", weights.r));
+  BATON_ASSIGN_OR_RETURN(inside.rb, function.Capture("rb", weights.rb));
+  BATON_ASSIGN_OR_RETURN(inside.p, function.Capture("p", weights.p));
   const Expr step =
       ends.defined() ? relay::Cast(t, ends->tensor_type()->dtype()) : Expr();
   BATON_ASSIGN_OR_RETURN(const Expr from_input,
@@ -303,32 +291,19 @@ absl::StatusOr<Recurrent::Steps> Recurrent::Recursive(const Weights& weights,
   BATON_ASSIGN_OR_RETURN(
       const State next,
       MaskedStep(inside, from_input, current, ends, step, output));
-  std::vector<Expr> args = {
-      relay::Add(t, int64(1)),
-      relay::Concatenate({outputs, relay::ExpandDims(output, 0)}, 0), next.h};
+  function.SetNext(t, relay::Add(t, int64(1)));
+  function.SetNext(
+      outputs, relay::Concatenate({outputs, relay::ExpandDims(output, 0)}, 0));
+  function.SetNext(current.h, next.h);
   std::vector<Expr> results = {outputs, current.h};
-  std::vector<Type> result_types = {outputs->type(), current.h->type()};
   if (has_cell()) {
-    args.push_back(next.c);
+    function.SetNext(current.c, next.c);
     results.push_back(current.c);
-    result_types.push_back(current.c->type());
   }
-  for (size_t i = args.size(); i < params.size(); ++i)
-    args.push_back(params[i]);
-  std::vector<Type> param_types;
-  for (const Var& var : params) param_types.push_back(var->type());
-  const Type result_type = TupleType(std::move(result_types));
-  const Var loop("loop", FuncType(std::move(param_types), result_type));
-  const Function function(
-      params,
-      If(relay::Less(t, ExtentOf(data, 0)), Call(loop, std::move(args)),
-         Tuple(std::move(results))),
-      result_type);
-  BATON_ASSIGN_OR_RETURN(const Expr all,
-                         node_.Typed(Let(loop, function, Call(loop, first))));
-  Steps result{TupleGetItem(all, 0), {TupleGetItem(all, 1), Expr()}};
-  if (has_cell()) result.last.c = TupleGetItem(all, 2);
-  return result;
+  BATON_ASSIGN_OR_RETURN(
+      const Outputs all,
+      function.Call(relay::Less(t, ExtentOf(data, 0)), std::move(results)));
+  return Steps{all[0], {all[1], has_cell() ? all[2] : Expr()}};
 }
 
 absl::StatusOr<Outputs> Recurrent::Convert() {

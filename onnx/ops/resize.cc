@@ -186,17 +186,20 @@ absl::StatusOr<Expr> ResizeAxis(const Expr& x, int axis, int rank,
   return sum;
 }
 
-// How an axis is resized. What is not known as a number stands in an
-// expression, a scalar of int64.
+// How an axis is resized.
 struct AxisSize {
   int axis = 0;
-  Dim in;
-  // 0 if not known: `out` through `in`.
+  Dim in;  // the extent of the data
+  // How many times as long the result is. 0 if the model gives its extent and
+  // the data's is not known: the quotient of both is computed.
   double scale = 0;
-  // The extent of the result; not known: -1.
+  // The extent of the result; -1 if it is not known.
   int64_t out = -1;
-  // Of the dynamic: the extent of the result; not needed if there is a scale.
+  // The extent of the result if neither `scale` nor `out` is known: a scalar of
+  // int64.
   Expr out_value;
+  // The scale, a scalar of float64, if it is not the quotient of the extents.
+  Expr scale_value;
 };
 
 Expr Float64(double value) {
@@ -297,12 +300,19 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
   const Expr extent = ExtentOf(x, size.axis);
   const Expr in = relay::Cast(extent, wide);
   // As TapsOf: the extent of the result before it is rounded.
-  const Expr exact = size.scale != 0 ? Multiply(in, Float64(size.scale))
-                                     : relay::Cast(size.out_value, wide);
-  const Expr out = size.scale != 0
-                       ? relay::Cast(relay::Floor(exact), DType::Int(64))
-                       : size.out_value;
-  const Expr scale = size.scale != 0 ? Float64(size.scale) : Divide(exact, in);
+  Expr scale = size.scale_value;
+  Expr exact;
+  Expr out = size.out_value;
+  if (size.scale != 0) {
+    scale = Float64(size.scale);
+    exact = Multiply(in, scale);
+    out = relay::Cast(relay::Floor(exact), DType::Int(64));
+  } else if (scale.defined()) {
+    exact = Multiply(in, scale);
+  } else {
+    exact = relay::Cast(out, wide);
+    scale = Divide(exact, in);
+  }
   const auto int64 = [](int64_t value) {
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
@@ -461,15 +471,39 @@ absl::StatusOr<std::vector<AxisSize>> SizesOfResize(NodeContext& node,
   }
   const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch" || result.empty()) return result;
-  std::vector<double> scales;
-  for (const AxisSize& size : result) {
-    if (size.out < 0) {
-      return absl::UnimplementedError(
-          absl::StrCat(policy, " needs known extents and sizes"));
+  const bool is_smallest = policy == "not_larger";
+  const bool is_known =
+      std::all_of(result.begin(), result.end(),
+                  [](const AxisSize& size) { return size.out >= 0; });
+  if (!is_known) {
+    // The same for all axes, computed.
+    Expr common;
+    std::vector<Expr> extents;
+    for (const AxisSize& size : result) {
+      extents.push_back(
+          relay::Cast(ExtentOf(node.Input(0), size.axis), DType::Float(64)));
+      const Expr wanted = size.scale != 0
+                              ? Multiply(extents.back(), Float64(size.scale))
+                              : relay::Cast(size.out_value, DType::Float(64));
+      const Expr scale = Divide(wanted, extents.back());
+      common = !common.defined() ? scale
+               : is_smallest     ? relay::Minimum(common, scale)
+                                 : relay::Maximum(common, scale);
     }
-    scales.push_back(size.scale);
+    for (size_t i = 0; i < result.size(); ++i) {
+      AxisSize& size = result[i];
+      size.scale = 0;
+      size.out = -1;
+      size.scale_value = common;
+      size.out_value = relay::Cast(
+          relay::Floor(Add(Multiply(common, extents[i]), Float64(0.5))),
+          DType::Int(64));
+    }
+    return result;
   }
-  const double scale = policy == "not_larger"
+  std::vector<double> scales;
+  for (const AxisSize& size : result) scales.push_back(size.scale);
+  const double scale = is_smallest
                            ? *std::min_element(scales.begin(), scales.end())
                            : *std::max_element(scales.begin(), scales.end());
   for (AxisSize& size : result) {

@@ -328,19 +328,33 @@ absl::StatusOr<Outputs> Range(NodeContext& node) {
   std::vector<Expr> args;
   for (int i = 0; i < 3; ++i) {
     const absl::StatusOr<Tensor> known = node.Constant(i);
-    args.push_back(known.ok() ? relay::Const(*known) : node.Input(i));
+    Expr arg = known.ok() ? Expr(relay::Const(*known)) : node.Input(i);
+    // Exporters write vectors of one element, too.
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(i)));
+    if (rank != 0) arg = relay::Reshape(std::move(arg), {});
+    args.push_back(std::move(arg));
   }
   return One(relay::Arange(args[0], args[1], args[2], dtype));
 }
 
 absl::StatusOr<Outputs> EyeLike(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
-  BATON_ASSIGN_OR_RETURN(DType dtype, ElementTypeOf(node.Input(0)));
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  DType dtype = type->dtype();
   if (node.HasAttr("dtype")) {
     BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(node.Int("dtype", 0)));
   }
-  if (shape.size() != 2) return absl::InvalidArgumentError("the rank is not 2");
+  if (type->rank() != 2) {
+    return absl::InvalidArgumentError("the rank is not 2");
+  }
   const int64_t k = node.Int("k", 0);
+  const absl::StatusOr<Ints> known = ShapeOf(x);
+  if (!known.ok()) {
+    const Expr rows = relay::Add(Positions(x, 0, 1),
+                                 relay::Const(Tensor::Scalar<int64_t>(k)));
+    return One(relay::Cast(relay::Equal(rows, Positions(x, 1, 0)), dtype));
+  }
+  const Ints& shape = *known;
   if (shape[0] > kMaxMade || shape[1] > kMaxMade ||
       shape[0] * shape[1] > kMaxMade) {
     return absl::UnimplementedError("the matrix is too large");
@@ -374,28 +388,38 @@ absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
 }
 
 absl::StatusOr<Outputs> OneHot(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const std::vector<double> depth,
-                         node.ConstantFloats(1));
   const Expr& values = node.Input(2);
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(values));
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -1), rank + 1));
-  if (depth.size() != 1 || !(depth[0] >= 0 && depth[0] < 1e9)) {
-    return absl::InvalidArgumentError("the depth is no count");
-  }
   BATON_ASSIGN_OR_RETURN(
       Expr indices, node.Typed(relay::Cast(node.Input(0), DType::Int(64))));
-  indices =
-      relay::Where(relay::Less(indices, ScalarLike(0, indices)),
-                   relay::Add(indices, ScalarLike(depth[0], indices)), indices);
+  const auto from_start = [&indices](const Expr& depth) {
+    return relay::Where(relay::Less(indices, ScalarLike(0, indices)),
+                        relay::Add(indices, depth), indices);
+  };
   const auto value = [&values](int64_t i) {
     return relay::Take(values, relay::Const(Tensor::Scalar<int64_t>(i)),
                        {.axis = 0});
   };
+  const absl::StatusOr<std::vector<double>> depth = node.ConstantFloats(1);
+  if (!depth.ok()) {
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                           TensorTypeOf(node.Input(1)));
+    Expr computed = AsInt64(node.Input(1));
+    if (type->rank() != 0) computed = relay::Reshape(computed, {});
+    return One(
+        Call(BATON_OP("dyn.one_hot"),
+             {from_start(computed), value(1), value(0), computed},
+             Attrs::Make(relay::OneHotAttrs{.axis = axis, .dtype = dtype})));
+  }
+  if (depth->size() != 1 || !((*depth)[0] >= 0 && (*depth)[0] < 1e9)) {
+    return absl::InvalidArgumentError("the depth is no count");
+  }
   return One(relay::OneHot(
-      std::move(indices), value(1), value(0),
-      {.depth = static_cast<int>(depth[0]), .axis = axis, .dtype = dtype}));
+      from_start(ScalarLike((*depth)[0], indices)), value(1), value(0),
+      {.depth = static_cast<int>((*depth)[0]), .axis = axis, .dtype = dtype}));
 }
 
 absl::StatusOr<Outputs> Trilu(NodeContext& node) {
@@ -456,6 +480,27 @@ absl::StatusOr<Outputs> SplitInto(NodeContext& node, const Expr& x, int axis,
   return result;
 }
 
+// `parts` parts of an axis of unknown extent, as long as each other as far as
+// there are elements.
+Outputs EvenParts(const Expr& x, int axis, int64_t parts) {
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const Expr extent = ExtentOf(x, axis);
+  const Expr size =
+      relay::FloorDivide(relay::Add(extent, number(parts - 1)), number(parts));
+  Outputs result;
+  for (int64_t i = 0; i < parts; ++i) {
+    const auto bound = [&](int64_t k) {
+      return relay::Minimum(relay::Multiply(size, number(k)), extent);
+    };
+    const Expr places =
+        relay::Arange(bound(i), bound(i + 1), number(1), DType::Int(64));
+    result.push_back(relay::Take(x, places, {.axis = axis}));
+  }
+  return result;
+}
+
 absl::StatusOr<Outputs> Split(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
@@ -474,10 +519,8 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
       return absl::InvalidArgumentError("the number of parts");
     }
     if (!type->dim(axis).is_const()) {
-      if (node.HasAttr("num_outputs")) {
-        // The last part may be smaller.
-        return absl::UnimplementedError("the extent of the axis must be known");
-      }
+      // The last parts may be smaller.
+      if (node.HasAttr("num_outputs")) return EvenParts(x, axis, parts);
       BATON_ASSIGN_OR_RETURN(const Expr split,
                              node.Typed(relay::Split(x, parts, axis)));
       Outputs result;

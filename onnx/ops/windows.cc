@@ -13,10 +13,17 @@
 #include "absl/strings/str_cat.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
+#include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
 
 namespace baton::onnx {
 namespace {
@@ -54,6 +61,66 @@ absl::Status SetPads(Window& window, int axis, absl::int128 total, bool upper) {
   return absl::OkStatus();
 }
 
+namespace {
+
+enum class Padding { kGiven, kNone, kSameUpper, kSameLower };
+
+bool IsSame(Padding padding) {
+  return padding == Padding::kSameUpper || padding == Padding::kSameLower;
+}
+
+absl::StatusOr<Padding> PaddingOf(NodeContext& node) {
+  const std::string auto_pad = node.String("auto_pad", "NOTSET");
+  if (auto_pad == "NOTSET" || auto_pad.empty()) return Padding::kGiven;
+  if (auto_pad == "VALID") return Padding::kNone;
+  if (auto_pad == "SAME_UPPER") return Padding::kSameUpper;
+  if (auto_pad == "SAME_LOWER") return Padding::kSameLower;
+  return absl::InvalidArgumentError(absl::StrCat("auto_pad '", auto_pad, "'"));
+}
+
+// `extent`, of spatial axis `axis`, is known, or the stride is one: then the
+// padding does not depend on it.
+absl::Status SetSamePads(Window& window, int axis, const Dim& extent,
+                         Padding padding) {
+  const int64_t in = extent.is_const() ? extent.value() : 1;
+  const int64_t stride = window.strides[axis];
+  const int64_t outputs = (in + stride - 1) / stride;
+  const absl::int128 total =
+      absl::int128(outputs - 1) * stride +
+      absl::int128(window.kernel[axis] - 1) * window.dilations[axis] + 1 - in;
+  return SetPads(window, axis, std::max<absl::int128>(0, total),
+                 padding == Padding::kSameUpper);
+}
+
+// `x` with the padding of spatial axis `axis`, whose extent is computed: as
+// much on either side as there may be, of which the middle is taken.
+Expr PaddedAxis(const Window& window, int axis, const Expr& x, bool upper,
+                const Expr& fill) {
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const int64_t stride = window.strides[axis];
+  const int64_t most = (window.kernel[axis] - 1) * window.dilations[axis];
+  const Expr extent = ExtentOf(x, axis + 2);
+  // Of the first elements of the windows.
+  const Expr last = relay::Multiply(
+      relay::FloorDivide(relay::Subtract(extent, number(1)), number(stride)),
+      number(stride));
+  const Expr total = relay::Maximum(
+      relay::Subtract(relay::Add(last, number(most + 1)), extent), number(0));
+  const Expr less = relay::FloorDivide(total, number(2));
+  const Expr before = upper ? less : relay::Subtract(total, less);
+  const Expr begin = relay::Subtract(number(most), before);
+  const Expr end = relay::Add(begin, relay::Add(extent, total));
+  std::vector<Ints> widths(window.kernel.size() + 2, Ints{0, 0});
+  widths[axis + 2] = {most, most};
+  return relay::Take(relay::nn::Pad(x, std::move(widths), fill),
+                     relay::Arange(begin, end, number(1), DType::Int(64)),
+                     {.axis = axis + 2});
+}
+
+}  // namespace
+
 absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
                                   const Expr& weight, bool pads_later) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(data));
@@ -81,33 +148,44 @@ absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
   BATON_ASSIGN_OR_RETURN(result.strides, PerAxis(node, "strides", axes, 1, 1));
   BATON_ASSIGN_OR_RETURN(result.dilations,
                          PerAxis(node, "dilations", axes, 1, 1));
-  const std::string auto_pad = node.String("auto_pad", "NOTSET");
-  const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-  if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "" &&
-      !is_same) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("auto_pad '", auto_pad, "'"));
-  }
+  BATON_ASSIGN_OR_RETURN(const Padding padding, PaddingOf(node));
   result.pads.assign(2 * axes, 0);
-  if (is_same && !pads_later) {
-    for (int i = 0; i < axes; ++i) {
-      const Dim& dim = type->dim(i + 2);
-      if (!dim.is_const() && result.strides[i] != 1) {
-        return absl::UnimplementedError(
-            absl::StrCat(auto_pad, " needs known extents of the data"));
-      }
-      // With strides of one the padding does not depend on the extent.
-      const int64_t extent = dim.is_const() ? dim.value() : 1;
-      const int64_t outputs =
-          (extent + result.strides[i] - 1) / result.strides[i];
-      const absl::int128 total =
-          absl::int128(outputs - 1) * result.strides[i] +
-          absl::int128(result.kernel[i] - 1) * result.dilations[i] + 1 - extent;
-      BATON_RETURN_IF_ERROR(SetPads(result, i, std::max<absl::int128>(0, total),
-                                    auto_pad == "SAME_UPPER"));
-    }
-  } else if (!is_same && auto_pad != "VALID") {
+  if (padding == Padding::kGiven) {
     BATON_ASSIGN_OR_RETURN(result.pads, PerAxis(node, "pads", 2 * axes, 0, 0));
+  }
+  if (!IsSame(padding) || pads_later) return result;
+  for (int i = 0; i < axes; ++i) {
+    const Dim& dim = type->dim(i + 2);
+    if (!dim.is_const() && result.strides[i] != 1) {
+      return absl::UnimplementedError(absl::StrCat(
+          node.String("auto_pad", ""), " needs known extents of the data"));
+    }
+    BATON_RETURN_IF_ERROR(SetSamePads(result, i, dim, padding));
+  }
+  return result;
+}
+
+absl::StatusOr<PaddedWindow> ReadPaddedWindow(NodeContext& node,
+                                              const Expr& data,
+                                              const Expr& weight, double fill) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(data));
+  BATON_ASSIGN_OR_RETURN(const Padding padding, PaddingOf(node));
+  PaddedWindow result;
+  BATON_ASSIGN_OR_RETURN(result.window,
+                         ReadWindow(node, data, weight, /*pads_later=*/true));
+  result.data = data;
+  if (!IsSame(padding)) return result;
+  for (int i = 0; i < static_cast<int>(result.window.kernel.size()); ++i) {
+    const Dim& dim = type->dim(i + 2);
+    if (dim.is_const() || result.window.strides[i] == 1) {
+      BATON_RETURN_IF_ERROR(SetSamePads(result.window, i, dim, padding));
+      continue;
+    }
+    result.is_padded = true;
+    BATON_ASSIGN_OR_RETURN(result.data,
+                           node.Typed(PaddedAxis(result.window, i, result.data,
+                                                 padding == Padding::kSameUpper,
+                                                 ScalarLike(fill, data))));
   }
   return result;
 }
@@ -158,23 +236,24 @@ absl::StatusOr<relay::Conv2DAttrs> Conv2DAttrsOf(NodeContext& node,
 
 absl::StatusOr<Expr> Convolution(NodeContext& node, const Expr& data,
                                  const Expr& weight, DType out_dtype) {
-  BATON_ASSIGN_OR_RETURN(const Window window,
-                         ReadWindow(node, data, weight, false));
+  BATON_ASSIGN_OR_RETURN(const PaddedWindow padded,
+                         ReadPaddedWindow(node, data, weight, 0));
+  const Window& window = padded.window;
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(weight));
   BATON_ASSIGN_OR_RETURN(const int64_t groups, Groups(node, type));
   const Dim& channels = type->dim(0);
   switch (window.kernel.size()) {
     case 1:
       return relay::nn::Conv1D(
-          data, weight,
+          padded.data, weight,
           ConvAttrs<relay::Conv1DAttrs>(window, channels, groups, out_dtype));
     case 2:
       return relay::nn::Conv2D(
-          data, weight,
+          padded.data, weight,
           ConvAttrs<relay::Conv2DAttrs>(window, channels, groups, out_dtype));
     default:
       return relay::nn::Conv3D(
-          data, weight,
+          padded.data, weight,
           ConvAttrs<relay::Conv3DAttrs>(window, channels, groups, out_dtype));
   }
 }

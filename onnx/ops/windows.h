@@ -29,6 +29,18 @@ struct Window {
 absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
                                   const Expr& weight, bool pads_later);
 
+// The same, and the data: where the padding of SAME_UPPER and SAME_LOWER
+// depends on an extent that is not known, the data is padded by elements
+// `fill`.
+struct PaddedWindow {
+  Window window;
+  Expr data;
+  bool is_padded = false;  // whether the data was
+};
+absl::StatusOr<PaddedWindow> ReadPaddedWindow(NodeContext& node,
+                                              const Expr& data,
+                                              const Expr& weight, double fill);
+
 // Pads spatial axis `axis` by `total` elements, not negative, the odd one at
 // the end if `upper`. An error if they are too many.
 absl::Status SetPads(Window& window, int axis, absl::int128 total, bool upper);

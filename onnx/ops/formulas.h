@@ -1,0 +1,29 @@
+// What operators of several domains compute. Arguments are typed.
+
+#ifndef BATON_ONNX_OPS_FORMULAS_H_
+#define BATON_ONNX_OPS_FORMULAS_H_
+
+#include "baton/relay/ir/expr.h"
+
+namespace baton::onnx {
+
+// x / 2 * (1 + erf(x / sqrt(2))), and its approximation by tanh.
+Expr GeluOf(const Expr& x);
+Expr GeluByTanh(const Expr& x);
+
+// `x` normalized over its axes from `axis` on, and what it was normalized by,
+// with extents of 1.
+struct Normalized {
+  Expr y;
+  Expr mean;     // null of RmsNormOf
+  Expr inverse;  // of the deviation
+};
+// `bias`: may be null.
+Normalized LayerNormOf(const Expr& x, const Expr& scale, const Expr& bias,
+                       int axis, double epsilon);
+Normalized RmsNormOf(const Expr& x, const Expr& scale, int axis,
+                     double epsilon);
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_OPS_FORMULAS_H_

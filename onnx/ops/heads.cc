@@ -1,0 +1,38 @@
+#include "baton/onnx/ops/heads.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/tensor/shape.h"
+
+namespace baton::onnx {
+
+using Ints = std::vector<int64_t>;
+
+absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,
+                                int64_t heads) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  if (type->rank() != 3 || heads < 1 || !type->dim(2).is_const() ||
+      type->dim(2).value() % heads != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an input cannot be split into ", heads, " heads"));
+  }
+  return node.Typed(relay::Transpose(
+      relay::Reshape(x, {0, 0, heads, type->dim(2).value() / heads}),
+      Ints{0, 2, 1, 3}));
+}
+
+Expr JoinHeads(Expr x) {
+  return MergeAxes(relay::Transpose(std::move(x), Ints{0, 2, 1, 3}), 4, 2, 2);
+}
+
+}  // namespace baton::onnx

@@ -1,0 +1,22 @@
+// What kinds of attention have in common.
+
+#ifndef BATON_ONNX_OPS_HEADS_H_
+#define BATON_ONNX_OPS_HEADS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "baton/onnx/converter.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::onnx {
+
+// (batch, length, heads * size) as (batch, heads, length, size), typed.
+absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,
+                                int64_t heads);
+// The inverse.
+Expr JoinHeads(Expr x);
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_OPS_HEADS_H_

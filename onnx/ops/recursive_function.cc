@@ -1,0 +1,69 @@
+#include "baton/onnx/ops/recursive_function.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/converter.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::onnx {
+
+absl::StatusOr<Expr> RecursiveFunction::AddParam(std::string name, Expr initial,
+                                                 const Type& type) {
+  BATON_ASSIGN_OR_RETURN(Expr typed, node_.Typed(Var(std::move(name), type)));
+  params_.emplace_back(typed.As<VarNode>());
+  initial_.push_back(std::move(initial));
+  next_.push_back(typed);
+  return typed;
+}
+
+absl::StatusOr<Expr> RecursiveFunction::Capture(std::string name,
+                                                const Expr& value) {
+  if (!value.defined() || relay::ConstantTensor(value) != nullptr) return value;
+  const auto found = captured_.find(value);
+  if (found != captured_.end()) return found->second;
+  BATON_ASSIGN_OR_RETURN(const Expr typed, node_.Typed(value));
+  BATON_ASSIGN_OR_RETURN(Expr param,
+                         AddParam(std::move(name), typed, typed->type()));
+  captured_.emplace(value, param);
+  return param;
+}
+
+void RecursiveFunction::SetNext(const Expr& param, Expr value) {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (params_[i].get() == param.get()) next_[i] = std::move(value);
+  }
+}
+
+absl::StatusOr<Outputs> RecursiveFunction::Call(Expr goes_on,
+                                                std::vector<Expr> results) {
+  std::vector<Type> param_types;
+  for (const Var& param : params_) param_types.push_back(param->type());
+  std::vector<Type> types;
+  for (const Expr& result : results) types.push_back(result->type());
+  const size_t count = types.size();
+  const Type result_type = TupleType(std::move(types));
+  const Var loop("loop", FuncType(std::move(param_types), result_type));
+  const Function function(params_,
+                          If(std::move(goes_on), baton::Call(loop, next_),
+                             Tuple(std::move(results))),
+                          result_type);
+  BATON_ASSIGN_OR_RETURN(
+      const Expr all,
+      node_.Typed(Let(loop, function, baton::Call(loop, initial_))));
+  Outputs values;
+  for (size_t i = 0; i < count; ++i) {
+    values.push_back(TupleGetItem(all, static_cast<int>(i)));
+  }
+  return values;
+}
+
+}  // namespace baton::onnx
