@@ -242,10 +242,24 @@ absl::StatusOr<Expr> WithoutEmptyWindows(NodeContext& node, Expr pooled,
 
 // The positions of the maxima in the data as a whole: of the windows, gathered
 // one axis after the other, those that arg-max finds.
+// Where the extent of the batch is not known, they are those of its first
+// element, to which is added how many elements are in front of the others.
 absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
-                                    const Ints& result_shape) {
+                                    const Expr& pooled) {
   const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* result, TensorTypeOf(pooled));
+  const bool has_batch = type->dim(0).is_const();
+  Ints shape;
+  Ints result_shape;
+  for (int i = 0; i < type->rank(); ++i) {
+    if (i > 0 && (!type->dim(i).is_const() || !result->dim(i).is_const())) {
+      return absl::UnimplementedError(
+          "indices of data of unknown extents, but for that of the batch");
+    }
+    shape.push_back(i > 0 || has_batch ? type->dim(i).value() : 1);
+    result_shape.push_back(i > 0 || has_batch ? result->dim(i).value() : 1);
+  }
   const absl::StatusOr<int64_t> size = NumElements(DType::Int(64), shape);
   if (!size.ok() || *size > kMaxIndices) {
     return absl::UnimplementedError("indices of so much data");
@@ -299,9 +313,9 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
     place = relay::Take(std::move(place), indices, {.axis = i + 2});
   }
   // (N, C, o0, k0, o1, k1 ...) to (N, C, o0, o1 ..., k0 k1 ...).
-  Ints split = {shape[0], shape[1]};
+  Ints split = {0, shape[1]};
   Ints order = {0, 1};
-  Ints joined = {shape[0], shape[1]};
+  Ints joined = {0, shape[1]};
   int64_t elements = 1;
   for (int i = 0; i < axes; ++i) {
     split.push_back(result_shape[i + 2]);
@@ -320,9 +334,22 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   const Expr chosen = relay::ExpandDims(
       relay::ArgMax(windows(std::move(data)), {.axis = Ints{axes + 2}}),
       axes + 2);
-  return relay::Squeeze(
-      relay::Gather(windows(std::move(place)), axes + 2, chosen),
-      Ints{axes + 2});
+  if (has_batch) {
+    return relay::Squeeze(
+        relay::Gather(windows(std::move(place)), axes + 2, chosen),
+        Ints{axes + 2});
+  }
+  Ints elements_of_window(elements);
+  std::iota(elements_of_window.begin(), elements_of_window.end(), 0);
+  const Expr is_chosen = relay::Equal(relay::Cast(chosen, DType::Int(64)),
+                                      VectorConstant(elements_of_window));
+  const Expr of_first =
+      relay::Sum(Multiply(relay::Cast(is_chosen, DType::Int(64)),
+                          windows(std::move(place))),
+                 {.axis = Ints{axes + 2}});
+  return Add(of_first,
+             Multiply(Positions(x, 0, axes + 1),
+                      relay::Const(Tensor::Scalar<int64_t>(shape[1] * plane))));
 }
 
 absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
@@ -341,8 +368,7 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
           node, MaxPoolOf(padded.data, window, node.Int("ceil_mode", 0) != 0),
           padded.data, window));
   if (!node.HasOutput(1)) return One(result);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(result));
-  BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, shape));
+  BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, result));
   return Outputs{result, std::move(indices)};
 }
 
