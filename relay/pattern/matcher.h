@@ -16,6 +16,7 @@
 #ifndef BATON_RELAY_PATTERN_MATCHER_H_
 #define BATON_RELAY_PATTERN_MATCHER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -266,6 +267,8 @@ class MatchMachine {
   // The match at `expr`, if there is one: valid until the next call.
   const Match* Run(const Matcher& matcher, const ExprNode* expr,
                    const UseCounts* uses);
+  // The most parts that the last run had matched at one time.
+  size_t farthest() const { return std::max(farthest_, match_.bound_.size()); }
 
  private:
   friend class Matcher;

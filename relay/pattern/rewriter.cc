@@ -113,6 +113,21 @@ class RewriteRun {
   }
 
   absl::StatusOr<Expr> Run(Expr root) {
+    if (options_.on_partial_match) partial_.resize(rules_.rules().size());
+    BATON_ASSIGN_OR_RETURN(Expr result, Rewrite(std::move(root)));
+    TellPartialMatches();
+    return result;
+  }
+
+ private:
+  // The best partial match of a rule.
+  struct PartialMatch {
+    Expr at;  // null: there is none
+    size_t num_parts = 1;
+    bool matched = false;  // as a whole, somewhere
+  };
+
+  absl::StatusOr<Expr> Rewrite(Expr root) {
     typed_ = root->type().defined();
     if (!MayApply(root)) return root;
     if (rules_.order() == RuleOrder::kInTurn) return InTurn(std::move(root));
@@ -132,7 +147,6 @@ class RewriteRun {
     }
   }
 
- private:
   // A node that a rule made. Its children stand in `edges` of its step: the
   // number of another such node, or -1.
   struct NewNode {
@@ -162,6 +176,15 @@ class RewriteRun {
     return rules_.matcher(static_cast<int>(rule));
   }
   const RewriteRule& rule(int i) const { return rules_.rules()[i]; }
+
+  // The match of the rule at `node`; null if there is none.
+  const Match* MatchAt(int rule, const ExprNode* node, const UseCounts* uses) {
+    const Match* match = machine_.Run(matcher(rule), node, uses);
+    if (!partial_.empty()) NotePartialMatch(rule, node, match != nullptr);
+    return match;
+  }
+  void NotePartialMatch(int rule, const ExprNode* node, bool matched);
+  void TellPartialMatches();
 
   // Whether some rule may be applied somewhere in `root`: a look at each node,
   // without the graph that rewriting needs.
@@ -226,10 +249,11 @@ class RewriteRun {
   bool typed_ = false;
 
   MatchMachine machine_;
-  std::optional<UseCounts> uses_;  // if a rule asks for them
-  bool applied_ = false;           // in this walk or round
-  std::vector<bool> done_;         // rules that are not applied any more
-  bool walk_again_ = false;        // something new was not looked into
+  std::optional<UseCounts> uses_;      // if a rule asks for them
+  std::vector<PartialMatch> partial_;  // by rule; empty if nobody asks
+  bool applied_ = false;               // in this walk or round
+  std::vector<bool> done_;             // rules that are not applied any more
+  bool walk_again_ = false;            // something new was not looked into
   // Applied in walks after the first, and in turns.
   std::vector<int> walk_rules_;
   // Programs between walks, by hash, and where the rules of each walk start.
@@ -246,10 +270,41 @@ class RewriteRun {
   NodeMap<int> made_index_;
 };
 
+void RewriteRun::NotePartialMatch(int rule, const ExprNode* node,
+                                  bool matched) {
+  PartialMatch& partial = partial_[rule];
+  if (matched) {
+    partial.matched = true;
+  } else if (!partial.matched && machine_.farthest() > partial.num_parts) {
+    partial.num_parts = machine_.farthest();
+    partial.at = Expr(node);
+  }
+}
+
+void RewriteRun::TellPartialMatches() {
+  for (size_t i = 0; i < partial_.size(); ++i) {
+    const Expr& at = partial_[i].at;
+    if (partial_[i].matched || !at.defined()) continue;
+    const UseCounts* uses = uses_.has_value() ? &*uses_ : nullptr;
+    // How a node that is gone was used is not known.
+    if (matcher(i).needs_uses() &&
+        (uses == nullptr || uses->Get(at.get()) == 0)) {
+      continue;
+    }
+    const std::string why = matcher(i).Explain(at, uses);
+    if (!why.empty()) options_.on_partial_match(rules_.rules()[i], at, why);
+  }
+}
+
 bool RewriteRun::MayApply(const Expr& root) {
-  return AnyNode(root, rules_.any_for_leaves(), [this](const ExprNode* node) {
-    return MayApplyAt(node, rules_.AllCandidatesFor(node));
+  bool may_apply = false;
+  // What is applied once is not looked for again.
+  const bool looks_everywhere = !partial_.empty() && !once_.empty();
+  AnyNode(root, rules_.any_for_leaves(), [&](const ExprNode* node) {
+    may_apply |= MayApplyAt(node, rules_.AllCandidatesFor(node));
+    return may_apply && !looks_everywhere;
   });
+  return may_apply;
 }
 
 bool RewriteRun::MayApplyAt(const ExprNode* node,
@@ -260,8 +315,7 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
       continue;
     }
     if (matcher(candidate.rule).needs_uses()) return true;
-    const Match* match =
-        machine_.Run(matcher(candidate.rule), node, /*uses=*/nullptr);
+    const Match* match = MatchAt(candidate.rule, node, /*uses=*/nullptr);
     if (match == nullptr) continue;
     // Rules in turn tell only of what a sweep meets.
     const bool tells =
@@ -281,6 +335,7 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
   const std::vector<MatchGroup> groups =
       FindMatchGroups(matcher(number), graph);
   if (groups.empty()) return Expr(graph.node(graph.root()));
+  if (!partial_.empty()) partial_[number].matched = true;
   FlatHashMap<const ExprNode*, const MatchGroup*> by_root;
   for (const MatchGroup& group : groups) {
     by_root.emplace(group.match.root().get(), &group);
@@ -334,8 +389,8 @@ absl::StatusOr<int> RewriteRun::FirstWilling(const IndexedGraph& graph,
       if (candidate.rule < first || done_[candidate.rule]) continue;
       if (willing >= 0 && candidate.rule >= willing) break;
       if (call != nullptr && !candidate.hint.Holds(*call)) continue;
-      const Match* match = machine_.Run(matcher(candidate.rule), node,
-                                        uses_.has_value() ? &*uses_ : nullptr);
+      const Match* match =
+          MatchAt(candidate.rule, node, uses_.has_value() ? &*uses_ : nullptr);
       if (match == nullptr) continue;
       BATON_ASSIGN_OR_RETURN(const Expr replacement,
                              rule(candidate.rule).replace(*match));
@@ -458,8 +513,8 @@ absl::StatusOr<RewriteRun::Application> RewriteRun::FindApplication(
   const CallNode* call = node.As<CallNode>();
   for (const RuleSet::Candidate& candidate : rules_.CandidatesFor(node.get())) {
     if (call != nullptr && !candidate.hint.Holds(*call)) continue;
-    const Match* match = machine_.Run(matcher(candidate.rule), node.get(),
-                                      uses_.has_value() ? &*uses_ : nullptr);
+    const Match* match = MatchAt(candidate.rule, node.get(),
+                                 uses_.has_value() ? &*uses_ : nullptr);
     if (match == nullptr) continue;
     const RewriteRule& found = rule(candidate.rule);
     if (found.exclusive && !IsExclusive(*match)) {

@@ -60,6 +60,13 @@ struct RewriteOptions {
   std::function<void(const RewriteRule& rule, const Expr& at,
                      absl::string_view why)>
       on_decline;
+  // Called at the end, in the order of the set, for each rule that matched
+  // nowhere, with its best partial match: the node at which its pattern came
+  // farthest beyond its root, and how far and why it ended
+  // (Matcher::Explain).
+  std::function<void(const RewriteRule& rule, const Expr& at,
+                     absl::string_view why)>
+      on_partial_match;
   // Whether a rule that matches may be applied; all may if null. A counter here
   // limits the number of applications.
   std::function<bool(const RewriteRule& rule)> may_apply;

@@ -339,6 +339,68 @@ TEST(RewriterTest, TellsOfApplications) {
                         "sin_to_cos: a call of sin -> a call of cos"}));
 }
 
+// Texts `RULE at NODE: WHY` of the partial matches that are told.
+std::vector<std::string> PartialMatches(const RuleSet& rules,
+                                        const Expr& expr) {
+  std::vector<std::string> told;
+  RewriteOptions options;
+  options.on_partial_match = [&](const RewriteRule& rule, const Expr& at,
+                                 absl::string_view why) {
+    told.push_back(
+        absl::StrCat(rule.name, " at ", DescribeNode(at.get()), ": ", why));
+  };
+  EXPECT_THAT(rules.Rewrite(expr, options), IsOk());
+  return told;
+}
+
+TEST(RewriterTest, TellsOfTheBestPartialMatch) {
+  const Var x("x", {4}), y("y", {4});
+  const P a = Wildcard("a");
+  const Expr near = Exp(Tanh(Sqrt(y)));
+  const Function f = Typed(Function({x, y}, Add(Exp(Tanh(x)), near)));
+  // Matches `near` as far as sqrt.
+  const RewriteRule deep =
+      Rule("deep", IsOp("exp")(IsOp("tanh")(IsOp("sqrt")(IsOp("negative")(a)))),
+           [=](const Match& m) { return m[a]; });
+  // Stands at the root of its pattern only.
+  const RewriteRule shallow = Rule("shallow", IsOp("exp")(IsOp("sin")(a)),
+                                   [=](const Match& m) { return m[a]; });
+  // Match as a whole.
+  const RewriteRule declines =
+      Rule("declines", IsOp("exp")(IsOp("tanh")(a)),
+           [](const Match& m) -> Expr { return m.Decline("no"); });
+  const RewriteRule applies = Rule("applies", IsOp("tanh")(IsOp("sqrt")(a)),
+                                   [=](const Match& m) { return Tanh(m[a]); });
+  const std::vector<std::string> deep_only = {
+      "deep at a call of exp: matched 3 of 9 parts, then argument 0 of "
+      "sqrt must be a call of negative, found the variable %y"};
+  for (const RuleOrder order :
+       {RuleOrder::kInnermostFirst, RuleOrder::kInTurn}) {
+    EXPECT_EQ(PartialMatches(RuleSet({deep, shallow, declines}, order), f),
+              deep_only);
+    EXPECT_EQ(PartialMatches(RuleSet({shallow, applies}, order), f),
+              std::vector<std::string>());
+  }
+}
+
+// A partial match of a rule that asks for uses, in a program that changed.
+TEST(RewriterTest, PartialMatchesKnowTheUses) {
+  const Var x("x", {4});
+  const P a = Wildcard("a");
+  const RewriteRule lonely =
+      Rule("lonely", IsOp("exp")(IsOp("tanh")(IsOp("sqrt")(a).HasOneUse())),
+           [=](const Match& m) { return m[a]; });
+  const Expr shared = Sqrt(x);
+  const Function f = Typed(Function({x}, Add(Exp(Tanh(shared)), Sin(shared))));
+  EXPECT_EQ(PartialMatches(RuleSet({lonely, Becomes("sin", "cos")}), f).size(),
+            1);
+  // The other use goes, and all of it matches.
+  const RewriteRule first = Rule("first", IsOp("add")(a, Wildcard()),
+                                 [=](const Match& m) { return m[a]; });
+  EXPECT_EQ(PartialMatches(RuleSet({lonely, first}), f),
+            std::vector<std::string>());
+}
+
 TEST(RewriterTest, ApplicationsCanBeLimited) {
   const Var x("x", {4});
   const Function f = Typed(Function({x}, Exp(Exp(Exp(x)))));

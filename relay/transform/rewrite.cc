@@ -89,6 +89,13 @@ void ListenToRules(RewriteOptions& options) {
                .node = at,
                .reason = reasons->Of(rule, " declined: ", why)});
   };
+  options.on_partial_match = [](const RewriteRule& rule, const Expr& at,
+                                absl::string_view why) {
+    LogRemark({.kind = RemarkKind::kMissed,
+               .node = at,
+               .reason = absl::StrCat("rule ", rule.name,
+                                      " came closest here: ", why)});
+  };
 }
 
 absl::StatusOr<Function> RewriteFunction(const RuleSet& rules,
