@@ -456,6 +456,40 @@ TEST(HistoryTest, AHashedNodeHasNoOriginOfADeadOne) {
   EXPECT_THAT(from, ElementsAre(body));
 }
 
+// Where nothing is told of many nodes, and each asks the one that uses it.
+TEST(HistoryTest, WhatMadeNodesIsFoundInLinearTime) {
+  constexpr int kCalls = 300'000;
+  const Var x("x", {4});
+  const auto chain = [&] {
+    Expr body = x;
+    for (int i = 0; i < kCalls; ++i) body = Call(Op::Find("exp"), {body});
+    return body;
+  };
+  IRModule module;
+  module.Set("main", Function({x}, chain()));
+  for (const bool says_of_the_last : {false, true}) {
+    const Pass rebuilds = CreateModulePass(
+        [&](IRModule given, const PassContext&) -> absl::StatusOr<IRModule> {
+          const auto main = given.Find<Function>("main");
+          const Function now({x}, chain());
+          if (says_of_the_last) LogOrigin(now, main.get());
+          given.Set(given.FindGlobalVar("main"), now);
+          return given;
+        },
+        {.name = "Rebuilds"});
+    const Recorded run = Record(module, rebuilds);
+    ASSERT_THAT(run.result, IsOk());
+    const Provenance provenance(run.recorder->history());
+    int64_t from = 0;
+    PostOrderVisit(run.result->Find<Function>("main"),
+                   [&](const ExprNode* node) {
+                     from += provenance.MakingOf(node).from.size();
+                   });
+    // The last call, the function and x, if anything.
+    EXPECT_EQ(from, says_of_the_last ? kCalls + 1 : 0);
+  }
+}
+
 TEST(HistoryTest, AnOriginTakes16Bytes) {
   std::string program = "def @main(%x: Tensor[(2), float32]) {\n";
   constexpr int kCalls = 1000;

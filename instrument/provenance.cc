@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "baton/base/hash_table.h"
@@ -190,14 +191,30 @@ std::vector<const ExprNode*> Provenance::FromOf(int64_t origin,
 Provenance::Making Provenance::MakingOf(const ExprNode* node) const {
   const int state = FirstStateOf(node);
   if (state <= 0) return {};
-  for (const ExprNode* at = node; at != nullptr; at = facts_.Find(at)->user) {
+  Making making = {.execution = states_[state].maker};
+  // Whether what was told of the node says what it was made from.
+  const auto is_told = [&](const ExprNode* at) {
     const int64_t origin = OriginOf(at, state);
-    if (origin < 0) continue;
-    Making making = {.execution = RunOf(origin).execution,
-                     .from = FromOf(origin, state)};
-    if (!making.from.empty()) return making;
+    if (origin < 0) return false;
+    std::vector<const ExprNode*> from = FromOf(origin, state);
+    if (from.empty()) return false;
+    making = {.execution = RunOf(origin).execution, .from = std::move(from)};
+    return true;
+  };
+  std::vector<const ExprNode*> untold;
+  const ExprNode* at = node;
+  while (at != nullptr) {
+    if (const ExprNode* const* known = told_user_.Find(at)) {
+      at = *known;
+      if (at != nullptr) is_told(at);
+      break;
+    }
+    if (is_told(at)) break;
+    untold.push_back(at);
+    at = facts_.Find(at)->user;
   }
-  return {.execution = states_[state].maker};
+  for (const ExprNode* below : untold) told_user_[below] = at;
+  return making;
 }
 
 std::vector<const ExprNode*> Provenance::SourcesOf(const ExprNode* node) const {

@@ -23,6 +23,7 @@
 
 namespace baton {
 
+// For one thread at a time.
 class Provenance {
  public:
   // Linear in the nodes of the history, which must outlive this.
@@ -86,6 +87,9 @@ class Provenance {
   // Whether some states were not kept: origins of their nodes are on the way.
   bool lost_states_ = false;
   NodeMap<const HistoryPlace*> places_;
+  // Of nodes that MakingOf() was asked about, and of which nothing is told: the
+  // nearest user of which something is; null if there is none.
+  mutable NodeMap<const ExprNode*> told_user_;
 };
 
 // Whether nodes of its kind have origins.
