@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,21 @@
 #include "baton/ir/pass_log.h"
 
 namespace baton {
+
+// What an execution of a pass and those inside it did to memory.
+struct PassMemory {
+  int64_t nodes = 0;       // made; the other figures on nodes are about these
+  int64_t node_bytes = 0;  // theirs
+  // In the result and not in the argument; none if the pass failed.
+  int64_t kept = 0;
+  // Of tensors in the result that are not in the argument.
+  int64_t tensor_bytes = 0;
+  // The most resident memory of the process meanwhile; -1: not known.
+  int64_t peak_bytes = -1;
+
+  // Nodes that are not in the result: of use for a moment, or for nothing.
+  int64_t garbage() const { return nodes > kept ? nodes - kept : 0; }
+};
 
 // One execution of a pass.
 struct HistoryExecution {
@@ -40,6 +56,8 @@ struct HistoryExecution {
   // In nanoseconds: since the run began; of the pass and those inside it.
   int64_t start = 0;
   int64_t total = 0;
+  // If it was measured.
+  std::optional<PassMemory> memory = {};
 
   bool changed() const { return after >= 0 && after != before; }
 };

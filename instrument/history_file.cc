@@ -88,6 +88,14 @@ class Writer {
       message.set_after(static_cast<uint64_t>(execution.after + 1));
       message.set_start(execution.start);
       message.set_total(execution.total);
+      if (execution.memory.has_value()) {
+        history::Execution::Memory& memory = *message.mutable_memory();
+        memory.set_nodes(execution.memory->nodes);
+        memory.set_node_bytes(execution.memory->node_bytes);
+        memory.set_kept(execution.memory->kept);
+        memory.set_tensor_bytes(execution.memory->tensor_bytes);
+        memory.set_peak_bytes(execution.memory->peak_bytes);
+      }
     }
   }
 
@@ -277,6 +285,17 @@ class Reader {
            .after = static_cast<int>(from.after()) - 1,
            .start = from.start(),
            .total = from.total()});
+      if (!from.has_memory()) continue;
+      const history::Execution::Memory& memory = from.memory();
+      if (memory.nodes() < 0 || memory.node_bytes() < 0 || memory.kept() < 0 ||
+          memory.tensor_bytes() < 0 || memory.peak_bytes() < -1) {
+        return Wrong(absl::StrCat("executions[", index, "].memory"));
+      }
+      result_.executions.back().memory = {.nodes = memory.nodes(),
+                                          .node_bytes = memory.node_bytes(),
+                                          .kept = memory.kept(),
+                                          .tensor_bytes = memory.tensor_bytes(),
+                                          .peak_bytes = memory.peak_bytes()};
     }
     return absl::OkStatus();
   }

@@ -340,10 +340,15 @@ std::string PageWriter::Executions() {
       const NodesMade made =
           CompareNodes(history_.states[execution.before].module,
                        history_.states[execution.after].module);
-      absl::StrAppend(&text, ",\"made\":", made.made,
-                      ",\"dropped\":", made.dropped, ",\"bytes\":",
-                      made.made_bytes + made.made_tensors - made.dropped_bytes -
-                          made.dropped_tensors);
+      absl::StrAppend(
+          &text, ",\"made\":", made.made, ",\"dropped\":", made.dropped,
+          ",\"bytes\":",
+          made.made_bytes + made.made_tensors - made.dropped_bytes -
+              made.dropped_tensors,
+          ",\"tensors\":", made.made_tensors - made.dropped_tensors);
+    }
+    if (execution.memory.has_value()) {
+      absl::StrAppend(&text, ",\"garbage\":", execution.memory->garbage());
     }
     text += "}";
   }
@@ -511,14 +516,17 @@ std::string PageWriter::Content() {
 }  // namespace
 
 HistoryPageData PageDataOf(const History& history) {
-  std::vector<int64_t> starts, totals;
+  std::vector<int64_t> starts, totals, peaks;
   for (const HistoryExecution& execution : history.executions) {
     starts.push_back(execution.start);
     totals.push_back(execution.total);
+    peaks.push_back(execution.memory.has_value() ? execution.memory->peak_bytes
+                                                 : -1);
   }
   return {.content = PageWriter(history).Content(),
           .times = absl::StrCat("{\"start\":", Numbers(starts),
-                                ",\"total\":", Numbers(totals), "}")};
+                                ",\"total\":", Numbers(totals),
+                                ",\"peak\":", Numbers(peaks), "}")};
 }
 
 absl::Status CheckPageSize(const History& history, int64_t max_nodes) {

@@ -272,7 +272,7 @@ TEST(HistoryPageTest, NoNameEndsTheScript) {
 TEST(HistoryPageTest, AHistoryWithoutAnything) {
   const HistoryPageData page = PageDataOf(History());
   EXPECT_EQ(Size(ParseJson(page.content), "states"), 0);
-  EXPECT_EQ(page.times, "{\"start\":[],\"total\":[]}");
+  EXPECT_EQ(page.times, "{\"start\":[],\"total\":[],\"peak\":[]}");
 }
 
 TEST(HistoryPageTest, ThePageNeedsNothingElse) {

@@ -49,7 +49,11 @@ int64_t HistoryRecorder::Now() const {
 
 const History& HistoryRecorder::history(int signal) {
   history_.signal = signal;
-  if (open_.empty()) TakeLog();
+  if (open_.empty() || signal != 0) TakeLog();
+  for (const int i : open_) {
+    HistoryExecution& execution = history_.executions[i];
+    execution.total = Now() - began_ - execution.start;
+  }
   for (size_t i = 0; i < passes_.size(); ++i) {
     HistoryExecution& execution = history_.executions[i];
     if (!execution.text.empty()) continue;
@@ -66,6 +70,13 @@ void HistoryRecorder::AddRemark(Remark remark) {
   if (!options_.remarks) return;
   TakeLog();  // what was told before it
   history_.remarks.push_back(std::move(remark));
+}
+
+void HistoryRecorder::SetMemory(int64_t number, const PassMemory& memory) {
+  const absl::StatusOr<const HistoryExecution*> execution =
+      history_.Find(number);
+  if (!execution.ok()) return;
+  history_.executions[*execution - history_.executions.data()].memory = memory;
 }
 
 absl::Status HistoryRecorder::EnterPassContext() {

@@ -46,8 +46,9 @@ class HistoryRecorder final : public PassInstrument,
   // Up to now. Valid until the next pass begins. `signal`: what ends the
   // process, if anything does.
   const History& history(int signal = 0);
-  // What another instrument found out about an execution that has ended.
+  // What other instruments found out about an execution that has ended.
   void AddRemark(Remark remark);
+  void SetMemory(int64_t number, const PassMemory& memory);
 
   absl::Status EnterPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,

@@ -16,6 +16,7 @@
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/history_text.h"
+#include "baton/instrument/history_trace.h"
 #include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/module.h"
@@ -140,8 +141,8 @@ TEST(HistoryTest, KeepsTheModuleAfterEachExecution) {
   const Recorded run = Record("InferType,FoldConstant,FuseOps");
   ASSERT_THAT(run.result, IsOk());
   const History& history = run.recorder->history();
-  EXPECT_EQ(HistoryLog(history).substr(0, 58),
-            "    #         us    self us     made  dropped       bytes\n");
+  EXPECT_EQ(HistoryLog(history).substr(0, 57),
+            "    #         us    self us     made  dropped       bytes");
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule first, history.ModuleAfter(0));
   EXPECT_TRUE(StructuralEqual(first, Parse(kProgram)));
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule last, history.ModuleAfter(1));
@@ -155,16 +156,38 @@ TEST(HistoryTest, KeepsTheModuleAfterEachExecution) {
 TEST(HistoryTest, SaysWhatEachExecutionDid) {
   const Recorded run = Record("InferType,FoldConstant");
   ASSERT_THAT(run.result, IsOk());
-  EXPECT_EQ(HistoryLog(run.recorder->history()),
-            "    #         us    self us     made  dropped       bytes\n"
-            "    1          7          3       16       15        -136  "
-            "Sequential(InferType,FoldConstant) @main @other\n"
-            "    2          1          1       22       15        +336    "
-            "InferType @main @other\n"
-            "    3          3          2       11       17        -472    "
-            "FoldConstant @main @other\n"
-            "    4          1          1       11        7        +224      "
-            "InferType @main @other\n");
+  EXPECT_EQ(
+      HistoryLog(run.recorder->history()),
+      "    #         us    self us     made  dropped       bytes  in "
+      "tensors\n"
+      "    1          7          3       16       15        -136          "
+      "-8  Sequential(InferType,FoldConstant) @main @other\n"
+      "    2          1          1       22       15        +336          "
+      "+0    InferType @main @other\n"
+      "    3          3          2       11       17        -472          "
+      "-8    FoldConstant @main @other\n"
+      "    4          1          1       11        7        +224          "
+      "+0      InferType @main @other\n");
+}
+
+TEST(HistoryTest, SaysWhatWasMeasuredOfMemory) {
+  const Recorded run = Record("InferType,FoldConstant");
+  ASSERT_THAT(run.result, IsOk());
+  run.recorder->SetMemory(3, {.nodes = 30,
+                              .node_bytes = 2000,
+                              .kept = 11,
+                              .tensor_bytes = 8,
+                              .peak_bytes = 12'300'000});
+  run.recorder->SetMemory(99, {});  // there is none
+  const History& history = run.recorder->history();
+  const std::string log = HistoryLog(history);
+  EXPECT_THAT(log, HasSubstr("in tensors  garbage  peak MB\n"));
+  EXPECT_THAT(log, HasSubstr("-8       19     12.3    FoldConstant"));
+  EXPECT_THAT(log, HasSubstr("+0        ?        ?    InferType"));
+  EXPECT_THAT(HistoryTrace(history), HasSubstr("\"nodes made\":30"));
+  BATON_ASSERT_OK_AND_ASSIGN(const History read, ReadBack(Bytes(history)));
+  EXPECT_EQ(HistoryLog(read), log);
+  EXPECT_EQ(HistoryTrace(read), HistoryTrace(history));
 }
 
 TEST(HistoryTest, FailuresAndWhatRanBeforeThem) {

@@ -59,8 +59,14 @@ std::string HistoryLog(const History& history) {
     self.push_back(execution.total);
     if (execution.parent >= 0) self[execution.parent] -= execution.total;
   }
-  std::string text = absl::StrFormat("%5s %10s %10s %8s %8s %11s\n", "#", "us",
-                                     "self us", "made", "dropped", "bytes");
+  const bool measured = absl::c_any_of(
+      history.executions,
+      [](const HistoryExecution& e) { return e.memory.has_value(); });
+  std::string text =
+      absl::StrFormat("%5s %10s %10s %8s %8s %11s %11s", "#", "us", "self us",
+                      "made", "dropped", "bytes", "in tensors");
+  if (measured) absl::StrAppendFormat(&text, " %8s %8s", "garbage", "peak MB");
+  text += '\n';
   for (size_t i = 0; i < history.executions.size(); ++i) {
     const HistoryExecution& execution = history.executions[i];
     absl::StrAppendFormat(&text, "%5d %10d %10d", execution.number,
@@ -72,13 +78,21 @@ std::string HistoryLog(const History& history) {
     if (compares) {
       made = CompareNodes(history.states[execution.before].module,
                           history.states[execution.after].module);
-      absl::StrAppendFormat(&text, " %8d %8d %+11d", made.made, made.dropped,
-                            made.made_bytes + made.made_tensors -
-                                made.dropped_bytes - made.dropped_tensors);
-    } else {
+      const int64_t tensors = made.made_tensors - made.dropped_tensors;
       absl::StrAppendFormat(
-          &text, " %8s %8s %11s", execution.changed() ? "?" : "-",
-          execution.changed() ? "?" : "-", execution.changed() ? "?" : "-");
+          &text, " %8d %8d %+11d %+11d", made.made, made.dropped,
+          made.made_bytes - made.dropped_bytes + tensors, tensors);
+    } else {
+      const char* unknown = execution.changed() ? "?" : "-";
+      absl::StrAppendFormat(&text, " %8s %8s %11s %11s", unknown, unknown,
+                            unknown, unknown);
+    }
+    if (execution.memory.has_value()) {
+      absl::StrAppendFormat(
+          &text, " %8d %8.1f", execution.memory->garbage(),
+          static_cast<double>(execution.memory->peak_bytes) / 1e6);
+    } else if (measured) {
+      absl::StrAppendFormat(&text, " %8s %8s", "?", "?");
     }
     absl::StrAppend(&text, "  ",
                     std::string(2 * static_cast<size_t>(execution.depth), ' '),

@@ -10,6 +10,13 @@
 
 namespace baton {
 
+void AddMemory(const PassMemory& memory, TraceWriter::Values& values) {
+  values.emplace_back("nodes made", memory.nodes);
+  values.emplace_back("nodes kept", memory.kept);
+  values.emplace_back("tensor bytes", memory.tensor_bytes);
+  values.emplace_back("peak bytes", memory.peak_bytes);
+}
+
 std::string HistoryTrace(const History& history) {
   constexpr int kThread = 1;
   TraceWriter trace;
@@ -27,10 +34,13 @@ std::string HistoryTrace(const History& history) {
   if (!history.states.empty()) add_size(0, 0);
   for (const HistoryExecution& execution : history.executions) {
     const int64_t start = execution.start - began;
+    TraceWriter::Values values = {
+        {"number", execution.number},
+        {"changed", execution.changed()},
+        {"failed", execution.end == HistoryExecution::End::kFailed}};
+    if (execution.memory.has_value()) AddMemory(*execution.memory, values);
     trace.Slice(execution.pass, "pass", kThread, start, execution.total,
-                {{"number", execution.number},
-                 {"changed", execution.changed()},
-                 {"failed", execution.end == HistoryExecution::End::kFailed}});
+                values);
     if (execution.changed()) {
       add_size(execution.after, start + execution.total);
     }

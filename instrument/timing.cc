@@ -22,6 +22,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
+#include "baton/instrument/history_trace.h"
 #include "baton/instrument/instruction_counter.h"
 #include "baton/instrument/json.h"
 #include "baton/instrument/peak_memory.h"
@@ -747,10 +748,9 @@ absl::StatusOr<std::string> PassTimingInstrument::RenderTrace() const {
                                   {"changed", record.changed},
                                   {"failed", record.failed}};
     if (options_.memory) {
-      values.emplace_back("nodes made", record.end.nodes - record.start.nodes);
-      values.emplace_back("nodes kept", record.more->memory.kept);
-      values.emplace_back("tensor bytes", record.more->memory.tensor_bytes);
-      values.emplace_back("peak bytes", record.more->memory.peak_bytes);
+      PassMemory memory = record.more->memory;
+      memory.nodes = record.end.nodes - record.start.nodes;
+      AddMemory(memory, values);
     }
     if (counter_.has_value()) {
       values.emplace_back("instructions",

@@ -42,21 +42,6 @@
 
 namespace baton {
 
-// What an execution of a pass and those inside it did to memory.
-struct PassMemory {
-  int64_t nodes = 0;       // made; the other figures on nodes are about these
-  int64_t node_bytes = 0;  // theirs
-  // In the result and not in the argument; none if the pass failed.
-  int64_t kept = 0;
-  // Of tensors in the result that are not in the argument.
-  int64_t tensor_bytes = 0;
-  // The most resident memory of the process meanwhile; -1: not known.
-  int64_t peak_bytes = -1;
-
-  // Nodes that are not in the result: of use for a moment, or for nothing.
-  int64_t garbage() const { return nodes > kept ? nodes - kept : 0; }
-};
-
 // What a function pass did with one function.
 struct FunctionProfile {
   std::string name;

@@ -14,7 +14,9 @@
 namespace baton {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::RunResult;
 
 constexpr char kProgram[] =
@@ -103,6 +105,27 @@ TEST(HistoryToolTest, WhatPassesDidToTheResultsIsInTheHistory) {
   EXPECT_THAT(History(history + " html").out, HasSubstr("\"error_in_all\""));
 }
 
+TEST(HistoryToolTest, MemoryIsInTheHistoryIfItWasMeasured) {
+  const std::string passes = "--passes=InferType,FoldConstant,FuseOps";
+  const std::string plain = Record("plain", passes);
+  EXPECT_THAT(History(plain + " log").out, Not(HasSubstr("garbage")));
+  const std::string file = Record("memory", passes + " --measure=memory");
+  const std::string log = History(file + " log").out;
+  EXPECT_THAT(log, HasSubstr("in tensors  garbage  peak MB\n"));
+  EXPECT_THAT(log, Not(HasSubstr("?")));
+  EXPECT_THAT(History(file + " trace").out, HasSubstr("\"nodes made\":"));
+  EXPECT_THAT(History(file + " html").out, HasSubstr("\"garbage\":"));
+  // Also of a run that failed.
+  const std::string failed = Record(
+      "failed_memory", "--passes=InferType,FailIfTyped --measure=memory", 1);
+  EXPECT_THAT(History(failed + " log").out, Not(HasSubstr("?")));
+  const RunResult functions = testing::RunBinary(
+      "tools/faulty-opt", absl::StrCat(Path("memory.relay"), " --record=", file,
+                                       " --measure=functions ", passes));
+  EXPECT_EQ(functions.exit_code, 1);
+  EXPECT_THAT(functions.err, HasSubstr("--measure: needs --timing"));
+}
+
 TEST(HistoryToolTest, LogShowDiff) {
   const std::string file =
       Record("run", "--passes=InferType,FoldConstant,FuseOps");
@@ -167,8 +190,13 @@ TEST(HistoryToolTest, CrashesAreRecorded) {
   EXPECT_EQ(log.exit_code, 0) << log.err;
   EXPECT_THAT(log.out, HasSubstr("CrashOnReluOfAdd did not end\n"));
   EXPECT_THAT(log.out, HasSubstr("The run was ended by signal "));
+  // Passes that did not end took the time until then.
+  EXPECT_THAT(log.out, Not(ContainsRegex("\n *[0-9]+ +[0-9]+ +-[0-9]")));
   const RunResult show = History(file + " show 3");
   EXPECT_THAT(show.out, HasSubstr("add(%x, 3f"));
+  EXPECT_THAT(History(file + " blame 3 --op=nn.relu").out,
+              HasSubstr("crash.relay:4:3: nn.relu"));
+  EXPECT_THAT(History(file + " why 3").out, HasSubstr("computed"));
 }
 
 TEST(HistoryToolTest, MistakesAreErrors) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -303,9 +304,14 @@ absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
     return absl::InvalidArgumentError(
         "--timing=trace: the input has several modules");
   }
+  const bool recorded =
+      !options.record.empty() &&
+      std::all_of(options.measure.begin(), options.measure.end(),
+                  [](const auto& name) { return name == "memory"; });
   if (!options.measure.empty() && options.timing == "none" &&
-      options.report.empty()) {
-    return absl::InvalidArgumentError("--measure: needs --timing or --report");
+      options.report.empty() && !recorded) {
+    return absl::InvalidArgumentError(
+        "--measure: needs --timing or --report; memory, or --record");
   }
   const std::vector<std::pair<std::string, bool*>> things = {
       {"functions", &result.functions},
@@ -345,6 +351,8 @@ class Watch {
     instruments_.insert(instruments_.begin(), std::move(instrument));
   }
 
+  // Puts into the history what was measured; the context must not have exited.
+  absl::Status RecordMeasurements() const;
   // Writes the history, if it is wanted.
   absl::Status WriteRecord(int signal = 0) const;
 
@@ -374,6 +382,7 @@ class Watch {
   std::shared_ptr<HistoryRecorder> recorder_;
   std::string record_;
   bool record_tensors_ = false;
+  bool measures_memory_ = false;
   bool shows_timing_ = false;
   bool shows_diff_ = false;
   std::string timing_format_;
@@ -405,6 +414,7 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   watch.trace_to_file_ = options.timing == "trace" && reports;
   BATON_ASSIGN_OR_RETURN(const PassTimingInstrument::Options timing,
                          TimingOptions(options, several));
+  watch.measures_memory_ = timing.memory;
   // A history has times without those of instruments, too.
   if (watch.shows_timing_ || reports || !options.record.empty()) {
     watch.timing_ = add(std::make_shared<PassTimingInstrument>(timing));
@@ -483,6 +493,20 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   return watch;
 }
 
+absl::Status Watch::RecordMeasurements() const {
+  if (recorder_ == nullptr || !measures_memory_) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(std::vector<PassProfile> profiles,
+                         timing_->Profiles());
+  while (!profiles.empty()) {
+    const PassProfile profile = std::move(profiles.back());
+    profiles.pop_back();
+    recorder_->SetMemory(profile.number, *profile.memory);
+    profiles.insert(profiles.end(), profile.children.begin(),
+                    profile.children.end());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Watch::WriteRecord(int signal) const {
   if (recorder_ == nullptr) return absl::OkStatus();
   BATON_ASSIGN_OR_RETURN(
@@ -537,6 +561,7 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
     absl::StatusOr<IRModule> result = complete(std::move(module));
     absl::StatusOr<std::string> report = watch.Report();
     absl::Status status = result.status();
+    status.Update(watch.RecordMeasurements());
     if (report.ok()) outcome->report = *std::move(report);
     status.Update(report.status());
     if (!options.report.empty()) {

@@ -81,6 +81,7 @@ class Data {
       e.index = i;
       e.start = times.start[i];
       e.total = times.total[i];
+      e.peak = times.peak[i];
       e.self = e.total;
     });
     for (const e of this.executions) {

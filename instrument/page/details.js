@@ -353,11 +353,19 @@ class Details {
             'Nodes',
             `${countText(e.made)} made, ${countText(e.dropped)} dropped`);
       }
+      if (e.garbage !== undefined) {
+        pair('Garbage', `${plural(e.garbage, 'node')} made and not kept`);
+      }
       pair(
           'Memory',
           e.after < 0 ? held(data.states[e.before]) :
                         `${held(data.states[e.before])} before, ${
                             held(data.states[e.after])} after`);
+      if (e.tensors) {
+        const sign = e.tensors > 0 ? '+' : '';
+        pair('Of tensors', `${sign}${bytesText(e.tensors)}`);
+      }
+      if (e.peak >= 0) pair('Peak of the process', bytesText(e.peak));
       const drift = this.page.drift(e);
       if (drift !== null) {
         pair(
