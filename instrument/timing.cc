@@ -451,6 +451,26 @@ int PassTimingInstrument::ThreadIndex(std::thread::id thread) {
   return index;
 }
 
+void PassTimingInstrument::MeasureInstrument(const std::string& name,
+                                             absl::FunctionRef<void()> fn) {
+  const auto row =
+      static_cast<size_t>(absl::c_find_if(instrument_times_,
+                                          [&name](const InstrumentTime& t) {
+                                            return t.name == name;
+                                          }) -
+                          instrument_times_.begin());
+  if (row == instrument_times_.size()) instrument_times_.push_back({name});
+  const int64_t start = Now();
+  fn();
+  const int64_t end = Now();
+  instrument_times_[row].total += end - start;
+  ++instrument_times_[row].calls;
+  if (options_.trace) {
+    hook_calls_.push_back(
+        {row, "apart", ThreadIndex(std::this_thread::get_id()), start, end});
+  }
+}
+
 void PassTimingInstrument::ChargeSelf(int64_t start) {
   const int64_t time = Now() - start;
   instruments_.time += time;

@@ -28,6 +28,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/instrument/history.h"
@@ -159,6 +160,10 @@ class PassTimingInstrument final : public PassInstrument,
   const std::vector<InstrumentTime>& instrument_times() const {
     return instrument_times_;
   }
+
+  // Calls `fn`, and adds the time that it takes to that of the instrument
+  // `name`. For what an instrument does when no pass is running.
+  void MeasureInstrument(const std::string& name, absl::FunctionRef<void()> fn);
 
   // Clears the profiles.
   absl::Status ExitPassContext() override;

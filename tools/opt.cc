@@ -77,6 +77,7 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/print_ir.h"
 #include "baton/transform/value_promise.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
@@ -351,6 +352,10 @@ class Watch {
     instruments_.insert(instruments_.begin(), std::move(instrument));
   }
 
+  // Whether the passes are to run once more, to check values.
+  bool checks_values_apart() const { return !values_apart_.empty(); }
+  absl::Status CheckValuesApart(const Pass& pipeline, const IRModule& module,
+                                PassContextOptions context) const;
   // Puts into the history what was measured; the context must not have exited.
   absl::Status RecordMeasurements() const;
   // Writes the history, if it is wanted.
@@ -375,6 +380,7 @@ class Watch {
 
  private:
   PassInstruments instruments_;
+  PassInstruments values_apart_;  // see TakeValueChecks
   std::shared_ptr<BisectInstrument> bisect_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
@@ -391,6 +397,39 @@ class Watch {
   bool prints_ = false;
   bool has_registered_ = false;
 };
+
+// Evaluating leaves nothing of the passes in the caches of the processor. Where
+// passes are measured, they run a second time to be checked, with what this
+// returns; `run` is left without that check. Empty if values are not checked,
+// or not apart: a history is to end where a mistake is found, and triage looks
+// at one run.
+absl::StatusOr<PassInstruments> TakeValueChecks(
+    RunOptions& run, const OptOptions& options, const Pass& pipeline,
+    const std::function<void(absl::string_view)>& report) {
+  if (!run.check_values || !options.record.empty() || !options.triage.empty()) {
+    return PassInstruments();
+  }
+  RunOptions only_values = run;
+  only_values.verify_each = false;
+  only_values.verify_contracts = false;
+  only_values.verify_roundtrip = false;
+  run.check_values = false;
+  run.expect.clear();
+  BATON_ASSIGN_OR_RETURN(PassInstruments instruments, SkippingInstruments(run));
+  if (run.bisect_limit >= 0) {
+    instruments.push_back(std::make_shared<BisectInstrument>(run.bisect_limit));
+  }
+  // They may keep passes from running.
+  BATON_ASSIGN_OR_RETURN(
+      PassInstruments more,
+      RegisteredInstruments(
+          run,
+          {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
+  instruments.insert(instruments.end(), more.begin(), more.end());
+  BATON_ASSIGN_OR_RETURN(more, CheckingInstruments(only_values, report));
+  instruments.insert(instruments.end(), more.begin(), more.end());
+  return instruments;
+}
 
 absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
                                     const RunOptions& run, const Pass& pipeline,
@@ -470,21 +509,28 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
       recorder->AddRemark(RemarkOf(error));
     };
   }
-  BATON_ASSIGN_OR_RETURN(
-      more,
-      CheckingInstruments(
-          run, [&console](absl::string_view text) { console.Report(text); },
-          std::move(added)));
+  const auto report = [&console](absl::string_view text) {
+    console.Report(text);
+  };
+  RunOptions checks = run;
+  if (watch.shows_timing_ || reports) {
+    BATON_ASSIGN_OR_RETURN(watch.values_apart_,
+                           TakeValueChecks(checks, options, pipeline, report));
+  }
+  BATON_ASSIGN_OR_RETURN(more,
+                         CheckingInstruments(checks, report, std::move(added)));
   for (auto& instrument : more) add(std::move(instrument));
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {
-    add(std::make_shared<ProgressInstrument>(
+    const auto progress = std::make_shared<ProgressInstrument>(
         pipeline,
         [&console, place = several ? absl::StrCat("module ", module_number, "/",
                                                   num_modules, " ")
                                    : ""](const std::string& text) {
           console.Progress(place + text);
-        }));
+        });
+    add(progress);
+    if (!watch.values_apart_.empty()) watch.values_apart_.push_back(progress);
   }
   if (watch.timing_ != nullptr) {
     watch.instruments_ =
@@ -505,6 +551,20 @@ absl::Status Watch::RecordMeasurements() const {
                     profile.children.end());
   }
   return absl::OkStatus();
+}
+
+absl::Status Watch::CheckValuesApart(const Pass& pipeline,
+                                     const IRModule& module,
+                                     PassContextOptions context) const {
+  context.instruments = values_apart_;
+  context.config.emplace_back(PrintIrConfig().name(), false);
+  absl::Status status;
+  timing_->MeasureInstrument("CheckValuesInstrument", [&] {
+    status = PassContext(std::move(context))
+                 .Run([&] { return pipeline(module); })
+                 .status();
+  });
+  return status;
 }
 
 absl::Status Watch::WriteRecord(int signal) const {
@@ -556,11 +616,18 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
   BATON_ASSIGN_OR_RETURN(const Pass complete,
                          CompletePipeline(pipeline, run, module));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
+  const PassContextOptions apart = context;
+  const IRModule given = watch.checks_values_apart() ? module : IRModule();
   context.instruments = watch.instruments();
   return PassContext(std::move(context)).Run([&]() -> absl::Status {
     absl::StatusOr<IRModule> result = complete(std::move(module));
+    absl::Status status;
+    if (watch.checks_values_apart()) {
+      // What is wrong with values was so before a later pass failed.
+      status = watch.CheckValuesApart(complete, given, apart);
+    }
+    status.Update(result.status());
     absl::StatusOr<std::string> report = watch.Report();
-    absl::Status status = result.status();
     status.Update(watch.RecordMeasurements());
     if (report.ok()) outcome->report = *std::move(report);
     status.Update(report.status());
@@ -569,7 +636,7 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
       if (json.ok()) outcome->json_report = *std::move(json);
       status.Update(json.status());
     }
-    if (result.ok()) outcome->module = *std::move(result);
+    if (status.ok()) outcome->module = *std::move(result);
     return status;
   });
 }

@@ -16,6 +16,7 @@
 namespace baton {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -69,6 +70,30 @@ TEST(CheckValuesTest, NamesTheGuiltyPass) {
   EXPECT_EQ(GuiltyOpt(args).exit_code, 0);
   EXPECT_EQ(r.err, GuiltyOpt(args + " --check_values --seed=0").err);
   EXPECT_NE(r.err, GuiltyOpt(args + " --check_values --seed=1").err);
+}
+
+// Where passes are measured, they are checked in a second run.
+TEST(CheckValuesTest, TheGuiltyPassIsTheSameBesideTiming) {
+  for (const char* passes : {"FoldConstant,DropRelu,FuseOps",
+                             // A failure later in the run that is measured.
+                             "InferType,DropRelu,LoseVariable --verify_each"}) {
+    const std::string args =
+        absl::StrCat(Program(), " --check_values --passes=", passes);
+    const RunResult r = GuiltyOpt(args);
+    EXPECT_EQ(r.exit_code, 1);
+    EXPECT_THAT(r.err, HasSubstr("pass DropRelu changed what @main computes"));
+    const RunResult timed = GuiltyOpt(args + " --timing=text");
+    EXPECT_EQ(timed.exit_code, 1);
+    EXPECT_THAT(timed.out, IsEmpty());
+    EXPECT_THAT(timed.err, StartsWith("sequential: "));
+    EXPECT_THAT(timed.err, EndsWith(r.err));
+  }
+  // What a pass does that never ran is no matter.
+  EXPECT_EQ(
+      GuiltyOpt(Program() + " --check_values --timing=text --bisect_limit=1 "
+                            "--emit=none --passes=FoldConstant,DropRelu")
+          .exit_code,
+      0);
 }
 
 TEST(CheckValuesTest, ToleranceIsThatOfThePass) {

@@ -17,6 +17,7 @@ namespace baton {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -227,6 +228,22 @@ TEST(ReportTest, IsThereIfAPassFails) {
   const std::string report = ReadFileOrFail(path);
   EXPECT_THAT(report, HasSubstr("\"name\":\"FoldConstant\""));
   EXPECT_THAT(report, HasSubstr("\"op_diff\":[{\"pass\":\"FoldConstant\""));
+}
+
+// The passes run once to be measured, and once to be checked.
+TEST(TimingTest, ValuesAreCheckedApartFromThePasses) {
+  const RunResult r = BatonOpt(
+      "--passes=FoldConstant,PrintIR{header=here} --check_values "
+      "--timing=text");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, ContainsRegex("\ninstrument CheckValuesInstrument: "
+                                   "[0-9]+us \\(1 calls\\)\n"));
+  EXPECT_EQ(r.err.find("PrintIR(here)"), r.err.rfind("PrintIR(here)"));
+  const RunResult trace =
+      BatonOpt("--passes=FoldConstant --check_values --timing=trace");
+  EXPECT_THAT(trace.err, HasSubstr("\"CheckValuesInstrument apart\""));
+  EXPECT_THAT(trace.err,
+              Not(HasSubstr("\"CheckValuesInstrument RunAfterPass\"")));
 }
 
 TEST(MeasureTest, MemoryAndFunctions) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/transform/config.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -15,10 +16,22 @@
 
 namespace baton {
 
+const ConfigKey<bool>& PrintIrConfig() {
+  static const auto* const key =
+      new ConfigKey<bool>("print_ir", true, "Whether the pass PrintIR prints.");
+  return *key;
+}
+
+namespace {
+// Registered before any context is made.
+[[maybe_unused]] const ConfigKey<bool>& registered_print_ir = PrintIrConfig();
+}  // namespace
+
 Pass PrintIR(PrintIrPassOptions options) {
   return CreateModulePass(
       [options](IRModule module,
-                const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+                const PassContext& context) -> absl::StatusOr<IRModule> {
+        if (!context.Get(PrintIrConfig())) return module;
         const std::string text =
             AsText(module, {.version = false,
                             .metadata = options.show_meta_data,

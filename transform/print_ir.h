@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "baton/transform/config.h"
 #include "baton/transform/pass.h"
 
 namespace baton {
@@ -25,6 +26,9 @@ struct PrintIrPassOptions {
       "Whether to print the data of constants too.");
   }
 };
+
+// `print_ir`: false silences the pass.
+const ConfigKey<bool>& PrintIrConfig();
 
 // A module pass of level 0 that leaves the module as it is. Prints
 //

@@ -8,6 +8,7 @@
 #include "baton/ir/testing/script_level.h"  // IWYU pragma: keep
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 #include "gtest/gtest.h"
 
@@ -27,6 +28,18 @@ TEST(PrintIRTest, PrintsTheModuleAndLeavesIt) {
             "  @main;\n"
             "}\n"
             "\n");
+}
+
+TEST(PrintIRTest, CanBeSilenced) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             ParseModule("script @main { @main; }"));
+  std::ostringstream out;
+  const PassContext context({.config = {{PrintIrConfig().name(), false}}});
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule after, context.Run([&] {
+    return PrintIR({.out = &out})(module);
+  }));
+  EXPECT_TRUE(after.SameAs(module));
+  EXPECT_EQ(out.str(), "");
 }
 
 TEST(PrintIRTest, IsRegistered) {
