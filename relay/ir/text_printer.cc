@@ -14,16 +14,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/function_text.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node.h"
+#include "baton/ir/node_class.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -182,6 +186,47 @@ struct Rope {
   int buffer = -1;  // see Printer::Buffer
 
   bool IsSmall() const { return chunks.empty() && tail.size() < 2048; }
+};
+
+// The names of type parameters in a text, which reads a name as the innermost
+// type parameter that has it, or else as a data type: one whose name means
+// something else where it is declared has a number behind it.
+class TypeParamNames {
+ public:
+  // Data types may be named anywhere.
+  void AddDataType(const std::string& name) { ++users_[name]; }
+  void AddDataTypesIn(const Type& type);
+  // Brings a type parameter into scope, and returns its name there.
+  const std::string& Declare(const TypeVar& param);
+  // Ends the scope of those that were declared last.
+  void EndScope(absl::Span<const TypeVar> params);
+  // A definition begins: numbers begin again.
+  void Clear() {
+    names_.clear();
+    last_number_.clear();
+  }
+  // `type` with these names, also of the parameters that it declares itself.
+  Type Named(const Type& type) {
+    return names_.empty() && !HasTypeParams(type) ? type : Named(type, 0);
+  }
+
+ private:
+  // Deeper types, which inference does not enter either, stay as they are.
+  static constexpr int kMaxTypeDepth = 1000;
+
+  static bool HasTypeParams(const Type& type);
+  Type Named(const Type& type, int depth);
+  std::vector<Type> AllNamed(absl::Span<const Type> types, int depth);
+
+  // In the text, and in how many scopes it is declared here.
+  struct Name {
+    TypeVar var;
+    int scopes = 0;
+  };
+  FlatHashMap<const TypeNode*, Name> names_;
+  // By name: the data types and type parameters that have it here.
+  FlatHashMap<std::string, int> users_;
+  FlatHashMap<std::string, int64_t> last_number_;
 };
 
 // Writes one module or expression.
@@ -368,7 +413,9 @@ class Printer final : public FunctionTextWriter {
   void AppendFields(const AttrsNode* attrs, bool* first, std::string* out);
   void AppendAttrValue(const AttrValue& value, std::string* out);
   void AppendConstant(const ConstantNode* constant, std::string* out);
+  // `[A, B]`, in scope until EndTypeParams.
   void AppendTypeParams(absl::Span<const TypeVar> params, std::string* out);
+  void EndTypeParams(absl::Span<const TypeVar> params);
   void AppendPattern(const PatternNode* pattern, std::string* out);
   void AppendFunctionHead(const FunctionNode* function, std::string* out);
   void AppendTypeText(const Type& type, std::string* out);
@@ -411,11 +458,15 @@ class Printer final : public FunctionTextWriter {
     std::string text;
   };
   static constexpr size_t kTypeTexts = 16;
+  void ForgetTypeTexts() {
+    for (TypeText& known : type_texts_) known.type = nullptr;
+  }
 
   const TextOptions options_;
   TextOutput& output_;
   internal::MetadataTable metadata_;
   internal::UniqueNames names_;
+  TypeParamNames type_names_;
   TypeText type_texts_[kTypeTexts];
   size_t next_temp_ = 0;
   std::vector<const ExprNode*>* numbered_ = nullptr;
@@ -445,6 +496,99 @@ class Printer final : public FunctionTextWriter {
 };
 
 // ---------------------------------------------------------------------------
+// Names of types.
+
+// Calls `visit` for the type and all that it is made of, until that says true.
+// Returns whether it did.
+bool AnyPart(const Type& type, absl::FunctionRef<bool(const Node*)> visit) {
+  if (!type.defined()) return false;
+  std::vector<const Node*> work = {type.get()};
+  while (!work.empty()) {
+    const Node* const part = work.back();
+    work.pop_back();
+    if (visit(part)) return true;
+    ForEachReference(part, [&](const Node* next) { work.push_back(next); });
+  }
+  return false;
+}
+
+void TypeParamNames::AddDataTypesIn(const Type& type) {
+  AnyPart(type, [this](const Node* part) {
+    if (part->kind() == GlobalTypeVarNode::kKind) {
+      AddDataType(static_cast<const GlobalTypeVarNode*>(part)->name());
+    }
+    return false;
+  });
+}
+
+bool TypeParamNames::HasTypeParams(const Type& type) {
+  if (!type.defined() || type.Is<TensorTypeNode>()) return false;
+  return AnyPart(type, [](const Node* part) {
+    return part->kind() == FuncTypeNode::kKind &&
+           !static_cast<const FuncTypeNode*>(part)->type_params().empty();
+  });
+}
+
+const std::string& TypeParamNames::Declare(const TypeVar& param) {
+  Name& name = names_[param.get()];
+  if (!name.var.defined()) name.var = param;
+  if (name.scopes++ == 0) {
+    while (users_[name.var->name()] > 0) {
+      name.var =
+          TypeVar(absl::StrCat(param->name(), ++last_number_[param->name()]),
+                  param->var_kind());
+    }
+    ++users_[name.var->name()];
+  }
+  return name.var->name();
+}
+
+void TypeParamNames::EndScope(absl::Span<const TypeVar> params) {
+  for (const TypeVar& param : params) {
+    Name& name = names_[param.get()];
+    if (--name.scopes == 0) --users_[name.var->name()];
+  }
+}
+
+std::vector<Type> TypeParamNames::AllNamed(absl::Span<const Type> types,
+                                           int depth) {
+  std::vector<Type> result;
+  for (const Type& type : types) result.push_back(Named(type, depth));
+  return result;
+}
+
+Type TypeParamNames::Named(const Type& type, int depth) {
+  if (!type.defined() || depth > kMaxTypeDepth) return type;
+  if (type.Is<TypeVarNode>()) {
+    const auto it = names_.find(type.get());
+    return it == names_.end() ? type : it->second.var;
+  }
+  if (const auto* tuple = type.As<TupleTypeNode>()) {
+    return TupleType(AllNamed(tuple->fields(), depth + 1));
+  }
+  if (const auto* function = type.As<FuncTypeNode>()) {
+    const absl::Span<const TypeVar> params = function->type_params();
+    std::vector<TypeVar> named;
+    for (const TypeVar& param : params) {
+      Declare(param);
+      named.push_back(names_[param.get()].var);
+    }
+    FuncType result(AllNamed(function->args(), depth + 1),
+                    Named(function->result(), depth + 1), std::move(named));
+    EndScope(params);
+    return result;
+  }
+  if (const auto* call = type.As<TypeCallNode>()) {
+    return TypeCall(Named(call->func(), depth + 1),
+                    AllNamed(call->args(), depth + 1));
+  }
+  if (const auto* ref = type.As<RefTypeNode>()) {
+    return RefType(Named(ref->value(), depth + 1));
+  }
+  return type;
+}
+
+// ---------------------------------------------------------------------------
 // Definitions.
 
 void Printer::WriteFunction(const GlobalVar& var, const BaseFunc& function) {
@@ -455,6 +599,12 @@ void Printer::WriteFunction(const GlobalVar& var, const BaseFunc& function) {
 
 void Printer::WriteType(const TypeDefinition& definition) {
   const auto* const type = definition.As<TypeDataNode>();
+  type_names_.AddDataType(type->name());
+  for (const Constructor& constructor : type->constructors()) {
+    for (const Type& input : constructor->inputs()) {
+      type_names_.AddDataTypesIn(input);
+    }
+  }
   out_->append("type ");
   out_->append(type->name());
   AppendTypeParams(type->type_params(), out_);
@@ -475,6 +625,7 @@ void Printer::WriteType(const TypeDefinition& definition) {
   indent_ -= 2;
   NewLine();
   out_->push_back('}');
+  EndTypeParams(type->type_params());
 }
 
 void Printer::PrintRoot(const Expr& expr) {
@@ -487,6 +638,7 @@ void Printer::PrintRoot(const Expr& expr) {
   ropes_.clear();
   free_ropes_.clear();
   buffers_.assign(1, Buffer());
+  type_names_.Clear();
   Frame frame{Frame::kRoot};
   frame.node = expr.get();
   frame.items_base = 0;
@@ -769,6 +921,7 @@ void Printer::StepFunction() {
   indent_ -= 2;
   NewLine();
   out_->push_back('}');
+  EndTypeParams(function->type_params());
   if (frames_.back().in_place &&
       !(frames_.size() == 1 && definition_name_ != nullptr)) {
     AppendNote(function, out_);
@@ -1354,9 +1507,16 @@ void Printer::AppendTypeParams(absl::Span<const TypeVar> params,
   for (const TypeVar& param : params) {
     if (!first) out->append(", ");
     first = false;
-    out->append(param->name());
+    out->append(type_names_.Declare(param));
   }
   out->push_back(']');
+  ForgetTypeTexts();
+}
+
+void Printer::EndTypeParams(absl::Span<const TypeVar> params) {
+  if (params.empty()) return;
+  type_names_.EndScope(params);
+  ForgetTypeTexts();
 }
 
 // `Cons(%x: A, _)`. Declares the variables.
@@ -1448,7 +1608,7 @@ void Printer::AppendTypeText(const Type& type, std::string* out) {
     known.type = type.get();
     known.text.clear();
     AppendType(
-        type.get(),
+        type_names_.Named(type).get(),
         [this](const DimExprNode* dim, std::string* text) {
           metadata_.AppendRef(dim, text);
         },

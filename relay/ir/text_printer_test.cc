@@ -17,6 +17,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/module.h"
 #include "baton/testing/small_stack.h"
@@ -487,6 +488,50 @@ TEST(TextPrinterTest, GenericFunctions) {
   IRModule module;
   module.Set("id", Function({x}, x, a, {a}));
   EXPECT_EQ(ToText(module), "def @id[A](%x: A) -> A {\n  %x\n}\n");
+}
+
+// Each name is read as the innermost type parameter that has it.
+TEST(TextPrinterTest, TypeParametersOfOneName) {
+  const TypeVar a("A");
+  const TypeVar b("A");
+  const Var x("x", a);
+  const Var y("y", b);
+  EXPECT_EQ(ToText(Function({x, y}, x, a, {a, b})),
+            "fn [A, A1](%x: A, %y: A1) -> A {\n  %x\n}");
+  const Type pair = TupleType({b, a});
+  const Function inner({y}, Tuple({y, x}), pair, {b});
+  EXPECT_EQ(ToText(Function({x}, inner, FuncType({b}, pair, {b}), {a})),
+            "fn [A](%x: A) -> fn [A1](A1) -> (A1, A) {\n"
+            "  fn [A1](%y: A1) -> (A1, A) {\n"
+            "    (%y, %x)\n"
+            "  }\n"
+            "}");
+  // Beside one another they may have the same.
+  EXPECT_EQ(ToText(Tuple({Function({x}, x, a, {a}), Function({y}, y, b, {b})})),
+            "%0 = fn [A](%x: A) -> A {\n"
+            "  %x\n"
+            "};\n"
+            "%1 = fn [A](%y: A) -> A {\n"
+            "  %y\n"
+            "};\n"
+            "(%0, %1)");
+}
+
+TEST(TextPrinterTest, TypeParametersWithTheNameOfADataType) {
+  const TypeVar a("T");
+  const Type data = TypeCall(GlobalTypeVar("T"), {});
+  const Var x("x", data);
+  IRModule module;
+  module.SetType(TypeData(GlobalTypeVar("T"), {}, {}));
+  module.Set("f", Function({x}, x, FuncType({a}, data, {a}), {a}));
+  EXPECT_EQ(ToText(module),
+            "type T {\n"
+            "  \n"
+            "}\n"
+            "\n"
+            "def @f[T1](%x: T[]) -> fn [T1](T1) -> T[] {\n"
+            "  %x\n"
+            "}\n");
 }
 
 TEST(TextPrinterTest, SymbolicDimensions) {

@@ -136,19 +136,6 @@ class ModuleConverter {
   std::deque<std::string> pending_;
 };
 
-// A name for the type of the answer, which no type parameter of `function` has.
-std::string AnswerName(const Function& function) {
-  const absl::Span<const TypeVar> params = function->type_params();
-  std::string name = "answer";
-  for (int i = 1; std::any_of(
-           params.begin(), params.end(),
-           [&name](const TypeVar& param) { return param->name() == name; });
-       ++i) {
-    name = absl::StrCat("answer", i);
-  }
-  return name;
-}
-
 // Converts a function. It goes through the program in the order of evaluation
 // and writes a row of lets; what follows a call or a branch is a row of its
 // own, the body of a continuation, which goes into the row before it as soon as
@@ -156,9 +143,7 @@ std::string AnswerName(const Function& function) {
 class FunctionConverter {
  public:
   FunctionConverter(ModuleConverter& module, const Function& function)
-      : module_(module),
-        function_(function),
-        types_(TypeVar(AnswerName(function))) {}
+      : module_(module), function_(function), types_(TypeVar("answer")) {}
 
   absl::StatusOr<Function> Run() {
     BATON_RETURN_IF_ERROR(VisitFunction(function_.get()));

@@ -16,6 +16,7 @@
 #include "baton/relay/transform/partial_eval.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/relay/transform/to_a_normal_form.h"
+#include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/sequential.h"
@@ -244,6 +245,15 @@ TEST(ToCPSTest, TwiceMakesTwoTypesOfAnswers) {
   }
   EXPECT_THAT(ToText(module), HasSubstr("@main[answer, answer1](%x"));
   EXPECT_THAT(ParseModule(ToText(module)).status(), IsOk());
+}
+
+// The function literal that UnCPS leaves has a type of answers, too.
+TEST(ToCPSTest, TypesOfAnswersInOneAnotherCanBeRead) {
+  IRModule module = ParseTyped("def @main(%x: float32) { negative(%x) }");
+  for (const Pass& pass : {ToCPS(), UnCPS(), ToCPS()}) {
+    BATON_ASSERT_OK_AND_ASSIGN(module, pass(module));
+    EXPECT_THAT(testing::CheckRoundTrip(module, /*typed=*/true), IsOk());
+  }
 }
 
 }  // namespace
