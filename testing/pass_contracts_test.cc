@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/substitute.h"
 #include "baton/instrument/verify_contracts.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/infer_type.h"
@@ -91,6 +93,44 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
     }
   }
   EXPECT_GT(checked, 250'000);
+}
+
+// An argument that stands once, outside of the branches of the function that it
+// is given to, is in both of them when that is inlined.
+TEST(PassContractsTest, InlinedArgumentsAreSharedByScopes) {
+  constexpr char kMain[] = R"(
+def @main(%c: bool, %x: Tensor[(2), float32]) { $0(%c, exp(%x)) })";
+  constexpr char kBranches[] =
+      R"((%b: bool, %p: Tensor[(2), float32]$0) -> Tensor[(2), float32] {
+  if (%b) { abs(%p) } else { tanh(%p) }
+})";
+  const auto main = [&](absl::string_view callee) {
+    return absl::Substitute(kMain, callee);
+  };
+  const auto branches = [&](absl::string_view attrs) {
+    return absl::Substitute(kBranches, attrs);
+  };
+  const Form& blocks = *Forms().Find("basic_block_normal_form");
+  const struct {
+    std::string program;
+    const char* pass;
+  } cases[] = {
+      {main(absl::StrCat("fn ", branches(""))), "DefuseOps"},
+      {absl::StrCat("def @f", branches(", Inline=1"), main("@f")),
+       "InlineGlobals"},
+      {absl::StrCat("def @f", branches(", Compiler=\"acme\""), main("@f")),
+       "InlineCompilerFunctionsBoundTo{global_vars=[f]}"}};
+  for (const auto& c : cases) {
+    const IRModule module = Typed(c.program);
+    EXPECT_THAT(blocks.check(module), IsOk()) << c.program;
+    PassContext context(
+        {.opt_level = 4,
+         .instruments = {std::make_shared<VerifyContractsInstrument>()}});
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, context.Run([&] {
+      return Pipeline(c.pass)(module);
+    }));
+    EXPECT_FALSE(blocks.check(result).ok()) << c.pass;
+  }
 }
 
 TEST(PassContractsTest, PassesNameFormsThatExist) {

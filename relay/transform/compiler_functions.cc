@@ -283,7 +283,7 @@ Pass InlineCompilerFunctionsBoundTo(InlineCompilerFunctionsOptions options) {
       },
       {.name = "InlineCompilerFunctionsBoundTo",
        .doc = "Inlines functions for external compilers.",
-       .destroys = {"a_normal_form"}},
+       .destroys = {"a_normal_form", "basic_block_normal_form"}},
       options);
 }
 BATON_REGISTER_PASS(InlineCompilerFunctionsBoundTo);

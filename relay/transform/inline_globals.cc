@@ -235,7 +235,7 @@ Pass InlineGlobals() {
       {.name = "InlineGlobals",
        .opt_level = 1,
        .doc = "Replaces calls of functions marked Inline by their bodies.",
-       .destroys = {"a_normal_form"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS(InlineGlobals);
