@@ -48,13 +48,16 @@ constexpr int64_t kMaxCallDepth = 1'000;
 constexpr int64_t kMaxCalls = 10'000;
 
 // Calls `visit` with the tensors of two values, where both have the same
-// structure, and not beyond functions.
+// structure, and not beyond functions. Returns whether they do, but for what is
+// unknown.
 template <typename Visit>
-void ForEachTensorPair(const Value& a, const Value& b, const Visit& visit) {
+bool ForEachTensorPair(const Value& a, const Value& b, const Visit& visit) {
+  bool same = true;
   std::vector<std::pair<const Value*, const Value*>> parts = {{&a, &b}};
   for (int64_t n = 0; !parts.empty() && n < kMaxParts; ++n) {
     const auto [x, y] = parts.back();
     parts.pop_back();
+    if (IsUnknown(*x) || IsUnknown(*y)) continue;
     if (x->is_tensor() && y->is_tensor()) {
       visit(x->tensor(), y->tensor());
     } else if (x->is_cell() && y->is_cell()) {
@@ -66,11 +69,15 @@ void ForEachTensorPair(const Value& a, const Value& b, const Visit& visit) {
                                : value.fields();
       };
       const size_t size = std::min(fields(*x).size(), fields(*y).size());
+      same = same && fields(*x).size() == fields(*y).size();
       for (size_t i = size; i-- > 0;) {
         parts.emplace_back(&fields(*x)[i], &fields(*y)[i]);
       }
+    } else {
+      same = same && x->is_closure() && y->is_closure();
     }
   }
+  return same;
 }
 
 bool AllFinite(const Value& value) {
@@ -84,13 +91,30 @@ bool AllFinite(const Value& value) {
   return finite;
 }
 
-TensorError ResultError(const Value& expected, const Value& actual) {
+// Of results of the same structure, dtypes of floats aside; else nullopt.
+std::optional<TensorError> ResultError(const Value& expected,
+                                       const Value& actual) {
   TensorError error;
-  ForEachTensorPair(expected, actual, [&](const Tensor& a, const Tensor& b) {
-    if (a.dtype() != b.dtype() || a.shape() != b.shape()) return;
-    error.Add(ErrorOf(a, b));
-  });
-  return error;
+  bool same = true;
+  same =
+      ForEachTensorPair(expected, actual,
+                        [&](const Tensor& a, const Tensor& b) {
+                          const bool comparable =
+                              a.shape() == b.shape() &&
+                              (a.dtype() == b.dtype() ||
+                               (a.dtype().is_float() && b.dtype().is_float()));
+                          same = same && comparable;
+                          if (comparable) error.Add(ErrorOf(a, b));
+                        }) &&
+      same;
+  return same ? std::optional<TensorError>(error) : std::nullopt;
+}
+
+// Whether a pass keeps the program what it is, although it promises nothing
+// about how accurate its results are.
+bool OnlyRounds(const PassInfo& info) {
+  return !Keeps(info, "values") &&
+         ValuePromiseOf(info) == ValuePromise::kPrecisionChanging;
 }
 
 bool HasReferences(const IRModule& module) {
@@ -117,6 +141,8 @@ CheckValuesInstrument::CheckValuesInstrument(CheckValuesOptions options)
 
 absl::Status CheckValuesInstrument::EnterPassContext() {
   ledger_.clear();
+  error_in_all_ = 0;
+  error_before_ = 0;
   return absl::OkStatus();
 }
 
@@ -139,6 +165,15 @@ void CheckValuesInstrument::BeginAgain() {
   expected_.reset();
   first_.reset();
   is_other_ = true;
+  error_before_ = error_in_all_;
+}
+
+void CheckValuesInstrument::BecomesOther(const PassExecution& pass) {
+  ledger_.push_back({.number = pass.number(),
+                     .pass = pass.name(),
+                     .is_other = true,
+                     .in_all = error_in_all_});
+  BeginAgain();
 }
 
 Remark RemarkOf(const AddedError& error) {
@@ -148,7 +183,7 @@ Remark RemarkOf(const AddedError& error) {
           .args = {{"error", text(error.added.of_largest)},
                    {"relative", text(error.added.relative)},
                    {"ulp", text(error.added.ulp)},
-                   {"error_in_all", text(error.total.of_largest)}},
+                   {"error_in_all", text(error.in_all)}},
           .pass = error.pass,
           .execution = error.number};
 }
@@ -156,11 +191,18 @@ Remark RemarkOf(const AddedError& error) {
 std::string CheckValuesInstrument::LedgerText() const {
   std::string text;
   for (const AddedError& entry : ledger_) {
+    if (entry.is_other) {
+      absl::StrAppendFormat(&text,
+                            "#%d %s makes another program: what it adds is not "
+                            "known; %.3g in all\n",
+                            entry.number, entry.pass, entry.in_all);
+      continue;
+    }
     absl::StrAppendFormat(
         &text, "#%d %s adds an error of %.3g of the largest element (%s); ",
         entry.number, entry.pass, entry.added.of_largest,
         ToString(entry.added));
-    absl::StrAppendFormat(&text, "%.3g in all\n", entry.total.of_largest);
+    absl::StrAppendFormat(&text, "%.3g in all\n", entry.in_all);
   }
   return text;
 }
@@ -335,9 +377,9 @@ double CheckValuesInstrument::ErrorOfNearbyArguments(const State& before,
     for (Value& arg : args) arg = MovedBy(arg, info.tolerance, which);
     const Result moved = Apply(before.typed, name, args);
     if (!moved.value.ok()) continue;
-    error = std::max(
-        error,
-        ResultError(*before.results.at(name).value, *moved.value).of_largest);
+    const std::optional<TensorError> of_results =
+        ResultError(*before.results.at(name).value, *moved.value);
+    if (of_results.has_value()) error = std::max(error, of_results->of_largest);
   }
   return error;
 }
@@ -399,32 +441,38 @@ absl::Status CheckValuesInstrument::CompareExpected(const Value& actual) const {
       {.not_compared = &not_compared});
 }
 
-absl::Status CheckValuesInstrument::CheckTotal(const State& before,
-                                               const State& after,
-                                               const PassExecution& pass) {
+absl::StatusOr<bool> CheckValuesInstrument::AddError(
+    const State& before, const State& after, const PassExecution& pass) {
   const std::string& main = options_.function;
-  const Value& was = *before.results.at(main).value;
   const Value& is = *after.results.at(main).value;
-  AddedError entry = {.number = pass.number(),
-                      .pass = pass.name(),
-                      .added = ResultError(was, is)};
-  if (entry.added.absolute > 0 || entry.added.IsSpecial()) {
-    entry.total = ResultError(*first_, is);
-    ledger_.push_back(entry);
-    if (options_.added != nullptr) options_.added(entry);
-  }
-  if (options_.max_error.has_value() && !ledger_.empty() &&
-      (entry.total.of_largest > *options_.max_error ||
-       entry.total.IsSpecial())) {
+  const std::optional<TensorError> added =
+      ResultError(*before.results.at(main).value, is);
+  const std::optional<TensorError> total = ResultError(*first_, is);
+  if (!added.has_value() || !total.has_value()) return false;
+  if (added->absolute == 0 && !added->IsSpecial()) return true;
+  error_in_all_ = error_before_ + total->of_largest;
+  ledger_.push_back({.number = pass.number(),
+                     .pass = pass.name(),
+                     .added = *added,
+                     .in_all = error_in_all_});
+  if (options_.added != nullptr) options_.added(ledger_.back());
+  if (options_.max_error.has_value() &&
+      (error_in_all_ > *options_.max_error || total->IsSpecial())) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "after pass %s, the error of @%s is over the budget: %.3g of the "
         "largest element, allowed %.3g",
-        pass.name(), main, entry.total.of_largest, *options_.max_error));
+        pass.name(), main, error_in_all_, *options_.max_error));
   }
+  return true;
+}
+
+absl::Status CheckValuesInstrument::CheckExpected(const State& after,
+                                                  const PassInfo& info) const {
   if (!expected_.has_value()) return absl::OkStatus();
-  const absl::Status expected = CompareExpected(is);
+  const std::string& main = options_.function;
+  const absl::Status expected = CompareExpected(*after.results.at(main).value);
   if (expected.ok()) return expected;
-  return Prefixed(absl::StrCat("after pass ", pass.name(), ", @", main,
+  return Prefixed(absl::StrCat("after pass ", info.name, ", @", main,
                                " does not compute what is expected any more: "),
                   expected);
 }
@@ -441,10 +489,11 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   }
   // What a sequence returns was checked when its last pass returned it.
   if (info.granularity == PassGranularity::kSequence) return absl::OkStatus();
-  if (!Keeps(info, "values") ||
-      (!Keeps(info, "effects") && HasReferences(before))) {
+  const bool only_rounds = OnlyRounds(info);
+  if (!only_rounds && (!Keeps(info, "values") ||
+                       (!Keeps(info, "effects") && HasReferences(before)))) {
     Note(info, "results are not compared: it promises nothing about them");
-    BeginAgain();
+    BecomesOther(pass);
     return absl::OkStatus();
   }
   const std::string& main = options_.function;
@@ -472,6 +521,11 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   }
   State result;
   const absl::Status status = Evaluate(module, result);
+  if (!status.ok() && only_rounds) {
+    Note(info, absl::StrCat("results are not compared: ", status.message()));
+    BecomesOther(pass);
+    return absl::OkStatus();
+  }
   if (!status.ok()) {
     return Prefixed(
         absl::StrCat("@", main, " cannot be evaluated any more after pass ",
@@ -480,13 +534,24 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   }
   const State given = std::move(*state_);
   state_ = std::move(result);
-  const PassInfo held = WithRounding(info, given.typed, state_->typed);
-  BATON_RETURN_IF_ERROR(Compare(given, *state_, main, held));
-  for (const auto& [name, function_result] : given.results) {
-    if (is_main(name) || state_->results.count(name) == 0) continue;
-    BATON_RETURN_IF_ERROR(Compare(given, *state_, name, held));
+  if (only_rounds) {
+    Note(info, "results are only measured: it promises no accuracy");
+    expected_.reset();
+  } else {
+    const PassInfo held = WithRounding(info, given.typed, state_->typed);
+    BATON_RETURN_IF_ERROR(Compare(given, *state_, main, held));
+    for (const auto& [name, function_result] : given.results) {
+      if (is_main(name) || state_->results.count(name) == 0) continue;
+      BATON_RETURN_IF_ERROR(Compare(given, *state_, name, held));
+    }
   }
-  return CheckTotal(given, *state_, pass);
+  BATON_ASSIGN_OR_RETURN(const bool measured, AddError(given, *state_, pass));
+  if (!measured) {
+    Note(info, "results are of another type");
+    BecomesOther(pass);
+    return absl::OkStatus();
+  }
+  return CheckExpected(*state_, info);
 }
 
 }  // namespace baton

@@ -24,6 +24,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/toy_passes.h"
+#include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
@@ -361,6 +362,64 @@ TEST(CheckValuesTest, ErrorsAddUp) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "after pass Rough, the error of @main is over the "
                        "budget: 0.0201 of the largest element, allowed 0.015"));
+}
+
+// Makes `program` of the module.
+Pass Becomes(std::string program, PassInfo info) {
+  return CreateModulePass(
+      [program = std::move(program)](const IRModule& /*module*/,
+                                     const PassContext& /*context*/) {
+        return ParseModule(program);
+      },
+      std::move(info));
+}
+
+TEST(CheckValuesTest, PassesThatPromiseNoAccuracyAreMeasured) {
+  const PassInfo rounds = {
+      .name = "Rounds",
+      .exact = false,
+      .exceptions = {{"precision", "It rounds."}, {"values", "At will."}}};
+  const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 0.1};
+  const Pass both = Sequential({Scale(1.01f, rounds), Scale(1.01f, rough)});
+  std::string ledger;
+  EXPECT_THAT(CheckTanh({}, both, &ledger), IsOk());
+  EXPECT_THAT(ledger, HasSubstr("Rounds adds an error of 0.01 of"));
+  EXPECT_THAT(ledger, HasSubstr("; 0.01 in all\n"));
+  EXPECT_THAT(ledger, HasSubstr("; 0.0201 in all\n"));
+  EXPECT_THAT(CheckTanh({.max_error = 0.03}, both), IsOk());
+  EXPECT_THAT(CheckTanh({.max_error = 0.015}, both),
+              StatusIs(absl::StatusCode::kInvalidArgument, "after pass Rough"));
+  EXPECT_THAT(
+      CheckTanh({.max_error = 0.005}, both),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "after pass Rounds, the error of @main is over the budget"));
+  EXPECT_THAT(*NotCompared(kTanh, both),
+              ElementsAre("after pass Rounds, results are only measured: it "
+                          "promises no accuracy"));
+  // The result of a shorter type is compared with the one before all passes.
+  const Pass shorter = Becomes(
+      "def @main(%x: Tensor[(2, 3), float32]) {\n"
+      "  cast(tanh(%x), dtype=\"float16\")\n}\n",
+      rounds);
+  EXPECT_THAT(CheckTanh({.max_error = 1e-3}, shorter, &ledger), IsOk());
+  EXPECT_THAT(ledger, HasSubstr("Rounds adds an error of 0.000"));
+  EXPECT_FALSE(CheckTanh({.max_error = 1e-6}, shorter).ok());
+}
+
+TEST(CheckValuesTest, TheErrorBeforeAnotherProgramCountsToo) {
+  const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 0.1};
+  const Pass passes = Sequential(
+      {Scale(1.01f, rough),
+       Becomes("def @main(%x: Tensor[(4), float32]) { exp(%x) }",
+               {.name = "Other", .exceptions = {{"values", "It is other."}}}),
+       Scale(1.02f, rough)});
+  std::string ledger;
+  EXPECT_THAT(CheckTanh({}, passes, &ledger), IsOk());
+  EXPECT_THAT(ledger, HasSubstr("Other makes another program: what it adds is "
+                                "not known; 0.01 in all\n"));
+  EXPECT_THAT(ledger, HasSubstr("ULP); 0.03 in all\n"));
+  EXPECT_THAT(CheckTanh({.max_error = 0.04}, passes), IsOk());
+  EXPECT_FALSE(CheckTanh({.max_error = 0.025}, passes).ok());
 }
 
 TEST(CheckValuesTest, WhatStatesShareIsComputedOnce) {

@@ -39,6 +39,7 @@ void TensorError::Add(const TensorError& other) {
 TensorError ErrorOf(const Tensor& expected, const Tensor& actual) {
   TensorError error;
   if (expected == actual) return error;
+  const bool same_dtype = expected.dtype() == actual.dtype();
   double largest = 0;
   for (int64_t i = 0; i < expected.num_elements(); ++i) {
     const double x = expected.AtAsDouble(i);
@@ -54,7 +55,9 @@ TensorError ErrorOf(const Tensor& expected, const Tensor& actual) {
     error.absolute = std::max(error.absolute, absolute);
     if (x != 0)
       error.relative = std::max(error.relative, absolute / std::fabs(x));
-    error.ulp = std::max(error.ulp, UlpDistance(expected, actual, i));
+    if (same_dtype) {
+      error.ulp = std::max(error.ulp, UlpDistance(expected, actual, i));
+    }
   }
   if (error.absolute > 0) {
     error.of_largest = largest > 0 ? error.absolute / largest

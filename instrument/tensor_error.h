@@ -18,7 +18,7 @@ struct TensorError {
   // infinite if all of these are zero and `absolute` is not.
   double of_largest = 0;
   double relative = 0;  // of elements that are expected not to be zero
-  double ulp = 0;       // see base/ulp.h
+  double ulp = 0;       // see base/ulp.h; 0 if the dtypes differ
   int64_t nans_made = 0;
   int64_t nans_lost = 0;
   int64_t infinities_made = 0;  // or of the other sign
@@ -32,7 +32,7 @@ struct TensorError {
   void Add(const TensorError& other);
 };
 
-// The tensors have one dtype and one shape.
+// The tensors have one shape, and one dtype or two of floats.
 TensorError ErrorOf(const Tensor& expected, const Tensor& actual);
 
 // `relative 0.5, 4.2e+06 ULP; NaN: 2 made, 1 lost; infinite: 1 made`.
