@@ -81,6 +81,7 @@
 #include "baton/transform/value_promise.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
+#include "baton/triage/interrupt.h"
 #include "baton/triage/progress_page.h"
 
 namespace baton {
@@ -826,7 +827,7 @@ namespace {
 struct Observed {
   std::shared_ptr<ProgressPage> progress;
   Failure failure;
-  size_t item = 0;  // the module
+  size_t module_index = 0;  // in Job::modules
 };
 
 // Runs the pipeline over the modules, and writes results and reports.
@@ -843,7 +844,7 @@ int64_t TriageMemory(double gigabytes) {
 // What is known of a run in another process.
 struct RunEnd {
   Failure failure;
-  size_t item = 0;  // the module
+  size_t module_index = 0;  // in Job::modules
   std::string message;
 };
 
@@ -853,7 +854,7 @@ absl::StatusOr<std::optional<RunEnd>> EndOf(const ChildResult& result,
   RunEnd end;
   if (result.end != ChildResult::End::kReturned) {
     end.failure = FailureOf(result, progress);
-    end.item = static_cast<size_t>(progress.item());
+    end.module_index = static_cast<size_t>(progress.item());
     end.message = end.failure.message;
     return end;
   }
@@ -861,7 +862,7 @@ absl::StatusOr<std::optional<RunEnd>> EndOf(const ChildResult& result,
   const std::vector<absl::string_view> parts =
       absl::StrSplit(result.output, absl::MaxSplits(' ', 2));
   size_t size = 0;
-  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &end.item) ||
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &end.module_index) ||
       !absl::SimpleAtoi(parts[1], &size) || parts[2].size() < size) {
     return absl::InternalError("the passes' process returned nonsense");
   }
@@ -876,8 +877,9 @@ absl::StatusOr<std::string> TriageOf(const OptOptions& options, const Job& job,
                                      const Pass& pipeline, const RunEnd& end,
                                      const ChildLimits& limits,
                                      double suspect_seconds) {
+  const InterruptGuard guard;
   FailedRun failed = {.name = job.name,
-                      .module = job.modules[end.item].module,
+                      .module = job.modules[end.module_index].module,
                       .pipeline = pipeline,
                       .run = job.run,
                       .failure = end.failure};
@@ -901,7 +903,7 @@ absl::StatusOr<std::string> TriageOf(const OptOptions& options, const Job& job,
 // How often a run is looked at, and when it is first suspected not to end; that
 // is certain if little is left of the program and takes as long.
 constexpr double kLookSeconds = 0.1;
-constexpr double kLoopSeconds = 2;
+constexpr double kSuspectSeconds = 2;
 
 // Notices that one execution of a pass takes much longer than all before it.
 class LoopSuspicion {
@@ -921,9 +923,9 @@ class LoopSuspicion {
     }
     const double before = progress_.seconds();
     if (suspected_ || number_ == 0 ||
-        now - since_ < absl::Seconds(kLoopSeconds) ||
+        now - since_ < absl::Seconds(kSuspectSeconds) ||
         child_.Seconds() - before <
-            std::max(kLoopSeconds, kLoopFactor * before)) {
+            std::max(kSuspectSeconds, kSuspectFactor * before)) {
       return std::nullopt;
     }
     suspected_ = true;
@@ -933,7 +935,7 @@ class LoopSuspicion {
   }
 
  private:
-  static constexpr double kLoopFactor = 10;
+  static constexpr double kSuspectFactor = 10;
 
   const Child& child_;
   const ProgressPage& progress_;
@@ -955,18 +957,19 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
   // and what is said of all. Nothing if all went well.
   std::optional<Child> child;
   BATON_ASSIGN_OR_RETURN(
-      child, Child::Start(
-                 [&]() -> std::string {
-                   const absl::Status status = RunJob(
-                       options, job, pipeline, console, streams, &observed);
-                   streams.out << std::flush;
-                   streams.reports << std::flush;
-                   if (status.ok()) return "";
-                   const std::string failure = WriteFailure(observed.failure);
-                   return absl::StrCat(observed.item, " ", failure.size(), " ",
-                                       failure, status.message());
-                 },
-                 {.limits = limits, .keeps_streams = true}));
+      child,
+      Child::Start(
+          [&]() -> std::string {
+            const absl::Status status =
+                RunJob(options, job, pipeline, console, streams, &observed);
+            streams.out << std::flush;
+            streams.reports << std::flush;
+            if (status.ok()) return "";
+            const std::string failure = WriteFailure(observed.failure);
+            return absl::StrCat(observed.module_index, " ", failure.size(), " ",
+                                failure, status.message());
+          },
+          {.limits = limits, .keeps_streams = true}));
   LoopSuspicion suspicion(*child, *observed.progress);
   std::optional<ChildResult> result;
   while (true) {
@@ -975,11 +978,12 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
     const std::optional<Failure> loop = suspicion.Look();
     if (!loop.has_value()) continue;
     // It goes on meanwhile: it may only be slow.
-    const absl::StatusOr<std::string> lines =
-        TriageOf(options, job, pipeline,
-                 {.failure = *loop,
-                  .item = static_cast<size_t>(observed.progress->item())},
-                 limits, kLoopSeconds);
+    const absl::StatusOr<std::string> lines = TriageOf(
+        options, job, pipeline,
+        {.failure = *loop,
+         .module_index = static_cast<size_t>(observed.progress->item())},
+        limits, kSuspectSeconds);
+    if (!lines.ok() && InterruptGuard::Signal() != 0) return lines.status();
     if (!lines.ok()) continue;
     child.reset();
     return absl::AbortedError(absl::StrCat(loop->message, "\n", *lines));
@@ -1128,7 +1132,7 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
     if (!error.ok()) {
       if (observed != nullptr && errors.empty()) {
         observed->failure = FailureOf(error);
-        observed->item = i;
+        observed->module_index = i;
       }
       if (may_reproduce) {
         note = WriteReproducer(before, job.run, error, options.reproducer,

@@ -33,6 +33,7 @@
 #include "baton/tools/opt.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
+#include "baton/triage/interrupt.h"
 
 namespace baton {
 namespace {
@@ -306,7 +307,8 @@ int OptMain(int argc, char** argv) {
     const absl::string_view message = code.status().message();
     std::cerr << program << ": "
               << (message.empty() ? "out of memory" : message) << "\n";
-    return 1;
+    const int signal = InterruptGuard::Signal();
+    return signal != 0 ? 128 + signal : 1;
   });
 }
 

@@ -1,5 +1,6 @@
 #include "baton/tools/reduce.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,7 @@
 #include "baton/transform/sequential.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
+#include "baton/triage/interrupt.h"
 #include "baton/triage/reduce.h"
 #include "baton/triage/shrink.h"
 #include "baton/triage/triage.h"
@@ -165,11 +167,83 @@ absl::StatusOr<Failure> FindFailure(const IRModule& module, const OptJob& job,
   return failure;
 }
 
-}  // namespace
+// The test of the best case so far, which is in the output as soon as there is
+// one, unless that is a stream.
+class BestTest {
+ public:
+  BestTest(const ReduceToolOptions& options, std::ostream& reports)
+      : output_(options.output == "-" ? "" : options.output),
+        reports_(reports) {}
 
-absl::Status ReduceTool(const OptOptions& input,
-                        const ReduceToolOptions& options,
-                        const OptStreams& streams) {
+  absl::Status Set(const ReducedCase& best, const ReducedTestOptions& test) {
+    if (case_.has_value() && Same(*case_, best)) return absl::OkStatus();
+    BATON_ASSIGN_OR_RETURN(text_, ReducedTest(best.module, best.passes, test));
+    case_ = best;
+    if (output_.empty()) return absl::OkStatus();
+    // What is too large for the disk may get smaller: the last one counts.
+    written_ = WriteFileAtomically(output_, text_);
+    if (written_.ok() && !is_told_) {
+      reports_ << "the best so far is in " << output_ << "\n" << std::flush;
+      is_told_ = true;
+    }
+    return absl::OkStatus();
+  }
+
+  // The best is the last one: it is on `out` if not in a file. The error is
+  // that it is not there.
+  absl::Status Finish(std::ostream& out) const {
+    if (output_.empty()) out << text_;
+    return written_;
+  }
+  // Why the work ended early, and what there is.
+  absl::Status Interrupted() const {
+    if (!case_.has_value()) {
+      return absl::CancelledError(
+          "interrupted; nothing had been seen to fail, and nothing is written");
+    }
+    return absl::CancelledError(absl::StrCat(
+        "interrupted; ", output_.empty() ? "this is" : output_ + " has",
+        " the best so far: ", NumCalls(case_->module), " calls, ",
+        case_->passes.size(), " passes"));
+  }
+
+ private:
+  static bool Same(const ReducedCase& a, const ReducedCase& b) {
+    return a.module.SameAs(b.module) &&
+           std::equal(a.passes.begin(), a.passes.end(), b.passes.begin(),
+                      b.passes.end(), [](const Pass& x, const Pass& y) {
+                        return &x.impl() == &y.impl();
+                      });
+  }
+
+  const std::string output_;
+  std::ostream& reports_;
+  std::optional<ReducedCase> case_;
+  std::string text_;
+  bool is_told_ = false;
+  absl::Status written_;
+};
+
+// All that was given, as a case; nullopt if not all that decided how it ran can
+// be said in a test.
+std::optional<ReducedCase> WholeCase(const IRModule& module, const OptJob& job,
+                                     const PipelineSettings& settings) {
+  if (job.run.bisect_limit >= 0 || job.run.stop_after >= 0 ||
+      !job.run.skip_execution.empty()) {
+    return std::nullopt;
+  }
+  absl::StatusOr<IRModule> prepared = module;
+  if (settings.prepare != nullptr) prepared = settings.prepare(module);
+  if (!prepared.ok()) return std::nullopt;
+  std::optional<IRModule> typed = Typed(*prepared);
+  if (!typed.has_value()) return std::nullopt;
+  const absl::Span<const Pass> listed = job.pipeline.impl().listed_passes();
+  return ReducedCase{*std::move(typed), {listed.begin(), listed.end()}};
+}
+
+absl::Status ReduceJob(const OptOptions& input,
+                       const ReduceToolOptions& options,
+                       const OptStreams& streams, BestTest& best) {
   BATON_RETURN_IF_ERROR(CheckOptions(options));
   BATON_ASSIGN_OR_RETURN(OptJob job, LoadOptJob(input, streams));
   if (job.modules.size() != 1) {
@@ -199,13 +273,8 @@ absl::Status ReduceTool(const OptOptions& input,
   ReducedTestOptions test = {
       .tool = options.tool, .run = job.run, .failure = {}};
   ReduceOptions how = {.jobs = options.jobs, .seconds = options.seconds};
-  std::string last;  // the best test
-  how.on_better = [&](const ReducedCase& best) -> absl::Status {
-    BATON_ASSIGN_OR_RETURN(last, ReducedTest(best.module, best.passes, test));
-    if (options.output.empty() || options.output == "-") {
-      return absl::OkStatus();
-    }
-    return WriteFileAtomically(options.output, last);
+  how.on_better = [&](const ReducedCase& better) {
+    return best.Set(better, test);
   };
 
   ReduceResult result;
@@ -219,7 +288,7 @@ absl::Status ReduceTool(const OptOptions& input,
                            TemporaryFolder::Create("baton-reduce"));
     const absl::Span<const Pass> listed = job.pipeline.impl().listed_passes();
     const ReducedCase start = {*typed, {listed.begin(), listed.end()}};
-    BATON_RETURN_IF_ERROR(how.on_better(start));
+    test.command = options.test;
     const CommandOracle oracle(options.test, folder->path(), limits);
     BATON_ASSIGN_OR_RETURN(result, Reduce(start, oracle, how));
   } else {
@@ -239,6 +308,8 @@ absl::Status ReduceTool(const OptOptions& input,
             absl::StrCat("--fails: no match: ", failure.message));
       }
     }
+    const std::optional<ReducedCase> whole = WholeCase(module, job, settings);
+    if (whole.has_value()) BATON_RETURN_IF_ERROR(how.on_better(*whole));
     BATON_ASSIGN_OR_RETURN(const Guilty guilty,
                            FindGuilty(module, job.pipeline, settings, replay,
                                       failure, test_limits));
@@ -259,7 +330,8 @@ absl::Status ReduceTool(const OptOptions& input,
                 : FailureOracle(failure, guilty.settings, test_limits);
     BATON_ASSIGN_OR_RETURN(result, Reduce(guilty.shows, *oracle, how));
   }
-  if (options.output.empty() || options.output == "-") streams.out << last;
+  if (result.interrupted) return absl::OkStatus();
+  BATON_RETURN_IF_ERROR(best.Finish(streams.out));
   streams.reports << "reduced to " << NumCalls(result.best.module) << " calls, "
                   << result.best.passes.size() << " passes: " << result.tests
                   << " tests, " << result.cached
@@ -271,6 +343,19 @@ absl::Status ReduceTool(const OptOptions& input,
                   << "\n"
                   << std::flush;
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReduceTool(const OptOptions& input,
+                        const ReduceToolOptions& options,
+                        const OptStreams& streams) {
+  const InterruptGuard guard;
+  BestTest best(options, streams.reports);
+  const absl::Status status = ReduceJob(input, options, streams, best);
+  if (InterruptGuard::Signal() == 0) return status;
+  BATON_RETURN_IF_ERROR(best.Finish(streams.out));
+  return best.Interrupted();
 }
 
 }  // namespace baton

@@ -83,8 +83,11 @@ struct ReduceToolOptions {
 
 // Reduces the module and the pipeline of `input` to a test
 // (tools/reduced_test.h). Writes to `streams.reports` which execution is guilty
-// and how far the program was reduced. Errors: `input` has one; its run does
-// not fail, or not in the way that is looked for; the output cannot be written.
+// and how far the program was reduced. The output has a test as soon as there
+// is a failure: of all that was given, then of the guilty execution, then of
+// each better case. Errors: `input` has one; its run does not fail, or not in
+// the way that is looked for; the output cannot be written; Cancelled, after
+// SIGINT and the like (triage/interrupt.h), says what is in the output.
 absl::Status ReduceTool(const OptOptions& input,
                         const ReduceToolOptions& options,
                         const OptStreams& streams);

@@ -19,6 +19,7 @@
 #include "baton/tools/reduce.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
+#include "baton/triage/interrupt.h"
 
 namespace baton {
 namespace {
@@ -115,7 +116,8 @@ int ReduceMain(int argc, char** argv) {
     const absl::Status status = Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (status.ok()) return 0;
     std::cerr << "baton-reduce: " << status.message() << "\n";
-    return 1;
+    const int signal = InterruptGuard::Signal();
+    return signal != 0 ? 128 + signal : 1;
   });
 }
 

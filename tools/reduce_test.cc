@@ -1,6 +1,8 @@
 // Runs baton-reduce with passes that are wrong on purpose, and the tests that
 // it writes.
 
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -158,12 +160,62 @@ TEST(ReduceTest, EndlessLoops) {
 }
 
 TEST(ReduceTest, Commands) {
-  const Reduced r =
-      Reduce(Program() +
-             " --passes=FoldConstant,FuseOps "
-             "--test='grep -q tanh %s && echo %p | grep -q Fuse'");
+  const Reduced r = Reduce(Program() +
+                           " --passes=FoldConstant,FuseOps "
+                           "--test='grep -q tanh %s && test %% = %% &&\n"
+                           "  echo %p | grep -q Fuse'");
   EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
   EXPECT_THAT(r.run.err, HasSubstr("reduced to 1 calls, 1 passes"));
+  EXPECT_EQ(r.test,
+            "// What the command shows; files and programs that it needs are "
+            "data of the test.\n"
+            "// RUN: grep -v '^//' %s >%t.relay\n"
+            "// RUN: sh -c $'grep -q tanh %t.relay && test %% = %% &&\\n  "
+            "echo FuseOps | grep -q Fuse'\n"
+            "\n"
+            "#[version = \"0.0.5\"]\n"
+            "def @main(%x: Tensor[(1, 1), float32]) -> Tensor[(1, 1), float32] "
+            "{\n"
+            "  tanh(%x)\n"
+            "}\n");
+}
+
+// Sends SIGINT to baton-reduce in the test number `n` of the program, which
+// shows what is looked for if it has a tanh.
+std::string InterruptingCommand(const std::string& log, int n) {
+  return absl::StrCat(
+      " --jobs=1 --test='echo >>", log, "; if test $(wc -l <", log, ") = ", n,
+      "; then kill -INT $(grep PPid: /proc/$PPID/status | tr -dc 0-9); "
+      "sleep 9; fi; grep -q tanh %s'");
+}
+
+TEST(ReduceTest, WhatIsInterruptedLeavesTheBestSoFar) {
+  const std::string log = File("interrupt.log", "");
+  const Reduced r = Reduce(Program() + " --passes=FoldConstant,FuseOps" +
+                           InterruptingCommand(log, 6));
+  EXPECT_EQ(r.run.exit_code, 128 + SIGINT) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("the best so far is in "));
+  EXPECT_THAT(r.run.err, HasSubstr("baton-reduce: interrupted; "));
+  EXPECT_THAT(r.run.err, HasSubstr("reduced.relay has the best so far: "));
+  EXPECT_THAT(r.test, HasSubstr("tanh("));
+}
+
+TEST(ReduceTest, WhatIsInterruptedAtOnceLeavesNothing) {
+  const std::string log = File("interrupt_at_once.log", "");
+  const Reduced r = Reduce(Program() + " --passes=FoldConstant" +
+                           InterruptingCommand(log, 1));
+  EXPECT_EQ(r.run.exit_code, 128 + SIGINT) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("interrupted; nothing had been seen to "
+                                   "fail, and nothing is written"));
+  EXPECT_EQ(r.test, "");
+}
+
+// All that was given is there before it is known which pass is guilty.
+TEST(ReduceTest, TheWholeIsWrittenFirst) {
+  const Reduced r =
+      Reduce(Program() + " --passes=FoldConstant,DropRelu --differs");
+  const size_t best = r.run.err.find("the best so far is in ");
+  EXPECT_LT(best, r.run.err.find("guilty: #4 DropRelu")) << r.run.err;
 }
 
 TEST(ReduceTest, FlakyCommandsAreNoticed) {

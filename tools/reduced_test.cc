@@ -119,9 +119,48 @@ absl::StatusOr<std::string> CommandLine(absl::string_view file,
   return absl::StrCat(line, " --emit=none");
 }
 
+namespace {
+
+// A word of a RUN line, which is one line. In `text`, %s and what else RUN
+// lines replace is replaced there.
+std::string RunLineWord(absl::string_view text) {
+  if (!absl::StrContains(text, '\n')) return ShellWord(text);
+  return absl::StrCat(
+      "$'",
+      absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}, {"\n", "\\n"}}),
+      "'");
+}
+
+// RUN lines of a command, which sees what it saw: no comments that it could
+// take for a part of the program.
+std::string CommandRunLines(absl::string_view command,
+                            absl::string_view pipeline) {
+  const std::string word =
+      absl::StrReplaceAll(ShellWord(pipeline), {{"%", "%%"}});
+  return absl::StrCat(
+      "// What the command shows; files and programs that it needs are data of "
+      "the test.\n"
+      "// RUN: grep -v '^//' %s >%t.relay\n"
+      "// RUN: sh -c ",
+      RunLineWord(absl::StrReplaceAll(
+          command,
+          {{"%%", "%%"}, {"%s", "%t.relay"}, {"%p", word}, {"%", "%%"}})),
+      "\n");
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> ReducedTest(const IRModule& module,
                                         const std::vector<Pass>& passes,
                                         const ReducedTestOptions& options) {
+  const std::string program = AsText(module, {.types = false});
+  const absl::string_view end = absl::EndsWith(program, "\n") ? "" : "\n";
+  if (!options.command.empty()) {
+    BATON_ASSIGN_OR_RETURN(const std::string pipeline,
+                           PipelineToString(Sequential(passes)));
+    return absl::StrCat(CommandRunLines(options.command, pipeline), "\n",
+                        program, end);
+  }
   const Failure& failure = options.failure;
   BATON_ASSIGN_OR_RETURN(std::string command,
                          CommandLine("%s", passes, options));
@@ -156,8 +195,7 @@ absl::StatusOr<std::string> ReducedTest(const IRModule& module,
       absl::StrAppend(&text, "// RUN: ", command, "\n");
       break;
   }
-  absl::StrAppend(&text, "\n", AsText(module, {.types = false}));
-  if (text.back() != '\n') text += '\n';
+  absl::StrAppend(&text, "\n", program, end);
   return text;
 }
 

@@ -8,6 +8,9 @@
 //
 // The test passes as long as the failure is there. When it is mended, `not` and
 // the CHECK lines go.
+//
+// If a command showed it, the RUN lines give that command the program without
+// these comments; what else it needs, the test must have as data.
 
 #ifndef BATON_TOOLS_REDUCED_TEST_H_
 #define BATON_TOOLS_REDUCED_TEST_H_
@@ -31,6 +34,9 @@ struct ReducedTestOptions {
   std::string tool = "baton-opt";
   RunOptions run;
   Failure failure;
+  // If not empty, what shows it in place of `failure`: a command for sh with %s
+  // for the program and %p for the pipeline.
+  std::string command = {};
   bool infers_types = true;
 };
 

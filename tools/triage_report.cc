@@ -128,7 +128,17 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                            ReducedTest(best.module, best.passes, test));
     return WriteFileAtomically(test_path, text);
   };
-  if (!suspects) how.reduce.on_better = write;
+  // What is too large for the disk may get smaller: the last one counts.
+  const auto try_to_write = [&](const ReducedCase& best) {
+    write(best).IgnoreError();
+    return absl::OkStatus();
+  };
+  how.on_guilty = [&test](const Guilty& guilty) {
+    SetOptLevel(guilty.settings.context.opt_level,
+                Sequential(guilty.shows.passes), test.run);
+    test.run.disabled_pass = guilty.settings.context.disabled_pass;
+  };
+  if (!suspects) how.reduce.on_better = try_to_write;
 
   std::string text = absl::StrCat(
       "Triage of ", failed.name, "\n\nWhat broke: ", KindToString(failure.kind),
@@ -189,6 +199,10 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
     absl::StrAppend(&text, "\nTo see it again:\n\n  ", options.tool, " ",
                     command, "\n\nThe program is a test, too (baton_ir_test)",
                     ": it passes as long as the failure is there.\n");
+    if (triage->reduced.interrupted) {
+      text += "\nInterrupted: a smaller program may fail as well.\n";
+      absl::StrAppend(&summary, " when it was interrupted");
+    }
     if (triage->reduced.timed_out) {
       text += "\nThe time was up: a smaller program may fail as well.\n";
     }

@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -275,22 +276,31 @@ TEST(TriageTest, OutOfMemoryBeforeMain) {
   }
 }
 
-// A run that is killed while it reduces leaves a test that is whole.
+// A run that is killed while it reduces leaves a test that is whole; if it can,
+// it says so.
 TEST(TriageTest, Killed) {
   const std::string folder = testing::TempDir() + "/killed";
-  for (const char* signal : {"TERM", "KILL"}) {
+  const std::string said = testing::TempDir() + "/killed.err";
+  for (const int signal : {SIGTERM, SIGKILL}) {
     std::filesystem::remove_all(folder);
     const RunResult run = testing::RunBinary(
         "tools/faulty-opt",
         absl::StrCat(kTransformer,
                      " --passes=AddFirstOperandTwice --check_values "
                      "--emit=none --triage=",
-                     folder, " & pid=$!; while ! test -e ", folder,
+                     folder, " 2>", said, " & pid=$!; while ! test -e ", folder,
                      "/reduced.relay; do sleep 0.01; done; kill -", signal,
                      " $pid; wait $pid"));
-    EXPECT_NE(run.exit_code, 0);
+    const bool is_told = signal != SIGKILL;
+    EXPECT_EQ(run.exit_code, 128 + signal);
     const std::map<std::string, std::string> left = Contents(folder);
     ASSERT_EQ(left.count("reduced.relay"), 1);
+    EXPECT_EQ(left.count("report.txt"), is_told);
+    if (is_told) {
+      EXPECT_THAT(ReadFileOrFail(said),
+                  HasSubstr("left when it was interrupted\n"));
+      EXPECT_THAT(left.at("report.txt"), HasSubstr("\nInterrupted: "));
+    }
     const RunResult again = testing::RunBinary(
         "tools/faulty-opt", folder +
                                 "/reduced.relay --emit=none --check_values "

@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
+#include "baton/triage/interrupt.h"
 
 namespace baton {
 namespace {
@@ -96,8 +97,9 @@ void Silence() {
   signal(SIGPROF, SIG_DFL);
   setitimer(ITIMER_PROF, &timer, nullptr);
   if (!options.keeps_streams) Silence();
-  // Crashes are the expected; nobody else's handlers are to report them.
-  for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
+  // Crashes are expected; nobody else's handlers are to report them.
+  for (const int number :
+       {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP}) {
     signal(number, SIG_DFL);
   }
   try {
@@ -188,9 +190,18 @@ std::optional<ChildResult> Child::WaitFor(double seconds) {
     // Not more than an hour at once, so that the number fits.
     const double left =
         std::clamp(std::min(deadline_, end) - Now(), 0.0, 3600.0);
-    pollfd entry = {fd_, POLLIN, 0};
-    const int ready = poll(&entry, 1, static_cast<int>(left * 1000) + 1);
+    std::array<pollfd, 2> entries = {
+        {{fd_, POLLIN, 0}, {InterruptGuard::File(), POLLIN, 0}}};
+    const int ready =
+        poll(entries.data(), entries.size(), static_cast<int>(left * 1000) + 1);
     if (ready < 0 && errno == EINTR) continue;
+    if (ready > 0 && entries[1].revents != 0) {
+      ChildResult result;
+      result.end = ChildResult::End::kInterrupted;
+      result.seconds = Seconds();
+      Kill();
+      return result;
+    }
     if (ready == 0) {
       if (Now() >= deadline_) {
         ChildResult result;

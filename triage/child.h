@@ -26,9 +26,10 @@ struct ChildLimits {
 
 struct ChildResult {
   enum class End {
-    kReturned,  // `output` is what the body returned
-    kCrashed,   // by `signal`, or by leaving the process, then 0
-    kTimedOut,  // and was killed
+    kReturned,     // `output` is what the body returned
+    kCrashed,      // by `signal`, or by leaving the process, then 0
+    kTimedOut,     // and was killed
+    kInterrupted,  // was killed since this process is to end (interrupt.h)
   };
   End end = End::kCrashed;
   int signal = 0;

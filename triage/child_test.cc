@@ -1,5 +1,7 @@
 #include "baton/triage/child.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -7,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/triage/interrupt.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -74,6 +77,29 @@ TEST(ChildTest, SaysHowLongItTakes) {
   EXPECT_EQ(result.end, End::kReturned);
   EXPECT_GE(result.seconds, 0.5);
   EXPECT_LT(result.seconds, 2);
+}
+
+TEST(ChildTest, AnInterruptEndsTheWait) {
+  {
+    const InterruptGuard guard;
+    EXPECT_EQ(InterruptGuard::Signal(), 0);
+    absl::StatusOr<Child> child = Child::Start(
+        [] {
+          while (true) pause();
+          return "";
+        },
+        {});
+    ASSERT_TRUE(child.ok());
+    EXPECT_FALSE(child->WaitFor(0.05).has_value());
+    std::raise(SIGTERM);
+    EXPECT_EQ(InterruptGuard::Signal(), SIGTERM);
+    EXPECT_EQ(child->Wait().end, End::kInterrupted);
+  }
+  EXPECT_EQ(InterruptGuard::Signal(), SIGTERM);
+  // It holds for as long as there is a guard.
+  const InterruptGuard guard;
+  EXPECT_EQ(InterruptGuard::Signal(), 0);
+  EXPECT_EQ(RunInChild([] { return "x"; }, {})->end, End::kReturned);
 }
 
 TEST(ChildTest, SeveralAtOnce) {

@@ -159,8 +159,9 @@ Failure FailureOf(const ChildResult& result, const ProgressPage& progress) {
     failure.seconds = result.seconds;
     return failure;
   }
-  const bool crashed = result.end == ChildResult::End::kCrashed;
   Failure failure;
+  if (result.end == ChildResult::End::kInterrupted) return failure;
+  const bool crashed = result.end == ChildResult::End::kCrashed;
   failure.kind = crashed ? Failure::Kind::kCrash : Failure::Kind::kTimeOut;
   failure.number = progress.number();
   failure.pass = progress.pass();

@@ -52,7 +52,8 @@ absl::string_view KindToString(Failure::Kind kind);
 std::string WriteFailure(const Failure& failure);
 Failure ReadFailure(absl::string_view text);
 
-// The failure that the end of a child process is that returned the text of one.
+// The failure that the end of a child process is that returned the text of one;
+// none if it was interrupted.
 Failure FailureOf(const ChildResult& result, const ProgressPage& progress);
 
 // The failure that an error of a pipeline is.

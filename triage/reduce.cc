@@ -29,6 +29,7 @@
 #include "baton/transform/pipeline.h"
 #include "baton/transform/sequential.h"
 #include "baton/triage/failure.h"
+#include "baton/triage/interrupt.h"
 #include "baton/triage/shrink.h"
 
 namespace baton {
@@ -102,7 +103,8 @@ class Reducer {
     if (options_.seconds > 0 && now > begin_ + options_.seconds) {
       result_.timed_out = true;
     }
-    return result_.timed_out || !error_.ok();
+    if (InterruptGuard::Signal() != 0) result_.interrupted = true;
+    return result_.timed_out || result_.interrupted || !error_.ok();
   }
   // Seconds of processor time that were used.
   static double Now() {
@@ -192,13 +194,20 @@ absl::Status Reducer::CheckStart() {
     BATON_ASSIGN_OR_RETURN(const std::unique_ptr<OracleRun> run,
                            oracle_.Start(best_));
     ++result_.tests;
-    if (run->Wait()) ++failed;
+    const bool fails = run->Wait();
+    if (InterruptGuard::Signal() != 0) break;
+    if (fails && failed++ == 0 && options_.on_better != nullptr) {
+      BATON_RETURN_IF_ERROR(options_.on_better(best_));
+    }
+    result_.flaky = failed <= i;
+  }
+  if (failed == 0 && InterruptGuard::Signal() != 0) {
+    return absl::CancelledError("interrupted");
   }
   if (failed == 0) {
     return absl::NotFoundError(
         "the program does not show the failure that is to be reduced");
   }
-  result_.flaky = failed < options_.start_tests;
   return absl::OkStatus();
 }
 
@@ -258,6 +267,8 @@ std::optional<size_t> Reducer::First(const std::vector<MakeCase>& makers) {
         ++result_.tests;
         entry.fails = again.ok() && (*again)->Wait();
       }
+      // What was killed tells nothing.
+      if (InterruptGuard::Signal() != 0) continue;
       tested_[entry.key].push_back(
           {entry.reduced.module, entry.passes, entry.fails});
     }

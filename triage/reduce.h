@@ -54,22 +54,26 @@ struct ReduceOptions {
   double seconds = 0;
   // Tests of the start, which must show it; if not all do, it is flaky.
   int start_tests = 3;
-  // Is told of each better case as soon as there is one.
+  // Is told of the start when it was seen to show what is looked for, and of
+  // each better case as soon as there is one.
   std::function<absl::Status(const ReducedCase&)> on_better = {};
 };
 
 struct ReduceResult {
   ReducedCase best;
-  int64_t tests = 0;       // that were run
-  int64_t cached = 0;      // that were not, since an equal case had been
-  bool timed_out = false;  // more might have been possible
+  int64_t tests = 0;   // that were run
+  int64_t cached = 0;  // that were not, since an equal case had been
+  // More might have been possible: the time was up, or there was a signal
+  // (interrupt.h).
+  bool timed_out = false;
+  bool interrupted = false;
   // The same case was seen to fail and not to fail: nothing here is certain.
   bool flaky = false;
 };
 
 // Reduces `start`, which must be typed. The same result for any number of jobs,
 // as long as no limit of time is reached. The error is NotFound if `start` does
-// not show what is looked for.
+// not show what is looked for, Cancelled if there was a signal before it did.
 absl::StatusOr<ReduceResult> Reduce(const ReducedCase& start,
                                     const Oracle& oracle,
                                     const ReduceOptions& options);

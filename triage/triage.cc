@@ -21,6 +21,7 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/sequential.h"
 #include "baton/triage/failure.h"
+#include "baton/triage/interrupt.h"
 #include "baton/triage/reduce.h"
 #include "baton/triage/shrink.h"
 
@@ -217,6 +218,10 @@ absl::StatusOr<TriageResult> Triage(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(
       result.guilty,
       FindGuilty(module, pipeline, settings, replay, failure, options.limits));
+  if (InterruptGuard::Signal() != 0) {
+    return absl::CancelledError("interrupted");
+  }
+  if (options.on_guilty != nullptr) options.on_guilty(result.guilty);
   if (result.guilty.shows.passes.empty()) return result;
   const std::unique_ptr<Oracle> oracle =
       FailureOracle(failure, result.guilty.settings, options.limits);

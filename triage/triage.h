@@ -5,6 +5,7 @@
 #define BATON_TRIAGE_TRIAGE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
 struct TriageOptions {
   ChildLimits limits;
   ReduceOptions reduce;
+  // Is told before the reduction begins; may be null.
+  std::function<void(const Guilty&)> on_guilty = {};
 };
 
 struct TriageResult {
