@@ -154,8 +154,8 @@ struct OptOptions {
                .group = kReportFlags,
                .choices = {"none", "text", "json", "sums", "trace"}});
     v("measure", &OptOptions::measure,
-      FlagSpec{.help = "With --timing: functions, memory, instructions too; "
-                       "memory with --record, too.",
+      FlagSpec{.help = "With --timing: functions, memory, instructions; "
+                       "with --record: memory.",
                .value = "WHAT,...",
                .group = kReportFlags});
     v("timing_threshold", &OptOptions::timing_threshold,
