@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
+#include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 
@@ -89,57 +89,67 @@ class Contraction {
         summed.push_back(c);
       }
     }
+    TensorShape shape;
     for (const char c : kept) {
-      if (extents.at(c) == 0) return absl::OkStatus();
+      shape.push_back(extents.at(c));
+      if (shape.back() == 0) return absl::OkStatus();
+    }
+    if (summed.empty() && b == nullptr) {
+      TensorShape strides;
+      for (const char c : kept) {
+        strides.push_back(a.strides[static_cast<size_t>(c)]);
+      }
+      internal::StridedCopy(sizeof(T), shape, a.data, strides, out,
+                            internal::RowMajorStrides(shape));
+      return absl::OkStatus();
     }
     int64_t terms = 1;
     for (const char c : summed) {
       BATON_ASSIGN_OR_RETURN(
           terms, internal::CheckedMul(kKernel, terms, extents.at(c)));
     }
-    std::vector<Axis> outer = AxesOf(kept, a, b);
-    std::vector<Axis> inner = AxesOf(summed, a, b);
-    // The last summed axis is a loop of its own.
-    Axis last;
-    if (!inner.empty()) {
-      last = inner.back();
-      inner.pop_back();
-    }
-    Place<T> at{a.data, b == nullptr ? nullptr : b->data};
-    std::vector<int64_t> inner_index(inner.size());
-    // Integers wrap.
-    using W = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
-    // Adjacent results become vectors where adjacent terms do not.
-    if (!outer.empty() && terms > 0 && outer.back().MakesVectors() &&
-        !(last.extent > 1 && last.MakesVectors())) {
-      const Axis row = outer.back();
-      outer.pop_back();
-      std::vector<int64_t> outer_index(outer.size());
-      do {
-        for (int64_t first = 0; first < row.extent; first += kColumns) {
-          const int64_t n = std::min(kColumns, row.extent - first);
-          const Place<T> start = at;
-          at.a += first * row.a_stride;
-          if (at.b != nullptr) at.b += first * row.b_stride;
-          W sums[kColumns] = {};
-          do {
-            AddColumns(at, last, row, n, sums);
-          } while (Next(inner, inner_index, at));
-          for (int64_t c = 0; c < n; ++c) *out++ = static_cast<T>(sums[c]);
-          at = start;
-        }
-      } while (Next(outer, outer_index, at));
+    if (terms == 0) {
+      std::fill_n(out, internal::Product(shape), T{});
       return absl::OkStatus();
     }
+    std::vector<Axis> outer = Merged(AxesOf(kept, a, b));
+    std::vector<Axis> inner = AxesOf(summed, a, b);
+    // The last axes are loops of their own.
+    const Axis row = Pop(outer);
+    const Axis last = Pop(inner);
+    Place<T> at{a.data, b == nullptr ? nullptr : b->data};
     std::vector<int64_t> outer_index(outer.size());
+    std::vector<int64_t> inner_index(inner.size());
+    // Adjacent results become vectors where adjacent terms do not.
+    const bool by_columns = row.MakesVectors() && !last.MakesVectors();
     do {
-      W sum{};
-      if (terms > 0) {
-        do {
-          sum += SumAlong<W>(at, last);
-        } while (Next(inner, inner_index, at));
+      if (summed.empty()) {
+        Multiply(at, row, out);
+      } else if (by_columns) {
+        for (int64_t first = 0; first < row.extent; first += kColumns) {
+          const int64_t n = std::min(kColumns, row.extent - first);
+          Place<T> start = at.Moved(row, first);
+          T sums[kColumns] = {};
+          do {
+            AddColumns(start, last, row, n, sums);
+          } while (Next(inner, inner_index, start));
+          std::copy_n(sums, n, out + first);
+        }
+      } else if (inner.empty()) {
+        SumRow(at, row, last, out);
+      } else {
+        for (int64_t c = 0; c < row.extent; ++c) {
+          Place<T> start = at.Moved(row, c);
+          T sum{};
+          do {
+            T part;
+            SumRow(start, Axis(), last, &part);
+            sum += part;
+          } while (Next(inner, inner_index, start));
+          out[c] = sum;
+        }
       }
-      *out++ = static_cast<T>(sum);
+      out += row.extent;
     } while (Next(outer, outer_index, at));
     return absl::OkStatus();
   }
@@ -150,10 +160,11 @@ class Contraction {
     int64_t a_stride = 0;
     int64_t b_stride = 0;
 
-    // Whether the operands are adjacent along it, or do not change.
+    // Whether an operand is adjacent along it, and the other one is too or does
+    // not change.
     bool MakesVectors() const {
-      return (a_stride == 0 || a_stride == 1) &&
-             (b_stride == 0 || b_stride == 1);
+      return extent > 1 && (a_stride == 0 || a_stride == 1) &&
+             (b_stride == 0 || b_stride == 1) && a_stride + b_stride > 0;
     }
   };
 
@@ -165,6 +176,12 @@ class Contraction {
   struct Place {
     const T* a;
     const T* b;
+
+    // `steps` along `axis` from here.
+    BATON_LOOP Place Moved(const Axis& axis, int64_t steps) const {
+      return {a + steps * axis.a_stride,
+              b == nullptr ? nullptr : b + steps * axis.b_stride};
+    }
   };
 
   template <typename T>
@@ -178,6 +195,31 @@ class Contraction {
     return axes;
   }
 
+  // `axes`, row-major, with those joined that are one to both operands.
+  static std::vector<Axis> Merged(const std::vector<Axis>& axes) {
+    std::vector<Axis> merged;
+    for (const Axis& axis : axes) {
+      if (axis.extent == 1) continue;
+      if (!merged.empty() &&
+          merged.back().a_stride == axis.a_stride * axis.extent &&
+          merged.back().b_stride == axis.b_stride * axis.extent) {
+        merged.back() = {merged.back().extent * axis.extent, axis.a_stride,
+                         axis.b_stride};
+      } else {
+        merged.push_back(axis);
+      }
+    }
+    return merged;
+  }
+
+  // Removes the last axis; one of extent 1 if there is none.
+  static Axis Pop(std::vector<Axis>& axes) {
+    if (axes.empty()) return {};
+    const Axis last = axes.back();
+    axes.pop_back();
+    return last;
+  }
+
   // To the next index; false, and back to the first, after the last.
   template <typename T>
   static bool Next(const std::vector<Axis>& axes, std::vector<int64_t>& index,
@@ -185,58 +227,86 @@ class Contraction {
     for (size_t d = axes.size(); d-- > 0;) {
       const Axis& axis = axes[d];
       const bool more = ++index[d] < axis.extent;
-      const int64_t steps = more ? 1 : 1 - axis.extent;
-      at.a += steps * axis.a_stride;
-      if (at.b != nullptr) at.b += steps * axis.b_stride;
+      at = at.Moved(axis, more ? 1 : 1 - axis.extent);
       if (more) return true;
       index[d] = 0;
     }
     return false;
   }
 
+  // The products along `row`.
+  template <typename T>
+  static void Multiply(const Place<T>& at, const Axis& row, T* out) {
+    const auto multiply = [=](const auto& term) {
+      internal::RunLoop([=, n = row.extent]() BATON_LOOP {
+        for (int64_t c = 0; c < n; ++c) out[c] = term(c);
+      });
+    };
+    const T* x = at.a;
+    const T* y = at.b;
+    if (row.a_stride == 1 && row.b_stride == 1) {
+      return multiply([=](int64_t c) BATON_LOOP { return x[c] * y[c]; });
+    }
+    if (row.a_stride == 1 && row.b_stride == 0) {
+      return multiply([x, v = *y](int64_t c) BATON_LOOP { return x[c] * v; });
+    }
+    if (row.a_stride == 0 && row.b_stride == 1) {
+      return multiply([u = *x, y](int64_t c) BATON_LOOP { return u * y[c]; });
+    }
+    return multiply([=, p = row.a_stride, q = row.b_stride](int64_t c)
+                        BATON_LOOP { return x[c * p] * y[c * q]; });
+  }
+
   // Adds to each of `n` sums, adjacent along `row`, what SumAlong is there: in
   // the same order.
-  template <typename W, typename T>
+  template <typename T>
   static void AddColumns(const Place<T>& at, const Axis& axis, const Axis& row,
-                         int64_t n, W* sums) {
-    W lanes[internal::kPartial][kColumns];
-    const int64_t used =
-        axis.extent < internal::kPartial ? 1 : internal::kPartial;
-    for (int64_t j = 0; j < used; ++j) std::fill_n(lanes[j], kColumns, W{});
-    const auto add = [=](W* lane, const auto& term) {
-      for (int64_t c = 0; c < n; ++c) lane[c] += term(c);
-    };
-    const auto add_terms = [&](int64_t k, W* lane) {
-      const T* x = at.a + k * axis.a_stride;
-      if (at.b == nullptr) {
-        if (row.a_stride == 1) {
-          return add(lane, [x](int64_t c) { return static_cast<W>(x[c]); });
+                         int64_t n, T* sums) {
+    const auto add = [=](const auto& left, const auto& right) {
+      internal::RunLoop([=]() BATON_LOOP {
+        if (n == kColumns) {
+          AddTerms(axis.extent, kColumns, left, right, sums);
+        } else {
+          AddTerms(axis.extent, n, left, right, sums);
         }
-        return add(lane, [v = static_cast<W>(*x)](int64_t) { return v; });
-      }
-      const T* y = at.b + k * axis.b_stride;
-      if (row.a_stride == 1 && row.b_stride == 1) {
-        return add(lane, [x, y](int64_t c) {
-          return static_cast<W>(x[c]) * static_cast<W>(y[c]);
-        });
-      }
-      if (row.a_stride == 1) {
-        return add(lane, [x, v = static_cast<W>(*y)](int64_t c) {
-          return static_cast<W>(x[c]) * v;
-        });
-      }
-      return add(lane,
-                 [y, u = static_cast<W>(*x), step = row.b_stride](int64_t c) {
-                   return u * static_cast<W>(y[c * step]);
-                 });
+      });
     };
-    int64_t k = 0;
-    for (; k + internal::kPartial <= axis.extent; k += internal::kPartial) {
-      for (int64_t j = 0; j < internal::kPartial; ++j) {
-        add_terms(k + j, lanes[j]);
-      }
+    // Column c of row k.
+    const auto element = [](const T* x, int64_t step) {
+      return [=](int64_t k, int64_t c) BATON_LOOP { return x[k * step + c]; };
+    };
+    const auto first = [](const T* x, int64_t step) {
+      return [=](int64_t k, int64_t) BATON_LOOP { return x[k * step]; };
+    };
+    const auto one = [](int64_t, int64_t) BATON_LOOP { return T{1}; };
+    if (at.b == nullptr) return add(element(at.a, axis.a_stride), one);
+    if (row.a_stride == 0) {
+      return add(first(at.a, axis.a_stride), element(at.b, axis.b_stride));
     }
-    for (; k < axis.extent; ++k) add_terms(k, lanes[0]);
+    if (row.b_stride == 0) {
+      return add(element(at.a, axis.a_stride), first(at.b, axis.b_stride));
+    }
+    return add(element(at.a, axis.a_stride), element(at.b, axis.b_stride));
+  }
+
+  template <typename T, typename Left, typename Right>
+  BATON_LOOP static void AddTerms(int64_t terms, int64_t n, const Left& left,
+                                  const Right& right, T* sums) {
+    constexpr int64_t kStep = internal::kPartial;
+    const int64_t whole = terms / kStep * kStep;
+    const int64_t used = whole == 0 ? 1 : kStep;
+    T lanes[kStep][kColumns];
+    for (int64_t j = 0; j < used; ++j) {
+      T lane[kColumns];
+      for (int64_t c = 0; c < n; ++c) lane[c] = T{};
+      for (int64_t k = j; k < whole; k += kStep) {
+        for (int64_t c = 0; c < n; ++c) lane[c] += left(k, c) * right(k, c);
+      }
+      for (int64_t k = whole; j == 0 && k < terms; ++k) {
+        for (int64_t c = 0; c < n; ++c) lane[c] += left(k, c) * right(k, c);
+      }
+      for (int64_t c = 0; c < n; ++c) lanes[j][c] = lane[c];
+    }
     for (int64_t half = used / 2; half > 0; half /= 2) {
       for (int64_t j = 0; j < half; ++j) {
         for (int64_t c = 0; c < n; ++c) lanes[j][c] += lanes[j + half][c];
@@ -245,21 +315,32 @@ class Contraction {
     for (int64_t c = 0; c < n; ++c) sums[c] += lanes[0][c];
   }
 
-  template <typename W, typename T>
-  static W SumAlong(const Place<T>& at, const Axis& axis) {
-    const auto sum = [&](int64_t a_stride, int64_t b_stride) {
+  // The sums along `axis` of the places along `row`.
+  template <typename T>
+  static void SumRow(const Place<T>& at, const Axis& row, const Axis& axis,
+                     T* out) {
+    internal::RunLoop([=]() BATON_LOOP {
+      for (int64_t c = 0; c < row.extent; ++c) {
+        out[c] = SumAlong(at.Moved(row, c), axis);
+      }
+    });
+  }
+
+  template <typename T>
+  BATON_LOOP static T SumAlong(const Place<T>& at, const Axis& axis) {
+    const auto sum = [&](int64_t a_stride, int64_t b_stride) BATON_LOOP {
       if (at.b == nullptr) {
         return internal::SumOf(axis.extent, [&](int64_t k) BATON_LOOP {
-          return static_cast<W>(at.a[k * a_stride]);
+          return at.a[k * a_stride];
         });
       }
       return internal::SumOf(axis.extent, [&](int64_t k) BATON_LOOP {
-        return static_cast<W>(at.a[k * a_stride]) *
-               static_cast<W>(at.b[k * b_stride]);
+        return at.a[k * a_stride] * at.b[k * b_stride];
       });
     };
     // Adjacent elements become vectors.
     if (axis.a_stride == 1 && axis.b_stride == 1) return sum(1, 1);
+    if (axis.a_stride == 1 && axis.b_stride == 0) return sum(1, 0);
     return sum(axis.a_stride, axis.b_stride);
   }
 };
@@ -324,109 +405,110 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
     }
     shape.push_back(it->second);
   }
+  DType dtype = operands[0].dtype();
+  if (!dtype.IsStorable() || dtype.is_bool()) {
+    return internal::UnsupportedDType(kKernel, dtype);
+  }
+  // Of integers, the last bits of results depend on those of operands alone.
+  if (dtype.is_integral() && dtype.bits() < 32) dtype = DType::Int(32);
+  if (internal::IsHalf(dtype)) dtype = DType::Float(32);
   std::vector<Tensor> converted;
   for (const Tensor& operand : operands) {
     BATON_ASSIGN_OR_RETURN(
         Tensor same, internal::Convert(kKernel, operand, operands[0].dtype()));
-    BATON_ASSIGN_OR_RETURN(same, internal::WidenHalf(kKernel, same));
+    BATON_ASSIGN_OR_RETURN(same, internal::Convert(kKernel, same, dtype));
     converted.push_back(std::move(same));
   }
+  const auto compute = [&]<typename T>() -> absl::StatusOr<Tensor> {
+    BATON_ASSIGN_OR_RETURN(MutableTensor out,
+                           MutableTensor::Uninitialized(dtype, shape));
+    T* const to = static_cast<T*>(out.data());
+    // Sums over axes of one operand alone come first, then operands are
+    // joined two by two.
+    const auto needed_after = [&](size_t i, char c) {
+      if (result.find(c) != std::string::npos) return true;
+      for (size_t k = i + 1; k < axes.size(); ++k) {
+        if (axes[k].find(c) != std::string::npos) return true;
+      }
+      return false;
+    };
+    const auto kept_of = [&](const std::string& letters, size_t i,
+                             const std::string& others) {
+      std::string kept;
+      for (const char c : letters) {
+        if (kept.find(c) == std::string::npos &&
+            (needed_after(i, c) || others.find(c) != std::string::npos)) {
+          kept.push_back(c);
+        }
+      }
+      return kept;
+    };
+    const auto contracted =
+        [&](const View<T>& a, const View<T>* b,
+            const std::string& kept) -> absl::StatusOr<View<T>> {
+      TensorShape extents;
+      for (const char c : kept) {
+        extents.push_back(contraction.extents.at(c));
+      }
+      BATON_ASSIGN_OR_RETURN(const int64_t size, NumElements(dtype, extents));
+      BATON_RETURN_IF_ERROR(
+          CheckTensorBytes(size * static_cast<int64_t>(sizeof(T))));
+      View<T> view;
+      view.axes = kept;
+      view.storage.resize(static_cast<size_t>(size));
+      const TensorShape strides = internal::RowMajorStrides(extents);
+      for (size_t d = 0; d < kept.size(); ++d) {
+        view.strides[static_cast<size_t>(kept[d])] =
+            extents[d] == 1 ? 0 : strides[d];
+      }
+      BATON_RETURN_IF_ERROR(contraction.Run(a, b, kept, view.storage.data()));
+      view.data = view.storage.data();
+      return view;
+    };
+    View<T> joined;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      View<T> view;
+      view.data = static_cast<const T*>(converted[i].data());
+      const TensorShape strides =
+          internal::RowMajorStrides(converted[i].shape());
+      bool repeated = false;
+      for (size_t d = 0; d < axes[i].size(); ++d) {
+        const char c = axes[i][d];
+        const bool again = view.axes.find(c) != std::string::npos;
+        repeated = repeated || again;
+        if (!again) view.axes.push_back(c);
+        if (converted[i].shape()[d] != 1) {
+          view.strides[static_cast<size_t>(c)] += strides[d];
+        }
+      }
+      const std::string kept = kept_of(view.axes, i, joined.axes);
+      if (kept != view.axes || repeated) {
+        BATON_ASSIGN_OR_RETURN(view, contracted(view, nullptr, kept));
+      }
+      if (i == 0) {
+        joined = std::move(view);
+        joined.data =
+            joined.storage.empty() ? joined.data : joined.storage.data();
+        continue;
+      }
+      if (i + 1 == axes.size()) {
+        BATON_RETURN_IF_ERROR(contraction.Run(joined, &view, result, to));
+        return std::move(out).Freeze();
+      }
+      const std::string all =
+          kept_of(joined.axes + view.axes, i, std::string());
+      BATON_ASSIGN_OR_RETURN(View<T> next, contracted(joined, &view, all));
+      joined = std::move(next);
+      joined.data = joined.storage.data();
+    }
+    BATON_RETURN_IF_ERROR(contraction.Run<T>(joined, nullptr, result, to));
+    return std::move(out).Freeze();
+  };
   BATON_ASSIGN_OR_RETURN(
       const Tensor product,
-      internal::VisitNumeric(
-          kKernel, converted[0].dtype(),
-          [&]<typename T>() -> absl::StatusOr<Tensor> {
-            BATON_ASSIGN_OR_RETURN(
-                MutableTensor out,
-                MutableTensor::Create(converted[0].dtype(), shape));
-            // Sums over axes of one operand alone come first, then operands are
-            // joined two by two.
-            const auto needed_after = [&](size_t i, char c) {
-              if (result.find(c) != std::string::npos) return true;
-              for (size_t k = i + 1; k < axes.size(); ++k) {
-                if (axes[k].find(c) != std::string::npos) return true;
-              }
-              return false;
-            };
-            const auto kept_of = [&](const std::string& letters, size_t i,
-                                     const std::string& others) {
-              std::string kept;
-              for (const char c : letters) {
-                if (kept.find(c) == std::string::npos &&
-                    (needed_after(i, c) ||
-                     others.find(c) != std::string::npos)) {
-                  kept.push_back(c);
-                }
-              }
-              return kept;
-            };
-            const auto contracted =
-                [&](const View<T>& a, const View<T>* b,
-                    const std::string& kept) -> absl::StatusOr<View<T>> {
-              TensorShape extents;
-              for (const char c : kept) {
-                extents.push_back(contraction.extents.at(c));
-              }
-              BATON_ASSIGN_OR_RETURN(
-                  const int64_t size,
-                  NumElements(converted[0].dtype(), extents));
-              BATON_RETURN_IF_ERROR(
-                  CheckTensorBytes(size * static_cast<int64_t>(sizeof(T))));
-              View<T> view;
-              view.axes = kept;
-              view.storage.resize(static_cast<size_t>(size));
-              const TensorShape strides = internal::RowMajorStrides(extents);
-              for (size_t d = 0; d < kept.size(); ++d) {
-                view.strides[static_cast<size_t>(kept[d])] =
-                    extents[d] == 1 ? 0 : strides[d];
-              }
-              BATON_RETURN_IF_ERROR(
-                  contraction.Run(a, b, kept, view.storage.data()));
-              view.data = view.storage.data();
-              return view;
-            };
-            View<T> joined;
-            for (size_t i = 0; i < axes.size(); ++i) {
-              View<T> view;
-              view.data = converted[i].span<T>().data();
-              const TensorShape strides =
-                  internal::RowMajorStrides(converted[i].shape());
-              bool repeated = false;
-              for (size_t d = 0; d < axes[i].size(); ++d) {
-                const char c = axes[i][d];
-                const bool again = view.axes.find(c) != std::string::npos;
-                repeated = repeated || again;
-                if (!again) view.axes.push_back(c);
-                if (converted[i].shape()[d] != 1) {
-                  view.strides[static_cast<size_t>(c)] += strides[d];
-                }
-              }
-              const std::string kept = kept_of(view.axes, i, joined.axes);
-              if (kept != view.axes || repeated) {
-                BATON_ASSIGN_OR_RETURN(view, contracted(view, nullptr, kept));
-              }
-              if (i == 0) {
-                joined = std::move(view);
-                joined.data = joined.storage.empty() ? joined.data
-                                                     : joined.storage.data();
-                continue;
-              }
-              if (i + 1 == axes.size()) {
-                BATON_RETURN_IF_ERROR(contraction.Run(joined, &view, result,
-                                                      out.span<T>().data()));
-                return std::move(out).Freeze();
-              }
-              const std::string all =
-                  kept_of(joined.axes + view.axes, i, std::string());
-              BATON_ASSIGN_OR_RETURN(View<T> next,
-                                     contracted(joined, &view, all));
-              joined = std::move(next);
-              joined.data = joined.storage.data();
-            }
-            BATON_RETURN_IF_ERROR(contraction.Run<T>(joined, nullptr, result,
-                                                     out.span<T>().data()));
-            return std::move(out).Freeze();
-          }));
+      dtype.is_float() ? internal::VisitFloat(kKernel, dtype, compute)
+                       : (dtype.bits() == 64 ? compute.operator()<uint64_t>()
+                                             : compute.operator()<uint32_t>()));
   return internal::Convert(kKernel, product, operands[0].dtype());
 }
 

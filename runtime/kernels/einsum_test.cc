@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/einsum.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -79,6 +80,42 @@ TEST(EinsumTest, TheOrderOfAxesDoesNotMatter) {
     for (const double q : y) products.push_back(p * q);
   }
   EXPECT_TRUE(Matches(Einsum({u, v}, "i,j->ij"), kFloat, {3, 130}, products));
+}
+
+// Extents of 1 of one operand meet others only in a third.
+TEST(EinsumTest, OperandsThatDoNotChangeAlongARow) {
+  const Tensor a = Iota(kFloat, {1, 3});
+  const Tensor b = Iota(kFloat, {5, 2});
+  EXPECT_TRUE(Matches(Einsum({a, a, b}, "...i,...j,...k->..."), kFloat, {5},
+                      {9, 45, 81, 117, 153}));
+}
+
+TEST(EinsumTest, ProductsKeepTheSignOfZero) {
+  const Tensor x = MakeFloat({2}, {-0.0, 1});
+  const Tensor y = MakeFloat({2}, {1, -0.0});
+  const Tensor product = internal::Unwrap(Einsum({x, y}, "i,i->i"));
+  EXPECT_TRUE(product == MakeFloat({2}, {-0.0, -0.0}));
+}
+
+TEST(EinsumTest, IntegersWrap) {
+  for (const DType dtype : {DType::Int(8), DType::UInt(8), DType::Int(16),
+                            DType::UInt(32), DType::Int(64)}) {
+    const Tensor x = internal::Random(dtype, {90, 70}, 1);
+    const Tensor y = internal::Random(dtype, {70}, 2);
+    MutableTensor expected = *MutableTensor::Create(DType::Int(64), {90});
+    for (int64_t i = 0; i < 90 * 70; ++i) {
+      expected.span<int64_t>()[i / 70] += x.AtAsInt64(i) * y.AtAsInt64(i % 70);
+    }
+    const Tensor sums = internal::Unwrap(Einsum({x, y}, "ij,j->i"));
+    ASSERT_EQ(sums.dtype(), dtype);
+    for (int64_t i = 0; i < 90; ++i) {
+      const int shift = 64 - dtype.bits();
+      EXPECT_EQ(static_cast<uint64_t>(sums.AtAsInt64(i)) << shift,
+                static_cast<uint64_t>(expected.span<int64_t>()[i]) << shift);
+    }
+  }
+  const Tensor none = *Tensor::Zeros(DType::Int(8), {2, 0});
+  EXPECT_TRUE(Matches(Einsum({none}, "ij->i"), DType::Int(8), {2}, {0, 0}));
 }
 
 }  // namespace

@@ -426,6 +426,43 @@ BATON_LOOP inline bool Better(T a, T b) {
   return (beyond | ((a != a ? 1 : 0) & (b == b ? 1 : 0))) != 0;
 }
 
+// The first of the blocks of kBlock of n elements, from the end on if `last`,
+// that has an element which `is_sought`, and where; one has. Without branches:
+// it becomes vectors.
+template <typename T, typename Pred>
+BATON_LOOP inline int64_t PlaceOf(const T* x, int64_t n, bool last,
+                                  const Pred& is_sought) {
+  // Vectors of masks are as wide as those of elements, and hold a block's
+  // places.
+  using Mask =
+      std::conditional_t<sizeof(T) == 8, int64_t,
+                         std::conditional_t<sizeof(T) == 4, int32_t, int16_t>>;
+  constexpr Mask kBlock = 128;
+  int64_t done = 0;
+  int64_t length = 0;
+  const T* block = x;
+  for (;; done += length) {
+    length = std::min<int64_t>(kBlock, n - done);
+    block = last ? x + (n - done - length) : x + done;
+    Mask found = 0;
+    for (int64_t k = 0; k < length; ++k) {
+      found |= is_sought(block[k]) ? Mask{1} : Mask{0};
+    }
+    if (found != 0) break;
+  }
+  // Each lane finds where, counted from the end that is searched from: the
+  // place of block[k] is origin + step * k.
+  const Mask step = last ? -1 : 1;
+  const Mask origin = static_cast<Mask>(last ? length - 1 : 0);
+  Mask place = kBlock;
+  for (Mask k = 0; k < static_cast<Mask>(length); ++k) {
+    const Mask here = static_cast<Mask>(origin + step * k);
+    const Mask at = is_sought(block[k]) ? here : kBlock;
+    place = at < place ? at : place;
+  }
+  return last ? n - 1 - done - place : done + place;
+}
+
 // The position of the extremum of n > 0 elements, the first or last of equals.
 template <bool kMax, typename T>
 BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
@@ -441,31 +478,10 @@ BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
   for (; i < n; ++i) op.Add(x[i], lanes[0]);
   MergeLanes(op, lanes);
   const T best = lanes[0];
-  const int is_nan = best != best ? 1 : 0;
-  const auto is_best = [best, is_nan](T v) BATON_LOOP {
-    return (v == best ? 1 : 0) | ((v != v ? 1 : 0) & is_nan);
-  };
-  // Blocks that do not have it are passed over. In the first that has it, each
-  // lane finds where, counted from the end that is searched from.
-  constexpr int64_t kBlock = 128;
-  for (int64_t done = 0; done < n; done += kBlock) {
-    const int64_t length = std::min(kBlock, n - done);
-    const T* block = last ? x + (n - done - length) : x + done;
-    int found = 0;
-    for (int64_t k = 0; k < length; ++k) found |= is_best(block[k]);
-    if (found == 0) continue;
-    // The place of block[k] is origin + step * k.
-    const int32_t step = last ? -1 : 1;
-    const int32_t origin = last ? static_cast<int32_t>(length - 1) : 0;
-    int32_t place = kBlock;
-    for (int32_t k = 0; k < static_cast<int32_t>(length); ++k) {
-      const int32_t here = origin + step * k;
-      const int32_t at = is_best(block[k]) != 0 ? here : int32_t{kBlock};
-      place = at < place ? at : place;
-    }
-    return last ? n - 1 - done - place : done + place;
+  if (best != best) {
+    return PlaceOf(x, n, last, [](T v) BATON_LOOP { return v != v; });
   }
-  return 0;  // Not reached.
+  return PlaceOf(x, n, last, [best](T v) BATON_LOOP { return v == best; });
 }
 
 template <bool kMax, typename T>

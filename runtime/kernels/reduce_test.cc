@@ -219,18 +219,27 @@ TEST(ReduceTest, SelectLastIndex) {
 
 // Longer than the blocks in which they are looked for.
 TEST(ReduceTest, PositionsInLongRows) {
+  const auto check = [](DType dtype, int64_t n, double best, int64_t first,
+                        int64_t second) {
+    std::vector<double> values = Values(Random(dtype, {n}));
+    values[static_cast<size_t>(first)] = best;
+    values[static_cast<size_t>(second)] = best;
+    const Tensor x = Make(dtype, {n}, values);
+    EXPECT_TRUE(
+        Matches(ArgMax(x, {}), kInt32, {}, {static_cast<double>(first)}));
+    EXPECT_TRUE(Matches(ArgMax(x, {}, /*select_last_index=*/true), kInt32, {},
+                        {static_cast<double>(second)}));
+  };
   for (const int64_t n : {511, 512, 513, 1500}) {
-    for (const double best : {2.0, std::numeric_limits<double>::quiet_NaN()}) {
-      for (const int64_t first : {int64_t{0}, int64_t{300}, n - 10}) {
-        for (const int64_t second : {first, n - 1}) {
-          std::vector<double> values = Values(Random(kFloat32, {n}));
-          values[static_cast<size_t>(first)] = best;
-          values[static_cast<size_t>(second)] = best;
-          const Tensor x = MakeFloat({n}, values);
-          EXPECT_TRUE(
-              Matches(ArgMax(x, {}), kInt32, {}, {static_cast<double>(first)}));
-          EXPECT_TRUE(Matches(ArgMax(x, {}, /*select_last_index=*/true), kInt32,
-                              {}, {static_cast<double>(second)}));
+    for (const int64_t first : {int64_t{0}, int64_t{300}, n - 10}) {
+      for (const int64_t second : {first, n - 1}) {
+        for (const DType dtype : {kFloat32, DType::Float(64)}) {
+          check(dtype, n, 2, first, second);
+          check(dtype, n, std::numeric_limits<double>::quiet_NaN(), first,
+                second);
+        }
+        for (const int bits : {8, 16, 64}) {
+          check(DType::Int(bits), n, 120, first, second);
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -445,19 +446,62 @@ absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
 }
 
 absl::StatusOr<Tensor> ArgWhere(const Tensor& x) {
-  const TensorShape strides = RowMajorStrides(x.shape());
-  std::vector<int32_t> coordinates;
-  int64_t count = 0;
-  for (int64_t i = 0; i < x.num_elements(); ++i) {
-    if (x.AtAsDouble(i) == 0) continue;
-    ++count;
-    int64_t rest = i;
-    for (int d = 0; d < x.rank(); ++d) {
-      coordinates.push_back(static_cast<int32_t>(rest / strides[d]));
-      rest %= strides[d];
+  constexpr absl::string_view kKernel = "argwhere";
+  const TensorShape shape = internal::ToShape(x.shape());
+  const size_t rank = shape.size();
+  const int64_t n = x.num_elements();
+  const int64_t width = rank == 0 ? 1 : shape.back();
+  const bool is_float = x.dtype().is_float();
+  // Of elements stored as U, of which floats are zero whatever their sign.
+  const auto find = [&]<typename U>() -> absl::StatusOr<Tensor> {
+    const U* in = static_cast<const U*>(x.data());
+    constexpr U kAll = std::numeric_limits<U>::max();
+    const U bits = is_float ? kAll / 2 : kAll;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; ++i) count += (in[i] & bits) != 0 ? 1 : 0;
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor result,
+        MutableTensor::Uninitialized(DType::Int(32), {count, x.rank()}));
+    if (rank == 0) return std::move(result).Freeze();
+    int32_t* out = static_cast<int32_t*>(result.data());
+    // Rows are searched in parts, without branches; what is found in one is
+    // written then.
+    constexpr int64_t kPart = 256;
+    int32_t found[kPart];
+    TensorShape row(rank - 1, 0);
+    for (int64_t first = 0; first < n; first += width) {
+      for (int64_t begin = 0; begin < width; begin += kPart) {
+        const int64_t end = std::min(width, begin + kPart);
+        int64_t size = 0;
+        for (int64_t i = begin; i < end; ++i) {
+          found[size] = static_cast<int32_t>(i);
+          size += (in[first + i] & bits) != 0 ? 1 : 0;
+        }
+        for (int64_t i = 0; i < size; ++i) {
+          for (const int64_t coordinate : row) {
+            *out++ = static_cast<int32_t>(coordinate);
+          }
+          *out++ = found[i];
+        }
+      }
+      for (size_t d = row.size(); d-- > 0;) {
+        if (++row[d] < shape[d]) break;
+        row[d] = 0;
+      }
     }
+    return std::move(result).Freeze();
+  };
+  switch (x.dtype().bytes()) {
+    case 1:
+      return find.operator()<uint8_t>();
+    case 2:
+      return find.operator()<uint16_t>();
+    case 4:
+      return find.operator()<uint32_t>();
+    case 8:
+      return find.operator()<uint64_t>();
   }
-  return Tensor::FromValues<int32_t>({count, x.rank()}, coordinates);
+  return internal::UnsupportedDType(kKernel, x.dtype());
 }
 
 }  // namespace baton::kernels

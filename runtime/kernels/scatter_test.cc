@@ -1,6 +1,9 @@
 #include "baton/runtime/kernels/scatter.h"
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -111,6 +114,29 @@ TEST(CoordinatesTest, GoBothWays) {
   EXPECT_TRUE(Matches(ArgWhere(MakeFloat({2, 2}, {0, 1, 2, 0})), kInt32, {2, 2},
                       {0, 1, 1, 0}));
   EXPECT_TRUE(Matches(ArgWhere(MakeFloat({2}, {0, 0})), kInt32, {0, 1}, {}));
+  EXPECT_TRUE(Matches(ArgWhere(MakeFloat({}, {1})), kInt32, {1, 0}, {}));
+  EXPECT_TRUE(Matches(ArgWhere(MakeFloat({3, 0}, {})), kInt32, {0, 2}, {}));
+}
+
+TEST(ArgWhereTest, OfEveryDType) {
+  const std::vector<int64_t> shape = {2, 3, 300};
+  for (const DType dtype : {DType::Bool(), DType::Int(8), DType::UInt(16),
+                            DType::Int(32), DType::Int(64), DType::Float(16),
+                            DType::BFloat(16), kFloat, DType::Float(64)}) {
+    std::vector<double> values;
+    std::vector<double> places;
+    internal::ForEachIndex(shape, [&](const std::vector<int64_t>& index) {
+      const size_t i = values.size();
+      const bool zero = i * 7919 % 61 < 30;
+      values.push_back(!zero ? 1 : dtype.is_float() && i % 2 == 0 ? -0.0 : 0.0);
+      if (dtype.is_float() && i % 31 == 0) values.back() = std::nan("");
+      if (values.back() == 0) return;
+      places.insert(places.end(), index.begin(), index.end());
+    });
+    EXPECT_TRUE(Matches(ArgWhere(internal::Make(dtype, shape, values)), kInt32,
+                        {static_cast<int64_t>(places.size() / 3), 3}, places))
+        << dtype.ToString();
+  }
 }
 
 TEST(StridedSetTest, ReplacesASlice) {

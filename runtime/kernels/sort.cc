@@ -18,7 +18,9 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels {
 namespace {
@@ -55,7 +57,7 @@ AxisView ElementsAround(const Tensor& x, int axis) {
 // An integer that orders as elements do in the order of Before: equal for
 // elements of which neither comes before the other.
 template <typename E>
-auto KeyOf(E given) {
+BATON_LOOP inline auto KeyOf(E given) {
   if constexpr (std::is_integral_v<E>) {
     using U = std::conditional_t<sizeof(E) <= 4, uint32_t, uint64_t>;
     constexpr U kOffset = static_cast<U>(std::numeric_limits<E>::min());
@@ -118,44 +120,124 @@ void RadixSort(Scratch<Item>& scratch) {
   }
 }
 
-// The positions of the `k` first of `count` elements, `stride` apart, in their
-// order; of equals the earlier comes first.
-// Item holds a key and a position.
+// Lines that are sorted side by side, by the same steps: as many as fill the
+// widest vector.
+template <typename Item>
+constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(Item));
+
+// Whether SortColumns takes less time than RadixSort: the steps that a column
+// takes grow faster than the column, few lines leave lanes empty, and small
+// vectors take more steps.
+template <typename Item>
+bool SortsColumns(const AxisView& view) {
+  constexpr int64_t kMaxRows = 2048;
+  constexpr auto kNeeded =
+      sizeof(Item) == 4 ? internal::Vectors::k256 : internal::Vectors::k512;
+  const int64_t adjacent = view.inner == 1 ? view.outer : view.inner;
+  return view.extent <= kMaxRows && adjacent >= kLanes<Item> / 4 &&
+         internal::WidestVectors() >= kNeeded;
+}
+
+// Sorts each of the kLanes columns of `rows` rows by Batcher's merge exchange
+// (Knuth, The Art of Computer Programming, 5.2.2, algorithm M). Which rows are
+// compared does not depend on what they hold.
+template <typename Item>
+void SortColumns(Item* items, int64_t rows) {
+  internal::RunLoop([=]() BATON_LOOP {
+    if (rows < 2) return;
+    constexpr int64_t kN = kLanes<Item>;
+    const auto top =
+        static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows)) / 2);
+    for (int64_t p = top; p > 0; p /= 2) {
+      int64_t start = 0;
+      int64_t distance = p;
+      for (int64_t q = top;; q /= 2) {
+        // Runs of p rows, every other one.
+        for (int64_t run = start; run + distance < rows; run += 2 * p) {
+          const int64_t end = std::min(run + p, rows - distance);
+          for (int64_t i = run; i < end; ++i) {
+            Item* a = items + i * kN;
+            Item* b = a + distance * kN;
+            for (int64_t j = 0; j < kN; ++j) {
+              const Item x = a[j];
+              const Item y = b[j];
+              a[j] = x < y ? x : y;
+              b[j] = x < y ? y : x;
+            }
+          }
+        }
+        if (q == p) break;
+        distance = q - p;
+        start = p;
+      }
+    }
+  });
+}
+
+// Elements that are looked at together.
+constexpr int64_t kGroup = 64;
+
+// Where the first group from `begin` on begins of which an element has a key
+// below `bound`; `n` if there is none.
+template <typename E, typename Key>
+int64_t NextBelow(const E* in, int64_t begin, int64_t n, Key flipped,
+                  Key bound) {
+  int64_t place = n;
+  internal::RunLoop([=, &place]() BATON_LOOP {
+    for (int64_t first = begin; first < n; first += kGroup) {
+      const int64_t end = std::min(n, first + kGroup);
+      int found = 0;
+      for (int64_t i = first; i < end; ++i) {
+        found |= (KeyOf(in[i]) ^ flipped) < bound ? 1 : 0;
+      }
+      if (found == 0) continue;
+      place = first;
+      return;
+    }
+  });
+  return place;
+}
+
+// The positions of the `k` first of `n` elements, in their order; of equals the
+// earlier comes first. Item holds a key and a position.
 template <typename Item, typename E>
-void FirstPositions(const E* in, int64_t stride, int64_t count, int64_t k,
-                    bool ascending, int64_t* out, Scratch<Item>& scratch) {
+void FirstPositions(const E* in, int64_t n, int64_t k, bool ascending,
+                    int64_t* out, Scratch<Item>& scratch) {
   using Key = decltype(KeyOf(E{}));
   constexpr int kBits = 4 * static_cast<int>(sizeof(Item));
-  const auto key = [&](size_t i) {
-    const Key key = KeyOf(in[static_cast<int64_t>(i) * stride]);
-    return ascending ? key : static_cast<Key>(~key);
-  };
-  const auto item = [&](Key key, size_t i) -> Item {
+  const Key flipped = ascending ? Key{0} : static_cast<Key>(~Key{0});
+  const auto item = [&](int64_t i) -> Item {
+    const auto key = static_cast<Key>(KeyOf(in[i]) ^ flipped);
     return static_cast<Item>(key) << kBits | static_cast<Item>(i);
   };
-  const size_t n = static_cast<size_t>(count);
   std::vector<Item>& best = scratch.items;
   // Few are kept in order, by insertion: most elements come after all of them.
-  constexpr int64_t kFew = 64;
+  constexpr int64_t kFew = 128;
   if (k <= kFew) {
     best.resize(static_cast<size_t>(k));
     size_t kept = 0;
     Key worst = 0;  // Of those kept, once there are k.
-    for (size_t i = 0; i < n; ++i) {
-      const Key next_key = key(i);
-      // An equal one was earlier.
-      if (kept == best.size() && next_key >= worst) continue;
-      if (kept < best.size()) ++kept;
-      const Item next = item(next_key, i);
-      size_t at = kept - 1;
-      for (; at > 0 && next < best[at - 1]; --at) best[at] = best[at - 1];
-      best[at] = next;
-      worst = static_cast<Key>(best[kept - 1] >> kBits);
+    for (int64_t i = 0; i < n;) {
+      bool changed = false;
+      for (const int64_t end = std::min(n, i + kGroup); i < end; ++i) {
+        const Item next = item(i);
+        // An equal one was earlier.
+        if (kept == best.size() && static_cast<Key>(next >> kBits) >= worst) {
+          continue;
+        }
+        changed = true;
+        if (kept < best.size()) ++kept;
+        size_t at = kept - 1;
+        for (; at > 0 && next < best[at - 1]; --at) best[at] = best[at - 1];
+        best[at] = next;
+        worst = static_cast<Key>(best[kept - 1] >> kBits);
+      }
+      if (!changed) i = NextBelow(in, i, n, flipped, worst);
     }
   } else {
-    best.resize(n);
-    for (size_t i = 0; i < n; ++i) best[i] = item(key(i), i);
-    if (k < count / 4) {
+    best.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) best[static_cast<size_t>(i)] = item(i);
+    if (k < n / 4) {
       const auto middle = best.begin() + static_cast<std::ptrdiff_t>(k);
       std::nth_element(best.begin(), middle, best.end());
       std::sort(best.begin(), middle);
@@ -164,9 +246,90 @@ void FirstPositions(const E* in, int64_t stride, int64_t count, int64_t k,
     }
   }
   for (int64_t i = 0; i < k; ++i) {
-    out[i * stride] = static_cast<int64_t>(best[static_cast<size_t>(i)] &
-                                           ((Item{1} << kBits) - 1));
+    out[i] = static_cast<int64_t>(best[static_cast<size_t>(i)] &
+                                  ((Item{1} << kBits) - 1));
   }
+}
+
+// Calls fn(base, lines, step) for all lines along the axis, at most `width` at
+// a time: the first begins at `base`, the others `step` elements apart.
+template <typename Fn>
+void ForEachBlock(const AxisView& view, int64_t width, const Fn& fn) {
+  if (view.inner == 1) {
+    for (int64_t first = 0; first < view.outer; first += width) {
+      fn(first * view.extent, std::min(width, view.outer - first), view.extent);
+    }
+    return;
+  }
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
+    for (int64_t first = 0; first < view.inner; first += width) {
+      fn(outer * view.extent * view.inner + first,
+         std::min(width, view.inner - first), 1);
+    }
+  }
+}
+
+// Calls fn(line, result), where `line` holds the elements of a line of `in` and
+// the first `k` of its `result` go to the place of the line in `out`, for each
+// until one returns false. Whether none did.
+template <typename E, typename To, typename Fn>
+bool ForEachLine(const E* in, const AxisView& view, int64_t k, To* out,
+                 const Fn& fn) {
+  const int64_t extent = view.extent;
+  bool done = true;
+  if (view.inner == 1) {
+    for (int64_t o = 0; done && o < view.outer; ++o) {
+      done = fn(in + o * extent, out + o * extent);
+    }
+    return done;
+  }
+  // Whole cache lines of `in`, unless that is too much.
+  constexpr int64_t kMaxElements = 1 << 17;
+  const int64_t width = std::clamp<int64_t>(
+      kMaxElements / std::max<int64_t>(extent, 1), 1, kLanes<E>);
+  std::vector<E> lines(static_cast<size_t>(width * extent));
+  std::vector<To> results(static_cast<size_t>(width * extent));
+  ForEachBlock(view, width, [&](int64_t base, int64_t count, int64_t step) {
+    internal::StridedCopy(sizeof(E), {count, extent}, in + base,
+                          {step, view.inner}, lines.data(), {extent, 1});
+    for (int64_t j = 0; done && j < count; ++j) {
+      done = fn(lines.data() + j * extent, results.data() + j * extent);
+    }
+    if (!done) return;
+    internal::StridedCopy(sizeof(To), {count, k}, results.data(), {extent, 1},
+                          out + base, {step, view.inner});
+  });
+  return done;
+}
+
+// As FirstPositions, for all lines of `in`, of keys of four bytes.
+template <typename E>
+void PositionsByColumns(const E* in, const AxisView& view, int64_t k,
+                        bool ascending, int64_t* out) {
+  using Item = uint64_t;
+  constexpr int64_t kN = kLanes<Item>;
+  std::vector<E> elements(static_cast<size_t>(view.extent * kN));
+  std::vector<Item> items(elements.size());
+  ForEachBlock(view, kN, [&](int64_t base, int64_t lines, int64_t step) {
+    internal::StridedCopy(sizeof(E), {view.extent, lines}, in + base,
+                          {view.inner, step}, elements.data(), {kN, 1});
+    internal::RunLoop([in = elements.data(), out = items.data(), ascending,
+                       rows = view.extent]() BATON_LOOP {
+      const E* from = in;
+      Item* to = out;
+      const uint32_t flipped = ascending ? 0 : ~uint32_t{0};
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < kLanes<Item>; ++j, ++from, ++to) {
+          const auto key = static_cast<uint32_t>(KeyOf(*from));
+          *to = Item{key ^ flipped} << 32 | static_cast<Item>(i);
+        }
+      }
+    });
+    SortColumns(items.data(), view.extent);
+    for (int64_t i = 0; i < k * kN; ++i) items[i] &= 0xffffffff;
+    internal::StridedCopy(sizeof(Item), {k, lines}, items.data(), {kN, 1},
+                          out + base, {view.inner, step});
+  });
 }
 
 // The first `k` of the positions 0 ... extent - 1 sorted by the elements along
@@ -185,14 +348,18 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
   VisitDType(x.dtype(), [&]<typename T>() {
     using E = Stored<T>;
     const E* in = internal::Data<T>(x);
-    const auto for_each_line = [&]<typename Item>(Scratch<Item> scratch) {
-      for (int64_t outer = 0; outer < view.outer; ++outer) {
-        for (int64_t inner = 0; inner < view.inner; ++inner) {
-          const int64_t base = outer * view.extent * view.inner + inner;
-          FirstPositions<Item>(in + base, view.inner, view.extent, k, ascending,
-                               out.data() + base, scratch);
-        }
+    // Keys of fewer bytes take fewer steps of RadixSort, and few positions are
+    // found faster one line after the other.
+    if constexpr (kKeyBytes<E> == 4) {
+      if (SortsColumns<uint64_t>(view) && k >= view.extent / 64) {
+        return PositionsByColumns(in, view, k, ascending, out.data());
       }
+    }
+    const auto for_each_line = [&]<typename Item>(Scratch<Item> scratch) {
+      ForEachLine(in, view, k, out.data(), [&](const E* line, int64_t* first) {
+        FirstPositions<Item>(line, view.extent, k, ascending, first, scratch);
+        return true;
+      });
     };
     if (sizeof(KeyOf(E{})) == 4 &&
         view.extent <= std::numeric_limits<uint32_t>::max()) {
@@ -207,7 +374,7 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
 // The element that KeyOf made `key` of: not of half floats, of a NaN, nor of a
 // zero with a sign.
 template <typename E, typename Key>
-E ElementOf(Key key) {
+BATON_LOOP inline E ElementOf(Key key) {
   if constexpr (std::is_integral_v<E>) {
     return static_cast<E>(key +
                           static_cast<Key>(std::numeric_limits<E>::min()));
@@ -217,29 +384,71 @@ E ElementOf(Key key) {
   }
 }
 
-// Sorts `count` elements that are `stride` apart, and returns true; or returns
-// false where elements have equal keys and different bytes.
+// Whether another element may have the key of `x` and other bytes: 1 or 0.
+template <typename E>
+BATON_LOOP inline int SharesKey(E x) {
+  if constexpr (std::is_floating_point_v<E>) {
+    return (x != x ? 1 : 0) | ((x == 0 ? 1 : 0) & (std::signbit(x) ? 1 : 0));
+  } else {
+    return 0;
+  }
+}
+
+// Sorts `count` elements, and returns true; or returns false where elements
+// have equal keys and different bytes.
 template <typename E, typename Key>
-bool SortLine(const E* in, int64_t stride, int64_t count, bool ascending,
-              E* out, Scratch<Key>& scratch) {
+bool SortLine(const E* in, int64_t count, bool ascending, E* out,
+              Scratch<Key>& scratch) {
   std::vector<Key>& keys = scratch.items;
   keys.resize(static_cast<size_t>(count));
+  const Key flipped = ascending ? Key{0} : static_cast<Key>(~Key{0});
   int special = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const E x = in[i * stride];
-    const Key key = KeyOf(x);
-    if constexpr (std::is_floating_point_v<E>) {
-      special |= (x != x ? 1 : 0) | ((x == 0 ? 1 : 0) & std::signbit(x));
-    }
-    keys[static_cast<size_t>(i)] = ascending ? key : static_cast<Key>(~key);
+    special |= SharesKey(in[i]);
+    keys[static_cast<size_t>(i)] = KeyOf(in[i]) ^ flipped;
   }
   if (special != 0) return false;
   RadixSort<0, kKeyBytes<E>>(scratch);
   for (int64_t i = 0; i < count; ++i) {
-    const Key key = keys[static_cast<size_t>(i)];
-    out[i * stride] = ElementOf<E>(ascending ? key : static_cast<Key>(~key));
+    out[i] =
+        ElementOf<E>(static_cast<Key>(keys[static_cast<size_t>(i)] ^ flipped));
   }
   return true;
+}
+
+// As SortLine, for all lines of `in`.
+template <typename E>
+bool SortByColumns(const E* in, const AxisView& view, bool ascending, E* out) {
+  using Key = decltype(KeyOf(E{}));
+  constexpr int64_t kN = kLanes<Key>;
+  std::vector<E> elements(static_cast<size_t>(view.extent * kN));
+  std::vector<Key> keys(elements.size());
+  const Key flipped = ascending ? Key{0} : ~Key{0};
+  int special = 0;
+  ForEachBlock(view, kN, [&](int64_t base, int64_t lines, int64_t step) {
+    if (special != 0) return;
+    internal::StridedCopy(sizeof(E), {view.extent, lines}, in + base,
+                          {view.inner, step}, elements.data(), {kN, 1});
+    internal::RunLoop([from = elements.data(), to = keys.data(),
+                       n = view.extent * kN, flipped, &special]() BATON_LOOP {
+      int found = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        found |= SharesKey(from[i]);
+        to[i] = KeyOf(from[i]) ^ flipped;
+      }
+      special = found;
+    });
+    SortColumns(keys.data(), view.extent);
+    internal::RunLoop([from = keys.data(), to = elements.data(),
+                       n = view.extent * kN, flipped]() BATON_LOOP {
+      for (int64_t i = 0; i < n; ++i) {
+        to[i] = ElementOf<E>(static_cast<Key>(from[i] ^ flipped));
+      }
+    });
+    internal::StridedCopy(sizeof(E), {view.extent, lines}, elements.data(),
+                          {kN, 1}, out + base, {view.inner, step});
+  });
+  return special == 0;
 }
 
 // As Sort, or false: of dtypes and elements whose order the keys do not tell.
@@ -253,17 +462,15 @@ bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
       "sort", x.dtype(), [&]<typename E>() -> absl::StatusOr<bool> {
         const E* in = internal::Data<E>(x);
         E* out = static_cast<E*>(result);
-        Scratch<decltype(KeyOf(E{}))> scratch;
-        for (int64_t outer = 0; outer < view.outer; ++outer) {
-          for (int64_t inner = 0; inner < view.inner; ++inner) {
-            const int64_t base = outer * view.extent * view.inner + inner;
-            if (!SortLine(in + base, view.inner, view.extent, ascending,
-                          out + base, scratch)) {
-              return false;
-            }
-          }
+        using Key = decltype(KeyOf(E{}));
+        if (SortsColumns<Key>(view)) {
+          return SortByColumns(in, view, ascending, out);
         }
-        return true;
+        Scratch<Key> scratch;
+        return ForEachLine(
+            in, view, view.extent, out, [&](const E* line, E* sorted) {
+              return SortLine(line, view.extent, ascending, sorted, scratch);
+            });
       });
   return sorted.ok() && *sorted;
 }
@@ -333,16 +540,28 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
             return kMultiply ? a * b : a + b;
           }
         };
+        const E start = kMultiply ? E{1} : E{0};
+        const int64_t inner = view.inner;
         for (int64_t outer = 0; outer < view.outer; ++outer) {
-          for (int64_t inner = 0; inner < view.inner; ++inner) {
-            int64_t at = outer * view.extent * view.inner + inner;
-            E total = kMultiply ? E{1} : E{0};
-            for (int64_t i = 0; i < view.extent; ++i, at += view.inner) {
-              const E next = combine(total, in[at]);
-              out[at] = exclusive ? total : next;
+          if (inner == 1) {
+            E total = start;
+            for (int64_t i = 0; i < view.extent; ++i) {
+              const E next = combine(total, in[i]);
+              out[i] = exclusive ? total : next;
               total = next;
             }
+          } else {
+            // Adjacent lines become vectors.
+            for (int64_t j = 0; j < inner; ++j) {
+              out[j] = exclusive ? start : combine(start, in[j]);
+            }
+            const E* terms = exclusive ? in : in + inner;
+            for (int64_t at = inner; at < view.extent * inner; ++at) {
+              out[at] = combine(out[at - inner], *terms++);
+            }
           }
+          in += view.extent * inner;
+          out += view.extent * inner;
         }
         return absl::OkStatus();
       }));

@@ -70,12 +70,9 @@ TEST(TopKTest, ValuesAndIndices) {
 // Few or many of a line, with equals, NaNs and both zeros, of every dtype,
 // along an axis that is not the last: as a stable sort has it.
 TEST(TopKTest, IsTheBeginningOfAStableSort) {
-  constexpr int64_t kExtent = 300;
-  for (const DType dtype :
-       {kFloat, DType::Float(64), DType::Float(16), DType::BFloat(16), kInt8,
-        DType::UInt(32), DType::Int(64)}) {
+  const auto check = [](DType dtype, int64_t extent) {
     std::vector<double> values;
-    for (int64_t i = 0; i < kExtent * 2; ++i) {
+    for (int64_t i = 0; i < extent * 2; ++i) {
       const double value = static_cast<double>(i * 7919 % 61);
       if (dtype.is_float()) {
         values.push_back(i % 37 == 5   ? std::nan("")
@@ -86,7 +83,7 @@ TEST(TopKTest, IsTheBeginningOfAStableSort) {
         values.push_back(dtype.is_int() ? value - 30 : value);
       }
     }
-    const Tensor x = Make(dtype, {kExtent, 2}, values);
+    const Tensor x = Make(dtype, {extent, 2}, values);
     for (const bool ascending : {true, false}) {
       const auto before = [ascending](double a, double b) {
         if (!ascending) std::swap(a, b);
@@ -95,14 +92,14 @@ TEST(TopKTest, IsTheBeginningOfAStableSort) {
       std::vector<int64_t> orders[2];
       for (int64_t column = 0; column < 2; ++column) {
         std::vector<int64_t>& order = orders[column];
-        order.resize(kExtent);
+        order.resize(extent);
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
           return before(values[a * 2 + column], values[b * 2 + column]);
         });
       }
       for (const int64_t k :
-           {int64_t{1}, int64_t{10}, int64_t{64}, int64_t{65}, kExtent}) {
+           {int64_t{1}, int64_t{10}, int64_t{128}, int64_t{129}, extent}) {
         const absl::StatusOr<TopKResult> top = TopK(x, k, 0, ascending, kInt32);
         ASSERT_TRUE(top.ok());
         std::vector<double> indices;
@@ -115,6 +112,12 @@ TEST(TopKTest, IsTheBeginningOfAStableSort) {
             << dtype.ToString() << " " << k;
       }
     }
+  };
+  for (const DType dtype :
+       {kFloat, DType::Float(64), DType::Float(16), DType::BFloat(16), kInt8,
+        DType::UInt(32), DType::Int(64)}) {
+    check(dtype, 300);
+    check(dtype, 3000);
   }
 }
 
@@ -143,6 +146,16 @@ TEST(ScanTest, SumsAndProducts) {
   // In the type asked for, which wraps.
   EXPECT_TRUE(Matches(CumProd(x, 1, DType(), false), kInt8, {2, 3},
                       {1, 2, 6, 4, 20, -48}));
+}
+
+TEST(ScanTest, AlongTheFirstAxis) {
+  const Tensor x = MakeFloat({3, 2}, {1, 10, -0.5, 20, 4, 30});
+  EXPECT_TRUE(Matches(CumSum(x, 0, DType(), false), kFloat, {3, 2},
+                      {1, 10, 0.5, 30, 4.5, 60}));
+  EXPECT_TRUE(Matches(CumSum(x, 0, DType(), true), kFloat, {3, 2},
+                      {0, 0, 1, 10, 0.5, 30}));
+  EXPECT_TRUE(Matches(CumProd(x, 0, DType(), true), kFloat, {3, 2},
+                      {1, 1, 1, 10, -0.5, 200}));
 }
 
 TEST(ScanTest, HugeAxisWithoutElements) {
@@ -178,44 +191,66 @@ TEST(UniqueTest, FindsDifferentValues) {
         {3, 2, 1, 0, 0, 0});
 }
 
-// Long lines, in which equal elements differ in their bytes.
-TEST(SortTest, LongLinesAsAStableSort) {
+// Lines of several lengths, one after the other or side by side, in which equal
+// elements differ in their bytes.
+TEST(SortTest, IsAStableSort) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto check = [&](DType dtype, int64_t n, int64_t lines, bool special,
+                         bool last_axis, bool ascending) {
+    const std::vector<int64_t> shape = last_axis
+                                           ? std::vector<int64_t>{lines, n}
+                                           : std::vector<int64_t>{n, lines};
+    std::vector<double> values =
+        internal::Values(internal::Random(dtype, shape, 3));
+    for (size_t i = 0; special && i < values.size(); i += 7) {
+      values[i] = i % 3 == 0 ? 0.0 : i % 3 == 1 ? -0.0 : nan;
+    }
+    const Tensor x = Make(dtype, shape, values);
+    std::vector<double> sorted(values.size());
+    std::vector<double> places(values.size());
+    for (int64_t line = 0; line < lines; ++line) {
+      const auto at = [&](int64_t i) {
+        return static_cast<size_t>(last_axis ? line * n + i : i * lines + line);
+      };
+      std::vector<int64_t> order(static_cast<size_t>(n));
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        const double u = values[at(ascending ? a : b)];
+        const double v = values[at(ascending ? b : a)];
+        return std::isnan(v) ? !std::isnan(u) : u < v;
+      });
+      for (int64_t i = 0; i < n; ++i) {
+        sorted[at(i)] = values[at(order[static_cast<size_t>(i)])];
+        places[at(i)] = static_cast<double>(order[static_cast<size_t>(i)]);
+      }
+    }
+    const int64_t axis = last_axis ? 1 : 0;
+    const absl::StatusOr<Tensor> result = Sort(x, axis, ascending);
+    ASSERT_TRUE(result.ok());
+    EXPECT_TRUE(*result == Make(dtype, shape, sorted))
+        << x.TypeToString() << " " << axis << ascending;
+    EXPECT_TRUE(
+        Matches(Argsort(x, axis, ascending, kInt32), kInt32, shape, places))
+        << x.TypeToString() << " " << axis << ascending;
+  };
   for (const DType dtype :
        {DType::Float(32), DType::Float(64), DType::Float(16), kInt8, kInt32,
         DType::Int(64), DType::UInt(8), DType::UInt(16), DType::UInt(64)}) {
-    for (const bool is_special : {false, true}) {
-      if (is_special && !dtype.is_float()) continue;
-      const int64_t n = 1000;
-      std::vector<double> values =
-          internal::Values(internal::Random(dtype, {n, 2}, 3));
-      for (size_t i = 0; is_special && i < values.size(); i += 7) {
-        values[i] = i % 3 == 0 ? 0.0 : i % 3 == 1 ? -0.0 : nan;
-      }
-      const Tensor x = Make(dtype, {n, 2}, values);
-      for (const bool ascending : {true, false}) {
-        std::vector<double> sorted(values.size());
-        std::vector<double> places(values.size());
-        for (size_t column = 0; column < 2; ++column) {
-          const auto value = [&](size_t i) { return values[2 * i + column]; };
-          std::vector<size_t> order(static_cast<size_t>(n));
-          std::iota(order.begin(), order.end(), size_t{0});
-          std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-            const double u = ascending ? value(a) : value(b);
-            const double v = ascending ? value(b) : value(a);
-            return std::isnan(v) ? !std::isnan(u) : u < v;
-          });
-          for (size_t i = 0; i < order.size(); ++i) {
-            sorted[2 * i + column] = value(order[i]);
-            places[2 * i + column] = static_cast<double>(order[i]);
+    for (const auto& [n, lines] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 3},
+                                                  {2, 40},
+                                                  {3, 1},
+                                                  {21, 7},
+                                                  {128, 17},
+                                                  {1000, 2},
+                                                  {2500, 19}}) {
+      for (const bool last_axis : {false, true}) {
+        for (const bool ascending : {true, false}) {
+          check(dtype, n, lines, false, last_axis, ascending);
+          if (dtype.is_float()) {
+            check(dtype, n, lines, true, last_axis, ascending);
           }
         }
-        const absl::StatusOr<Tensor> result = Sort(x, 0, ascending);
-        ASSERT_TRUE(result.ok());
-        EXPECT_TRUE(*result == Make(dtype, {n, 2}, sorted))
-            << dtype.ToString() << " " << ascending;
-        EXPECT_TRUE(
-            Matches(Argsort(x, 0, ascending, kInt32), kInt32, {n, 2}, places));
       }
     }
   }

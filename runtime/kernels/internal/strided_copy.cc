@@ -290,23 +290,58 @@ void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
   if (inner.dst == kT && inner.src == -kT) {
     // Backwards. Constant steps become vectors.
     ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
-      for (int64_t i = 0; i < inner.size; ++i) {
+      int64_t i = 0;
+      if constexpr (sizeof(T) == 1) {
+        for (; i + 8 <= inner.size; i += 8) {
+          uint64_t bytes;
+          std::memcpy(&bytes, s - i - 7, sizeof(bytes));
+          bytes = __builtin_bswap64(bytes);
+          std::memcpy(d + i, &bytes, sizeof(bytes));
+        }
+      }
+      for (; i < inner.size; ++i) {
         std::memcpy(d + i * kT, s - i * kT, sizeof(T));
       }
     });
     return;
   }
-  ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
-    if (inner.src == 0 && inner.dst == kT) {
+  if (inner.dst == kT && inner.src == 0) {
+    ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
       T value;
       std::memcpy(&value, s, sizeof(T));
       for (int64_t i = 0; i < inner.size; ++i) {
         std::memcpy(d + i * kT, &value, sizeof(T));
       }
-      return;
+    });
+    return;
+  }
+  if (inner.dst == kT && inner.src == 2 * kT) {
+    // Every other element: vectors again.
+    ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
+      for (int64_t i = 0; i < inner.size; ++i) {
+        std::memcpy(d + i * kT, s + 2 * i * kT, sizeof(T));
+      }
+    });
+    return;
+  }
+  ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
+    int64_t i = 0;
+    for (constexpr int kAtATime = 4; i + kAtATime <= inner.size;
+         i += kAtATime) {
+      T values[kAtATime];
+      for (T& value : values) {
+        std::memcpy(&value, s, sizeof(T));
+        s += inner.src;
+      }
+      for (const T& value : values) {
+        std::memcpy(d, &value, sizeof(T));
+        d += inner.dst;
+      }
     }
-    for (int64_t i = 0; i < inner.size; ++i) {
-      std::memcpy(d + i * inner.dst, s + i * inner.src, sizeof(T));
+    for (; i < inner.size; ++i) {
+      std::memcpy(d, s, sizeof(T));
+      s += inner.src;
+      d += inner.dst;
     }
   });
 }

@@ -85,6 +85,8 @@ TEST(StridedCopyTest, BroadcastSliceAndReverse) {
     Check(size, {4, 6}, 18, {-6, 1}, 24, {6, 1}, 24);
     Check(size, {20, 30}, 19, {-1, 20}, 600, {30, 1}, 600);
     Check(size, {20, 30}, 29 * 20, {1, -20}, 600, {30, 1}, 600);
+    Check(size, {3, 37}, 36, {37, -1}, 111, {37, 1}, 111);
+    Check(size, {3, 37}, 1, {75, 2}, 225, {37, 1}, 111);
     // Into a part of a larger tensor.
     Check(size, {5, 6}, 0, {6, 1}, 30, {11, 1}, 60);
     Check(size, {5, 6}, 0, {1, 5}, 30, {11, 1}, 60);
