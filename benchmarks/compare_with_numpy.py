@@ -54,6 +54,7 @@ class Case:
         self.attributes = attributes
 
     suffix = "onnx"
+    opset = OPSET
 
     def name(self):
         shapes = " ".join(
@@ -79,9 +80,15 @@ class Case:
             [numpy_helper.from_array(np.asarray(x), n)
              for n, x in zip(constants, self.constants)])
         model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)])
+            graph, opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 8
         return model.SerializeToString()
+
+
+class Case18(Case):
+    """Of an operator that opset 18 brought."""
+
+    opset = 18
 
 
 class RelayCase:
@@ -299,7 +306,180 @@ def all_cases():
     yield Case("DequantizeLinear", [integers(255, (2 * N, 2 * N), np.uint8)],
                lambda x: (x.astype(np.float32) - 3) * np.float32(.01),
                [np.float32(.01), np.uint8(3)])
+    yield from formula_cases()
+    yield from place_cases()
     yield from relay_cases()
+
+
+def formula_cases():
+    """Operators that take several functions of NumPy, or sums over windows."""
+    square = (N, N)
+    f32 = floats(*square)
+    signed = f32 - np.float32(.5)
+    image = floats(1, 64, 64, 64)
+    channel = floats(64)
+    along = channel[:, None, None]
+    for op, fn in {
+            "Celu": lambda x: np.maximum(x, 0) +
+                    np.minimum(0, np.exp(x) - 1),
+            "Swish": lambda x: x / (1 + np.exp(-x)),
+            "ThresholdedRelu": lambda x: np.where(x > 1, x, np.float32(0)),
+    }.items():
+        if op != "Swish":
+            yield Case(op, [signed], fn)
+    yield Case18("Mish", [signed], lambda x: x * np.tanh(np.log1p(np.exp(x))))
+    yield Case("Shrink", [signed],
+               lambda x: np.where(x < -.25, x, np.where(x > .25, x,
+                                                        np.float32(0))),
+               lambd=.25)
+    yield Case("PRelu", [signed, floats(N)],
+               lambda x, a: np.where(x < 0, x * a, x))
+    for dtype in (np.int32, np.uint8):
+        x = integers(99, (N, N * 4 // np.dtype(dtype).itemsize), dtype)
+        for op, fn in {"BitwiseAnd": np.bitwise_and,
+                       "BitwiseOr": np.bitwise_or,
+                       "BitwiseXor": np.bitwise_xor}.items():
+            yield Case18(op, [x, x[::-1].copy()], fn)
+        yield Case18("BitwiseNot", [x], np.invert)
+
+    for op, fn in {"ReduceL1": lambda x, a: np.abs(x).sum(a),
+                   "ReduceLogSum": lambda x, a: np.log(x.sum(a)),
+                   "ReduceSumSquare": lambda x, a: np.square(x).sum(a),
+                   "ArgMin": np.argmin}.items():
+        for axis in (0, 1):
+            attributes = {"axis": axis} if op == "ArgMin" else {"axes": [axis]}
+            yield Case(op, [f32], lambda x, fn=fn, axis=axis: fn(x, axis),
+                       keepdims=0, **attributes)
+    for axis in (0, 1):
+        yield Case("LpNormalization", [f32],
+                   lambda x, a=axis: x / np.linalg.norm(x, 2, a, True),
+                   axis=axis)
+        yield Case("Hardmax", [f32],
+                   lambda x, a=axis: (np.expand_dims(x.argmax(a), a) ==
+                                      np.arange(N).reshape(
+                                          (-1, 1) if a == 0 else (1, -1)))
+                   .astype(np.float32), axis=axis)
+
+    def moments(x, axes):
+        return (x.mean(axes, keepdims=True),
+                np.sqrt(x.var(axes, keepdims=True) + np.float32(1e-5)))
+
+    yield Case("InstanceNormalization", [image],
+               lambda x: (x - moments(x, (2, 3))[0]) / moments(x, (2, 3))[1] *
+               along + along, [channel, channel])
+    yield Case("MeanVarianceNormalization", [image],
+               lambda x: (x - moments(x, (0, 2, 3))[0]) /
+               moments(x, (0, 2, 3))[1])
+    yield Case("BatchNormalization", [image],
+               lambda x: (x - along) / np.sqrt(along + np.float32(1e-5)) *
+               along + along, [channel] * 4)
+    yield RelayCase("nn.layer_norm(x0, x1, x2)",
+                    [f32, floats(N), floats(N)],
+                    lambda x, g, b: (x - moments(x, 1)[0]) /
+                    moments(x, 1)[1] * g + b)
+    yield Case("GlobalLpPool", [image],
+               lambda x: np.sqrt(np.square(x).sum((2, 3), keepdims=True)))
+    windows = (1, 64, 32, 2, 32, 2)
+    yield Case("MaxPool", [image], lambda x: x.reshape(windows).max((3, 5)),
+               kernel_shape=[2, 2], strides=[2, 2])
+    yield Case("AveragePool", [image],
+               lambda x: x.reshape(windows).mean((3, 5)),
+               kernel_shape=[2, 2], strides=[2, 2])
+    yield Case("DynamicQuantizeLinear", [f32],
+               lambda x: np.clip(np.rint(x / (x.max() / 255)), 0, 255)
+               .astype(np.uint8), outputs=3)
+    yield Case("NegativeLogLikelihoodLoss", [floats(4096, 64),
+                                             integers(64, 4096)],
+               lambda x, i: -np.take_along_axis(x, i[:, None], 1).mean())
+    yield Case("SoftmaxCrossEntropyLoss", [floats(4096, 64),
+                                           integers(64, 4096)],
+               lambda x, i: -np.take_along_axis(
+                   np.log(softmax(x, 1)), i[:, None], 1).mean())
+
+    yield Case("MatMulInteger", [integers(255, (256, 256), np.uint8)] * 2,
+               lambda a, b: a.astype(np.int32) @ b.astype(np.int32))
+    for dtype in (np.float64, np.float16, np.int32, np.int64):
+        x = (floats(256, 256) * 99).astype(dtype)
+        yield Case("MatMul", [x, x], np.matmul)
+    yield Case("MatMul", [f32, floats(N)], np.matmul)
+    yield Case("MatMul", [floats(N * N, 1), floats(1, 1)], np.matmul)
+    for equation, a, b in (("i,j->ij", (N,), (N,)),
+                           ("ij,ij->ij", square, square),
+                           ("ij,ij->i", square, square),
+                           ("ij,ij->j", square, square),
+                           ("ij,j->i", square, (N,)),
+                           ("ij,j->ij", square, (N,)),
+                           ("bi,bj->bij", (64, 64), (64, 64))):
+        yield Case("Einsum", [floats(*a), floats(*b)],
+                   lambda x, y, e=equation: np.einsum(e, x, y),
+                   equation=equation)
+    for equation in ("ij->ji", "ij->i", "ij->j", "ij->", "ii->i"):
+        yield Case("Einsum", [f32], lambda x, e=equation:
+                   np.einsum(e, x).copy(), equation=equation)
+    yield Case("Det", [floats(64, 64, 64)], np.linalg.det)
+    for dtype in (np.float64, np.float16):
+        x = floats(*square).astype(dtype)
+        yield Case("Softmax", [x], lambda x: softmax(x, 1), axis=1)
+        for axis in (0, 1):
+            yield Case("CumSum", [x],
+                       lambda x, axis=axis: np.cumsum(x, axis, dtype=x.dtype),
+                       [np.array(axis)])
+
+
+def place_cases():
+    """Operators that move elements, or make them out of nothing."""
+    square = (N, N)
+    f32 = floats(*square)
+    image = floats(1, 64, 64, 64)
+    for op in ("Flatten", "Dropout", "Squeeze"):
+        yield Case(op, [f32], np.copy)
+    yield Case("EyeLike", [f32], lambda x: np.eye(N, dtype=np.float32))
+    yield Case("ConstantOfShape", [np.array(square)],
+               lambda s: np.full(s, 3, np.float32),
+               value=numpy_helper.from_array(np.array([3], np.float32)))
+    yield Case("Range", [np.array(0, np.float32), np.array(N * N, np.float32),
+                         np.array(1, np.float32)], np.arange)
+    pairs = integers(N, (N * N, 2))
+    yield Case("GatherND", [f32, pairs], lambda x, i: x[i[:, 0], i[:, 1]])
+    yield Case("GatherND", [f32, integers(N, (N, 1))],
+               lambda x, i: x[i[:, 0]])
+    yield Case("ScatterND", [f32, pairs, floats(N * N)],
+               lambda x, i, u: scatter_nd(x, i.T, u))
+    yield Case("ScatterElements",
+               [f32, integers(N, square), floats(*square)],
+               lambda x, i, u: put_along_axis(x.T, i.T, u.T).T, axis=0)
+    yield Case("GatherElements", [f32, integers(N, square)],
+               lambda x, i: np.take_along_axis(x, i, 0), axis=0)
+    yield Case("SpaceToDepth", [image],
+               lambda x: np.ascontiguousarray(
+                   x.reshape(1, 64, 32, 2, 32, 2).transpose(0, 3, 5, 1, 2, 4)),
+               blocksize=2)
+    small = floats(1, 64, 32, 32)
+    yield Case("Resize", [small],
+               lambda x: x.repeat(2, 2).repeat(2, 3),
+               [np.array([], np.float32), np.array([1, 1, 2, 2], np.float32)],
+               mode="nearest")
+    yield Case("Unique", [integers(1000, N * N)],
+               lambda x: np.unique(x, True, True, True), outputs=4)
+    yield Case("TopK", [f32], lambda x: np.sort(x, 0)[:10], [np.array([10])],
+               outputs=2, axis=0, largest=0)
+    yield Case("TopK", [f32], lambda x: (np.sort(x, 1), np.argsort(x, 1)),
+               [np.array([N])], outputs=2, axis=1, largest=0)
+    yield Case("Compress", [f32, bools(N)],
+               lambda x, c: np.compress(c, x, 1), axis=1)
+    for dtype in (np.int8, np.int64, np.float16):
+        x = integers(9, (N, N * 4 // np.dtype(dtype).itemsize), dtype)
+        yield Case("Trilu", [x], np.triu)
+        yield Case("NonZero", [x], lambda x: np.array(np.nonzero(x)))
+        yield Case("Expand", [x[:1].copy()],
+                   lambda x, s=x.shape: np.broadcast_to(x, s).copy(),
+                   [np.array(x.shape)])
+        yield Case("Transpose", [x],
+                   lambda x: np.ascontiguousarray(x.T), perm=[1, 0])
+        yield Case("ReverseSequence", [x, np.full(N, x.shape[1])],
+                   lambda x, n: x[:, ::-1].copy(), batch_axis=0, time_axis=1)
+    yield Case("ReverseSequence", [f32, np.full(N, N)],
+               lambda x, n: x[::-1].copy(), batch_axis=1, time_axis=0)
 
 
 def relay_cases():

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -226,6 +227,31 @@ Range RangeOf(const int64_t* index, int64_t n) {
 
 absl::Status OutOfRange(absl::string_view name, int64_t index, int64_t extent) {
   return Error(name, "index ", index, " is out of range for extent ", extent);
+}
+
+// fn(0), ..., fn(count - 1) as `dtype`, which is not bool.
+template <typename Fn>
+absl::StatusOr<Tensor> Filled(absl::string_view kernel, DType dtype,
+                              int64_t count, const Fn& fn) {
+  constexpr bool kReal = std::is_floating_point_v<decltype(fn(int64_t{0}))>;
+  // What Convert makes half floats of, or, as it bounds them, integers.
+  const DType stored = internal::IsHalf(dtype)        ? DType::Float(32)
+                       : kReal && dtype.is_integral() ? DType::Float(64)
+                                                      : dtype;
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(stored, {count}));
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor filled,
+      internal::VisitNumeric(kernel, stored,
+                             [&]<typename T>() -> absl::StatusOr<Tensor> {
+                               T* to = static_cast<T*>(result.data());
+                               internal::RunLoop([=]() BATON_LOOP {
+                                 for (int64_t i = 0; i < count; ++i)
+                                   to[i] = static_cast<T>(fn(i));
+                               });
+                               return std::move(result).Freeze();
+                             }));
+  return internal::Convert(kernel, filled, dtype);
 }
 
 }  // namespace
@@ -952,30 +978,23 @@ absl::StatusOr<Tensor> Arange(const Tensor& start, const Tensor& stop,
         by > 0 ? stop.AtAsInt64(0) - first : first - stop.AtAsInt64(0);
     const __int128 count = room <= 0 ? 0 : (room - 1) / (by > 0 ? by : -by) + 1;
     if (count > kMax) return too_many();
-    BATON_ASSIGN_OR_RETURN(
-        MutableTensor result,
-        MutableTensor::Create(DType::Int(64), {static_cast<int64_t>(count)}));
-    int64_t* to = result.span<int64_t>().data();
-    for (int64_t i = 0; i < static_cast<int64_t>(count); ++i) {
-      to[i] = static_cast<int64_t>(first + i * by);
-    }
-    return internal::Convert(kName, std::move(result).Freeze(), dtype);
+    return Filled(kName, dtype, static_cast<int64_t>(count),
+                  [first = start.AtAsInt64(0),
+                   by = step.AtAsInt64(0)](int64_t i) BATON_LOOP {
+                    // Between the bounds, whatever the product is.
+                    return static_cast<int64_t>(static_cast<uint64_t>(first) +
+                                                static_cast<uint64_t>(i) *
+                                                    static_cast<uint64_t>(by));
+                  });
   }
   const double first = start.AtAsDouble(0);
   const double by = step.AtAsDouble(0);
   const double count = std::ceil((stop.AtAsDouble(0) - first) / by);
   if (by == 0 || std::isnan(count)) return Error(kName, "step ", by);
   if (count >= static_cast<double>(kMax)) return too_many();
-  BATON_ASSIGN_OR_RETURN(
-      MutableTensor result,
-      MutableTensor::Create(
-          DType::Float(64),
-          {std::max<int64_t>(0, static_cast<int64_t>(std::max(0.0, count)))}));
-  double* to = result.span<double>().data();
-  for (int64_t i = 0; i < result.num_elements(); ++i) {
-    to[i] = first + static_cast<double>(i) * by;
-  }
-  return internal::Convert(kName, std::move(result).Freeze(), dtype);
+  return Filled(kName, dtype, static_cast<int64_t>(std::max(0.0, count)),
+                [first, by](int64_t i)
+                    BATON_LOOP { return first + static_cast<double>(i) * by; });
 }
 
 absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,

@@ -513,6 +513,14 @@ TEST(CreationTest, FullArangeAndOneHot) {
                       {0, 0.25, 0.5, 0.75}));
   EXPECT_TRUE(
       Matches(arange(kFloat32, 1, 0, 0.25, kFloat32), kFloat32, {0}, {}));
+  EXPECT_TRUE(Matches(arange(kFloat32, 0, 1e3, 300.5, DType::Int(8)),
+                      DType::Int(8), {4}, {0, 44, 89, -123}));
+  EXPECT_TRUE(Matches(arange(kInt32, 254, 260, 2, DType::UInt(8)),
+                      DType::UInt(8), {3}, {254, 0, 2}));
+  EXPECT_TRUE(Matches(arange(kFloat32, 1, 2, 0.5, DType::Float(16)),
+                      DType::Float(16), {2}, {1, 1.5}));
+  EXPECT_TRUE(Matches(arange(kInt64, -0x1p62, 0x1p62, 0x1p61, kInt64), kInt64,
+                      {4}, {-0x1p62, -0x1p61, 0, 0x1p61}));
   EXPECT_TRUE(Fails(arange(kInt32, 0, 5, 0, kInt32).status(), "arange"));
   EXPECT_TRUE(Fails(arange(kFloat32, 0, 5, 0, kFloat32).status(), "arange"));
   EXPECT_TRUE(Fails(arange(kFloat32, 0, kNan, 1, kFloat32).status(), "arange"));

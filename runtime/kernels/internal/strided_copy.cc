@@ -284,7 +284,10 @@ void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
   }
   const auto unit = std::find_if(outer.begin(), outer.end(),
                                  [](const Dim& d) { return d.src == kT; });
-  if (inner.dst == kT && inner.src != 0 && unit != outer.end()) {
+  // Runs of src that are shorter than this are no rows of blocks.
+  constexpr int64_t kShortest = 5;
+  if (inner.dst == kT && inner.src != 0 && unit != outer.end() &&
+      unit->size >= kShortest) {
     return SwapFastest<T>(outer, *unit, inner, src, dst);
   }
   if (inner.dst == kT && inner.src == -kT) {
@@ -315,8 +318,8 @@ void Copy(absl::Span<const Dim> dims, const char* src, char* dst) {
     });
     return;
   }
-  if (inner.dst == kT && inner.src == 2 * kT) {
-    // Every other element: vectors again.
+  if (sizeof(T) < 8 && inner.dst == kT && inner.src == 2 * kT) {
+    // Every other element: vectors again, of at least four.
     ForEachPoint(outer, src, dst, [&inner](const char* s, char* d) {
       for (int64_t i = 0; i < inner.size; ++i) {
         std::memcpy(d + i * kT, s + 2 * i * kT, sizeof(T));
