@@ -320,13 +320,10 @@ def formula_cases():
     channel = floats(64)
     along = channel[:, None, None]
     for op, fn in {
-            "Celu": lambda x: np.maximum(x, 0) +
-                    np.minimum(0, np.exp(x) - 1),
-            "Swish": lambda x: x / (1 + np.exp(-x)),
+            "Celu": lambda x: np.maximum(x, 0) + np.minimum(0, np.exp(x) - 1),
             "ThresholdedRelu": lambda x: np.where(x > 1, x, np.float32(0)),
     }.items():
-        if op != "Swish":
-            yield Case(op, [signed], fn)
+        yield Case(op, [signed], fn)
     yield Case18("Mish", [signed], lambda x: x * np.tanh(np.log1p(np.exp(x))))
     yield Case("Shrink", [signed],
                lambda x: np.where(x < -.25, x, np.where(x > .25, x,
@@ -402,7 +399,6 @@ def formula_cases():
         x = (floats(256, 256) * 99).astype(dtype)
         yield Case("MatMul", [x, x], np.matmul)
     yield Case("MatMul", [f32, floats(N)], np.matmul)
-    yield Case("MatMul", [floats(N * N, 1), floats(1, 1)], np.matmul)
     for equation, a, b in (("i,j->ij", (N,), (N,)),
                            ("ij,ij->ij", square, square),
                            ("ij,ij->i", square, square),
@@ -416,7 +412,6 @@ def formula_cases():
     for equation in ("ij->ji", "ij->i", "ij->j", "ij->", "ii->i"):
         yield Case("Einsum", [f32], lambda x, e=equation:
                    np.einsum(e, x).copy(), equation=equation)
-    yield Case("Det", [floats(64, 64, 64)], np.linalg.det)
     for dtype in (np.float64, np.float16):
         x = floats(*square).astype(dtype)
         yield Case("Softmax", [x], lambda x: softmax(x, 1), axis=1)

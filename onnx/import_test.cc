@@ -757,6 +757,78 @@ TEST(ImportOnnxTest, AnUnknownNumberOfStepsGivesTheSameResults) {
   }
 }
 
+// What Einsum gives of operands of these shapes; with a symbol for the first
+// extent, the operator einsum computes it.
+absl::StatusOr<baton::Value> EinsumResult(
+    absl::string_view equation, const std::vector<std::vector<int64_t>>& shapes,
+    bool knows_extents) {
+  std::string graph = "node { op_type: 'Einsum' output: 'y' ";
+  std::string inputs;
+  std::vector<baton::Value> values;
+  for (const std::vector<int64_t>& shape : shapes) {
+    const std::string name = absl::StrCat("x", values.size());
+    absl::StrAppend(&graph, "input: '", name, "' ");
+    std::vector<std::string> dims;
+    int64_t size = 1;
+    for (const int64_t extent : shape) {
+      dims.push_back(absl::StrCat("dim_value: ", extent));
+      size *= extent;
+    }
+    if (!knows_extents && values.empty()) dims[0] = "dim_param: 'n'";
+    absl::StrAppend(&inputs, Value("input", name, dims));
+    std::vector<float> data;
+    for (int64_t i = 0; i < size; ++i) {
+      data.push_back(static_cast<float>((i * 31) % 17 - 8) / 8.0f);
+    }
+    values.push_back(
+        *Tensor::FromValues<float>(shape, absl::MakeConstSpan(data)));
+  }
+  absl::StrAppend(&graph, "attribute { name: 'equation' type: STRING s: '",
+                  equation, "' } } ", inputs, "output { name: 'y' } ");
+  const absl::StatusOr<IRModule> module = Import(graph);
+  if (!module.ok()) return module.status();
+  const bool has_product =
+      AsText(module->Find("main")).find("batch_matmul") != std::string::npos;
+  EXPECT_EQ(has_product,
+            knows_extents && equation.find('k') != absl::string_view::npos)
+      << equation;
+  return EvaluateFunction(*module, "main", values);
+}
+
+// Products of matrices, which have an axis k, and all others.
+TEST(ImportOnnxTest, EinsumOfKnownExtents) {
+  struct Case {
+    const char* equation;
+    std::vector<std::vector<int64_t>> shapes;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"i,j->ij", {{3}, {4}}},
+                         {"ij,ij->ij", {{3, 4}, {3, 4}}},
+                         {"ij,i->ji", {{3, 4}, {3}}},
+                         {"j,ij->ij", {{4}, {3, 4}}},
+                         {"ij,ij->j", {{3, 4}, {3, 4}}},
+                         {"ij,j->i", {{3, 4}, {4}}},
+                         {"bij,bj->ib", {{2, 3, 4}, {2, 4}}},
+                         {"ij,jl->l", {{3, 4}, {4, 5}}},
+                         {"ii->i", {{3, 3}}},
+                         {"iji->ji", {{3, 2, 3}}},
+                         {"...ii,...i->...", {{2, 3, 3}, {2, 3}}},
+                         {"...i,...j->...ij", {{2, 3}, {2, 4}}},
+                         {"bij,bjk->bik", {{2, 3, 4}, {2, 4, 5}}},
+                         {"ij,j,jk->ki", {{3, 4}, {4}, {4, 5}}}}) {
+    const auto known = EinsumResult(c.equation, c.shapes, true);
+    const auto unknown = EinsumResult(c.equation, c.shapes, false);
+    ASSERT_THAT(known, IsOk()) << c.equation;
+    ASSERT_THAT(unknown, IsOk()) << c.equation;
+    const Tensor& x = known->tensor();
+    const Tensor& y = unknown->tensor();
+    ASSERT_EQ(x.TypeToString(), y.TypeToString()) << c.equation;
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      EXPECT_NEAR(x.AtAsDouble(i), y.AtAsDouble(i), 1e-5) << c.equation;
+    }
+  }
+}
+
 // --- Random numbers --------------------------------------------------------
 
 // What `main` of a graph without inputs gives; of several outputs, a tuple.

@@ -1,4 +1,6 @@
-// Einsum: a chain of products of two operands, each a nn.batch_matmul.
+// Einsum: a chain of products of two operands. One that sums is a
+// nn.batch_matmul, if both operands have axes that the other has not; else an
+// einsum.
 
 #include <algorithm>
 #include <cctype>
@@ -13,17 +15,15 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
-#include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
@@ -54,8 +54,14 @@ class Einsum {
  private:
   absl::StatusOr<std::vector<int>> Labels(absl::string_view term,
                                           int ellipsis_rank) const;
-  // Takes the diagonal of labels that occur twice.
+  // Takes the diagonal of labels that occur more than once.
   absl::StatusOr<Operand> WithoutRepeats(Operand operand);
+  // The operator einsum of these operands, of at most 52 labels, with these
+  // axes.
+  absl::StatusOr<Operand> Direct(const std::vector<Operand>& operands,
+                                 std::vector<int> labels);
+  // Of operands of which no axis is summed over.
+  absl::StatusOr<Operand> Multiplied(const Operand& a, const Operand& b);
   absl::StatusOr<Operand> Product(Operand a, Operand b,
                                   const std::vector<int>& needed);
   // Sums over what is not needed.
@@ -92,38 +98,75 @@ absl::StatusOr<std::vector<int>> Einsum::Labels(absl::string_view term,
   return result;
 }
 
+absl::StatusOr<Operand> Einsum::Direct(const std::vector<Operand>& operands,
+                                       std::vector<int> labels) {
+  constexpr absl::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::map<int, char> letters;
+  const auto term = [&](const std::vector<int>& axes) {
+    std::string text;
+    for (int label : axes) {
+      const char next = kLetters[letters.size() % kLetters.size()];
+      text.push_back(letters.try_emplace(label, next).first->second);
+    }
+    return text;
+  };
+  std::vector<std::string> terms;
+  std::vector<Expr> values;
+  for (const Operand& operand : operands) {
+    terms.push_back(term(operand.labels));
+    values.push_back(operand.value);
+  }
+  if (letters.size() > kLetters.size()) {
+    return absl::UnimplementedError("a product of so many axes");
+  }
+  std::string equation =
+      absl::StrCat(absl::StrJoin(terms, ","), "->", term(labels));
+  BATON_ASSIGN_OR_RETURN(
+      Expr value,
+      node_.Typed(Call(
+          BATON_OP("einsum"), {Tuple(std::move(values))},
+          Attrs::Make(relay::EinsumAttrs{.equation = std::move(equation)}))));
+  return Operand{std::move(value), std::move(labels)};
+}
+
 absl::StatusOr<Operand> Einsum::WithoutRepeats(Operand operand) {
-  for (size_t i = 0; i < operand.labels.size(); ++i) {
-    for (size_t j = i + 1; j < operand.labels.size();) {
-      if (operand.labels[i] != operand.labels[j]) {
-        ++j;
-        continue;
-      }
-      // Where both coordinates are the same, summed over the second.
-      BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(operand.value));
-      const int64_t n = shape[i];
-      if (n != shape[j]) {
-        return absl::InvalidArgumentError("a diagonal of unequal extents");
-      }
-      if (n > 4096) {
-        return absl::UnimplementedError("a diagonal of so many elements");
-      }
-      Ints eye_shape(shape.size(), 1);
-      eye_shape[i] = n;
-      eye_shape[j] = n;
-      BATON_ASSIGN_OR_RETURN(MutableTensor eye,
-                             MutableTensor::Create(DType::Bool(), eye_shape));
-      for (int64_t k = 0; k < n; ++k) eye.span<bool>()[k * n + k] = true;
-      BATON_ASSIGN_OR_RETURN(
-          operand.value,
-          node_.Typed(relay::Sum(
-              relay::Where(relay::Const(std::move(eye).Freeze()), operand.value,
-                           ScalarLike(0, operand.value)),
-              {.axis = Ints{static_cast<int64_t>(j)}})));
-      operand.labels.erase(operand.labels.begin() + static_cast<int64_t>(j));
+  std::vector<int> labels;
+  std::map<int, int64_t> extents;
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(operand.value));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int label = operand.labels[i];
+    const auto [known, is_new] = extents.try_emplace(label, shape[i]);
+    if (is_new) labels.push_back(label);
+    if (known->second != shape[i]) {
+      return absl::InvalidArgumentError("a diagonal of unequal extents");
     }
   }
-  return operand;
+  if (labels.size() == shape.size()) return operand;
+  return Direct({std::move(operand)}, std::move(labels));
+}
+
+absl::StatusOr<Operand> Einsum::Multiplied(const Operand& a, const Operand& b) {
+  std::vector<int> labels = a.labels;
+  for (int label : b.labels) {
+    if (!Has(labels, label)) labels.push_back(label);
+  }
+  const auto shaped = [&](const Operand& operand) -> absl::StatusOr<Expr> {
+    BATON_ASSIGN_OR_RETURN(Expr value, node_.Typed(Ordered(operand, labels)));
+    BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(value));
+    if (shape.size() == labels.size()) return value;
+    Ints wanted;
+    size_t next = 0;
+    for (int label : labels) {
+      wanted.push_back(Has(operand.labels, label) ? shape[next++] : 1);
+    }
+    return relay::Reshape(std::move(value), std::move(wanted));
+  };
+  BATON_ASSIGN_OR_RETURN(Expr lhs, shaped(a));
+  BATON_ASSIGN_OR_RETURN(Expr rhs, shaped(b));
+  BATON_ASSIGN_OR_RETURN(
+      Expr value, node_.Typed(relay::Multiply(std::move(lhs), std::move(rhs))));
+  return Operand{std::move(value), std::move(labels)};
 }
 
 Operand Einsum::Summed(Operand operand, const std::vector<int>& needed) const {
@@ -177,6 +220,17 @@ absl::StatusOr<Operand> Einsum::Product(Operand a, Operand b,
   }
   for (int label : b.labels) {
     if (!Has(a.labels, label)) columns.push_back(label);
+  }
+  if (summed.empty()) return Multiplied(a, b);
+  // Each element of an operand is used once: nothing that a product of matrices
+  // could make use of.
+  if (rows.empty() || columns.empty()) {
+    std::vector<int> kept;
+    for (int label : needed) {
+      const bool here = Has(a.labels, label) || Has(b.labels, label);
+      if (here && !Has(kept, label)) kept.push_back(label);
+    }
+    return Direct({std::move(a), std::move(b)}, std::move(kept));
   }
   const auto join = [](std::vector<int> x, const std::vector<int>& y,
                        const std::vector<int>& z) {

@@ -371,20 +371,28 @@ absl::StatusOr<Outputs> EyeLike(NodeContext& node) {
   return One(relay::Const(std::move(eye).Freeze()));
 }
 
-// `indices` with `extent` added to the negative ones.
-absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
-  const Expr& indices = node.Input(i);
-  if (const Tensor* known = relay::ConstantTensor(indices)) {
-    bool any_negative = false;
-    for (int64_t k = 0; k < known->num_elements() && !any_negative; ++k) {
-      any_negative = known->AtAsInt64(k) < 0;
-    }
-    if (!any_negative) return indices;
+bool MayBeNegative(const Expr& indices, DType dtype) {
+  if (!dtype.is_int()) return false;
+  const Tensor* known = relay::ConstantTensor(indices);
+  if (known == nullptr) return true;
+  for (int64_t k = 0; k < known->num_elements(); ++k) {
+    if (known->AtAsInt64(k) < 0) return true;
   }
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
-  if (!dtype.is_int()) return indices;
+  return false;
+}
+
+// `indices` with `extent` added to the negative ones.
+Expr FromStart(const Expr& indices, DType dtype, const Expr& extent) {
   return relay::Where(relay::Less(indices, ScalarLike(0, indices)),
                       relay::Add(indices, relay::Cast(extent, dtype)), indices);
+}
+
+// The same, of the input `i`.
+absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
+  const Expr& indices = node.Input(i);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
+  if (!MayBeNegative(indices, dtype)) return indices;
+  return FromStart(indices, dtype, extent);
 }
 
 absl::StatusOr<Outputs> OneHot(NodeContext& node) {
@@ -833,13 +841,21 @@ absl::StatusOr<Expr> Coordinates(NodeContext& node, const Expr& x,
     if (!dim.is_const()) break;
     extents.push_back(dim.value());
   }
-  Expr result = indices;
-  if (static_cast<int64_t>(extents.size()) == *length) {
-    BATON_ASSIGN_OR_RETURN(result, FromStart(node, 1, VectorConstant(extents)));
-  }
   Ints axes = {rank - 1};
   for (int i = 0; i + 1 < rank; ++i) axes.push_back(i);
-  return relay::Transpose(std::move(result), std::move(axes));
+  BATON_ASSIGN_OR_RETURN(
+      Expr result, node.Typed(relay::Transpose(indices, std::move(axes))));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
+  if (static_cast<int64_t>(extents.size()) != *length ||
+      !MayBeNegative(indices, dtype)) {
+    return result;
+  }
+  // Along the first axis as well: rows are as long as they can be.
+  Ints shape(static_cast<size_t>(rank), 1);
+  shape[0] = *length;
+  BATON_ASSIGN_OR_RETURN(Tensor extent,
+                         Tensor::FromValues<int64_t>(shape, extents));
+  return FromStart(result, dtype, relay::Const(std::move(extent)));
 }
 
 absl::StatusOr<Outputs> GatherNd(NodeContext& node) {

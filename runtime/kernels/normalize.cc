@@ -94,15 +94,19 @@ struct Moments {
 };
 
 template <typename T>
-Moments MomentsOf(const T* x, int64_t n, int64_t stride, double epsilon) {
+BATON_LOOP inline Moments MomentsOf(const T* x, int64_t n, int64_t stride,
+                                    double epsilon) {
   Moments m;
-  for (int64_t i = 0; i < n; ++i) m.mean += static_cast<double>(x[i * stride]);
-  m.mean /= static_cast<double>(n);
-  double squares = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const double d = static_cast<double>(x[i * stride]) - m.mean;
-    squares += d * d;
-  }
+  m.mean = internal::SumOf(n,
+                           [=](int64_t i) BATON_LOOP {
+                             return static_cast<double>(x[i * stride]);
+                           }) /
+           static_cast<double>(n);
+  const double squares =
+      internal::SumOf(n, [=, mean = m.mean](int64_t i) BATON_LOOP {
+        const double d = static_cast<double>(x[i * stride]) - mean;
+        return d * d;
+      });
   m.inverse = 1 / std::sqrt(squares / static_cast<double>(n) + epsilon);
   return m;
 }
@@ -244,20 +248,30 @@ absl::StatusOr<Tensor> LayerNorm(const Tensor& x, const Tensor& gamma,
                          MakeAffine(kName, x, gamma, beta, axis, params));
   const AxisView v = internal::ViewAround(x.shape(), axis);
   return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
-    for (int64_t o = 0; o < v.outer; ++o) {
-      for (int64_t i = 0; i < v.inner; ++i) {
-        const int64_t start = o * v.extent * v.inner + i;
-        const Moments m =
-            MomentsOf(from + start, v.extent, v.inner, params.epsilon);
+    internal::RunLoop([=, epsilon = params.epsilon, gamma = affine.gamma.data(),
+                       beta = affine.beta.data()]() BATON_LOOP {
+      const auto normalize = [=](const T* line, int64_t stride,
+                                 T* result) BATON_LOOP {
+        const Moments m = MomentsOf(line, v.extent, stride, epsilon);
         for (int64_t k = 0; k < v.extent; ++k) {
-          const int64_t at = start + k * v.inner;
-          to[at] = static_cast<T>((static_cast<double>(from[at]) - m.mean) *
-                                      m.inverse *
-                                      affine.gamma[static_cast<size_t>(k)] +
-                                  affine.beta[static_cast<size_t>(k)]);
+          result[k * stride] =
+              static_cast<T>((static_cast<double>(line[k * stride]) - m.mean) *
+                                 m.inverse * gamma[k] +
+                             beta[k]);
+        }
+      };
+      for (int64_t o = 0; o < v.outer; ++o) {
+        const int64_t start = o * v.extent * v.inner;
+        // Adjacent elements become vectors.
+        if (v.inner == 1) {
+          normalize(from + start, 1, to + start);
+          continue;
+        }
+        for (int64_t i = start; i < start + v.inner; ++i) {
+          normalize(from + i, v.inner, to + i);
         }
       }
-    }
+    });
   });
 }
 
@@ -286,29 +300,45 @@ absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
     for (int64_t n = 0; n < batch; ++n) {
       for (int64_t g = 0; g < groups; ++g) {
         const int64_t start = n * outer * step + g * run;
-        // Visits the elements of the group, in runs.
-        const auto each = [&](const auto& fn) {
-          for (int64_t o = 0; o < outer; ++o) {
-            for (int64_t i = 0; i < run; ++i) fn(start + o * step + i, i);
-          }
+        // The sum of term(x) of the elements of the group, run by run.
+        const auto sum_of = [&](const auto& term) {
+          double result = 0;
+          internal::RunLoop([=, x = from + start, &result]() BATON_LOOP {
+            double sum = 0;
+            for (int64_t o = 0; o < outer; ++o) {
+              const auto at = [=](int64_t i) BATON_LOOP {
+                return term(static_cast<double>(x[o * step + i]));
+              };
+              if (run >= internal::kPartial) {
+                sum += internal::SumOf(run, at);
+              } else {
+                for (int64_t i = 0; i < run; ++i) sum += at(i);
+              }
+            }
+            result = sum;
+          });
+          return result;
         };
-        double mean = 0;
-        each([&](int64_t at, int64_t) {
-          mean += static_cast<double>(from[at]);
-        });
-        mean /= count;
-        double squares = 0;
-        each([&](int64_t at, int64_t) {
-          const double d = static_cast<double>(from[at]) - mean;
-          squares += d * d;
-        });
+        const double mean =
+            sum_of([](double x) BATON_LOOP { return x; }) / count;
+        const double squares = sum_of(
+            [mean](double x) BATON_LOOP { return (x - mean) * (x - mean); });
         const double inverse = 1 / std::sqrt(squares / count + params.epsilon);
-        each([&](int64_t at, int64_t i) {
-          const size_t c =
-              static_cast<size_t>(g * (channels / groups) + i / v.inner);
-          to[at] = static_cast<T>((static_cast<double>(from[at]) - mean) *
-                                      inverse * affine.gamma[c] +
-                                  affine.beta[c]);
+        const int64_t group = channels / groups;
+        internal::RunLoop([=, inner = v.inner,
+                           gamma = affine.gamma.data() + g * group,
+                           beta = affine.beta.data() + g * group]() BATON_LOOP {
+          for (int64_t o = 0; o < outer; ++o) {
+            const T* x = from + start + o * step;
+            T* y = to + start + o * step;
+            for (int64_t c = 0; c < group; ++c, x += inner, y += inner) {
+              for (int64_t i = 0; i < inner; ++i) {
+                y[i] = static_cast<T>((static_cast<double>(x[i]) - mean) *
+                                          inverse * gamma[c] +
+                                      beta[c]);
+              }
+            }
+          }
         });
       }
     }
