@@ -95,19 +95,17 @@ bool AllFinite(const Value& value) {
 std::optional<TensorError> ResultError(const Value& expected,
                                        const Value& actual) {
   TensorError error;
-  bool same = true;
-  same =
-      ForEachTensorPair(expected, actual,
-                        [&](const Tensor& a, const Tensor& b) {
-                          const bool comparable =
-                              a.shape() == b.shape() &&
-                              (a.dtype() == b.dtype() ||
-                               (a.dtype().is_float() && b.dtype().is_float()));
-                          same = same && comparable;
-                          if (comparable) error.Add(ErrorOf(a, b));
-                        }) &&
-      same;
-  return same ? std::optional<TensorError>(error) : std::nullopt;
+  bool comparable = true;
+  const auto add = [&](const Tensor& a, const Tensor& b) {
+    comparable = comparable && a.shape() == b.shape() &&
+                 (a.dtype() == b.dtype() ||
+                  (a.dtype().is_float() && b.dtype().is_float()));
+    if (comparable) error.Add(ErrorOf(a, b));
+  };
+  if (!ForEachTensorPair(expected, actual, add) || !comparable) {
+    return std::nullopt;
+  }
+  return error;
 }
 
 // Whether a pass keeps the program what it is, although it promises nothing

@@ -38,6 +38,9 @@
 
 namespace baton::onnx {
 
+// The domain of ONNX Runtime's own operators.
+inline constexpr absl::string_view kMicrosoftDomain = "com.microsoft";
+
 // The values of a node's outputs, as many as it has or more. Null: a value that
 // is not there (an optional). A sequence is a tuple: its length is known.
 using Outputs = std::vector<Expr>;

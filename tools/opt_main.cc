@@ -307,8 +307,7 @@ int OptMain(int argc, char** argv) {
     const absl::string_view message = code.status().message();
     std::cerr << program << ": "
               << (message.empty() ? "out of memory" : message) << "\n";
-    const int signal = InterruptGuard::Signal();
-    return signal != 0 ? 128 + signal : 1;
+    return InterruptGuard::FailureExitCode();
   });
 }
 

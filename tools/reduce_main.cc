@@ -116,8 +116,7 @@ int ReduceMain(int argc, char** argv) {
     const absl::Status status = Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (status.ok()) return 0;
     std::cerr << "baton-reduce: " << status.message() << "\n";
-    const int signal = InterruptGuard::Signal();
-    return signal != 0 ? 128 + signal : 1;
+    return InterruptGuard::FailureExitCode();
   });
 }
 

@@ -52,6 +52,9 @@ InterruptGuard::~InterruptGuard() {
 }
 
 int InterruptGuard::Signal() { return the_signal; }
+int InterruptGuard::FailureExitCode() {
+  return the_signal == 0 ? 1 : 128 + the_signal;
+}
 int InterruptGuard::File() { return the_pipe[0]; }
 
 }  // namespace baton

@@ -20,6 +20,9 @@ class InterruptGuard {
 
   // The signal that was noted; 0 if none.
   static int Signal();
+  // What a process exits with that fails: 128 and the signal that was noted, as
+  // shells say it; 1 if none was.
+  static int FailureExitCode();
   // A file that can be read from then on; -1 without a guard.
   static int File();
 

@@ -249,20 +249,9 @@ absl::StatusOr<Outputs> RecursiveLoop::ConvertBody(
         function.AddParam(absl::StrCat("carried_", k), node_.inputs()[k + 2],
                           carried[k]));
   }
-  absl::Status status;
-  const auto capture = [&](const Expr& value) -> Expr {
-    absl::StatusOr<Expr> param = function.Capture(
-        absl::StrCat("captured_", function.num_captured()), value);
-    status.Update(param.status());
-    return param.ok() ? *std::move(param) : value;
-  };
   std::vector<Expr> inputs = {i_, go_on_};
   inputs.insert(inputs.end(), carried_.begin(), carried_.end());
-  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node_.Graph("body"));
-  BATON_ASSIGN_OR_RETURN(
-      Outputs outputs,
-      node_.graphs().ConvertBody(body, inputs, "a round", capture));
-  BATON_RETURN_IF_ERROR(status);
+  BATON_ASSIGN_OR_RETURN(Outputs outputs, function.ConvertBody(inputs));
   if (outputs.size() < 1 + num_carried_) {
     return absl::InvalidArgumentError("the body has too few outputs");
   }
@@ -517,18 +506,7 @@ absl::StatusOr<Outputs> ScanRounds::Recursive(NodeContext& node) const {
     BATON_ASSIGN_OR_RETURN(inputs.emplace_back(),
                            node.Typed(relay::Take(data, at, {.axis = axis})));
   }
-  absl::Status status;
-  const auto capture = [&](const Expr& value) -> Expr {
-    absl::StatusOr<Expr> param = function.Capture(
-        absl::StrCat("captured_", function.num_captured()), value);
-    status.Update(param.status());
-    return param.ok() ? *std::move(param) : value;
-  };
-  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node.Graph("body"));
-  BATON_ASSIGN_OR_RETURN(
-      const Outputs outputs,
-      node.graphs().ConvertBody(body, inputs, "a round", capture));
-  BATON_RETURN_IF_ERROR(status);
+  BATON_ASSIGN_OR_RETURN(const Outputs outputs, function.ConvertBody(inputs));
   if (outputs.size() != states.size() + output_axes.size()) {
     return absl::InvalidArgumentError("the body has another number of outputs");
   }

@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -401,32 +400,34 @@ absl::StatusOr<Outputs> MultiHeadAttention(NodeContext& node) {
   return Attention(node).OfHeads();
 }
 
-constexpr absl::string_view kMicrosoft = "com.microsoft";
-
 BATON_ONNX_CONVERTERS({
-    {.op = "Attention", .convert = ConvertAttention, .domain = kMicrosoft},
-    {.op = "BiasGelu", .convert = Gelu, .domain = kMicrosoft},
+    {.op = "Attention",
+     .convert = ConvertAttention,
+     .domain = kMicrosoftDomain},
+    {.op = "BiasGelu", .convert = Gelu, .domain = kMicrosoftDomain},
     {.op = "EmbedLayerNormalization",
      .convert = EmbedLayerNormalization,
-     .domain = kMicrosoft},
-    {.op = "FastGelu", .convert = FastGelu, .domain = kMicrosoft},
-    {.op = "FusedConv", .convert = FusedConv, .domain = kMicrosoft},
-    {.op = "FusedGemm", .convert = FusedGemm, .domain = kMicrosoft},
-    {.op = "FusedMatMul", .convert = FusedMatMul, .domain = kMicrosoft},
-    {.op = "Gelu", .convert = Gelu, .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
+    {.op = "FastGelu", .convert = FastGelu, .domain = kMicrosoftDomain},
+    {.op = "FusedConv", .convert = FusedConv, .domain = kMicrosoftDomain},
+    {.op = "FusedGemm", .convert = FusedGemm, .domain = kMicrosoftDomain},
+    {.op = "FusedMatMul", .convert = FusedMatMul, .domain = kMicrosoftDomain},
+    {.op = "Gelu", .convert = Gelu, .domain = kMicrosoftDomain},
     {.op = "MultiHeadAttention",
      .convert = MultiHeadAttention,
-     .domain = kMicrosoft},
-    {.op = "QuickGelu", .convert = QuickGelu, .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
+    {.op = "QuickGelu", .convert = QuickGelu, .domain = kMicrosoftDomain},
     {.op = "SimplifiedLayerNormalization",
      .convert = SimplifiedLayerNormalization},
     {.op = "SkipLayerNormalization",
      .convert = SkipLayerNormalization,
-     .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
     {.op = "SkipSimplifiedLayerNormalization",
      .convert = SkipSimplifiedLayerNormalization,
-     .domain = kMicrosoft},
-    {.op = "TransposeMatMul", .convert = FusedMatMul, .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
+    {.op = "TransposeMatMul",
+     .convert = FusedMatMul,
+     .domain = kMicrosoftDomain},
 });
 
 }  // namespace

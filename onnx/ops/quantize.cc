@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -453,35 +452,41 @@ absl::StatusOr<Outputs> QGemm(NodeContext& node) {
   return Quantized(node, std::move(result), 7, 0);
 }
 
-constexpr absl::string_view kMicrosoft = "com.microsoft";
-
 BATON_ONNX_CONVERTERS({
     {.op = "DequantizeLinear",
      .convert = DequantizeLinear,
-     .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
     {.op = "DynamicQuantizeMatMul",
      .convert = DynamicQuantizeMatMul,
-     .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
     {.op = "MatMulIntegerToFloat",
      .convert = MatMulIntegerToFloat,
-     .domain = kMicrosoft},
-    {.op = "QGemm", .convert = QGemm, .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
+    {.op = "QGemm", .convert = QGemm, .domain = kMicrosoftDomain},
     {.op = "QLinearAdd",
      .convert = QLinearBinary<relay::Add>,
-     .domain = kMicrosoft},
-    {.op = "QLinearConcat", .convert = QLinearConcat, .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
+    {.op = "QLinearConcat",
+     .convert = QLinearConcat,
+     .domain = kMicrosoftDomain},
     {.op = "QLinearGlobalAveragePool",
      .convert = QLinearGlobalAveragePool,
-     .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
     {.op = "QLinearLeakyRelu",
      .convert = QLinearLeakyRelu,
-     .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
     {.op = "QLinearMul",
      .convert = QLinearBinary<relay::Multiply>,
-     .domain = kMicrosoft},
-    {.op = "QLinearSigmoid", .convert = QLinearSigmoid, .domain = kMicrosoft},
-    {.op = "QLinearSoftmax", .convert = QLinearSoftmax, .domain = kMicrosoft},
-    {.op = "QuantizeLinear", .convert = QuantizeLinear, .domain = kMicrosoft},
+     .domain = kMicrosoftDomain},
+    {.op = "QLinearSigmoid",
+     .convert = QLinearSigmoid,
+     .domain = kMicrosoftDomain},
+    {.op = "QLinearSoftmax",
+     .convert = QLinearSoftmax,
+     .domain = kMicrosoftDomain},
+    {.op = "QuantizeLinear",
+     .convert = QuantizeLinear,
+     .domain = kMicrosoftDomain},
     {"ConvInteger", ConvInteger, 10},
     {"DequantizeLinear", DequantizeLinear, 10},
     {"DynamicQuantizeLinear", DynamicQuantizeLinear, 11},

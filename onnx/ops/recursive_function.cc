@@ -7,6 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/type.h"
@@ -35,6 +38,23 @@ absl::StatusOr<Expr> RecursiveFunction::Capture(std::string name,
                          AddParam(std::move(name), typed, typed->type()));
   captured_.emplace(value, param);
   return param;
+}
+
+absl::StatusOr<Outputs> RecursiveFunction::ConvertBody(
+    absl::Span<const Expr> inputs) {
+  absl::Status status;
+  const auto capture = [&](const Expr& value) -> Expr {
+    absl::StatusOr<Expr> param =
+        Capture(absl::StrCat("captured_", captured_.size()), value);
+    status.Update(param.status());
+    return param.ok() ? *std::move(param) : value;
+  };
+  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node_.Graph("body"));
+  BATON_ASSIGN_OR_RETURN(
+      Outputs outputs,
+      node_.graphs().ConvertBody(body, inputs, "a round", capture));
+  BATON_RETURN_IF_ERROR(status);
+  return outputs;
 }
 
 void RecursiveFunction::SetNext(const Expr& param, Expr value) {

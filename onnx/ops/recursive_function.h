@@ -3,7 +3,6 @@
 #ifndef BATON_ONNX_OPS_RECURSIVE_FUNCTION_H_
 #define BATON_ONNX_OPS_RECURSIVE_FUNCTION_H_
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -43,7 +42,10 @@ class RecursiveFunction {
   // computed in each round. Constants and null are returned as they are; a
   // value that is captured twice has one parameter.
   absl::StatusOr<Expr> Capture(std::string name, const Expr& value);
-  size_t num_captured() const { return captured_.size(); }
+
+  // The outputs of the node's `body` for these inputs. Values around the node
+  // that the body uses are captured.
+  absl::StatusOr<Outputs> ConvertBody(absl::Span<const Expr> inputs);
 
   // What the parameters are in the first round.
   absl::Span<const Expr> initial() const { return initial_; }

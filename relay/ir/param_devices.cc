@@ -7,6 +7,7 @@
 #include "baton/relay/ir/virtual_device.h"
 
 namespace baton {
+
 DictAttrs WithParamDevices(const DictAttrs& attrs, AttrList devices) {
   const bool known =
       std::any_of(devices.begin(), devices.end(),
