@@ -201,6 +201,7 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
   BATON_RETURN_IF_ERROR(
       ReadReproducerHead(is_binary ? binary.comment : content->bytes, job.name,
                          options.given, job.run));
+  if (!job.run.check_values) DropValueChecks(options.given, job.run);
   // Beside a reproducer.
   std::error_code ignored;
   for (std::string* file : {&job.run.inputs, &job.run.expect}) {
@@ -414,8 +415,7 @@ absl::StatusOr<PassInstruments> TakeValueChecks(
   only_values.verify_each = false;
   only_values.verify_contracts = false;
   only_values.verify_roundtrip = false;
-  run.check_values = false;
-  run.expect.clear();
+  DropValueChecks(/*keep=*/{}, run);
   BATON_ASSIGN_OR_RETURN(PassInstruments instruments, SkippingInstruments(run));
   if (run.bisect_limit >= 0) {
     instruments.push_back(std::make_shared<BisectInstrument>(run.bisect_limit));

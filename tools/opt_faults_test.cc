@@ -143,6 +143,11 @@ TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
                                   "--expect=x.npz")
                   .err,
               HasSubstr("--expect: needs --check_values"));
+  for (const char* flag : {"--special_values", "--max_error=0.1"}) {
+    EXPECT_THAT(
+        GuiltyOpt(absl::StrCat(program, " --passes=DivToMul ", flag)).err,
+        HasSubstr(": needs --check_values"));
+  }
   EXPECT_THAT(
       GuiltyOpt(program + " --passes=DivToMul --opt_level=4 --check_values "
                           "--inputs=/no/such/file")
@@ -352,6 +357,12 @@ TEST(ReproducerTest, FlagsReplaceWhatItSays) {
   EXPECT_EQ(Reproduce(args).second.exit_code, 1);
   EXPECT_EQ(Reproduce(args, "--nocheck_values").second.exit_code, 0);
   EXPECT_EQ(Reproduce(args, "--passes=").second.exit_code, 0);
+  // With that check, what says how it is done is gone.
+  EXPECT_EQ(
+      Reproduce(args + " --max_error=0.5", "--nocheck_values").second.exit_code,
+      0);
+  EXPECT_THAT(Reproduce(args, "--nocheck_values --max_error=0.5").second.err,
+              HasSubstr("--max_error: needs --check_values"));
   EXPECT_THAT(Reproduce(args, "--passes=SlightlyOff").second.err,
               HasSubstr("pass SlightlyOff changed"));
 }

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -50,6 +51,10 @@
 
 namespace baton {
 namespace {
+
+// They have no meaning without --check_values. (--inputs has: triage reads it.)
+constexpr const char* kFlagsOfValueChecks[] = {"expect", "special_values",
+                                               "max_error"};
 
 // Whether it is `NAME#k`.
 bool IsOneExecution(const std::string& pass) {
@@ -219,10 +224,27 @@ absl::StatusOr<PassInstruments> CheckingInstruments(
     };
     instruments.push_back(
         std::make_shared<CheckValuesInstrument>(std::move(check)));
-  } else if (!run.expect.empty()) {
-    return absl::InvalidArgumentError("--expect: needs --check_values");
+    return instruments;
+  }
+  const FieldList& fields = FieldsOf<RunOptions>();
+  for (const char* flag : kFlagsOfValueChecks) {
+    if (!fields.IsDefault(*fields.Find(flag), &run)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": needs --check_values"));
+    }
   }
   return instruments;
+}
+
+void DropValueChecks(const std::vector<std::string>& keep, RunOptions& run) {
+  run.check_values = false;
+  const RunOptions none;
+  const FieldList& fields = FieldsOf<RunOptions>();
+  for (const char* flag : kFlagsOfValueChecks) {
+    if (std::find(keep.begin(), keep.end(), flag) != keep.end()) continue;
+    const Field* field = fields.Find(flag);
+    field->Set(&run, field->Get(&none)).IgnoreError();  // is of its type
+  }
 }
 
 absl::StatusOr<std::function<absl::StatusOr<IRModule>(const IRModule&)>>

@@ -51,10 +51,15 @@ absl::StatusOr<PassInstruments> SkippingInstruments(const RunOptions& run);
 // Those that look for mistakes: --verify_each, --verify_contracts,
 // --verify_roundtrip, --check_values. Lines that are no errors go to `report`,
 // and so do errors that passes added to the results to `added`, if it is there.
-// An error if the files of --inputs and --expect cannot be read.
+// An error if the files of --inputs and --expect cannot be read, or if a flag
+// says how to check values that are not checked.
 absl::StatusOr<PassInstruments> CheckingInstruments(
     const RunOptions& run, std::function<void(absl::string_view)> report,
     std::function<void(const AddedError&)> added = nullptr);
+
+// Makes `run` one that does not check values: without what only --check_values
+// reads, but for the flags of `keep`.
+void DropValueChecks(const std::vector<std::string>& keep, RunOptions& run);
 
 // For PipelineSettings::prepare: gives `main` the arguments of --inputs as
 // constants. Null without --inputs.
@@ -66,8 +71,7 @@ RunOptions WithoutInputs(RunOptions run);
 
 // The context of `run`, and the instruments above that may find fault with a
 // pass, after those that leave out executions and --bisect_limit; without
-// `finds_fault`, these alone. The
-// pipeline must outlive the result.
+// `finds_fault`, these alone. The pipeline must outlive the result.
 absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
                                                const Pass& pipeline,
                                                bool finds_fault);
