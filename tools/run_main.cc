@@ -20,19 +20,18 @@ void Write(const char* text) {
 }
 
 // Before main nobody catches std::bad_alloc: what is registered there takes
-// memory, too.
-struct BeforeMain {
-  BeforeMain() {
-    std::set_new_handler([] {
-      Write(program_invocation_short_name);
-      Write(": out of memory\n");
-      _exit(1);
-    });
-  }
-};
-
-// Made before all that has no priority.
-__attribute__((init_priority(101))) const BeforeMain kBeforeMain;
+// memory, too. Protobuf has initializers of the first priority that is not
+// reserved, 101, so this has one before it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
+__attribute__((constructor(100))) void SetNewHandlerBeforeMain() {
+  std::set_new_handler([] {
+    Write(program_invocation_short_name);
+    Write(": out of memory\n");
+    _exit(1);
+  });
+}
+#pragma GCC diagnostic pop
 
 }  // namespace
 

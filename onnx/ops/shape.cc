@@ -397,7 +397,12 @@ absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
 
 absl::StatusOr<Outputs> OneHot(NodeContext& node) {
   const Expr& values = node.Input(2);
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(values));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* of_values, TensorTypeOf(values));
+  const DType dtype = of_values->dtype();
+  if (of_values->rank() != 1 ||
+      (of_values->dim(0).is_const() && of_values->dim(0).value() != 2)) {
+    return absl::InvalidArgumentError("the values are no pair");
+  }
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -1), rank + 1));

@@ -26,6 +26,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/text_parser_impl.h"
 #include "baton/relay/ir/virtual_device.h"
 
@@ -980,8 +981,8 @@ bool TextParser::ParseParams(PendingFunction* function) {
   }
   if (!function->param_devices.empty()) {
     function->param_devices.resize(function->params.size());
-    function->attrs = function->attrs.With(kParamVirtualDevices,
-                                           std::move(function->param_devices));
+    function->attrs =
+        WithParamDevices(function->attrs, std::move(function->param_devices));
   }
   return Expect(TokenKind::kCloseParen);
 }

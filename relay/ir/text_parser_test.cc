@@ -629,6 +629,21 @@ TEST(TextParserTest, ConversionsOfDimensionsInTheMetadata) {
               HasSubstr("it refers to itself"));
 }
 
+// Lists of devices that parameters cannot show are attributes.
+TEST(TextParserTest, ParametersWithoutDevices) {
+  ExpectRoundTrip("fn (param_virtual_devices=[]) { 0 }");
+  ExpectRoundTrip("fn (%x, param_virtual_devices=[None]) { %x }");
+  ExpectRoundTrip("fn (%x, param_virtual_devices=[None, None]) { %x }");
+  // A device that the metadata leaves out is none.
+  ExpectRoundTrip(
+      R"(fn (%x {virtual_device=meta[VirtualDevice][0]}) { %x }
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["VirtualDevice"], "data": [2]},
+  {"type_key": "Array", "data": [0]}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})");
+}
+
 TEST(TextParserTest, BadMetadata) {
   const std::string text =
       AsText(ModuleFromExpr(Function({}, Constant(Matrix()))));

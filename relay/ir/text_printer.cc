@@ -1566,7 +1566,11 @@ void Printer::AppendFunctionHead(const FunctionNode* function,
   const AttrValue* devices = attrs.Find(kParamVirtualDevices);
   const AttrList* device_of =
       devices == nullptr ? nullptr : devices->As<AttrList>();
-  if (device_of != nullptr && device_of->size() != function->params().size()) {
+  // Parameters do not show a list without devices, or of another length.
+  if (device_of != nullptr &&
+      (device_of->size() != function->params().size() ||
+       std::all_of(device_of->begin(), device_of->end(),
+                   [](const AttrValue& device) { return device.is_none(); }))) {
     device_of = nullptr;
   }
   bool first = true;
