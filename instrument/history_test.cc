@@ -200,6 +200,26 @@ TEST(HistoryTest, FailuresAndWhatRanBeforeThem) {
               HasSubstr("execution 1 (Fails) failed"));
 }
 
+// As a process that dies asks for it.
+TEST(HistoryTest, PassesThatDidNotEndTookTheTimeUntilThen) {
+  const auto recorder = std::make_shared<HistoryRecorder>(WithClock());
+  std::vector<int64_t> totals;
+  const Pass asks = CreateModulePass(
+      [&](IRModule module, const PassContext&) -> absl::StatusOr<IRModule> {
+        for (const HistoryExecution& e :
+             recorder->history(/*signal=*/6).executions) {
+          totals.push_back(e.total);
+        }
+        return module;
+      },
+      {.name = "Asks"});
+  const PassContext context({.instruments = {recorder}});
+  const Pass pipeline = Sequential({Sequential({asks})});
+  EXPECT_THAT(context.Run([&] { return pipeline(Parse(kProgram)); }), IsOk());
+  // Of the outer, the inner, and the one that asks.
+  EXPECT_THAT(totals, ElementsAre(3000, 2000, 1000));
+}
+
 TEST(HistoryTest, EnteringAContextBeginsANewOne) {
   const auto recorder = std::make_shared<HistoryRecorder>(WithClock());
   const PassContext context({.instruments = {recorder}});
