@@ -32,11 +32,13 @@ struct CompareValuesOptions {
 // `before` into `after`: the same bits, or, if it is not exact, tensors that
 // differ by no more than its tolerance times their largest element; if it
 // changes the precision, integers may differ by one, and floating-point dtypes
-// may be other ones. NaN agrees with NaN, an infinity with
-// itself. The error says where they differ and how much. What is unknown
-// (relay/runtime/evaluator.h) cannot be compared. If all else agrees, but some
-// parts could not be compared and options.not_compared is null, the error is
-// Unimplemented and gives the reason for the first such part.
+// may be other ones. NaN agrees with NaN, an infinity with itself, and the two
+// with each other unless the pass is exact: a sum of infinities may be NaN in
+// one order and infinite in another. The error says where they differ and how
+// much. What is unknown (relay/runtime/evaluator.h) cannot be compared. If all
+// else agrees, but some parts could not be compared and options.not_compared is
+// null, the error is Unimplemented and gives the reason for the first such
+// part.
 absl::Status CompareValues(const Value& before, const Value& after,
                            const PassInfo& info,
                            const CompareValuesOptions& options = {});

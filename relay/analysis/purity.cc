@@ -71,10 +71,14 @@ class Rules {
         evaluates(children);
         if (call->op_node() == nullptr) {
           implies(Call(f, children[0]), Eval(f, i));
-          // The effects of a function include those of what it returns.
-          if (MayBeFunction(node)) results_in(children[0]);
         } else if (IsStateful(call->op())) {
           effect(Eval(f, i));
+        }
+        // The effects of a function include those of what it returns. What that
+        // is may be an argument: an annotation returns it, and a function that
+        // does not know its type.
+        if (MayBeFunction(node)) {
+          for (const int child : children) results_in(child);
         }
         return;
       }

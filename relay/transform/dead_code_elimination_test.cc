@@ -238,6 +238,26 @@ TEST(DeadCodeEliminationTest, CallsOfUnknownFunctionsStay) {
       })");
 }
 
+// An annotation returns its argument, and so may a function that knows nothing
+// of it.
+TEST(DeadCodeEliminationTest, CallsOfFunctionsThatWereArgumentsStay) {
+  ExpectLeaves(R"(
+      def @main(%r: ref(int32), %c: ref(fn () -> ())) -> int32 {
+        let %f = on_device(fn () { ref_write(%r, 1) }, constrain_result=True);
+        let %a = %f();
+        let %g = annotation.compiler_end(ref_read(%c), compiler="default");
+        let %b = %g();
+        0
+      })");
+  ExpectLeaves(R"(
+      def @same[A](%x: A) -> A { %x }
+      def @main(%r: ref(int32)) -> int32 {
+        let %w = @same(fn () { ref_write(%r, 1) });
+        let %a = %w();
+        0
+      })");
+}
+
 TEST(DeadCodeEliminationTest, References) {
   constexpr absl::string_view kText = R"(
       def @f(%r: ref(int32)) -> int32 {

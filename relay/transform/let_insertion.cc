@@ -291,9 +291,9 @@ void LetInserter::Leave(int i, int let) {
       if (IsFixedOnDevice(node)) {
         devices_.pop_back();
         // Its argument has been bound, if everything is; so it is no more than
-        // a variable.
+        // a variable, and needs one of its own only where scopes share it.
         results_[i] = Rebuild(i);
-        if (graph_.lifted(i) && what_ == LetInsertion::kLifted) {
+        if (graph_.lifted(i)) {
           results_[i] = AppendFor(graph_.scope(i), i, results_[i], nullptr);
         }
         return;

@@ -884,8 +884,10 @@ class Evaluator {
                                 ? WithKnownArgs(call, Expr(function), args)
                                 : Expr();
       const std::optional<Value> value = Compute(computed, args);
-      // Another compiler's function may write to references.
-      if (!function->IsPrimitive()) ForgetContents();
+      // Nobody knows what another compiler makes of its functions.
+      if (!function->IsPrimitive() || MayWrite(Expr(function))) {
+        ForgetContents();
+      }
       Return(value.has_value() ? Reify(*value) : Unknown(bind_call(type_args)));
       return absl::OkStatus();
     }
@@ -898,6 +900,19 @@ class Evaluator {
     ForgetContents();
     Return(Unknown(bind_call(type_args)));
     return absl::OkStatus();
+  }
+
+  // Whether a call of `function` may write to references.
+  static bool MayWrite(const Expr& function) {
+    bool may = false;
+    PostOrderVisit(function, [&may](const ExprNode* node) {
+      const auto* call = Expr(node).As<CallNode>();
+      may =
+          may || node->kind() == ExprKind::kRefWrite ||
+          (call != nullptr && call->op_node() == nullptr &&
+           !call->op().Is<FunctionNode>() && !call->op().Is<ConstructorNode>());
+    });
+    return may;
   }
 
   static bool CanCompute(const Expr& op) {

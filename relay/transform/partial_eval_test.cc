@@ -256,6 +256,18 @@ TEST(PartialEvalTest, PrimitiveFunctionsStay) {
               "def @main() { 4f }");
 }
 
+TEST(PartialEvalTest, PrimitiveFunctionsMayWrite) {
+  constexpr absl::string_view kText = R"(
+      def @main(%x: float32) {
+        let %r = ref(%x);
+        let %f = fn (%a: ref(float32), Primitive=1) { ref_write(%a, 2f) };
+        let %u = %f(%r);
+        ref_read(%r)
+      })";
+  const IRModule result = Evaluated(kText);
+  EXPECT_THAT(ToText(result), HasSubstr("ref_read"));
+}
+
 TEST(PartialEvalTest, RefusesWhatIsUsedTwice) {
   const IRModule module = ParseTyped(R"(
       def @main(%x: float32) {

@@ -392,6 +392,27 @@ TEST(ToANormalFormTest, OnDevice) {
       })");
 }
 
+// What on_device makes has a variable of its own only where scopes share it.
+TEST(ToANormalFormTest, OnDeviceSharedByScopes) {
+  ExpectBecomes(R"(
+      def @main(%p: float32) {
+        %0 = on_device(exp(%p), constrain_result=True);
+        (fn () { %0 }, fn () { negative(%0) })
+      })",
+                R"(
+      def @main(%p: float32) {
+        let %a = on_device(exp(%p), constrain_result=True);
+        let %b = on_device(%a, constrain_result=True);
+        let %f = fn () { %b };
+        let %g = fn () {
+          let %c = negative(%b);
+          %c
+        };
+        let %t = (%f, %g);
+        %t
+      })");
+}
+
 TEST(ToANormalFormTest, NothingToBind) {
   ExpectPassLeaves(ToANormalForm(), R"(
       def @main(%x: float32) -> float32 { %x }
