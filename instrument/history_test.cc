@@ -27,6 +27,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/parallel.h"
@@ -230,6 +231,42 @@ TEST(HistoryTest, EnteringAContextBeginsANewOne) {
   }
 }
 
+TEST(HistoryTest, TimesMayBeThoseOfAnotherRun) {
+  const std::string passes = "InferType,FoldConstant";
+  HistoryOptions slow;
+  slow.clock = [now = std::make_shared<int64_t>(0)] {
+    return *now += 5'000'000;
+  };
+  const Recorded measured = Record(passes);
+  const Recorded run = Record(passes, slow);
+  const std::string log = HistoryLog(measured.recorder->history());
+  EXPECT_NE(HistoryLog(run.recorder->history()), log);
+  run.recorder->SetTimes(measured.recorder->history().executions);
+  EXPECT_EQ(HistoryLog(run.recorder->history()), log);
+
+  // One that failed only there has the time of what ran inside it.
+  const absl::StatusOr<Pass> infer =
+      ParsePipeline("InferType", PassRegistry::Global(), "passes");
+  ASSERT_THAT(infer, IsOk());
+  const Recorded well =
+      Record(Parse(kProgram), Sequential({*infer, Nothing(), Nothing()}));
+  const Recorded failed =
+      Record(Parse(kProgram), Sequential({*infer, Fails(), Nothing()}), slow);
+  failed.recorder->SetTimes(well.recorder->history().executions);
+  const std::vector<HistoryExecution>& now =
+      failed.recorder->history().executions;
+  const std::vector<HistoryExecution>& then =
+      well.recorder->history().executions;
+  ASSERT_EQ(now.size(), 3);
+  ASSERT_EQ(then.size(), 4);
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(now[i].start, then[i].start);
+    EXPECT_EQ(now[i].total, then[i].total);
+  }
+  EXPECT_EQ(now[0].total, then[2].start + then[2].total - then[0].start);
+  EXPECT_LT(now[0].total, then[0].total);
+}
+
 TEST(HistoryTest, OldStatesKeepToTheirBudget) {
   const Recorded all = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
   const Recorded some =
@@ -302,6 +339,28 @@ TEST(HistoryTest, FilesHoldAll) {
     found = true;
   }
   EXPECT_TRUE(found);
+}
+
+// A committed file of each version, of the same run.
+TEST(HistoryTest, FilesOfAllVersionsAreRead) {
+  const Recorded run = Record("InferType,FoldConstant,FuseOps");
+  const History& history = run.recorder->history();
+  for (const int version : {1, 2}) {
+    const std::string bytes = testing::ReadFileOrFail(testing::RunfilePath(
+        absl::StrCat("instrument/testdata/version_", version, ".history")));
+    EXPECT_EQ(bytes[8], version);
+    BATON_ASSERT_OK_AND_ASSIGN(const History read, ReadBack(bytes));
+    ASSERT_EQ(read.executions.size(), history.executions.size());
+    for (const HistoryExecution& execution : history.executions) {
+      const int64_t number = execution.number;
+      EXPECT_EQ(*HistoryShow(read, number, ""),
+                *HistoryShow(history, number, ""));
+      EXPECT_EQ(BlameText(*HistoryBlame(read, number, {})),
+                BlameText(*HistoryBlame(history, number, {})));
+      EXPECT_EQ(*HistoryWhy(read, number, {}),
+                *HistoryWhy(*ReadBack(Bytes(history)), number, {}));
+    }
+  }
 }
 
 TEST(HistoryTest, WritingWhatWasReadGivesTheSameBytes) {

@@ -52,6 +52,7 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/module.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/code_generator.h"
@@ -350,8 +351,11 @@ class Watch {
 
   const PassInstruments& instruments() const { return instruments_; }
   // Adds an instrument that is told before all others.
-  void AddFirst(std::shared_ptr<PassInstrument> instrument) {
-    instruments_.insert(instruments_.begin(), std::move(instrument));
+  void AddFirst(const std::shared_ptr<PassInstrument>& instrument) {
+    instruments_.insert(instruments_.begin(), instrument);
+    if (checks_values_apart()) {
+      values_apart_.insert(values_apart_.begin(), instrument);
+    }
   }
 
   // Whether the passes are to run once more, to check values.
@@ -402,24 +406,19 @@ class Watch {
 
 // Evaluating leaves nothing of the passes in the caches of the processor. Where
 // passes are measured, they run a second time to be checked, with what this
-// returns; `run` is left without that check. Empty if values are not checked,
-// or not apart: a history is to end where a mistake is found, and triage looks
-// at one run.
+// returns, as if nothing were measured; `run` is left without that check.
+// `recorder` may be null.
 absl::StatusOr<PassInstruments> TakeValueChecks(
-    RunOptions& run, const OptOptions& options, const Pass& pipeline,
-    const std::function<void(absl::string_view)>& report) {
-  if (!run.check_values || !options.record.empty() || !options.triage.empty()) {
-    return PassInstruments();
-  }
-  RunOptions only_values = run;
-  only_values.verify_each = false;
-  only_values.verify_contracts = false;
-  only_values.verify_roundtrip = false;
-  DropValueChecks(/*keep=*/{}, run);
+    RunOptions& run, const Pass& pipeline,
+    const std::shared_ptr<HistoryRecorder>& recorder,
+    const std::function<void(absl::string_view)>& report,
+    std::function<void(const AddedError&)> added) {
+  if (!run.check_values) return PassInstruments();
   BATON_ASSIGN_OR_RETURN(PassInstruments instruments, SkippingInstruments(run));
   if (run.bisect_limit >= 0) {
     instruments.push_back(std::make_shared<BisectInstrument>(run.bisect_limit));
   }
+  if (recorder != nullptr) instruments.push_back(recorder);
   // They may keep passes from running.
   BATON_ASSIGN_OR_RETURN(
       PassInstruments more,
@@ -427,8 +426,10 @@ absl::StatusOr<PassInstruments> TakeValueChecks(
           run,
           {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
   instruments.insert(instruments.end(), more.begin(), more.end());
-  BATON_ASSIGN_OR_RETURN(more, CheckingInstruments(only_values, report));
+  BATON_ASSIGN_OR_RETURN(more,
+                         CheckingInstruments(run, report, std::move(added)));
   instruments.insert(instruments.end(), more.begin(), more.end());
+  DropValueChecks(/*keep=*/{}, run);
   return instruments;
 }
 
@@ -515,8 +516,9 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   };
   RunOptions checks = run;
   if (watch.shows_timing_ || reports) {
-    BATON_ASSIGN_OR_RETURN(watch.values_apart_,
-                           TakeValueChecks(checks, options, pipeline, report));
+    BATON_ASSIGN_OR_RETURN(
+        watch.values_apart_,
+        TakeValueChecks(checks, pipeline, watch.recorder_, report, added));
   }
   BATON_ASSIGN_OR_RETURN(more,
                          CheckingInstruments(checks, report, std::move(added)));
@@ -559,12 +561,16 @@ absl::Status Watch::CheckValuesApart(const Pass& pipeline,
                                      PassContextOptions context) const {
   context.instruments = values_apart_;
   context.config.emplace_back(PrintIrConfig().name(), false);
+  // The recorder begins anew: what it then has ends where a mistake is found.
+  std::vector<HistoryExecution> measured;
+  if (recorder_ != nullptr) measured = recorder_->history().executions;
   absl::Status status;
   timing_->MeasureInstrument("CheckValuesInstrument", [&] {
     status = PassContext(std::move(context))
                  .Run([&] { return pipeline(module); })
                  .status();
   });
+  if (recorder_ != nullptr) recorder_->SetTimes(measured);
   return status;
 }
 
@@ -618,7 +624,10 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
                          CompletePipeline(pipeline, run, module));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   const PassContextOptions apart = context;
-  const IRModule given = watch.checks_values_apart() ? module : IRModule();
+  // To hold the module itself would change which nodes the passes find shared,
+  // and so how long they take.
+  const IRModule given =
+      watch.checks_values_apart() ? DeepCopy(module) : IRModule();
   context.instruments = watch.instruments();
   return PassContext(std::move(context)).Run([&]() -> absl::Status {
     absl::StatusOr<IRModule> result = complete(std::move(module));
