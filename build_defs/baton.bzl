@@ -315,6 +315,8 @@ def _optimize_impl(ctx):
         args.add("--config=" + ",".join(["%s=%s" % item for item in sorted(attr.config.items())]))
     if attr.input_shapes:
         args.add(attr.input_shapes, format = "--input_shapes=%s")
+    if attr.input_values:
+        args.add(attr.input_values, format = "--input_values=%s")
     if attr.verify_each:
         args.add("--verify_each")
     if attr.threads != 1:
@@ -367,6 +369,7 @@ _optimize = rule(
         "data": attr.label_list(allow_files = True),
         "disabled_pass": attr.string_list(),
         "input_shapes": attr.string(),
+        "input_values": attr.string(),
         "onnx_external_data": attr.output(),
         "onnx_opset": attr.int(),
         "opt_level": attr.int(default = -1),
@@ -410,9 +413,10 @@ def baton_optimize(name, passes, src = None, out = None, artifacts = [], report 
       **kwargs: `tool`, the compiler (`//tools:baton-opt` if not given); as the
         flags of `baton-opt`: `workload`, `bind_params`, `opt_level`,
         `disabled_pass` and `required_pass` (lists), `config` (a dict),
-        `input_shapes`, `onnx_opset`, `verify_each`, `threads`; `data`, the files of
-        an ONNX model's external data, beside it; `onnx_external_data`, the name
-        `<out>.data` if large tensors are to go there; and what every rule has.
+        `input_shapes`, `input_values`, `onnx_opset`, `verify_each`, `threads`;
+        `data`, the files of an ONNX model's external data, beside it;
+        `onnx_external_data`, the name `<out>.data` if large tensors are to go
+        there; and what every rule has.
     """
     _optimize(
         name = name,

@@ -145,6 +145,8 @@ class Importer final : public GraphConverter {
   const OpConverter* Converter(const NodeProto& node, int64_t opset);
   // Unimplemented with all operators of the model that have no converter.
   absl::Status CheckOperators(absl::string_view graph);
+  // An input that is a constant.
+  absl::StatusOr<Expr> Known(const ValueInfo& info, const Tensor& value);
   absl::StatusOr<Expr> Parameter(const ValueInfo& info);
   absl::StatusOr<Type> InputType(const ValueInfo& info);
 
@@ -337,6 +339,23 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
     }
   }
   return Type(TensorType(std::move(dims), *dtype));
+}
+
+absl::StatusOr<Expr> Importer::Known(const ValueInfo& info,
+                                     const Tensor& value) {
+  BATON_ASSIGN_OR_RETURN(const Type type, InputType(info));
+  const auto* said = type.As<TensorTypeNode>();
+  bool fits = said->dtype() == value.dtype() && said->rank() == value.rank();
+  for (int i = 0; fits && i < value.rank(); ++i) {
+    fits = !said->dim(i).is_const() ||
+           said->dim(i).value() == value.shape()[static_cast<size_t>(i)];
+  }
+  if (!fits) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the value that was given for input '", info.name, "' is ",
+                     value.TypeToString(), ", not ", type.ToString()));
+  }
+  return Expr(Constant(value, TensorType::Of(value.shape(), value.dtype())));
 }
 
 absl::StatusOr<Expr> Importer::Parameter(const ValueInfo& info) {
@@ -687,33 +706,32 @@ absl::StatusOr<IRModule> Importer::Import() {
   for (const ValueInfo& info : graph.inputs) {
     if (scope.values.contains(info.name)) continue;  // an initializer
     const auto value = options_.input_values.find(std::string(info.name));
-    if (value != options_.input_values.end()) {
-      const Constant known(
-          value->second,
-          TensorType::Of(value->second.shape(), value->second.dtype()));
-      if (const int bits = NarrowBitsOf(info.element_type)) {
-        narrow_.emplace(known, bits);
-      }
-      scope.values[info.name] = known;
-      continue;
-    }
-    BATON_ASSIGN_OR_RETURN(Expr param, Parameter(info));
+    const bool is_known = value != options_.input_values.end();
+    BATON_ASSIGN_OR_RETURN(
+        Expr input, is_known ? Known(info, value->second) : Parameter(info));
     if (const int bits = NarrowBitsOf(info.element_type)) {
-      narrow_.emplace(param, bits);
+      narrow_.emplace(input, bits);
     }
-    params.push_back(Var(param.As<VarNode>()));
-    input_names.emplace_back(info.name);
-    scope.values[info.name] = std::move(param);
+    if (!is_known) {
+      params.push_back(Var(input.As<VarNode>()));
+      input_names.emplace_back(info.name);
+    }
+    scope.values[info.name] = std::move(input);
   }
+  const auto check_input = [&graph](absl::string_view what,
+                                    const std::string& name) {
+    const bool is_input =
+        std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                    [&](const ValueInfo& info) { return info.name == name; });
+    if (is_input) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " was given for '", name, "', but the model has no such input"));
+  };
   for (const auto& [name, shape] : options_.input_shapes) {
-    const bool is_input = std::any_of(
-        graph.inputs.begin(), graph.inputs.end(),
-        [&name = name](const ValueInfo& info) { return info.name == name; });
-    if (!is_input) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a shape was given for '", name,
-                       "', but the model has no such input"));
-    }
+    BATON_RETURN_IF_ERROR(check_input("a shape", name));
+  }
+  for (const auto& [name, value] : options_.input_values) {
+    BATON_RETURN_IF_ERROR(check_input("a value", name));
   }
   BATON_RETURN_IF_ERROR(ConvertNodes(graph.nodes, "", scope, opsets, {}));
   std::vector<absl::string_view> names;

@@ -30,7 +30,8 @@ struct OnnxImportOptions {
   // Shapes of inputs, by name, in place of those that the model says; a number
   // below zero leaves a dimension unknown.
   FlatHashMap<std::string, std::vector<int64_t>> input_shapes;
-  // Inputs that become constants, by name: those on which shapes depend.
+  // Inputs that become constants, by name, such as those on which shapes or
+  // branches depend: of the element type and a shape that the model says.
   FlatHashMap<std::string, Tensor> input_values;
 };
 

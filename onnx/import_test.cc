@@ -678,6 +678,39 @@ TEST(ImportOnnxTest, InputsCanBecomeConstants) {
   EXPECT_THAT(AsText(known->Find("main")),
               HasSubstr("reshape(%x, newshape=[6])"));
   EXPECT_EQ(known->Find<Function>("main")->params().size(), 1u);
+
+  const auto error_of = [&](const std::string& name, Tensor value) {
+    OnnxImportOptions wrong;
+    wrong.input_values.emplace(name, std::move(value));
+    const absl::Status status = Import(graph, wrong).status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, ""));
+    return std::string(status.message());
+  };
+  EXPECT_THAT(error_of("t", Tensor()), HasSubstr("no such input"));
+  EXPECT_THAT(error_of("s", Tensor::Scalar<int64_t>(6)),
+              HasSubstr("input 's' is int64, not Tensor[(1), int64]"));
+  EXPECT_THAT(error_of("s", *Tensor::FromValues<int32_t>({1}, {6})),
+              HasSubstr("is int32[1], not Tensor[(1), int64]"));
+}
+
+// Exporters write them where a shape decides whether an axis is removed.
+TEST(ImportOnnxTest, BranchesOfOtherRanks) {
+  const std::string graph =
+      "node { op_type: 'Shape' input: 'x' output: 's' }"
+      "node { op_type: 'Equal' input: 's' input: 'one' output: 'c' }"
+      "initializer { name: 'one' data_type: 7 dims: 1 int64_data: 1 }"
+      "node { op_type: 'If' input: 'c' output: 'y' attribute {"
+      "  name: 'then_branch' type: GRAPH g { name: 't' node {"
+      "    op_type: 'Squeeze' input: 'x' output: 'a' } output { name: 'a' } } }"
+      " attribute { name: 'else_branch' type: GRAPH g { name: 'e' node {"
+      "    op_type: 'Identity' input: 'x' output: 'b' } output { name: 'b' } } "
+      "} }" +
+      InOut({"dim_param: 'n'"});
+  EXPECT_THAT(Import(graph).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "input_shapes"));
+  OnnxImportOptions options;
+  options.input_shapes["x"] = {3};
+  EXPECT_THAT(Import(graph, options), IsOk());
 }
 
 // `count` numbers between -1/2 and 1/2, as the data of an initializer.

@@ -215,6 +215,47 @@ absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
   return result;
 }
 
+absl::StatusOr<std::map<std::string, InputValue>> ParseInputValues(
+    absl::string_view text) {
+  std::map<std::string, InputValue> result;
+  if (text.empty()) return result;
+  BATON_ASSIGN_OR_RETURN(
+      const AttrValue value,
+      ParseAttrValue(absl::StrCat("{", text, "}"), "--input_values"));
+  const auto error = [](absl::string_view name) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input_values: the value of ", name,
+                     " is no number and no list of numbers"));
+  };
+  const AttrMap* values = value.As<AttrMap>();
+  if (values == nullptr) return error("the inputs");
+  for (const auto& [name, given] : *values) {
+    InputValue& input = result[name];
+    // False if it is no number, or one that a double does not hold.
+    const auto add = [&input](const AttrValue& element) {
+      if (const bool* truth = element.As<bool>()) {
+        input.elements.push_back(*truth ? 1 : 0);
+      } else if (const int64_t* integer = element.As<int64_t>()) {
+        constexpr int64_t kMax = int64_t{1} << 53;
+        if (*integer > kMax || *integer < -kMax) return false;
+        input.elements.push_back(static_cast<double>(*integer));
+      } else if (const double* number = element.As<double>()) {
+        input.elements.push_back(*number);
+      } else {
+        return false;
+      }
+      return true;
+    };
+    if (const AttrList* list = given.As<AttrList>()) {
+      if (!std::all_of(list->begin(), list->end(), add)) return error(name);
+      input.shape = {static_cast<int64_t>(list->size())};
+    } else if (!add(given)) {
+      return error(name);
+    }
+  }
+  return result;
+}
+
 absl::StatusOr<BinaryContent> ReadBinaryModule(const FileContent& content,
                                                absl::string_view name) {
   BATON_ASSIGN_OR_RETURN(BinaryContent result,

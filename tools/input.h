@@ -54,6 +54,12 @@ enum class InputFormat { kText, kBinary, kOnnx };
 // write it, or if the name ends in `.onnx`.
 InputFormat FormatOf(absl::string_view content, absl::string_view name);
 
+// What is to be the value of an input.
+struct InputValue {
+  std::vector<int64_t> shape;  // of rank 0 or 1
+  std::vector<double> elements;
+};
+
 // Reads modules of a format that a library knows.
 struct ModuleReader {
   struct Input {
@@ -63,6 +69,8 @@ struct ModuleReader {
     // Shapes of inputs, by name, as `--input_shapes` gives them; a number below
     // zero is a dimension that is not known.
     std::map<std::string, std::vector<int64_t>> input_shapes;
+    // Inputs that become constants, by name: `--input_values`.
+    std::map<std::string, InputValue> input_values;
   };
   absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;
 };
@@ -97,6 +105,10 @@ Registry<ModuleWriter>& ModuleWriters();
 
 // `x:[1,3,224,224],y:[1]`.
 absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
+    absl::string_view text);
+
+// `rate:16000,sizes:[2,3]`.
+absl::StatusOr<std::map<std::string, InputValue>> ParseInputValues(
     absl::string_view text);
 
 // The module in a binary file, after the checks that it is well-formed and that

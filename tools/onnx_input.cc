@@ -2,19 +2,63 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/onnx/export.h"
 #include "baton/onnx/graph.h"
 #include "baton/onnx/import.h"
+#include "baton/onnx/model.h"
 #include "baton/tools/input.h"
 
 namespace baton {
 namespace {
+
+// `value` with elements of `dtype`.
+absl::StatusOr<Tensor> TensorOf(const std::string& name,
+                                const InputValue& value, DType dtype) {
+  auto bytes = std::make_shared<std::string>();
+  for (const double element : value.elements) {
+    const Tensor converted = Tensor::ScalarOf(dtype, element);
+    if (!dtype.is_float() && converted.AtAsDouble(0) != element) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--input_values: ", name, " has elements of type ",
+                       dtype.ToString(), ", which have no ", element));
+    }
+    absl::StrAppend(bytes.get(), converted.bytes());
+  }
+  return Tensor::FromBuffer(dtype, value.shape, *bytes, bytes);
+}
+
+// The values that were given for inputs of the model, in its element types.
+absl::Status AddInputValues(const ModuleReader::Input& input,
+                            OnnxImportOptions& options) {
+  BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
+                         onnx::ReadModel(input.content.bytes));
+  BATON_ASSIGN_OR_RETURN(const onnx::GraphProto graph,
+                         onnx::ReadGraph(model.graph));
+  for (const auto& [name, value] : input.input_values) {
+    // The importer says so if there is no such input.
+    DType dtype = DType::Float(32);
+    for (const onnx::ValueInfo& info : graph.inputs) {
+      if (info.name != name || info.kind != onnx::ValueInfo::Kind::kTensor) {
+        continue;
+      }
+      BATON_ASSIGN_OR_RETURN(dtype, onnx::DTypeOf(info.element_type));
+    }
+    BATON_ASSIGN_OR_RETURN(Tensor tensor, TensorOf(name, value, dtype));
+    options.input_values.emplace(name, std::move(tensor));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   OnnxImportOptions options;
@@ -31,6 +75,9 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   options.is_mapped = input.content.is_mapped;
   for (const auto& [name, shape] : input.input_shapes) {
     options.input_shapes.emplace(name, shape);
+  }
+  if (!input.input_values.empty()) {
+    BATON_RETURN_IF_ERROR(AddInputValues(input, options));
   }
   return ImportOnnx(input.content.bytes, input.content.owner, options);
 }

@@ -186,13 +186,16 @@ absl::StatusOr<Job> ReadInput(const OptOptions& options, std::istream& in,
     if (!from_stream) input.path = options.input;
     BATON_ASSIGN_OR_RETURN(input.input_shapes,
                            ParseInputShapes(options.input_shapes));
+    BATON_ASSIGN_OR_RETURN(input.input_values,
+                           ParseInputValues(options.input_values));
     BATON_ASSIGN_OR_RETURN(IRModule module, reader->read(input));
     job.modules.push_back({.module = std::move(module)});
     return job;
   }
-  if (!options.input_shapes.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--input_shapes: ", job.name, " is no ONNX file"));
+  if (!options.input_shapes.empty() || !options.input_values.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.input_shapes.empty() ? "--input_values: " : "--input_shapes: ",
+        job.name, " is no ONNX file"));
   }
   const bool is_binary = format == InputFormat::kBinary;
   BinaryContent binary;

@@ -27,6 +27,8 @@ struct OptOptions {
   bool bind_params = false;
   // Shapes of the inputs of an ONNX file: `x:[1,3,224,224]`.
   std::string input_shapes;
+  // Inputs of an ONNX file that become constants: `rate:16000,sizes:[2,3]`.
+  std::string input_values;
   // Whether lines `// -----` separate modules in the input. Each goes through
   // the pipeline by itself; such lines separate the results, too.
   bool split_input_file = false;
@@ -120,6 +122,10 @@ struct OptOptions {
     v("input_shapes", &OptOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
                .value = "SHAPES",
+               .group = kInputFlags});
+    v("input_values", &OptOptions::input_values,
+      FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",
+               .value = "VALUES",
                .group = kInputFlags});
     v("split_input_file", &OptOptions::split_input_file,
       FlagSpec{.help = "Lines `// -----` separate independent modules.",

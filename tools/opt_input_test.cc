@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -338,6 +339,35 @@ TEST(OptInputTest, AModuleCanBeWrittenAndReadAsOnnx) {
   r = BatonOpt(path + " --emit=onnx --onnx_opset=9");
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.err, HasSubstr("13 to 21"));
+}
+
+TEST(OnnxTest, InputsBecomeConstants) {
+  const std::string relay =
+      File("take.relay",
+           "def @main(%x: Tensor[(2, 3), float32], %i: int64) {\n"
+           "  take(%x, %i, axis=0)\n"
+           "}\n");
+  const std::string path = absl::StrCat(testing::TempDir(), "/take.onnx");
+  ASSERT_EQ(BatonOpt(relay + " --output=" + path).exit_code, 0);
+  const RunResult known = BatonOpt(path + " --input_values=i:1");
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+  EXPECT_THAT(known.out, HasSubstr("take(%x, 1i64"));
+  EXPECT_THAT(known.out, HasSubstr("input_tensor_names=[\"x\"]"));
+  const std::pair<const char*, const char*> kWrong[] = {
+      {"i:0.5", "i has elements of type int64, which have no 0.5"},
+      {"i:[1]", "input 'i' is int64[1], not int64"},
+      {"i:[a]", "--input_values"},
+      {"i:\"a\"", "the value of i is no number"},
+      {"i:9007199254740993", "the value of i is no number"},
+      {"j:1", "'j', but the model has no such input"}};
+  for (const auto& [values, message] : kWrong) {
+    const RunResult wrong =
+        BatonOpt(absl::StrCat(path, " --input_values='", values, "'"));
+    EXPECT_EQ(wrong.exit_code, 1) << values;
+    EXPECT_THAT(wrong.err, HasSubstr(message));
+  }
+  EXPECT_THAT(BatonOpt(relay + " --input_values=i:1").err,
+              HasSubstr("take.relay is no ONNX file"));
 }
 
 TEST(OptInputTest, ExternalDataIsAFileBesideTheOutput) {

@@ -57,7 +57,7 @@ struct Model {
 };
 
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
-                                    const std::string& input_shapes) {
+                                    const RunModelOptions& options) {
   BATON_ASSIGN_OR_RETURN(FileContent content, MapFile(path));
   const absl::string_view foreign = ForeignKindOf(content.bytes);
   if (!foreign.empty()) {
@@ -72,7 +72,9 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
       input.name = path;
       input.path = path;
       BATON_ASSIGN_OR_RETURN(input.input_shapes,
-                             ParseInputShapes(input_shapes));
+                             ParseInputShapes(options.input_shapes));
+      BATON_ASSIGN_OR_RETURN(input.input_values,
+                             ParseInputValues(options.input_values));
       BATON_ASSIGN_OR_RETURN(const ModuleReader* reader,
                              ModuleReaders().Get("onnx"));
       return reader->read(input);
@@ -99,7 +101,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
                                 const std::string& passes,
                                 const RunModelOptions& options) {
   Model result;
-  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, options.input_shapes));
+  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, options));
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   // The names are those of the model as it was read.
   const Function main = result.module.Find<Function>("main");

@@ -23,6 +23,7 @@ struct RunModelOptions {
   bool random_inputs = false;
   int seed = 0;
   std::string input_shapes;
+  std::string input_values;
   std::string expect;
   double rtol = 1e-3;
   double atol = 1e-7;
@@ -52,6 +53,9 @@ struct RunModelOptions {
     v("input_shapes", &RunModelOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
                .value = "SHAPES"});
+    v("input_values", &RunModelOptions::input_values,
+      FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",
+               .value = "VALUES"});
     v("expect", &RunModelOptions::expect,
       FlagSpec{.help = "What the results must be: as --inputs.",
                .value = "FILE"});

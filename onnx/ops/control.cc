@@ -54,6 +54,24 @@ absl::Status CheckDefined(absl::Span<const Expr> values) {
   return absl::OkStatus();
 }
 
+// Refuses outputs of the branches that are tensors of different ranks, as
+// exporters write them where a shape decides whether an axis is removed: a
+// value has one rank.
+absl::Status CheckRanks(absl::Span<const Expr> then_values,
+                        absl::Span<const Expr> else_values) {
+  for (size_t i = 0; i < then_values.size(); ++i) {
+    const TensorTypeNode* a = then_values[i]->tensor_type();
+    const TensorTypeNode* b = else_values[i]->tensor_type();
+    if (a != nullptr && b != nullptr && a->rank() != b->rank()) {
+      return absl::UnimplementedError(absl::StrCat(
+          "the branches give tensors of rank ", a->rank(), " and ", b->rank(),
+          ": the condition must be known; the shapes of the model's inputs, or "
+          "their values, may decide about it (input_shapes, input_values)"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const absl::string_view then_graph,
                          node.Graph("then_branch"));
@@ -77,6 +95,7 @@ absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
   }
   BATON_RETURN_IF_ERROR(CheckDefined(then_values));
   BATON_RETURN_IF_ERROR(CheckDefined(else_values));
+  BATON_RETURN_IF_ERROR(CheckRanks(then_values, else_values));
   if (then_values.size() == 1) {
     return One(If(ScalarOf(cond), std::move(then_values[0]),
                   std::move(else_values[0])));
