@@ -23,7 +23,6 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/function_pass.h"
-#include "baton/testing/blame.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/pass_laws.h"
@@ -135,25 +134,6 @@ TEST(ProvenanceLawTest, NodesOfPipelinesComeFromPlaces) {
   }
   EXPECT_THAT(survey.unexplained, IsEmpty());
   EXPECT_GT(survey.made, 10'000);
-}
-
-// What blame says, of a file, of every state of a recorded run of each
-// workload.
-TEST(ProvenanceLawTest, BlameOfWorkloadsEndsAtPlaces) {
-  BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, ParsePipeline("O3"));
-  BATON_ASSERT_OK_AND_ASSIGN(const auto modules, LawModules());
-  for (const auto& [name, module] : modules) {
-    BATON_ASSERT_OK_AND_ASSIGN(const IRModule program, FromText(module, name));
-    const auto recorder = std::make_shared<HistoryRecorder>();
-    const PassContext context({.opt_level = 3, .instruments = {recorder}});
-    ASSERT_THAT(context.Run([&] { return pass(program); }), IsOk()) << name;
-    BATON_ASSERT_OK_AND_ASSIGN(const History history,
-                               WrittenAndRead(recorder->history()));
-    BATON_ASSERT_OK_AND_ASSIGN(const BlameGaps blame,
-                               FindBlameGaps(history, true));
-    EXPECT_THAT(blame.gaps, IsEmpty()) << name;
-    EXPECT_GT(blame.nodes, 0) << name;
-  }
 }
 
 // Each program of the cases of conformance, through the passes of the case.

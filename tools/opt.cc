@@ -52,7 +52,6 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/module.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/code_generator.h"
@@ -627,10 +626,7 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
                          CompletePipeline(pipeline, run, module));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   const PassContextOptions apart = context;
-  // To hold the module itself would change which nodes the passes find shared,
-  // and so how long they take.
-  const IRModule given =
-      watch.checks_values_apart() ? DeepCopy(module) : IRModule();
+  const IRModule given = watch.checks_values_apart() ? module : IRModule();
   context.instruments = watch.instruments();
   return PassContext(std::move(context)).Run([&]() -> absl::Status {
     absl::StatusOr<IRModule> result = complete(std::move(module));
