@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/instrument/history.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -77,6 +78,27 @@ void HistoryRecorder::SetMemory(int64_t number, const PassMemory& memory) {
       history_.Find(number);
   if (!execution.ok()) return;
   history_.executions[*execution - history_.executions.data()].memory = memory;
+}
+
+void HistoryRecorder::SetTimes(absl::Span<const HistoryExecution> measured) {
+  std::vector<HistoryExecution>& executions = history_.executions;
+  // Of each execution, when the last one inside it ended.
+  std::vector<int64_t> ends(executions.size());
+  auto next = measured.rbegin();
+  for (size_t i = executions.size(); i-- > 0;) {
+    HistoryExecution& execution = executions[i];
+    while (next != measured.rend() && next->number > execution.number) ++next;
+    if (next != measured.rend() && next->number == execution.number) {
+      execution.start = next->start;
+      execution.total = next->end == execution.end || ends[i] == 0
+                            ? next->total
+                            : ends[i] - next->start;
+    }
+    if (execution.parent >= 0) {
+      int64_t& end = ends[execution.parent];
+      end = std::max(end, execution.start + execution.total);
+    }
+  }
 }
 
 absl::Status HistoryRecorder::EnterPassContext() {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
@@ -49,6 +50,10 @@ class HistoryRecorder final : public PassInstrument,
   // What other instruments found out about an execution that has ended.
   void AddRemark(Remark remark);
   void SetMemory(int64_t number, const PassMemory& memory);
+  // Gives executions the times of those of the same numbers in `measured`,
+  // which are of another run of the same passes. One that ended in another way
+  // there ends with the last one inside it.
+  void SetTimes(absl::Span<const HistoryExecution> measured);
 
   absl::Status EnterPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,

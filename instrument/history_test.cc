@@ -210,6 +210,39 @@ TEST(HistoryTest, EnteringAContextBeginsANewOne) {
   }
 }
 
+TEST(HistoryTest, TimesMayBeThoseOfAnotherRun) {
+  const std::string passes = "InferType,FoldConstant";
+  HistoryOptions slow;
+  slow.clock = [now = std::make_shared<int64_t>(0)] {
+    return *now += 5'000'000;
+  };
+  const Recorded measured = Record(passes);
+  const Recorded run = Record(passes, slow);
+  const std::string log = HistoryLog(measured.recorder->history());
+  EXPECT_NE(HistoryLog(run.recorder->history()), log);
+  run.recorder->SetTimes(measured.recorder->history().executions);
+  EXPECT_EQ(HistoryLog(run.recorder->history()), log);
+
+  // One that failed only there has the time of what ran inside it.
+  const Recorded well =
+      Record(Parse(kProgram), Sequential({Nothing(), Nothing(), Nothing()}));
+  const Recorded failed = Record(
+      Parse(kProgram), Sequential({Nothing(), Fails(), Nothing()}), slow);
+  failed.recorder->SetTimes(well.recorder->history().executions);
+  const std::vector<HistoryExecution>& now =
+      failed.recorder->history().executions;
+  const std::vector<HistoryExecution>& then =
+      well.recorder->history().executions;
+  ASSERT_EQ(now.size(), 3);
+  ASSERT_EQ(then.size(), 4);
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(now[i].start, then[i].start);
+    EXPECT_EQ(now[i].total, then[i].total);
+  }
+  EXPECT_EQ(now[0].total, then[2].start + then[2].total - then[0].start);
+  EXPECT_LT(now[0].total, then[0].total);
+}
+
 TEST(HistoryTest, OldStatesKeepToTheirBudget) {
   const Recorded all = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
   const Recorded some =

@@ -10,6 +10,7 @@
 #include "baton/testing/run_binary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "re2/re2.h"
 
 namespace baton {
 namespace {
@@ -32,9 +33,9 @@ std::string Path(const std::string& name) {
 
 // Records a run, and says where.
 std::string Record(const std::string& name, const std::string& args,
-                   int exit_code = 0) {
+                   int exit_code = 0, const char* text = kProgram) {
   const std::string program = Path(name + ".relay");
-  std::ofstream(program) << kProgram;
+  std::ofstream(program) << text;
   const std::string history = Path(name + ".history");
   std::filesystem::remove(history);
   const RunResult r = testing::RunBinary(
@@ -93,16 +94,37 @@ TEST(HistoryToolTest, WhatPassesDidToTheResultsIsInTheHistory) {
          "  nn.batch_norm(%x, %g, %b, %m, %v).0\n"
          "}\n";
   const std::string history = Path("norm.history");
-  const RunResult r = testing::RunBinary(
-      "tools/faulty-opt",
-      absl::StrCat(program, " --emit=none --check_values --record=", history,
-                   " --passes=InferType,SimplifyInference"));
-  EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(
-      History(history + " why 1").out,
-      HasSubstr("SimplifyInference: the results differ from those before "
-                "(error "));
-  EXPECT_THAT(History(history + " html").out, HasSubstr("\"error_in_all\""));
+  // Beside --timing, values are checked in a second run.
+  for (const char* timing : {"", " --timing=text --measure=memory"}) {
+    const RunResult r = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat(program, " --emit=none --check_values --record=", history,
+                     " --passes=InferType,SimplifyInference", timing));
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(
+        History(history + " why 1").out,
+        HasSubstr("SimplifyInference: the results differ from those before "
+                  "(error "));
+    EXPECT_THAT(History(history + " html").out, HasSubstr("\"error_in_all\""));
+    EXPECT_THAT(History(history + " log").out, Not(HasSubstr("?")));
+  }
+}
+
+// The same beside --timing, though the run that is measured goes on.
+TEST(HistoryToolTest, AHistoryEndsWhereValuesAreWrong) {
+  const auto log = [](const std::string& args) {
+    const std::string file = Record(
+        "wrong", "--passes=InferType,DropRelu,FuseOps --check_values" + args, 1,
+        "def @main(%x: Tensor[(8), float32]) { nn.relu(%x) }\n");
+    std::string text = History(file + " log").out;
+    // Without times.
+    RE2::GlobalReplace(&text, R"((?m)^( *[0-9]+) +[0-9]+ +[0-9]+)", "\\1");
+    return text;
+  };
+  const std::string plain = log("");
+  EXPECT_THAT(plain, HasSubstr("DropRelu @main"));
+  EXPECT_THAT(plain, Not(HasSubstr("FuseOps @main")));
+  EXPECT_EQ(log(" --timing=text"), plain);
 }
 
 TEST(HistoryToolTest, MemoryIsInTheHistoryIfItWasMeasured) {

@@ -349,8 +349,11 @@ class Watch {
 
   const PassInstruments& instruments() const { return instruments_; }
   // Adds an instrument that is told before all others.
-  void AddFirst(std::shared_ptr<PassInstrument> instrument) {
-    instruments_.insert(instruments_.begin(), std::move(instrument));
+  void AddFirst(const std::shared_ptr<PassInstrument>& instrument) {
+    instruments_.insert(instruments_.begin(), instrument);
+    if (checks_values_apart()) {
+      values_apart_.insert(values_apart_.begin(), instrument);
+    }
   }
 
   // Whether the passes are to run once more, to check values.
@@ -401,25 +404,19 @@ class Watch {
 
 // Evaluating leaves nothing of the passes in the caches of the processor. Where
 // passes are measured, they run a second time to be checked, with what this
-// returns; `run` is left without that check. Empty if values are not checked,
-// or not apart: a history is to end where a mistake is found, and triage looks
-// at one run.
+// returns, as if nothing were measured; `run` is left without that check.
+// `recorder` may be null.
 absl::StatusOr<PassInstruments> TakeValueChecks(
-    RunOptions& run, const OptOptions& options, const Pass& pipeline,
-    const std::function<void(absl::string_view)>& report) {
-  if (!run.check_values || !options.record.empty() || !options.triage.empty()) {
-    return PassInstruments();
-  }
-  RunOptions only_values = run;
-  only_values.verify_each = false;
-  only_values.verify_contracts = false;
-  only_values.verify_roundtrip = false;
-  run.check_values = false;
-  run.expect.clear();
+    RunOptions& run, const Pass& pipeline,
+    const std::shared_ptr<HistoryRecorder>& recorder,
+    const std::function<void(absl::string_view)>& report,
+    std::function<void(const AddedError&)> added) {
+  if (!run.check_values) return PassInstruments();
   BATON_ASSIGN_OR_RETURN(PassInstruments instruments, SkippingInstruments(run));
   if (run.bisect_limit >= 0) {
     instruments.push_back(std::make_shared<BisectInstrument>(run.bisect_limit));
   }
+  if (recorder != nullptr) instruments.push_back(recorder);
   // They may keep passes from running.
   BATON_ASSIGN_OR_RETURN(
       PassInstruments more,
@@ -427,8 +424,11 @@ absl::StatusOr<PassInstruments> TakeValueChecks(
           run,
           {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
   instruments.insert(instruments.end(), more.begin(), more.end());
-  BATON_ASSIGN_OR_RETURN(more, CheckingInstruments(only_values, report));
+  BATON_ASSIGN_OR_RETURN(more,
+                         CheckingInstruments(run, report, std::move(added)));
   instruments.insert(instruments.end(), more.begin(), more.end());
+  run.check_values = false;
+  run.expect.clear();
   return instruments;
 }
 
@@ -515,8 +515,9 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   };
   RunOptions checks = run;
   if (watch.shows_timing_ || reports) {
-    BATON_ASSIGN_OR_RETURN(watch.values_apart_,
-                           TakeValueChecks(checks, options, pipeline, report));
+    BATON_ASSIGN_OR_RETURN(
+        watch.values_apart_,
+        TakeValueChecks(checks, pipeline, watch.recorder_, report, added));
   }
   BATON_ASSIGN_OR_RETURN(more,
                          CheckingInstruments(checks, report, std::move(added)));
@@ -559,12 +560,16 @@ absl::Status Watch::CheckValuesApart(const Pass& pipeline,
                                      PassContextOptions context) const {
   context.instruments = values_apart_;
   context.config.emplace_back(PrintIrConfig().name(), false);
+  // The recorder begins anew: what it then has ends where a mistake is found.
+  std::vector<HistoryExecution> measured;
+  if (recorder_ != nullptr) measured = recorder_->history().executions;
   absl::Status status;
   timing_->MeasureInstrument("CheckValuesInstrument", [&] {
     status = PassContext(std::move(context))
                  .Run([&] { return pipeline(module); })
                  .status();
   });
+  if (recorder_ != nullptr) recorder_->SetTimes(measured);
   return status;
 }
 

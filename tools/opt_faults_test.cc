@@ -16,6 +16,7 @@
 namespace baton {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -76,17 +77,25 @@ TEST(CheckValuesTest, NamesTheGuiltyPass) {
 TEST(CheckValuesTest, TheGuiltyPassIsTheSameBesideTiming) {
   for (const char* passes : {"FoldConstant,DropRelu,FuseOps",
                              // A failure later in the run that is measured.
-                             "InferType,DropRelu,LoseVariable --verify_each"}) {
+                             "InferType,DropRelu,LoseVariable --verify_each",
+                             // A mistake in values behind another one.
+                             "InferType,LoseVariable,DropRelu --verify_each"}) {
     const std::string args =
         absl::StrCat(Program(), " --check_values --passes=", passes);
     const RunResult r = GuiltyOpt(args);
     EXPECT_EQ(r.exit_code, 1);
-    EXPECT_THAT(r.err, HasSubstr("pass DropRelu changed what @main computes"));
-    const RunResult timed = GuiltyOpt(args + " --timing=text");
-    EXPECT_EQ(timed.exit_code, 1);
-    EXPECT_THAT(timed.out, IsEmpty());
-    EXPECT_THAT(timed.err, StartsWith("sequential: "));
-    EXPECT_THAT(timed.err, EndsWith(r.err));
+    EXPECT_THAT(r.err,
+                AnyOf(HasSubstr("pass DropRelu changed what @main computes"),
+                      HasSubstr("pass LoseVariable broke the module")));
+    for (const std::string& record :
+         {std::string(), absl::StrCat(" --record=", File("history", ""))}) {
+      const RunResult timed = GuiltyOpt(args + " --timing=text" + record);
+      EXPECT_EQ(timed.exit_code, 1);
+      EXPECT_THAT(timed.out, IsEmpty());
+      EXPECT_THAT(timed.err, StartsWith("sequential: "));
+      EXPECT_THAT(timed.err, HasSubstr("\ninstrument CheckValuesInstrument: "));
+      EXPECT_THAT(timed.err, EndsWith(r.err));
+    }
   }
   // What a pass does that never ran is no matter.
   EXPECT_EQ(

@@ -239,6 +239,13 @@ TEST(TimingTest, ValuesAreCheckedApartFromThePasses) {
   EXPECT_THAT(r.err, ContainsRegex("\ninstrument CheckValuesInstrument: "
                                    "[0-9]+us \\(1 calls\\)\n"));
   EXPECT_EQ(r.err.find("PrintIR(here)"), r.err.rfind("PrintIR(here)"));
+  const RunResult recorded = BatonOpt(absl::StrCat(
+      "--passes=FoldConstant --check_values --timing=text "
+      "--record=",
+      testing::TempDir(), "/checked.history --triage=", testing::TempDir(),
+      "/checked"));
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.err, HasSubstr("us (1 calls)\n"));
   const RunResult trace =
       BatonOpt("--passes=FoldConstant --check_values --timing=trace");
   EXPECT_THAT(trace.err, HasSubstr("\"CheckValuesInstrument apart\""));
