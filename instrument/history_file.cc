@@ -30,6 +30,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/packed_records.h"
 #include "baton/ir/pass_log.h"
 #include "baton/relay/ir/visit.h"
 
@@ -37,7 +38,9 @@ namespace baton {
 namespace {
 
 constexpr char kMagic[8] = {'\x89', 'B', 'A', 'T', 'H', 'I', 'S', '\n'};
-constexpr uint32_t kVersion = 1;
+// Since version 2 the message is packed (ir/packed_records.h).
+constexpr uint32_t kVersionUnpacked = 1;
+constexpr uint32_t kVersion = 2;
 
 using internal::AlignBinary;
 using internal::BinaryHeader;
@@ -401,8 +404,9 @@ absl::StatusOr<HistoryBytes> WriteHistory(const History& history,
   BATON_ASSIGN_OR_RETURN(
       result.modules_,
       WriteBinaryModules(modules, {.max_tensor_bytes = options.max_tensor_bytes,
+                                   .packed = true,
                                    .numbers = &numbers}));
-  const std::string message = Writer(history, numbers).Message();
+  const std::string message = PackRecords(Writer(history, numbers).Message());
   BinaryHeader header = {};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.version = kVersion;
@@ -446,9 +450,10 @@ absl::StatusOr<History> ReadHistory(absl::string_view bytes,
       Checksum(bytes.substr(0, offsetof(BinaryHeader, checksum)))) {
     return error("checksum of the header: the file is damaged");
   }
-  if (header.version != kVersion) {
+  if (header.version < kVersionUnpacked || header.version > kVersion) {
     return error(absl::StrCat("the file has format ", header.version,
-                              ", but this program knows only ", kVersion));
+                              ", but this program knows none newer than ",
+                              kVersion));
   }
   if (header.file_size != bytes.size()) {
     return error(absl::StrCat(
@@ -460,10 +465,17 @@ absl::StatusOr<History> ReadHistory(absl::string_view bytes,
       AlignBinary(sizeof(header) + header.message_size) > bytes.size()) {
     return error("the message goes past the end of the file");
   }
-  const absl::string_view message_bytes =
+  absl::string_view message_bytes =
       bytes.substr(sizeof(header), header.message_size);
   if (Checksum(message_bytes) != header.message_checksum) {
     return error("checksum of the message: the file is damaged");
+  }
+  std::string unpacked;
+  if (header.version != kVersionUnpacked) {
+    absl::StatusOr<std::string> result = UnpackRecords(message_bytes);
+    if (!result.ok()) return error(result.status().message());
+    unpacked = *std::move(result);
+    message_bytes = unpacked;
   }
   history::History message;
   if (!message.ParseFromArray(message_bytes.data(),

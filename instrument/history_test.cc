@@ -27,6 +27,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/parallel.h"
@@ -315,6 +316,28 @@ TEST(HistoryTest, FilesHoldAll) {
     found = true;
   }
   EXPECT_TRUE(found);
+}
+
+// A committed file of each version, of the same run.
+TEST(HistoryTest, FilesOfAllVersionsAreRead) {
+  const Recorded run = Record("InferType,FoldConstant,FuseOps");
+  const History& history = run.recorder->history();
+  for (const int version : {1, 2}) {
+    const std::string bytes = testing::ReadFileOrFail(testing::RunfilePath(
+        absl::StrCat("instrument/testdata/version_", version, ".history")));
+    EXPECT_EQ(bytes[8], version);
+    BATON_ASSERT_OK_AND_ASSIGN(const History read, ReadBack(bytes));
+    ASSERT_EQ(read.executions.size(), history.executions.size());
+    for (const HistoryExecution& execution : history.executions) {
+      const int64_t number = execution.number;
+      EXPECT_EQ(*HistoryShow(read, number, ""),
+                *HistoryShow(history, number, ""));
+      EXPECT_EQ(BlameText(*HistoryBlame(read, number, {})),
+                BlameText(*HistoryBlame(history, number, {})));
+      EXPECT_EQ(*HistoryWhy(read, number, {}),
+                *HistoryWhy(*ReadBack(Bytes(history)), number, {}));
+    }
+  }
 }
 
 TEST(HistoryTest, WritingWhatWasReadGivesTheSameBytes) {

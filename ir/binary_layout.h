@@ -16,10 +16,13 @@ static_assert(std::endian::native == std::endian::little);
 
 inline constexpr char kBinaryMagic[8] = {'\x89', 'B', 'A',  'T',
                                          'O',    'N', '\r', '\n'};
-// The newest version. A file has the oldest one that can hold it: 2 if there
-// are nodes whose class has no message in module.proto.
-inline constexpr uint32_t kBinaryVersion = 2;
+// A file has the oldest version that can hold it: one with classes if there are
+// nodes whose class has no message in module.proto.
 inline constexpr uint32_t kBinaryVersionWithoutClasses = 1;
+inline constexpr uint32_t kBinaryVersionWithClasses = 2;
+inline constexpr uint32_t kBinaryVersionPacked = 3;  // packed_records.h
+// The newest.
+inline constexpr uint32_t kBinaryVersion = kBinaryVersionPacked;
 
 // The file's first bytes, in every version.
 struct BinaryHeader {
@@ -27,7 +30,7 @@ struct BinaryHeader {
   uint32_t version;
   uint32_t zero;
   uint64_t file_size;
-  uint64_t message_size;
+  uint64_t message_size;  // as it stands in the file
   uint64_t message_checksum;
   uint64_t zeros[2];
   uint64_t checksum;  // of the bytes before it

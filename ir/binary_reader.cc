@@ -32,6 +32,7 @@
 #include "baton/ir/node.h"
 #include "baton/ir/node_binary.h"
 #include "baton/ir/node_class.h"
+#include "baton/ir/packed_records.h"
 #include "baton/ir/type.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/unknown_field_set.h"
@@ -196,13 +197,25 @@ absl::Status BinaryReader::ReadHeader() {
 }
 
 absl::Status BinaryReader::ReadMessage() {
-  const uint64_t end = sizeof(BinaryHeader) + header_.message_size;
-  tensor_end_ = end;
+  tensor_end_ = sizeof(BinaryHeader) + header_.message_size;
+  // Where bytes of the message would be if it were not packed.
+  absl::string_view bytes = bytes_.substr(0, tensor_end_);
+  std::string unpacked;
+  if (header_.version == internal::kBinaryVersionPacked) {
+    absl::StatusOr<std::string> message =
+        UnpackRecords(bytes.substr(sizeof(BinaryHeader)));
+    if (!message.ok()) {
+      return ErrorAt(sizeof(BinaryHeader), message.status().message());
+    }
+    unpacked = std::string(sizeof(BinaryHeader), '\0') + *message;
+    bytes = unpacked;
+  }
+  const uint64_t end = bytes.size();
   uint64_t offset = sizeof(BinaryHeader);
   const auto read_varint = [&](uint64_t* value) {
     *value = 0;
     for (int shift = 0; shift < 64 && offset < end; shift += 7) {
-      const auto byte = static_cast<uint8_t>(bytes_[offset++]);
+      const auto byte = static_cast<uint8_t>(bytes[offset++]);
       *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
       if (byte < 0x80) return true;
     }
@@ -241,7 +254,7 @@ absl::Status BinaryReader::ReadMessage() {
                      absl::StrCat("length of field ", field, ": ", size,
                                   " bytes are more than the format allows"));
     }
-    BATON_RETURN_IF_ERROR(ReadField(field, begin, bytes_.substr(offset, size)));
+    BATON_RETURN_IF_ERROR(ReadField(field, begin, bytes.substr(offset, size)));
     offset += size;
   }
   if (tensor_end_ != bytes_.size()) {

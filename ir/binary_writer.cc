@@ -25,6 +25,7 @@
 #include "baton/ir/node_binary.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/packed_records.h"
 
 namespace baton {
 namespace {
@@ -118,6 +119,7 @@ class BinaryWriter final : private internal::NodeWriter {
   NodeMap<uint64_t>* numbers_ = &own_numbers_;  // of shared nodes
   bool numbers_all_ = false;                    // of all nodes
   uint64_t max_tensor_bytes_ = UINT64_MAX;
+  bool packed_ = false;
   std::vector<uint32_t> tree_sizes_ = {0};  // by number; see kMaxBinaryTree
 
   std::string attrs_types_;
@@ -334,6 +336,7 @@ absl::StatusOr<BinaryModule> BinaryWriter::Write(
 absl::StatusOr<BinaryModule> BinaryWriter::Write(
     absl::Span<const IRModule> modules, const BinaryModulesOptions& options) {
   max_tensor_bytes_ = options.max_tensor_bytes;
+  packed_ = options.packed;
   if (options.numbers != nullptr) {
     numbers_ = options.numbers;
     numbers_all_ = true;
@@ -376,12 +379,18 @@ BinaryModule BinaryWriter::Assemble(absl::string_view comment,
   *head += nodes_;
   nodes_ = std::string();
   *head += modules;
+  if (packed_) {
+    const std::string packed = PackRecords(
+        absl::string_view(*head).substr(sizeof(internal::BinaryHeader)));
+    head->replace(sizeof(internal::BinaryHeader), std::string::npos, packed);
+  }
 
   internal::BinaryHeader header = {};
   std::memcpy(header.magic, internal::kBinaryMagic, sizeof(header.magic));
-  header.version = node_classes_.empty()
+  header.version = packed_ ? internal::kBinaryVersionPacked
+                   : node_classes_.empty()
                        ? internal::kBinaryVersionWithoutClasses
-                       : internal::kBinaryVersion;
+                       : internal::kBinaryVersionWithClasses;
   const absl::string_view message =
       absl::string_view(*head).substr(sizeof(header));
   header.message_size = message.size();

@@ -54,6 +54,9 @@ absl::StatusOr<BinaryModule> WriteBinary(
 struct BinaryModulesOptions {
   // Of larger tensors only size and checksum are written.
   uint64_t max_tensor_bytes = UINT64_MAX;
+  // Writes the message packed (packed_records.h): smaller, but no message that
+  // other programs can read.
+  bool packed = false;
   // If not null, gets the number of each node in the file.
   NodeMap<uint64_t>* numbers = nullptr;
 };

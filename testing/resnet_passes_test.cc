@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
+#include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
@@ -189,6 +190,28 @@ INSTANTIATE_TEST_SUITE_P(
       for (char& c : name) c = c == '.' ? '_' : c;
       return name;
     });
+
+// At most twice the text of the last state. Weights do not count: of most, a
+// file has a checksum only.
+TEST(ResNetHistoryTest, FilesAreSmall) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Workload workload, GetWorkload("resnet"));
+  for (const bool bound : {false, true}) {
+    IRModule module = workload.module;
+    if (bound) {
+      BATON_ASSERT_OK_AND_ASSIGN(
+          Function main, relay::BindParamsByName(module.Find<Function>("main"),
+                                                 workload.params));
+      module.Set("main", std::move(main));
+    }
+    const auto recorder = std::make_shared<HistoryRecorder>();
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule after,
+                               RunPipeline(module, "O3", 3, {recorder}));
+    BATON_ASSERT_OK_AND_ASSIGN(const HistoryBytes bytes,
+                               WriteHistory(recorder->history()));
+    EXPECT_LE(bytes.ToString().size(),
+              2 * AsText(after, {.metadata = false}).size());
+  }
+}
 
 }  // namespace
 }  // namespace baton::testing

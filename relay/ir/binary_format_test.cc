@@ -369,12 +369,12 @@ TEST(BinaryFormatTest, Header) {
   EXPECT_EQ(ErrorOf(good.substr(0, 63)),
             "m.baton: byte 63: the file ends in its header of 64 bytes");
   std::string bytes = good;
-  bytes[8] = 3;
+  bytes[8] = 4;
   EXPECT_EQ(ErrorOf(bytes),
             "m.baton: byte 56: checksum of the header: the file is damaged");
   EXPECT_EQ(ErrorOf(Resealed(bytes)),
-            "m.baton: byte 8: version: the file has format 3, but this program "
-            "knows none newer than 2; use a newer Baton");
+            "m.baton: byte 8: version: the file has format 4, but this program "
+            "knows none newer than 3; use a newer Baton");
   EXPECT_EQ(ErrorOf(good.substr(0, 100)),
             absl::StrCat("m.baton: byte 16: file_size: the file should have ",
                          good.size(), " bytes, but has 100: it was cut off"));
