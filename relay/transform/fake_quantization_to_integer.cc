@@ -83,6 +83,27 @@ absl::Status Annotated(const OpNode& op, const absl::Status& status) {
                       absl::StrCat(op.name(), ": ", status.message()));
 }
 
+// What the rule of `call` makes of it, with types. An error if that is no
+// tensor of integers that stand for what `call` is: not all quantized operators
+// take a scale for each channel.
+absl::StatusOr<AffineValue> Rewritten(const FakeQuantizedCall& call,
+                                      const FakeQuantizationRule& rule) {
+  BATON_ASSIGN_OR_RETURN(AffineValue value, rule.rewrite(call));
+  BATON_ASSIGN_OR_RETURN(value.expr, InferTypeOf(value.expr));
+  const bool is_tuple = value.expr->tuple_type() != nullptr;
+  for (size_t i = 0; i < value.types.size(); ++i) {
+    const AffineType& type = value.types[i];
+    Expr tensor =
+        is_tuple ? TupleGetItem(value.expr, static_cast<int>(i)) : value.expr;
+    BATON_RETURN_IF_ERROR(
+        InferTypeOf(
+            qnn::Dequantize(std::move(tensor), {type.scale, type.zero_point},
+                            {.out_dtype = DType::Float(32), .axis = type.axis}))
+            .status());
+  }
+  return value;
+}
+
 AffineType TypeOfQuantize(const CallNode& call, absl::Span<const Expr> args) {
   const auto* attrs = call.attrs_as<QuantizeAttrs>();
   return {args[1], args[2], attrs->out_dtype, attrs->axis};
@@ -275,7 +296,7 @@ class RegionRewriter {
 
   absl::StatusOr<AffineValue> Rewrite(const FakeQuantizedCall& call) const {
     const OpNode& op = *call.original().op_node();
-    absl::StatusOr<AffineValue> value = rules_.Get(op)->rewrite(call);
+    absl::StatusOr<AffineValue> value = Rewritten(call, *rules_.Get(op));
     if (!value.ok()) return Annotated(op, value.status());
     return value;
   }
@@ -516,7 +537,7 @@ class SingleCallRewriter {
     const FakeQuantizedCall fake(
         call, Call(WithChildren(&call, children).As<CallNode>()), args,
         /*output=*/nullptr, /*on_main_path=*/[] { return true; });
-    BATON_ASSIGN_OR_RETURN(AffineValue value, rule.rewrite(fake));
+    BATON_ASSIGN_OR_RETURN(AffineValue value, Rewritten(fake, rule));
     const TensorTypeNode* type = call.tensor_type();
     if (value.types.size() != 1 || type == nullptr) {
       return absl::UnimplementedError("the result is a tuple");
