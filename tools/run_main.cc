@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <stdexcept>
 
@@ -42,7 +43,10 @@ int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept {
     return 1;
   };
   try {
-    return body();
+    const int code = body();
+    std::cout.flush();
+    return code == 0 && !std::cout ? say("cannot write to standard output")
+                                   : code;
   } catch (const std::bad_alloc&) {
     return say("out of memory");
   } catch (const std::length_error&) {

@@ -1,6 +1,7 @@
 #include "baton/tools/run_main.h"
 
 #include <cstdint>
+#include <iostream>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,22 @@ TEST(RunMainTest, SaysWhatIsThrownInOneLine) {
   EXPECT_EQ(Caught([]() -> int { throw std::runtime_error("oh"); }, &error), 1);
   EXPECT_EQ(error, "tool: oh\n");
   EXPECT_EQ(Caught([]() -> int { throw 5; }, &error), 1);
+}
+
+TEST(RunMainTest, SaysThatStandardOutputIsFull) {
+  std::string error;
+  for (const int code : {0, 2}) {
+    const int result = Caught(
+        [code] {
+          std::cout.setstate(std::ios::badbit);
+          return code;
+        },
+        &error);
+    std::cout.clear();
+    EXPECT_EQ(result, code == 0 ? 1 : code);
+    EXPECT_EQ(error,
+              code == 0 ? "tool: cannot write to standard output\n" : "");
+  }
 }
 
 }  // namespace
