@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -38,6 +39,9 @@ __attribute__((constructor(100))) void SetNewHandlerBeforeMain() {
 
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept {
   std::set_new_handler(nullptr);
+  // A file that grows too large is an error of who writes it. Not ignored: the
+  // programs that this one starts have the signal as it was.
+  std::signal(SIGXFSZ, [](int) {});
   const auto say = [program](const char* what) {
     std::fprintf(stderr, "%s: %s\n", program, what);
     return 1;
