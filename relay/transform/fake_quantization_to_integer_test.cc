@@ -116,6 +116,31 @@ TEST(FakeQuantizationToIntegerTest, TwoScalesOfOneTensor) {
     })");
 }
 
+// What is computed for two regions is computed once, scales too.
+TEST(FakeQuantizationToIntegerTest, SharesScales) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule result,
+                             FakeQuantizationToInteger()(ParseTyped(R"(
+    def @main(%x: Tensor[(1, 2), int8], %w: Tensor[(2, 2), int8], %s: float32) {
+      %0 = qnn.dequantize(%x, %s, 0, out_dtype="float32");
+      %1 = qnn.dequantize(%w, %s, 0, out_dtype="float32");
+      %2 = nn.dense(%0, %1, units=2);
+      (qnn.quantize(%2, 1f, 0, out_dtype="int8"),
+       qnn.quantize(%2, 2f, 0, out_dtype="int8"))
+    })")));
+  EXPECT_EQ(
+      AsText(result, {.version = false, .types = false}),
+      R"(def @main(%x: Tensor[(1, 2), int8], %w: Tensor[(2, 2), int8], %s: float32) -> (Tensor[(1, 2), int8], Tensor[(1, 2), int8]) {
+  %0 = multiply(%s, %s);
+  %1 = zeros_like(%0);
+  %2 = qnn.dense(%x, %w, 0, 0, %s, %s, units=2, out_dtype="int32");
+  %3 = cast(%1, dtype="int32");
+  %4 = qnn.requantize(%2, %0, %3, 1f, 0, axis=1, out_dtype="int8");
+  %5 = qnn.requantize(%2, %0, %3, 2f, 0, axis=1, out_dtype="int8");
+  (%4, %5)
+}
+)");
+}
+
 // The padding gets the element type of the data.
 TEST(FakeQuantizationToIntegerTest, Padding) {
   ExpectBecomes(R"(
