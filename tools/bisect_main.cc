@@ -583,9 +583,8 @@ std::string Report(const BisectionResult& result, const Points& points,
                    int64_t runs) {
   std::string text;
   for (const int64_t point : result.Flaky()) {
-    const PointAnswers& answers = result.answers.at(point);
-    absl::StrAppend(&text, points.Name(point), " answers both ways: good ",
-                    answers.good, " times, bad ", answers.bad, " times\n");
+    absl::StrAppend(&text, points.Name(point), " ",
+                    BothWaysText(result.answers.at(point)), "\n");
   }
   const std::vector<std::string> guilty =
       points.Between(result.last_good, result.first_bad);
@@ -645,6 +644,10 @@ absl::StatusOr<int> Run(const std::vector<absl::string_view>& args,
                                    line.options.progress))
             << "\n";
     return 128 + asker.signal();
+  }
+  if (absl::IsUnknown(result.status())) {
+    reports << "baton-bisect: " << result.status().message() << "\n";
+    return 2;
   }
   BATON_RETURN_IF_ERROR(result.status());
   out << Report(*result, *points, asker.runs()) << std::flush;

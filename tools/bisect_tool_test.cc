@@ -180,6 +180,18 @@ TEST(BisectToolTest, FlakyAnswersAreReported) {
   EXPECT_THAT(twice.out, HasSubstr("limit 3 it is good, limit 4 bad"));
 }
 
+TEST(BisectToolTest, FlakyEndsAreReported) {
+  // Limit 0 is bad each other time.
+  const std::string flip = Path("flip_at_the_start");
+  std::filesystem::remove(flip);
+  const RunResult r = Bisect(absl::StrCat(
+      "--limits=8 -- 'test {} -gt 0 && exit 1; if test -e ", flip, "; then rm ",
+      flip, "; exit 0; else touch ", flip, "; exit 1; fi'"));
+  EXPECT_EQ(r.exit_code, 2) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("baton-bisect: limit 0 answers both ways: good "
+                               "1 times, bad 1 times"));
+}
+
 TEST(BisectToolTest, GoesOnAfterAnInterrupt) {
   const std::string progress = Path("progress");
   const std::string log = Path("progress.log");

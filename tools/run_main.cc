@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <stdexcept>
 
@@ -37,12 +39,18 @@ __attribute__((constructor(100))) void SetNewHandlerBeforeMain() {
 
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept {
   std::set_new_handler(nullptr);
+  // A file that grows too large is an error of who writes it. Not ignored: the
+  // programs that this one starts have the signal as it was.
+  std::signal(SIGXFSZ, [](int) {});
   const auto say = [program](const char* what) {
     std::fprintf(stderr, "%s: %s\n", program, what);
     return 1;
   };
   try {
-    return body();
+    const int code = body();
+    std::cout.flush();
+    return code == 0 && !std::cout ? say("cannot write to standard output")
+                                   : code;
   } catch (const std::bad_alloc&) {
     return say("out of memory");
   } catch (const std::length_error&) {

@@ -10,7 +10,8 @@ namespace baton {
 // A program that calls this says so and exits with 1, too, if there is too
 // little memory for what is done before main.
 //
-// The exit code that `body` returns. If it throws, writes one line to standard
+// The exit code that `body` returns. If it throws, or if that is 0 and not all
+// that it wrote to std::cout could be written, writes one line to standard
 // error, without allocating memory, and returns 1.
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept;
 

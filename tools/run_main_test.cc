@@ -1,6 +1,14 @@
 #include "baton/tools/run_main.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -32,6 +40,39 @@ TEST(RunMainTest, SaysWhatIsThrownInOneLine) {
   EXPECT_EQ(Caught([]() -> int { throw std::runtime_error("oh"); }, &error), 1);
   EXPECT_EQ(error, "tool: oh\n");
   EXPECT_EQ(Caught([]() -> int { throw 5; }, &error), 1);
+}
+
+TEST(RunMainTest, FilesThatGrowTooLargeAreErrors) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(),
+                                                   &std::fclose);
+  ASSERT_NE(file, nullptr);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit limit = {1, before.rlim_max};
+  const int error = RunMain("tool", [&] {
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const ssize_t first = write(fileno(file.get()), "ab", 2);
+    const ssize_t second = write(fileno(file.get()), "b", 1);
+    return first == 1 && second < 0 ? errno : 0;
+  });
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(error, EFBIG);
+}
+
+TEST(RunMainTest, SaysThatStandardOutputIsFull) {
+  std::string error;
+  for (const int code : {0, 2}) {
+    const int result = Caught(
+        [code] {
+          std::cout.setstate(std::ios::badbit);
+          return code;
+        },
+        &error);
+    std::cout.clear();
+    EXPECT_EQ(result, code == 0 ? 1 : code);
+    EXPECT_EQ(error,
+              code == 0 ? "tool: cannot write to standard output\n" : "");
+  }
 }
 
 }  // namespace

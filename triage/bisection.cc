@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 
 namespace baton {
@@ -46,19 +47,28 @@ class Search {
     }
     result_.last_good = options_.good;
     result_.first_bad = options_.bad;
-    BATON_ASSIGN_OR_RETURN(const Answer good, AnswerAt(options_.good));
-    if (good != Answer::kGood) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("it is ", good == Answer::kBad ? "bad" : "skipped",
-                       " at the start already, ", Name(options_.good)));
+    BATON_RETURN_IF_ERROR(
+        CheckEnd(options_.good, Answer::kGood, " at the start already, "));
+    return CheckEnd(options_.bad, Answer::kBad, " at the end still, ");
+  }
+
+  // An error if the answer at `point` is not `expected`.
+  absl::Status CheckEnd(int64_t point, Answer expected,
+                        absl::string_view where) {
+    BATON_ASSIGN_OR_RETURN(const Answer answer, AnswerAt(point));
+    if (answer == expected) return absl::OkStatus();
+    if (options_.repeat <= 1) BATON_RETURN_IF_ERROR(AskAbout(point));
+    const PointAnswers& answers = result_.answers[point];
+    if (answers.flaky()) {
+      return absl::UnknownError(
+          absl::StrCat(Name(point), " ", BothWaysText(answers)));
     }
-    BATON_ASSIGN_OR_RETURN(const Answer bad, AnswerAt(options_.bad));
-    if (bad != Answer::kBad) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("it is ", bad == Answer::kGood ? "good" : "skipped",
-                       " at the end still, ", Name(options_.bad)));
-    }
-    return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("it is ",
+                     answer == Answer::kGood  ? "good"
+                     : answer == Answer::kBad ? "bad"
+                                              : "skipped",
+                     where, Name(point)));
   }
 
   std::string Name(int64_t point) const {
@@ -116,6 +126,11 @@ class Search {
 
 void PointAnswers::Add(Answer answer) {
   ++(answer == Answer::kGood ? good : answer == Answer::kBad ? bad : skip);
+}
+
+std::string BothWaysText(const PointAnswers& answers) {
+  return absl::StrCat("answers both ways: good ", answers.good, " times, bad ",
+                      answers.bad, " times");
 }
 
 std::vector<int64_t> BisectionResult::Skipped() const {

@@ -33,11 +33,14 @@ struct PointAnswers {
   void Add(Answer answer);
 };
 
+// `answers both ways: good 1 times, bad 2 times`.
+std::string BothWaysText(const PointAnswers& answers);
+
 struct BisectionOptions {
   int64_t good = 0;  // the ends
   int64_t bad = 0;   // > good
-  // Times that each point is asked about. If 1, the two points that are found
-  // are asked about once more.
+  // Times that each point is asked about. If 1, the two points that are found,
+  // or an end that does not answer as it should, are asked about once more.
   int repeat = 1;
   // What is known already: these points are not asked about to find the place.
   std::map<int64_t, PointAnswers> known = {};
@@ -65,7 +68,8 @@ struct BisectionResult {
 // the two that are found: in all ceil(log2(bad - good)) + 4 questions if none
 // is skipped. A point that is skipped is replaced by the nearest one to the
 // middle that was not. Errors: FailedPrecondition if an end does not answer as
-// it should; those of `ask` and of `on_answer`.
+// it should, Unknown if it does now and then; those of `ask` and of
+// `on_answer`.
 absl::StatusOr<BisectionResult> Bisect(
     const BisectionOptions& options,
     const std::function<absl::StatusOr<Answer>(int64_t point)>& ask);

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -85,6 +86,28 @@ TEST(BisectionTest, FlakyAnswersAreNoticed) {
                              Bisect({.bad = 9, .repeat = 2}, flaky));
   EXPECT_EQ(twice.first_bad, 5);
   EXPECT_FALSE(twice.Flaky().empty());
+}
+
+TEST(BisectionTest, EndsThatAnswerBothWaysAreNoticed) {
+  // Each other question is answered the other way.
+  int questions = 0;
+  const Ask flaky = [&questions](int64_t point) -> absl::StatusOr<Answer> {
+    return (++questions % 2 == 0) == (point < 5) ? Answer::kGood : Answer::kBad;
+  };
+  for (const int repeat : {1, 2, 3}) {
+    questions = 0;
+    EXPECT_THAT(Bisect({.bad = 9, .repeat = repeat}, flaky),
+                StatusIs(absl::StatusCode::kUnknown,
+                         absl::StrCat("0 answers both ways: good 1 times, bad ",
+                                      repeat == 3 ? 2 : 1, " times")));
+  }
+  // The other end.
+  questions = 0;
+  EXPECT_THAT(Bisect({.bad = 9},
+                     [&](int64_t point) -> absl::StatusOr<Answer> {
+                       return point == 0 ? Answer::kGood : flaky(point);
+                     }),
+              StatusIs(absl::StatusCode::kUnknown, "9 answers both ways"));
 }
 
 TEST(BisectionTest, WhatIsKnownIsNotAsked) {

@@ -4,7 +4,8 @@
 // stateful (StatefulOps), and calls of functions that are not known to be free
 // of effects: Extern ones and those that are not in the module, parameters,
 // and functions taken from tuples, references or data. A function literal has
-// no effect, but a call of it has those of its body.
+// no effect, but a call of it has those of its body. What an annotation or a
+// call returns may be its argument.
 //
 // Reference behaviour: PurityVisitor of TVM, but without its limit on the depth
 // of calls; recursive functions, and the value that a reference is created

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -20,6 +24,9 @@
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/image/image.h"
+#include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor.h"
@@ -119,6 +126,25 @@ absl::StatusOr<std::vector<int64_t>> ShapeOfParameter(const Expr& expr) {
   return shape;
 }
 
+// Whether `type` has a scale or a zero point for each of several channels.
+absl::StatusOr<bool> IsByChannel(const AffineType& type) {
+  for (const Expr* parameter : {&type.scale, &type.zero_point}) {
+    BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
+                           ShapeOfParameter(*parameter));
+    if (!shape.empty() && shape[0] != 1) return true;
+  }
+  return false;
+}
+
+// `axis`, which counts from the end if it is negative, of `data`.
+absl::StatusOr<int> ChannelAxisOf(const TensorTypeNode& data, int axis) {
+  if (axis < 0) axis += data.rank();
+  if (axis < 0 || axis >= data.rank()) {
+    return absl::FailedPreconditionError("the argument lacks the channel axis");
+  }
+  return axis;
+}
+
 // The shape of parameters by channel that are broadcast against argument 0:
 // [1, -1, 1, 1].
 absl::StatusOr<std::vector<int64_t>> ChannelShape(const FakeQuantizedCall& call,
@@ -127,10 +153,7 @@ absl::StatusOr<std::vector<int64_t>> ChannelShape(const FakeQuantizedCall& call,
   if (type == nullptr) {
     return absl::FailedPreconditionError("the argument has no tensor type");
   }
-  if (axis < 0) axis += type->rank();
-  if (axis < 0 || axis >= type->rank()) {
-    return absl::FailedPreconditionError("the argument lacks the channel axis");
-  }
+  BATON_ASSIGN_OR_RETURN(axis, ChannelAxisOf(*type, axis));
   std::vector<int64_t> shape(type->rank(), 1);
   shape[axis] = -1;
   return shape;
@@ -162,8 +185,128 @@ absl::StatusOr<AffineValue> RewriteQuantize(const FakeQuantizedCall& call) {
 
 // Operators that move, repeat or select elements.
 
+// Where channels go: the axis of the result that holds axis `axis`, not
+// negative, of argument 0, each element of it in its place. Nullopt if there is
+// none.
+using FollowAxis = std::optional<int> (*)(const CallNode& call, int axis);
+
+int RankOf(const Type& type) { return type.As<TensorTypeNode>()->rank(); }
+
+// Operators along other axes, or none: the axes keep their places, counted from
+// the end.
+std::optional<int> SamePlace(const CallNode& call, int axis) {
+  if (call.tensor_type() == nullptr) return axis;  // split
+  return axis + RankOf(call.type()) - RankOf(call.arg(0)->type());
+}
+
+// Operators that slide a window over the spatial axes of `layout`.
+template <typename T>
+std::optional<int> OfWindow(const CallNode& call, int axis) {
+  const T& attrs = AttrsOrDefaults<T>(call.attrs());
+  if constexpr (requires { attrs.out_layout; }) {
+    if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout) {
+      return std::nullopt;
+    }
+  }
+  const std::optional<char> letter =
+      layouts::LetterAt(layouts::LayoutOf(attrs.layout), axis);
+  if (letter != 'N' && letter != 'C') return std::nullopt;
+  return axis;
+}
+
+// Operators along the one axis `axis`.
+template <typename T>
+std::optional<int> OfOtherAxes(const CallNode& call, int axis) {
+  int along = AttrsOrDefaults<T>(call.attrs()).axis;
+  if (along < 0) along += RankOf(call.arg(0)->type());
+  return along == axis ? std::nullopt : SamePlace(call, axis);
+}
+
+std::optional<int> OfTake(const CallNode& call, int axis) {
+  const auto& attrs = AttrsOrDefaults<TakeAttrs>(call.attrs());
+  if (!attrs.axis.has_value() || attrs.batch_dims != 0) return std::nullopt;
+  const int rank = RankOf(call.arg(0)->type());
+  const int64_t along = *attrs.axis < 0 ? *attrs.axis + rank : *attrs.axis;
+  if (along == axis) return std::nullopt;
+  return axis < along ? axis : SamePlace(call, axis);
+}
+
+std::optional<int> OfReduction(const CallNode& call, int axis) {
+  const auto& attrs = AttrsOrDefaults<ReduceAttrs>(call.attrs());
+  int gone = 0;
+  for (const int64_t reduced : layouts::ReducedAxes(
+           attrs.axis, attrs.exclude, RankOf(call.arg(0)->type()))) {
+    if (reduced == axis) return std::nullopt;
+    if (reduced < axis && !attrs.keepdims) ++gone;
+  }
+  return axis - gone;
+}
+
+std::optional<int> OfTranspose(const CallNode& call, int axis) {
+  const auto& attrs = AttrsOrDefaults<TransposeAttrs>(call.attrs());
+  const int rank = RankOf(call.type());
+  if (!attrs.axes.has_value() || attrs.axes->empty()) return rank - 1 - axis;
+  for (int i = 0; i < rank; ++i) {
+    const int64_t from = (*attrs.axes)[static_cast<size_t>(i)];
+    if ((from < 0 ? from + rank : from) == axis) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> OfStridedSlice(const CallNode& call, int axis) {
+  const auto& attrs = AttrsOrDefaults<StridedSliceAttrs>(call.attrs());
+  // Of positive strides, an extent stays only if nothing is left out.
+  if (attrs.strides.has_value() && attrs.slice_mode != "size" &&
+      !absl::c_all_of(*attrs.strides, [](int64_t s) { return s > 0; })) {
+    return std::nullopt;
+  }
+  return SamePlace(call, axis);
+}
+
+// Operators that keep the elements in their order: the axis that has as many
+// elements before it, and inside of it.
+std::optional<int> OfReshape(const CallNode& call, int axis) {
+  const TensorTypeNode& from = *call.arg(0)->tensor_type();
+  const TensorTypeNode& to = *call.tensor_type();
+  const Dim before = Product(from.shape().first(static_cast<size_t>(axis)));
+  if (!before.is_const() || !from.dim(axis).is_const()) return std::nullopt;
+  for (int i = 0; i < to.rank(); ++i) {
+    if (to.dim(i) == from.dim(axis) &&
+        Product(to.shape().first(static_cast<size_t>(i))) == before) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+// `type`, of argument 0, for the result.
+template <FollowAxis kFollow>
+absl::StatusOr<AffineType> TypeAfter(const FakeQuantizedCall& call,
+                                     AffineType type) {
+  BATON_ASSIGN_OR_RETURN(const bool by_channel, IsByChannel(type));
+  if (!by_channel) return type;
+  const CallNode& original = call.original();
+  const TensorTypeNode* data = original.arg(0)->tensor_type();
+  const Type& result = original.type();
+  if (data == nullptr || !result.defined()) {
+    return absl::FailedPreconditionError("the call has no type");
+  }
+  BATON_ASSIGN_OR_RETURN(const int axis, ChannelAxisOf(*data, type.axis));
+  const std::optional<int> after = kFollow(original, axis);
+  const auto* tensor = result.As<TensorTypeNode>();
+  if (!after.has_value() ||
+      (tensor != nullptr && tensor->dim(*after) != data->dim(axis))) {
+    return absl::UnimplementedError(
+        "the axis of the channels does not stay as it is");
+  }
+  type.axis = *after;
+  return type;
+}
+
+template <FollowAxis kFollow>
 absl::StatusOr<AffineValue> Keep(const FakeQuantizedCall& call) {
   BATON_ASSIGN_OR_RETURN(AffineType type, call.arg_type(0));
+  BATON_ASSIGN_OR_RETURN(type, TypeAfter<kFollow>(call, std::move(type)));
   return AffineValue{call.call(), {std::move(type)}};
 }
 
@@ -171,11 +314,13 @@ absl::StatusOr<AffineValue> KeepTopK(const FakeQuantizedCall& call) {
   if (call.attrs<TopKAttrs>().ret_type != "values") {
     return absl::UnimplementedError("indices are not quantized");
   }
-  return Keep(call);
+  return Keep<OfOtherAxes<TopKAttrs>>(call);
 }
 
 absl::StatusOr<AffineValue> KeepSplit(const FakeQuantizedCall& call) {
-  BATON_ASSIGN_OR_RETURN(const AffineType type, call.arg_type(0));
+  BATON_ASSIGN_OR_RETURN(AffineType type, call.arg_type(0));
+  BATON_ASSIGN_OR_RETURN(
+      type, TypeAfter<OfOtherAxes<SplitAttrs>>(call, std::move(type)));
   const TupleTypeNode* tuple = call.original().tuple_type();
   if (tuple == nullptr) {
     return absl::FailedPreconditionError("the call has no type");
@@ -305,6 +450,7 @@ absl::StatusOr<AffineValue> RewriteSoftmax(const FakeQuantizedCall& call) {
 
 absl::StatusOr<AffineValue> RewriteMean(const FakeQuantizedCall& call) {
   BATON_ASSIGN_OR_RETURN(AffineType type, call.arg_type(0));
+  BATON_ASSIGN_OR_RETURN(type, TypeAfter<OfReduction>(call, std::move(type)));
   Expr result = WithArgs(call, {Cast(call.arg(0), kInt32)});
   return AffineValue{Cast(std::move(result), type.dtype), {std::move(type)}};
 }
@@ -527,27 +673,34 @@ absl::StatusOr<AffineValue> RewriteComparing(const FakeQuantizedCall& call) {
                      {to}};
 }
 
-constexpr FakeQuantizationRule kKeep = {.rewrite = Keep, .single = true};
+template <FollowAxis kFollow>
+constexpr FakeQuantizationRule kKeep = {.rewrite = Keep<kFollow>,
+                                        .single = true};
 
 BATON_EXTEND_OP("qnn.quantize")
     .Set(FakeQuantizationRules(),
          FakeQuantizationRule{.rewrite = RewriteQuantize});
 
-BATON_EXTEND_OP("broadcast_to").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("expand_dims").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("max").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("min").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("nn.batch_flatten").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("nn.depth_to_space").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("nn.max_pool2d").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("reshape").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("squeeze").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("strided_slice").Set(FakeQuantizationRules(), kKeep);
-BATON_EXTEND_OP("transpose").Set(FakeQuantizationRules(), kKeep);
+BATON_EXTEND_OP("broadcast_to").Set(FakeQuantizationRules(), kKeep<SamePlace>);
+BATON_EXTEND_OP("expand_dims").Set(FakeQuantizationRules(), kKeep<OfReshape>);
+BATON_EXTEND_OP("max").Set(FakeQuantizationRules(), kKeep<OfReduction>);
+BATON_EXTEND_OP("min").Set(FakeQuantizationRules(), kKeep<OfReduction>);
+BATON_EXTEND_OP("nn.batch_flatten")
+    .Set(FakeQuantizationRules(), kKeep<OfReshape>);
+BATON_EXTEND_OP("nn.depth_to_space")
+    .Set(FakeQuantizationRules(), kKeep<SamePlace>);
+BATON_EXTEND_OP("nn.max_pool2d")
+    .Set(FakeQuantizationRules(), kKeep<OfWindow<MaxPool2DAttrs>>);
+BATON_EXTEND_OP("reshape").Set(FakeQuantizationRules(), kKeep<OfReshape>);
+BATON_EXTEND_OP("squeeze").Set(FakeQuantizationRules(), kKeep<OfReshape>);
+BATON_EXTEND_OP("strided_slice")
+    .Set(FakeQuantizationRules(), kKeep<OfStridedSlice>);
+BATON_EXTEND_OP("transpose").Set(FakeQuantizationRules(), kKeep<OfTranspose>);
 BATON_EXTEND_OP("image.resize2d")
-    .Set(FakeQuantizationRules(), FakeQuantizationRule{.rewrite = Keep});
+    .Set(FakeQuantizationRules(),
+         FakeQuantizationRule{.rewrite = Keep<OfWindow<Resize2DAttrs>>});
 BATON_EXTEND_OP("take").Set(FakeQuantizationRules(),
-                            FakeQuantizationRule{.rewrite = Keep});
+                            FakeQuantizationRule{.rewrite = Keep<OfTake>});
 BATON_EXTEND_OP("topk").Set(FakeQuantizationRules(),
                             FakeQuantizationRule{.rewrite = KeepTopK});
 BATON_EXTEND_OP("split").Set(FakeQuantizationRules(),

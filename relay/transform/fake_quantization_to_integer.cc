@@ -83,6 +83,42 @@ absl::Status Annotated(const OpNode& op, const absl::Status& status) {
                       absl::StrCat(op.name(), ": ", status.message()));
 }
 
+// The real numbers that `data` stands for, with types.
+absl::StatusOr<Expr> Dequantized(Expr data, const AffineType& type,
+                                 DType dtype) {
+  return InferTypeOf(qnn::Dequantize(std::move(data),
+                                     {type.scale, type.zero_point},
+                                     {.out_dtype = dtype, .axis = type.axis}));
+}
+
+// What the rule of `call` makes of it, with types: so what other calls share
+// with it stays shared when it gets some. An error if that is no tensor of
+// integers that stand for what `call` is: not all quantized operators take a
+// scale for each channel.
+absl::StatusOr<AffineValue> Rewritten(const FakeQuantizedCall& call,
+                                      const FakeQuantizationRule& rule) {
+  BATON_ASSIGN_OR_RETURN(AffineValue value, rule.rewrite(call));
+  std::vector<Expr> parts = {value.expr};
+  for (const AffineType& type : value.types) {
+    parts.push_back(type.scale);
+    parts.push_back(type.zero_point);
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr typed, InferTypeOf(Tuple(parts)));
+  const absl::Span<const Expr> now = typed.As<TupleNode>()->fields();
+  value.expr = now[0];
+  const bool is_tuple = value.expr->tuple_type() != nullptr;
+  for (size_t i = 0; i < value.types.size(); ++i) {
+    AffineType& type = value.types[i];
+    type.scale = now[2 * i + 1];
+    type.zero_point = now[2 * i + 2];
+    Expr tensor =
+        is_tuple ? TupleGetItem(value.expr, static_cast<int>(i)) : value.expr;
+    BATON_RETURN_IF_ERROR(
+        Dequantized(std::move(tensor), type, DType::Float(32)).status());
+  }
+  return value;
+}
+
 AffineType TypeOfQuantize(const CallNode& call, absl::Span<const Expr> args) {
   const auto* attrs = call.attrs_as<QuantizeAttrs>();
   return {args[1], args[2], attrs->out_dtype, attrs->axis};
@@ -275,7 +311,7 @@ class RegionRewriter {
 
   absl::StatusOr<AffineValue> Rewrite(const FakeQuantizedCall& call) const {
     const OpNode& op = *call.original().op_node();
-    absl::StatusOr<AffineValue> value = rules_.Get(op)->rewrite(call);
+    absl::StatusOr<AffineValue> value = Rewritten(call, *rules_.Get(op));
     if (!value.ok()) return Annotated(op, value.status());
     return value;
   }
@@ -516,18 +552,14 @@ class SingleCallRewriter {
     const FakeQuantizedCall fake(
         call, Call(WithChildren(&call, children).As<CallNode>()), args,
         /*output=*/nullptr, /*on_main_path=*/[] { return true; });
-    BATON_ASSIGN_OR_RETURN(AffineValue value, rule.rewrite(fake));
+    BATON_ASSIGN_OR_RETURN(AffineValue value, Rewritten(fake, rule));
     const TensorTypeNode* type = call.tensor_type();
     if (value.types.size() != 1 || type == nullptr) {
       return absl::UnimplementedError("the result is a tuple");
     }
-    AffineType& result = value.types[0];
     if (dtypes_.empty()) dtypes_.resize(graph_.size());
-    dtypes_[i] = result.dtype;
-    return qnn::Dequantize(
-        std::move(value.expr),
-        {std::move(result.scale), std::move(result.zero_point)},
-        {.out_dtype = type->dtype(), .axis = result.axis});
+    dtypes_[i] = value.types[0].dtype;
+    return Dequantized(std::move(value.expr), value.types[0], type->dtype());
   }
 
   const IndexedGraph& graph_;

@@ -1,14 +1,18 @@
 #include "baton/relay/transform/fake_quantization_to_integer.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/substitute.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_printer.h"
+#include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -112,6 +116,31 @@ TEST(FakeQuantizationToIntegerTest, TwoScalesOfOneTensor) {
     })");
 }
 
+// What is computed for two regions is computed once, scales too.
+TEST(FakeQuantizationToIntegerTest, SharesScales) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule result,
+                             FakeQuantizationToInteger()(ParseTyped(R"(
+    def @main(%x: Tensor[(1, 2), int8], %w: Tensor[(2, 2), int8], %s: float32) {
+      %0 = qnn.dequantize(%x, %s, 0, out_dtype="float32");
+      %1 = qnn.dequantize(%w, %s, 0, out_dtype="float32");
+      %2 = nn.dense(%0, %1, units=2);
+      (qnn.quantize(%2, 1f, 0, out_dtype="int8"),
+       qnn.quantize(%2, 2f, 0, out_dtype="int8"))
+    })")));
+  EXPECT_EQ(
+      AsText(result, {.version = false, .types = false}),
+      R"(def @main(%x: Tensor[(1, 2), int8], %w: Tensor[(2, 2), int8], %s: float32) -> (Tensor[(1, 2), int8], Tensor[(1, 2), int8]) {
+  %0 = multiply(%s, %s);
+  %1 = zeros_like(%0);
+  %2 = qnn.dense(%x, %w, 0, 0, %s, %s, units=2, out_dtype="int32");
+  %3 = cast(%1, dtype="int32");
+  %4 = qnn.requantize(%2, %0, %3, 1f, 0, axis=1, out_dtype="int8");
+  %5 = qnn.requantize(%2, %0, %3, 2f, 0, axis=1, out_dtype="int8");
+  (%4, %5)
+}
+)");
+}
+
 // The padding gets the element type of the data.
 TEST(FakeQuantizationToIntegerTest, Padding) {
   ExpectBecomes(R"(
@@ -149,6 +178,80 @@ TEST(FakeQuantizationToIntegerTest, SingleCalls) {
                                     HasSubstr("%1 = maximum(%0, "),
                                     HasSubstr("qnn.dequantize(%1, 0.5f"),
                                     Not(HasSubstr("nn.relu"))));
+}
+
+// A function of integers with a scale for each channel.
+std::string ByChannel(absl::string_view result) {
+  return absl::StrCat(
+      "def @main(%x: Tensor[(1, 2, 2, 2), int8], %s: Tensor[(2), float32]) {\n",
+      result, "\n}");
+}
+
+// The channels of a result are where the operator puts those of its argument.
+TEST(FakeQuantizationToIntegerTest, ChannelsMove) {
+  struct Case {
+    const char* call;
+    int from;
+    int to;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"transpose($0, axes=[0, 2, 3, 1])", 1, 3},
+           {"transpose($0, axes=None)", 1, 2},
+           {"transpose($0, axes=[0, 2, 3, 1])", -1, 2},
+           {"expand_dims($0, axis=1)", 1, 2},
+           {"expand_dims($0, axis=2)", 1, 1},
+           {"squeeze($0, axis=[0])", 3, 2},
+           {"reshape($0, newshape=[2, 4])", 1, 0},
+           {"reshape($0, newshape=[4, 2])", 3, 1},
+           {"max($0, axis=[0, 2])", 3, 1},
+           {"max($0, axis=[0, 2], keepdims=True)", 3, 3},
+           {"broadcast_to($0, shape=[3, 1, 2, 2, 2])", 1, 2},
+           {"nn.max_pool2d($0, pool_size=[3, 3], padding=[1, 1, 1, 1])", 1, 1},
+           {"nn.max_pool2d($0, pool_size=[2, 2], layout=\"NHWC\")", 3, 3},
+           {"strided_slice($0, begin=[0, 0, 1, 1], end=[1, 2, 2, 2], "
+            "strides=[1], axes=None)",
+            1, 1}}) {
+    const IRModule module = ParseTyped(ByChannel(absl::Substitute(
+        c.call,
+        absl::Substitute(
+            "qnn.dequantize(%x, exp(%s), 0, out_dtype=\"float32\", axis=$0)",
+            c.from))));
+    const IRModule result =
+        RunChecked(FakeQuantizationToInteger({.use_qat = true}), module);
+    const CallNode* end = result.Find<Function>("main")->body().As<CallNode>();
+    ASSERT_EQ(end->op_node()->name(), "qnn.dequantize") << AsText(result);
+    EXPECT_EQ(end->attrs_as<DequantizeAttrs>()->axis, c.to) << AsText(result);
+  }
+}
+
+TEST(FakeQuantizationToIntegerTest, ChannelsThatDoNotStay) {
+  for (const char* call :
+       {"max($0, axis=[1])", "nn.batch_flatten($0)",
+        "reshape($0, newshape=[4, 2])", "take($0, 0, axis=1)",
+        "strided_slice($0, begin=[0, -1], end=[1, -3], strides=[1, -1], "
+        "axes=None)",
+        "nn.max_pool2d($0, pool_size=[3, 3], padding=[1, 1, 1, 1], "
+        "layout=\"NHWC\")",
+        "nn.pad($0, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]])",
+        "split($0, indices_or_sections=2, axis=1).0"}) {
+    ExpectStays(
+        ByChannel(absl::Substitute(
+            call,
+            "qnn.dequantize(%x, exp(%s), 0, out_dtype=\"float32\", axis=1)")),
+        {.use_qat = true});
+  }
+}
+
+// Not all quantized operators take a scale for each channel.
+TEST(FakeQuantizationToIntegerTest, OperatorsOfOneScale) {
+  const std::string text = ByChannel(
+      "%0 = abs(qnn.dequantize(%x, exp(%s), 0, out_dtype=\"float32\", "
+      "axis=1));\n"
+      "qnn.quantize(%0, 1f, 0, out_dtype=\"int8\")");
+  ExpectStays(text);
+  EXPECT_THAT(
+      FakeQuantizationToInteger({.hard_fail = true})(ParseTyped(text)).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "abs: "));
 }
 
 }  // namespace

@@ -27,8 +27,10 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/param_devices.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/op/device/on_device.h"
 #include "baton/relay/op/gradients.h"
 #include "baton/relay/op/tensor.h"
+#include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/transform/let_insertion.h"
 #include "baton/relay/transform/let_list.h"
 #include "baton/transform/module_pass.h"
@@ -55,6 +57,28 @@ Expr EmptyBackprop() {
 Expr Pair(Expr first, Expr second) {
   return Tuple({std::move(first), std::move(second)});
 }
+
+// Makes functions that are one operator, or for another compiler, plain ones:
+// what they become writes to references, which is more than an operator does,
+// and nothing that another compiler made stands for it.
+class OpaqueFunctionOpener final : public ExprMutator {
+ protected:
+  Expr VisitFunction(const FunctionNode* /*original*/,
+                     Function function) override {
+    DictAttrs attrs = function->attrs();
+    for (const absl::string_view name :
+         {attr::kPrimitive, attr::kComposite, attr::kCompiler, attr::kExtern,
+          attr::kGlobalSymbol, attr::kArtifactName, attr::kArtifact}) {
+      attrs = attrs.Without(name);
+    }
+    if (attrs == function->attrs()) return function;
+    return Function(
+        {function->params().begin(), function->params().end()},
+        function->body(), function->result_type(),
+        {function->type_params().begin(), function->type_params().end()},
+        std::move(attrs), function->type(), function->span());
+  }
+};
 
 // Types with a pair (t, ref(t)) for each tensor t, and one more argument for
 // each function.
@@ -168,6 +192,12 @@ class DualRewriter final : public ExprMutator {
   }
 
   Expr VisitCall(const CallNode* original, Call call) override {
+    // What is on a device is there with its gradient, whatever its type.
+    const CallNode* on_device = AsOnDevice(Expr(original));
+    if (on_device != nullptr && IsFixedOnDevice(on_device)) {
+      return Call(call->op(), call->args(), call->attrs(), {}, {},
+                  call->span());
+    }
     if (original->op_node() != nullptr) return OpCall(*original, call);
     if (original->op().Is<ConstructorNode>()) {
       std::vector<Type> type_args;
@@ -267,6 +297,7 @@ class DualRewriter final : public ExprMutator {
       const Var field = lets.Push(TupleGetItem(value, static_cast<int>(i)));
       fields.push_back(
           Lift(tuple->fields()[i], field, lets, map, keep_type, depth + 1));
+      if (!fields.back().defined()) return {};
     }
     return lets.Push(Tuple(std::move(fields)), known);
   }
@@ -478,12 +509,15 @@ absl::StatusOr<IRModule> HigherOrderGradientInModule(
 
   // What is used several times would be differentiated several times.
   IRModule bound = module;
+  OpaqueFunctionOpener opener;
   for (const std::string& name : reachable) {
-    const Function function = module.Find<Function>(name);
-    if (!HasSharing(function)) continue;
-    BATON_ASSIGN_OR_RETURN(const Function normal,
-                           InsertLets(function, LetInsertion::kEverything));
-    bound.Set(module.FindGlobalVar(name), normal);
+    BATON_ASSIGN_OR_RETURN(Function function,
+                           opener.MutateFunction(module.Find<Function>(name)));
+    if (HasSharing(function)) {
+      BATON_ASSIGN_OR_RETURN(function,
+                             InsertLets(function, LetInsertion::kEverything));
+    }
+    bound.Set(module.FindGlobalVar(name), function);
   }
   BATON_ASSIGN_OR_RETURN(bound, InferTypes(bound));
 

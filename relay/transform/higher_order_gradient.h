@@ -14,8 +14,9 @@
 // a result that is a tuple, the first tensor counts.
 //
 // What functions of the module become that are called on the way is added to
-// the module: @f_grad for @f. Notes of checkpoints (annotation.checkpoint) are
-// dropped.
+// the module: @f_grad for @f. A function that is primitive or for another
+// compiler becomes a plain one. Notes of checkpoints (annotation.checkpoint)
+// are dropped.
 
 #ifndef BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_
 #define BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_

@@ -25,6 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::IsOk;
+using ::testing::Not;
 
 // Appends the scalars in `value`.
 void AppendScalars(const Value& value, std::vector<float>& scalars) {
@@ -149,6 +150,48 @@ TEST(HigherOrderGradientTest, SharingOnADevice) {
                   })",
                           {3}),
               ElementsAre(9, 6));
+}
+
+// So is what has no gradient by itself.
+TEST(HigherOrderGradientTest, FunctionsOnADevice) {
+  EXPECT_THAT(GradientsAt(R"(
+                  def @main(%x: float32, virtual_device="cpu") {
+                    %0 = add(%x, %x);
+                    let %t = (fn (%y: float32) { add(%y, %0) },
+                              fn (%z: float32) { multiply(%z, %0) });
+                    add(%t.0(%x), %t.1(%x))
+                  })",
+                          {3}),
+              ElementsAre(27, 15));
+  EXPECT_THAT(ErrorOf(R"(
+                  def @main(%x: float32, virtual_device="cpu") {
+                    %0 = add(%x, %x);
+                    (fn (%y: float32) { %0 }, fn (%z: float32) { %0 })
+                  })"),
+              HasSubstr("a gradient is that of a tensor"));
+}
+
+// What stands for an operator, or is for another compiler, becomes a function
+// that writes to references: it must not be taken for one without effects.
+TEST(HigherOrderGradientTest, OpaqueFunctions) {
+  constexpr absl::string_view kText = R"(
+      def @other(%a: float32, Compiler="other", global_symbol="other") {
+        multiply(%a, %a)
+      }
+      def @main(%x: float32) {
+        %1 = fn (%a: float32, Primitive=1) {
+          %0 = add(%a, %a);
+          multiply(%0, %0)
+        };
+        add(%1(%x), @other(%x))
+      })";
+  EXPECT_THAT(GradientsAt(kText, {3}), ElementsAre(45, 30));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule result,
+                             HigherOrderGradient()(ParseTyped(kText)));
+  EXPECT_THAT(AsText(result), Not(HasSubstr("Primitive")));
+  EXPECT_TRUE(result.Find<Function>("other_grad").defined());
+  EXPECT_TRUE(result.Find<Function>("other_grad")->attrs().entries().empty());
+  EXPECT_EQ(result.Find<Function>("other")->attrs().entries().size(), 2);
 }
 
 TEST(HigherOrderGradientTest, Tuples) {

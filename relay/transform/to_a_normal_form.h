@@ -12,7 +12,8 @@
 // Level 1, a module pass. What several scopes (function bodies, branches) share
 // is bound in the scope around them, so that nothing is computed twice. A let
 // is flattened and bound too: its result gets a variable of its own. Variables,
-// global variables, operators and constructors need none. Functions with a
+// global variables, operators and constructors need none; nor does a call of
+// on_device that fixes both sides, unless scopes share it. Functions with a
 // `Compiler` attribute, and Primitive functions, are left alone. New nodes have
 // no types until InferType runs.
 
