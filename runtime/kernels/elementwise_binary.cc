@@ -368,18 +368,20 @@ absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
     return MapBits("maximum", a, b, [](auto x, auto y) { return x | y; });
   }
-  return MapNumeric<Loops::kEach>(
-      "maximum", a, b,
-      []<typename T>(T x, T y) -> T { return x > y || x != x ? x : y; });
+  return MapNumeric<Loops::kWidest>("maximum", a, b,
+                                    []<typename T>(T x, T y) BATON_LOOP -> T {
+                                      return x > y || x != x ? x : y;
+                                    });
 }
 
 absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
     return MapBits("minimum", a, b, [](auto x, auto y) { return x & y; });
   }
-  return MapNumeric<Loops::kEach>(
-      "minimum", a, b,
-      []<typename T>(T x, T y) -> T { return x < y || x != x ? x : y; });
+  return MapNumeric<Loops::kWidest>("minimum", a, b,
+                                    []<typename T>(T x, T y) BATON_LOOP -> T {
+                                      return x < y || x != x ? x : y;
+                                    });
 }
 
 absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b) {

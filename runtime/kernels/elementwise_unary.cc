@@ -91,12 +91,17 @@ absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& x,
   return internal::Convert(name, result, x.dtype());
 }
 
-// Rounds floats with `fn`; integers are whole already.
-template <typename Fn>
+// Rounds floats with `instruction` on processors that have one for it, with
+// `steps`, which compute the same, on others. Integers are whole already.
+template <typename Instruction, typename Steps>
 absl::StatusOr<Tensor> MapRounding(absl::string_view name, const Tensor& x,
-                                   const Fn& fn) {
+                                   const Instruction& instruction,
+                                   const Steps& steps) {
   if (x.dtype().is_integral() && !x.dtype().is_bool()) return x;
-  return MapFloat(name, x, fn);
+  if (internal::WidestVectors() == internal::Vectors::k128) {
+    return MapFloat(name, x, steps);
+  }
+  return MapFloat(name, x, instruction);
 }
 
 // Asks a question of each element; of an integer the answer is `of_integer`.
@@ -232,23 +237,27 @@ absl::StatusOr<Tensor> Relu(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Ceil(const Tensor& x) {
-  return MapRounding("ceil", x,
-                     [](auto v) BATON_LOOP { return internal::Ceil(v); });
+  return MapRounding(
+      "ceil", x, [](auto v) BATON_LOOP { return std::ceil(v); },
+      [](auto v) BATON_LOOP { return internal::Ceil(v); });
 }
 
 absl::StatusOr<Tensor> Floor(const Tensor& x) {
-  return MapRounding("floor", x,
-                     [](auto v) BATON_LOOP { return internal::Floor(v); });
+  return MapRounding(
+      "floor", x, [](auto v) BATON_LOOP { return std::floor(v); },
+      [](auto v) BATON_LOOP { return internal::Floor(v); });
 }
 
 absl::StatusOr<Tensor> Round(const Tensor& x) {
-  return MapRounding("round", x,
-                     [](auto v) BATON_LOOP { return internal::Round(v); });
+  return MapRounding(
+      "round", x, [](auto v) BATON_LOOP { return std::nearbyint(v); },
+      [](auto v) BATON_LOOP { return internal::Round(v); });
 }
 
 absl::StatusOr<Tensor> Trunc(const Tensor& x) {
-  return MapRounding("trunc", x,
-                     [](auto v) BATON_LOOP { return internal::Trunc(v); });
+  return MapRounding(
+      "trunc", x, [](auto v) BATON_LOOP { return std::trunc(v); },
+      [](auto v) BATON_LOOP { return internal::Trunc(v); });
 }
 
 absl::StatusOr<Tensor> IsNan(const Tensor& x) {
