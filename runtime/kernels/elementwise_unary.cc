@@ -46,29 +46,29 @@ absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
   return internal::Convert(name, result, x.dtype());
 }
 
-// Applies fn(float) -> float where it serves, and exact(T) -> T elsewhere and
-// to float64.
+// Applies fn(T) -> T where IsNearZero, and exact(T) -> T elsewhere.
 template <typename Fn, typename Exact>
 absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
                                 const Fn& fn, const Exact& exact) {
-  if (x.dtype() == DType::Float(64)) return MapFloat(name, x, exact);
   BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
-  if (wide.dtype() != DType::Float(32)) {
-    return internal::UnsupportedDType(name, x.dtype());
-  }
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(wide.dtype(), x.shape()));
-  internal::RunWithExceptions(
-      x.num_elements(), result.span<float>().data(),
-      [from = wide.span<float>().data(), fn](int64_t i, bool& served)
-          BATON_LOOP {
-            served = internal::IsNearZero(from[i]);
-            return fn(from[i]);
-          },
-      [from = wide.span<float>().data(), exact](int64_t i) {
-        return exact(from[i]);
-      });
-  return internal::Convert(name, std::move(result).Freeze(), x.dtype());
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor angle,
+      internal::VisitFloat(
+          name, wide.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+            BATON_ASSIGN_OR_RETURN(
+                MutableTensor result,
+                MutableTensor::Uninitialized(wide.dtype(), x.shape()));
+            const T* from = wide.span<T>().data();
+            internal::RunWithExceptions(
+                x.num_elements(), result.span<T>().data(),
+                [from, fn](int64_t i, bool& served) BATON_LOOP {
+                  served = internal::IsNearZero(from[i]);
+                  return fn(from[i]);
+                },
+                [from, exact](int64_t i) { return exact(from[i]); });
+            return std::move(result).Freeze();
+          }));
+  return internal::Convert(name, angle, x.dtype());
 }
 
 // Applies fn(bits) to half floats as they are stored, for functions of the sign
@@ -166,19 +166,19 @@ BATON_FLOAT_FUNCTION(Erf, "erf", internal::Erf(v))
 
 absl::StatusOr<Tensor> Sin(const Tensor& x) {
   return MapAngle(
-      "sin", x, [](float v) BATON_LOOP { return internal::Sin(v); },
+      "sin", x, [](auto v) BATON_LOOP { return internal::Sin(v); },
       [](auto v) { return std::sin(v); });
 }
 
 absl::StatusOr<Tensor> Cos(const Tensor& x) {
   return MapAngle(
-      "cos", x, [](float v) BATON_LOOP { return internal::Cos(v); },
+      "cos", x, [](auto v) BATON_LOOP { return internal::Cos(v); },
       [](auto v) { return std::cos(v); });
 }
 
 absl::StatusOr<Tensor> Tan(const Tensor& x) {
   return MapAngle(
-      "tan", x, [](float v) BATON_LOOP { return internal::Tan(v); },
+      "tan", x, [](auto v) BATON_LOOP { return internal::Tan(v); },
       [](auto v) { return std::tan(v); });
 }
 
