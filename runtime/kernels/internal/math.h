@@ -624,13 +624,14 @@ BATON_LOOP inline T Sigmoid(T x) {
 }
 
 // Power is for these arguments; others are special cases.
-BATON_LOOP inline bool IsOrdinaryPower(float x, float y) {
-  const float a = std::abs(x);
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+template <typename T>
+BATON_LOOP inline bool IsOrdinaryPower(T x, T y) {
+  const T a = std::abs(x);
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
   // Integers, and all questions asked: without branches it becomes vectors.
-  const int finite = (a > 0.0f ? 1 : 0) & (a < kInfinity ? 1 : 0) &
+  const int finite = (a > T(0) ? 1 : 0) & (a < kInfinity ? 1 : 0) &
                      (std::abs(y) < kInfinity ? 1 : 0);
-  const int real = (x > 0.0f ? 1 : 0) | (Round(y) == y ? 1 : 0);
+  const int real = (x > T(0) ? 1 : 0) | (Round(y) == y ? 1 : 0);
   return (finite & real) != 0;
 }
 
@@ -676,12 +677,87 @@ BATON_LOOP inline float PowerOf(float fraction, float e, float y) {
       std::bit_cast<uint64_t>(q) + (std::bit_cast<uint64_t>(shifted) << 52)));
 }
 
+// log2(m 2^e) of m in [8/9, 16/9), as a sum: what is returned, and `low`, which
+// is smaller by 53 binary digits. The error is below 2^-63 of the sum.
+BATON_LOOP inline double Log2Of(double m, double e, double& low) {
+  // m = (1 + f) / c with |f| <= 1/9; f is exact.
+  const auto choose = [m](double c0, double c1, double c2, double c3)
+                          BATON_LOOP {
+                            const double low_half = m < 16.0 / 15.0 ? c0 : c1;
+                            const double high_half = m < 16.0 / 11.0 ? c2 : c3;
+                            return m < 16.0 / 13.0 ? low_half : high_half;
+                          };
+  const double f = std::fma(m, choose(1.0, 0.875, 0.75, 0.625), -1.0);
+  // -log2(c) in two parts: the sum of e and the first is exact.
+  const double base =
+      e + choose(0.0, 0x1.8a8980abf8p-3, 0x1.a8ff97181p-2, 0x1.5b2c3da196p-1);
+  const double base_low = choose(0.0, 0x1.e9933354dbf17p-42,
+                                 0x1.4bc302ffa76fbp-43, 0x1.23a80db6a0480p-41);
+  // log2(1 + f) / f, of which three coefficients and the sums with them have
+  // twice the digits.
+  const double ff = f * f;
+  const double even = Polynomial(
+      ff, -0x1.71547652b8231p-2, -0x1.ec709dc3f7dbfp-3, -0x1.715475cef55cdp-3,
+      -0x1.27772ab29890fp-3, -0x1.ec1cc78aa021cp-4, -0x1.b7a070d33f5b6p-4);
+  const double uneven = Polynomial(
+      ff, 0x1.2776c50ef991cp-2, 0x1.a61762a881bbap-3, 0x1.484b12e6d0289p-3,
+      0x1.0c9b1a853a694p-3, 0x1.c627752ea4d99p-4, 0x1.9cb6e372919a6p-4);
+  const double p3 = std::fma(uneven, f, even);
+  constexpr double kC2 = 0x1.ec709dc3a03fep-2;
+  constexpr double kC1 = -0x1.71547652b82fep-1;
+  constexpr double kC0 = 0x1.71547652b82fep+0;
+  const double p2 = std::fma(f, p3, kC2);
+  const double low2 = std::fma(f, p3, kC2 - p2) - 0x1.e9c49dae9c7cp-59;
+  const double p1 = std::fma(f, p2, kC1);
+  const double low1 =
+      std::fma(f, p2, kC1 - p1) + std::fma(f, low2, -0x1.015d3c7f5c7a2p-56);
+  const double p0 = std::fma(f, p1, kC0);
+  const double low0 =
+      std::fma(f, p1, kC0 - p0) + std::fma(f, low1, 0x1.776f2b456e125p-56);
+  const double log = f * p0;
+  const double log_low = std::fma(f, low0, std::fma(f, p0, -log));
+  const double sum = base + log;
+  low = ((base - sum) + log) + (log_low + base_low);
+  return sum;
+}
+
+// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
+BATON_LOOP inline double PowerOf(double x, double shift, double y) {
+  // x = 2^e m, m in [8/9, 16/9). In the last bits of 2^52, e is biased.
+  const uint64_t bits = std::bit_cast<uint64_t>(x);
+  constexpr uint64_t kLow = 0x3fec71c71c71c71cu;
+  constexpr uint64_t kBias = uint64_t{2048} << 52;
+  const uint64_t biased = (bits - kLow + kBias) >> 52;
+  const double m = std::bit_cast<double>(bits + kBias - (biased << 52));
+  const double e = std::bit_cast<double>(biased | 0x4330000000000000u) -
+                   (0x1p52 + 2048.0 + shift);
+  double low;
+  const double log = Log2Of(m, e, low);
+  const double product = log * y;
+  const double above = product < -1200.0 ? -1200.0 : product;
+  const double bounded = above > 1200.0 ? 1200.0 : above;
+  const double rest = std::fma(low, y, std::fma(log, y, -product));
+  // 2^bounded = 2^n 2^r.
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = bounded + kMagic;
+  const double r =
+      (bounded - (shifted - kMagic)) + (bounded == product ? rest : 0.0);
+  const double q = Polynomial(
+      r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0d1p-5,
+      0x1.3b2ab6fba4e82p-7, 0x1.5d87fe78a22b1p-10, 0x1.430912f868d2ap-13,
+      0x1.ffcbfc75ed63cp-17, 0x1.62c0224db0855p-20, 0x1.b524db3f49135p-24,
+      0x1.e4cee812fc81p-28, 0x1.ea043fd1d879dp-32, 0x1.c4dad90ae61ffp-36);
+  return Scaled(std::fma(q, r, 1.0), std::bit_cast<uint64_t>(shifted) -
+                                         std::bit_cast<uint64_t>(kMagic));
+}
+
 // Whether PlainPower serves.
-BATON_LOOP inline bool IsPlainPower(float x, float y) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const int normal = bits - 0x00800000u < 0x7f000000u ? 1 : 0;
+template <typename T>
+BATON_LOOP inline bool IsPlainPower(T x, T y) {
+  const int normal = (x >= std::numeric_limits<T>::min() ? 1 : 0) &
+                     (x <= std::numeric_limits<T>::max() ? 1 : 0);
   return (normal &
-          (std::abs(y) < std::numeric_limits<float>::infinity() ? 1 : 0)) != 0;
+          (std::abs(y) < std::numeric_limits<T>::infinity() ? 1 : 0)) != 0;
 }
 
 // The same as Power, of a positive, normal, finite x and a finite y.
@@ -690,19 +766,30 @@ BATON_LOOP inline float PlainPower(float x, float y) {
   const float f = SplitForPower(x, e);
   return PowerOf(f, e, y);
 }
+BATON_LOOP inline double PlainPower(double x, double y) {
+  return PowerOf(x, 0.0, y);
+}
 
-// 0.6 ULP.
-BATON_LOOP inline float Power(float x, float y) {
-  const float a = std::abs(x);
-  // A subnormal number is scaled by 2^23.
-  const bool tiny = a < 0x1p-126f;
+// Of a positive, finite x; a subnormal one is scaled.
+BATON_LOOP inline float PositivePower(float x, float y) {
+  const bool tiny = x < 0x1p-126f;
   float e;
-  const float f = SplitForPower(tiny ? a * 0x1p23f : a, e);
-  const float value = PowerOf(f, e - (tiny ? 23.0f : 0.0f), y);
+  const float f = SplitForPower(tiny ? x * 0x1p23f : x, e);
+  return PowerOf(f, e - (tiny ? 23.0f : 0.0f), y);
+}
+BATON_LOOP inline double PositivePower(double x, double y) {
+  const bool tiny = x < 0x1p-1022;
+  return PowerOf(tiny ? x * 0x1p54 : x, tiny ? 54.0 : 0.0, y);
+}
+
+// 0.6 ULP of float, 1 ULP of double.
+template <typename T>
+BATON_LOOP inline T Power(T x, T y) {
+  const T value = PositivePower(std::abs(x), y);
   // Negative if x is and y is odd.
-  const float half = 0.5f * y;
+  const T half = T(0.5) * y;
   const bool odd = Round(half) != half;
-  const float negative = x < 0.0f ? -value : value;
+  const T negative = x < T(0) ? -value : value;
   return odd ? negative : value;
 }
 

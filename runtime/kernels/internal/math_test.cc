@@ -239,18 +239,52 @@ TEST(MathTest, RoundingIsExact) {
   BATON_CHECK_FUNCTION(float, Trunc, 0.0, std::trunc(x), kAll);
 }
 
-TEST(MathTest, PowersAreNearTheExactOnes) {
-  for (const float y : {0.0f, 1.0f, -1.0f, 2.0f, 3.0f, -5.0f, 0.5f, -0.75f,
-                        1.3f, 17.0f, 100.5f, 0x1p24f, -0x1p-20f}) {
-    CheckFunction<float>(
-        "Power", 0.65, [y](float x) BATON_LOOP { return Power(x, y); },
-        [y](double x) { return std::pow(x, static_cast<double>(y)); },
-        [y](float x) { return IsOrdinaryPower(x, y); });
+template <typename T>
+void CheckPowers(double max_ulps) {
+  for (const double exponent :
+       {0.0,    1.0,  -1.0,  2.0,     3.0,      -5.0,     0.5, -0.75,
+        1.3,    17.0, 100.5, 0x1p24,  500.25,   -700.125, 1e5, -3e11,
+        0x1p53, 1e30, 1e300, 0x1p-20, -0x1p-60, 1e-300}) {
+    const T y = static_cast<T>(exponent);
+    if (std::isinf(y)) continue;
+    CheckFunction<T>(
+        "Power", max_ulps, [y](T x) BATON_LOOP { return Power(x, y); },
+        [y](Wider<T> x) { return std::pow(x, static_cast<Wider<T>>(y)); },
+        [y](T x) { return IsOrdinaryPower(x, y); });
+    for (const T x : Specials<T>()) {
+      if (!IsPlainPower(x, y)) continue;
+      const T plain = PlainPower(x, y), power = Power(x, y);
+      EXPECT_EQ(std::bit_cast<Bits<T>>(plain), std::bit_cast<Bits<T>>(power))
+          << x << " " << y;
+    }
   }
-  EXPECT_FALSE(IsOrdinaryPower(-2.0f, 0.5f));
-  EXPECT_FALSE(IsOrdinaryPower(0.0f, 2.0f));
-  EXPECT_FALSE(IsOrdinaryPower(2.0f, kInfinity));
-  EXPECT_TRUE(IsOrdinaryPower(-2.0f, 3.0f));
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  EXPECT_FALSE(IsOrdinaryPower(T(-2), T(0.5)));
+  EXPECT_FALSE(IsOrdinaryPower(T(0), T(2)));
+  EXPECT_FALSE(IsOrdinaryPower(T(2), kInf));
+  EXPECT_TRUE(IsOrdinaryPower(T(-2), T(3)));
+  EXPECT_TRUE(IsPlainPower(std::numeric_limits<T>::min(), T(3)));
+  EXPECT_TRUE(IsPlainPower(std::numeric_limits<T>::max(), T(3)));
+  for (const T x : {T(0), T(-1), kInf, std::numeric_limits<T>::quiet_NaN(),
+                    std::numeric_limits<T>::denorm_min()}) {
+    EXPECT_FALSE(IsPlainPower(x, T(3)));
+  }
+}
+
+TEST(MathTest, PowersAreNearTheExactOnes) {
+  CheckPowers<float>(0.65);
+  CheckPowers<double>(1.0);
+}
+
+TEST(MathTest, PowersThatAreIntegersAreExact) {
+  for (int base = 2; base <= 100; ++base) {
+    double power = 1.0;
+    for (int i = 0; power <= 0x1p53; ++i) {
+      EXPECT_EQ(Power(static_cast<double>(base), static_cast<double>(i)),
+                power);
+      power *= base;
+    }
+  }
 }
 
 TEST(MathTest, HalfFloatsConvertAsElsewhere) {
