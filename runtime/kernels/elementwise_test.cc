@@ -99,6 +99,28 @@ TEST(UnaryTest, FloatFunctions) {
   }
 }
 
+TEST(UnaryTest, HalfFloatsAreRoundedFloats) {
+  for (const DType dtype : {DType::Float(16), DType::BFloat(16)}) {
+    // Some are converted one by one, others in blocks.
+    for (const int64_t n : {1, 7, 8, 9, 1023, 1024, 1029, 2500}) {
+      const Tensor x = Random(dtype, {n}, 3);
+      const Tensor wide = Make(kFloat32, {n}, Values(x));
+      for (const UnaryKernel kernel : {Exp, Sin, Asinh, Sign, Round}) {
+        const Tensor expected = Make(dtype, {n}, Values(Unwrap(kernel(wide))));
+        EXPECT_TRUE(Matches(kernel(x), dtype, {n}, Values(expected), 0.0, 0.0));
+      }
+    }
+  }
+  const DType half = DType::Float(16);
+  const Tensor special =
+      Make(half, {9},
+           {0x1p-24, -0x1.8p-23, 65504, -65504, kInf, -kInf, kNan, 0x1p-14, 0});
+  EXPECT_TRUE(Matches(Round(special), half, {9},
+                      {0, 0, 65504, -65504, kInf, -kInf, kNan, 0, 0}, 0, 0));
+  EXPECT_TRUE(Matches(Exp(special), half, {9},
+                      {1, 1, kInf, 0, kInf, 0, kNan, 1, 1}, 0, 0));
+}
+
 TEST(UnaryTest, SignedFunctions) {
   const std::vector<double> in = {-3, -1, 0, 2, 100, -128};
   for (const DType dtype :
