@@ -201,11 +201,12 @@ T IntegerPower(T base, T exponent) {
   return static_cast<T>(result);
 }
 
-// Of float32.
+// T is float or double.
+template <typename T>
 void PowerRun(const internal::BinaryRun& run) {
-  const float* x = static_cast<const float*>(run.a);
-  const float* y = static_cast<const float*>(run.b);
-  float* z = static_cast<float*>(run.out);
+  const T* x = static_cast<const T*>(run.a);
+  const T* y = static_cast<const T*>(run.b);
+  T* z = static_cast<T*>(run.out);
   const auto loop = [=, n = run.n](const auto& left, const auto& right) {
     // Plain arguments take fewer steps; a block of them is looked for first.
     constexpr int64_t kBlock = 2048;
@@ -245,7 +246,7 @@ void PowerRun(const internal::BinaryRun& run) {
   if (run.b_stride == 1) {
     return loop([v = *x](int64_t) BATON_LOOP { return v; }, all_y);
   }
-  const float power = std::pow(*x, *y);
+  const T power = std::pow(*x, *y);
   for (int64_t i = 0; i < run.n; ++i) z[i] = power;
 }
 
@@ -350,17 +351,15 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   BATON_RETURN_IF_ERROR(CheckIntegers(
       kName, a, b, "integer raised to a negative power", kIsNegative));
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, a, b));
-  if (a.dtype() == DType::Float(32) || internal::IsHalf(a.dtype())) {
-    return InFloat(kName, a, b, [&](const Tensor& x, const Tensor& y) {
-      return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun);
+  return InFloat(kName, a, b, [&](const Tensor& x, const Tensor& y) {
+    return internal::VisitNumeric(kName, x.dtype(), [&]<typename T>() {
+      if constexpr (std::is_integral_v<T>) {
+        return MapBinary<T, T, Loops::kOne>(kName, x, y, x.dtype(),
+                                            IntegerPower<T>);
+      } else {
+        return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun<T>);
+      }
     });
-  }
-  return MapNumeric<Loops::kOne>(kName, a, b, []<typename T>(T x, T y) -> T {
-    if constexpr (std::is_integral_v<T>) {
-      return IntegerPower(x, y);
-    } else {
-      return std::pow(x, y);
-    }
   });
 }
 
@@ -368,18 +367,20 @@ absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
     return MapBits("maximum", a, b, [](auto x, auto y) { return x | y; });
   }
-  return MapNumeric<Loops::kEach>(
-      "maximum", a, b,
-      []<typename T>(T x, T y) -> T { return x > y || x != x ? x : y; });
+  return MapNumeric<Loops::kWidest>("maximum", a, b,
+                                    []<typename T>(T x, T y) BATON_LOOP -> T {
+                                      return x > y || x != x ? x : y;
+                                    });
 }
 
 absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
     return MapBits("minimum", a, b, [](auto x, auto y) { return x & y; });
   }
-  return MapNumeric<Loops::kEach>(
-      "minimum", a, b,
-      []<typename T>(T x, T y) -> T { return x < y || x != x ? x : y; });
+  return MapNumeric<Loops::kWidest>("minimum", a, b,
+                                    []<typename T>(T x, T y) BATON_LOOP -> T {
+                                      return x < y || x != x ? x : y;
+                                    });
 }
 
 absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b) {

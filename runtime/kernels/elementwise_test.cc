@@ -99,6 +99,28 @@ TEST(UnaryTest, FloatFunctions) {
   }
 }
 
+TEST(UnaryTest, HalfFloatsAreRoundedFloats) {
+  for (const DType dtype : {DType::Float(16), DType::BFloat(16)}) {
+    // Some are converted one by one, others in blocks.
+    for (const int64_t n : {1, 7, 8, 9, 1023, 1024, 1029, 2500}) {
+      const Tensor x = Random(dtype, {n}, 3);
+      const Tensor wide = Make(kFloat32, {n}, Values(x));
+      for (const UnaryKernel kernel : {Exp, Sin, Asinh, Sign, Round}) {
+        const Tensor expected = Make(dtype, {n}, Values(Unwrap(kernel(wide))));
+        EXPECT_TRUE(Matches(kernel(x), dtype, {n}, Values(expected), 0.0, 0.0));
+      }
+    }
+  }
+  const DType half = DType::Float(16);
+  const Tensor special =
+      Make(half, {9},
+           {0x1p-24, -0x1.8p-23, 65504, -65504, kInf, -kInf, kNan, 0x1p-14, 0});
+  EXPECT_TRUE(Matches(Round(special), half, {9},
+                      {0, 0, 65504, -65504, kInf, -kInf, kNan, 0, 0}, 0, 0));
+  EXPECT_TRUE(Matches(Exp(special), half, {9},
+                      {1, 1, kInf, 0, kInf, 0, kNan, 1, 1}, 0, 0));
+}
+
 TEST(UnaryTest, SignedFunctions) {
   const std::vector<double> in = {-3, -1, 0, 2, 100, -128};
   for (const DType dtype :
@@ -409,28 +431,57 @@ TEST(UnaryTest, AnglesFarFromZero) {
       Matches(Sin(MakeFloat({2}, {kInf, -kInf})), kFloat32, {2}, {kNan, kNan}));
 }
 
-TEST(PowerTest, SpecialCases) {
-  const std::vector<double> values = {0,    -0.0, 1,     -1,    2, -2,
-                                      0.5,  -0.5, kInf,  -kInf, 3, -3,
-                                      kNan, 1e30, -1e30, 1e-40};
+template <typename T>
+void CheckPowersOfSpecialCases(DType dtype) {
+  const std::vector<double> values = {0,    -0.0, 1,     -1,    2,     -2,
+                                      0.5,  -0.5, kInf,  -kInf, 3,     -3,
+                                      kNan, 1e30, -1e30, 1e-40, 1e-310};
   std::vector<double> x, y, expected;
   for (const double a : values) {
     for (const double b : values) {
-      x.push_back(static_cast<double>(static_cast<float>(a)));
-      y.push_back(static_cast<double>(static_cast<float>(b)));
-      expected.push_back(static_cast<double>(
-          std::pow(static_cast<float>(a), static_cast<float>(b))));
+      x.push_back(static_cast<double>(static_cast<T>(a)));
+      y.push_back(static_cast<double>(static_cast<T>(b)));
+      expected.push_back(
+          static_cast<double>(std::pow(static_cast<T>(a), static_cast<T>(b))));
     }
   }
   const int64_t n = static_cast<int64_t>(x.size());
   const absl::StatusOr<Tensor> power =
-      Power(MakeFloat({n}, x), MakeFloat({n}, y));
-  EXPECT_TRUE(Matches(power, kFloat32, {n}, expected, 1e-7, 0));
-  const absl::Span<const float> actual = power->span<float>();
+      Power(Make(dtype, {n}, x), Make(dtype, {n}, y));
+  EXPECT_TRUE(Matches(power, dtype, {n}, expected, 1e-7, 0));
+  const absl::Span<const T> actual = power->span<T>();
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_TRUE(std::isnan(expected[i]) ||
                 std::signbit(expected[i]) == std::signbit(actual[i]))
         << x[i] << " " << y[i];
+  }
+}
+
+TEST(PowerTest, SpecialCases) {
+  CheckPowersOfSpecialCases<float>(kFloat32);
+  CheckPowersOfSpecialCases<double>(DType::Float(64));
+}
+
+TEST(UnaryTest, AnglesOfAllSizes) {
+  std::vector<double> points = {0, -0.0, kInf, kNan};
+  for (const double x : {1e-300, 0.5, 1e4, 98303.9, 98304.1, 1e6, 0x1.fp29,
+                         0x1p30, 0x1.1p30, 1e12, 1e17, 1e300}) {
+    points.push_back(x);
+    points.push_back(-x);
+  }
+  const int64_t n = static_cast<int64_t>(points.size());
+  for (const DType dtype : {kFloat32, DType::Float(64)}) {
+    const Tensor x = Make(dtype, {n}, points);
+    std::vector<double> sin, cos, tan;
+    for (const double v : Values(x)) {
+      sin.push_back(std::sin(v));
+      cos.push_back(std::cos(v));
+      tan.push_back(std::tan(v));
+    }
+    const double relative = dtype == kFloat32 ? 3e-7 : 6e-16;
+    EXPECT_TRUE(Matches(Sin(x), dtype, {n}, sin, relative, 0));
+    EXPECT_TRUE(Matches(Cos(x), dtype, {n}, cos, relative, 0));
+    EXPECT_TRUE(Matches(Tan(x), dtype, {n}, tan, relative, 0));
   }
 }
 

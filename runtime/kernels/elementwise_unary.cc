@@ -20,55 +20,82 @@
 namespace baton::kernels {
 namespace {
 
+// Writes fn(from[i]) to to[i] for all i < n.
+template <typename R, typename T, typename Fn>
+void MapRun(const T* from, int64_t n, R* to, const Fn& fn) {
+  internal::RunLoop([=]() BATON_LOOP {
+    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+  });
+}
+
 template <typename R, typename T, typename Fn>
 absl::StatusOr<Tensor> Map(const Tensor& x, DType dtype, const Fn& fn) {
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(dtype, x.shape()));
-  const T* from = static_cast<const T*>(x.data());
-  R* to = static_cast<R*>(result.data());
-  const int64_t n = x.num_elements();
-  internal::RunLoop([=]() BATON_LOOP {
-    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
-  });
+  MapRun(static_cast<const T*>(x.data()), x.num_elements(),
+         static_cast<R*>(result.data()), fn);
   return std::move(result).Freeze();
+}
+
+// Half floats: run(from, n, to) computes float32, some at a time, so that what
+// lies between the conversions stays in the nearest cache.
+template <typename Run>
+absl::StatusOr<Tensor> MapHalf(const Tensor& x, const Run& run) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
+  const uint16_t* from = static_cast<const uint16_t*>(x.data());
+  uint16_t* to = static_cast<uint16_t*>(result.data());
+  constexpr int64_t kBlock = 1024;
+  float arguments[kBlock];
+  float values[kBlock];
+  for (int64_t i = 0; i < x.num_elements(); i += kBlock) {
+    const int64_t n = std::min(kBlock, x.num_elements() - i);
+    internal::WidenHalves(x.dtype(), from + i, n, arguments);
+    run(arguments, n, values);
+    internal::NarrowToHalves(x.dtype(), values, n, to + i);
+  }
+  return std::move(result).Freeze();
+}
+
+// Calls run(from, n, to) for elements of float32 and float64, and for half
+// floats as float32.
+template <typename Run>
+absl::StatusOr<Tensor> MapFloatRuns(absl::string_view name, const Tensor& x,
+                                    const Run& run) {
+  if (internal::IsHalf(x.dtype())) return MapHalf(x, run);
+  return internal::VisitFloat(
+      name, x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+        BATON_ASSIGN_OR_RETURN(
+            MutableTensor result,
+            MutableTensor::Uninitialized(x.dtype(), x.shape()));
+        run(static_cast<const T*>(x.data()), x.num_elements(),
+            static_cast<T*>(result.data()));
+        return std::move(result).Freeze();
+      });
 }
 
 // Applies fn(T) -> T to float32, float64 and half floats.
 template <typename Fn>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn) {
-  BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor result,
-      internal::VisitFloat(name, wide.dtype(), [&]<typename T>() {
-        return Map<T, T>(wide, wide.dtype(), fn);
-      }));
-  return internal::Convert(name, result, x.dtype());
+  return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
+    MapRun(from, n, to, fn);
+  });
 }
 
-// Applies fn(float) -> float where it serves, and exact(T) -> T elsewhere and
-// to float64.
+// Applies fn(T) -> T where IsNearZero, and exact(T) -> T elsewhere.
 template <typename Fn, typename Exact>
 absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
                                 const Fn& fn, const Exact& exact) {
-  if (x.dtype() == DType::Float(64)) return MapFloat(name, x, exact);
-  BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
-  if (wide.dtype() != DType::Float(32)) {
-    return internal::UnsupportedDType(name, x.dtype());
-  }
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(wide.dtype(), x.shape()));
-  internal::RunWithExceptions(
-      x.num_elements(), result.span<float>().data(),
-      [from = wide.span<float>().data(), fn](int64_t i, bool& served)
-          BATON_LOOP {
-            served = internal::IsNearZero(from[i]);
-            return fn(from[i]);
-          },
-      [from = wide.span<float>().data(), exact](int64_t i) {
-        return exact(from[i]);
-      });
-  return internal::Convert(name, std::move(result).Freeze(), x.dtype());
+  return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
+    internal::RunWithExceptions(
+        n, to,
+        [from, fn](int64_t i, bool& served) BATON_LOOP {
+          served = internal::IsNearZero(from[i]);
+          return fn(from[i]);
+        },
+        [from, exact](int64_t i) { return exact(from[i]); });
+  });
 }
 
 // Applies fn(bits) to half floats as they are stored, for functions of the sign
@@ -82,21 +109,23 @@ absl::StatusOr<Tensor> MapSign(const Tensor& x, const Fn& fn) {
 template <typename Fn>
 absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& x,
                                   const Fn& fn) {
-  BATON_ASSIGN_OR_RETURN(const Tensor wide, internal::WidenHalf(name, x));
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor result,
-      internal::VisitNumeric(name, wide.dtype(), [&]<typename T>() {
-        return Map<T, T>(wide, wide.dtype(), fn);
-      }));
-  return internal::Convert(name, result, x.dtype());
+  if (internal::IsHalf(x.dtype())) return MapFloat(name, x, fn);
+  return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
+    return Map<T, T>(x, x.dtype(), fn);
+  });
 }
 
-// Rounds floats with `fn`; integers are whole already.
-template <typename Fn>
+// Rounds floats with `instruction` on processors that have one for it, with
+// `steps`, which compute the same, on others. Integers are whole already.
+template <typename Instruction, typename Steps>
 absl::StatusOr<Tensor> MapRounding(absl::string_view name, const Tensor& x,
-                                   const Fn& fn) {
+                                   const Instruction& instruction,
+                                   const Steps& steps) {
   if (x.dtype().is_integral() && !x.dtype().is_bool()) return x;
-  return MapFloat(name, x, fn);
+  if (internal::WidestVectors() == internal::Vectors::k128) {
+    return MapFloat(name, x, steps);
+  }
+  return MapFloat(name, x, instruction);
 }
 
 // Asks a question of each element; of an integer the answer is `of_integer`.
@@ -161,19 +190,19 @@ BATON_FLOAT_FUNCTION(Erf, "erf", internal::Erf(v))
 
 absl::StatusOr<Tensor> Sin(const Tensor& x) {
   return MapAngle(
-      "sin", x, [](float v) BATON_LOOP { return internal::Sin(v); },
+      "sin", x, [](auto v) BATON_LOOP { return internal::Sin(v); },
       [](auto v) { return std::sin(v); });
 }
 
 absl::StatusOr<Tensor> Cos(const Tensor& x) {
   return MapAngle(
-      "cos", x, [](float v) BATON_LOOP { return internal::Cos(v); },
+      "cos", x, [](auto v) BATON_LOOP { return internal::Cos(v); },
       [](auto v) { return std::cos(v); });
 }
 
 absl::StatusOr<Tensor> Tan(const Tensor& x) {
   return MapAngle(
-      "tan", x, [](float v) BATON_LOOP { return internal::Tan(v); },
+      "tan", x, [](auto v) BATON_LOOP { return internal::Tan(v); },
       [](auto v) { return std::tan(v); });
 }
 
@@ -232,23 +261,27 @@ absl::StatusOr<Tensor> Relu(const Tensor& x) {
 }
 
 absl::StatusOr<Tensor> Ceil(const Tensor& x) {
-  return MapRounding("ceil", x,
-                     [](auto v) BATON_LOOP { return internal::Ceil(v); });
+  return MapRounding(
+      "ceil", x, [](auto v) BATON_LOOP { return std::ceil(v); },
+      [](auto v) BATON_LOOP { return internal::Ceil(v); });
 }
 
 absl::StatusOr<Tensor> Floor(const Tensor& x) {
-  return MapRounding("floor", x,
-                     [](auto v) BATON_LOOP { return internal::Floor(v); });
+  return MapRounding(
+      "floor", x, [](auto v) BATON_LOOP { return std::floor(v); },
+      [](auto v) BATON_LOOP { return internal::Floor(v); });
 }
 
 absl::StatusOr<Tensor> Round(const Tensor& x) {
-  return MapRounding("round", x,
-                     [](auto v) BATON_LOOP { return internal::Round(v); });
+  return MapRounding(
+      "round", x, [](auto v) BATON_LOOP { return std::nearbyint(v); },
+      [](auto v) BATON_LOOP { return internal::Round(v); });
 }
 
 absl::StatusOr<Tensor> Trunc(const Tensor& x) {
-  return MapRounding("trunc", x,
-                     [](auto v) BATON_LOOP { return internal::Trunc(v); });
+  return MapRounding(
+      "trunc", x, [](auto v) BATON_LOOP { return std::trunc(v); },
+      [](auto v) BATON_LOOP { return internal::Trunc(v); });
 }
 
 absl::StatusOr<Tensor> IsNan(const Tensor& x) {

@@ -1,5 +1,11 @@
 #include "baton/runtime/kernels/internal/convert.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -66,6 +72,56 @@ void Truncate(const From* from, int64_t n, To* to) {
   });
 }
 
+// Writes fn(from[i]) to to[i] for all i < n.
+template <typename From, typename To, typename Fn>
+void MapElements(const From* from, int64_t n, To* to, const Fn& fn) {
+  RunLoop([=]() BATON_LOOP {
+    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+  });
+}
+
+#ifdef __x86_64__
+
+// Whether the processor has instructions that convert float16.
+bool HasF16C() {
+  static const bool has = [] {
+    unsigned int a, b, c, d;
+    return WidestVectors() != Vectors::k128 &&
+           __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  }();
+  return has;
+}
+
+// Eight numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.
+struct FromHalfF16C {
+  [[gnu::target("avx,f16c")]] static void Run(const uint16_t* from, float* to) {
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(
+                             reinterpret_cast<const __m128i*>(from))));
+  }
+};
+struct ToHalfF16C {
+  [[gnu::target("avx,f16c")]] static void Run(const float* from, uint16_t* to) {
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(to),
+        _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  }
+};
+
+// The last ones are converted among zeros, for all to become the same bytes.
+template <typename Eight, typename From, typename To>
+[[gnu::target("avx,f16c")]] void RunF16C(const From* from, int64_t n, To* to) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) Eight::Run(from + i, to + i);
+  if (i == n) return;
+  From last[8] = {};
+  To converted[8];
+  std::copy(from + i, from + n, last);
+  Eight::Run(last, converted);
+  std::copy(converted, converted + (n - i), to + i);
+}
+
+#endif  // __x86_64__
+
 // Calls fn<T>() for the types that elements are stored as, half floats aside.
 template <typename Fn>
 absl::StatusOr<Tensor> VisitStored(absl::string_view kernel, DType dtype,
@@ -95,26 +151,17 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
   // Stores fn(element) of elements that are stored as From, as To.
   const auto map = [n, &x,
                     &result]<typename From, typename To>(const auto& fn) {
-    const From* from = static_cast<const From*>(x.data());
-    To* to = static_cast<To*>(result.data());
-    RunLoop([=]() BATON_LOOP {
-      for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
-    });
+    MapElements(static_cast<const From*>(x.data()), n,
+                static_cast<To*>(result.data()), fn);
   };
-  if (IsHalf(x.dtype()) || IsHalf(dtype)) {
-    if (x.dtype() == DType::Float(16)) {
-      map.operator()<uint16_t, float>([](uint16_t v)
-                                          BATON_LOOP { return FromHalf(v); });
-    } else if (x.dtype() == DType::BFloat(16)) {
-      map.operator()<uint16_t, float>([](uint16_t v)
-                                          BATON_LOOP { return FromBFloat(v); });
-    } else if (dtype == DType::Float(16)) {
-      map.operator()<float, uint16_t>([](float v)
-                                          BATON_LOOP { return ToHalf(v); });
-    } else {
-      map.operator()<float, uint16_t>([](float v)
-                                          BATON_LOOP { return ToBFloat(v); });
-    }
+  if (IsHalf(x.dtype())) {
+    WidenHalves(x.dtype(), static_cast<const uint16_t*>(x.data()), n,
+                static_cast<float*>(result.data()));
+    return std::move(result).Freeze();
+  }
+  if (IsHalf(dtype)) {
+    NarrowToHalves(dtype, static_cast<const float*>(x.data()), n,
+                   static_cast<uint16_t*>(result.data()));
     return std::move(result).Freeze();
   }
   return VisitStored(
@@ -150,6 +197,29 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
 absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x) {
   if (!IsHalf(x.dtype())) return x;
   return Convert(kernel, x, DType::Float(32));
+}
+
+void WidenHalves(DType dtype, const uint16_t* from, int64_t n, float* to) {
+  if (dtype == DType::BFloat(16)) {
+    MapElements(from, n, to,
+                [](uint16_t v) BATON_LOOP { return FromBFloat(v); });
+    return;
+  }
+#ifdef __x86_64__
+  if (HasF16C()) return RunF16C<FromHalfF16C>(from, n, to);
+#endif
+  MapElements(from, n, to, [](uint16_t v) BATON_LOOP { return FromHalf(v); });
+}
+
+void NarrowToHalves(DType dtype, const float* from, int64_t n, uint16_t* to) {
+  if (dtype == DType::BFloat(16)) {
+    MapElements(from, n, to, [](float v) BATON_LOOP { return ToBFloat(v); });
+    return;
+  }
+#ifdef __x86_64__
+  if (HasF16C()) return RunF16C<ToHalfF16C>(from, n, to);
+#endif
+  MapElements(from, n, to, [](float v) BATON_LOOP { return ToHalf(v); });
 }
 
 }  // namespace baton::kernels::internal

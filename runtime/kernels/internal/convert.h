@@ -3,6 +3,8 @@
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
@@ -20,6 +22,10 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
 
 // float32 for the half floats, else `x` itself.
 absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x);
+
+// Converts `n` half floats of `dtype` to float32, and back.
+void WidenHalves(DType dtype, const uint16_t* from, int64_t n, float* to);
+void NarrowToHalves(DType dtype, const float* from, int64_t n, uint16_t* to);
 
 }  // namespace baton::kernels::internal
 

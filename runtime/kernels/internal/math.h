@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "baton/runtime/kernels/internal/vectorize.h"
 
@@ -17,6 +18,10 @@ namespace baton::kernels::internal {
 // From here on a number has no fraction.
 template <typename T>
 constexpr T kWhole = T(1) / std::numeric_limits<T>::epsilon();
+
+// The unsigned integers that hold the bits of T.
+template <typename T>
+using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
 // Rounded to the nearest whole number, ties to even. A zero has the sign of
 // `x`. T is float or double here and below.
@@ -91,12 +96,53 @@ BATON_LOOP inline float Exp(float x) {
   return e * PowerOfTwo(half) * PowerOfTwo(k - half);
 }
 
+BATON_LOOP inline double ReducedExp(double x, uint64_t& k) {
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = std::fma(x, 0x1.71547652b82fep+0, kMagic);
+  const double n = shifted - kMagic;
+  k = std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(kMagic);
+  const double r = std::fma(n, -0x1.abc9e3b39803fp-56,
+                            std::fma(n, -0x1.62e42fefa39efp-1, x));
+  const double p = Polynomial(
+      r, 0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555556p-5,
+      0x1.11111111100bep-7, 0x1.6c16c16c162c3p-10, 0x1.a01a01abf85abp-13,
+      0x1.a01a01a6e1e2ap-16, 0x1.71de01fdbf9cap-19, 0x1.27e4db46cddd1p-22,
+      0x1.af4e554377204p-26, 0x1.1f7340dbc337ep-29);
+  return 1.0 + std::fma(p, r * r, r);
+}
+
+// 2^k, -1022 <= k <= 1023.
+BATON_LOOP inline double PowerOfTwo(uint64_t k) {
+  return std::bit_cast<double>((k + 1023u) << 52);
+}
+
+// x 2^k for 1/2 <= x <= 2, -2000 <= k <= 2000.
+BATON_LOOP inline double Scaled(double x, uint64_t k) {
+  const uint64_t half = ((k + 4096u) >> 1) - 2048u;
+  return x * PowerOfTwo(half) * PowerOfTwo(k - half);
+}
+
+// 0.9 ULP.
+BATON_LOOP inline double Exp(double x) {
+  const double above = x < -750.0 ? -750.0 : x;
+  const double bounded = above > 750.0 ? 750.0 : above;
+  uint64_t k;
+  const double e = ReducedExp(bounded, k);
+  return Scaled(e, k);
+}
+
 // e^x / 2, x >= 0.
 BATON_LOOP inline float HalfExp(float x) {
   const float bounded = x > 90.0f ? 90.0f : x;
   uint32_t k;
   const float e = ReducedExp(bounded, k);
   return e * PowerOfTwo(k - 3u) * 4.0f;
+}
+BATON_LOOP inline double HalfExp(double x) {
+  const double bounded = x > 720.0 ? 720.0 : x;
+  uint64_t k;
+  const double e = ReducedExp(bounded, k);
+  return Scaled(e, k - 1u);
 }
 
 // log(1 + f) = f + f^2 t for f in [-1/4, 1/2]: t.
@@ -164,9 +210,90 @@ BATON_LOOP inline float LogOnePlus(float u) {
   return u < std::numeric_limits<float>::infinity() ? log : u;
 }
 
+// x = 2^e m, m in [0.70710, 1.41421), of the bits of a positive, normal, finite
+// x: m - 1. The number e is biased, so that it is positive.
+constexpr uint64_t kLogLow = 0x3fe6a09e00000000u;
+constexpr uint64_t kLogBias = uint64_t{2048} << 52;
+BATON_LOOP inline double SplitBits(uint64_t bits, uint64_t& e) {
+  e = (bits - kLogLow + kLogBias) >> 52;
+  return std::bit_cast<double>(bits + kLogBias - (e << 52)) - 1.0;
+}
+
+BATON_LOOP inline double SplitForLog(double x, double& e) {
+  // A subnormal number is scaled by 2^54.
+  const bool tiny = x < 0x1p-1022;
+  uint64_t biased;
+  const double f =
+      SplitBits(std::bit_cast<uint64_t>(tiny ? x * 0x1p54 : x), biased);
+  // In the last bits of 2^52.
+  e = std::bit_cast<double>(biased | 0x4330000000000000u) -
+      (tiny ? 0x1p52 + 2048.0 + 54.0 : 0x1p52 + 2048.0);
+  return f;
+}
+
+// f - log(1 + f) = f^2 / 2 - s (f^2 / 2 + z p) for s = f / (2 + f), z = s^2, as
+// log(1 + f) = log((1 + s) / (1 - s)).
+BATON_LOOP inline double LogRest(double f) {
+  const double s = f / (2.0 + f);
+  const double z = s * s;
+  const double p = Polynomial(z, 0x1.5555555555558p-1, 0x1.9999999995273p-2,
+                              0x1.2492492dfd86cp-2, 0x1.c71c62d5e53e0p-3,
+                              0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3,
+                              0x1.2b5f68a50d903p-3);
+  const double square = 0.5 * f * f;
+  return square - s * std::fma(p, z, square);
+}
+
+// e log(2) + log(1 + f). Of log(2), e times the first part is exact.
+BATON_LOOP inline double LogSum(double f, double e) {
+  const double tail = std::fma(e, 0x1.a39ef35793c76p-33, -LogRest(f));
+  return std::fma(e, 0x1.62e42feep-1, f + tail);
+}
+
+// 0.9 ULP, as Log2 and Log10.
+BATON_LOOP inline double Log(double x) {
+  double e;
+  const double f = SplitForLog(x, e);
+  return LogOrSpecial(x, LogSum(f, e));
+}
+
+BATON_LOOP inline double Log2(double x) {
+  double e;
+  const double f = SplitForLog(x, e);
+  const double tail =
+      std::fma(f, 0x1.777d0ffda0d24p-56, -0x1.71547652b82fep+0 * LogRest(f));
+  return LogOrSpecial(x, e + std::fma(f, 0x1.71547652b82fep+0, tail));
+}
+
+BATON_LOOP inline double Log10(double x) {
+  double e;
+  const double f = SplitForLog(x, e);
+  // Of log10(2), e times the first part is exact.
+  const double tail =
+      std::fma(f, 0x1.95355baaafad3p-57, -0x1.bcb7b1526e50ep-2 * LogRest(f));
+  const double log = std::fma(f, 0x1.bcb7b1526e50ep-2,
+                              std::fma(e, 0x1.3fde623e2566bp-43, tail));
+  return LogOrSpecial(x, std::fma(e, 0x1.34413509f7p-2, log));
+}
+
+// log(1 + u), u >= 0 or NaN, as of float.
+BATON_LOOP inline double LogOnePlus(double u) {
+  uint64_t biased;
+  SplitBits(std::bit_cast<uint64_t>(u + 1.0), biased);
+  // 4 / 2^e, which is a normal number where 1 / 2^e is not.
+  const double scale =
+      std::bit_cast<double>((uint64_t{1025 + 2048} - biased) << 52);
+  const double f = std::fma(0.25 * u, scale, std::fma(0.25, scale, -1.0));
+  const double e =
+      std::bit_cast<double>(biased | 0x4330000000000000u) - (0x1p52 + 2048.0);
+  const double log = LogSum(f, e);
+  return u < std::numeric_limits<double>::infinity() ? log : u;
+}
+
 // Sin, Cos and Tan are for these arguments, beyond which the remainder of a
 // division by pi / 2 takes more digits.
 BATON_LOOP inline bool IsNearZero(float x) { return std::abs(x) < 0x1.8p16f; }
+BATON_LOOP inline bool IsNearZero(double x) { return std::abs(x) < 0x1p30; }
 
 // x less the nearest multiple of pi / 2; the lowest two bits of `quadrant` say
 // which.
@@ -203,18 +330,74 @@ BATON_LOOP inline float Sin(float x) {
 }
 BATON_LOOP inline float Cos(float x) { return SinOrCos(x, 1); }
 
-// 2.3 ULP.
-BATON_LOOP inline float Tan(float x) {
-  uint32_t quadrant;
-  const float r = ReduceAngle(x, quadrant);
-  const float z = r * r;
+// x - n pi. The first product is exact in the difference.
+BATON_LOOP inline double LessMultipleOfPi(double x, double n) {
+  const double r = std::fma(n, -0x1.1a62633145c07p-53,
+                            std::fma(n, -0x1.921fb54442d18p+1, x));
+  return std::fma(n, 0x1.f1976b7ed8fbcp-109, r);
+}
+
+// sin(r) for |r| <= pi / 2, negative if the last bit of `quadrant` is 1.
+BATON_LOOP inline double SignedSin(double r, uint64_t quadrant) {
+  const double z = r * r;
+  const double p = Polynomial(z, -0x1.5555555555555p-3, 0x1.11111111110c1p-7,
+                              -0x1.a01a01a0148bap-13, 0x1.71de3a5287b42p-19,
+                              -0x1.ae6454cb4e44bp-26, 0x1.6123cb26b1031p-33,
+                              -0x1.ae431cfa763aap-41, 0x1.882991f7f8bcfp-49);
+  const double sin = std::fma(p, z * r, r);
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(sin) ^ (quadrant << 63));
+}
+
+// 1.7 ULP, as Cos.
+BATON_LOOP inline double Sin(double x) {
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = std::fma(x, 0x1.45f306dc9c883p-2, kMagic);
+  const double r = LessMultipleOfPi(x, shifted - kMagic);
+  const double sin = SignedSin(r, std::bit_cast<uint64_t>(shifted));
+  return x == 0.0 ? x : sin;
+}
+
+// cos(r + (n + 1/2) pi) is sin(r), negative if n is even.
+BATON_LOOP inline double Cos(double x) {
+  constexpr double kMagic = 0x1.8p52 + 1.0;
+  const double shifted = std::fma(x, 0x1.45f306dc9c883p-2, -0.5) + kMagic;
+  const double r = LessMultipleOfPi(x, (shifted - kMagic) + 0.5);
+  return SignedSin(r, std::bit_cast<uint64_t>(shifted));
+}
+
+BATON_LOOP inline double ReduceAngle(double x, uint64_t& quadrant) {
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = std::fma(x, 0x1.45f306dc9c883p-1, kMagic);
+  quadrant = std::bit_cast<uint64_t>(shifted);
+  return LessMultipleOfPi(x, 0.5 * (shifted - kMagic));
+}
+
+// tan(r) for |r| <= pi / 4, where z = r^2.
+BATON_LOOP inline float TanNearZero(float r, float z) {
   const float t = Polynomial(z, 0x1.555560p-2f, 0x1.110d9ap-3f, 0x1.badad8p-5f,
                              0x1.5cb318p-6f, 0x1.631be4p-7f, 0x1.642a98p-14f,
                              0x1.1f07cap-8f);
-  const float tan = std::fma(t, z * r, r);
-  const float inverse = -1.0f / tan;
-  const float value = (quadrant & 1u) != 0 ? inverse : tan;
-  return x == 0.0f ? x : value;
+  return std::fma(t, z * r, r);
+}
+BATON_LOOP inline double TanNearZero(double r, double z) {
+  const double t = Polynomial(
+      z, 0x1.555555555555dp-2, 0x1.1111111110674p-3, 0x1.ba1ba1bab68b5p-5,
+      0x1.664f485f023efp-6, 0x1.226e3a44ba1efp-7, 0x1.d6d2f1a69c19p-9,
+      0x1.7db1004ea29fep-10, 0x1.34c1b48e7b858p-11, 0x1.fede1830f646ep-13,
+      0x1.601777e49a768p-14, 0x1.16fd0a8abc948p-14, -0x1.9f08404f79f93p-16,
+      0x1.91b121c324ab9p-15, -0x1.90fda5ac72557p-16, 0x1.4601bd0f389d5p-17);
+  return std::fma(t, z * r, r);
+}
+
+// 2.4 ULP.
+template <typename T>
+BATON_LOOP inline T Tan(T x) {
+  Bits<T> quadrant;
+  const T r = ReduceAngle(x, quadrant);
+  const T tan = TanNearZero(r, r * r);
+  const T inverse = T(-1) / tan;
+  const T value = (quadrant & 1u) != 0 ? inverse : tan;
+  return x == T(0) ? x : value;
 }
 
 // asin(r) for r in [0, 1/2], where z = r^2.
@@ -224,70 +407,119 @@ BATON_LOOP inline float AsinNearZero(float r, float z) {
   return std::fma(p, z * r, r);
 }
 
-// x if `sign` is positive, else -x.
-BATON_LOOP inline float Signed(float x, float sign) {
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) ^
-                              (std::bit_cast<uint32_t>(sign) & 0x80000000u));
+BATON_LOOP inline double AsinNearZero(double r, double z) {
+  const double p = Polynomial(
+      z, 0x1.5555555555577p-3, 0x1.333333332e101p-4, 0x1.6db6db7214303p-5,
+      0x1.f1c71a9463ca1p-6, 0x1.6e8bdeedea6b1p-6, 0x1.1c49ef8299341p-6,
+      0x1.ca1f9ff0c10cap-7, 0x1.7584feca8c63p-7, 0x1.613f5dbb8bb44p-7,
+      0x1.e5cdc4363327bp-9, 0x1.63a7d0d55c0ep-6, -0x1.580cb0b5d7957p-6,
+      0x1.0b4b40ce40252p-5);
+  return std::fma(p, z * r, r);
 }
 
-// pi / 2 is the product of these to twice their digits.
-constexpr float kHalfPiA = 0x1.ddcb02p-1f;
-constexpr float kHalfPiB = 0x1.aee9d6p+0f;
+// x if `sign` is positive, else -x.
+template <typename T>
+BATON_LOOP inline T Signed(T x, T sign) {
+  return std::bit_cast<T>(
+      std::bit_cast<Bits<T>>(x) ^
+      (std::bit_cast<Bits<T>>(sign) & std::bit_cast<Bits<T>>(T(-0.0))));
+}
+
+// pi / 2 is the product of these, with many more digits than either has.
+template <typename T>
+constexpr T kHalfPiA = T(0x1.ddc7441e56ed7p-1);
+template <>
+constexpr float kHalfPiA<float> = 0x1.ddcb02p-1f;
+template <typename T>
+constexpr T kHalfPiB = T(0x1.aeed35ec6ca11p+0);
+template <>
+constexpr float kHalfPiB<float> = 0x1.aee9d6p+0f;
 
 // 1.8 ULP.
-BATON_LOOP inline float Asin(float x) {
-  const float a = std::abs(x);
-  const bool large = a > 0.5f;
-  const float z = large ? 0.5f * (1.0f - a) : a * a;
-  const float root = std::sqrt(z);
-  const float r = AsinNearZero(large ? root : a, z);
-  const float other = std::fma(kHalfPiA, kHalfPiB, -2.0f * r);
+template <typename T>
+BATON_LOOP inline T Asin(T x) {
+  const T a = std::abs(x);
+  const bool large = a > T(0.5);
+  const T z = large ? T(0.5) * (T(1) - a) : a * a;
+  const T root = std::sqrt(z);
+  const T r = AsinNearZero(large ? root : a, z);
+  const T other = std::fma(kHalfPiA<T>, kHalfPiB<T>, T(-2) * r);
   return std::copysign(large ? other : r, x);
 }
 
-BATON_LOOP inline float Acos(float x) {
-  const float a = std::abs(x);
-  const bool large = a > 0.5f;
-  const float z = large ? 0.5f * (1.0f - a) : a * a;
-  const float root = std::sqrt(z);
-  const float r = AsinNearZero(large ? root : a, z);
+template <typename T>
+BATON_LOOP inline T Acos(T x) {
+  const T a = std::abs(x);
+  const bool large = a > T(0.5);
+  const T z = large ? T(0.5) * (T(1) - a) : a * a;
+  const T root = std::sqrt(z);
+  const T r = AsinNearZero(large ? root : a, z);
   // pi/2 - asin(x), 2 r, or pi - 2 r.
-  const float beyond = x < 0.0f ? 2.0f * kHalfPiA : 0.0f;
-  return std::fma(large ? beyond : kHalfPiA, kHalfPiB,
-                  Signed(large ? 2.0f * r : -r, x));
+  const T beyond = x < T(0) ? T(2) * kHalfPiA<T> : T(0);
+  return std::fma(large ? beyond : kHalfPiA<T>, kHalfPiB<T>,
+                  Signed(large ? T(2) * r : -r, x));
 }
 
-// 1.5 ULP.
-BATON_LOOP inline float Atan(float x) {
-  const float a = std::abs(x);
-  const float inverse = 1.0f / a;
-  const bool large = a > 1.0f;
-  const float r = large ? inverse : a;
-  const float z = r * r;
+// atan(r) for r in [0, 1], where z = r^2.
+BATON_LOOP inline float AtanNearZero(float r, float z) {
   const float p =
       Polynomial(z, -0x1.55553ep-2f, 0x1.9991eap-3f, -0x1.2420fap-3f,
                  0x1.c092dep-4f, -0x1.5820f8p-4f, 0x1.da8a34p-5f,
                  -0x1.fe581cp-6f, 0x1.652948p-7f, -0x1.d5581ap-10f);
-  const float atan = std::fma(p, z * r, r);
-  const float other = std::fma(kHalfPiA, kHalfPiB, -atan);
+  return std::fma(p, z * r, r);
+}
+BATON_LOOP inline double AtanNearZero(double r, double z) {
+  const double p = Polynomial(
+      z, -0x1.555555555544cp-2, 0x1.99999999840d2p-3, -0x1.2492491fa1753p-3,
+      0x1.c71c709dfec38p-4, -0x1.745d022f90d5ep-4, 0x1.3b12b2db722b6p-4,
+      -0x1.11089caa998c9p-4, 0x1.e17813e0a96b9p-5, -0x1.ad32ae2d8827bp-5,
+      0x1.7ee3d46e4d315p-5, -0x1.4f44d95af9eefp-5, 0x1.171562bd04e29p-5,
+      -0x1.a725751c7ff45p-6, 0x1.162b1073d33cp-6, -0x1.2cf5b2c19967fp-7,
+      0x1.f9691e0d8e79ap-9, -0x1.312795f00bb52p-10, 0x1.d3b65579588bfp-13,
+      -0x1.53e1e6767df7ap-16);
+  return std::fma(p, z * r, r);
+}
+
+// 1.7 ULP.
+template <typename T>
+BATON_LOOP inline T Atan(T x) {
+  const T a = std::abs(x);
+  const T inverse = T(1) / a;
+  const bool large = a > T(1);
+  const T r = large ? inverse : a;
+  const T atan = AtanNearZero(r, r * r);
+  const T other = std::fma(kHalfPiA<T>, kHalfPiB<T>, -atan);
   return std::copysign(large ? other : atan, x);
 }
 
-// 1.6 ULP, as Cosh.
-BATON_LOOP inline float Sinh(float x) {
-  const float a = std::abs(x);
-  const float z = x * x;
+// sinh(a) for a in [0, 1], where z = a^2.
+BATON_LOOP inline float SinhNearZero(float a, float z) {
   const float p = Polynomial(z, 0x1.555556p-3f, 0x1.1110e0p-7f, 0x1.a022bcp-13f,
                              0x1.756c1ep-19f);
-  const float small = std::fma(p, z * a, a);
-  const float half = HalfExp(a);
-  const float large = half - 0.25f / half;
-  return std::copysign(a < 1.0f ? small : large, x);
+  return std::fma(p, z * a, a);
+}
+BATON_LOOP inline double SinhNearZero(double a, double z) {
+  const double p = Polynomial(z, 0x1.5555555555556p-3, 0x1.11111111110a6p-7,
+                              0x1.a01a01a02899dp-13, 0x1.71de3a465b1e1p-19,
+                              0x1.ae64671b19125p-26, 0x1.611a561d7ed35p-33,
+                              0x1.b4c75ab4bf852p-41);
+  return std::fma(p, z * a, a);
 }
 
-BATON_LOOP inline float Cosh(float x) {
-  const float half = HalfExp(std::abs(x));
-  return half + 0.25f / half;
+// 1.6 ULP, as Cosh.
+template <typename T>
+BATON_LOOP inline T Sinh(T x) {
+  const T a = std::abs(x);
+  const T small = SinhNearZero(a, x * x);
+  const T half = HalfExp(a);
+  const T large = half - T(0.25) / half;
+  return std::copysign(a < T(1) ? small : large, x);
+}
+
+template <typename T>
+BATON_LOOP inline T Cosh(T x) {
+  const T half = HalfExp(std::abs(x));
+  return half + T(0.25) / half;
 }
 
 // 1.5 ULP.
@@ -305,37 +537,61 @@ BATON_LOOP inline float Tanh(float x) {
   return std::copysign(a < 0.6f ? small : large, x);
 }
 
+// 1.5 ULP.
+BATON_LOOP inline double Tanh(double x) {
+  const double a = std::abs(x);
+  const double z = x * x;
+  const double p = Polynomial(
+      z, -0x1.5555555555555p-2, 0x1.11111111110e3p-3, -0x1.ba1ba1ba15aebp-5,
+      0x1.664f4880554fbp-6, -0x1.226e34dbd0684p-7, 0x1.d6d3b04c2af56p-9,
+      -0x1.7da0cde84c945p-10, 0x1.35354b03d7e73p-11, -0x1.f304ef3209573p-13,
+      0x1.876bb46cd1ca2p-14, -0x1.0d234b1490b87p-15, 0x1.d13bdfa704373p-18);
+  const double small = std::fma(p, z * a, a);
+  // 1 from 19.07 on.
+  const double bounded = a > 20.0 ? 20.0 : a;
+  uint64_t k;
+  const double e = ReducedExp(2.0 * bounded, k) * PowerOfTwo(k);
+  const double large = 1.0 - 2.0 / (e + 1.0);
+  return std::copysign(a < 0.6 ? small : large, x);
+}
+
 // From here on x^2 and x^2 + 1 have the same root.
-constexpr float kLarge = 0x1p13f;
+template <typename T>
+constexpr T kLarge = std::is_same_v<T, float> ? T(0x1p13) : T(0x1p28);
 
-// 2 ULP, as the other inverses of hyperbolic functions.
-BATON_LOOP inline float Asinh(float x) {
-  const float a = std::abs(x);
-  const bool large = a > kLarge;
-  const float b = large ? 1.0f : a;
+template <typename T>
+constexpr T kLogTwo = T(0x1.62e42fefa39efp-1);
+
+// 2.1 ULP, as the other inverses of hyperbolic functions.
+template <typename T>
+BATON_LOOP inline T Asinh(T x) {
+  const T a = std::abs(x);
+  const bool large = a > kLarge<T>;
+  const T b = large ? T(1) : a;
   // asinh(b) = log(1 + b + b^2 / (1 + sqrt(1 + b^2))).
-  const float z = b * b;
-  const float root = std::sqrt(z + 1.0f);
-  const float u = b + z / (1.0f + root);
-  const float log = LogOnePlus(large ? a - 1.0f : u);
-  return std::copysign(large ? log + 0x1.62e43p-1f : log, x);
+  const T z = b * b;
+  const T root = std::sqrt(z + T(1));
+  const T u = b + z / (T(1) + root);
+  const T log = LogOnePlus(large ? a - T(1) : u);
+  return std::copysign(large ? log + kLogTwo<T> : log, x);
 }
 
-BATON_LOOP inline float Acosh(float x) {
-  const bool large = x > kLarge;
-  const float t = x - 1.0f;
-  const float b = large ? 1.0f : t;
-  const float u = b + std::sqrt(std::fma(b, b, 2.0f * b));
-  const float log = LogOnePlus(large ? t : u);
-  const float value = large ? log + 0x1.62e43p-1f : log;
-  return x < 1.0f ? std::numeric_limits<float>::quiet_NaN() : value;
+template <typename T>
+BATON_LOOP inline T Acosh(T x) {
+  const bool large = x > kLarge<T>;
+  const T t = x - T(1);
+  const T b = large ? T(1) : t;
+  const T u = b + std::sqrt(std::fma(b, b, T(2) * b));
+  const T log = LogOnePlus(large ? t : u);
+  const T value = large ? log + kLogTwo<T> : log;
+  return x < T(1) ? std::numeric_limits<T>::quiet_NaN() : value;
 }
 
-BATON_LOOP inline float Atanh(float x) {
-  const float a = std::abs(x);
-  const float log = LogOnePlus(2.0f * a / (1.0f - a));
-  const float value =
-      a > 1.0f ? std::numeric_limits<float>::quiet_NaN() : 0.5f * log;
+template <typename T>
+BATON_LOOP inline T Atanh(T x) {
+  const T a = std::abs(x);
+  const T log = LogOnePlus(T(2) * a / (T(1) - a));
+  const T value = a > T(1) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * log;
   return std::copysign(value, x);
 }
 
@@ -356,21 +612,26 @@ BATON_LOOP inline float Erf(float x) {
   return std::copysign(a < 1.0f ? small : large, x);
 }
 
+// What the C library computes.
+inline double Erf(double x) { return std::erf(x); }
+
 // The logistic function.
-BATON_LOOP inline float Sigmoid(float x) {
+template <typename T>
+BATON_LOOP inline T Sigmoid(T x) {
   // e^ of a negative value only: it cannot overflow.
-  const float e = Exp(-std::abs(x));
-  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+  const T e = Exp(-std::abs(x));
+  return (x >= T(0) ? T(1) : e) / (T(1) + e);
 }
 
 // Power is for these arguments; others are special cases.
-BATON_LOOP inline bool IsOrdinaryPower(float x, float y) {
-  const float a = std::abs(x);
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+template <typename T>
+BATON_LOOP inline bool IsOrdinaryPower(T x, T y) {
+  const T a = std::abs(x);
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
   // Integers, and all questions asked: without branches it becomes vectors.
-  const int finite = (a > 0.0f ? 1 : 0) & (a < kInfinity ? 1 : 0) &
+  const int finite = (a > T(0) ? 1 : 0) & (a < kInfinity ? 1 : 0) &
                      (std::abs(y) < kInfinity ? 1 : 0);
-  const int real = (x > 0.0f ? 1 : 0) | (Round(y) == y ? 1 : 0);
+  const int real = (x > T(0) ? 1 : 0) | (Round(y) == y ? 1 : 0);
   return (finite & real) != 0;
 }
 
@@ -416,12 +677,87 @@ BATON_LOOP inline float PowerOf(float fraction, float e, float y) {
       std::bit_cast<uint64_t>(q) + (std::bit_cast<uint64_t>(shifted) << 52)));
 }
 
+// log2(m 2^e) of m in [8/9, 16/9), as a sum: what is returned, and `low`, which
+// is smaller by 53 binary digits. The error is below 2^-63 of the sum.
+BATON_LOOP inline double Log2Of(double m, double e, double& low) {
+  // m = (1 + f) / c with |f| <= 1/9; f is exact.
+  const auto choose = [m](double c0, double c1, double c2, double c3)
+                          BATON_LOOP {
+                            const double low_half = m < 16.0 / 15.0 ? c0 : c1;
+                            const double high_half = m < 16.0 / 11.0 ? c2 : c3;
+                            return m < 16.0 / 13.0 ? low_half : high_half;
+                          };
+  const double f = std::fma(m, choose(1.0, 0.875, 0.75, 0.625), -1.0);
+  // -log2(c) in two parts: the sum of e and the first is exact.
+  const double base =
+      e + choose(0.0, 0x1.8a8980abf8p-3, 0x1.a8ff97181p-2, 0x1.5b2c3da196p-1);
+  const double base_low = choose(0.0, 0x1.e9933354dbf17p-42,
+                                 0x1.4bc302ffa76fbp-43, 0x1.23a80db6a0480p-41);
+  // log2(1 + f) / f, of which three coefficients and the sums with them have
+  // twice the digits.
+  const double ff = f * f;
+  const double even = Polynomial(
+      ff, -0x1.71547652b8231p-2, -0x1.ec709dc3f7dbfp-3, -0x1.715475cef55cdp-3,
+      -0x1.27772ab29890fp-3, -0x1.ec1cc78aa021cp-4, -0x1.b7a070d33f5b6p-4);
+  const double uneven = Polynomial(
+      ff, 0x1.2776c50ef991cp-2, 0x1.a61762a881bbap-3, 0x1.484b12e6d0289p-3,
+      0x1.0c9b1a853a694p-3, 0x1.c627752ea4d99p-4, 0x1.9cb6e372919a6p-4);
+  const double p3 = std::fma(uneven, f, even);
+  constexpr double kC2 = 0x1.ec709dc3a03fep-2;
+  constexpr double kC1 = -0x1.71547652b82fep-1;
+  constexpr double kC0 = 0x1.71547652b82fep+0;
+  const double p2 = std::fma(f, p3, kC2);
+  const double low2 = std::fma(f, p3, kC2 - p2) - 0x1.e9c49dae9c7cp-59;
+  const double p1 = std::fma(f, p2, kC1);
+  const double low1 =
+      std::fma(f, p2, kC1 - p1) + std::fma(f, low2, -0x1.015d3c7f5c7a2p-56);
+  const double p0 = std::fma(f, p1, kC0);
+  const double low0 =
+      std::fma(f, p1, kC0 - p0) + std::fma(f, low1, 0x1.776f2b456e125p-56);
+  const double log = f * p0;
+  const double log_low = std::fma(f, low0, std::fma(f, p0, -log));
+  const double sum = base + log;
+  low = ((base - sum) + log) + (log_low + base_low);
+  return sum;
+}
+
+// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
+BATON_LOOP inline double PowerOf(double x, double shift, double y) {
+  // x = 2^e m, m in [8/9, 16/9). In the last bits of 2^52, e is biased.
+  const uint64_t bits = std::bit_cast<uint64_t>(x);
+  constexpr uint64_t kLow = 0x3fec71c71c71c71cu;
+  constexpr uint64_t kBias = uint64_t{2048} << 52;
+  const uint64_t biased = (bits - kLow + kBias) >> 52;
+  const double m = std::bit_cast<double>(bits + kBias - (biased << 52));
+  const double e = std::bit_cast<double>(biased | 0x4330000000000000u) -
+                   (0x1p52 + 2048.0 + shift);
+  double low;
+  const double log = Log2Of(m, e, low);
+  const double product = log * y;
+  const double above = product < -1200.0 ? -1200.0 : product;
+  const double bounded = above > 1200.0 ? 1200.0 : above;
+  const double rest = std::fma(low, y, std::fma(log, y, -product));
+  // 2^bounded = 2^n 2^r.
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = bounded + kMagic;
+  const double r =
+      (bounded - (shifted - kMagic)) + (bounded == product ? rest : 0.0);
+  const double q = Polynomial(
+      r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0d1p-5,
+      0x1.3b2ab6fba4e82p-7, 0x1.5d87fe78a22b1p-10, 0x1.430912f868d2ap-13,
+      0x1.ffcbfc75ed63cp-17, 0x1.62c0224db0855p-20, 0x1.b524db3f49135p-24,
+      0x1.e4cee812fc81p-28, 0x1.ea043fd1d879dp-32, 0x1.c4dad90ae61ffp-36);
+  return Scaled(std::fma(q, r, 1.0), std::bit_cast<uint64_t>(shifted) -
+                                         std::bit_cast<uint64_t>(kMagic));
+}
+
 // Whether PlainPower serves.
-BATON_LOOP inline bool IsPlainPower(float x, float y) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const int normal = bits - 0x00800000u < 0x7f000000u ? 1 : 0;
+template <typename T>
+BATON_LOOP inline bool IsPlainPower(T x, T y) {
+  const int normal = (x >= std::numeric_limits<T>::min() ? 1 : 0) &
+                     (x <= std::numeric_limits<T>::max() ? 1 : 0);
   return (normal &
-          (std::abs(y) < std::numeric_limits<float>::infinity() ? 1 : 0)) != 0;
+          (std::abs(y) < std::numeric_limits<T>::infinity() ? 1 : 0)) != 0;
 }
 
 // The same as Power, of a positive, normal, finite x and a finite y.
@@ -430,19 +766,30 @@ BATON_LOOP inline float PlainPower(float x, float y) {
   const float f = SplitForPower(x, e);
   return PowerOf(f, e, y);
 }
+BATON_LOOP inline double PlainPower(double x, double y) {
+  return PowerOf(x, 0.0, y);
+}
 
-// 0.6 ULP.
-BATON_LOOP inline float Power(float x, float y) {
-  const float a = std::abs(x);
-  // A subnormal number is scaled by 2^23.
-  const bool tiny = a < 0x1p-126f;
+// Of a positive, finite x; a subnormal one is scaled.
+BATON_LOOP inline float PositivePower(float x, float y) {
+  const bool tiny = x < 0x1p-126f;
   float e;
-  const float f = SplitForPower(tiny ? a * 0x1p23f : a, e);
-  const float value = PowerOf(f, e - (tiny ? 23.0f : 0.0f), y);
+  const float f = SplitForPower(tiny ? x * 0x1p23f : x, e);
+  return PowerOf(f, e - (tiny ? 23.0f : 0.0f), y);
+}
+BATON_LOOP inline double PositivePower(double x, double y) {
+  const bool tiny = x < 0x1p-1022;
+  return PowerOf(tiny ? x * 0x1p54 : x, tiny ? 54.0 : 0.0, y);
+}
+
+// 0.6 ULP of float, 1 ULP of double.
+template <typename T>
+BATON_LOOP inline T Power(T x, T y) {
+  const T value = PositivePower(std::abs(x), y);
   // Negative if x is and y is odd.
-  const float half = 0.5f * y;
+  const T half = T(0.5) * y;
   const bool odd = Round(half) != half;
-  const float negative = x < 0.0f ? -value : value;
+  const T negative = x < T(0) ? -value : value;
   return odd ? negative : value;
 }
 
@@ -455,98 +802,6 @@ BATON_LOOP inline float Log2(float x) {
   return LogOrSpecial(x,
                       static_cast<float>(Log2Of(f, e - (tiny ? 23.0f : 0.0f))));
 }
-
-// Of double. 0.9 ULP.
-BATON_LOOP inline double Exp(double x) {
-  // Beyond these all is 0 or infinite. A NaN passes.
-  const double above = x < -750.0 ? -750.0 : x;
-  const double bounded = above > 750.0 ? 750.0 : above;
-  constexpr double kMagic = 0x1.8p52;
-  const double shifted = std::fma(bounded, 0x1.71547652b82fep+0, kMagic);
-  const double n = shifted - kMagic;
-  const double r = std::fma(n, -0x1.abc9e3b39803fp-56,
-                            std::fma(n, -0x1.62e42fefa39efp-1, bounded));
-  const double p = Polynomial(
-      r, 0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555556p-5,
-      0x1.11111111100bep-7, 0x1.6c16c16c162c3p-10, 0x1.a01a01abf85abp-13,
-      0x1.a01a01a6e1e2ap-16, 0x1.71de01fdbf9cap-19, 0x1.27e4db46cddd1p-22,
-      0x1.af4e554377204p-26, 0x1.1f7340dbc337ep-29);
-  const double e = 1.0 + std::fma(p, r * r, r);
-  // By two powers of 2, as of float.
-  const uint64_t k =
-      std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(kMagic);
-  const uint64_t half = ((k + 4096u) >> 1) - 2048u;
-  const auto power = [](uint64_t i) BATON_LOOP {
-    return std::bit_cast<double>((i + 1023u) << 52);
-  };
-  return e * power(half) * power(k - half);
-}
-
-// 0.9 ULP.
-BATON_LOOP inline double Log(double x) {
-  // A subnormal number is scaled by 2^54.
-  const bool tiny = x < 0x1p-1022;
-  const double scaled = tiny ? x * 0x1p54 : x;
-  // 2^e m, m in [0.70710, 1.41421).
-  const uint64_t bits = std::bit_cast<uint64_t>(scaled);
-  constexpr uint64_t kLow = 0x3fe6a09e00000000u;
-  // Biased by 2048, so that it is positive.
-  constexpr uint64_t kBias = uint64_t{2048} << 52;
-  const uint64_t biased = (bits - kLow + kBias) >> 52;
-  const double m = std::bit_cast<double>(bits + kBias - (biased << 52));
-  // In the last bits of 2^52.
-  const double e = std::bit_cast<double>(biased | 0x4330000000000000u) -
-                   (0x1p52 + 2048.0) - (tiny ? 54.0 : 0.0);
-  // log(1 + f) = log((1 + s) / (1 - s)) = f - f^2 / 2 + s (f^2 / 2 + z p).
-  const double f = m - 1.0;
-  const double s = f / (2.0 + f);
-  const double z = s * s;
-  const double p = Polynomial(z, 0x1.5555555555558p-1, 0x1.9999999995273p-2,
-                              0x1.2492492dfd86cp-2, 0x1.c71c62d5e53e0p-3,
-                              0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3,
-                              0x1.2b5f68a50d903p-3);
-  const double square = 0.5 * f * f;
-  // ln 2 in two parts: e times the first is exact.
-  const double tail =
-      std::fma(e, 0x1.a39ef35793c76p-33, s * std::fma(p, z, square));
-  const double log = std::fma(e, 0x1.62e42feep-1, f - (square - tail));
-  return LogOrSpecial(x, log);
-}
-
-// 1.5 ULP.
-BATON_LOOP inline double Tanh(double x) {
-  const double a = std::abs(x);
-  const double z = x * x;
-  const double p = Polynomial(
-      z, -0x1.5555555555555p-2, 0x1.11111111110e3p-3, -0x1.ba1ba1ba15aebp-5,
-      0x1.664f4880554fbp-6, -0x1.226e34dbd0684p-7, 0x1.d6d3b04c2af56p-9,
-      -0x1.7da0cde84c945p-10, 0x1.35354b03d7e73p-11, -0x1.f304ef3209573p-13,
-      0x1.876bb46cd1ca2p-14, -0x1.0d234b1490b87p-15, 0x1.d13bdfa704373p-18);
-  const double small = std::fma(p, z * a, a);
-  const double large = 1.0 - 2.0 / (Exp(2.0 * a) + 1.0);
-  return std::copysign(a < 0.6 ? small : large, x);
-}
-
-BATON_LOOP inline double Sigmoid(double x) {
-  const double e = Exp(-std::abs(x));
-  return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
-}
-
-// What the C library computes.
-inline double Log2(double x) { return std::log2(x); }
-inline double Log10(double x) { return std::log10(x); }
-inline double Sin(double x) { return std::sin(x); }
-inline double Cos(double x) { return std::cos(x); }
-inline double Tan(double x) { return std::tan(x); }
-inline double Asin(double x) { return std::asin(x); }
-inline double Acos(double x) { return std::acos(x); }
-inline double Atan(double x) { return std::atan(x); }
-inline double Sinh(double x) { return std::sinh(x); }
-inline double Cosh(double x) { return std::cosh(x); }
-inline double Asinh(double x) { return std::asinh(x); }
-inline double Acosh(double x) { return std::acosh(x); }
-inline double Atanh(double x) { return std::atanh(x); }
-inline double Erf(double x) { return std::erf(x); }
 
 // --- Of many numbers -------------------------------------------------------
 

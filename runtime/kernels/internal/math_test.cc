@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "baton/base/dtype.h"
@@ -19,65 +20,102 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<float> Specials() {
-  std::vector<float> values = {0.0f,
-                               kInfinity,
-                               std::numeric_limits<float>::quiet_NaN(),
-                               std::numeric_limits<float>::min(),
-                               std::numeric_limits<float>::max(),
-                               std::numeric_limits<float>::denorm_min()};
-  for (const float x : {0.5f, 1.0f, 1.5f, 2.0f, 2.5f, 3.0f, 88.72284f, 89.42f,
-                        103.97f, 104.0f, 0x1p12f, 0x1p22f, 0x1.8p22f, 0x1p23f,
-                        0x1p24f, 0x1p31f, 0x1p63f, 1e38f}) {
-    values.push_back(std::nextafter(x, 0.0f));
-    values.push_back(x);
-    values.push_back(std::nextafter(x, kInfinity));
+// A type with more digits than T, in which the C library computes what is taken
+// for exact.
+template <typename T>
+using Wider = std::conditional_t<sizeof(T) == 4, double, long double>;
+
+template <typename T>
+std::vector<T> Specials() {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  std::vector<T> values = {T(0),
+                           kInf,
+                           std::numeric_limits<T>::quiet_NaN(),
+                           std::numeric_limits<T>::min(),
+                           std::numeric_limits<T>::max(),
+                           std::numeric_limits<T>::denorm_min()};
+  for (const double x :
+       {0.5,      0.75,   1.0,    1.5,    2.0,       2.5,      3.0,
+        88.72284, 89.42,  103.97, 104.0,  708.4,     709.78,   709.79,
+        710.48,   745.1,  745.2,  0x1p12, 0x1p22,    0x1.8p22, 0x1p23,
+        0x1p24,   0x1p31, 0x1p63, 1e38,   0x1p-1022, 0x1p1023, 1e300}) {
+    const T rounded = static_cast<T>(x);
+    values.push_back(std::nextafter(rounded, T(0)));
+    values.push_back(rounded);
+    values.push_back(std::nextafter(rounded, kInf));
+  }
+  // Near multiples of pi / 2.
+  for (int i = 1; i < 400; ++i) {
+    const Wider<T> angle =
+        static_cast<Wider<T>>(i) * Wider<T>(1.5707963267948966192313L);
+    values.push_back(static_cast<T>(angle));
+    values.push_back(std::nextafter(static_cast<T>(angle), kInf));
   }
   const size_t n = values.size();
   for (size_t i = 0; i < n; ++i) values.push_back(-values[i]);
   return values;
 }
 
-// Special values, and others from all over the range of float.
-std::vector<float> Samples() {
-  std::vector<float> values = Specials();
-  for (uint64_t bits = 12345; bits < uint64_t{1} << 32; bits += 29989) {
-    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+// Special values, and others from all over the range of T.
+template <typename T>
+std::vector<T> Samples() {
+  std::vector<T> values = Specials<T>();
+  constexpr Bits<T> kSteps = 143000;
+  constexpr Bits<T> kStep = std::numeric_limits<Bits<T>>::max() / kSteps;
+  for (Bits<T> i = 0; i < kSteps; ++i) {
+    values.push_back(std::bit_cast<T>(i * kStep + i * i + 12345));
   }
   for (int i = -40000; i <= 40000; ++i) {
-    values.push_back(static_cast<float>(i) * 0x1.3p-12f);
+    const T x = static_cast<T>(i);
+    values.push_back(x * static_cast<T>(0x1.3456789abcdefp-12));
+    values.push_back(T(1) + x * static_cast<T>(0x1.23456789abcdep-18));
+  }
+  if (sizeof(T) == 8) {
+    // Near powers of 2 and the boundary of sin and cos.
+    for (int i = -1022; i < 1024; ++i) {
+      const T power = static_cast<T>(std::ldexp(1.0, i));
+      values.push_back(power);
+      values.push_back(std::nextafter(power, T(0)));
+    }
+    for (int i = 0; i < 40000; ++i) {
+      values.push_back(static_cast<T>(i) * static_cast<T>(26843.5456789));
+      values.push_back(static_cast<T>(i) * static_cast<T>(0.0178765432101));
+    }
   }
   return values;
 }
 
-// How far `actual` is from `exact`, in units in the last place of a float.
-double UlpsFrom(double exact, float actual) {
+// How far `actual` is from `exact`, in units in the last place of a T.
+template <typename T>
+double UlpsFrom(Wider<T> exact, T actual) {
   if (std::isnan(exact)) return std::isnan(actual) ? 0 : 1e9;
-  const float rounded = static_cast<float>(exact);
+  const T rounded = static_cast<T>(exact);
   if (rounded == actual) {
     return std::signbit(rounded) == std::signbit(actual) ? 0 : 1e9;
   }
   if (std::isinf(rounded) || std::isinf(actual) || std::isnan(actual)) {
     // The largest float beside infinity.
-    const float other = std::isinf(rounded) ? actual : rounded;
-    return std::abs(other) == std::numeric_limits<float>::max() &&
+    const T other = std::isinf(rounded) ? actual : rounded;
+    return std::abs(other) == std::numeric_limits<T>::max() &&
                    std::signbit(rounded) == std::signbit(actual)
                ? 1
                : 1e9;
   }
   int exponent;
   std::frexp(exact, &exponent);
-  return std::abs(static_cast<double>(actual) - exact) /
-         std::ldexp(1.0, std::max(exponent, -125) - 24);
+  const Wider<T> ulp = std::ldexp(
+      Wider<T>(1), std::max(exponent, std::numeric_limits<T>::min_exponent) -
+                       std::numeric_limits<T>::digits);
+  return static_cast<double>(std::abs(static_cast<Wider<T>>(actual) - exact) /
+                             ulp);
 }
 
 // Runs `fn` over `x` with `vectors`.
-template <typename Fn>
-std::vector<float> Mapped(const std::vector<float>& x, Vectors vectors,
-                          const Fn& fn) {
-  std::vector<float> y(x.size());
-  const float* from = x.data();
-  float* to = y.data();
+template <typename T, typename Fn>
+std::vector<T> Mapped(const std::vector<T>& x, Vectors vectors, const Fn& fn) {
+  std::vector<T> y(x.size());
+  const T* from = x.data();
+  T* to = y.data();
   const size_t n = x.size();
   RunLoop(
       [=]() BATON_LOOP {
@@ -89,18 +127,18 @@ std::vector<float> Mapped(const std::vector<float>& x, Vectors vectors,
 
 // Compares `fn` with `exact` where `serves` says that it serves, and the
 // widths of vectors with each other.
-template <typename Fn, typename Exact, typename Serves>
+template <typename T, typename Fn, typename Exact, typename Serves>
 void CheckFunction(const std::string& name, double max_ulps, const Fn& fn,
                    const Exact& exact, const Serves& serves) {
-  std::vector<float> x;
-  for (const float value : Samples()) {
+  std::vector<T> x;
+  for (const T value : Samples<T>()) {
     if (serves(value)) x.push_back(value);
   }
-  const std::vector<float> y = Mapped(x, Vectors::k128, fn);
+  const std::vector<T> y = Mapped(x, Vectors::k128, fn);
   double worst = 0;
-  float where = 0;
+  T where = 0;
   for (size_t i = 0; i < x.size(); ++i) {
-    const double ulps = UlpsFrom(exact(static_cast<double>(x[i])), y[i]);
+    const double ulps = UlpsFrom<T>(exact(static_cast<Wider<T>>(x[i])), y[i]);
     if (ulps > worst) {
       worst = ulps;
       where = x[i];
@@ -113,12 +151,12 @@ void CheckFunction(const std::string& name, double max_ulps, const Fn& fn,
     if (vectors > widest) continue;
     // Also where vectors begin and end elsewhere.
     for (const size_t skipped : {0, 1, 5}) {
-      const std::vector<float> part(
+      const std::vector<T> part(
           x.begin() + static_cast<std::ptrdiff_t>(skipped), x.end());
-      const std::vector<float> wide = Mapped(part, vectors, fn);
+      const std::vector<T> wide = Mapped(part, vectors, fn);
       // The bits of a NaN come from whichever operand the processor prefers.
-      const auto same = [](float a, float b) {
-        return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) ||
+      const auto same = [](T a, T b) {
+        return std::bit_cast<Bits<T>>(a) == std::bit_cast<Bits<T>>(b) ||
                (std::isnan(a) && std::isnan(b));
       };
       EXPECT_TRUE(std::equal(wide.begin(), wide.end(),
@@ -129,115 +167,124 @@ void CheckFunction(const std::string& name, double max_ulps, const Fn& fn,
   }
 }
 
-constexpr auto kAll = [](float) { return true; };
+constexpr auto kAll = [](auto) { return true; };
+constexpr auto kNearZero = [](auto x) { return IsNearZero(x); };
 
-#define BATON_CHECK_FUNCTION(Name, max_ulps, exact, serves)        \
-  CheckFunction(                                                   \
-      #Name, max_ulps, [](float x) BATON_LOOP { return Name(x); }, \
-      [](double x) { return exact; }, serves)
+#define BATON_CHECK_FUNCTION(T, Name, max_ulps, exact, serves) \
+  CheckFunction<T>(                                            \
+      #Name, max_ulps, [](T x) BATON_LOOP { return Name(x); }, \
+      [](Wider<T> x) { return exact; }, serves)
 
 TEST(MathTest, FunctionsAreNearTheExactOnes) {
-  BATON_CHECK_FUNCTION(Exp, 1.0, std::exp(x), kAll);
-  BATON_CHECK_FUNCTION(Log, 1.0, std::log(x), kAll);
-  BATON_CHECK_FUNCTION(Log2, 0.6, std::log2(x), kAll);
-  BATON_CHECK_FUNCTION(Log10, 1.0, std::log10(x), kAll);
-  BATON_CHECK_FUNCTION(Sin, 1.5, std::sin(x), IsNearZero);
-  BATON_CHECK_FUNCTION(Cos, 1.5, std::cos(x), IsNearZero);
-  BATON_CHECK_FUNCTION(Tan, 2.5, std::tan(x), IsNearZero);
-  BATON_CHECK_FUNCTION(Asin, 2.0, std::asin(x), kAll);
-  BATON_CHECK_FUNCTION(Acos, 1.5, std::acos(x), kAll);
-  BATON_CHECK_FUNCTION(Atan, 1.5, std::atan(x), kAll);
-  BATON_CHECK_FUNCTION(Sinh, 2.0, std::sinh(x), kAll);
-  BATON_CHECK_FUNCTION(Cosh, 1.5, std::cosh(x), kAll);
-  BATON_CHECK_FUNCTION(Tanh, 1.5, std::tanh(x), kAll);
-  BATON_CHECK_FUNCTION(Asinh, 2.0, std::asinh(x), kAll);
-  BATON_CHECK_FUNCTION(Acosh, 2.0, std::acosh(x), kAll);
-  BATON_CHECK_FUNCTION(Atanh, 2.0, std::atanh(x), kAll);
-  BATON_CHECK_FUNCTION(Erf, 1.5, std::erf(x), kAll);
-  BATON_CHECK_FUNCTION(Sigmoid, 2.5, 1 / (1 + std::exp(-x)), kAll);
-}
-
-// The largest distance of fn(x) from exact(x), in ULP of a double, over numbers
-// of all sizes and the special ones.
-template <typename Fn, typename Exact>
-double WorstOfDouble(const Fn& fn, const Exact& exact) {
-  std::vector<double> values;
-  for (const float x : Specials()) values.push_back(static_cast<double>(x));
-  for (const double x : {0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp-1023, 709.78,
-                         709.79, -708.4, -745.1, -745.2, 1e300}) {
-    values.push_back(x);
-  }
-  for (uint64_t bits = 12345; bits < 0xffe0000000000000;
-       bits += 0x7fffd1234567) {
-    values.push_back(std::bit_cast<double>(bits));
-  }
-  for (int i = -60000; i <= 60000; ++i) {
-    values.push_back(static_cast<double>(i) * 0x1.2345678p-7);
-    values.push_back(static_cast<double>(i) * 0x1.2345678p-14);
-    values.push_back(1.0 + static_cast<double>(i) * 0x1.2345678p-18);
-  }
-  double worst = 0;
-  for (const double x : values) {
-    const long double expected = exact(static_cast<long double>(x));
-    const double rounded = static_cast<double>(expected);
-    const double actual = fn(x);
-    if (std::isnan(rounded) || std::isinf(rounded) || rounded == 0 ||
-        std::isinf(actual) || !(actual == actual)) {
-      const bool same = std::isnan(rounded)
-                            ? std::isnan(actual)
-                            : rounded == actual &&
-                                  std::signbit(rounded) == std::signbit(actual);
-      if (!same) worst = 1e9;
-      continue;
-    }
-    int exponent;
-    std::frexp(rounded, &exponent);
-    const long double ulps =
-        std::abs(static_cast<long double>(actual) - expected) /
-        std::ldexp(1.0L, std::max(exponent, -1021) - 53);
-    worst = std::max(worst, static_cast<double>(ulps));
-  }
-  return worst;
+  BATON_CHECK_FUNCTION(float, Exp, 1.0, std::exp(x), kAll);
+  BATON_CHECK_FUNCTION(float, Log, 1.0, std::log(x), kAll);
+  BATON_CHECK_FUNCTION(float, Log2, 0.6, std::log2(x), kAll);
+  BATON_CHECK_FUNCTION(float, Log10, 1.0, std::log10(x), kAll);
+  BATON_CHECK_FUNCTION(float, Sin, 1.5, std::sin(x), kNearZero);
+  BATON_CHECK_FUNCTION(float, Cos, 1.5, std::cos(x), kNearZero);
+  BATON_CHECK_FUNCTION(float, Tan, 2.5, std::tan(x), kNearZero);
+  BATON_CHECK_FUNCTION(float, Asin, 2.0, std::asin(x), kAll);
+  BATON_CHECK_FUNCTION(float, Acos, 1.5, std::acos(x), kAll);
+  BATON_CHECK_FUNCTION(float, Atan, 1.5, std::atan(x), kAll);
+  BATON_CHECK_FUNCTION(float, Sinh, 2.0, std::sinh(x), kAll);
+  BATON_CHECK_FUNCTION(float, Cosh, 1.5, std::cosh(x), kAll);
+  BATON_CHECK_FUNCTION(float, Tanh, 1.5, std::tanh(x), kAll);
+  BATON_CHECK_FUNCTION(float, Asinh, 2.0, std::asinh(x), kAll);
+  BATON_CHECK_FUNCTION(float, Acosh, 2.1, std::acosh(x), kAll);
+  BATON_CHECK_FUNCTION(float, Atanh, 2.0, std::atanh(x), kAll);
+  BATON_CHECK_FUNCTION(float, Erf, 1.5, std::erf(x), kAll);
+  BATON_CHECK_FUNCTION(float, Sigmoid, 2.5, 1 / (1 + std::exp(-x)), kAll);
 }
 
 TEST(MathTest, FunctionsOfDoubleAreNearTheExactOnes) {
-  const auto check = [](const std::string& name, double most, double worst) {
-    ::testing::Test::RecordProperty(name, std::to_string(worst));
-    EXPECT_LE(worst, most) << name;
-  };
-  check("Exp", 1.0,
-        WorstOfDouble([](double x) { return Exp(x); },
-                      [](long double x) { return std::exp(x); }));
-  check("Log", 1.0,
-        WorstOfDouble([](double x) { return Log(x); },
-                      [](long double x) { return std::log(x); }));
-  check("Tanh", 1.5,
-        WorstOfDouble([](double x) { return Tanh(x); },
-                      [](long double x) { return std::tanh(x); }));
-  check("Sigmoid", 2.5,
-        WorstOfDouble([](double x) { return Sigmoid(x); },
-                      [](long double x) { return 1 / (1 + std::exp(-x)); }));
+  BATON_CHECK_FUNCTION(double, Exp, 1.0, std::exp(x), kAll);
+  BATON_CHECK_FUNCTION(double, Log, 1.0, std::log(x), kAll);
+  BATON_CHECK_FUNCTION(double, Log2, 1.0, std::log2(x), kAll);
+  BATON_CHECK_FUNCTION(double, Log10, 1.0, std::log10(x), kAll);
+  BATON_CHECK_FUNCTION(double, Sin, 1.7, std::sin(x), kNearZero);
+  BATON_CHECK_FUNCTION(double, Cos, 1.7, std::cos(x), kNearZero);
+  BATON_CHECK_FUNCTION(double, Tan, 2.5, std::tan(x), kNearZero);
+  BATON_CHECK_FUNCTION(double, Asin, 2.0, std::asin(x), kAll);
+  BATON_CHECK_FUNCTION(double, Acos, 1.5, std::acos(x), kAll);
+  BATON_CHECK_FUNCTION(double, Atan, 1.7, std::atan(x), kAll);
+  BATON_CHECK_FUNCTION(double, Sinh, 2.0, std::sinh(x), kAll);
+  BATON_CHECK_FUNCTION(double, Cosh, 1.5, std::cosh(x), kAll);
+  BATON_CHECK_FUNCTION(double, Tanh, 1.5, std::tanh(x), kAll);
+  BATON_CHECK_FUNCTION(double, Asinh, 2.0, std::asinh(x), kAll);
+  BATON_CHECK_FUNCTION(double, Acosh, 2.0, std::acosh(x), kAll);
+  BATON_CHECK_FUNCTION(double, Atanh, 2.0, std::atanh(x), kAll);
+  BATON_CHECK_FUNCTION(double, Sigmoid, 2.5, 1 / (1 + std::exp(-x)), kAll);
+}
+
+TEST(MathTest, WhatIsExactStaysExact) {
+  EXPECT_EQ(Cos(0.0), 1.0);
+  EXPECT_EQ(Exp(0.0), 1.0);
+  EXPECT_EQ(Cosh(0.0), 1.0);
+  double power = 1.0;
+  for (int i = 0; i < 23; ++i) {
+    EXPECT_EQ(Log10(power), i);
+    power *= 10.0;  // Exact up to 10^22.
+  }
+  for (int i = -1074; i < 1024; ++i) EXPECT_EQ(Log2(std::ldexp(1.0, i)), i);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_LE(std::abs(Sin(1.5707963267948966 * i)), 1.0);
+    EXPECT_LE(std::abs(Cos(1.5707963267948966 * i)), 1.0);
+  }
 }
 
 TEST(MathTest, RoundingIsExact) {
-  BATON_CHECK_FUNCTION(Round, 0.0, std::nearbyint(x), kAll);
-  BATON_CHECK_FUNCTION(Floor, 0.0, std::floor(x), kAll);
-  BATON_CHECK_FUNCTION(Ceil, 0.0, std::ceil(x), kAll);
-  BATON_CHECK_FUNCTION(Trunc, 0.0, std::trunc(x), kAll);
+  BATON_CHECK_FUNCTION(float, Round, 0.0, std::nearbyint(x), kAll);
+  BATON_CHECK_FUNCTION(float, Floor, 0.0, std::floor(x), kAll);
+  BATON_CHECK_FUNCTION(float, Ceil, 0.0, std::ceil(x), kAll);
+  BATON_CHECK_FUNCTION(float, Trunc, 0.0, std::trunc(x), kAll);
+}
+
+template <typename T>
+void CheckPowers(double max_ulps) {
+  for (const double exponent :
+       {0.0,    1.0,  -1.0,  2.0,     3.0,      -5.0,     0.5, -0.75,
+        1.3,    17.0, 100.5, 0x1p24,  500.25,   -700.125, 1e5, -3e11,
+        0x1p53, 1e30, 1e300, 0x1p-20, -0x1p-60, 1e-300}) {
+    const T y = static_cast<T>(exponent);
+    if (std::isinf(y)) continue;
+    CheckFunction<T>(
+        "Power", max_ulps, [y](T x) BATON_LOOP { return Power(x, y); },
+        [y](Wider<T> x) { return std::pow(x, static_cast<Wider<T>>(y)); },
+        [y](T x) { return IsOrdinaryPower(x, y); });
+    for (const T x : Specials<T>()) {
+      if (!IsPlainPower(x, y)) continue;
+      const T plain = PlainPower(x, y), power = Power(x, y);
+      EXPECT_EQ(std::bit_cast<Bits<T>>(plain), std::bit_cast<Bits<T>>(power))
+          << x << " " << y;
+    }
+  }
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  EXPECT_FALSE(IsOrdinaryPower(T(-2), T(0.5)));
+  EXPECT_FALSE(IsOrdinaryPower(T(0), T(2)));
+  EXPECT_FALSE(IsOrdinaryPower(T(2), kInf));
+  EXPECT_TRUE(IsOrdinaryPower(T(-2), T(3)));
+  EXPECT_TRUE(IsPlainPower(std::numeric_limits<T>::min(), T(3)));
+  EXPECT_TRUE(IsPlainPower(std::numeric_limits<T>::max(), T(3)));
+  for (const T x : {T(0), T(-1), kInf, std::numeric_limits<T>::quiet_NaN(),
+                    std::numeric_limits<T>::denorm_min()}) {
+    EXPECT_FALSE(IsPlainPower(x, T(3)));
+  }
 }
 
 TEST(MathTest, PowersAreNearTheExactOnes) {
-  for (const float y : {0.0f, 1.0f, -1.0f, 2.0f, 3.0f, -5.0f, 0.5f, -0.75f,
-                        1.3f, 17.0f, 100.5f, 0x1p24f, -0x1p-20f}) {
-    CheckFunction(
-        "Power", 0.65, [y](float x) BATON_LOOP { return Power(x, y); },
-        [y](double x) { return std::pow(x, static_cast<double>(y)); },
-        [y](float x) { return IsOrdinaryPower(x, y); });
+  CheckPowers<float>(0.65);
+  CheckPowers<double>(1.0);
+}
+
+TEST(MathTest, PowersThatAreIntegersAreExact) {
+  for (int base = 2; base <= 100; ++base) {
+    double power = 1.0;
+    for (int i = 0; power <= 0x1p53; ++i) {
+      EXPECT_EQ(Power(static_cast<double>(base), static_cast<double>(i)),
+                power);
+      power *= base;
+    }
   }
-  EXPECT_FALSE(IsOrdinaryPower(-2.0f, 0.5f));
-  EXPECT_FALSE(IsOrdinaryPower(0.0f, 2.0f));
-  EXPECT_FALSE(IsOrdinaryPower(2.0f, kInfinity));
-  EXPECT_TRUE(IsOrdinaryPower(-2.0f, 3.0f));
 }
 
 TEST(MathTest, HalfFloatsConvertAsElsewhere) {
@@ -247,7 +294,7 @@ TEST(MathTest, HalfFloatsConvertAsElsewhere) {
     EXPECT_EQ(std::bit_cast<uint32_t>(FromHalf(half)),
               std::bit_cast<uint32_t>(wide));
   }
-  std::vector<float> samples = Samples();
+  std::vector<float> samples = Samples<float>();
   for (int i = 0; i < 200000; ++i) {
     samples.push_back(static_cast<float>(i) * 0x1.0001p-26f);
   }
