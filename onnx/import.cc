@@ -344,6 +344,7 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
 absl::StatusOr<Expr> Importer::Known(const ValueInfo& info,
                                      const Tensor& value) {
   BATON_ASSIGN_OR_RETURN(const Type type, InputType(info));
+  const Type given = TensorType::Of(value.shape(), value.dtype());
   const auto* said = type.As<TensorTypeNode>();
   bool fits = said->dtype() == value.dtype() && said->rank() == value.rank();
   for (int i = 0; fits && i < value.rank(); ++i) {
@@ -353,9 +354,9 @@ absl::StatusOr<Expr> Importer::Known(const ValueInfo& info,
   if (!fits) {
     return absl::InvalidArgumentError(
         absl::StrCat("the value that was given for input '", info.name, "' is ",
-                     value.TypeToString(), ", not ", type.ToString()));
+                     given.ToString(), ", not ", type.ToString()));
   }
-  return Expr(Constant(value, TensorType::Of(value.shape(), value.dtype())));
+  return Expr(Constant(value, given));
 }
 
 absl::StatusOr<Expr> Importer::Parameter(const ValueInfo& info) {

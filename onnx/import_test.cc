@@ -690,7 +690,7 @@ TEST(ImportOnnxTest, InputsCanBecomeConstants) {
   EXPECT_THAT(error_of("s", Tensor::Scalar<int64_t>(6)),
               HasSubstr("input 's' is int64, not Tensor[(1), int64]"));
   EXPECT_THAT(error_of("s", *Tensor::FromValues<int32_t>({1}, {6})),
-              HasSubstr("is int32[1], not Tensor[(1), int64]"));
+              HasSubstr("is Tensor[(1), int32], not Tensor[(1), int64]"));
 }
 
 // Exporters write them where a shape decides whether an axis is removed.
@@ -699,9 +699,11 @@ TEST(ImportOnnxTest, BranchesOfOtherRanks) {
       "node { op_type: 'Shape' input: 'x' output: 's' }"
       "node { op_type: 'Equal' input: 's' input: 'one' output: 'c' }"
       "initializer { name: 'one' data_type: 7 dims: 1 int64_data: 1 }"
+      "initializer { name: 'zero' data_type: 7 dims: 1 int64_data: 0 }"
       "node { op_type: 'If' input: 'c' output: 'y' attribute {"
       "  name: 'then_branch' type: GRAPH g { name: 't' node {"
-      "    op_type: 'Squeeze' input: 'x' output: 'a' } output { name: 'a' } } }"
+      "    op_type: 'Squeeze' input: 'x' input: 'zero' output: 'a' } output { "
+      "name: 'a' } } }"
       " attribute { name: 'else_branch' type: GRAPH g { name: 'e' node {"
       "    op_type: 'Identity' input: 'x' output: 'b' } output { name: 'b' } } "
       "} }" +

@@ -196,11 +196,16 @@ TEST(HistoryToolTest, FailedRunsAreRecorded) {
 }
 
 TEST(HistoryToolTest, OriginsMayBeLeftOut) {
-  const std::string passes = "--passes=InferType,FoldConstant";
+  // Sizes of files are multiples of 64 bytes.
+  const std::string passes =
+      "--passes=InferType,FoldConstant,ToANormalForm,ToGraphNormalForm,FuseOps";
   const std::string all = Record("origins", passes);
   const std::string fewer =
       Record("no_origins", passes + " --norecord_origins");
   EXPECT_LT(std::filesystem::file_size(fewer), std::filesystem::file_size(all));
+  const std::string nobody = "made nn.relu from what nobody has said";
+  EXPECT_THAT(History(fewer + " blame 1").out, HasSubstr(nobody));
+  EXPECT_THAT(History(all + " blame 1").out, Not(HasSubstr(nobody)));
   EXPECT_EQ(History(fewer + " show 3").out, History(all + " show 3").out);
 }
 

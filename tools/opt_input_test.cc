@@ -355,7 +355,7 @@ TEST(OnnxTest, InputsBecomeConstants) {
   EXPECT_THAT(known.out, HasSubstr("input_tensor_names=[\"x\"]"));
   const std::pair<const char*, const char*> kWrong[] = {
       {"i:0.5", "i has elements of type int64, which have no 0.5"},
-      {"i:[1]", "input 'i' is int64[1], not int64"},
+      {"i:[1]", "input 'i' is Tensor[(1), int64], not int64"},
       {"i:[a]", "--input_values"},
       {"i:\"a\"", "the value of i is no number"},
       {"i:9007199254740993", "the value of i is no number"},
