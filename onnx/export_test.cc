@@ -148,6 +148,20 @@ TEST(ExportOnnxTest, UnknownExtentsAreSplit) {
   EXPECT_EQ(model.graph().node(0).attribute_size(), 2);
 }
 
+// Ends below zero count from the end there.
+TEST(ExportOnnxTest, UnknownExtentsAreSliced) {
+  for (const char* slice : {"begin=[-4], end=[-1], strides=[1], axes=[0]",
+                            "begin=[-1], end=[-3], strides=[-2], axes=[0]"}) {
+    const IRModule module = Main(absl::StrCat(
+        "(%x: Tensor[(?), float32]) { strided_slice(%x, ", slice, ") }"));
+    const auto bytes = std::make_shared<const std::string>(
+        Exported(module).SerializeAsString());
+    const absl::StatusOr<IRModule> again = ImportOnnx(*bytes, bytes);
+    ASSERT_THAT(again, IsOk());
+    EXPECT_THAT(AsText(*again), HasSubstr(slice));
+  }
+}
+
 TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   const ::onnx::ModelProto model = Exported(Imported(
       "node { name: 'plus' op_type: 'Softplus' input: 'x' output: 'p' }"

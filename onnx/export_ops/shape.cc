@@ -568,12 +568,15 @@ absl::StatusOr<Values> StridedSlice(CallExport& call) {
     return absl::UnimplementedError("without begin or end");
   }
   Ints begins, ends, axes, steps;
-  const auto slices = relay::SlicesOf(call.ArgType(0)->shape(), attrs);
+  const absl::Span<const Dim> shape = call.ArgType(0)->shape();
+  const auto slices = relay::SlicesOf(shape, attrs);
   if (slices.ok()) {
     for (const relay::AxisSlice& slice : *slices) {
       begins.push_back(slice.begin);
-      // To the beginning and not from the end.
-      ends.push_back(slice.end < 0 ? INT64_MIN : slice.end);
+      // Of a known extent, an end is counted from the front: one below zero is
+      // in front of the first element.
+      const bool is_front = slice.end < 0 && shape[slice.axis].is_const();
+      ends.push_back(is_front ? INT64_MIN : slice.end);
       axes.push_back(slice.axis);
       steps.push_back(slice.stride);
     }
