@@ -20,6 +20,7 @@
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
@@ -316,6 +317,18 @@ absl::StatusOr<Values> Variance(CallExport& call) {
               call.Scalar(count - 1, call.ElementType(0))})};
 }
 
+// min(max(x, low), high) of scalars `low` and `high` is one node.
+absl::StatusOr<Values> Minimum(CallExport& call) {
+  const CallNode* maximum = call.Definition(0).As<CallNode>();
+  if (maximum != nullptr && call.Rank(1) == 0 &&
+      IsCallTo(call.Definition(0), BATON_OP("maximum")) &&
+      maximum->arg(1)->tensor_type()->rank() == 0) {
+    return Values{call.Node("Clip", {call.Of(maximum->arg(0)),
+                                     call.Of(maximum->arg(1)), call.Arg(1)})};
+  }
+  return Same<"Min">(call);
+}
+
 // --- Registrations ---------------------------------------------------------
 
 BATON_EXTEND_OP("abs").Set(OnnxExporters(), Same<"Abs">);
@@ -361,7 +374,7 @@ BATON_EXTEND_OP("multiply").Set(OnnxExporters(), Multiply);
 BATON_EXTEND_OP("subtract").Set(OnnxExporters(), Arithmetic<"Sub">);
 BATON_EXTEND_OP("power").Set(OnnxExporters(), Same<"Pow">);
 BATON_EXTEND_OP("maximum").Set(OnnxExporters(), Same<"Max">);
-BATON_EXTEND_OP("minimum").Set(OnnxExporters(), Same<"Min">);
+BATON_EXTEND_OP("minimum").Set(OnnxExporters(), Minimum);
 BATON_EXTEND_OP("equal").Set(OnnxExporters(), Same<"Equal">);
 BATON_EXTEND_OP("greater").Set(OnnxExporters(), Same<"Greater">);
 BATON_EXTEND_OP("greater_equal").Set(OnnxExporters(), Same<"GreaterOrEqual">);

@@ -488,19 +488,47 @@ absl::StatusOr<Values> Split(CallExport& call) {
                     static_cast<int>(sizes.size()));
 }
 
-// Each element of an axis whose extent is not known, some times.
-absl::StatusOr<Values> RepeatUnknown(CallExport& call, int64_t axis) {
-  std::vector<float> scales(call.Rank(0), 1);
-  scales[axis] = static_cast<float>(call.attrs<relay::RepeatAttrs>().repeats);
+// Each element of axes of `x`, some times: what a call of repeat gives whose
+// argument may be one, too.
+struct Repeats {
+  Expr x;
+  std::vector<float> times;  // of each axis
+  int num_calls = 0;
+};
+
+Repeats RepeatsOf(const CallExport& call) {
+  const auto repeats_axis = [](const Expr& expr) {
+    if (!IsCallTo(expr, BATON_OP("repeat"))) return false;
+    const auto* attrs = expr.As<CallNode>()->attrs_as<relay::RepeatAttrs>();
+    return attrs->axis.has_value() && attrs->repeats > 0;
+  };
+  const int rank = call.Rank(0);
+  Repeats result = {.x = Expr(&call.call()),
+                    .times = std::vector<float>(static_cast<size_t>(rank), 1)};
+  while (repeats_axis(call.Definition(result.x))) {
+    const CallNode* repeat = call.Definition(result.x).As<CallNode>();
+    const auto& attrs = *repeat->attrs_as<relay::RepeatAttrs>();
+    result.times[static_cast<size_t>(FromFront(*attrs.axis, rank))] *=
+        static_cast<float>(attrs.repeats);
+    result.x = repeat->arg(0);
+    ++result.num_calls;
+  }
+  return result;
+}
+
+// By one node, whether extents are known or not.
+absl::StatusOr<Values> ResizeByRepeats(CallExport& call,
+                                       const Repeats& repeats) {
   BATON_ASSIGN_OR_RETURN(
-      Tensor tensor,
-      Tensor::FromValues<float>({call.Rank(0)}, absl::MakeConstSpan(scales)));
+      Tensor tensor, Tensor::FromValues<float>(
+                         {call.Rank(0)}, absl::MakeConstSpan(repeats.times)));
   NodeAttributes attributes;
   attributes.String("mode", "nearest");
   attributes.String("coordinate_transformation_mode", "asymmetric");
   attributes.String("nearest_mode", "floor");
   return Values{call.Node(
-      "Resize", {call.Arg(0), kNoValue, call.TensorConstant(std::move(tensor))},
+      "Resize",
+      {call.Of(repeats.x), kNoValue, call.TensorConstant(std::move(tensor))},
       std::move(attributes))};
 }
 
@@ -513,7 +541,16 @@ absl::StatusOr<Values> Repeat(CallExport& call) {
   if (attrs.axis.has_value()) {
     axis = FromFront(*attrs.axis, call.Rank(0));
     const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
-    if (!dim.is_const()) return RepeatUnknown(call, axis);
+    const Repeats repeats = RepeatsOf(call);
+    // Not all runtimes resize integers.
+    if (repeats.num_calls > 0 &&
+        (!dim.is_const() ||
+         (repeats.num_calls > 1 && call.ElementType(0).is_float()))) {
+      return ResizeByRepeats(call, repeats);
+    }
+    if (!dim.is_const()) {
+      return absl::UnimplementedError("no elements of an unknown extent");
+    }
     extent = dim.value();
   } else {
     x = call.Reshape(x, {-1});
