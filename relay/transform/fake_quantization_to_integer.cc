@@ -83,6 +83,11 @@ absl::Status Annotated(const OpNode& op, const absl::Status& status) {
                       absl::StrCat(op.name(), ": ", status.message()));
 }
 
+bool IsScalar(const Expr& expr) {
+  const TensorTypeNode* type = expr->tensor_type();
+  return type != nullptr && type->rank() == 0;
+}
+
 // The real numbers that `data` stands for, with types.
 absl::StatusOr<Expr> Dequantized(Expr data, const AffineType& type,
                                  DType dtype) {
@@ -111,6 +116,7 @@ absl::StatusOr<AffineValue> Rewritten(const FakeQuantizedCall& call,
     AffineType& type = value.types[i];
     type.scale = now[2 * i + 1];
     type.zero_point = now[2 * i + 2];
+    if (IsScalar(type.scale) && IsScalar(type.zero_point)) continue;
     Expr tensor =
         is_tuple ? TupleGetItem(value.expr, static_cast<int>(i)) : value.expr;
     BATON_RETURN_IF_ERROR(
