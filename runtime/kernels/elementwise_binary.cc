@@ -78,15 +78,16 @@ template <typename Fn>
 absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
                                    const Tensor& b, const Fn& fn) {
   if (a.dtype().is_integral() && !a.dtype().is_bool()) {
-    return MapBits(name, a, b, [&fn]<typename U>(U x, U y) {
-      return static_cast<U>(
-          fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
-    });
+    return MapBits<Loops::kWidest>(
+        name, a, b, [fn]<typename U>(U x, U y) BATON_LOOP {
+          return static_cast<U>(
+              fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
+        });
   }
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
     return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, Loops::kEach>(name, x, y, x.dtype(), fn);
+      return MapBinary<T, T, Loops::kWidest>(name, x, y, x.dtype(), fn);
     });
   });
 }
@@ -165,27 +166,52 @@ BATON_LOOP inline int IsRoundedDown(T remainder, T y) {
   }
 }
 
-// `whole` of integers, `real` of floats.
+// Calls fn(left, right) with functions of i that read the operands of a run,
+// which are T.
+template <typename T, typename Fn>
+void WithOperands(const internal::BinaryRun& run, const Fn& fn) {
+  const T* x = static_cast<const T*>(run.a);
+  const T* y = static_cast<const T*>(run.b);
+  const auto all_x = [x](int64_t i) BATON_LOOP { return x[i]; };
+  const auto all_y = [y](int64_t i) BATON_LOOP { return y[i]; };
+  const auto one_x = [v = *x](int64_t) BATON_LOOP { return v; };
+  const auto one_y = [v = *y](int64_t) BATON_LOOP { return v; };
+  if (run.a_stride == 1 && run.b_stride == 1) return fn(all_x, all_y);
+  if (run.a_stride == 1) return fn(all_x, one_y);
+  if (run.b_stride == 1) return fn(one_x, all_y);
+  fn(one_x, one_y);
+}
+
+// Of floats: remainder(T, T, bool& served) -> T where it serves, and
+// exact(T, T) -> T elsewhere.
+template <typename T, typename Fn, typename Exact>
+void RunRemainders(const internal::BinaryRun& run, const Fn& remainder,
+                   const Exact& exact) {
+  WithOperands<T>(run, [&](const auto& left, const auto& right) {
+    internal::RunWithExceptions(
+        run.n, static_cast<T*>(run.out),
+        [=](int64_t i, bool& served)
+            BATON_LOOP { return remainder(left(i), right(i), served); },
+        [=](int64_t i) { return exact(left(i), right(i)); });
+  });
+}
+
+// `whole` of integers; of floats, `real` computes a run.
 template <typename Whole, typename Real>
 absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
                                    const Tensor& b, const Whole& whole,
                                    const Real& real) {
-  if (a.dtype().is_integral()) {
-    BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-    return internal::VisitNumeric(
-        name, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-          if constexpr (std::is_integral_v<T>) {
-            return MapBinary<T, T, Loops::kWidest>(name, a, b, a.dtype(),
-                                                   whole);
-          } else {
-            return internal::UnsupportedDType(name, a.dtype());
-          }
-        });
-  }
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
-    return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, Loops::kOne>(name, x, y, x.dtype(), real);
+    return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
+      if constexpr (std::is_integral_v<T>) {
+        return MapBinary<T, T, Loops::kWidest>(name, x, y, x.dtype(), whole);
+      } else {
+        return internal::ForEachBinaryRun(name, x, y, x.dtype(),
+                                          [&](const internal::BinaryRun& run) {
+                                            real.template operator()<T>(run);
+                                          });
+      }
     });
   });
 }
@@ -204,14 +230,12 @@ T IntegerPower(T base, T exponent) {
 // T is float or double.
 template <typename T>
 void PowerRun(const internal::BinaryRun& run) {
-  const T* x = static_cast<const T*>(run.a);
-  const T* y = static_cast<const T*>(run.b);
   T* z = static_cast<T*>(run.out);
-  const auto loop = [=, n = run.n](const auto& left, const auto& right) {
+  WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
     // Plain arguments take fewer steps; a block of them is looked for first.
     constexpr int64_t kBlock = 2048;
-    for (int64_t begin = 0; begin < n; begin += kBlock) {
-      const int64_t end = std::min(n, begin + kBlock);
+    for (int64_t begin = 0; begin < run.n; begin += kBlock) {
+      const int64_t end = std::min(run.n, begin + kBlock);
       bool plain = false;
       internal::RunLoop([=, &plain]() BATON_LOOP {
         int others = 0;
@@ -236,18 +260,7 @@ void PowerRun(const internal::BinaryRun& run) {
             return std::pow(left(begin + i), right(begin + i));
           });
     }
-  };
-  const auto all_x = [x](int64_t i) BATON_LOOP { return x[i]; };
-  const auto all_y = [y](int64_t i) BATON_LOOP { return y[i]; };
-  if (run.a_stride == 1 && run.b_stride == 1) return loop(all_x, all_y);
-  if (run.a_stride == 1) {
-    return loop(all_x, [v = *y](int64_t) BATON_LOOP { return v; });
-  }
-  if (run.b_stride == 1) {
-    return loop([v = *x](int64_t) BATON_LOOP { return v; }, all_y);
-  }
-  const T power = std::pow(*x, *y);
-  for (int64_t i = 0; i < run.n; ++i) z[i] = power;
+  });
 }
 
 absl::Status CheckShift(absl::string_view name, const Tensor& a,
@@ -275,15 +288,18 @@ absl::StatusOr<Tensor> AlongAxis(absl::string_view name, const Tensor& x,
 }  // namespace
 
 absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b) {
-  return MapWrapping("add", a, b, [](auto x, auto y) { return x + y; });
+  return MapWrapping("add", a, b,
+                     [](auto x, auto y) BATON_LOOP { return x + y; });
 }
 
 absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b) {
-  return MapWrapping("subtract", a, b, [](auto x, auto y) { return x - y; });
+  return MapWrapping("subtract", a, b,
+                     [](auto x, auto y) BATON_LOOP { return x - y; });
 }
 
 absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b) {
-  return MapWrapping("multiply", a, b, [](auto x, auto y) { return x * y; });
+  return MapWrapping("multiply", a, b,
+                     [](auto x, auto y) BATON_LOOP { return x * y; });
 }
 
 absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b) {
@@ -311,8 +327,16 @@ absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
         return static_cast<T>(static_cast<Wrapping<T>>(quotient) -
                               IsRoundedDown(RemainderOf(quotient, x, y), y));
       },
-      []<typename T>(T x, T y)
-          BATON_LOOP -> T { return internal::Floor(x / y); });
+      []<typename T>(const internal::BinaryRun& run) {
+        WithOperands<T>(run, [&run](const auto& left, const auto& right) {
+          internal::RunLoop([=, n = run.n, z = static_cast<T*>(run.out)]()
+                                BATON_LOOP {
+                                  for (int64_t i = 0; i < n; ++i) {
+                                    z[i] = internal::Floor(left(i) / right(i));
+                                  }
+                                });
+        });
+      });
 }
 
 absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
@@ -323,7 +347,13 @@ absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
       kName, a, b,
       []<typename T>(T x, T y)
           BATON_LOOP -> T { return RemainderOf(Quotient(x, y), x, y); },
-      []<typename T>(T x, T y) -> T { return std::fmod(x, y); });
+      []<typename T>(const internal::BinaryRun& run) {
+        RunRemainders<T>(
+            run,
+            [](T x, T y, bool& served)
+                BATON_LOOP { return internal::Remainder(x, y, served); },
+            [](T x, T y) { return std::fmod(x, y); });
+      });
 }
 
 absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
@@ -339,10 +369,19 @@ absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
                                    ? static_cast<Wrapping<T>>(y)
                                    : 0));
       },
-      []<typename T>(T x, T y) -> T {
-        const T remainder = std::fmod(x, y);
-        if (remainder != 0 && (remainder < 0) != (y < 0)) return remainder + y;
-        return remainder;
+      []<typename T>(const internal::BinaryRun& run) {
+        const auto floored = [](T remainder, T y) BATON_LOOP {
+          const int differ = (remainder < T(0) ? 1 : 0) ^ (y < T(0) ? 1 : 0);
+          const T other = remainder + y;
+          return (differ & (remainder != T(0) ? 1 : 0)) != 0 ? other
+                                                             : remainder;
+        };
+        RunRemainders<T>(
+            run,
+            [=](T x, T y, bool& served) BATON_LOOP {
+              return floored(internal::Remainder(x, y, served), y);
+            },
+            [=](T x, T y) { return floored(std::fmod(x, y), y); });
       });
 }
 
@@ -426,7 +465,8 @@ absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
                  axis, " of ", x.TypeToString());
   }
   BATON_ASSIGN_OR_RETURN(const Tensor aligned, AlongAxis(kName, x, bias, axis));
-  return MapWrapping(kName, x, aligned, [](auto u, auto v) { return u + v; });
+  return MapWrapping(kName, x, aligned,
+                     [](auto u, auto v) BATON_LOOP { return u + v; });
 }
 
 absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,

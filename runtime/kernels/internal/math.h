@@ -50,6 +50,23 @@ BATON_LOOP inline T Trunc(T x) {
   return std::copysign(Floor(std::abs(x)), x);
 }
 
+// What x / y, without its fraction, leaves of x: exact where `served`, which is
+// where the quotient has room for a fraction and y is finite.
+template <typename T>
+BATON_LOOP inline T Remainder(T x, T y, bool& served) {
+  const T a = std::abs(x);
+  const T b = std::abs(y);
+  const T quotient = a / b;
+  const int small = (quotient < T(0.5) * kWhole<T> ? 1 : 0) &
+                    (b < std::numeric_limits<T>::infinity() ? 1 : 0);
+  served = small != 0;
+  // The nearest whole number. What it leaves is less than b, and a multiple of
+  // the last places of a and b, or of one of them: a T holds it.
+  const T whole = (quotient + kWhole<T>)-kWhole<T>;
+  const T rest = std::fma(-whole, b, a);
+  return std::copysign(rest < T(0) ? rest + b : rest, x);
+}
+
 // c0 + c1 x + c2 x^2 + ...
 template <typename T>
 BATON_LOOP inline T Polynomial(T, T c0) {

@@ -240,6 +240,46 @@ TEST(MathTest, RoundingIsExact) {
 }
 
 template <typename T>
+void CheckRemainders() {
+  const std::vector<T> samples = Samples<T>();
+  std::vector<T> specials = Specials<T>();
+  specials.resize(100);
+  int count = 0;
+  const auto check = [&count](T x, T y) {
+    bool served;
+    const T remainder = Remainder(x, y, served);
+    if (!served) return;
+    ++count;
+    const T exact = std::fmod(x, y);
+    EXPECT_EQ(std::bit_cast<Bits<T>>(remainder), std::bit_cast<Bits<T>>(exact))
+        << x << " " << y;
+  };
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const T x = samples[i];
+    // Dividends near multiples of the divisor.
+    for (const T y : {x / T(3), x / T(7.25), std::nextafter(x, T(0)),
+                      x / T(1000003), T(0.3), T(-17), specials[i % 100]}) {
+      check(x, y);
+      check(y, x);
+      check(T(5) * y, y);
+      check(std::nextafter(T(5) * y, T(0)), y);
+    }
+  }
+  EXPECT_GT(count, 1000000);
+  bool served = true;
+  for (const T y : {T(0), std::numeric_limits<T>::infinity(),
+                    std::numeric_limits<T>::quiet_NaN(), T(1e-30)}) {
+    Remainder(std::numeric_limits<T>::max(), y, served);
+    EXPECT_FALSE(served) << y;
+  }
+}
+
+TEST(MathTest, RemaindersAreExact) {
+  CheckRemainders<float>();
+  CheckRemainders<double>();
+}
+
+template <typename T>
 void CheckPowers(double max_ulps) {
   for (const double exponent :
        {0.0,    1.0,  -1.0,  2.0,     3.0,      -5.0,     0.5, -0.75,
