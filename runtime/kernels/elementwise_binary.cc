@@ -232,34 +232,24 @@ template <typename T>
 void PowerRun(const internal::BinaryRun& run) {
   T* z = static_cast<T*>(run.out);
   WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
-    // Plain arguments take fewer steps; a block of them is looked for first.
-    constexpr int64_t kBlock = 2048;
-    for (int64_t begin = 0; begin < run.n; begin += kBlock) {
-      const int64_t end = std::min(run.n, begin + kBlock);
-      bool plain = false;
-      internal::RunLoop([=, &plain]() BATON_LOOP {
-        int others = 0;
-        for (int64_t i = begin; i < end; ++i) {
-          others |= internal::IsPlainPower(left(i), right(i)) ? 0 : 1;
-        }
-        plain = others == 0;
-        if (others != 0) return;
-        for (int64_t i = begin; i < end; ++i) {
-          z[i] = internal::PlainPower(left(i), right(i));
-        }
-      });
-      if (plain) continue;
-      internal::RunWithExceptions(
-          end - begin, z + begin,
-          [=](int64_t i, bool& served) BATON_LOOP {
-            served =
-                internal::IsOrdinaryPower(left(begin + i), right(begin + i));
-            return internal::Power(left(begin + i), right(begin + i));
-          },
-          [=](int64_t i) {
-            return std::pow(left(begin + i), right(begin + i));
-          });
-    }
+    internal::RunPlain(
+        run.n, z,
+        [=](int64_t i)
+            BATON_LOOP { return internal::IsPlainPower(left(i), right(i)); },
+        [=](int64_t i)
+            BATON_LOOP { return internal::PlainPower(left(i), right(i)); },
+        [=](int64_t begin, int64_t end) {
+          internal::RunWithExceptions(
+              end - begin, z + begin,
+              [=](int64_t i, bool& served) BATON_LOOP {
+                const T x = left(begin + i), y = right(begin + i);
+                served = internal::IsOrdinaryPower(x, y);
+                return internal::Power(x, y);
+              },
+              [=](int64_t i) {
+                return std::pow(left(begin + i), right(begin + i));
+              });
+        });
   });
 }
 

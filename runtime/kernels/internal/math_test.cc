@@ -216,6 +216,27 @@ TEST(MathTest, FunctionsOfDoubleAreNearTheExactOnes) {
   BATON_CHECK_FUNCTION(double, Sigmoid, 2.5, 1 / (1 + std::exp(-x)), kAll);
 }
 
+template <typename T>
+void CheckPlainFunctions() {
+  const auto same = [](const char* name, T x, T plain, T other) {
+    EXPECT_EQ(std::bit_cast<Bits<T>>(plain), std::bit_cast<Bits<T>>(other))
+        << name << " of " << x;
+  };
+  for (const T x : Samples<T>()) {
+    if (IsPlainExp(x)) same("exp", x, PlainExp(x), Exp(x));
+    EXPECT_EQ(IsNormalPositive(x), std::isnormal(x) && x > T(0));
+    if (!IsNormalPositive(x)) continue;
+    same("log", x, NormalLog(x, T(0)), Log(x));
+    same("log2", x, NormalLog2(x, T(0)), Log2(x));
+    same("log10", x, NormalLog10(x, T(0)), Log10(x));
+  }
+}
+
+TEST(MathTest, PlainFunctionsComputeTheSame) {
+  CheckPlainFunctions<float>();
+  CheckPlainFunctions<double>();
+}
+
 TEST(MathTest, WhatIsExactStaysExact) {
   EXPECT_EQ(Cos(0.0), 1.0);
   EXPECT_EQ(Exp(0.0), 1.0);
