@@ -18,8 +18,6 @@
 namespace baton::kernels::internal {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 // A type with more digits than T, in which the C library computes what is taken
 // for exact.
 template <typename T>
