@@ -216,15 +216,37 @@ absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
   });
 }
 
+// Of integers, y >= 0: squares, multiplied where a bit of the exponent is set,
+// bit by bit for a block of elements, so that the loops become vectors.
 template <typename T>
-T IntegerPower(T base, T exponent) {
-  Wrapping<T> result = 1;
-  Wrapping<T> square = static_cast<Wrapping<T>>(base);
-  for (auto bits = static_cast<Wrapping<T>>(exponent); bits != 0; bits >>= 1) {
-    if ((bits & 1) != 0) result *= square;
-    square *= square;
-  }
-  return static_cast<T>(result);
+void IntegerPowerRun(const internal::BinaryRun& run) {
+  using U = std::make_unsigned_t<T>;
+  U* z = static_cast<U*>(run.out);
+  WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
+    internal::RunLoop([=, size = run.n]() BATON_LOOP {
+      constexpr int64_t kBlock = 1024;
+      U squares[kBlock];
+      for (int64_t begin = 0; begin < size; begin += kBlock) {
+        const int64_t n = std::min(kBlock, size - begin);
+        U* powers = z + begin;
+        U left_over = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          powers[i] = 1;
+          squares[i] = static_cast<U>(left(begin + i));
+          left_over |= static_cast<U>(right(begin + i));
+        }
+        for (int bit = 0; left_over != 0; ++bit, left_over >>= 1) {
+          for (int64_t i = 0; i < n; ++i) {
+            const Wrapping<U> square = squares[i];
+            const U product = static_cast<U>(powers[i] * square);
+            const U exponent = static_cast<U>(right(begin + i));
+            powers[i] = ((exponent >> bit) & 1) != 0 ? product : powers[i];
+            squares[i] = static_cast<U>(square * square);
+          }
+        }
+      }
+    });
+  });
 }
 
 // T is float or double.
@@ -383,8 +405,8 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   return InFloat(kName, a, b, [&](const Tensor& x, const Tensor& y) {
     return internal::VisitNumeric(kName, x.dtype(), [&]<typename T>() {
       if constexpr (std::is_integral_v<T>) {
-        return MapBinary<T, T, Loops::kOne>(kName, x, y, x.dtype(),
-                                            IntegerPower<T>);
+        return internal::ForEachBinaryRun(kName, x, y, x.dtype(),
+                                          IntegerPowerRun<T>);
       } else {
         return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun<T>);
       }

@@ -432,6 +432,40 @@ TEST(UnaryTest, AnglesFarFromZero) {
 }
 
 template <typename T>
+void CheckPowersOfIntegers(DType dtype) {
+  // More than are computed at a time; small exponents first.
+  const int64_t n = 2500;
+  std::vector<T> x, y, expected;
+  for (int64_t i = 0; i < n; ++i) {
+    x.push_back(static_cast<T>(i * 7919 - 40000));
+    y.push_back(static_cast<T>(i < 1100 ? i % 5 : i % 120));
+    uint64_t power = 1;
+    for (T k = 0; k < y.back(); ++k) power *= static_cast<uint64_t>(x.back());
+    expected.push_back(static_cast<T>(power));
+  }
+  const Tensor left = Unwrap(Tensor::FromValues<T>({n}, x));
+  const Tensor power =
+      Unwrap(Power(left, Unwrap(Tensor::FromValues<T>({n}, y))));
+  ASSERT_EQ(power.dtype(), dtype);
+  EXPECT_TRUE(
+      std::equal(expected.begin(), expected.end(), power.span<T>().begin()));
+  const Tensor cube =
+      Unwrap(Power(left, Unwrap(Tensor::FromValues<T>({1}, {T(3)}))));
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t base = static_cast<uint64_t>(x[static_cast<size_t>(i)]);
+    EXPECT_EQ(cube.span<T>()[static_cast<size_t>(i)],
+              static_cast<T>(base * base * base));
+  }
+}
+
+TEST(PowerTest, Integers) {
+  CheckPowersOfIntegers<int8_t>(DType::Int(8));
+  CheckPowersOfIntegers<uint16_t>(DType::UInt(16));
+  CheckPowersOfIntegers<int32_t>(kInt32);
+  CheckPowersOfIntegers<int64_t>(DType::Int(64));
+}
+
+template <typename T>
 void CheckPowersOfSpecialCases(DType dtype) {
   const std::vector<double> values = {0,    -0.0, 1,     -1,    2,     -2,
                                       0.5,  -0.5, kInf,  -kInf, 3,     -3,

@@ -244,6 +244,11 @@ TEST(MathTest, WhatIsExactStaysExact) {
     EXPECT_EQ(Log10(power), i);
     power *= 10.0;  // Exact up to 10^22.
   }
+  float float_power = 1.0f;
+  for (int i = 0; i < 11; ++i) {
+    EXPECT_EQ(Log10(float_power), static_cast<float>(i));
+    float_power *= 10.0f;  // Exact up to 10^10.
+  }
   for (int i = -1074; i < 1024; ++i) EXPECT_EQ(Log2(std::ldexp(1.0, i)), i);
   for (int i = 0; i < 1000; ++i) {
     EXPECT_LE(std::abs(Sin(1.5707963267948966 * i)), 1.0);
