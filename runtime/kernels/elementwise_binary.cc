@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -126,24 +127,54 @@ constexpr auto kIsNegative = [](auto y) BATON_LOOP {
   }
 };
 
-// Truncated quotient of integers, y != 0.
+// Whether PlainQuotient serves for a quotient of such numbers.
 template <typename T>
-BATON_LOOP inline T Quotient(T x, T y) {
+BATON_LOOP inline bool IsPlainOperand(T v) {
+  if constexpr (sizeof(T) < 8) {
+    return true;
+  } else {
+    // From -2^51 (0 if T is unsigned) to 2^51.
+    constexpr uint64_t kBias =
+        std::is_signed_v<T> ? uint64_t{1} << 51 : uint64_t{0};
+    constexpr int kBits = std::is_signed_v<T> ? 52 : 51;
+    return (static_cast<uint64_t>(v) + kBias) >> kBits == 0;
+  }
+}
+
+// Truncated quotient of integers, y != 0, computed in floats: they hold the
+// operands, with a place to spare, so that no quotient is rounded to an integer
+// that it is less than.
+template <typename T>
+BATON_LOOP inline T PlainQuotient(T x, T y) {
   if constexpr (sizeof(T) < 4) {
-    // Exact in float, which has vectors that divide.
     const float quotient = static_cast<float>(x) / static_cast<float>(y);
     return static_cast<T>(static_cast<int32_t>(quotient));
-  } else if constexpr (sizeof(T) == 4) {
-    const double quotient = static_cast<double>(x) / static_cast<double>(y);
-    return static_cast<T>(static_cast<int64_t>(quotient));
   } else {
-    if constexpr (std::is_signed_v<T>) {
-      if (y == -1) {
-        return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+    // From this number on the last bits of a double are an integer.
+    constexpr double kMagic = 0x1.8p52;
+    constexpr uint64_t kMagicBits = std::bit_cast<uint64_t>(kMagic);
+    const auto real = [](T v) BATON_LOOP {
+      if constexpr (sizeof(T) == 4) {
+        return static_cast<double>(v);
+      } else {
+        return std::bit_cast<double>(static_cast<uint64_t>(v) + kMagicBits) -
+               kMagic;
       }
-    }
-    return static_cast<T>(x / y);
+    };
+    const double quotient = std::trunc(real(x) / real(y));
+    return static_cast<T>(std::bit_cast<uint64_t>(quotient + kMagic) -
+                          kMagicBits);
   }
+}
+
+template <typename T>
+T Quotient(T x, T y) {
+  if constexpr (std::is_signed_v<T>) {
+    if (y == -1) {
+      return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+    }
+  }
+  return static_cast<T>(x / y);
 }
 
 // What `quotient` leaves of x.
@@ -182,6 +213,17 @@ void WithOperands(const internal::BinaryRun& run, const Fn& fn) {
   fn(one_x, one_y);
 }
 
+// Of floats: fn(T, T) -> T.
+template <typename T, typename Fn>
+void RunOperands(const internal::BinaryRun& run, const Fn& fn) {
+  T* z = static_cast<T*>(run.out);
+  WithOperands<T>(run, [&run, &fn, z](const auto& left, const auto& right) {
+    internal::RunLoop([=, n = run.n]() BATON_LOOP {
+      for (int64_t i = 0; i < n; ++i) z[i] = fn(left(i), right(i));
+    });
+  });
+}
+
 // Of floats: remainder(T, T, bool& served) -> T where it serves, and
 // exact(T, T) -> T elsewhere.
 template <typename T, typename Fn, typename Exact>
@@ -196,7 +238,30 @@ void RunRemainders(const internal::BinaryRun& run, const Fn& remainder,
   });
 }
 
-// `whole` of integers; of floats, `real` computes a run.
+// Of integers, y != 0: fn(x, y, their truncated quotient).
+template <typename T, typename Fn>
+void DivisionRun(const internal::BinaryRun& run, const Fn& fn) {
+  T* z = static_cast<T*>(run.out);
+  WithOperands<T>(run, [&run, &fn, z](const auto& left, const auto& right) {
+    internal::RunPlain(
+        run.n, z,
+        [=](int64_t i) BATON_LOOP {
+          return ((IsPlainOperand(left(i)) ? 1 : 0) &
+                  (IsPlainOperand(right(i)) ? 1 : 0)) != 0;
+        },
+        [=](int64_t i) BATON_LOOP {
+          const T x = left(i), y = right(i);
+          return fn(x, y, PlainQuotient(x, y));
+        },
+        [=](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            z[i] = fn(left(i), right(i), Quotient(left(i), right(i)));
+          }
+        });
+  });
+}
+
+// whole(x, y, quotient) of integers; of floats, `real` computes a run.
 template <typename Whole, typename Real>
 absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
                                    const Tensor& b, const Whole& whole,
@@ -204,14 +269,14 @@ absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
     return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
-      if constexpr (std::is_integral_v<T>) {
-        return MapBinary<T, T, Loops::kWidest>(name, x, y, x.dtype(), whole);
-      } else {
-        return internal::ForEachBinaryRun(name, x, y, x.dtype(),
-                                          [&](const internal::BinaryRun& run) {
+      return internal::ForEachBinaryRun(name, x, y, x.dtype(),
+                                        [&](const internal::BinaryRun& run) {
+                                          if constexpr (std::is_integral_v<T>) {
+                                            DivisionRun<T>(run, whole);
+                                          } else {
                                             real.template operator()<T>(run);
-                                          });
-      }
+                                          }
+                                        });
     });
   });
 }
@@ -318,14 +383,12 @@ absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "divide";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapNumeric<Loops::kWidest>(kName, a, b,
-                                    []<typename T>(T x, T y) BATON_LOOP -> T {
-                                      if constexpr (std::is_integral_v<T>) {
-                                        return Quotient(x, y);
-                                      } else {
-                                        return x / y;
-                                      }
-                                    });
+  return MapDivision(
+      kName, a, b,
+      []<typename T>(T, T, T quotient) BATON_LOOP -> T { return quotient; },
+      []<typename T>(const internal::BinaryRun& run) {
+        RunOperands<T>(run, [](T x, T y) BATON_LOOP { return x / y; });
+      });
 }
 
 absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
@@ -334,20 +397,13 @@ absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
   return MapDivision(
       kName, a, b,
-      []<typename T>(T x, T y) BATON_LOOP -> T {
-        const T quotient = Quotient(x, y);
+      []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
         return static_cast<T>(static_cast<Wrapping<T>>(quotient) -
                               IsRoundedDown(RemainderOf(quotient, x, y), y));
       },
       []<typename T>(const internal::BinaryRun& run) {
-        WithOperands<T>(run, [&run](const auto& left, const auto& right) {
-          internal::RunLoop([=, n = run.n, z = static_cast<T*>(run.out)]()
-                                BATON_LOOP {
-                                  for (int64_t i = 0; i < n; ++i) {
-                                    z[i] = internal::Floor(left(i) / right(i));
-                                  }
-                                });
-        });
+        RunOperands<T>(
+            run, [](T x, T y) BATON_LOOP { return internal::Floor(x / y); });
       });
 }
 
@@ -357,8 +413,8 @@ absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
   return MapDivision(
       kName, a, b,
-      []<typename T>(T x, T y)
-          BATON_LOOP -> T { return RemainderOf(Quotient(x, y), x, y); },
+      []<typename T>(T x, T y, T quotient)
+          BATON_LOOP -> T { return RemainderOf(quotient, x, y); },
       []<typename T>(const internal::BinaryRun& run) {
         RunRemainders<T>(
             run,
@@ -374,8 +430,8 @@ absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
   return MapDivision(
       kName, a, b,
-      []<typename T>(T x, T y) BATON_LOOP -> T {
-        const T remainder = RemainderOf(Quotient(x, y), x, y);
+      []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
+        const T remainder = RemainderOf(quotient, x, y);
         return static_cast<T>(static_cast<Wrapping<T>>(remainder) +
                               (IsRoundedDown(remainder, y) != 0
                                    ? static_cast<Wrapping<T>>(y)
