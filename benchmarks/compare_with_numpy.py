@@ -497,12 +497,19 @@ def relay_cases():
                    "log": np.log, "floor": np.floor,
                    "round": np.round}.items():
         yield RelayCase(f"{op}(x0)", [f32], fn)
-    for op, fn in {"exp": np.exp, "log": np.log, "tanh": np.tanh,
-                   "sin": np.sin, "sqrt": np.sqrt, "floor": np.floor,
+    for op, fn in {"exp": np.exp, "log": np.log, "log2": np.log2,
+                   "log10": np.log10, "sin": np.sin, "cos": np.cos,
+                   "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+                   "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
+                   "tanh": np.tanh, "asinh": np.arcsinh, "atanh": np.arctanh,
+                   "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x),
+                   "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
                    "round": np.round, "abs": np.abs, "sign": np.sign,
                    "sigmoid": lambda x: 1 / (1 + np.exp(-x))}.items():
         for x in (f64, f16):
             yield RelayCase(f"{op}(x0)", [x], fn)
+    for x in (f64, f16):
+        yield RelayCase("acosh(x0)", [x + x.dtype.type(1)], np.arccosh)
     for x in (i8, i32, i64):
         yield RelayCase("abs(x0)", [x], np.abs)
         yield RelayCase("negative(x0)", [x], np.negative)
@@ -536,6 +543,8 @@ def relay_cases():
                         np.floor_divide if x.dtype.kind == "i" else np.divide)
         yield RelayCase("power(x0, x1)", [x, (x * 0 + 3)], np.power)
     yield RelayCase("power(x0, 2f)", [f32], lambda x: np.power(x, 2))
+    for x in (f64, f16):
+        yield RelayCase("power(x0, x1)", [x, x[::-1].copy()], np.power)
     for op, fn in bits.items():
         for x in (i8, i32, i64):
             yield RelayCase(f"{op}(x0, x1)", [x, x[::-1].copy()], fn)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -78,15 +79,16 @@ template <typename Fn>
 absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
                                    const Tensor& b, const Fn& fn) {
   if (a.dtype().is_integral() && !a.dtype().is_bool()) {
-    return MapBits(name, a, b, [&fn]<typename U>(U x, U y) {
-      return static_cast<U>(
-          fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
-    });
+    return MapBits<Loops::kWidest>(
+        name, a, b, [fn]<typename U>(U x, U y) BATON_LOOP {
+          return static_cast<U>(
+              fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
+        });
   }
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
     return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, Loops::kEach>(name, x, y, x.dtype(), fn);
+      return MapBinary<T, T, Loops::kWidest>(name, x, y, x.dtype(), fn);
     });
   });
 }
@@ -125,24 +127,54 @@ constexpr auto kIsNegative = [](auto y) BATON_LOOP {
   }
 };
 
-// Truncated quotient of integers, y != 0.
+// Whether PlainQuotient serves for a quotient of such numbers.
 template <typename T>
-BATON_LOOP inline T Quotient(T x, T y) {
+BATON_LOOP inline bool IsPlainOperand(T v) {
+  if constexpr (sizeof(T) < 8) {
+    return true;
+  } else {
+    // From -2^51 (0 if T is unsigned) to 2^51.
+    constexpr uint64_t kBias =
+        std::is_signed_v<T> ? uint64_t{1} << 51 : uint64_t{0};
+    constexpr int kBits = std::is_signed_v<T> ? 52 : 51;
+    return (static_cast<uint64_t>(v) + kBias) >> kBits == 0;
+  }
+}
+
+// Truncated quotient of integers, y != 0, computed in floats: they hold the
+// operands, with a place to spare, so that no quotient is rounded to an integer
+// that it is less than.
+template <typename T>
+BATON_LOOP inline T PlainQuotient(T x, T y) {
   if constexpr (sizeof(T) < 4) {
-    // Exact in float, which has vectors that divide.
     const float quotient = static_cast<float>(x) / static_cast<float>(y);
     return static_cast<T>(static_cast<int32_t>(quotient));
-  } else if constexpr (sizeof(T) == 4) {
-    const double quotient = static_cast<double>(x) / static_cast<double>(y);
-    return static_cast<T>(static_cast<int64_t>(quotient));
   } else {
-    if constexpr (std::is_signed_v<T>) {
-      if (y == -1) {
-        return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+    // From this number on the last bits of a double are an integer.
+    constexpr double kMagic = 0x1.8p52;
+    constexpr uint64_t kMagicBits = std::bit_cast<uint64_t>(kMagic);
+    const auto real = [](T v) BATON_LOOP {
+      if constexpr (sizeof(T) == 4) {
+        return static_cast<double>(v);
+      } else {
+        return std::bit_cast<double>(static_cast<uint64_t>(v) + kMagicBits) -
+               kMagic;
       }
-    }
-    return static_cast<T>(x / y);
+    };
+    const double quotient = std::trunc(real(x) / real(y));
+    return static_cast<T>(std::bit_cast<uint64_t>(quotient + kMagic) -
+                          kMagicBits);
   }
+}
+
+template <typename T>
+T Quotient(T x, T y) {
+  if constexpr (std::is_signed_v<T>) {
+    if (y == -1) {
+      return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+    }
+  }
+  return static_cast<T>(x / y);
 }
 
 // What `quotient` leaves of x.
@@ -165,89 +197,147 @@ BATON_LOOP inline int IsRoundedDown(T remainder, T y) {
   }
 }
 
-// `whole` of integers, `real` of floats.
-template <typename Whole, typename Real>
-absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
-                                   const Tensor& b, const Whole& whole,
-                                   const Real& real) {
-  if (a.dtype().is_integral()) {
-    BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-    return internal::VisitNumeric(
-        name, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-          if constexpr (std::is_integral_v<T>) {
-            return MapBinary<T, T, Loops::kWidest>(name, a, b, a.dtype(),
-                                                   whole);
-          } else {
-            return internal::UnsupportedDType(name, a.dtype());
-          }
-        });
-  }
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
-    return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, Loops::kOne>(name, x, y, x.dtype(), real);
+// Calls fn(left, right) with functions of i that read the operands of a run,
+// which are T.
+template <typename T, typename Fn>
+void WithOperands(const internal::BinaryRun& run, const Fn& fn) {
+  const T* x = static_cast<const T*>(run.a);
+  const T* y = static_cast<const T*>(run.b);
+  const auto all_x = [x](int64_t i) BATON_LOOP { return x[i]; };
+  const auto all_y = [y](int64_t i) BATON_LOOP { return y[i]; };
+  const auto one_x = [v = *x](int64_t) BATON_LOOP { return v; };
+  const auto one_y = [v = *y](int64_t) BATON_LOOP { return v; };
+  if (run.a_stride == 1 && run.b_stride == 1) return fn(all_x, all_y);
+  if (run.a_stride == 1) return fn(all_x, one_y);
+  if (run.b_stride == 1) return fn(one_x, all_y);
+  fn(one_x, one_y);
+}
+
+// Of floats: fn(T, T) -> T.
+template <typename T, typename Fn>
+void RunOperands(const internal::BinaryRun& run, const Fn& fn) {
+  T* z = static_cast<T*>(run.out);
+  WithOperands<T>(run, [&run, &fn, z](const auto& left, const auto& right) {
+    internal::RunLoop([=, n = run.n]() BATON_LOOP {
+      for (int64_t i = 0; i < n; ++i) z[i] = fn(left(i), right(i));
     });
   });
 }
 
+// Of floats: remainder(T, T, bool& served) -> T where it serves, and
+// exact(T, T) -> T elsewhere.
+template <typename T, typename Fn, typename Exact>
+void RunRemainders(const internal::BinaryRun& run, const Fn& remainder,
+                   const Exact& exact) {
+  WithOperands<T>(run, [&](const auto& left, const auto& right) {
+    internal::RunWithExceptions(
+        run.n, static_cast<T*>(run.out),
+        [=](int64_t i, bool& served)
+            BATON_LOOP { return remainder(left(i), right(i), served); },
+        [=](int64_t i) { return exact(left(i), right(i)); });
+  });
+}
+
+// Of integers, y != 0: fn(x, y, their truncated quotient).
+template <typename T, typename Fn>
+void DivisionRun(const internal::BinaryRun& run, const Fn& fn) {
+  T* z = static_cast<T*>(run.out);
+  WithOperands<T>(run, [&run, &fn, z](const auto& left, const auto& right) {
+    internal::RunPlain(
+        run.n, z,
+        [=](int64_t i) BATON_LOOP {
+          return ((IsPlainOperand(left(i)) ? 1 : 0) &
+                  (IsPlainOperand(right(i)) ? 1 : 0)) != 0;
+        },
+        [=](int64_t i) BATON_LOOP {
+          const T x = left(i), y = right(i);
+          return fn(x, y, PlainQuotient(x, y));
+        },
+        [=](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            z[i] = fn(left(i), right(i), Quotient(left(i), right(i)));
+          }
+        });
+  });
+}
+
+// whole(x, y, quotient) of integers; of floats, `real` computes a run.
+template <typename Whole, typename Real>
+absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
+                                   const Tensor& b, const Whole& whole,
+                                   const Real& real) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
+    return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
+      return internal::ForEachBinaryRun(name, x, y, x.dtype(),
+                                        [&](const internal::BinaryRun& run) {
+                                          if constexpr (std::is_integral_v<T>) {
+                                            DivisionRun<T>(run, whole);
+                                          } else {
+                                            real.template operator()<T>(run);
+                                          }
+                                        });
+    });
+  });
+}
+
+// Of integers, y >= 0: squares, multiplied where a bit of the exponent is set,
+// bit by bit for a block of elements, so that the loops become vectors.
 template <typename T>
-T IntegerPower(T base, T exponent) {
-  Wrapping<T> result = 1;
-  Wrapping<T> square = static_cast<Wrapping<T>>(base);
-  for (auto bits = static_cast<Wrapping<T>>(exponent); bits != 0; bits >>= 1) {
-    if ((bits & 1) != 0) result *= square;
-    square *= square;
-  }
-  return static_cast<T>(result);
+void IntegerPowerRun(const internal::BinaryRun& run) {
+  using U = std::make_unsigned_t<T>;
+  U* z = static_cast<U*>(run.out);
+  WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
+    internal::RunLoop([=, size = run.n]() BATON_LOOP {
+      constexpr int64_t kBlock = 1024;
+      U squares[kBlock];
+      for (int64_t begin = 0; begin < size; begin += kBlock) {
+        const int64_t n = std::min(kBlock, size - begin);
+        U* powers = z + begin;
+        U left_over = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          powers[i] = 1;
+          squares[i] = static_cast<U>(left(begin + i));
+          left_over |= static_cast<U>(right(begin + i));
+        }
+        for (int bit = 0; left_over != 0; ++bit, left_over >>= 1) {
+          for (int64_t i = 0; i < n; ++i) {
+            const Wrapping<U> square = squares[i];
+            const U product = static_cast<U>(powers[i] * square);
+            const U exponent = static_cast<U>(right(begin + i));
+            powers[i] = ((exponent >> bit) & 1) != 0 ? product : powers[i];
+            squares[i] = static_cast<U>(square * square);
+          }
+        }
+      }
+    });
+  });
 }
 
 // T is float or double.
 template <typename T>
 void PowerRun(const internal::BinaryRun& run) {
-  const T* x = static_cast<const T*>(run.a);
-  const T* y = static_cast<const T*>(run.b);
   T* z = static_cast<T*>(run.out);
-  const auto loop = [=, n = run.n](const auto& left, const auto& right) {
-    // Plain arguments take fewer steps; a block of them is looked for first.
-    constexpr int64_t kBlock = 2048;
-    for (int64_t begin = 0; begin < n; begin += kBlock) {
-      const int64_t end = std::min(n, begin + kBlock);
-      bool plain = false;
-      internal::RunLoop([=, &plain]() BATON_LOOP {
-        int others = 0;
-        for (int64_t i = begin; i < end; ++i) {
-          others |= internal::IsPlainPower(left(i), right(i)) ? 0 : 1;
-        }
-        plain = others == 0;
-        if (others != 0) return;
-        for (int64_t i = begin; i < end; ++i) {
-          z[i] = internal::PlainPower(left(i), right(i));
-        }
-      });
-      if (plain) continue;
-      internal::RunWithExceptions(
-          end - begin, z + begin,
-          [=](int64_t i, bool& served) BATON_LOOP {
-            served =
-                internal::IsOrdinaryPower(left(begin + i), right(begin + i));
-            return internal::Power(left(begin + i), right(begin + i));
-          },
-          [=](int64_t i) {
-            return std::pow(left(begin + i), right(begin + i));
-          });
-    }
-  };
-  const auto all_x = [x](int64_t i) BATON_LOOP { return x[i]; };
-  const auto all_y = [y](int64_t i) BATON_LOOP { return y[i]; };
-  if (run.a_stride == 1 && run.b_stride == 1) return loop(all_x, all_y);
-  if (run.a_stride == 1) {
-    return loop(all_x, [v = *y](int64_t) BATON_LOOP { return v; });
-  }
-  if (run.b_stride == 1) {
-    return loop([v = *x](int64_t) BATON_LOOP { return v; }, all_y);
-  }
-  const T power = std::pow(*x, *y);
-  for (int64_t i = 0; i < run.n; ++i) z[i] = power;
+  WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
+    internal::RunPlain(
+        run.n, z,
+        [=](int64_t i)
+            BATON_LOOP { return internal::IsPlainPower(left(i), right(i)); },
+        [=](int64_t i)
+            BATON_LOOP { return internal::PlainPower(left(i), right(i)); },
+        [=](int64_t begin, int64_t end) {
+          internal::RunWithExceptions(
+              end - begin, z + begin,
+              [=](int64_t i, bool& served) BATON_LOOP {
+                const T x = left(begin + i), y = right(begin + i);
+                served = internal::IsOrdinaryPower(x, y);
+                return internal::Power(x, y);
+              },
+              [=](int64_t i) {
+                return std::pow(left(begin + i), right(begin + i));
+              });
+        });
+  });
 }
 
 absl::Status CheckShift(absl::string_view name, const Tensor& a,
@@ -275,29 +365,30 @@ absl::StatusOr<Tensor> AlongAxis(absl::string_view name, const Tensor& x,
 }  // namespace
 
 absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b) {
-  return MapWrapping("add", a, b, [](auto x, auto y) { return x + y; });
+  return MapWrapping("add", a, b,
+                     [](auto x, auto y) BATON_LOOP { return x + y; });
 }
 
 absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b) {
-  return MapWrapping("subtract", a, b, [](auto x, auto y) { return x - y; });
+  return MapWrapping("subtract", a, b,
+                     [](auto x, auto y) BATON_LOOP { return x - y; });
 }
 
 absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b) {
-  return MapWrapping("multiply", a, b, [](auto x, auto y) { return x * y; });
+  return MapWrapping("multiply", a, b,
+                     [](auto x, auto y) BATON_LOOP { return x * y; });
 }
 
 absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "divide";
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapNumeric<Loops::kWidest>(kName, a, b,
-                                    []<typename T>(T x, T y) BATON_LOOP -> T {
-                                      if constexpr (std::is_integral_v<T>) {
-                                        return Quotient(x, y);
-                                      } else {
-                                        return x / y;
-                                      }
-                                    });
+  return MapDivision(
+      kName, a, b,
+      []<typename T>(T, T, T quotient) BATON_LOOP -> T { return quotient; },
+      []<typename T>(const internal::BinaryRun& run) {
+        RunOperands<T>(run, [](T x, T y) BATON_LOOP { return x / y; });
+      });
 }
 
 absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
@@ -306,13 +397,14 @@ absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
   return MapDivision(
       kName, a, b,
-      []<typename T>(T x, T y) BATON_LOOP -> T {
-        const T quotient = Quotient(x, y);
+      []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
         return static_cast<T>(static_cast<Wrapping<T>>(quotient) -
                               IsRoundedDown(RemainderOf(quotient, x, y), y));
       },
-      []<typename T>(T x, T y)
-          BATON_LOOP -> T { return internal::Floor(x / y); });
+      []<typename T>(const internal::BinaryRun& run) {
+        RunOperands<T>(
+            run, [](T x, T y) BATON_LOOP { return internal::Floor(x / y); });
+      });
 }
 
 absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
@@ -321,9 +413,15 @@ absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
   return MapDivision(
       kName, a, b,
-      []<typename T>(T x, T y)
-          BATON_LOOP -> T { return RemainderOf(Quotient(x, y), x, y); },
-      []<typename T>(T x, T y) -> T { return std::fmod(x, y); });
+      []<typename T>(T x, T y, T quotient)
+          BATON_LOOP -> T { return RemainderOf(quotient, x, y); },
+      []<typename T>(const internal::BinaryRun& run) {
+        RunRemainders<T>(
+            run,
+            [](T x, T y, bool& served)
+                BATON_LOOP { return internal::Remainder(x, y, served); },
+            [](T x, T y) { return std::fmod(x, y); });
+      });
 }
 
 absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
@@ -332,17 +430,26 @@ absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
   return MapDivision(
       kName, a, b,
-      []<typename T>(T x, T y) BATON_LOOP -> T {
-        const T remainder = RemainderOf(Quotient(x, y), x, y);
+      []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
+        const T remainder = RemainderOf(quotient, x, y);
         return static_cast<T>(static_cast<Wrapping<T>>(remainder) +
                               (IsRoundedDown(remainder, y) != 0
                                    ? static_cast<Wrapping<T>>(y)
                                    : 0));
       },
-      []<typename T>(T x, T y) -> T {
-        const T remainder = std::fmod(x, y);
-        if (remainder != 0 && (remainder < 0) != (y < 0)) return remainder + y;
-        return remainder;
+      []<typename T>(const internal::BinaryRun& run) {
+        const auto floored = [](T remainder, T y) BATON_LOOP {
+          const int differ = (remainder < T(0) ? 1 : 0) ^ (y < T(0) ? 1 : 0);
+          const T other = remainder + y;
+          return (differ & (remainder != T(0) ? 1 : 0)) != 0 ? other
+                                                             : remainder;
+        };
+        RunRemainders<T>(
+            run,
+            [=](T x, T y, bool& served) BATON_LOOP {
+              return floored(internal::Remainder(x, y, served), y);
+            },
+            [=](T x, T y) { return floored(std::fmod(x, y), y); });
       });
 }
 
@@ -354,8 +461,8 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   return InFloat(kName, a, b, [&](const Tensor& x, const Tensor& y) {
     return internal::VisitNumeric(kName, x.dtype(), [&]<typename T>() {
       if constexpr (std::is_integral_v<T>) {
-        return MapBinary<T, T, Loops::kOne>(kName, x, y, x.dtype(),
-                                            IntegerPower<T>);
+        return internal::ForEachBinaryRun(kName, x, y, x.dtype(),
+                                          IntegerPowerRun<T>);
       } else {
         return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun<T>);
       }
@@ -426,7 +533,8 @@ absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
                  axis, " of ", x.TypeToString());
   }
   BATON_ASSIGN_OR_RETURN(const Tensor aligned, AlongAxis(kName, x, bias, axis));
-  return MapWrapping(kName, x, aligned, [](auto u, auto v) { return u + v; });
+  return MapWrapping(kName, x, aligned,
+                     [](auto u, auto v) BATON_LOOP { return u + v; });
 }
 
 absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,

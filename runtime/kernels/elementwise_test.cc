@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -432,6 +433,40 @@ TEST(UnaryTest, AnglesFarFromZero) {
 }
 
 template <typename T>
+void CheckPowersOfIntegers(DType dtype) {
+  // More than are computed at a time; small exponents first.
+  const int64_t n = 2500;
+  std::vector<T> x, y, expected;
+  for (int64_t i = 0; i < n; ++i) {
+    x.push_back(static_cast<T>(i * 7919 - 40000));
+    y.push_back(static_cast<T>(i < 1100 ? i % 5 : i % 120));
+    uint64_t power = 1;
+    for (T k = 0; k < y.back(); ++k) power *= static_cast<uint64_t>(x.back());
+    expected.push_back(static_cast<T>(power));
+  }
+  const Tensor left = Unwrap(Tensor::FromValues<T>({n}, x));
+  const Tensor power =
+      Unwrap(Power(left, Unwrap(Tensor::FromValues<T>({n}, y))));
+  ASSERT_EQ(power.dtype(), dtype);
+  EXPECT_TRUE(
+      std::equal(expected.begin(), expected.end(), power.span<T>().begin()));
+  const Tensor cube =
+      Unwrap(Power(left, Unwrap(Tensor::FromValues<T>({1}, {T(3)}))));
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t base = static_cast<uint64_t>(x[static_cast<size_t>(i)]);
+    EXPECT_EQ(cube.span<T>()[static_cast<size_t>(i)],
+              static_cast<T>(base * base * base));
+  }
+}
+
+TEST(PowerTest, Integers) {
+  CheckPowersOfIntegers<int8_t>(DType::Int(8));
+  CheckPowersOfIntegers<uint16_t>(DType::UInt(16));
+  CheckPowersOfIntegers<int32_t>(kInt32);
+  CheckPowersOfIntegers<int64_t>(DType::Int(64));
+}
+
+template <typename T>
 void CheckPowersOfSpecialCases(DType dtype) {
   const std::vector<double> values = {0,    -0.0, 1,     -1,    2,     -2,
                                       0.5,  -0.5, kInf,  -kInf, 3,     -3,
@@ -486,6 +521,74 @@ TEST(UnaryTest, AnglesOfAllSizes) {
 }
 
 // All pairs of bytes, and pairs of the other integers at the ends of the range.
+// Numbers of 64 bits around those that fit into a double, in tensors that hold
+// only such numbers and in others.
+template <typename T>
+void CheckDivisionOfWideIntegers() {
+  for (const int most_bits : {50, 51, 52, 53, 64}) {
+    std::vector<T> numbers;
+    for (int bit = 0; bit < most_bits; ++bit) {
+      for (const uint64_t near :
+           {~uint64_t{1}, ~uint64_t{0}, uint64_t{0}, uint64_t{1}}) {
+        const uint64_t v = (uint64_t{1} << bit) + near;
+        numbers.push_back(static_cast<T>(v));
+        if (std::is_signed_v<T>) numbers.push_back(static_cast<T>(0 - v));
+      }
+    }
+    std::vector<T> a, b, quotients, floors, remainders, moduli;
+    for (const T x : numbers) {
+      for (const T y : numbers) {
+        if (y == 0) continue;
+        a.push_back(x);
+        b.push_back(y);
+        const bool wraps = std::is_signed_v<T> && y == static_cast<T>(-1);
+        const T quotient = wraps ? static_cast<T>(0 - static_cast<uint64_t>(x))
+                                 : static_cast<T>(x / y);
+        const T remainder = wraps ? T(0) : static_cast<T>(x % y);
+        const bool lower = remainder != 0 && (remainder < 0) != (y < 0);
+        quotients.push_back(quotient);
+        floors.push_back(static_cast<T>(quotient - (lower ? 1 : 0)));
+        remainders.push_back(remainder);
+        moduli.push_back(static_cast<T>(remainder + (lower ? y : T(0))));
+      }
+    }
+    const int64_t n = static_cast<int64_t>(a.size());
+    const Tensor x = Unwrap(Tensor::FromValues<T>({n}, a));
+    const Tensor y = Unwrap(Tensor::FromValues<T>({n}, b));
+    const auto is = [](const absl::StatusOr<Tensor>& result,
+                       const std::vector<T>& expected) {
+      return result.ok() && std::equal(expected.begin(), expected.end(),
+                                       result->span<T>().begin());
+    };
+    EXPECT_TRUE(is(Divide(x, y), quotients)) << most_bits;
+    EXPECT_TRUE(is(FloorDivide(x, y), floors)) << most_bits;
+    EXPECT_TRUE(is(Mod(x, y), remainders)) << most_bits;
+    EXPECT_TRUE(is(FloorMod(x, y), moduli)) << most_bits;
+  }
+}
+
+TEST(BinaryTest, DivisionOfWideIntegers) {
+  CheckDivisionOfWideIntegers<int64_t>();
+  CheckDivisionOfWideIntegers<uint64_t>();
+}
+
+TEST(BinaryTest, DivisionOfAllBits) {
+  const int32_t low = std::numeric_limits<int32_t>::min();
+  const Tensor x = Unwrap(Tensor::FromValues<int32_t>(
+      {4}, {low, low, low + 1, std::numeric_limits<int32_t>::max()}));
+  const Tensor y = Unwrap(Tensor::FromValues<int32_t>({4}, {-1, 1, -1, low}));
+  EXPECT_TRUE(Matches(Divide(x, y), kInt32, {4},
+                      {-0x1p31, -0x1p31, 0x1p31 - 1, 0}, 0, 0));
+  EXPECT_TRUE(Matches(FloorMod(x, y), kInt32, {4}, {0, 0, 0, -1}, 0, 0));
+  const uint32_t high = std::numeric_limits<uint32_t>::max();
+  const Tensor u = Unwrap(Tensor::FromValues<uint32_t>({3}, {high, high, 7}));
+  const Tensor v =
+      Unwrap(Tensor::FromValues<uint32_t>({3}, {1, high - 1, high}));
+  EXPECT_TRUE(
+      Matches(Divide(u, v), DType::UInt(32), {3}, {0x1p32 - 1, 1, 0}, 0, 0));
+  EXPECT_TRUE(Matches(Mod(u, v), DType::UInt(32), {3}, {0, 1, 7}, 0, 0));
+}
+
 TEST(BinaryTest, QuotientsAndRemainders) {
   for (const DType dtype : {DType::Int(8), DType::UInt(8), DType::Int(16),
                             DType::UInt(16), DType::Int(32), DType::Int(64)}) {

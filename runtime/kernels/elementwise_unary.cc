@@ -83,6 +83,21 @@ absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
   });
 }
 
+// The same of functions that take fewer steps, plain(v), where is_plain(v).
+template <typename IsPlain, typename Plain, typename Fn>
+absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
+                                const IsPlain& is_plain, const Plain& plain,
+                                const Fn& fn) {
+  return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
+    internal::RunPlain(
+        n, to, [=](int64_t i) BATON_LOOP { return is_plain(from[i]); },
+        [=](int64_t i) BATON_LOOP { return plain(from[i]); },
+        [=](int64_t begin, int64_t end) {
+          MapRun(from + begin, end - begin, to + begin, fn);
+        });
+  });
+}
+
 // Applies fn(T) -> T where IsNearZero, and exact(T) -> T elsewhere.
 template <typename Fn, typename Exact>
 absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
@@ -170,10 +185,6 @@ T ClampBound(double bound) {
 
 BATON_FLOAT_FUNCTION(Sqrt, "sqrt", std::sqrt(v))
 BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", 1 / std::sqrt(v))
-BATON_FLOAT_FUNCTION(Exp, "exp", internal::Exp(v))
-BATON_FLOAT_FUNCTION(Log, "log", internal::Log(v))
-BATON_FLOAT_FUNCTION(Log2, "log2", internal::Log2(v))
-BATON_FLOAT_FUNCTION(Log10, "log10", internal::Log10(v))
 BATON_FLOAT_FUNCTION(Asin, "asin", internal::Asin(v))
 BATON_FLOAT_FUNCTION(Acos, "acos", internal::Acos(v))
 BATON_FLOAT_FUNCTION(Atan, "atan", internal::Atan(v))
@@ -187,6 +198,29 @@ BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", internal::Sigmoid(v))
 BATON_FLOAT_FUNCTION(Erf, "erf", internal::Erf(v))
 
 #undef BATON_FLOAT_FUNCTION
+
+absl::StatusOr<Tensor> Exp(const Tensor& x) {
+  return MapPlain(
+      "exp", x, [](auto v) BATON_LOOP { return internal::IsPlainExp(v); },
+      [](auto v) BATON_LOOP { return internal::PlainExp(v); },
+      [](auto v) BATON_LOOP { return internal::Exp(v); });
+}
+
+#define BATON_LOGARITHM(Name, name)                                      \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {                         \
+    return MapPlain(                                                     \
+        name, x,                                                         \
+        [](auto v) BATON_LOOP { return internal::IsNormalPositive(v); }, \
+        []<typename T>(T v)                                              \
+            BATON_LOOP { return internal::Normal##Name(v, T(0)); },      \
+        [](auto v) BATON_LOOP { return internal::Name(v); });            \
+  }
+
+BATON_LOGARITHM(Log, "log")
+BATON_LOGARITHM(Log2, "log2")
+BATON_LOGARITHM(Log10, "log10")
+
+#undef BATON_LOGARITHM
 
 absl::StatusOr<Tensor> Sin(const Tensor& x) {
   return MapAngle(

@@ -32,9 +32,6 @@ absl::StatusOr<Tensor> ForEachBinaryRun(
 
 // How the loops of MapBinary are compiled.
 enum class Loops {
-  // One loop, which the compiler need not make vectors of: for functions that
-  // cost more than to read and write.
-  kOne,
   // A loop for each way an operand may broadcast, in vectors that all
   // processors have: for cheap functions, which wait for memory.
   kEach,
@@ -59,24 +56,22 @@ absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
         loop();
       }
     };
-    if constexpr (kLoops != Loops::kOne) {
-      if (run.a_stride == 1 && run.b_stride == 1) {
-        return start([=]() BATON_LOOP {
-          for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], y[i]);
-        });
-      }
-      if (run.a_stride == 1) {
-        const T v = *y;
-        return start([=]() BATON_LOOP {
-          for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], v);
-        });
-      }
-      if (run.b_stride == 1) {
-        const T v = *x;
-        return start([=]() BATON_LOOP {
-          for (int64_t i = 0; i < n; ++i) z[i] = fn(v, y[i]);
-        });
-      }
+    if (run.a_stride == 1 && run.b_stride == 1) {
+      return start([=]() BATON_LOOP {
+        for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], y[i]);
+      });
+    }
+    if (run.a_stride == 1) {
+      const T v = *y;
+      return start([=]() BATON_LOOP {
+        for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], v);
+      });
+    }
+    if (run.b_stride == 1) {
+      const T v = *x;
+      return start([=]() BATON_LOOP {
+        for (int64_t i = 0; i < n; ++i) z[i] = fn(v, y[i]);
+      });
     }
     for (int64_t i = 0; i < n; ++i) {
       z[i] = fn(x[i * run.a_stride], y[i * run.b_stride]);

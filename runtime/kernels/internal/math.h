@@ -50,6 +50,23 @@ BATON_LOOP inline T Trunc(T x) {
   return std::copysign(Floor(std::abs(x)), x);
 }
 
+// What x / y, without its fraction, leaves of x: exact where `served`, which is
+// where the quotient has room for a fraction and y is finite.
+template <typename T>
+BATON_LOOP inline T Remainder(T x, T y, bool& served) {
+  const T a = std::abs(x);
+  const T b = std::abs(y);
+  const T quotient = a / b;
+  const int small = (quotient < T(0.5) * kWhole<T> ? 1 : 0) &
+                    (b < std::numeric_limits<T>::infinity() ? 1 : 0);
+  served = small != 0;
+  // The nearest whole number. What it leaves is less than b, and a multiple of
+  // the last places of a and b, or of one of them: a T holds it.
+  const T whole = (quotient + kWhole<T>)-kWhole<T>;
+  const T rest = std::fma(-whole, b, a);
+  return std::copysign(rest < T(0) ? rest + b : rest, x);
+}
+
 // c0 + c1 x + c2 x^2 + ...
 template <typename T>
 BATON_LOOP inline T Polynomial(T, T c0) {
@@ -83,17 +100,11 @@ BATON_LOOP inline float PowerOfTwo(uint32_t k) {
   return std::bit_cast<float>((k + 127u) << 23);
 }
 
-// 1 ULP.
-BATON_LOOP inline float Exp(float x) {
-  // Beyond these all is 0 or infinite. A NaN passes.
-  const float above = x < -105.0f ? -105.0f : x;
-  const float bounded = above > 90.0f ? 90.0f : above;
-  uint32_t k;
-  const float e = ReducedExp(bounded, k);
-  // By two powers of 2, so that neither overflows and only the second
-  // multiplication rounds.
+// x 2^k for 1/2 <= x <= 2, -250 <= k <= 250. By two powers of 2, so that
+// neither overflows and only the second multiplication rounds.
+BATON_LOOP inline float Scaled(float x, uint32_t k) {
   const uint32_t half = ((k + 256u) >> 1) - 128u;
-  return e * PowerOfTwo(half) * PowerOfTwo(k - half);
+  return x * PowerOfTwo(half) * PowerOfTwo(k - half);
 }
 
 BATON_LOOP inline double ReducedExp(double x, uint64_t& k) {
@@ -122,13 +133,29 @@ BATON_LOOP inline double Scaled(double x, uint64_t k) {
   return x * PowerOfTwo(half) * PowerOfTwo(k - half);
 }
 
-// 0.9 ULP.
-BATON_LOOP inline double Exp(double x) {
-  const double above = x < -750.0 ? -750.0 : x;
-  const double bounded = above > 750.0 ? 750.0 : above;
-  uint64_t k;
-  const double e = ReducedExp(bounded, k);
+// 1 ULP.
+template <typename T>
+BATON_LOOP inline T Exp(T x) {
+  // Beyond these all is 0 or infinite. A NaN passes.
+  constexpr T kLowest = sizeof(T) == 4 ? T(-105) : T(-750);
+  constexpr T kHighest = sizeof(T) == 4 ? T(90) : T(750);
+  const T above = x < kLowest ? kLowest : x;
+  const T bounded = above > kHighest ? kHighest : above;
+  Bits<T> k;
+  const T e = ReducedExp(bounded, k);
   return Scaled(e, k);
+}
+
+// The same of these arguments, whose results are finite and normal.
+template <typename T>
+BATON_LOOP inline bool IsPlainExp(T x) {
+  return std::abs(x) < (sizeof(T) == 4 ? T(87) : T(708));
+}
+template <typename T>
+BATON_LOOP inline T PlainExp(T x) {
+  Bits<T> k;
+  const T e = ReducedExp(x, k);
+  return e * PowerOfTwo(k);
 }
 
 // e^x / 2, x >= 0.
@@ -157,44 +184,31 @@ BATON_LOOP inline float LogNearOne(float f) {
   return std::fma(LogTail(f), f * f, f);
 }
 
-// x = 2^e m, m in [3/4, 3/2), of a positive, finite x: m - 1.
+// x = 2^e m, m in [3/4, 3/2), of a positive, normal, finite x: m - 1.
 BATON_LOOP inline float SplitForLog(float x, float& e) {
-  // A subnormal number is scaled by 2^23.
-  const bool tiny = x < 0x1p-126f;
-  const float scaled = tiny ? x * 0x1p23f : x;
-  const uint32_t bits = std::bit_cast<uint32_t>(scaled);
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
   const uint32_t exponent = (bits - 0x3f400000u) & 0xff800000u;
-  e = static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f -
-      (tiny ? 23.0f : 0.0f);
+  e = static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f;
   return std::bit_cast<float>(bits - exponent) - 1.0f;
 }
 
-// The logarithm of x to any base, where `log` is that of a positive, finite x.
-template <typename T>
-BATON_LOOP inline T LogOrSpecial(T x, T log) {
-  constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  const T finite = x < kInfinity ? log : x;  // Also a NaN.
-  const T positive = x < T(0) ? std::numeric_limits<T>::quiet_NaN() : finite;
-  return x == T(0) ? -kInfinity : positive;
-}
-
-// 0.9 ULP.
-BATON_LOOP inline float Log(float x) {
+// Logarithms of x 2^-shift, of a positive, normal, finite x. 0.9 ULP.
+BATON_LOOP inline float NormalLog(float x, float shift) {
   float e;
   const float f = SplitForLog(x, e);
-  return LogOrSpecial(x, std::fma(e, 0x1.62e43p-1f, LogNearOne(f)));
+  return std::fma(e - shift, 0x1.62e43p-1f, LogNearOne(f));
 }
 
-// 0.9 ULP.
-BATON_LOOP inline float Log10(float x) {
+BATON_LOOP inline float NormalLog10(float x, float shift) {
   float e;
   const float f = SplitForLog(x, e);
+  e -= shift;
   // Of log10(2), e times the first part is exact.
   const float tail =
       std::fma(f, -0x1.5b235ep-27f, LogTail(f) * (f * f) * 0x1.bcb7b2p-2f);
   const float log =
       std::fma(f, 0x1.bcb7b2p-2f, std::fma(e, 0x1.3509f8p-18f, tail));
-  return LogOrSpecial(x, std::fma(e, 0x1.344p-2f, log));
+  return std::fma(e, 0x1.344p-2f, log);
 }
 
 // log(1 + u), u >= 0 or NaN. 1 ULP.
@@ -220,14 +234,10 @@ BATON_LOOP inline double SplitBits(uint64_t bits, uint64_t& e) {
 }
 
 BATON_LOOP inline double SplitForLog(double x, double& e) {
-  // A subnormal number is scaled by 2^54.
-  const bool tiny = x < 0x1p-1022;
   uint64_t biased;
-  const double f =
-      SplitBits(std::bit_cast<uint64_t>(tiny ? x * 0x1p54 : x), biased);
+  const double f = SplitBits(std::bit_cast<uint64_t>(x), biased);
   // In the last bits of 2^52.
-  e = std::bit_cast<double>(biased | 0x4330000000000000u) -
-      (tiny ? 0x1p52 + 2048.0 + 54.0 : 0x1p52 + 2048.0);
+  e = std::bit_cast<double>(biased | 0x4330000000000000u) - (0x1p52 + 2048.0);
   return f;
 }
 
@@ -250,30 +260,30 @@ BATON_LOOP inline double LogSum(double f, double e) {
   return std::fma(e, 0x1.62e42feep-1, f + tail);
 }
 
-// 0.9 ULP, as Log2 and Log10.
-BATON_LOOP inline double Log(double x) {
+BATON_LOOP inline double NormalLog(double x, double shift) {
   double e;
   const double f = SplitForLog(x, e);
-  return LogOrSpecial(x, LogSum(f, e));
+  return LogSum(f, e - shift);
 }
 
-BATON_LOOP inline double Log2(double x) {
+BATON_LOOP inline double NormalLog2(double x, double shift) {
   double e;
   const double f = SplitForLog(x, e);
   const double tail =
       std::fma(f, 0x1.777d0ffda0d24p-56, -0x1.71547652b82fep+0 * LogRest(f));
-  return LogOrSpecial(x, e + std::fma(f, 0x1.71547652b82fep+0, tail));
+  return (e - shift) + std::fma(f, 0x1.71547652b82fep+0, tail);
 }
 
-BATON_LOOP inline double Log10(double x) {
+BATON_LOOP inline double NormalLog10(double x, double shift) {
   double e;
   const double f = SplitForLog(x, e);
+  e -= shift;
   // Of log10(2), e times the first part is exact.
   const double tail =
       std::fma(f, 0x1.95355baaafad3p-57, -0x1.bcb7b1526e50ep-2 * LogRest(f));
   const double log = std::fma(f, 0x1.bcb7b1526e50ep-2,
                               std::fma(e, 0x1.3fde623e2566bp-43, tail));
-  return LogOrSpecial(x, std::fma(e, 0x1.34413509f7p-2, log));
+  return std::fma(e, 0x1.34413509f7p-2, log);
 }
 
 // log(1 + u), u >= 0 or NaN, as of float.
@@ -660,9 +670,11 @@ BATON_LOOP inline double Log2Of(float fraction, float e) {
   return std::fma(p, f, static_cast<double>(e));
 }
 
-// (2^e (1 + f))^y.
-BATON_LOOP inline float PowerOf(float fraction, float e, float y) {
-  const double product = static_cast<double>(y) * Log2Of(fraction, e);
+// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
+BATON_LOOP inline float PowerOf(float x, float shift, float y) {
+  float e;
+  const float f = SplitForPower(x, e);
+  const double product = static_cast<double>(y) * Log2Of(f, e - shift);
   const double above = product < -200.0 ? -200.0 : product;
   const double bounded = above > 200.0 ? 200.0 : above;
   // 2^bounded = 2^n 2^r.
@@ -721,7 +733,7 @@ BATON_LOOP inline double Log2Of(double m, double e, double& low) {
   return sum;
 }
 
-// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
+// As of float.
 BATON_LOOP inline double PowerOf(double x, double shift, double y) {
   // x = 2^e m, m in [8/9, 16/9). In the last bits of 2^52, e is biased.
   const uint64_t bits = std::bit_cast<uint64_t>(x);
@@ -751,41 +763,40 @@ BATON_LOOP inline double PowerOf(double x, double shift, double y) {
                                          std::bit_cast<uint64_t>(kMagic));
 }
 
+// Whether x is positive, normal and finite.
+template <typename T>
+BATON_LOOP inline bool IsNormalPositive(T x) {
+  return ((x >= std::numeric_limits<T>::min() ? 1 : 0) &
+          (x <= std::numeric_limits<T>::max() ? 1 : 0)) != 0;
+}
+
 // Whether PlainPower serves.
 template <typename T>
 BATON_LOOP inline bool IsPlainPower(T x, T y) {
-  const int normal = (x >= std::numeric_limits<T>::min() ? 1 : 0) &
-                     (x <= std::numeric_limits<T>::max() ? 1 : 0);
-  return (normal &
+  return ((IsNormalPositive(x) ? 1 : 0) &
           (std::abs(y) < std::numeric_limits<T>::infinity() ? 1 : 0)) != 0;
 }
 
 // The same as Power, of a positive, normal, finite x and a finite y.
-BATON_LOOP inline float PlainPower(float x, float y) {
-  float e;
-  const float f = SplitForPower(x, e);
-  return PowerOf(f, e, y);
-}
-BATON_LOOP inline double PlainPower(double x, double y) {
-  return PowerOf(x, 0.0, y);
+template <typename T>
+BATON_LOOP inline T PlainPower(T x, T y) {
+  return PowerOf(x, T(0), y);
 }
 
-// Of a positive, finite x; a subnormal one is scaled.
-BATON_LOOP inline float PositivePower(float x, float y) {
-  const bool tiny = x < 0x1p-126f;
-  float e;
-  const float f = SplitForPower(tiny ? x * 0x1p23f : x, e);
-  return PowerOf(f, e - (tiny ? 23.0f : 0.0f), y);
-}
-BATON_LOOP inline double PositivePower(double x, double y) {
-  const bool tiny = x < 0x1p-1022;
-  return PowerOf(tiny ? x * 0x1p54 : x, tiny ? 54.0 : 0.0, y);
+// fn(y, shift) for the normal number y = x 2^shift, of a positive x.
+template <typename T, typename Fn>
+BATON_LOOP inline T OfNormal(T x, const Fn& fn) {
+  constexpr int kDigits = std::numeric_limits<T>::digits;
+  const bool tiny = x < std::numeric_limits<T>::min();
+  return fn(tiny ? x * T(uint64_t{1} << kDigits) : x, tiny ? T(kDigits) : T(0));
 }
 
 // 0.6 ULP of float, 1 ULP of double.
 template <typename T>
 BATON_LOOP inline T Power(T x, T y) {
-  const T value = PositivePower(std::abs(x), y);
+  const T value = OfNormal(std::abs(x), [y](T normal, T shift) BATON_LOOP {
+    return PowerOf(normal, shift, y);
+  });
   // Negative if x is and y is odd.
   const T half = T(0.5) * y;
   const bool odd = Round(half) != half;
@@ -794,13 +805,38 @@ BATON_LOOP inline T Power(T x, T y) {
 }
 
 // 0.6 ULP.
-BATON_LOOP inline float Log2(float x) {
-  // A subnormal number is scaled by 2^23.
-  const bool tiny = x < 0x1p-126f;
+BATON_LOOP inline float NormalLog2(float x, float shift) {
   float e;
-  const float f = SplitForPower(tiny ? x * 0x1p23f : x, e);
-  return LogOrSpecial(x,
-                      static_cast<float>(Log2Of(f, e - (tiny ? 23.0f : 0.0f))));
+  const float f = SplitForPower(x, e);
+  return static_cast<float>(Log2Of(f, e - shift));
+}
+
+// log(x) of any x, where normal_log(y, shift) is log(y 2^-shift) of a positive,
+// normal, finite y.
+template <typename T, typename Fn>
+BATON_LOOP inline T LogOfAny(T x, const Fn& normal_log) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const T log = OfNormal(x, normal_log);
+  const T finite = x < kInfinity ? log : x;  // Also a NaN.
+  const T positive = x < T(0) ? std::numeric_limits<T>::quiet_NaN() : finite;
+  return x == T(0) ? -kInfinity : positive;
+}
+
+// 0.9 ULP; of float Log2 0.6.
+template <typename T>
+BATON_LOOP inline T Log(T x) {
+  return LogOfAny(
+      x, [](T normal, T shift) BATON_LOOP { return NormalLog(normal, shift); });
+}
+template <typename T>
+BATON_LOOP inline T Log2(T x) {
+  return LogOfAny(x, [](T normal, T shift)
+                         BATON_LOOP { return NormalLog2(normal, shift); });
+}
+template <typename T>
+BATON_LOOP inline T Log10(T x) {
+  return LogOfAny(x, [](T normal, T shift)
+                         BATON_LOOP { return NormalLog10(normal, shift); });
 }
 
 // --- Of many numbers -------------------------------------------------------

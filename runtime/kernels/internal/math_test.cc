@@ -18,8 +18,6 @@
 namespace baton::kernels::internal {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 // A type with more digits than T, in which the C library computes what is taken
 // for exact.
 template <typename T>
@@ -216,6 +214,27 @@ TEST(MathTest, FunctionsOfDoubleAreNearTheExactOnes) {
   BATON_CHECK_FUNCTION(double, Sigmoid, 2.5, 1 / (1 + std::exp(-x)), kAll);
 }
 
+template <typename T>
+void CheckPlainFunctions() {
+  const auto same = [](const char* name, T x, T plain, T other) {
+    EXPECT_EQ(std::bit_cast<Bits<T>>(plain), std::bit_cast<Bits<T>>(other))
+        << name << " of " << x;
+  };
+  for (const T x : Samples<T>()) {
+    if (IsPlainExp(x)) same("exp", x, PlainExp(x), Exp(x));
+    EXPECT_EQ(IsNormalPositive(x), std::isnormal(x) && x > T(0));
+    if (!IsNormalPositive(x)) continue;
+    same("log", x, NormalLog(x, T(0)), Log(x));
+    same("log2", x, NormalLog2(x, T(0)), Log2(x));
+    same("log10", x, NormalLog10(x, T(0)), Log10(x));
+  }
+}
+
+TEST(MathTest, PlainFunctionsComputeTheSame) {
+  CheckPlainFunctions<float>();
+  CheckPlainFunctions<double>();
+}
+
 TEST(MathTest, WhatIsExactStaysExact) {
   EXPECT_EQ(Cos(0.0), 1.0);
   EXPECT_EQ(Exp(0.0), 1.0);
@@ -224,6 +243,11 @@ TEST(MathTest, WhatIsExactStaysExact) {
   for (int i = 0; i < 23; ++i) {
     EXPECT_EQ(Log10(power), i);
     power *= 10.0;  // Exact up to 10^22.
+  }
+  float float_power = 1.0f;
+  for (int i = 0; i < 11; ++i) {
+    EXPECT_EQ(Log10(float_power), static_cast<float>(i));
+    float_power *= 10.0f;  // Exact up to 10^10.
   }
   for (int i = -1074; i < 1024; ++i) EXPECT_EQ(Log2(std::ldexp(1.0, i)), i);
   for (int i = 0; i < 1000; ++i) {
@@ -237,6 +261,46 @@ TEST(MathTest, RoundingIsExact) {
   BATON_CHECK_FUNCTION(float, Floor, 0.0, std::floor(x), kAll);
   BATON_CHECK_FUNCTION(float, Ceil, 0.0, std::ceil(x), kAll);
   BATON_CHECK_FUNCTION(float, Trunc, 0.0, std::trunc(x), kAll);
+}
+
+template <typename T>
+void CheckRemainders() {
+  const std::vector<T> samples = Samples<T>();
+  std::vector<T> specials = Specials<T>();
+  specials.resize(100);
+  int count = 0;
+  const auto check = [&count](T x, T y) {
+    bool served;
+    const T remainder = Remainder(x, y, served);
+    if (!served) return;
+    ++count;
+    const T exact = std::fmod(x, y);
+    EXPECT_EQ(std::bit_cast<Bits<T>>(remainder), std::bit_cast<Bits<T>>(exact))
+        << x << " " << y;
+  };
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const T x = samples[i];
+    // Dividends near multiples of the divisor.
+    for (const T y : {x / T(3), x / T(7.25), std::nextafter(x, T(0)),
+                      x / T(1000003), T(0.3), T(-17), specials[i % 100]}) {
+      check(x, y);
+      check(y, x);
+      check(T(5) * y, y);
+      check(std::nextafter(T(5) * y, T(0)), y);
+    }
+  }
+  EXPECT_GT(count, 1000000);
+  bool served = true;
+  for (const T y : {T(0), std::numeric_limits<T>::infinity(),
+                    std::numeric_limits<T>::quiet_NaN(), T(1e-30)}) {
+    Remainder(std::numeric_limits<T>::max(), y, served);
+    EXPECT_FALSE(served) << y;
+  }
+}
+
+TEST(MathTest, RemaindersAreExact) {
+  CheckRemainders<float>();
+  CheckRemainders<double>();
 }
 
 template <typename T>

@@ -69,6 +69,28 @@ void RunLoop(Loop loop, Vectors vectors = WidestVectors()) {
   loop();
 }
 
+// Writes plain(i) to to[i] for all i of a block of which is_plain(i) holds, and
+// calls others(begin, end) for other blocks. It looks at all of a block first.
+template <typename T, typename IsPlain, typename Plain, typename Others>
+void RunPlain(int64_t n, T* to, const IsPlain& is_plain, const Plain& plain,
+              const Others& others) {
+  constexpr int64_t kBlock = 1024;
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = n - begin < kBlock ? n : begin + kBlock;
+    bool done = false;
+    RunLoop([=, &done]() BATON_LOOP {
+      int32_t exceptions = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        exceptions |= is_plain(i) ? 0 : 1;
+      }
+      if (exceptions != 0) return;
+      for (int64_t i = begin; i < end; ++i) to[i] = plain(i);
+      done = true;
+    });
+    if (!done) others(begin, end);
+  }
+}
+
 // Writes fn(i, served) to to[i] for all i < n, and exact(i), which need not
 // become a vector, where fn says that it did not serve.
 template <typename T, typename Fn, typename Exact>
