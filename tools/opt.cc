@@ -355,13 +355,11 @@ class Watch {
   // Adds an instrument that is told before all others.
   void AddFirst(const std::shared_ptr<PassInstrument>& instrument) {
     instruments_.insert(instruments_.begin(), instrument);
-    if (checks_values_apart()) {
-      values_apart_.insert(values_apart_.begin(), instrument);
-    }
+    first_ = instrument;
   }
 
   // Whether the passes are to run once more, to check values.
-  bool checks_values_apart() const { return !values_apart_.empty(); }
+  bool checks_values_apart() const { return make_values_apart_ != nullptr; }
   absl::Status CheckValuesApart(const Pass& pipeline, const IRModule& module,
                                 PassContextOptions context) const;
   // Puts into the history what was measured; the context must not have exited.
@@ -388,7 +386,10 @@ class Watch {
 
  private:
   PassInstruments instruments_;
-  PassInstruments values_apart_;  // see TakeValueChecks
+  // Of a second run, in which values are checked; null if there is none.
+  std::function<absl::StatusOr<PassInstruments>()> make_values_apart_;
+  std::shared_ptr<PassInstrument> first_;     // null if there is none
+  std::shared_ptr<PassInstrument> progress_;  // the same
   std::shared_ptr<BisectInstrument> bisect_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
@@ -406,16 +407,12 @@ class Watch {
   bool has_registered_ = false;
 };
 
-// Evaluating leaves nothing of the passes in the caches of the processor. Where
-// passes are measured, they run a second time to be checked, with what this
-// returns, as if nothing were measured; `run` is left without that check.
-// `recorder` may be null.
-absl::StatusOr<PassInstruments> TakeValueChecks(
-    RunOptions& run, const Pass& pipeline,
+// The instruments of a run that only checks; `recorder` may be null.
+absl::StatusOr<PassInstruments> OnlyChecks(
+    const RunOptions& run, const Pass& pipeline,
     const std::shared_ptr<HistoryRecorder>& recorder,
-    const std::function<void(absl::string_view)>& report,
+    std::function<void(absl::string_view)> report,
     std::function<void(const AddedError&)> added) {
-  if (!run.check_values) return PassInstruments();
   BATON_ASSIGN_OR_RETURN(PassInstruments instruments, SkippingInstruments(run));
   if (run.bisect_limit >= 0) {
     instruments.push_back(std::make_shared<BisectInstrument>(run.bisect_limit));
@@ -428,10 +425,9 @@ absl::StatusOr<PassInstruments> TakeValueChecks(
           run,
           {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
   instruments.insert(instruments.end(), more.begin(), more.end());
-  BATON_ASSIGN_OR_RETURN(more,
-                         CheckingInstruments(run, report, std::move(added)));
+  BATON_ASSIGN_OR_RETURN(
+      more, CheckingInstruments(run, std::move(report), std::move(added)));
   instruments.insert(instruments.end(), more.begin(), more.end());
-  DropValueChecks(/*keep=*/{}, run);
   return instruments;
 }
 
@@ -517,25 +513,32 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     console.Report(text);
   };
   RunOptions checks = run;
-  if (watch.shows_timing_ || reports) {
-    BATON_ASSIGN_OR_RETURN(
-        watch.values_apart_,
-        TakeValueChecks(checks, pipeline, watch.recorder_, report, added));
+  if (run.check_values && (watch.shows_timing_ || reports)) {
+    // Evaluating leaves nothing of the passes in the caches of the processor.
+    // Where passes are measured, they run a second time to be checked, as if
+    // nothing were measured. What that run needs is made when it begins: memory
+    // that has been in use is faster, too.
+    watch.make_values_apart_ = [run, pipeline, recorder = watch.recorder_,
+                                report, added] {
+      return OnlyChecks(run, pipeline, recorder, report, added);
+    };
+    DropValueChecks(/*keep=*/{}, checks);
+    if (!run.inputs.empty()) {
+      BATON_RETURN_IF_ERROR(watch.make_values_apart_().status());
+    }
   }
   BATON_ASSIGN_OR_RETURN(more,
                          CheckingInstruments(checks, report, std::move(added)));
   for (auto& instrument : more) add(std::move(instrument));
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {
-    const auto progress = std::make_shared<ProgressInstrument>(
+    watch.progress_ = add(std::make_shared<ProgressInstrument>(
         pipeline,
         [&console, place = several ? absl::StrCat("module ", module_number, "/",
                                                   num_modules, " ")
                                    : ""](const std::string& text) {
           console.Progress(place + text);
-        });
-    add(progress);
-    if (!watch.values_apart_.empty()) watch.values_apart_.push_back(progress);
+        }));
   }
   if (watch.timing_ != nullptr) {
     watch.instruments_ =
@@ -561,7 +564,11 @@ absl::Status Watch::RecordMeasurements() const {
 absl::Status Watch::CheckValuesApart(const Pass& pipeline,
                                      const IRModule& module,
                                      PassContextOptions context) const {
-  context.instruments = values_apart_;
+  BATON_ASSIGN_OR_RETURN(context.instruments, make_values_apart_());
+  if (first_ != nullptr) {
+    context.instruments.insert(context.instruments.begin(), first_);
+  }
+  if (progress_ != nullptr) context.instruments.push_back(progress_);
   context.config.emplace_back(PrintIrConfig().name(), false);
   // The recorder begins anew: what it then has ends where a mistake is found.
   std::vector<HistoryExecution> measured;
