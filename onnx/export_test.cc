@@ -162,35 +162,6 @@ TEST(ExportOnnxTest, UnknownExtentsAreSliced) {
   }
 }
 
-TEST(ExportOnnxTest, RepeatsOfSeveralAxesAreOneNode) {
-  const auto of = [](const std::string& type) {
-    return Main(absl::StrCat("(%x: Tensor[", type,
-                             "]) {"
-                             " %0 = repeat(%x, repeats=2, axis=2);"
-                             " %1 = repeat(%0, repeats=3, axis=-1);"
-                             " repeat(%1, repeats=2, axis=2) }"));
-  };
-  for (const char* type : {"(1, 2, 3, 4), float32", "(1, ?, ?, 4), float32",
-                           "(1, ?, ?, ?), int8"}) {
-    EXPECT_THAT(Ops(Exported(of(type)).graph()), ElementsAre("Resize")) << type;
-  }
-  ExpectSameResults(of("(1, 2, 3, 4), float32"));
-  ExpectSameResults(of("(1, 2, 3, 4), int64"));
-}
-
-// Bounds that are scalars.
-TEST(ExportOnnxTest, AMaximumInAMinimumIsAClip) {
-  const IRModule module = Main(
-      "(%x: Tensor[(5), float32], %a: float32, %b: float32) {"
-      " minimum(maximum(%x, %a), %b) }");
-  EXPECT_THAT(Ops(Exported(module).graph()), ElementsAre("Clip"));
-  ExpectSameResults(module);
-  const IRModule other = Main(
-      "(%x: Tensor[(5), float32], %a: Tensor[(5), float32]) {"
-      " minimum(maximum(%x, %a), 1f) }");
-  EXPECT_THAT(Ops(Exported(other).graph()), ElementsAre("Max", "Min"));
-}
-
 TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   const ::onnx::ModelProto model = Exported(Imported(
       "node { name: 'plus' op_type: 'Softplus' input: 'x' output: 'p' }"
@@ -283,6 +254,35 @@ TEST(ExportOnnxTest, WhatIsResizedGivesTheSameResults) {
                               " nn.upsampling(%x, scale_h=1.5f, scale_w=2f) }"))
                   .status(),
               StatusIs(absl::StatusCode::kUnimplemented, "integers"));
+}
+
+TEST(ExportOnnxTest, RepeatsOfSeveralAxesAreOneNode) {
+  const auto of = [](const std::string& type) {
+    return Main(absl::StrCat("(%x: Tensor[", type,
+                             "]) {"
+                             " %0 = repeat(%x, repeats=2, axis=2);"
+                             " %1 = repeat(%0, repeats=3, axis=-1);"
+                             " repeat(%1, repeats=2, axis=2) }"));
+  };
+  for (const char* type : {"(1, 2, 3, 4), float32", "(1, ?, ?, 4), float32",
+                           "(1, ?, ?, ?), int8"}) {
+    EXPECT_THAT(Ops(Exported(of(type)).graph()), ElementsAre("Resize")) << type;
+  }
+  ExpectSameResults(of("(1, 2, 3, 4), float32"));
+  ExpectSameResults(of("(1, 2, 3, 4), int64"));
+}
+
+// Bounds that are scalars.
+TEST(ExportOnnxTest, AMaximumInAMinimumIsAClip) {
+  const IRModule module = Main(
+      "(%x: Tensor[(5), float32], %a: float32, %b: float32) {"
+      " minimum(maximum(%x, %a), %b) }");
+  EXPECT_THAT(Ops(Exported(module).graph()), ElementsAre("Clip"));
+  ExpectSameResults(module);
+  const IRModule other = Main(
+      "(%x: Tensor[(5), float32], %a: Tensor[(5), float32]) {"
+      " minimum(maximum(%x, %a), 1f) }");
+  EXPECT_THAT(Ops(Exported(other).graph()), ElementsAre("Max", "Min"));
 }
 
 TEST(ExportOnnxTest, DifferentElementsArePaddedAgain) {
