@@ -18,7 +18,8 @@ enum class ValuePromise {
   // after.
   kExactButSpecial,
   // The same arithmetic in another order: within PassInfo::tolerance, and
-  // within a few roundings of the shortest floating-point dtype.
+  // within a few roundings of the shortest floating-point dtype. Sums of
+  // infinities may be NaN in one order and infinite in another.
   kReassociating,
   // Other dtypes, or approximations: within the tolerance, and within one step
   // of integers, which may be quantized.

@@ -42,6 +42,13 @@ TEST(FirstOrderGradientTest, Identity) {
 )");
 }
 
+// What is compiled already is the function as it was.
+TEST(FirstOrderGradientTest, OpaqueFunctionsBecomePlainOnes) {
+  EXPECT_THAT(GradientOf("def @main(%x: float32, Primitive=1, Inline=1,"
+                         " Compiler=\"other\", artifact=\"code\") { %x }"),
+              HasSubstr("def @main(%x: float32, Inline=1) -> "));
+}
+
 TEST(FirstOrderGradientTest, GradientsAreSummedFromLastToFirst) {
   EXPECT_EQ(
       GradientOf("def @main(%x: float32, %y: float32) {"

@@ -30,9 +30,9 @@
 #include "baton/relay/op/device/on_device.h"
 #include "baton/relay/op/gradients.h"
 #include "baton/relay/op/tensor.h"
-#include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/transform/let_insertion.h"
 #include "baton/relay/transform/let_list.h"
+#include "baton/relay/transform/plain_attrs.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -65,12 +65,7 @@ class OpaqueFunctionOpener final : public ExprMutator {
  protected:
   Expr VisitFunction(const FunctionNode* /*original*/,
                      Function function) override {
-    DictAttrs attrs = function->attrs();
-    for (const absl::string_view name :
-         {attr::kPrimitive, attr::kComposite, attr::kCompiler, attr::kExtern,
-          attr::kGlobalSymbol, attr::kArtifactName, attr::kArtifact}) {
-      attrs = attrs.Without(name);
-    }
+    DictAttrs attrs = PlainAttrs(function->attrs());
     if (attrs == function->attrs()) return function;
     return Function(
         {function->params().begin(), function->params().end()},
