@@ -53,7 +53,7 @@ absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& a,
 }
 
 // fn(U, U) -> U over integers, as unsigned, and over bool as bytes 0 and 1.
-template <Loops kLoops = Loops::kEach, typename Fn>
+template <typename Fn>
 absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
                                const Tensor& b, const Fn& fn) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
@@ -61,13 +61,17 @@ absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
   if (dtype.is_integral() && dtype.IsStorable()) {
     switch (dtype.bytes()) {
       case 1:
-        return MapBinary<uint8_t, uint8_t, kLoops>(name, a, b, dtype, fn);
+        return MapBinary<uint8_t, uint8_t, Loops::kWidest>(name, a, b, dtype,
+                                                           fn);
       case 2:
-        return MapBinary<uint16_t, uint16_t, kLoops>(name, a, b, dtype, fn);
+        return MapBinary<uint16_t, uint16_t, Loops::kWidest>(name, a, b, dtype,
+                                                             fn);
       case 4:
-        return MapBinary<uint32_t, uint32_t, kLoops>(name, a, b, dtype, fn);
+        return MapBinary<uint32_t, uint32_t, Loops::kWidest>(name, a, b, dtype,
+                                                             fn);
       case 8:
-        return MapBinary<uint64_t, uint64_t, kLoops>(name, a, b, dtype, fn);
+        return MapBinary<uint64_t, uint64_t, Loops::kWidest>(name, a, b, dtype,
+                                                             fn);
     }
   }
   return internal::UnsupportedDType(name, dtype);
@@ -79,11 +83,10 @@ template <typename Fn>
 absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
                                    const Tensor& b, const Fn& fn) {
   if (a.dtype().is_integral() && !a.dtype().is_bool()) {
-    return MapBits<Loops::kWidest>(
-        name, a, b, [fn]<typename U>(U x, U y) BATON_LOOP {
-          return static_cast<U>(
-              fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
-        });
+    return MapBits(name, a, b, [fn]<typename U>(U x, U y) BATON_LOOP {
+      return static_cast<U>(
+          fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
+    });
   }
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
@@ -472,7 +475,8 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
 
 absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
-    return MapBits("maximum", a, b, [](auto x, auto y) { return x | y; });
+    return MapBits("maximum", a, b,
+                   [](auto x, auto y) BATON_LOOP { return x | y; });
   }
   return MapNumeric<Loops::kWidest>("maximum", a, b,
                                     []<typename T>(T x, T y) BATON_LOOP -> T {
@@ -482,7 +486,8 @@ absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
 
 absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
   if (a.dtype().is_bool()) {
-    return MapBits("minimum", a, b, [](auto x, auto y) { return x & y; });
+    return MapBits("minimum", a, b,
+                   [](auto x, auto y) BATON_LOOP { return x & y; });
   }
   return MapNumeric<Loops::kWidest>("minimum", a, b,
                                     []<typename T>(T x, T y) BATON_LOOP -> T {
@@ -491,23 +496,25 @@ absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
 }
 
 absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b) {
-  return MapBits("bitwise_and", a, b, [](auto x, auto y) { return x & y; });
+  return MapBits("bitwise_and", a, b,
+                 [](auto x, auto y) BATON_LOOP { return x & y; });
 }
 
 absl::StatusOr<Tensor> BitwiseOr(const Tensor& a, const Tensor& b) {
-  return MapBits("bitwise_or", a, b, [](auto x, auto y) { return x | y; });
+  return MapBits("bitwise_or", a, b,
+                 [](auto x, auto y) BATON_LOOP { return x | y; });
 }
 
 absl::StatusOr<Tensor> BitwiseXor(const Tensor& a, const Tensor& b) {
-  return MapBits("bitwise_xor", a, b, [](auto x, auto y) { return x ^ y; });
+  return MapBits("bitwise_xor", a, b,
+                 [](auto x, auto y) BATON_LOOP { return x ^ y; });
 }
 
 absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b) {
   BATON_RETURN_IF_ERROR(CheckShift("left_shift", a, b));
-  return MapBits<Loops::kWidest>(
-      "left_shift", a, b, []<typename U>(U x, U y) BATON_LOOP {
-        return static_cast<U>(static_cast<Wrapping<U>>(x) << y);
-      });
+  return MapBits("left_shift", a, b, []<typename U>(U x, U y) BATON_LOOP {
+    return static_cast<U>(static_cast<Wrapping<U>>(x) << y);
+  });
 }
 
 absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b) {

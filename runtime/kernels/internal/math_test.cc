@@ -250,6 +250,9 @@ TEST(MathTest, WhatIsExactStaysExact) {
     float_power *= 10.0f;  // Exact up to 10^10.
   }
   for (int i = -1074; i < 1024; ++i) EXPECT_EQ(Log2(std::ldexp(1.0, i)), i);
+  for (int i = -149; i < 128; ++i) {
+    EXPECT_EQ(Log2(std::ldexp(1.0f, i)), static_cast<float>(i));
+  }
   for (int i = 0; i < 1000; ++i) {
     EXPECT_LE(std::abs(Sin(1.5707963267948966 * i)), 1.0);
     EXPECT_LE(std::abs(Cos(1.5707963267948966 * i)), 1.0);
