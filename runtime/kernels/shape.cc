@@ -67,13 +67,17 @@ absl::StatusOr<Tensor> ToIndices(absl::string_view name, const Tensor& x) {
   return internal::Convert(name, x, DType::Int(64));
 }
 
-// Writes the one element of `value` to all of `result`.
-void Fill(const Tensor& value, MutableTensor& result) {
-  const int size = value.dtype().bytes();
-  // The buffer starts as zeros.
-  if (absl::c_all_of(value.bytes(), [](char c) { return c == 0; })) return;
-  StridedCopy(size, {result.num_elements()}, value.data(), {0}, result.data(),
-              {1});
+// A tensor whose elements are all the one of `value`.
+absl::StatusOr<MutableTensor> FilledWith(const Tensor& value,
+                                         absl::Span<const int64_t> shape) {
+  if (absl::c_all_of(value.bytes(), [](char c) { return c == 0; })) {
+    return MutableTensor::Create(value.dtype(), shape);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(value.dtype(), shape));
+  StridedCopy(value.dtype().bytes(), {result.num_elements()}, value.data(), {0},
+              result.data(), {1});
+  return result;
 }
 
 // The part [start, start + count) of `axis`.
@@ -563,9 +567,7 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
     BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the pad value", value));
     BATON_ASSIGN_OR_RETURN(const Tensor fill,
                            internal::Convert(kName, value, x.dtype()));
-    BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                           MutableTensor::Create(x.dtype(), shape));
-    Fill(fill, result);
+    BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(fill, shape));
     if (x.num_elements() > 0) {
       const TensorShape strides = RowMajorStrides(shape);
       int64_t offset = 0;
@@ -951,9 +953,7 @@ absl::StatusOr<Tensor> Full(const Tensor& value,
   BATON_ASSIGN_OR_RETURN(
       const Tensor fill,
       internal::Convert(kName, value, dtype.is_void() ? value.dtype() : dtype));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(fill.dtype(), shape));
-  Fill(fill, result);
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(fill, shape));
   return std::move(result).Freeze();
 }
 
@@ -1013,10 +1013,8 @@ absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(place), depth);
   BATON_ASSIGN_OR_RETURN(const Tensor rest,
                          internal::Convert(kName, off, dtype));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(dtype, shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(rest, shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
-  Fill(rest, result);
   const AxisView v = internal::ViewAround(shape, static_cast<int>(place));
   const int64_t* index = at.span<int64_t>().data();
   const int64_t size = dtype.bytes();

@@ -497,6 +497,19 @@ TEST(CreationTest, FullArangeAndOneHot) {
                       {2.5, 2.5, 2.5, 2.5}));
   EXPECT_TRUE(
       Matches(Full(MakeFloat({1}, {2.5}), {2}, kInt32), kInt32, {2}, {2, 2}));
+  for (const DType dtype : kDTypes) {
+    for (const int64_t n : {0, 1, 5, 130}) {
+      // Zeros too, into memory that held others before.
+      for (const double v : {7.0, 0.0}) {
+        EXPECT_TRUE(Matches(Full(MakeFloat({}, {v}), {n, 3}, dtype), dtype,
+                            {n, 3},
+                            std::vector<double>(static_cast<size_t>(n * 3), v)))
+            << dtype.ToString() << " " << n;
+      }
+    }
+  }
+  EXPECT_TRUE(Unwrap(Full(MakeFloat({}, {-0.0}), {2})) ==
+              MakeFloat({2}, {-0.0, -0.0}));
   EXPECT_TRUE(Fails(Full(MakeFloat({2}, {1, 2}), {2}).status(), "full"));
   EXPECT_FALSE(Full(MakeFloat({}, {1}), {-2}).ok());
   const auto arange = [](DType from, double a, double b, double c, DType to) {
