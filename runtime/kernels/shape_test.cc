@@ -534,6 +534,16 @@ TEST(CreationTest, FullArangeAndOneHot) {
                       DType::Float(16), {2}, {1, 1.5}));
   EXPECT_TRUE(Matches(arange(kInt64, -0x1p62, 0x1p62, 0x1p61, kInt64), kInt64,
                       {4}, {-0x1p62, -0x1p61, 0, 0x1p61}));
+  for (const DType dtype : {kFloat32, DType::Float(64), kInt64}) {
+    std::vector<double> values;  // of several parts
+    for (int i = 0; i < 2500; ++i) {
+      const double value = -100 + i * 0.375;
+      values.push_back(dtype.is_float() ? value : std::trunc(value));
+    }
+    EXPECT_TRUE(Matches(
+        arange(DType::Float(64), -100, -100 + 2500 * 0.375, 0.375, dtype),
+        dtype, {2500}, values));
+  }
   EXPECT_TRUE(Fails(arange(kInt32, 0, 5, 0, kInt32).status(), "arange"));
   EXPECT_TRUE(Fails(arange(kFloat32, 0, 5, 0, kFloat32).status(), "arange"));
   EXPECT_TRUE(Fails(arange(kFloat32, 0, kNan, 1, kFloat32).status(), "arange"));
