@@ -200,9 +200,18 @@ absl::StatusOr<Tensor> Dequantize(const Tensor& x, const Quantization& q,
             const int64_t zero = zero_points[run % view.extent];
             const From* from = in + run * view.inner;
             float* to = out + run * view.inner;
-            for (int64_t i = 0; i < view.inner; ++i) {
-              to[i] = static_cast<float>(static_cast<int64_t>(from[i]) - zero) *
-                      scale;
+            const auto scale_all = [=]<typename Wide>(
+                                       Wide wide_zero) BATON_LOOP {
+              for (int64_t i = 0; i < view.inner; ++i) {
+                const Wide distance = static_cast<Wide>(from[i]) - wide_zero;
+                to[i] = static_cast<float>(distance) * scale;
+              }
+            };
+            // There are vectors of int32 everywhere.
+            if (sizeof(From) < 4 && zero > -0x40000000 && zero < 0x40000000) {
+              scale_all(static_cast<int32_t>(zero));
+            } else {
+              scale_all(zero);
             }
           }
         });

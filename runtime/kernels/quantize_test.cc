@@ -1,5 +1,7 @@
 #include "baton/runtime/kernels/quantize.h"
 
+#include <vector>
+
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
@@ -49,6 +51,22 @@ TEST(QuantizeTest, ByChannel) {
   q.axis = 0;
   EXPECT_TRUE(Fails(Quantize(MakeFloat({3}, {1, 2, 3}), q, kInt8).status(),
                     "quantize", "3 channels"));
+}
+
+TEST(QuantizeTest, DequantizesFromAnyZeroPoint) {
+  for (const double zero :
+       {-0x1p31, -0x1p30, -7.0, 0.0, 5.0, 0x1p30 - 1, 0x1p30, 0x1p31 - 1}) {
+    for (const DType dtype : {kInt8, DType::UInt(8), DType::UInt(16), kInt32}) {
+      std::vector<double> values, expected;
+      for (int i = 0; i < 40; ++i) {
+        values.push_back(i * 3);
+        expected.push_back((i * 3 - zero) * 0.5);
+      }
+      EXPECT_TRUE(Matches(Dequantize(Make(dtype, {40}, values),
+                                     Scalar(0.5, zero), DType::Float(32)),
+                          DType::Float(32), {40}, expected, 1e-7, 0));
+    }
+  }
 }
 
 TEST(RequantizeTest, ScalesInFixedPoint) {
