@@ -138,14 +138,20 @@ class Contraction {
       } else if (inner.empty()) {
         SumRow(at, row, last, out);
       } else {
+        std::vector<Axis> rest = inner;
+        const Axis next = Pop(rest);
         for (int64_t c = 0; c < row.extent; ++c) {
           Place<T> start = at.Moved(row, c);
           T sum{};
           do {
-            T part;
-            SumRow(start, Axis(), last, &part);
-            sum += part;
-          } while (Next(inner, inner_index, start));
+            for (int64_t first = 0; first < next.extent; first += kColumns) {
+              T parts[kColumns];
+              Axis some = next;
+              some.extent = std::min(kColumns, next.extent - first);
+              SumRow(start.Moved(next, first), some, last, parts);
+              for (int64_t k = 0; k < some.extent; ++k) sum += parts[k];
+            }
+          } while (Next(rest, inner_index, start));
           out[c] = sum;
         }
       }
@@ -257,7 +263,7 @@ class Contraction {
                         BATON_LOOP { return x[c * p] * y[c * q]; });
   }
 
-  // Adds to each of `n` sums, adjacent along `row`, what SumAlong is there: in
+  // Adds to each of `n` sums, adjacent along `row`, what SumRow gives there: in
   // the same order.
   template <typename T>
   static void AddColumns(const Place<T>& at, const Axis& axis, const Axis& row,
@@ -315,33 +321,81 @@ class Contraction {
     for (int64_t c = 0; c < n; ++c) sums[c] += lanes[0][c];
   }
 
-  // The sums along `axis` of the places along `row`.
+  // The sums along `axis` of the places along `row`, as internal::SumOf adds
+  // them.
   template <typename T>
   static void SumRow(const Place<T>& at, const Axis& row, const Axis& axis,
                      T* out) {
     internal::RunLoop([=]() BATON_LOOP {
-      for (int64_t c = 0; c < row.extent; ++c) {
-        out[c] = SumAlong(at.Moved(row, c), axis);
+      for (int64_t first = 0; first < row.extent; first += kColumns) {
+        SumSome(at.Moved(row, first), row, axis,
+                std::min(kColumns, row.extent - first), out + first);
       }
     });
   }
 
+  // The first n <= kColumns sums of SumRow. The partial results of all come
+  // first, so that their sums become vectors as well and none waits for others.
   template <typename T>
-  BATON_LOOP static T SumAlong(const Place<T>& at, const Axis& axis) {
-    const auto sum = [&](int64_t a_stride, int64_t b_stride) BATON_LOOP {
-      if (at.b == nullptr) {
-        return internal::SumOf(axis.extent, [&](int64_t k) BATON_LOOP {
-          return at.a[k * a_stride];
-        });
+  BATON_LOOP static void SumSome(const Place<T>& at, const Axis& row,
+                                 const Axis& axis, int64_t n, T* out) {
+    static_assert(internal::kPartial == 16);
+    T lanes[kColumns * 16];
+    const auto add = [&](int64_t a_stride, int64_t b_stride) BATON_LOOP {
+      for (int64_t r = 0; r < n; ++r) {
+        const Place<T> start = at.Moved(row, r);
+        if (at.b == nullptr) {
+          AddLanes(
+              axis.extent,
+              [&](int64_t k) BATON_LOOP { return start.a[k * a_stride]; },
+              lanes + r * 16);
+        } else {
+          AddLanes(
+              axis.extent,
+              [&](int64_t k) BATON_LOOP {
+                return start.a[k * a_stride] * start.b[k * b_stride];
+              },
+              lanes + r * 16);
+        }
       }
-      return internal::SumOf(axis.extent, [&](int64_t k) BATON_LOOP {
-        return at.a[k * a_stride] * at.b[k * b_stride];
-      });
     };
     // Adjacent elements become vectors.
-    if (axis.a_stride == 1 && axis.b_stride == 1) return sum(1, 1);
-    if (axis.a_stride == 1 && axis.b_stride == 0) return sum(1, 0);
-    return sum(axis.a_stride, axis.b_stride);
+    if (axis.a_stride == 1 && axis.b_stride == 1) {
+      add(1, 1);
+    } else if (axis.a_stride == 1 && axis.b_stride == 0) {
+      add(1, 0);
+    } else {
+      add(axis.a_stride, axis.b_stride);
+    }
+    T halves[kColumns * 8];
+    AddHalves<8>(n, lanes, halves);
+    AddHalves<4>(n, halves, lanes);
+    AddHalves<2>(n, lanes, halves);
+    AddHalves<1>(n, halves, out);
+  }
+
+  // The partial results of the sum of term(k) for k < n.
+  template <typename T, typename Term>
+  BATON_LOOP static void AddLanes(int64_t n, const Term& term, T* to) {
+    constexpr int64_t kStep = internal::kPartial;
+    T lanes[kStep] = {};
+    int64_t k = 0;
+    for (; k + kStep <= n; k += kStep) {
+      for (int64_t j = 0; j < kStep; ++j) lanes[j] += term(k + j);
+    }
+    for (; k < n; ++k) lanes[0] += term(k);
+    for (int64_t j = 0; j < kStep; ++j) to[j] = lanes[j];
+  }
+
+  // Adds the second half of each of n groups of 2 * kHalf to the first one.
+  template <int64_t kHalf, typename T>
+  BATON_LOOP static void AddHalves(int64_t n, const T* from, T* to) {
+    for (int64_t r = 0; r < n; ++r) {
+      for (int64_t j = 0; j < kHalf; ++j) {
+        to[r * kHalf + j] =
+            from[r * 2 * kHalf + j] + from[r * 2 * kHalf + kHalf + j];
+      }
+    }
   }
 };
 

@@ -82,6 +82,66 @@ TEST(EinsumTest, TheOrderOfAxesDoesNotMatter) {
   EXPECT_TRUE(Matches(Einsum({u, v}, "i,j->ij"), kFloat, {3, 130}, products));
 }
 
+// The sum of `terms` in the order that a line of them is added in.
+template <typename T>
+T SumInOrder(const std::vector<T>& terms) {
+  constexpr size_t kLanes = 16;
+  T lanes[kLanes] = {};
+  const size_t whole = terms.size() / kLanes * kLanes;
+  for (size_t k = 0; k < terms.size(); ++k) {
+    lanes[k < whole ? k % kLanes : 0] += terms[k];
+  }
+  for (size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (size_t j = 0; j < half; ++j) lanes[j] += lanes[j + half];
+  }
+  return lanes[0];
+}
+
+template <typename T>
+void ExpectSumsInOrder(int64_t rows, int64_t terms) {
+  SCOPED_TRACE(::testing::Message()
+               << DType::Of<T>().ToString() << " " << rows << " " << terms);
+  const Tensor x = internal::Random(DType::Of<T>(), {rows, terms}, 1);
+  const Tensor y = internal::Random(DType::Of<T>(), {rows, terms}, 2);
+  const Tensor v = internal::Random(DType::Of<T>(), {terms}, 3);
+  std::vector<T> sums, products, by_vector;
+  T total{};
+  for (int64_t r = 0; r < rows; ++r) {
+    std::vector<T> one, two, three;
+    for (int64_t k = 0; k < terms; ++k) {
+      const T at = x.span<T>()[r * terms + k];
+      one.push_back(at);
+      two.push_back(at * y.span<T>()[r * terms + k]);
+      three.push_back(at * v.span<T>()[k]);
+    }
+    sums.push_back(SumInOrder(one));
+    products.push_back(SumInOrder(two));
+    by_vector.push_back(SumInOrder(three));
+    total += products.back();
+  }
+  const auto is = [](const std::vector<Tensor>& operands,
+                     absl::string_view equation, std::vector<int64_t> shape,
+                     const std::vector<T>& values) {
+    return internal::Unwrap(Einsum(operands, equation)) ==
+           *Tensor::FromValues<T>(shape, values);
+  };
+  EXPECT_TRUE(is({x}, "ij->i", {rows}, sums));
+  EXPECT_TRUE(is({x, y}, "ij,ij->i", {rows}, products));
+  EXPECT_TRUE(is({x, v}, "ij,j->i", {rows}, by_vector));
+  EXPECT_TRUE(is({x, y}, "ij,ij->", {}, {total}));
+}
+
+// Many lines are added at a time, each in the order of its own.
+TEST(EinsumTest, SumsOfLinesKeepTheirOrder) {
+  for (const int64_t rows : {1, 2, 63, 64, 65, 130}) {
+    for (const int64_t terms : {1, 2, 15, 16, 17, 40, 100}) {
+      ExpectSumsInOrder<float>(rows, terms);
+      ExpectSumsInOrder<double>(rows, terms);
+      ExpectSumsInOrder<uint32_t>(rows, terms);
+    }
+  }
+}
+
 // Extents of 1 of one operand meet others only in a third.
 TEST(EinsumTest, OperandsThatDoNotChangeAlongARow) {
   const Tensor a = Iota(kFloat, {1, 3});

@@ -232,7 +232,7 @@ absl::StatusOr<Tensor> Transpose(const Tensor& x,
   }
   if (!moves) return x.Reshaped(shape);
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(x.dtype(), shape));
+                         MutableTensor::Uninitialized(x.dtype(), shape));
   internal::StridedCopy(x.dtype().bytes(), shape, x.data(), strides,
                         result.data(), internal::RowMajorStrides(shape));
   return std::move(result).Freeze();

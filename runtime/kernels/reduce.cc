@@ -437,7 +437,7 @@ BATON_LOOP inline int64_t PlaceOf(const T* x, int64_t n, bool last,
   using Mask =
       std::conditional_t<sizeof(T) == 8, int64_t,
                          std::conditional_t<sizeof(T) == 4, int32_t, int16_t>>;
-  constexpr Mask kBlock = 128;
+  constexpr Mask kBlock = sizeof(T) >= 4 ? 64 : 128;
   int64_t done = 0;
   int64_t length = 0;
   const T* block = x;

@@ -278,7 +278,7 @@ TEST(ReduceTest, Errors) {
 // The first or last of equals, and of NaNs, in lines longer than blocks of
 // vectors, along the last axis and another.
 TEST(ArgExtremumTest, EqualsAndNansInLongLines) {
-  for (const int64_t n : {1, 31, 33, 300}) {
+  for (const int64_t n : {1, 31, 33, 63, 64, 65, 128, 129, 300}) {
     for (const bool with_nan : {false, true}) {
       std::vector<double> line;
       for (int64_t i = 0; i < n; ++i) {

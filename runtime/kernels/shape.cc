@@ -67,13 +67,17 @@ absl::StatusOr<Tensor> ToIndices(absl::string_view name, const Tensor& x) {
   return internal::Convert(name, x, DType::Int(64));
 }
 
-// Writes the one element of `value` to all of `result`.
-void Fill(const Tensor& value, MutableTensor& result) {
-  const int size = value.dtype().bytes();
-  // The buffer starts as zeros.
-  if (absl::c_all_of(value.bytes(), [](char c) { return c == 0; })) return;
-  StridedCopy(size, {result.num_elements()}, value.data(), {0}, result.data(),
-              {1});
+// A tensor whose elements are all the one of `value`.
+absl::StatusOr<MutableTensor> FilledWith(const Tensor& value,
+                                         absl::Span<const int64_t> shape) {
+  if (absl::c_all_of(value.bytes(), [](char c) { return c == 0; })) {
+    return MutableTensor::Create(value.dtype(), shape);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(value.dtype(), shape));
+  StridedCopy(value.dtype().bytes(), {result.num_elements()}, value.data(), {0},
+              result.data(), {1});
+  return result;
 }
 
 // The part [start, start + count) of `axis`.
@@ -229,6 +233,26 @@ absl::Status OutOfRange(absl::string_view name, int64_t index, int64_t extent) {
   return Error(name, "index ", index, " is out of range for extent ", extent);
 }
 
+// Writes fn(i) to to[i] for all i < n; fn takes a double if kReal.
+template <bool kReal, typename T, typename Fn>
+BATON_LOOP inline void FillInSequence(int64_t n, const Fn& fn, T* to) {
+  if constexpr (kReal) {
+    // Vectors convert int32, and few processors' int64. The sums are exact: no
+    // memory holds 2^53 elements.
+    constexpr int32_t kPart = 1024;
+    for (int64_t first = 0; first < n; first += kPart) {
+      const double base = static_cast<double>(first);
+      const auto count =
+          static_cast<int32_t>(std::min<int64_t>(kPart, n - first));
+      for (int32_t i = 0; i < count; ++i) {
+        to[first + i] = static_cast<T>(fn(base + static_cast<double>(i)));
+      }
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(fn(i));
+  }
+}
+
 // fn(0), ..., fn(count - 1) as `dtype`, which is not bool.
 template <typename Fn>
 absl::StatusOr<Tensor> Filled(absl::string_view kernel, DType dtype,
@@ -242,15 +266,13 @@ absl::StatusOr<Tensor> Filled(absl::string_view kernel, DType dtype,
                          MutableTensor::Uninitialized(stored, {count}));
   BATON_ASSIGN_OR_RETURN(
       const Tensor filled,
-      internal::VisitNumeric(kernel, stored,
-                             [&]<typename T>() -> absl::StatusOr<Tensor> {
-                               T* to = static_cast<T*>(result.data());
-                               internal::RunLoop([=]() BATON_LOOP {
-                                 for (int64_t i = 0; i < count; ++i)
-                                   to[i] = static_cast<T>(fn(i));
-                               });
-                               return std::move(result).Freeze();
-                             }));
+      internal::VisitNumeric(
+          kernel, stored, [&]<typename T>() -> absl::StatusOr<Tensor> {
+            T* to = static_cast<T*>(result.data());
+            internal::RunLoop(
+                [=]() BATON_LOOP { FillInSequence<kReal>(count, fn, to); });
+            return std::move(result).Freeze();
+          }));
   return internal::Convert(kernel, filled, dtype);
 }
 
@@ -563,9 +585,7 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
     BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the pad value", value));
     BATON_ASSIGN_OR_RETURN(const Tensor fill,
                            internal::Convert(kName, value, x.dtype()));
-    BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                           MutableTensor::Create(x.dtype(), shape));
-    Fill(fill, result);
+    BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(fill, shape));
     if (x.num_elements() > 0) {
       const TensorShape strides = RowMajorStrides(shape);
       int64_t offset = 0;
@@ -951,9 +971,7 @@ absl::StatusOr<Tensor> Full(const Tensor& value,
   BATON_ASSIGN_OR_RETURN(
       const Tensor fill,
       internal::Convert(kName, value, dtype.is_void() ? value.dtype() : dtype));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(fill.dtype(), shape));
-  Fill(fill, result);
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(fill, shape));
   return std::move(result).Freeze();
 }
 
@@ -993,8 +1011,7 @@ absl::StatusOr<Tensor> Arange(const Tensor& start, const Tensor& stop,
   if (by == 0 || std::isnan(count)) return Error(kName, "step ", by);
   if (count >= static_cast<double>(kMax)) return too_many();
   return Filled(kName, dtype, static_cast<int64_t>(std::max(0.0, count)),
-                [first, by](int64_t i)
-                    BATON_LOOP { return first + static_cast<double>(i) * by; });
+                [first, by](double i) BATON_LOOP { return first + i * by; });
 }
 
 absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,
@@ -1013,10 +1030,8 @@ absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(place), depth);
   BATON_ASSIGN_OR_RETURN(const Tensor rest,
                          internal::Convert(kName, off, dtype));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(dtype, shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(rest, shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
-  Fill(rest, result);
   const AxisView v = internal::ViewAround(shape, static_cast<int>(place));
   const int64_t* index = at.span<int64_t>().data();
   const int64_t size = dtype.bytes();

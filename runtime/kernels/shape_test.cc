@@ -497,6 +497,19 @@ TEST(CreationTest, FullArangeAndOneHot) {
                       {2.5, 2.5, 2.5, 2.5}));
   EXPECT_TRUE(
       Matches(Full(MakeFloat({1}, {2.5}), {2}, kInt32), kInt32, {2}, {2, 2}));
+  for (const DType dtype : kDTypes) {
+    for (const int64_t n : {0, 1, 5, 130}) {
+      // Zeros too, into memory that held others before.
+      for (const double v : {7.0, 0.0}) {
+        EXPECT_TRUE(Matches(Full(MakeFloat({}, {v}), {n, 3}, dtype), dtype,
+                            {n, 3},
+                            std::vector<double>(static_cast<size_t>(n * 3), v)))
+            << dtype.ToString() << " " << n;
+      }
+    }
+  }
+  EXPECT_TRUE(Unwrap(Full(MakeFloat({}, {-0.0}), {2})) ==
+              MakeFloat({2}, {-0.0, -0.0}));
   EXPECT_TRUE(Fails(Full(MakeFloat({2}, {1, 2}), {2}).status(), "full"));
   EXPECT_FALSE(Full(MakeFloat({}, {1}), {-2}).ok());
   const auto arange = [](DType from, double a, double b, double c, DType to) {
@@ -521,6 +534,16 @@ TEST(CreationTest, FullArangeAndOneHot) {
                       DType::Float(16), {2}, {1, 1.5}));
   EXPECT_TRUE(Matches(arange(kInt64, -0x1p62, 0x1p62, 0x1p61, kInt64), kInt64,
                       {4}, {-0x1p62, -0x1p61, 0, 0x1p61}));
+  for (const DType dtype : {kFloat32, DType::Float(64), kInt64}) {
+    std::vector<double> values;  // of several parts
+    for (int i = 0; i < 2500; ++i) {
+      const double value = -100 + i * 0.375;
+      values.push_back(dtype.is_float() ? value : std::trunc(value));
+    }
+    EXPECT_TRUE(Matches(
+        arange(DType::Float(64), -100, -100 + 2500 * 0.375, 0.375, dtype),
+        dtype, {2500}, values));
+  }
   EXPECT_TRUE(Fails(arange(kInt32, 0, 5, 0, kInt32).status(), "arange"));
   EXPECT_TRUE(Fails(arange(kFloat32, 0, 5, 0, kFloat32).status(), "arange"));
   EXPECT_TRUE(Fails(arange(kFloat32, 0, kNan, 1, kFloat32).status(), "arange"));

@@ -55,7 +55,8 @@ void Truncate(const From* from, int64_t n, To* to) {
       const From* in = from + start;
       To* out = to + start;
       const int64_t count = n - start < kBlock ? n - start : kBlock;
-      int32_t outside = 0;
+      // As wide as an element.
+      std::conditional_t<sizeof(From) == 8, int64_t, int32_t> outside = 0;
       for (int64_t i = 0; i < count; ++i) {
         outside |= std::abs(in[i]) < From(0x1p31) ? 0 : 1;
       }
