@@ -439,11 +439,11 @@ BATON_LOOP inline T Signed(T x, T sign) {
 template <typename T>
 constexpr T kHalfPiA = T(0x1.ddc7441e56ed7p-1);
 template <>
-constexpr float kHalfPiA<float> = 0x1.ddcb02p-1f;
+inline constexpr float kHalfPiA<float> = 0x1.ddcb02p-1f;
 template <typename T>
 constexpr T kHalfPiB = T(0x1.aeed35ec6ca11p+0);
 template <>
-constexpr float kHalfPiB<float> = 0x1.aee9d6p+0f;
+inline constexpr float kHalfPiB<float> = 0x1.aee9d6p+0f;
 
 // 1.8 ULP.
 template <typename T>
