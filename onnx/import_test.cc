@@ -693,6 +693,25 @@ TEST(ImportOnnxTest, InputsCanBecomeConstants) {
               HasSubstr("is Tensor[(1), int32], not Tensor[(1), int64]"));
 }
 
+// Vectors of unknown numbers say how many they are by their shape.
+TEST(ImportOnnxTest, AbsurdNumbersOfAxesAreRefused) {
+  const std::string numbers =
+      "input { name: 's' type { tensor_type { elem_type: 7 shape {"
+      "  dim { dim_value: 1152921504606846975 } } } } }" +
+      InOut({kTwo, kThree});
+  EXPECT_THAT(
+      Import("node { op_type: 'Expand' input: 'x' input: 's' output: 'y' }" +
+             numbers)
+          .status(),
+      StatusIs(absl::StatusCode::kResourceExhausted, "limits.max_rank"));
+  EXPECT_THAT(
+      Import("node { op_type: 'Slice' input: 'x' input: 's' input: 's'"
+             "  output: 'y' }" +
+             numbers)
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "more starts than axes"));
+}
+
 // Exporters write them where a shape decides whether an axis is removed.
 TEST(ImportOnnxTest, BranchesOfOtherRanks) {
   const std::string graph =

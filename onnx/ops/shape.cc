@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -217,6 +218,8 @@ absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
   if (rank != 1 || !node.Input(1)->tensor_type()->dim(0).is_const()) {
     return absl::UnimplementedError("the rank of the result must be known");
   }
+  BATON_RETURN_IF_ERROR(
+      CheckRank(node.Input(1)->tensor_type()->dim(0).value()));
   const std::optional<Dims> elements = node.Elements(1);
   if (elements.has_value() && FitsInto(*elements, type->shape())) return One(x);
   const auto* call = node.Input(1).As<CallNode>();
@@ -559,6 +562,9 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
                          TensorTypeOf(node.Input(1)));
   if (starts_type->rank() != 1 || !starts_type->dim(0).is_const()) {
     return absl::UnimplementedError("the number of starts must be known");
+  }
+  if (starts_type->dim(0).value() > type->rank()) {
+    return absl::InvalidArgumentError("there are more starts than axes");
   }
   const size_t count = static_cast<size_t>(starts_type->dim(0).value());
   Ints axes = Iota(static_cast<int64_t>(count));
