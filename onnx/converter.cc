@@ -1,8 +1,10 @@
 #include "baton/onnx/converter.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -235,14 +237,20 @@ Expr ScalarLike(double value, const Expr& like) {
 }
 
 Expr VectorConstant(absl::Span<const int64_t> values, DType dtype) {
-  absl::StatusOr<MutableTensor> tensor =
-      MutableTensor::Create(dtype, {static_cast<int64_t>(values.size())});
+  Tensor tensor;
   VisitDType(dtype, [&]<typename T>() {
+    // As many as there are in memory already: the limit of a tensor's bytes,
+    // which MutableTensor keeps to, is for what is read or computed.
+    const std::shared_ptr<T[]> copy(new T[values.size()]);
     for (size_t i = 0; i < values.size(); ++i) {
-      tensor->span<T>()[i] = static_cast<T>(values[i]);
+      copy[i] = static_cast<T>(values[i]);
     }
+    const absl::string_view bytes(reinterpret_cast<const char*>(copy.get()),
+                                  values.size() * sizeof(T));
+    tensor = *Tensor::FromBuffer(dtype, {static_cast<int64_t>(values.size())},
+                                 bytes, copy);
   });
-  return relay::Const(std::move(*tensor).Freeze());
+  return relay::Const(std::move(tensor));
 }
 
 namespace {
