@@ -40,6 +40,7 @@ using ::baton::testing::RunWithStack;
 using ::baton::testing::SmallStackBytesOfThisBuild;
 using ::baton::testing::StatusIs;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -270,6 +271,34 @@ TEST(ExportOnnxTest, RepeatsOfSeveralAxesAreOneNode) {
   }
   ExpectSameResults(of("(1, 2, 3, 4), float32"));
   ExpectSameResults(of("(1, 2, 3, 4), int64"));
+}
+
+TEST(ExportOnnxTest, RegionsAreTwoOperands) {
+  for (const char* op : {"roi_align", "roi_align_half_pixel"}) {
+    for (const char* rest : {"", ", sample_ratio=2", ", layout=\"NHWC\""}) {
+      SCOPED_TRACE(absl::StrCat(op, rest));
+      const IRModule module = Main(absl::StrCat(
+          "(%x: Tensor[(2, 3, 4, 5), float32], %r: Tensor[(6, 5), float32]) {"
+          " %0 = abs(%r); %1 = minimum(%0, 1f); vision.",
+          op, "(%x, %1, pooled_size=[2, 3], spatial_scale=2f", rest, ") }"));
+      ExpectSameResults(module);
+    }
+  }
+  const IRModule module = Main(
+      "(%x: Tensor[(2, 3, 4, 5), float32], %r: Tensor[(6, 5), float32]) {"
+      " vision.roi_align_half_pixel(%x, %r, pooled_size=[2, 3],"
+      " spatial_scale=2f) }");
+  EXPECT_THAT(ExportOnnx(module, {.opset = 15}).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "opset 16"));
+}
+
+TEST(ExportOnnxTest, ComputedPadding) {
+  const IRModule module = Main(
+      "(%x: Tensor[(2, 3), float32], %w: Tensor[(2, 2), int32]) {"
+      " %0 = minimum(maximum(%w, -1), 2);"
+      " dyn.nn.pad(%x, %0, 7f, pad_width=[]) }");
+  EXPECT_THAT(Ops(Exported(module).graph()), Contains("Pad"));
+  ExpectSameResults(module);
 }
 
 // Bounds that are scalars.

@@ -201,6 +201,90 @@ TEST(ImportOnnxTest, WhatIsResizedToNothingHasNoElements) {
   EXPECT_THAT(AsText(scaled->Find("main")), HasSubstr("Tensor[(0, 4)"));
 }
 
+// A vector of scales of one element stands for all channels, as PyTorch writes
+// them, and its axis has no meaning.
+TEST(ImportOnnxTest, OneScaleHasNoAxis) {
+  const auto module = Import(
+      "node { op_type: 'DequantizeLinear' input: 'q' input: 's' input: 'z'"
+      "  output: 'w' }"
+      "node { op_type: 'Add' input: 'w' input: 'x' output: 'y' }"
+      "initializer { name: 'q' dims: 2 data_type: 3 int32_data: [5, -3] }"
+      "initializer { name: 's' dims: 1 data_type: 1 float_data: [0.5] }"
+      "initializer { name: 'z' dims: 1 data_type: 3 int32_data: [1] }" +
+      InOut({kTwo}));
+  ASSERT_THAT(module, IsOk());
+  const Tensor x = *Tensor::FromValues<float>({2}, {1, 2});
+  const auto result = EvaluateFunction(*module, "main", {baton::Value(x)});
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->tensor().span<float>()[0], 3);
+  EXPECT_EQ(result->tensor().span<float>()[1], 0);
+}
+
+// Padding, and shapes to expand to, that depend on data; what stays of the
+// extents is known.
+TEST(ImportOnnxTest, PaddingCanBeComputed) {
+  const std::string pads =
+      Value("input", "x", {kTwo, kThree}) +
+      "input { name: 'p' type { tensor_type { elem_type: 7 shape { dim {"
+      " dim_value: 4 } } } } } output { name: 'y' } ";
+  const Tensor x = *Tensor::FromValues<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  struct Case {
+    std::string mode;
+    std::vector<int64_t> pads;  // in front of both axes, then behind them
+    std::vector<int64_t> shape;
+    std::vector<float> values;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"constant", {0, 1, 1, -1}, {3, 3}, {0, 1, 2, 0, 4, 5, 0, 0, 0}},
+           {"edge", {0, 1, 1, -1}, {3, 3}, {1, 1, 2, 4, 4, 5, 4, 4, 5}},
+           {"reflect",
+            {0, 2, 1, 1},
+            {3, 6},
+            {3, 2, 1, 2, 3, 2, 6, 5, 4, 5, 6, 5, 3, 2, 1, 2, 3, 2}},
+           {"wrap",
+            {1, 0, 0, 2},
+            {3, 5},
+            {4, 5, 6, 4, 5, 1, 2, 3, 1, 2, 4, 5, 6, 4, 5}}}) {
+    SCOPED_TRACE(c.mode);
+    const auto module = Import(ModelOf(
+        absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p' output: 'y'"
+                     " attribute { name: 'mode' type: STRING s: '",
+                     c.mode, "' } }", pads),
+        19));
+    ASSERT_THAT(module, IsOk());
+    const auto result = EvaluateFunction(
+        *module, "main",
+        {baton::Value(x),
+         baton::Value(*Tensor::FromValues<int64_t>({4}, c.pads))});
+    ASSERT_THAT(result, IsOk());
+    EXPECT_EQ(result->tensor().shape(), absl::MakeConstSpan(c.shape));
+    const absl::Span<const float> values = result->tensor().span<float>();
+    EXPECT_EQ(std::vector<float>(values.begin(), values.end()), c.values);
+  }
+  const auto module = Import(ModelOf(
+      "node { op_type: 'Pad' input: 'x' input: 'p' input: '' input: 'a'"
+      "  output: 'y' }"
+      "initializer { name: 'a' dims: 1 data_type: 7 int64_data: [-1] }"
+      "input { name: 'p' type { tensor_type { elem_type: 7 shape { dim {"
+      " dim_value: 2 } } } } }" +
+          InOut({"dim_param: 'n'", kThree}),
+      19));
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(n, ?), float32]");
+}
+
+TEST(ImportOnnxTest, ElementsOfAnotherTypeAreExpandedToAShape) {
+  const auto module = Import(
+      "node { op_type: 'Shape' input: 'x' output: 's' }"
+      "node { op_type: 'Expand' input: 'c' input: 's' output: 'y' }"
+      "initializer { name: 'c' dims: 1 data_type: 7 int64_data: [5] }" +
+      InOut({"dim_param: 'n'", kThree}));
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(n, 3), int64]");
+}
+
 TEST(ImportOnnxTest, AllUnsupportedOperatorsAreInOneError) {
   const absl::Status status =
       Import(

@@ -30,6 +30,7 @@
 #include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/op/vision/vision.h"
 
 namespace baton::onnx {
 namespace {
@@ -534,26 +535,38 @@ absl::StatusOr<Values> L2Normalize(CallExport& call) {
 
 // --- Space -----------------------------------------------------------------
 
+// `pads`: those in front of all axes, then those behind them.
+Values PadBy(CallExport& call, ValueId pads, absl::string_view mode,
+             int value_arg) {
+  Values inputs = {call.Arg(0), pads};
+  if (mode == "constant" && call.num_args() > value_arg) {
+    ValueId value = call.Cast(call.Arg(value_arg), call.ElementType(value_arg),
+                              call.ElementType(0));
+    if (call.Rank(value_arg) != 0) value = call.Reshape(value, {});
+    inputs.push_back(value);
+  }
+  return {call.Node("Pad", inputs, NodeAttributes().String("mode", mode))};
+}
+
 absl::StatusOr<Values> PadWith(CallExport& call,
                                const std::vector<std::vector<int64_t>>& widths,
                                absl::string_view mode) {
   Ints pads;
   for (const auto& width : widths) pads.push_back(width[0]);
   for (const auto& width : widths) pads.push_back(width[1]);
-  Values inputs = {call.Arg(0), call.Ints(pads)};
-  if (mode == "constant" && call.num_args() > 1) {
-    ValueId value =
-        call.Cast(call.Arg(1), call.ElementType(1), call.ElementType(0));
-    if (call.Rank(1) != 0) value = call.Reshape(value, {});
-    inputs.push_back(value);
-  }
-  return Values{
-      call.Node("Pad", inputs, NodeAttributes().String("mode", mode))};
+  return PadBy(call, call.Ints(pads), mode, 1);
 }
 
 absl::StatusOr<Values> Pad(CallExport& call) {
   const auto& attrs = call.attrs<relay::PadAttrs>();
   return PadWith(call, attrs.pad_width, attrs.pad_mode);
+}
+
+absl::StatusOr<Values> DynPad(CallExport& call) {
+  const ValueId widths =
+      call.Cast(call.Arg(1), call.ElementType(1), DType::Int(64));
+  return PadBy(call, call.Reshape(call.Transpose(widths, {1, 0}), {-1}),
+               call.attrs<relay::PadAttrs>().pad_mode, 2);
 }
 
 absl::StatusOr<Values> MirrorPad(CallExport& call) {
@@ -589,6 +602,44 @@ absl::StatusOr<Values> SpaceToDepth(CallExport& call) {
                 NodeAttributes().Int("blocksize", attrs.block_size));
   BATON_ASSIGN_OR_RETURN(x, InLayout(call, x, "NCHW", attrs.layout));
   return Values{x};
+}
+
+// The regions' images and boxes are two operands.
+absl::StatusOr<Values> RoiAlign(CallExport& call, bool half_pixel) {
+  const auto& attrs = call.attrs<relay::ROIAlignAttrs>();
+  if (attrs.mode != "avg") {
+    return absl::UnimplementedError("ONNX takes the maximum of other numbers");
+  }
+  if (half_pixel) BATON_RETURN_IF_ERROR(call.Needs(16));
+  BATON_ASSIGN_OR_RETURN(const Ints size,
+                         KnownDims(attrs.pooled_size, "pooled_size"));
+  BATON_ASSIGN_OR_RETURN(ValueId x,
+                         InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
+  const ValueId axis = call.Ints({1});
+  const ValueId image = call.Cast(
+      call.Node("Gather", {call.Arg(1), call.Scalar(0, DType::Int(64))},
+                NodeAttributes().Int("axis", 1)),
+      call.ElementType(1), DType::Int(64));
+  const ValueId boxes = call.Cast(
+      call.Node("Slice", {call.Arg(1), call.Ints({1}), call.Ints({5}), axis}),
+      call.ElementType(1), call.ElementType(0));
+  NodeAttributes attributes;
+  if (call.opset() >= 16) {
+    attributes.String("coordinate_transformation_mode",
+                      half_pixel ? "half_pixel" : "output_half_pixel");
+  }
+  attributes.Int("output_height", size[0])
+      .Int("output_width", size[1])
+      .Int("sampling_ratio", std::max(attrs.sample_ratio, 0))
+      .Float("spatial_scale", attrs.spatial_scale);
+  x = call.Node("RoiAlign", {x, boxes, image}, std::move(attributes));
+  BATON_ASSIGN_OR_RETURN(x, InLayout(call, x, "NCHW", attrs.layout));
+  return Values{x};
+}
+
+template <bool kHalfPixel>
+absl::StatusOr<Values> RoiAlign(CallExport& call) {
+  return RoiAlign(call, kHalfPixel);
 }
 
 absl::StatusOr<Values> GridSample(CallExport& call) {
@@ -672,6 +723,10 @@ BATON_EXTEND_OP("nn.group_norm").Set(OnnxExporters(), GroupNorm);
 BATON_EXTEND_OP("nn.lrn").Set(OnnxExporters(), Lrn);
 BATON_EXTEND_OP("nn.l2_normalize").Set(OnnxExporters(), L2Normalize);
 BATON_EXTEND_OP("nn.pad").Set(OnnxExporters(), Pad);
+BATON_EXTEND_OP("dyn.nn.pad").Set(OnnxExporters(), DynPad);
+BATON_EXTEND_OP("vision.roi_align").Set(OnnxExporters(), RoiAlign<false>);
+BATON_EXTEND_OP("vision.roi_align_half_pixel")
+    .Set(OnnxExporters(), RoiAlign<true>);
 BATON_EXTEND_OP("nn.mirror_pad").Set(OnnxExporters(), MirrorPad);
 BATON_EXTEND_OP("nn.batch_flatten").Set(OnnxExporters(), BatchFlatten);
 BATON_EXTEND_OP("nn.depth_to_space").Set(OnnxExporters(), DepthToSpace);

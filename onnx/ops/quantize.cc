@@ -80,14 +80,18 @@ absl::StatusOr<Expr> OfBlocks(NodeContext& node, const Expr& values) {
   return relay::Repeat(values, node.Int("block_size", 0), axis);
 }
 
-// The axis of the channels; that of a scale that is a scalar has no meaning.
+// The axis of the channels; -1 if there is one scale.
 absl::StatusOr<int> QuantizedAxis(NodeContext& node, const Expr& x) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int scale_rank, RankOf(node.Input(1)));
   if (scale_rank > 1) {
     return absl::InvalidArgumentError("the scale has several axes");
   }
-  if (scale_rank == 0 || rank == 0) return -1;
+  // One scale has no axis.
+  if (scale_rank == 0 || rank == 0 ||
+      node.Input(1)->tensor_type()->dim(0).is_const(1)) {
+    return -1;
+  }
   return NormalAxis(node.Int("axis", 1), rank);
 }
 
@@ -150,7 +154,7 @@ absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
   BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
   BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(scale));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
   return One(Call(
       BATON_OP("qnn.dequantize"), {x, scale, zero_point},
       Attrs::Make(relay::DequantizeAttrs{.out_dtype = dtype, .axis = axis})));

@@ -17,6 +17,8 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
@@ -28,6 +30,7 @@
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/op/vision/vision.h"
 
 namespace baton::onnx {
 namespace {
@@ -497,8 +500,8 @@ Expr Axis(int64_t n, bool is_last, const Expr& like) {
   return relay::Reshape(values, is_last ? Ints{1, 1, n} : Ints{1, n, 1});
 }
 
-// RoiAlign's other mode: the largest, over the points of a bin, of the pixels
-// around a point times their weights, which are not added.
+// The other mode of RoiAlign: the largest, over the points of a bin, of the
+// pixels around a point times their weights, which are not added.
 absl::StatusOr<Outputs> MaxOfPoints(NodeContext& node, const Boxes& boxes,
                                     const Expr (&positions)[2],
                                     const int64_t (&wanted)[2], int64_t samples,
@@ -554,8 +557,22 @@ absl::StatusOr<Outputs> MaxOfPoints(NodeContext& node, const Boxes& boxes,
                         {.axis = Ints{3, 5}}));
 }
 
-// Bilinear interpolation at the points of a bin and their mean are linear along
-// each axis: the product of a matrix from the left and of one from the right.
+// Means of points are what Relay's operator computes.
+absl::StatusOr<Expr> MeanOfPoints(NodeContext& node, const int64_t (&wanted)[2],
+                                  int64_t samples, bool half_pixel) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  const Expr image = relay::Cast(relay::ExpandDims(node.Input(2), 1), dtype);
+  relay::ROIAlignAttrs attrs;
+  attrs.pooled_size = {wanted[0], wanted[1]};
+  attrs.spatial_scale = node.Float("spatial_scale", 1);
+  attrs.sample_ratio = samples == 0 ? -1 : static_cast<int>(samples);
+  return Call(half_pixel ? BATON_OP("vision.roi_align_half_pixel")
+                         : BATON_OP("vision.roi_align"),
+              {x, relay::Concatenate({image, node.Input(1)}, 1)},
+              Attrs::Make(std::move(attrs)));
+}
+
 absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
   const Expr& x = node.Input(0);
   const std::string mode = node.String("mode", "avg");
@@ -565,23 +582,29 @@ absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
   const int64_t samples = node.Int("sampling_ratio", 0);
   const int64_t wanted[] = {node.Int("output_height", 1),
                             node.Int("output_width", 1)};
-  if (samples < 1) {
-    return absl::UnimplementedError(
-        "a number of samples that depends on the boxes is not supported");
-  }
   for (const int64_t extent : wanted) {
-    if (extent < 1 || samples > kMaxPoints / extent) {
+    if (extent < 1 || samples < 0 || samples > kMaxPoints / extent) {
       return absl::InvalidArgumentError("the size of the result");
     }
+  }
+  const bool half_pixel =
+      node.String("coordinate_transformation_mode",
+                  node.opset() < 16 ? "output_half_pixel" : "half_pixel") ==
+      "half_pixel";
+  if (mode == "avg") {
+    BATON_ASSIGN_OR_RETURN(Expr result,
+                           MeanOfPoints(node, wanted, samples, half_pixel));
+    return One(std::move(result));
+  }
+  if (samples == 0) {
+    return absl::UnimplementedError(
+        "maxima of a number of samples that depends on the boxes are not "
+        "supported");
   }
   BATON_ASSIGN_OR_RETURN(const Boxes boxes,
                          ReadBoxes(node, node.Input(1), node.Input(2)));
   BATON_ASSIGN_OR_RETURN(const Ints count, ShapeOf(node.Input(2)));
   if (count.size() != 1) return absl::InvalidArgumentError("batch_indices");
-  const bool half_pixel =
-      node.String("coordinate_transformation_mode",
-                  node.opset() < 16 ? "output_half_pixel" : "half_pixel") ==
-      "half_pixel";
   const auto scalar = [&x](double value) { return ScalarLike(value, x); };
   // The points along an axis: (count, points, 1).
   Expr positions[2];
@@ -596,38 +619,7 @@ absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
             Multiply(Multiply(Add(Axis(points, false, x), scalar(0.5)), length),
                      scalar(1.0 / static_cast<double>(points))));
   }
-  if (mode == "max") {
-    return MaxOfPoints(node, boxes, positions, wanted, samples, count[0]);
-  }
-  Expr weights[2];
-  for (int i = 0; i < 2; ++i) {
-    const int64_t pixels = boxes.shape[2 + i];
-    const Expr& at = positions[i];
-    // One at the point, falling to zero one pixel away; the images go on for
-    // one pixel behind their edges.
-    const double last = static_cast<double>(pixels - 1);
-    const Expr distance =
-        relay::Abs(Subtract(relay::Clip(at, 0, last), Axis(pixels, true, x)));
-    Expr weight = relay::Maximum(Subtract(scalar(1), distance), scalar(0));
-    const Expr is_inside =
-        relay::LogicalAnd(relay::GreaterEqual(at, scalar(-1)),
-                          relay::LessEqual(at, scalar(last + 1)));
-    weight = relay::Where(is_inside, std::move(weight), scalar(0));
-    weight = relay::Mean(relay::Reshape(std::move(weight),
-                                        {count[0], wanted[i], samples, pixels}),
-                         {.axis = Ints{2}});
-    BATON_ASSIGN_OR_RETURN(
-        weights[i],
-        node.Typed(relay::ExpandDims(
-            i == 0 ? weight : relay::Transpose(weight, Ints{0, 2, 1}), 1)));
-  }
-  BATON_ASSIGN_OR_RETURN(const Expr images, node.Typed(boxes.images));
-  BATON_ASSIGN_OR_RETURN(Expr rows,
-                         MatrixProduct(node, weights[0], images, DType()));
-  BATON_ASSIGN_OR_RETURN(rows, node.Typed(std::move(rows)));
-  BATON_ASSIGN_OR_RETURN(Expr result,
-                         MatrixProduct(node, rows, weights[1], DType()));
-  return One(std::move(result));
+  return MaxOfPoints(node, boxes, positions, wanted, samples, count[0]);
 }
 
 // The maxima of the bins of a box are those along one axis, then along the

@@ -225,7 +225,12 @@ absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
   const auto* call = node.Input(1).As<CallNode>();
   if (call != nullptr && call->op().get() == BATON_OP("shape_of").get() &&
       FitsInto(type->shape(), call->arg(0)->tensor_type()->shape())) {
-    return One(relay::BroadcastToLike(x, call->arg(0)));
+    const Expr& like = call->arg(0);
+    if (like->tensor_type()->dtype() == type->dtype()) {
+      return One(relay::BroadcastToLike(x, like));
+    }
+    // The dimensions of `like` stay known.
+    return One(relay::ReshapeLike(BroadcastTo(x, ShapeVector(like)), like));
   }
   BATON_ASSIGN_OR_RETURN(const Expr wanted, node.Typed(AsInt64(node.Input(1))));
   return One(elements.has_value() && FitsInto(type->shape(), *elements)
@@ -738,10 +743,115 @@ absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
   return One(std::move(x));
 }
 
+// Elements of other places in place of those that padding by computed numbers
+// adds: for each axis in `axes`, positions from `-before` to `extent + after`
+// that the mode moves into the tensor. Negative numbers cut off.
+absl::StatusOr<Expr> PaddedByPositions(NodeContext& node,
+                                       const std::string& mode,
+                                       const Ints& axes) {
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  Expr x = node.Input(0);
+  const std::optional<Dims> known = node.Elements(1);
+  const auto count = static_cast<int64_t>(axes.size());
+  for (int64_t i = 0; i < count; ++i) {
+    if (known.has_value() && (*known)[i].is_const(0) &&
+        (*known)[i + count].is_const(0)) {
+      continue;
+    }
+    const int axis = static_cast<int>(axes[i]);
+    const Expr extent = ExtentOf(node.Input(0), axis);
+    const Expr before = relay::Take(node.Input(1), number(i), {.axis = 0});
+    const Expr after =
+        relay::Take(node.Input(1), number(i + count), {.axis = 0});
+    Expr at = relay::Arange(relay::Negative(before), relay::Add(extent, after),
+                            number(1), DType::Int(64));
+    const Expr last = relay::Subtract(extent, number(1));
+    if (mode == "edge") {
+      at = relay::Minimum(relay::Maximum(std::move(at), number(0)), last);
+    } else if (mode == "reflect") {
+      at = relay::Subtract(
+          last, relay::Abs(relay::Subtract(last, relay::Abs(std::move(at)))));
+    } else {  // wrap
+      at = relay::FloorMod(std::move(at), extent);
+    }
+    x = relay::Take(std::move(x), std::move(at), {.axis = axis});
+  }
+  return x;
+}
+
+// Padding by numbers that are not known when the model is imported, for the
+// axes `axes`.
+absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
+                                         const std::string& mode,
+                                         const Ints& axes, const Expr& value) {
+  const Expr& x = node.Input(0);
+  const Expr& pads = node.Input(1);
+  const auto count = static_cast<int64_t>(axes.size());
+  BATON_ASSIGN_OR_RETURN(const Ints pads_shape, ShapeOf(pads));
+  if (pads_shape != Ints{2 * count}) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the numbers of padding for ", axes.size(), " axes"));
+  }
+  if (mode != "constant") {
+    BATON_ASSIGN_OR_RETURN(Expr result, PaddedByPositions(node, mode, axes));
+    return One(std::move(result));
+  }
+  // Where the two numbers of each axis of `x` are in `pads`, behind which there
+  // is a zero.
+  const int rank = x->tensor_type()->rank();
+  Ints places(2 * static_cast<size_t>(rank), 2 * count);
+  for (int64_t i = 0; i < count; ++i) {
+    places[2 * axes[i]] = i;
+    places[2 * axes[i] + 1] = i + count;
+  }
+  Expr numbers = AsInt64(pads);
+  if (count < rank) {
+    numbers = relay::Concatenate({std::move(numbers), VectorConstant({0})}, 0);
+  }
+  BATON_ASSIGN_OR_RETURN(Tensor matrix,
+                         Tensor::FromValues<int64_t>({rank, 2}, places));
+  Expr result = Call(BATON_OP("dyn.nn.pad"),
+                     {x,
+                      relay::Take(std::move(numbers),
+                                  relay::Const(std::move(matrix)), {.axis = 0}),
+                      value},
+                     Attrs::Make(relay::PadAttrs{}));
+  // The operator's result has no extent that is known; of axes that are not
+  // padded they are those of `x`.
+  const std::optional<Dims> known = node.Elements(1);
+  const auto is_kept = [&](int axis) {
+    for (const int64_t place : {places[2 * axis], places[2 * axis + 1]}) {
+      const bool is_zero = place == 2 * count ||
+                           (known.has_value() && (*known)[place].is_const(0));
+      if (!is_zero) return false;
+    }
+    return true;
+  };
+  for (int begin = 0; begin < rank; ++begin) {
+    int end = begin;
+    while (end < rank && is_kept(end)) ++end;
+    if (end == begin) continue;
+    result = relay::ReshapeLike(std::move(result), x,
+                                {.lhs_begin = begin,
+                                 .lhs_end = end,
+                                 .rhs_begin = begin,
+                                 .rhs_end = end});
+    begin = end;
+  }
+  return One(std::move(result));
+}
+
 absl::StatusOr<Outputs> Pad(NodeContext& node) {
   Expr x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   const std::string mode = node.String("mode", "constant");
+  if (mode != "constant" && mode != "edge" && mode != "reflect" &&
+      mode != "wrap") {
+    return absl::UnimplementedError(
+        absl::StrCat("the mode '", mode, "' is not supported"));
+  }
   Ints pads;
   Expr value = ScalarLike(0, x);
   Ints axes = Iota(rank);
@@ -749,7 +859,6 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
     pads = node.Ints(node.opset() < 2 ? "paddings" : "pads").value_or(Ints());
     value = ScalarLike(node.Float("value", 0), x);
   } else {
-    BATON_ASSIGN_OR_RETURN(pads, node.ConstantInts(1));
     if (node.HasInput(2)) {
       value = node.Input(2);
       BATON_ASSIGN_OR_RETURN(const int value_rank, RankOf(value));
@@ -759,15 +868,15 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
       BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(3));
       BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), rank));
     }
+    absl::StatusOr<Ints> known = node.ConstantInts(1);
+    if (absl::IsUnimplemented(known.status())) {
+      return PaddedByComputed(node, mode, axes, value);
+    }
+    BATON_ASSIGN_OR_RETURN(pads, std::move(known));
   }
   if (pads.size() != 2 * axes.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         pads.size(), " numbers of padding for ", axes.size(), " axes"));
-  }
-  if (mode != "constant" && mode != "edge" && mode != "reflect" &&
-      mode != "wrap") {
-    return absl::UnimplementedError(
-        absl::StrCat("the mode '", mode, "' is not supported"));
   }
   if (mode == "wrap") return Wrapped(node, axes, pads);
   std::vector<Ints> widths(rank, Ints{0, 0});

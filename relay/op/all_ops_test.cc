@@ -225,6 +225,10 @@ const std::vector<Example>& Examples() {
        "vision.roi_align(%x, multiply(%r, 0f), pooled_size=[1, 1], "
        "spatial_scale=1f, sample_ratio=1, layout=\"NHWC\")",
        {1.5}},
+      {"%x: Tensor[(1, 2, 2, 1), float32], %r: Tensor[(1, 5), float32]",
+       "vision.roi_align_half_pixel(%x, minimum(%r, 0f), pooled_size=[1, 1], "
+       "spatial_scale=1f, sample_ratio=1, layout=\"NHWC\")",
+       {0}},
       {"%x: Tensor[(1, 1, 2, 2), float32]",
        "vision.multibox_prior(%x, sizes=[1f], ratios=[1f])",
        {-0.25, -0.25, 0.75, 0.75, 0.25, -0.25, 1.25, 0.75, -0.25, 0.25, 0.75,

@@ -128,7 +128,8 @@ bool IsApplied(const Expr& callee) {
 
 // One call of a function: its variables and the nodes computed so far.
 struct Activation {
-  Value callee;  // keeps the function alive
+  Value callee;       // keeps the function alive
+  int64_t depth = 1;  // as if no call had taken the place of another
   FlatHashMap<const VarNode*, Value> vars;
   FlatHashMap<const ExprNode*, Value> computed;  // shared nodes
 };
@@ -247,7 +248,10 @@ class Evaluator {
   absl::Status LeaveCall(const CallNode* call);
   absl::StatusOr<Value> CallOp(const CallNode& call,
                                absl::Span<const Value> args);
-  absl::Status Activate(const Value& callee, absl::Span<const Value> args);
+  // `depth`: of the activation that calls.
+  absl::Status Activate(const Value& callee, absl::Span<const Value> args,
+                        int64_t depth);
+  bool IsTailCall() const;
   // What runs in place of the function; null if it is to be evaluated.
   absl::StatusOr<const ExternalFunction*> External(const Value& callee);
   Value MakeClosure(const FunctionNode* function, Var self);
@@ -305,7 +309,7 @@ absl::StatusOr<Value> Evaluator::Apply(const Value& closure,
                          External(closure));
   if (external != nullptr) return (*external)(args);
   Push(nullptr, Step::kReturn);
-  BATON_RETURN_IF_ERROR(Activate(closure, args));
+  BATON_RETURN_IF_ERROR(Activate(closure, args, current().depth));
   BATON_RETURN_IF_ERROR(Loop());
   return PopValue();
 }
@@ -581,8 +585,22 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     Yield(call, std::move(result));
     return absl::OkStatus();
   }
-  Push(call, Step::kReturn);
-  return Activate(callee, args);
+  const int64_t depth = current().depth;
+  if (IsTailCall()) {
+    // What only the calling function needed goes before the callee begins, so
+    // that a loop needs no more memory than one round of it.
+    activations_.pop_back();
+  } else {
+    Push(call, Step::kReturn);
+  }
+  return Activate(callee, args, depth);
+}
+
+// Whether the call that was left is the last that its function does. Observers
+// are told of calls that return, so there are none for them.
+bool Evaluator::IsTailCall() const {
+  return options_.observe == nullptr && !work_.empty() &&
+         work_.back().step == Step::kReturn;
 }
 
 absl::StatusOr<const ExternalFunction*> Evaluator::External(
@@ -623,11 +641,11 @@ absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,
 }
 
 absl::Status Evaluator::Activate(const Value& callee,
-                                 absl::Span<const Value> args) {
+                                 absl::Span<const Value> args, int64_t depth) {
   if (!callee.is_closure()) {
     return absl::InvalidArgumentError("call of something else than a function");
   }
-  if (static_cast<int64_t>(activations_.size()) > options_.max_call_depth) {
+  if (depth > options_.max_call_depth) {
     return absl::ResourceExhaustedError(
         absl::StrCat("more than ", options_.max_call_depth,
                      " calls of functions inside one another"));
@@ -645,6 +663,7 @@ absl::Status Evaluator::Activate(const Value& callee,
   }
   auto activation = std::make_unique<Activation>();
   activation->callee = callee;
+  activation->depth = depth + 1;
   for (const auto& [var, value] : closure.captured) {
     activation->vars.emplace(var.get(), value);
   }

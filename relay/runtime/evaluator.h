@@ -5,8 +5,8 @@
 // before the call, the value of a let before its body, and only the branch that
 // is taken. A node that is used several times is computed once in each
 // activation of the function around it. Neither deep graphs nor deep recursion
-// of the program use the C++ stack. Code that a code generator made of a function
-// runs in place of it (code_generator.h).
+// of the program use the C++ stack. Code that a code generator made of a
+// function runs in place of it (code_generator.h).
 
 #ifndef BATON_RELAY_RUNTIME_EVALUATOR_H_
 #define BATON_RELAY_RUNTIME_EVALUATOR_H_
@@ -27,7 +27,8 @@
 namespace baton {
 
 struct EvaluateOptions {
-  // The most activations of functions at one time; more are an error.
+  // The most calls of functions inside one another; more are an error. A call
+  // that is the last of its function counts, too, but needs no memory.
   int64_t max_call_depth = 1'000'000;
   // The most activations in all; more are an error.
   int64_t max_calls = std::numeric_limits<int64_t>::max();

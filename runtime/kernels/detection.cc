@@ -1,6 +1,7 @@
 #include "baton/runtime/kernels/detection.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -48,74 +49,118 @@ absl::Status CheckRegions(absl::string_view kernel, const Tensor& x,
   return absl::OkStatus();
 }
 
-// A tensor (regions, channels, height, width) of `compute(plane, region, row,
-// column)`, where `plane` is a channel of the image of the region, whose box
-// has been multiplied by the scale.
-template <typename Fn>
+// A tensor (regions, channels, height, width) of `compute(plane, row, column)`,
+// where `plane` is a channel of the image of a region. Before the first of a
+// region, `begin(box)` is given its box, multiplied by the scale.
+template <typename Begin, typename Compute>
 absl::StatusOr<Tensor> ForEachBin(absl::string_view kernel, const Tensor& x,
                                   const Tensor& regions,
                                   const RegionParams& params,
-                                  const Fn& compute) {
-  BATON_RETURN_IF_ERROR(CheckRegions(kernel, x, regions, params));
+                                  const Begin& begin, const Compute& compute) {
   const int64_t channels = x.shape()[1];
   const TensorShape shape = {regions.shape()[0], channels, params.height,
                              params.width};
-  BATON_ASSIGN_OR_RETURN(const int64_t size,
-                         NumElements(DType::Float(64), shape));
-  BATON_RETURN_IF_ERROR(
-      CheckTensorBytes(size * static_cast<int64_t>(sizeof(double))));
+  // float32 is read and written as it is, all else as double.
+  const DType dtype =
+      x.dtype() == DType::Float(32) ? x.dtype() : DType::Float(64);
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(dtype, shape));
   BATON_ASSIGN_OR_RETURN(const std::vector<double> boxes,
                          Doubles(kernel, regions));
-  BATON_ASSIGN_OR_RETURN(const std::vector<double> data, Doubles(kernel, x));
+  BATON_ASSIGN_OR_RETURN(const Tensor data,
+                         internal::Convert(kernel, x, dtype));
   const int64_t plane = x.shape()[2] * x.shape()[3];
-  std::vector<double> out;
-  out.reserve(static_cast<size_t>(size));
-  for (int64_t r = 0; r < shape[0] && size > 0; ++r) {
-    const double* const row = boxes.data() + 5 * r;
-    if (!(row[0] >= 0) || !(row[0] < static_cast<double>(x.shape()[0]))) {
-      return Error(kernel, "image ", row[0], " is none of the ", x.shape()[0]);
-    }
-    double box[4];
-    for (int k = 0; k < 4; ++k) {
-      box[k] = row[k + 1] * params.scale;
-      if (!(std::abs(box[k]) < 1e9)) {
-        return Error(kernel, "the coordinate ", box[k], " is out of range");
+  const auto fill = [&]<typename T>(const T* images, T* out) -> absl::Status {
+    for (int64_t r = 0; r < shape[0] && result.num_elements() > 0; ++r) {
+      const double* const row = boxes.data() + 5 * r;
+      if (!(row[0] >= 0) || !(row[0] < static_cast<double>(x.shape()[0]))) {
+        return Error(kernel, "image ", row[0], " is none of the ",
+                     x.shape()[0]);
       }
-    }
-    const double* from =
-        data.data() + static_cast<int64_t>(row[0]) * channels * plane;
-    for (int64_t c = 0; c < channels; ++c, from += plane) {
-      for (int64_t i = 0; i < params.height; ++i) {
-        for (int64_t j = 0; j < params.width; ++j) {
-          out.push_back(compute(from, box, i, j));
+      std::array<double, 4> box;
+      for (size_t k = 0; k < 4; ++k) {
+        box[k] = row[k + 1] * params.scale;
+        if (!(std::abs(box[k]) < 1e9)) {
+          return Error(kernel, "the coordinate ", box[k], " is out of range");
+        }
+      }
+      BATON_RETURN_IF_ERROR(begin(box));
+      const T* from = images + static_cast<int64_t>(row[0]) * channels * plane;
+      for (int64_t c = 0; c < channels; ++c, from += plane) {
+        for (int64_t i = 0; i < params.height; ++i) {
+          for (int64_t j = 0; j < params.width; ++j) {
+            *out++ = static_cast<T>(compute(from, i, j));
+          }
         }
       }
     }
+    return absl::OkStatus();
+  };
+  if (dtype == DType::Float(32)) {
+    BATON_RETURN_IF_ERROR(
+        fill(data.span<float>().data(), result.span<float>().data()));
+    return std::move(result).Freeze();
   }
-  return FromDoubles(kernel, x.dtype(), shape, out);
+  BATON_RETURN_IF_ERROR(
+      fill(data.span<double>().data(), result.span<double>().data()));
+  return internal::Convert(kernel, std::move(result).Freeze(), x.dtype());
 }
 
-// The element at (y, x) between those of a plane; 0 outside.
-double Interpolated(const double* plane, int64_t rows, int64_t columns,
-                    double y, double x) {
-  const auto height = static_cast<double>(rows);
-  const auto width = static_cast<double>(columns);
-  if (y < -1 || y > height || x < -1 || x > width) return 0;
-  y = std::min(std::max(y, 0.0), height - 1);
-  x = std::min(std::max(x, 0.0), width - 1);
-  const auto top = static_cast<int64_t>(y);
-  const auto left = static_cast<int64_t>(x);
-  const double down = y - static_cast<double>(top);
-  const double right = x - static_cast<double>(left);
-  double sum = 0;
-  for (int64_t i = 0; i < 2; ++i) {
-    for (int64_t j = 0; j < 2; ++j) {
-      if (top + i >= rows || left + j >= columns) continue;
-      sum += (i == 0 ? 1 - down : down) * (j == 0 ? 1 - right : right) *
-             plane[(top + i) * columns + left + j];
+// Where a sample along one axis is read: between two elements.
+struct SamplePoint {
+  bool is_inside = false;
+  int64_t before = 0;
+  int64_t behind = 0;
+  double weight_before = 0;
+  double weight_behind = 0;
+};
+
+SamplePoint SamplePointAt(double at, int64_t extent) {
+  SamplePoint result;
+  const auto size = static_cast<double>(extent);
+  if (!(at >= -1 && at <= size)) return result;
+  at = std::min(std::max(at, 0.0), size - 1);
+  result.is_inside = true;
+  result.before = static_cast<int64_t>(at);
+  result.behind = std::min(result.before + 1, extent - 1);
+  result.weight_behind = at - static_cast<double>(result.before);
+  result.weight_before = 1 - result.weight_behind;
+  return result;
+}
+
+// The samples of `bins` bins along an axis, from `begin` to `end` on a map of
+// `extent` elements; `points` has those of one bin after those of another.
+absl::Status ReadSamplePoints(absl::string_view kernel,
+                              const RegionParams& params, double begin,
+                              double end, int64_t bins, int64_t extent,
+                              std::vector<SamplePoint>& points) {
+  double length = end - begin;
+  if (params.half_pixel) {
+    begin -= 0.5;
+  } else {
+    length = std::max(length, 1.0);
+  }
+  const double bin = length / static_cast<double>(bins);
+  // No more samples than four times the map is long.
+  const int64_t samples =
+      params.sample_ratio > 0
+          ? params.sample_ratio
+          : std::clamp<int64_t>(static_cast<int64_t>(std::ceil(bin)), 0,
+                                4 * extent + 4);
+  constexpr int64_t kMaxPoints = int64_t{1} << 24;
+  if (samples > kMaxPoints / bins) {
+    return Error(kernel, bins, " times ", samples, " samples are too many");
+  }
+  points.clear();
+  for (int64_t i = 0; i < bins; ++i) {
+    for (int64_t k = 0; k < samples; ++k) {
+      points.push_back(SamplePointAt(begin + static_cast<double>(i) * bin +
+                                         (static_cast<double>(k) + 0.5) * bin /
+                                             static_cast<double>(samples),
+                                     extent));
     }
   }
-  return sum;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -131,38 +176,43 @@ absl::StatusOr<Tensor> RoiAlign(const Tensor& x, const Tensor& regions,
     return Error(kKernel, "sample_ratio=", params.sample_ratio,
                  " is too large");
   }
-  // No more samples along a side than four times the map is long.
-  const auto samples = [&params](double length, int64_t bins, int64_t extent) {
-    if (params.sample_ratio > 0) return params.sample_ratio;
-    return std::min(
-        static_cast<int64_t>(std::ceil(length / static_cast<double>(bins))),
-        4 * extent + 4);
-  };
+  std::vector<SamplePoint> down;
+  std::vector<SamplePoint> across;
   return ForEachBin(
       kKernel, x, regions, params,
-      [&](const double* plane, const double* box, int64_t i, int64_t j) {
-        const double width = std::max(box[2] - box[0], 1.0);
-        const double height = std::max(box[3] - box[1], 1.0);
-        const double bin_height = height / static_cast<double>(params.height);
-        const double bin_width = width / static_cast<double>(params.width);
-        const int64_t down = samples(height, params.height, rows);
-        const int64_t across = samples(width, params.width, columns);
+      [&](const std::array<double, 4>& box) -> absl::Status {
+        BATON_RETURN_IF_ERROR(ReadSamplePoints(kKernel, params, box[1], box[3],
+                                               params.height, rows, down));
+        return ReadSamplePoints(kKernel, params, box[0], box[2], params.width,
+                                columns, across);
+      },
+      [&](const auto* plane, int64_t i, int64_t j) {
+        const auto per_row = static_cast<int64_t>(down.size()) / params.height;
+        const auto per_column =
+            static_cast<int64_t>(across.size()) / params.width;
         double sum = 0;
         double largest = -std::numeric_limits<double>::infinity();
-        for (int64_t a = 0; a < down; ++a) {
-          const double at_y = box[1] + static_cast<double>(i) * bin_height +
-                              (static_cast<double>(a) + 0.5) * bin_height /
-                                  static_cast<double>(down);
-          for (int64_t b = 0; b < across; ++b) {
-            const double at_x = box[0] + static_cast<double>(j) * bin_width +
-                                (static_cast<double>(b) + 0.5) * bin_width /
-                                    static_cast<double>(across);
-            const double value = Interpolated(plane, rows, columns, at_y, at_x);
+        for (int64_t a = 0; a < per_row; ++a) {
+          const SamplePoint& y = down[i * per_row + a];
+          const auto* const above = plane + y.before * columns;
+          const auto* const below = plane + y.behind * columns;
+          for (int64_t b = 0; b < per_column; ++b) {
+            const SamplePoint& x = across[j * per_column + b];
+            double value = 0;
+            if (y.is_inside && x.is_inside) {
+              value = y.weight_before * x.weight_before * above[x.before] +
+                      y.weight_before * x.weight_behind * above[x.behind] +
+                      y.weight_behind * x.weight_before * below[x.before] +
+                      y.weight_behind * x.weight_behind * below[x.behind];
+            }
             sum += value;
             largest = std::max(largest, value);
           }
         }
-        return params.max ? largest : sum / static_cast<double>(down * across);
+        // A box of no size has no samples.
+        if (per_row * per_column == 0) return 0.0;
+        if (params.max) return largest;
+        return sum / static_cast<double>(per_row * per_column);
       });
 }
 
@@ -186,9 +236,14 @@ absl::StatusOr<Tensor> RoiPool(const Tensor& x, const Tensor& regions,
         bounded(std::floor(static_cast<double>(i) * bin) + first),
         bounded(std::ceil(static_cast<double>(i + 1) * bin) + first));
   };
+  std::array<double, 4> box;
   return ForEachBin(
       kKernel, x, regions, params,
-      [&](const double* plane, const double* box, int64_t i, int64_t j) {
+      [&box](const std::array<double, 4>& next) {
+        box = next;
+        return absl::OkStatus();
+      },
+      [&](const auto* plane, int64_t i, int64_t j) {
         const std::pair<int64_t, int64_t> down =
             range(box[1], box[3], i, params.height, rows);
         const std::pair<int64_t, int64_t> across =
@@ -199,7 +254,7 @@ absl::StatusOr<Tensor> RoiPool(const Tensor& x, const Tensor& regions,
         double largest = plane[down.first * columns + across.first];
         for (int64_t a = down.first; a < down.second; ++a) {
           for (int64_t b = across.first; b < across.second; ++b) {
-            largest = std::max(largest, plane[a * columns + b]);
+            largest = std::max<double>(largest, plane[a * columns + b]);
           }
         }
         return largest;

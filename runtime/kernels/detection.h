@@ -22,6 +22,10 @@ struct RegionParams {
   int64_t sample_ratio = -1;
   // For RoiAlign: the largest sample instead of their mean.
   bool max = false;
+  // For RoiAlign: pixels are centered at half coordinates, and boxes have the
+  // sides that they say, of less than a pixel, too. Otherwise they are centered
+  // at whole ones, and no side is shorter than one pixel.
+  bool half_pixel = false;
 };
 
 // `x` (NCHW) in regions, each resampled to one size. A row of `regions` is the

@@ -51,6 +51,42 @@ TEST(RoiTest, AlignsAndPools) {
             "roi_pool", "image 1 is none of the 1"));
 }
 
+TEST(RoiTest, PixelsCanBeCenteredAtHalfCoordinates) {
+  const Tensor x = Iota(kFloat, {1, 1, 4, 4});
+  RegionParams params;
+  params.height = 1;
+  params.width = 2;
+  params.half_pixel = true;
+  // A box of half a pixel: samples at y = 1.25 - 0.5 and x = 1.125 - 0.5 and
+  // 1.375 - 0.5.
+  const Tensor small = MakeFloat({1, 5}, {0, 1, 1, 1.5, 1.5});
+  EXPECT_TRUE(Matches(RoiAlign(x, small, params), kFloat, {1, 1, 1, 2},
+                      {0.75 * 4 + 0.625, 0.75 * 4 + 0.875}));
+  // Nothing, not even a sample.
+  EXPECT_TRUE(Matches(RoiAlign(x, MakeFloat({1, 5}, {0, 1, 1, 1, 1}), params),
+                      kFloat, {1, 1, 1, 2}, {0, 0}));
+  params.half_pixel = false;
+  // At least a pixel: samples at y = 1.5 and x = 1.25 and 1.75.
+  EXPECT_TRUE(Matches(RoiAlign(x, small, params), kFloat, {1, 1, 1, 2},
+                      {1.5 * 4 + 1.25, 1.5 * 4 + 1.75}));
+}
+
+TEST(RoiTest, AsManySamplesAsPixels) {
+  const Tensor x = Iota(kFloat, {1, 2, 4, 4});
+  RegionParams params;
+  params.height = 1;
+  params.width = 1;
+  // Three samples along y, two along x, in each channel.
+  EXPECT_TRUE(
+      Matches(RoiAlign(x, MakeFloat({1, 5}, {0, 0.5, 0, 2.5, 3}), params),
+              kFloat, {1, 2, 1, 1}, {1.5 * 4 + 1.5, 1.5 * 4 + 1.5 + 16}));
+  params.height = 1 << 20;
+  params.sample_ratio = 1024;
+  EXPECT_TRUE(
+      Fails(RoiAlign(x, MakeFloat({1, 5}, {0, 0, 0, 1, 1}), params).status(),
+            "roi_align", "are too many"));
+}
+
 TEST(DetectionTest, AnchorsAreDecoded) {
   EXPECT_TRUE(Matches(
       AnchorBoxes(1, 2, {{0.5}, {1, 4}, {-1, -1}, {0.5, 0.5}, false}, kFloat),

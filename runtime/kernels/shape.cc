@@ -566,7 +566,7 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
   for (size_t i = 0; i < rank; ++i) {
     const int64_t extent = x.shape()[i];
     for (const int64_t width : {before[i], after[i]}) {
-      if (width < 0) {
+      if (width < 0 && mode != PadMode::kConstant) {
         return Error(kName, "negative pad width ", width);
       }
       if (width > 0 && ((mode == PadMode::kEdge && extent == 0) ||
@@ -579,6 +579,10 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
                            internal::CheckedAdd(kName, extent, before[i]));
     BATON_ASSIGN_OR_RETURN(shape[i],
                            internal::CheckedAdd(kName, shape[i], after[i]));
+    if (shape[i] < 0) {
+      return Error(kName, "pad widths ", before[i], " and ", after[i],
+                   " cut off more than axis ", i, " of ", x.TypeToString());
+    }
   }
   if (shape == internal::ToShape(x.shape())) return x;
   if (mode == PadMode::kConstant) {
@@ -586,13 +590,26 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
     BATON_ASSIGN_OR_RETURN(const Tensor fill,
                            internal::Convert(kName, value, x.dtype()));
     BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(fill, shape));
-    if (x.num_elements() > 0) {
-      const TensorShape strides = RowMajorStrides(shape);
-      int64_t offset = 0;
-      for (size_t i = 0; i < rank; ++i) offset += before[i] * strides[i];
-      StridedCopy(x.dtype().bytes(), x.shape(), x.data(),
-                  RowMajorStrides(x.shape()),
-                  Bytes(result) + offset * x.dtype().bytes(), strides);
+    // What is left of `x`, from `first` on.
+    TensorShape kept(rank);
+    const TensorShape from = RowMajorStrides(x.shape());
+    const TensorShape to = RowMajorStrides(shape);
+    int64_t first = 0;
+    int64_t offset = 0;
+    bool is_empty = false;
+    for (size_t i = 0; i < rank; ++i) {
+      const int64_t extent = x.shape()[i];
+      const int64_t skipped = -std::clamp<int64_t>(before[i], -extent, 0);
+      const int64_t end = extent + std::clamp<int64_t>(after[i], -extent, 0);
+      kept[i] = end - skipped;
+      is_empty = is_empty || kept[i] <= 0;
+      first += skipped * from[i];
+      offset += std::max<int64_t>(before[i], 0) * to[i];
+    }
+    if (!is_empty) {
+      const int64_t bytes = x.dtype().bytes();
+      StridedCopy(x.dtype().bytes(), kept, Bytes(x) + first * bytes, from,
+                  Bytes(result) + offset * bytes, to);
     }
     return std::move(result).Freeze();
   }

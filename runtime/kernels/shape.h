@@ -67,7 +67,8 @@ absl::StatusOr<Tensor> StridedSlice(const Tensor& x,
 enum class PadMode { kConstant, kEdge, kReflect };
 // Puts before[i] and after[i] elements around axis i: `value` (one element,
 // converted to the dtype of `x`), the nearest element of `x`, or the mirror
-// image of `x` without its edge.
+// image of `x` without its edge. A negative number, which only kConstant takes,
+// cuts off as many.
 absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
                            absl::Span<const int64_t> after, PadMode mode,
                            const Tensor& value);

@@ -325,13 +325,32 @@ TEST(PadTest, AllModes) {
             (Shape{0, 4}));
 }
 
+TEST(PadTest, NegativeWidthsCutOff) {
+  const Tensor x = Iota(kFloat32, {2, 4});
+  const Tensor nine = MakeFloat({}, {9});
+  const auto padded = [&](const std::vector<int64_t>& before,
+                          const std::vector<int64_t>& after) {
+    return Pad(x, before, after, PadMode::kConstant, nine);
+  };
+  EXPECT_TRUE(Matches(padded({0, -1}, {0, -2}), kFloat32, {2, 1}, {1, 5}));
+  EXPECT_TRUE(
+      Matches(padded({-1, 1}, {1, -2}), kFloat32, {2, 3}, {9, 4, 5, 9, 9, 9}));
+  // Nothing of `x` is left.
+  EXPECT_TRUE(Matches(padded({-3, 0}, {2, 0}), kFloat32, {1, 4}, {9, 9, 9, 9}));
+  EXPECT_TRUE(Matches(padded({0, -4}, {0, 0}), kFloat32, {2, 0}, {}));
+  EXPECT_TRUE(Matches(padded({0, INT64_MIN}, {0, INT64_MAX}), kFloat32, {2, 3},
+                      {9, 9, 9, 9, 9, 9}));
+}
+
 TEST(PadTest, Errors) {
   const Tensor x = Iota(kFloat32, {3});
   const Tensor zero = MakeFloat({}, {0});
   EXPECT_TRUE(
       Fails(Pad(x, {1, 1}, {1}, PadMode::kConstant, zero).status(), "pad"));
-  EXPECT_TRUE(Fails(Pad(x, {-1}, {1}, PadMode::kConstant, zero).status(), "pad",
+  EXPECT_TRUE(Fails(Pad(x, {-1}, {1}, PadMode::kEdge, zero).status(), "pad",
                     "negative"));
+  EXPECT_TRUE(Fails(Pad(x, {-2}, {-2}, PadMode::kConstant, zero).status(),
+                    "pad", "cut off more"));
   EXPECT_TRUE(Fails(Pad(x, {3}, {0}, PadMode::kReflect, zero).status(), "pad",
                     "does not fit"));
   EXPECT_TRUE(Fails(

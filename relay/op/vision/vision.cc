@@ -261,7 +261,7 @@ absl::StatusOr<Value> ComputeNonMaxSuppression(const CallNode& call,
   return Value::MakeTuple({std::move(result.indices), std::move(result.count)});
 }
 
-template <typename A, auto kFunction>
+template <typename A, auto kFunction, bool kHalfPixel = false>
 absl::StatusOr<Tensor> ComputeRegions(const A& attrs,
                                       absl::Span<const Value> args) {
   std::array<int64_t, 2> size;
@@ -270,6 +270,7 @@ absl::StatusOr<Tensor> ComputeRegions(const A& attrs,
   params.height = size[0];
   params.width = size[1];
   params.scale = attrs.spatial_scale;
+  params.half_pixel = kHalfPixel;
   if constexpr (requires { attrs.sample_ratio; }) {
     params.sample_ratio = attrs.sample_ratio;
     params.max = attrs.mode == "max";
@@ -390,6 +391,23 @@ BATON_REGISTER_OP("vision.roi_align")
     .Set(Kernels(),
          KernelWith<ROIAlignAttrs,
                     ComputeRegions<ROIAlignAttrs, kernels::RoiAlign>>);
+
+// ONNX's half_pixel and PyTorch's aligned=True; the reference has no such
+// operator.
+BATON_REGISTER_OP("vision.roi_align_half_pixel")
+    .Describe(
+        "vision.roi_align of pixels that are centered at half coordinates, and "
+        "boxes that may be smaller than one.")
+    .Arguments({{"data", "The feature map."}, {"rois", "The regions."}})
+    .TakesAttrs<ROIAlignAttrs>()
+    .TypeRelation(RegionRel<ROIAlignAttrs>)
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+    .Set(LayoutInferenceRules(), InferRoiLayouts<ROIAlignAttrs>)
+    .Set(ConvertLayoutRules(),
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>})
+    .Set(Kernels(),
+         KernelWith<ROIAlignAttrs,
+                    ComputeRegions<ROIAlignAttrs, kernels::RoiAlign, true>>);
 
 BATON_REGISTER_OP("vision.roi_pool")
     .Describe("Pools regions of a feature map to one size.")
