@@ -937,8 +937,10 @@ absl::StatusOr<Outputs> GatherElements(NodeContext& node) {
   return One(relay::Gather(x, axis, std::move(indices)));
 }
 
-// Coordinates along the last axis, as GatherND and ScatterND take them: not
-// negative, and along the first axis, as Relay takes them. `*length`: of one.
+// Coordinates along the last axis, as GatherND and ScatterND take them, along
+// the first axis, as Relay takes them. Those below 0 count from the end in
+// both.
+// `*length`: of one.
 absl::StatusOr<Expr> Coordinates(NodeContext& node, const Expr& x,
                                  int64_t batch_dims, int64_t* length) {
   const Expr& indices = node.Input(1);
@@ -955,27 +957,9 @@ absl::StatusOr<Expr> Coordinates(NodeContext& node, const Expr& x,
         absl::StrCat("indices of length ", *length, " into a tensor of rank ",
                      data->rank()));
   }
-  Ints extents;
-  for (int64_t i = 0; i < *length; ++i) {
-    const Dim& dim = data->dim(static_cast<int>(batch_dims + i));
-    if (!dim.is_const()) break;
-    extents.push_back(dim.value());
-  }
   Ints axes = {rank - 1};
   for (int i = 0; i + 1 < rank; ++i) axes.push_back(i);
-  BATON_ASSIGN_OR_RETURN(
-      Expr result, node.Typed(relay::Transpose(indices, std::move(axes))));
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
-  if (static_cast<int64_t>(extents.size()) != *length ||
-      !MayBeNegative(indices, dtype)) {
-    return result;
-  }
-  // Along the first axis as well: rows are as long as they can be.
-  Ints shape(static_cast<size_t>(rank), 1);
-  shape[0] = *length;
-  BATON_ASSIGN_OR_RETURN(Tensor extent,
-                         Tensor::FromValues<int64_t>(shape, extents));
-  return FromStart(result, dtype, relay::Const(std::move(extent)));
+  return relay::Transpose(indices, std::move(axes));
 }
 
 absl::StatusOr<Outputs> GatherNd(NodeContext& node) {

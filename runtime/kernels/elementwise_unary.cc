@@ -20,20 +20,12 @@
 namespace baton::kernels {
 namespace {
 
-// Writes fn(from[i]) to to[i] for all i < n.
-template <typename R, typename T, typename Fn>
-void MapRun(const T* from, int64_t n, R* to, const Fn& fn) {
-  internal::RunLoop([=]() BATON_LOOP {
-    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
-  });
-}
-
 template <typename R, typename T, typename Fn>
 absl::StatusOr<Tensor> Map(const Tensor& x, DType dtype, const Fn& fn) {
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(dtype, x.shape()));
-  MapRun(static_cast<const T*>(x.data()), x.num_elements(),
-         static_cast<R*>(result.data()), fn);
+  internal::RunEach(static_cast<const T*>(x.data()), x.num_elements(),
+                    static_cast<R*>(result.data()), fn);
   return std::move(result).Freeze();
 }
 
@@ -79,7 +71,7 @@ template <typename Fn>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn) {
   return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
-    MapRun(from, n, to, fn);
+    internal::RunEach(from, n, to, fn);
   });
 }
 
@@ -93,7 +85,7 @@ absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
         n, to, [=](int64_t i) BATON_LOOP { return is_plain(from[i]); },
         [=](int64_t i) BATON_LOOP { return plain(from[i]); },
         [=](int64_t begin, int64_t end) {
-          MapRun(from + begin, end - begin, to + begin, fn);
+          internal::RunEach(from + begin, end - begin, to + begin, fn);
         });
   });
 }

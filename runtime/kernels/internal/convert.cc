@@ -73,14 +73,6 @@ void Truncate(const From* from, int64_t n, To* to) {
   });
 }
 
-// Writes fn(from[i]) to to[i] for all i < n.
-template <typename From, typename To, typename Fn>
-void MapElements(const From* from, int64_t n, To* to, const Fn& fn) {
-  RunLoop([=]() BATON_LOOP {
-    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
-  });
-}
-
 #ifdef __x86_64__
 
 // Whether the processor has instructions that convert float16.
@@ -93,32 +85,61 @@ bool HasF16C() {
   return has;
 }
 
-// Eight numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.
-struct FromHalfF16C {
+// kWidth numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.
+struct FromHalf256 {
+  static constexpr int64_t kWidth = 8;
   [[gnu::target("avx,f16c")]] static void Run(const uint16_t* from, float* to) {
     _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(
                              reinterpret_cast<const __m128i*>(from))));
   }
 };
-struct ToHalfF16C {
+struct ToHalf256 {
+  static constexpr int64_t kWidth = 8;
   [[gnu::target("avx,f16c")]] static void Run(const float* from, uint16_t* to) {
     _mm_storeu_si128(
         reinterpret_cast<__m128i*>(to),
         _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
   }
 };
+struct FromHalf512 {
+  static constexpr int64_t kWidth = 16;
+  [[gnu::target("avx512f")]] static void Run(const uint16_t* from, float* to) {
+    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(
+                             reinterpret_cast<const __m256i*>(from))));
+  }
+};
+struct ToHalf512 {
+  static constexpr int64_t kWidth = 16;
+  [[gnu::target("avx512f")]] static void Run(const float* from, uint16_t* to) {
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(to),
+        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  }
+};
 
 // The last ones are converted among zeros, for all to become the same bytes.
-template <typename Eight, typename From, typename To>
-[[gnu::target("avx,f16c")]] void RunF16C(const From* from, int64_t n, To* to) {
+template <typename Some, typename From, typename To>
+BATON_LOOP inline void ConvertSome(const From* from, int64_t n, To* to) {
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8) Eight::Run(from + i, to + i);
+  for (; i + Some::kWidth <= n; i += Some::kWidth) Some::Run(from + i, to + i);
   if (i == n) return;
-  From last[8] = {};
-  To converted[8];
+  From last[Some::kWidth] = {};
+  To converted[Some::kWidth];
   std::copy(from + i, from + n, last);
-  Eight::Run(last, converted);
+  Some::Run(last, converted);
   std::copy(converted, converted + (n - i), to + i);
+}
+
+template <typename Some, typename From, typename To>
+[[gnu::target("avx,f16c")]] void Convert256(const From* from, int64_t n,
+                                            To* to) {
+  ConvertSome<Some>(from, n, to);
+}
+
+template <typename Some, typename From, typename To>
+[[gnu::target("avx512f")]] void Convert512(const From* from, int64_t n,
+                                           To* to) {
+  ConvertSome<Some>(from, n, to);
 }
 
 #endif  // __x86_64__
@@ -152,8 +173,8 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
   // Stores fn(element) of elements that are stored as From, as To.
   const auto map = [n, &x,
                     &result]<typename From, typename To>(const auto& fn) {
-    MapElements(static_cast<const From*>(x.data()), n,
-                static_cast<To*>(result.data()), fn);
+    RunEach(static_cast<const From*>(x.data()), n,
+            static_cast<To*>(result.data()), fn);
   };
   if (IsHalf(x.dtype())) {
     WidenHalves(x.dtype(), static_cast<const uint16_t*>(x.data()), n,
@@ -202,25 +223,30 @@ absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x) {
 
 void WidenHalves(DType dtype, const uint16_t* from, int64_t n, float* to) {
   if (dtype == DType::BFloat(16)) {
-    MapElements(from, n, to,
-                [](uint16_t v) BATON_LOOP { return FromBFloat(v); });
+    RunEach(from, n, to, [](uint16_t v) BATON_LOOP { return FromBFloat(v); });
     return;
   }
 #ifdef __x86_64__
-  if (HasF16C()) return RunF16C<FromHalfF16C>(from, n, to);
+  if (WidestVectors() == Vectors::k512) {
+    return Convert512<FromHalf512>(from, n, to);
+  }
+  if (HasF16C()) return Convert256<FromHalf256>(from, n, to);
 #endif
-  MapElements(from, n, to, [](uint16_t v) BATON_LOOP { return FromHalf(v); });
+  RunEach(from, n, to, [](uint16_t v) BATON_LOOP { return FromHalf(v); });
 }
 
 void NarrowToHalves(DType dtype, const float* from, int64_t n, uint16_t* to) {
   if (dtype == DType::BFloat(16)) {
-    MapElements(from, n, to, [](float v) BATON_LOOP { return ToBFloat(v); });
+    RunEach(from, n, to, [](float v) BATON_LOOP { return ToBFloat(v); });
     return;
   }
 #ifdef __x86_64__
-  if (HasF16C()) return RunF16C<ToHalfF16C>(from, n, to);
+  if (WidestVectors() == Vectors::k512) {
+    return Convert512<ToHalf512>(from, n, to);
+  }
+  if (HasF16C()) return Convert256<ToHalf256>(from, n, to);
 #endif
-  MapElements(from, n, to, [](float v) BATON_LOOP { return ToHalf(v); });
+  RunEach(from, n, to, [](float v) BATON_LOOP { return ToHalf(v); });
 }
 
 }  // namespace baton::kernels::internal

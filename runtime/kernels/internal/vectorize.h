@@ -69,25 +69,33 @@ void RunLoop(Loop loop, Vectors vectors = WidestVectors()) {
   loop();
 }
 
+// Writes fn(from[i]) to to[i] for all i < n.
+template <typename From, typename To, typename Fn>
+void RunEach(const From* from, int64_t n, To* to, const Fn& fn) {
+  RunLoop([=]() BATON_LOOP {
+    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+  });
+}
+
 // Writes plain(i) to to[i] for all i of a block of which is_plain(i) holds, and
-// calls others(begin, end) for other blocks. It looks at all of a block first.
+// calls others(begin, end) for other blocks, of which plain(i) may be anything.
+// What plain reads is not what is written.
 template <typename T, typename IsPlain, typename Plain, typename Others>
 void RunPlain(int64_t n, T* to, const IsPlain& is_plain, const Plain& plain,
               const Others& others) {
   constexpr int64_t kBlock = 1024;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = n - begin < kBlock ? n : begin + kBlock;
-    bool done = false;
-    RunLoop([=, &done]() BATON_LOOP {
-      int32_t exceptions = 0;
+    int32_t exceptions = 0;
+    RunLoop([=, &exceptions]() BATON_LOOP {
+      int32_t any = 0;
       for (int64_t i = begin; i < end; ++i) {
-        exceptions |= is_plain(i) ? 0 : 1;
+        any |= is_plain(i) ? 0 : 1;
+        to[i] = plain(i);
       }
-      if (exceptions != 0) return;
-      for (int64_t i = begin; i < end; ++i) to[i] = plain(i);
-      done = true;
+      exceptions = any;
     });
-    if (!done) others(begin, end);
+    if (exceptions != 0) others(begin, end);
   }
 }
 
