@@ -34,6 +34,7 @@
 #include "baton/onnx/converter.h"
 #include "baton/onnx/listing.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/node_order.h"
 #include "baton/onnx/tensor.h"
 #include "baton/onnx/tensor_names.h"
 #include "baton/relay/analysis/shape_values.h"
@@ -500,6 +501,26 @@ void Importer::NoteNarrow(const NodeContext& context, const Outputs& outputs) {
   if (bits != 0) narrow_.emplace(outputs[0], bits);
 }
 
+// Whether a node uses something that is not there, or not yet.
+absl::StatusOr<bool> LacksValue(const NodeProto& node, const Scope& scope) {
+  const auto is_missing = [&scope](absl::string_view name) {
+    return !name.empty() && scope.Find(name) == nullptr;
+  };
+  if (std::any_of(node.inputs.begin(), node.inputs.end(), is_missing)) {
+    return true;
+  }
+  const bool has_graphs =
+      std::any_of(node.attributes.begin(), node.attributes.end(),
+                  [](const AttributeProto& attribute) {
+                    return attribute.type == AttributeProto::Type::kGraph ||
+                           !attribute.graphs.empty();
+                  });
+  if (!has_graphs) return false;
+  BATON_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
+                         NamesUsedBy(node));
+  return std::any_of(names.begin(), names.end(), is_missing);
+}
+
 absl::Status Importer::ConvertNodes(
     absl::Span<const absl::string_view> nodes, const std::string& what,
     Scope& scope, const Opsets& opsets,
@@ -523,8 +544,28 @@ absl::Status Importer::ConvertNodes(
       std::exchange(attributes_, attributes);
   std::string outer_what = std::exchange(what_, what);
   absl::Status status;
-  for (size_t i = 0; i < nodes.size() && status.ok(); ++i) {
+  // The order of the list, until a node lacks something.
+  std::vector<size_t> order;
+  for (size_t at = 0; at < nodes.size() && status.ok(); ++at) {
+    size_t i = order.empty() ? at : order[at];
     absl::StatusOr<NodeProto> read = ReadNode(nodes[i]);
+    if (read.ok() && order.empty()) {
+      const absl::StatusOr<bool> lacks = LacksValue(*read, scope);
+      status = lacks.status();
+      if (lacks.ok() && *lacks) {
+        absl::StatusOr<std::vector<size_t>> sorted = DependencyOrder(nodes);
+        status = sorted.status();
+        if (sorted.ok()) {
+          // Nodes that are converted stay in front.
+          order = *std::move(sorted);
+          std::stable_partition(order.begin(), order.end(),
+                                [at](size_t node) { return node < at; });
+          i = order[at];
+          read = ReadNode(nodes[i]);
+        }
+      }
+      if (!status.ok()) break;
+    }
     if (!read.ok()) {
       status = read.status();
       break;
@@ -610,35 +651,11 @@ absl::StatusOr<Outputs> Importer::ConvertGraph(absl::string_view graph,
   return GraphOutputs(names, scope);
 }
 
-// The names that the nodes of a graph and of those inside of it use.
-absl::StatusOr<std::vector<absl::string_view>> UsedNames(
-    absl::string_view graph) {
-  std::vector<absl::string_view> names;
-  std::vector<absl::string_view> work = {graph};
-  while (!work.empty()) {
-    BATON_ASSIGN_OR_RETURN(const GraphProto read, ReadGraph(work.back()));
-    work.pop_back();
-    for (const ValueInfo& output : read.outputs) names.push_back(output.name);
-    for (absl::string_view message : read.nodes) {
-      BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
-      names.insert(names.end(), node.inputs.begin(), node.inputs.end());
-      for (const AttributeProto& attribute : node.attributes) {
-        work.insert(work.end(), attribute.graphs.begin(),
-                    attribute.graphs.end());
-        if (attribute.type == AttributeProto::Type::kGraph) {
-          work.push_back(attribute.g);
-        }
-      }
-    }
-  }
-  return names;
-}
-
 absl::StatusOr<Outputs> Importer::ConvertBody(
     absl::string_view graph, absl::Span<const Expr> inputs,
     absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) {
   BATON_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
-                         UsedNames(graph));
+                         NamesUsedIn(graph));
   Scope scope;
   scope.parent = scope_;
   for (absl::string_view name : names) {

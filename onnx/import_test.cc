@@ -599,13 +599,59 @@ TEST(ImportOnnxTest, ValuesMustBeThereBeforeTheyAreUsed) {
              InOut({kTwo}))
           .status(),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               "model.onnx:1:1: error: Relu: uses 'y', which no input"));
+               "model.onnx:2:1: error: Relu: uses 'z', which no input"));
   EXPECT_THAT(Import("node { op_type: 'Relu' input: 'x' output: 'y' }"
                      "node { op_type: 'Relu' input: 'x' output: 'y' }" +
                      InOut({kTwo}))
                   .status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "gives 'y', which there is already"));
+}
+
+// As converters to float16 leave them; graphs of nodes use values, too.
+TEST(ImportOnnxTest, NodesMayBeInAnyOrder) {
+  const auto module = Import(
+      "node { op_type: 'Exp' input: 'a' output: 'e' }"
+      "node { op_type: 'If' input: 'c' output: 'y'"
+      "  attribute { name: 'then_branch' type: GRAPH g { name: 't'"
+      "    node { op_type: 'Neg' input: 'n' output: 't' }"
+      "    node { op_type: 'Abs' input: 'b' output: 'n' }"
+      "    output { name: 't' } } }"
+      "  attribute { name: 'else_branch' type: GRAPH g { name: 'f'"
+      "    node { op_type: 'Identity' input: 'e' output: 'f' }"
+      "    output { name: 'f' } } } }"
+      "node { op_type: 'Relu' input: 'x' output: 'a' }"
+      "node { op_type: 'Tanh' input: 'a' output: 'b' }"
+      "input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } }" +
+      InOut({kTwo}));
+  ASSERT_THAT(module, IsOk());
+  const Tensor x = *Tensor::FromValues<float>({2}, {1, -1});
+  for (const bool c : {true, false}) {
+    const auto result = EvaluateFunction(
+        *module, "main", {baton::Value(Tensor::Scalar(c)), baton::Value(x)});
+    ASSERT_THAT(result, IsOk());
+    EXPECT_FLOAT_EQ(result->tensor().span<float>()[0],
+                    c ? -std::tanh(1.0f) : std::exp(1.0f));
+    EXPECT_EQ(result->tensor().span<float>()[1], c ? 0 : 1);
+  }
+  // A node's place is its line in the file.
+  const Span& span = module->Find<Function>("main")->body()->span();
+  ASSERT_TRUE(span.defined());
+  EXPECT_EQ(span->source().PositionOf(span->begin()).line, 2);
+}
+
+// The first node needs the last, and so on.
+TEST(ImportOnnxTest, VeryManyNodesMayBeBackToFront) {
+  constexpr int kNodes = 100'000;
+  ::onnx::ModelProto model = ModelOf(InOut({kTwo}));
+  for (int i = kNodes; i-- > 0;) {
+    ::onnx::NodeProto& node = *model.mutable_graph()->add_node();
+    node.set_op_type("Relu");
+    node.add_input(i == 0 ? std::string("x") : absl::StrCat("v", i - 1));
+    node.add_output(i + 1 == kNodes ? std::string("y") : absl::StrCat("v", i));
+  }
+  RunWithStack(SmallStackBytesOfThisBuild(),
+               [&] { EXPECT_THAT(Import(model), IsOk()); });
 }
 
 TEST(ImportOnnxTest, LocalFunctionsAreInlined) {
