@@ -69,6 +69,17 @@ void RunLoop(Loop loop, Vectors vectors = WidestVectors()) {
   loop();
 }
 
+// Writes fn(from[i]) to to[i] for all i < n.
+template <typename From, typename To, typename Fn>
+void MapRun(const From* from, int64_t n, To* to, const Fn& fn,
+            Vectors vectors = WidestVectors()) {
+  RunLoop(
+      [=]() BATON_LOOP {
+        for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+      },
+      vectors);
+}
+
 // Writes plain(i) to to[i] for all i of a block of which is_plain(i) holds, and
 // calls others(begin, end) for other blocks. It looks at all of a block first.
 template <typename T, typename IsPlain, typename Plain, typename Others>
