@@ -13,6 +13,7 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/elementwise.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/half.h"
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
@@ -24,8 +25,8 @@ template <typename R, typename T, typename Fn>
 absl::StatusOr<Tensor> Map(const Tensor& x, DType dtype, const Fn& fn) {
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(dtype, x.shape()));
-  internal::RunEach(static_cast<const T*>(x.data()), x.num_elements(),
-                    static_cast<R*>(result.data()), fn);
+  internal::MapRun(static_cast<const T*>(x.data()), x.num_elements(),
+                   static_cast<R*>(result.data()), fn);
   return std::move(result).Freeze();
 }
 
@@ -66,16 +67,44 @@ absl::StatusOr<Tensor> MapFloatRuns(absl::string_view name, const Tensor& x,
       });
 }
 
+// Float16: run(from, n, to) computes the elements as they are stored.
+template <typename Run>
+absl::StatusOr<Tensor> MapFloat16(const Tensor& x, const Run& run) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
+  run(static_cast<const uint16_t*>(x.data()), x.num_elements(),
+      static_cast<uint16_t*>(result.data()));
+  return std::move(result).Freeze();
+}
+
+// Applies fn(float) -> float to float16.
+template <typename Fn>
+absl::StatusOr<Tensor> MapFloat16As(const Tensor& x, const Fn& fn) {
+  return MapFloat16(x, [fn](const uint16_t* from, int64_t n, uint16_t* to) {
+    internal::MapHalves(from, n, to, fn);
+  });
+}
+
 // Applies fn(T) -> T to float32, float64 and half floats.
 template <typename Fn>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn) {
+  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
   return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
-    internal::RunEach(from, n, to, fn);
+    internal::MapRun(from, n, to, fn);
   });
 }
 
-// The same of functions that take fewer steps, plain(v), where is_plain(v).
+// The same, of float16 with fn16(float) -> float.
+template <typename Fn, typename Fn16>
+absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
+                                const Fn& fn, const Fn16& fn16) {
+  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn16);
+  return MapFloat(name, x, fn);
+}
+
+// Of float32, float64 and bfloat16, functions that take fewer steps, plain(v),
+// where is_plain(v).
 template <typename IsPlain, typename Plain, typename Fn>
 absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
                                 const IsPlain& is_plain, const Plain& plain,
@@ -85,15 +114,17 @@ absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
         n, to, [=](int64_t i) BATON_LOOP { return is_plain(from[i]); },
         [=](int64_t i) BATON_LOOP { return plain(from[i]); },
         [=](int64_t begin, int64_t end) {
-          internal::RunEach(from + begin, end - begin, to + begin, fn);
+          internal::MapRun(from + begin, end - begin, to + begin, fn);
         });
   });
 }
 
-// Applies fn(T) -> T where IsNearZero, and exact(T) -> T elsewhere.
+// Applies fn(T) -> T where IsNearZero, as finite numbers of float16 are, and
+// exact(T) -> T elsewhere.
 template <typename Fn, typename Exact>
 absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
                                 const Fn& fn, const Exact& exact) {
+  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
   return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
     internal::RunWithExceptions(
         n, to,
@@ -102,6 +133,34 @@ absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
           return fn(from[i]);
         },
         [from, exact](int64_t i) { return exact(from[i]); });
+  });
+}
+
+// Applies plain(float) -> float to blocks of float16 that are all positive and
+// finite, and fn(float) -> float to others.
+template <typename Plain, typename Fn>
+absl::StatusOr<Tensor> MapFloat16Logarithm(const Tensor& x, const Plain& plain,
+                                           const Fn& fn) {
+  return MapFloat16(x, [=](const uint16_t* from, int64_t n, uint16_t* to) {
+    constexpr int64_t kBlock = 2048;
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const uint16_t* in = from + i;
+      const int64_t count = std::min(kBlock, n - i);
+      uint16_t any = 0;
+      internal::RunLoop([=, &any]() BATON_LOOP {
+        uint16_t exceptions = 0;
+        for (int64_t j = 0; j < count; ++j) {
+          // The bits of those that are positive and finite are 1 to 0x7bff.
+          exceptions |= static_cast<uint16_t>(in[j] - 1u) < 0x7bffu ? 0 : 1;
+        }
+        any = exceptions;
+      });
+      if (any == 0) {
+        internal::MapHalves(in, count, to + i, plain);
+      } else {
+        internal::MapHalves(in, count, to + i, fn);
+      }
+    }
   });
 }
 
@@ -178,11 +237,7 @@ T ClampBound(double bound) {
 BATON_FLOAT_FUNCTION(Sqrt, "sqrt", std::sqrt(v))
 BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", 1 / std::sqrt(v))
 BATON_FLOAT_FUNCTION(Asin, "asin", internal::Asin(v))
-BATON_FLOAT_FUNCTION(Acos, "acos", internal::Acos(v))
 BATON_FLOAT_FUNCTION(Atan, "atan", internal::Atan(v))
-BATON_FLOAT_FUNCTION(Sinh, "sinh", internal::Sinh(v))
-BATON_FLOAT_FUNCTION(Cosh, "cosh", internal::Cosh(v))
-BATON_FLOAT_FUNCTION(Tanh, "tanh", internal::Tanh(v))
 BATON_FLOAT_FUNCTION(Asinh, "asinh", internal::Asinh(v))
 BATON_FLOAT_FUNCTION(Acosh, "acosh", internal::Acosh(v))
 BATON_FLOAT_FUNCTION(Atanh, "atanh", internal::Atanh(v))
@@ -191,21 +246,46 @@ BATON_FLOAT_FUNCTION(Erf, "erf", internal::Erf(v))
 
 #undef BATON_FLOAT_FUNCTION
 
+// With fewer steps for float16.
+#define BATON_FLOAT_FUNCTION(Name, name)                              \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {                      \
+    return MapFloat(                                                  \
+        name, x, [](auto v) BATON_LOOP { return internal::Name(v); }, \
+        [](float v) BATON_LOOP { return internal::half::Name(v); });  \
+  }
+
+BATON_FLOAT_FUNCTION(Acos, "acos")
+BATON_FLOAT_FUNCTION(Sinh, "sinh")
+BATON_FLOAT_FUNCTION(Cosh, "cosh")
+BATON_FLOAT_FUNCTION(Tanh, "tanh")
+
+#undef BATON_FLOAT_FUNCTION
+
 absl::StatusOr<Tensor> Exp(const Tensor& x) {
+  if (x.dtype() == DType::Float(16)) {
+    return MapFloat16As(
+        x, [](float v) BATON_LOOP { return internal::half::Exp(v); });
+  }
   return MapPlain(
       "exp", x, [](auto v) BATON_LOOP { return internal::IsPlainExp(v); },
       [](auto v) BATON_LOOP { return internal::PlainExp(v); },
       [](auto v) BATON_LOOP { return internal::Exp(v); });
 }
 
-#define BATON_LOGARITHM(Name, name)                                      \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {                         \
-    return MapPlain(                                                     \
-        name, x,                                                         \
-        [](auto v) BATON_LOOP { return internal::IsNormalPositive(v); }, \
-        []<typename T>(T v)                                              \
-            BATON_LOOP { return internal::Normal##Name(v, T(0)); },      \
-        [](auto v) BATON_LOOP { return internal::Name(v); });            \
+#define BATON_LOGARITHM(Name, name)                                          \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {                             \
+    if (x.dtype() == DType::Float(16)) {                                     \
+      return MapFloat16Logarithm(                                            \
+          x,                                                                 \
+          [](float v) BATON_LOOP { return internal::half::Plain##Name(v); }, \
+          [](float v) BATON_LOOP { return internal::half::Name(v); });       \
+    }                                                                        \
+    return MapPlain(                                                         \
+        name, x,                                                             \
+        [](auto v) BATON_LOOP { return internal::IsNormalPositive(v); },     \
+        []<typename T>(T v)                                                  \
+            BATON_LOOP { return internal::Normal##Name(v, T(0)); },          \
+        [](auto v) BATON_LOOP { return internal::Name(v); });                \
   }
 
 BATON_LOGARITHM(Log, "log")

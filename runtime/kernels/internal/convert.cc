@@ -1,7 +1,6 @@
 #include "baton/runtime/kernels/internal/convert.h"
 
 #ifdef __x86_64__
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -17,6 +16,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/internal/half.h"
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
@@ -74,16 +74,6 @@ void Truncate(const From* from, int64_t n, To* to) {
 }
 
 #ifdef __x86_64__
-
-// Whether the processor has instructions that convert float16.
-bool HasF16C() {
-  static const bool has = [] {
-    unsigned int a, b, c, d;
-    return WidestVectors() != Vectors::k128 &&
-           __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  }();
-  return has;
-}
 
 // kWidth numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.
 struct FromHalf256 {
@@ -173,8 +163,8 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
   // Stores fn(element) of elements that are stored as From, as To.
   const auto map = [n, &x,
                     &result]<typename From, typename To>(const auto& fn) {
-    RunEach(static_cast<const From*>(x.data()), n,
-            static_cast<To*>(result.data()), fn);
+    MapRun(static_cast<const From*>(x.data()), n,
+           static_cast<To*>(result.data()), fn);
   };
   if (IsHalf(x.dtype())) {
     WidenHalves(x.dtype(), static_cast<const uint16_t*>(x.data()), n,
@@ -223,7 +213,7 @@ absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x) {
 
 void WidenHalves(DType dtype, const uint16_t* from, int64_t n, float* to) {
   if (dtype == DType::BFloat(16)) {
-    RunEach(from, n, to, [](uint16_t v) BATON_LOOP { return FromBFloat(v); });
+    MapRun(from, n, to, [](uint16_t v) BATON_LOOP { return FromBFloat(v); });
     return;
   }
 #ifdef __x86_64__
@@ -232,12 +222,12 @@ void WidenHalves(DType dtype, const uint16_t* from, int64_t n, float* to) {
   }
   if (HasF16C()) return Convert256<FromHalf256>(from, n, to);
 #endif
-  RunEach(from, n, to, [](uint16_t v) BATON_LOOP { return FromHalf(v); });
+  MapRun(from, n, to, [](uint16_t v) BATON_LOOP { return FromHalf(v); });
 }
 
 void NarrowToHalves(DType dtype, const float* from, int64_t n, uint16_t* to) {
   if (dtype == DType::BFloat(16)) {
-    RunEach(from, n, to, [](float v) BATON_LOOP { return ToBFloat(v); });
+    MapRun(from, n, to, [](float v) BATON_LOOP { return ToBFloat(v); });
     return;
   }
 #ifdef __x86_64__
@@ -246,7 +236,7 @@ void NarrowToHalves(DType dtype, const float* from, int64_t n, uint16_t* to) {
   }
   if (HasF16C()) return Convert256<ToHalf256>(from, n, to);
 #endif
-  RunEach(from, n, to, [](float v) BATON_LOOP { return ToHalf(v); });
+  MapRun(from, n, to, [](float v) BATON_LOOP { return ToHalf(v); });
 }
 
 }  // namespace baton::kernels::internal

@@ -71,10 +71,13 @@ void RunLoop(Loop loop, Vectors vectors = WidestVectors()) {
 
 // Writes fn(from[i]) to to[i] for all i < n.
 template <typename From, typename To, typename Fn>
-void RunEach(const From* from, int64_t n, To* to, const Fn& fn) {
-  RunLoop([=]() BATON_LOOP {
-    for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
-  });
+void MapRun(const From* from, int64_t n, To* to, const Fn& fn,
+            Vectors vectors = WidestVectors()) {
+  RunLoop(
+      [=]() BATON_LOOP {
+        for (int64_t i = 0; i < n; ++i) to[i] = fn(from[i]);
+      },
+      vectors);
 }
 
 // Writes plain(i) to to[i] for all i of a block of which is_plain(i) holds, and
