@@ -584,7 +584,12 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
                    " cut off more than axis ", i, " of ", x.TypeToString());
     }
   }
-  if (shape == internal::ToShape(x.shape())) return x;
+  // Not by the shape: what is cut off in front may be added behind.
+  const auto is_zero = [](int64_t width) { return width == 0; };
+  if (std::all_of(before.begin(), before.end(), is_zero) &&
+      std::all_of(after.begin(), after.end(), is_zero)) {
+    return x;
+  }
   if (mode == PadMode::kConstant) {
     BATON_RETURN_IF_ERROR(CheckOneElement(kName, "the pad value", value));
     BATON_ASSIGN_OR_RETURN(const Tensor fill,
@@ -607,8 +612,8 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
       offset += std::max<int64_t>(before[i], 0) * to[i];
     }
     if (!is_empty) {
-      const int64_t bytes = x.dtype().bytes();
-      StridedCopy(x.dtype().bytes(), kept, Bytes(x) + first * bytes, from,
+      const int bytes = x.dtype().bytes();
+      StridedCopy(bytes, kept, Bytes(x) + first * bytes, from,
                   Bytes(result) + offset * bytes, to);
     }
     return std::move(result).Freeze();

@@ -335,6 +335,9 @@ TEST(PadTest, NegativeWidthsCutOff) {
   EXPECT_TRUE(Matches(padded({0, -1}, {0, -2}), kFloat32, {2, 1}, {1, 5}));
   EXPECT_TRUE(
       Matches(padded({-1, 1}, {1, -2}), kFloat32, {2, 3}, {9, 4, 5, 9, 9, 9}));
+  // The shape is the same, the elements are not.
+  EXPECT_TRUE(Matches(padded({0, -1}, {0, 1}), kFloat32, {2, 4},
+                      {1, 2, 3, 9, 5, 6, 7, 9}));
   // Nothing of `x` is left.
   EXPECT_TRUE(Matches(padded({-3, 0}, {2, 0}), kFloat32, {1, 4}, {9, 9, 9, 9}));
   EXPECT_TRUE(Matches(padded({0, -4}, {0, 0}), kFloat32, {2, 0}, {}));
