@@ -521,6 +521,19 @@ absl::StatusOr<bool> LacksValue(const NodeProto& node, const Scope& scope) {
   return std::any_of(names.begin(), names.end(), is_missing);
 }
 
+// The node that is number `at` in `order`; no order: that of the list. From the
+// first node on that lacks something, there is one.
+absl::StatusOr<NodeProto> NodeInOrder(absl::Span<const absl::string_view> nodes,
+                                      size_t at, const Scope& scope,
+                                      std::vector<size_t>& order) {
+  if (!order.empty()) return ReadNode(nodes[order[at]]);
+  BATON_ASSIGN_OR_RETURN(NodeProto node, ReadNode(nodes[at]));
+  BATON_ASSIGN_OR_RETURN(const bool lacks, LacksValue(node, scope));
+  if (!lacks) return node;
+  BATON_ASSIGN_OR_RETURN(order, DependencyOrder(nodes, at));
+  return ReadNode(nodes[order[at]]);
+}
+
 absl::Status Importer::ConvertNodes(
     absl::Span<const absl::string_view> nodes, const std::string& what,
     Scope& scope, const Opsets& opsets,
@@ -544,28 +557,9 @@ absl::Status Importer::ConvertNodes(
       std::exchange(attributes_, attributes);
   std::string outer_what = std::exchange(what_, what);
   absl::Status status;
-  // The order of the list, until a node lacks something.
   std::vector<size_t> order;
   for (size_t at = 0; at < nodes.size() && status.ok(); ++at) {
-    size_t i = order.empty() ? at : order[at];
-    absl::StatusOr<NodeProto> read = ReadNode(nodes[i]);
-    if (read.ok() && order.empty()) {
-      const absl::StatusOr<bool> lacks = LacksValue(*read, scope);
-      status = lacks.status();
-      if (lacks.ok() && *lacks) {
-        absl::StatusOr<std::vector<size_t>> sorted = DependencyOrder(nodes);
-        status = sorted.status();
-        if (sorted.ok()) {
-          // Nodes that are converted stay in front.
-          order = *std::move(sorted);
-          std::stable_partition(order.begin(), order.end(),
-                                [at](size_t node) { return node < at; });
-          i = order[at];
-          read = ReadNode(nodes[i]);
-        }
-      }
-      if (!status.ok()) break;
-    }
+    absl::StatusOr<NodeProto> read = NodeInOrder(nodes, at, scope, order);
     if (!read.ok()) {
       status = read.status();
       break;
@@ -589,7 +583,7 @@ absl::Status Importer::ConvertNodes(
     }
     node.attributes = std::move(given);
 
-    const Span& span = places[i];
+    const Span& span = places[order.empty() ? at : order[at]];
     absl::StatusOr<Outputs> outputs = ConvertNode(node, span, scope, opsets);
     status = outputs.status();
     if (status.ok() && outputs->size() < node.outputs.size() &&

@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<absl::string_view>> NamesUsedBy(
 }
 
 absl::StatusOr<std::vector<size_t>> DependencyOrder(
-    absl::Span<const absl::string_view> nodes) {
+    absl::Span<const absl::string_view> nodes, size_t first) {
   FlatHashMap<absl::string_view, size_t> givers;
   std::vector<std::vector<absl::string_view>> used;
   used.reserve(nodes.size());
@@ -77,9 +77,13 @@ absl::StatusOr<std::vector<size_t>> DependencyOrder(
   std::vector<size_t> order;
   order.reserve(nodes.size());
   std::vector<bool> is_seen(nodes.size());
+  for (size_t i = 0; i < first; ++i) {
+    order.push_back(i);
+    is_seen[i] = true;
+  }
   // Nodes that wait for others, and how many of their names are looked at.
   std::vector<std::pair<size_t, size_t>> waiting;
-  for (size_t root = 0; root < nodes.size(); ++root) {
+  for (size_t root = first; root < nodes.size(); ++root) {
     if (is_seen[root]) continue;
     is_seen[root] = true;
     waiting.emplace_back(root, 0);

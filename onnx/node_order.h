@@ -27,11 +27,11 @@ absl::StatusOr<std::vector<absl::string_view>> NamesUsedBy(
     const NodeProto& node);
 
 // The positions of `nodes` (NodeProto messages) in an order in which each node
-// is behind those that give what it uses; the order of the list otherwise. Of
-// nodes that need each other, one is in front of what it uses. Linear in the
-// size of the messages.
+// is behind those that give what it uses; the order of the list otherwise,
+// which the first `first` nodes keep in front of all. Of nodes that need each
+// other, one is in front of what it uses. Linear in the size of the messages.
 absl::StatusOr<std::vector<size_t>> DependencyOrder(
-    absl::Span<const absl::string_view> nodes);
+    absl::Span<const absl::string_view> nodes, size_t first = 0);
 
 }  // namespace baton::onnx
 
