@@ -389,18 +389,13 @@ bool MayBeNegative(const Expr& indices, DType dtype) {
   return false;
 }
 
-// `indices` with `extent` added to the negative ones.
-Expr FromStart(const Expr& indices, DType dtype, const Expr& extent) {
-  return relay::Where(relay::Less(indices, ScalarLike(0, indices)),
-                      relay::Add(indices, relay::Cast(extent, dtype)), indices);
-}
-
-// The same, of the input `i`.
+// The input `i`, indices, with `extent` added to the negative ones.
 absl::StatusOr<Expr> FromStart(NodeContext& node, int i, const Expr& extent) {
   const Expr& indices = node.Input(i);
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
   if (!MayBeNegative(indices, dtype)) return indices;
-  return FromStart(indices, dtype, extent);
+  return relay::Where(relay::Less(indices, ScalarLike(0, indices)),
+                      relay::Add(indices, relay::Cast(extent, dtype)), indices);
 }
 
 absl::StatusOr<Outputs> OneHot(NodeContext& node) {
