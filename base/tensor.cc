@@ -1,5 +1,8 @@
 #include "baton/base/tensor.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,6 +24,23 @@ namespace baton {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+
+// Blocks from this size on are put on huge pages.
+constexpr size_t kMinHugePageBytes = size_t{4} << 20;
+
+// Asks for huge pages for the whole pages inside the block. The first access to
+// a page costs a fault: 0.1 to 0.5 us, and 10 us in some virtual machines, which
+// for 4 KiB is longer than filling it. Linux gives pages of 2 MiB to those who
+// ask; where it does not, nothing changes.
+void AdviseHugePages(void* block, size_t bytes) {
+  static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(block);
+  const uintptr_t begin = (address + page_size - 1) / page_size * page_size;
+  const uintptr_t end = (address + bytes) / page_size * page_size;
+  if (begin < end) {
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  }
+}
 
 // Mixes 8 bytes at a time; stable across runs, unlike absl::Hash.
 uint64_t HashBytes(const char* data, size_t size, uint64_t seed) {
@@ -101,6 +121,9 @@ absl::StatusOr<MutableTensor> MutableTensor::Allocate(
   if (block == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a tensor of ", bytes, " bytes"));
+  }
+  if (static_cast<size_t>(bytes) >= kMinHugePageBytes) {
+    AdviseHugePages(block, static_cast<size_t>(bytes));
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
   char* aligned = block + (kAlignment - address % kAlignment) % kAlignment;

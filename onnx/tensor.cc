@@ -203,7 +203,7 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
     return Tensor::FromBuffer(dtype, header.dims, data.bytes, data.owner);
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(dtype, header.dims));
+                         MutableTensor::Uninitialized(dtype, header.dims));
   if (dtype.is_bool()) {
     // A byte other than 0 and 1 is no bool.
     for (int64_t i = 0; i < elements; ++i) {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "absl/functional/function_ref.h"
+#include "baton/tools/heap.h"
 
 namespace baton {
 namespace {
@@ -39,6 +40,7 @@ __attribute__((constructor(100))) void SetNewHandlerBeforeMain() {
 
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept {
   std::set_new_handler(nullptr);
+  PutHeapOnHugePages();
   // A file that grows too large is an error of who writes it. Not ignored: the
   // programs that this one starts have the signal as it was.
   std::signal(SIGXFSZ, [](int) {});

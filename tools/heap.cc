@@ -1,0 +1,52 @@
+#include "baton/tools/heap.h"
+
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+namespace baton {
+namespace {
+
+constexpr int kHeapBytes = 1 << 30;
+constexpr int kLaterHeapStep = 64 << 20;
+constexpr int kMaxBlockInHeap = 32 << 20;
+
+template <typename Resource>
+bool IsUnlimited(Resource resource) {
+  rlimit limit;
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
+bool GrowHeapOnHugePages() {
+  mallopt(M_MMAP_THRESHOLD, kMaxBlockInHeap);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, kHeapBytes);
+  const auto old_end = reinterpret_cast<uintptr_t>(sbrk(0));
+  // More than the heap has left at its end, so that it grows. Volatile: a block
+  // that nothing uses is not allocated.
+  void* volatile const block = std::malloc(size_t{1} << 20);
+  const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
+  mallopt(M_TOP_PAD, kLaterHeapStep);
+  const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (old_end + page_size - 1) / page_size * page_size;
+  if (begin < end) {
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  }
+  std::free(block);
+  return true;
+}
+
+}  // namespace
+
+void PutHeapOnHugePages() {
+  if (!IsUnlimited(RLIMIT_AS) || !IsUnlimited(RLIMIT_DATA)) return;
+  [[maybe_unused]] static const bool once = GrowHeapOnHugePages();
+}
+
+}  // namespace baton
