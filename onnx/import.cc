@@ -242,16 +242,10 @@ absl::Status Importer::CheckOperators(absl::string_view graph) {
     }
     for (absl::string_view message : current.nodes) {
       BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
-      for (const AttributeProto& attribute : node.attributes) {
-        std::vector<absl::string_view> graphs = attribute.graphs;
-        if (attribute.type == AttributeProto::Type::kGraph) {
-          graphs.push_back(attribute.g);
-        }
-        for (absl::string_view inner : graphs) {
-          BATON_ASSIGN_OR_RETURN(GraphProto read, ReadGraph(inner));
-          work.push_back(
-              {std::move(read.nodes), current.opsets, current.depth + 1});
-        }
+      for (absl::string_view inner : node.Graphs()) {
+        BATON_ASSIGN_OR_RETURN(GraphProto read, ReadGraph(inner));
+        work.push_back(
+            {std::move(read.nodes), current.opsets, current.depth + 1});
       }
       if (FindFunction(node) != nullptr) continue;
       const auto opset = current.opsets->find(node.domain);
@@ -509,13 +503,7 @@ absl::StatusOr<bool> LacksValue(const NodeProto& node, const Scope& scope) {
   if (std::any_of(node.inputs.begin(), node.inputs.end(), is_missing)) {
     return true;
   }
-  const bool has_graphs =
-      std::any_of(node.attributes.begin(), node.attributes.end(),
-                  [](const AttributeProto& attribute) {
-                    return attribute.type == AttributeProto::Type::kGraph ||
-                           !attribute.graphs.empty();
-                  });
-  if (!has_graphs) return false;
+  if (node.Graphs().empty()) return false;
   BATON_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names,
                          NamesUsedBy(node));
   return std::any_of(names.begin(), names.end(), is_missing);

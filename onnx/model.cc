@@ -283,6 +283,18 @@ const AttributeProto* NodeProto::Find(absl::string_view attribute) const {
   return nullptr;
 }
 
+std::vector<absl::string_view> NodeProto::Graphs() const {
+  std::vector<absl::string_view> graphs;
+  for (const AttributeProto& attribute : attributes) {
+    graphs.insert(graphs.end(), attribute.graphs.begin(),
+                  attribute.graphs.end());
+    if (attribute.type == AttributeProto::Type::kGraph) {
+      graphs.push_back(attribute.g);
+    }
+  }
+  return graphs;
+}
+
 absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
   NodeProto result;
   WireReader reader(message);

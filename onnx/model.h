@@ -97,6 +97,8 @@ struct NodeProto {
 
   // Null if there is none of that name.
   const AttributeProto* Find(absl::string_view attribute) const;
+  // The graphs that are values of its attributes, as messages for ReadGraph.
+  std::vector<absl::string_view> Graphs() const;
 };
 
 struct ValueInfo {

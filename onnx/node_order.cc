@@ -15,17 +15,6 @@
 namespace baton::onnx {
 namespace {
 
-void AppendGraphs(const NodeProto& node,
-                  std::vector<absl::string_view>& graphs) {
-  for (const AttributeProto& attribute : node.attributes) {
-    graphs.insert(graphs.end(), attribute.graphs.begin(),
-                  attribute.graphs.end());
-    if (attribute.type == AttributeProto::Type::kGraph) {
-      graphs.push_back(attribute.g);
-    }
-  }
-}
-
 // Appends what the graphs, and those inside of them, use.
 absl::Status AppendNames(std::vector<absl::string_view> graphs,
                          std::vector<absl::string_view>& names) {
@@ -36,7 +25,8 @@ absl::Status AppendNames(std::vector<absl::string_view> graphs,
     for (absl::string_view message : read.nodes) {
       BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
       names.insert(names.end(), node.inputs.begin(), node.inputs.end());
-      AppendGraphs(node, graphs);
+      const std::vector<absl::string_view> inner = node.Graphs();
+      graphs.insert(graphs.end(), inner.begin(), inner.end());
     }
   }
   return absl::OkStatus();
@@ -54,9 +44,7 @@ absl::StatusOr<std::vector<absl::string_view>> NamesUsedIn(
 absl::StatusOr<std::vector<absl::string_view>> NamesUsedBy(
     const NodeProto& node) {
   std::vector<absl::string_view> names(node.inputs.begin(), node.inputs.end());
-  std::vector<absl::string_view> graphs;
-  AppendGraphs(node, graphs);
-  BATON_RETURN_IF_ERROR(AppendNames(std::move(graphs), names));
+  BATON_RETURN_IF_ERROR(AppendNames(node.Graphs(), names));
   return names;
 }
 

@@ -248,12 +248,10 @@ void DivisionRun(const internal::BinaryRun& run, const Fn& fn) {
   WithOperands<T>(run, [&run, &fn, z](const auto& left, const auto& right) {
     internal::RunPlain(
         run.n, z,
-        [=](int64_t i) BATON_LOOP {
-          return ((IsPlainOperand(left(i)) ? 1 : 0) &
-                  (IsPlainOperand(right(i)) ? 1 : 0)) != 0;
-        },
-        [=](int64_t i) BATON_LOOP {
+        [=](int64_t i, bool& served) BATON_LOOP {
           const T x = left(i), y = right(i);
+          served =
+              ((IsPlainOperand(x) ? 1 : 0) & (IsPlainOperand(y) ? 1 : 0)) != 0;
           return fn(x, y, PlainQuotient(x, y));
         },
         [=](int64_t begin, int64_t end) {
@@ -324,10 +322,9 @@ void PowerRun(const internal::BinaryRun& run) {
   WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
     internal::RunPlain(
         run.n, z,
-        [=](int64_t i)
-            BATON_LOOP { return internal::IsPlainPower(left(i), right(i)); },
-        [=](int64_t i)
-            BATON_LOOP { return internal::PlainPower(left(i), right(i)); },
+        [=](int64_t i, bool& served) BATON_LOOP {
+          return internal::PlainPower(left(i), right(i), served);
+        },
         [=](int64_t begin, int64_t end) {
           internal::RunWithExceptions(
               end - begin, z + begin,

@@ -111,8 +111,11 @@ absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
                                 const Fn& fn) {
   return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
     internal::RunPlain(
-        n, to, [=](int64_t i) BATON_LOOP { return is_plain(from[i]); },
-        [=](int64_t i) BATON_LOOP { return plain(from[i]); },
+        n, to,
+        [=](int64_t i, bool& served) BATON_LOOP {
+          served = is_plain(from[i]);
+          return plain(from[i]);
+        },
         [=](int64_t begin, int64_t end) {
           internal::MapRun(from + begin, end - begin, to + begin, fn);
         });

@@ -645,53 +645,86 @@ BATON_LOOP inline bool IsOrdinaryPower(T x, T y) {
   return (finite & real) != 0;
 }
 
-// x = 2^e m, m in [0.70710, 1.41421), of a positive, normal, finite x: m - 1.
-BATON_LOOP inline float SplitForPower(float x, float& e) {
+// log2(x 2^-shift) = base + base_low + log2(1 + f) of a positive, normal,
+// finite x, |f| <= 0.2: f. base_low is small beside base.
+BATON_LOOP inline float SplitForLog2(float x, float shift, float& base,
+                                     float& base_low) {
+  // x = 2^e m, m in [0.8, 1.6).
   const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const uint32_t exponent = (bits - 0x3f3504f0u) & 0xff800000u;
-  e = static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f;
-  return std::bit_cast<float>(bits - exponent) - 1.0f;
+  const uint32_t exponent = (bits - 0x3f4ccccdu) & 0xff800000u;
+  const float m = std::bit_cast<float>(bits - exponent);
+  const float e =
+      static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f - shift;
+  // m = 1 + f or 4/3 (1 + f); f is exact. Of log2(4/3), the sum of e and the
+  // first part is exact.
+  const bool low_half = m < 8.0f / 7.0f;
+  base = e + (low_half ? 0.0f : 0x1.a8fp-2f);
+  base_low = low_half ? 0.0f : 0x1.f2e302p-15f;
+  return std::fma(m, low_half ? 1.0f : 0.75f, -1.0f);
 }
 
-// log2(2^e (1 + f)) in double: e and the sum take more digits than float has.
-BATON_LOOP inline double Log2Of(float fraction, float e) {
-  const double f = static_cast<double>(fraction);
-  // log2(1 + f) / f, as a sum of even and odd powers: two chains are sooner
-  // ready than one.
-  const double ff = f * f;
-  const double even = Polynomial(ff, 0x1.71547652a44c3p+0, 0x1.ec709ea6af830p-2,
-                                 0x1.277658bc65bd5p-2, 0x1.a63df2a9c24a4p-3,
-                                 0x1.45303cb9e911bp-3, 0x1.28dc2a1f8b21fp-3,
-                                 0x1.356867a00919dp-4);
-  const double uneven = Polynomial(
-      ff, -0x1.715476572cf5bp-1, -0x1.71546f4839e38p-2, -0x1.ec7352d40ba84p-3,
-      -0x1.7131f0b00899dp-3, -0x1.25de252967a36p-3, -0x1.21b06dcf18491p-3);
-  const double p = std::fma(uneven, f, even);
-  return std::fma(p, f, static_cast<double>(e));
+// log2(x 2^-shift) of a positive, normal, finite x. 0.9 ULP.
+BATON_LOOP inline float NormalLog2(float x, float shift) {
+  float base, base_low;
+  const float f = SplitForLog2(x, shift, base, base_low);
+  // A sum of even and uneven powers: two chains are sooner ready than one.
+  const float ff = f * f;
+  const float even = Polynomial(ff, 0x1.ec709cp-2f, 0x1.27789ap-2f,
+                                0x1.a50a24p-3f, 0x1.659aecp-3f);
+  const float uneven =
+      Polynomial(ff, -0x1.71551cp-2f, -0x1.ebc87cp-3f, -0x1.8abddap-3f);
+  const float p2 = std::fma(uneven, f, even);
+  // log2(1 + f) = (c + low) f + (-c / 2) f^2 + p2 f^3.
+  constexpr float kC = 0x1.715476p+0f;
+  const float p1 = std::fma(f, p2, -0.5f * kC);
+  const float tail = std::fma(f, 0x1.4ae0cp-26f, std::fma(ff, p1, base_low));
+  return base + std::fma(f, kC, tail);
 }
 
-// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
-BATON_LOOP inline float PowerOf(float x, float shift, float y) {
-  float e;
-  const float f = SplitForPower(x, e);
-  const double product = static_cast<double>(y) * Log2Of(f, e - shift);
-  const double above = product < -200.0 ? -200.0 : product;
-  const double bounded = above > 200.0 ? 200.0 : above;
-  // 2^bounded = 2^n 2^r.
-  constexpr double kMagic = 0x1.8p52;
-  const double shifted = bounded + kMagic;
-  const double r = bounded - (shifted - kMagic);
-  const double q = Polynomial(r, 0x1.0000000000000p+0, 0x1.62e430d034702p-1,
-                              0x1.ebfbe045f4d3cp-3, 0x1.c6aecc669b6ddp-5,
-                              0x1.3b2a1b7152befp-7, 0x1.5f48c04f62e50p-10,
-                              0x1.443fffc90db59p-13);
-  return static_cast<float>(std::bit_cast<double>(
-      std::bit_cast<uint64_t>(q) + (std::bit_cast<uint64_t>(shifted) << 52)));
+// The same, more exactly, as a sum: what is returned, and `low`, which is
+// smaller by 22 binary digits. The error is below 2^-30 of the sum.
+BATON_LOOP inline float Log2Of(float x, float shift, float& low) {
+  float base, base_low;
+  const float f = SplitForLog2(x, shift, base, base_low);
+  // log2(1 + f) / f, of which two coefficients and the sums with them have
+  // twice the digits.
+  const float ff = f * f;
+  const float even = Polynomial(ff, 0x1.ec709cp-2f, 0x1.27786cp-2f,
+                                0x1.a521e6p-3f, 0x1.64226ap-3f);
+  const float uneven = Polynomial(ff, -0x1.715474p-2f, -0x1.ec7452p-3f,
+                                  -0x1.705a42p-3f, -0x1.4228e4p-3f);
+  const float p2 = std::fma(uneven, f, even);
+  constexpr float kC1 = -0x1.715476p-1f;
+  constexpr float kC0 = 0x1.715476p+0f;
+  const float p1 = std::fma(f, p2, kC1);
+  const float low1 = std::fma(f, p2, kC1 - p1) - 0x1.4ae0cp-27f;
+  const float p0 = std::fma(f, p1, kC0);
+  const float low0 =
+      std::fma(f, p1, kC0 - p0) + std::fma(f, low1, 0x1.4ae0cp-26f);
+  const float log = f * p0;
+  const float log_low = std::fma(f, low0, std::fma(f, p0, -log));
+  const float sum = base + log;
+  low = ((base - sum) + log) + (log_low + base_low);
+  return sum;
 }
 
-// log2(m 2^e) of m in [8/9, 16/9), as a sum: what is returned, and `low`, which
-// is smaller by 53 binary digits. The error is below 2^-63 of the sum.
-BATON_LOOP inline double Log2Of(double m, double e, double& low) {
+// 2^(x + rest) = 2^r 2^k, |x| < 1000: 2^r, and k as a number whose bits wrap.
+BATON_LOOP inline float ReducedPower(float x, float rest, uint32_t& k) {
+  constexpr float kMagic = 0x1.8p23f;
+  const float shifted = x + kMagic;
+  k = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kMagic);
+  const float r = (x - (shifted - kMagic)) + rest;
+  const float rr = r * r;
+  const float even =
+      Polynomial(rr, 0x1.62e43p-1f, 0x1.c6af7ap-5f, 0x1.5f0976p-10f);
+  const float uneven =
+      Polynomial(rr, 0x1.ebfbdcp-3f, 0x1.3b2ddap-7f, 0x1.4172a6p-13f);
+  const float q = std::fma(uneven, r, even);
+  return std::fma(q, r, 1.0f);
+}
+
+// log2(m 2^e) of m in [8/9, 16/9), as a sum. The error is below 2^-63 of it.
+BATON_LOOP inline double Log2OfParts(double m, double e, double& low) {
   // m = (1 + f) / c with |f| <= 1/9; f is exact.
   const auto choose = [m](double c0, double c1, double c2, double c3)
                           BATON_LOOP {
@@ -733,8 +766,8 @@ BATON_LOOP inline double Log2Of(double m, double e, double& low) {
   return sum;
 }
 
-// As of float.
-BATON_LOOP inline double PowerOf(double x, double shift, double y) {
+// As of float; `low` is smaller by 53 binary digits.
+BATON_LOOP inline double Log2Of(double x, double shift, double& low) {
   // x = 2^e m, m in [8/9, 16/9). In the last bits of 2^52, e is biased.
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   constexpr uint64_t kLow = 0x3fec71c71c71c71cu;
@@ -743,44 +776,65 @@ BATON_LOOP inline double PowerOf(double x, double shift, double y) {
   const double m = std::bit_cast<double>(bits + kBias - (biased << 52));
   const double e = std::bit_cast<double>(biased | 0x4330000000000000u) -
                    (0x1p52 + 2048.0 + shift);
-  double low;
-  const double log = Log2Of(m, e, low);
-  const double product = log * y;
-  const double above = product < -1200.0 ? -1200.0 : product;
-  const double bounded = above > 1200.0 ? 1200.0 : above;
-  const double rest = std::fma(low, y, std::fma(log, y, -product));
-  // 2^bounded = 2^n 2^r.
+  return Log2OfParts(m, e, low);
+}
+
+// As of float, |x| < 2000.
+BATON_LOOP inline double ReducedPower(double x, double rest, uint64_t& k) {
   constexpr double kMagic = 0x1.8p52;
-  const double shifted = bounded + kMagic;
-  const double r =
-      (bounded - (shifted - kMagic)) + (bounded == product ? rest : 0.0);
+  const double shifted = x + kMagic;
+  k = std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(kMagic);
+  const double r = (x - (shifted - kMagic)) + rest;
   const double q = Polynomial(
       r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0d1p-5,
       0x1.3b2ab6fba4e82p-7, 0x1.5d87fe78a22b1p-10, 0x1.430912f868d2ap-13,
       0x1.ffcbfc75ed63cp-17, 0x1.62c0224db0855p-20, 0x1.b524db3f49135p-24,
       0x1.e4cee812fc81p-28, 0x1.ea043fd1d879dp-32, 0x1.c4dad90ae61ffp-36);
-  return Scaled(std::fma(q, r, 1.0), std::bit_cast<uint64_t>(shifted) -
-                                         std::bit_cast<uint64_t>(kMagic));
+  return std::fma(q, r, 1.0);
+}
+
+// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
+template <typename T>
+BATON_LOOP inline T PowerOf(T x, T shift, T y) {
+  T low;
+  const T log = Log2Of(x, shift, low);
+  const T product = log * y;
+  // Beyond this all is 0 or infinite.
+  constexpr T kHighest = sizeof(T) == 4 ? T(200) : T(1200);
+  const T above = product < -kHighest ? -kHighest : product;
+  const T bounded = above > kHighest ? kHighest : above;
+  const T rest = std::fma(low, y, std::fma(log, y, -product));
+  Bits<T> k;
+  const T e = ReducedPower(bounded, bounded == product ? rest : T(0), k);
+  return Scaled(e, k);
 }
 
 // Whether x is positive, normal and finite.
 template <typename T>
 BATON_LOOP inline bool IsNormalPositive(T x) {
-  return ((x >= std::numeric_limits<T>::min() ? 1 : 0) &
-          (x <= std::numeric_limits<T>::max() ? 1 : 0)) != 0;
+  // The numbers from the smallest normal one to infinity have successive bits.
+  constexpr auto kFirst = std::bit_cast<Bits<T>>(std::numeric_limits<T>::min());
+  constexpr auto kEnd =
+      std::bit_cast<Bits<T>>(std::numeric_limits<T>::infinity());
+  return std::bit_cast<Bits<T>>(x) - kFirst < kEnd - kFirst;
 }
 
-// Whether PlainPower serves.
+// The same as Power where `served`: of a positive, normal, finite x whose power
+// is finite and normal, and not near the largest or the smallest such number.
 template <typename T>
-BATON_LOOP inline bool IsPlainPower(T x, T y) {
-  return ((IsNormalPositive(x) ? 1 : 0) &
-          (std::abs(y) < std::numeric_limits<T>::infinity() ? 1 : 0)) != 0;
-}
-
-// The same as Power, of a positive, normal, finite x and a finite y.
-template <typename T>
-BATON_LOOP inline T PlainPower(T x, T y) {
-  return PowerOf(x, T(0), y);
+BATON_LOOP inline T PlainPower(T x, T y, bool& served) {
+  T low;
+  const T log = Log2Of(x, T(0), low);
+  const T product = log * y;
+  constexpr T kHighest = sizeof(T) == 4 ? T(124) : T(1020);
+  served = ((IsNormalPositive(x) ? 1 : 0) &
+            (std::abs(product) < kHighest ? 1 : 0)) != 0;
+  const T rest = std::fma(low, y, std::fma(log, y, -product));
+  Bits<T> k;
+  const T e = ReducedPower(product, rest, k);
+  // k is added to the exponent.
+  return std::bit_cast<T>(std::bit_cast<Bits<T>>(e) +
+                          (k << (std::numeric_limits<T>::digits - 1)));
 }
 
 // fn(y, shift) for the normal number y = x 2^shift, of a positive x.
@@ -791,7 +845,7 @@ BATON_LOOP inline T OfNormal(T x, const Fn& fn) {
   return fn(tiny ? x * T(uint64_t{1} << kDigits) : x, tiny ? T(kDigits) : T(0));
 }
 
-// 0.6 ULP of float, 1 ULP of double.
+// Of float 1.1 ULP, and 1.5 from |y| = 50 on; of double 1 ULP.
 template <typename T>
 BATON_LOOP inline T Power(T x, T y) {
   const T value = OfNormal(std::abs(x), [y](T normal, T shift) BATON_LOOP {
@@ -802,37 +856,6 @@ BATON_LOOP inline T Power(T x, T y) {
   const bool odd = Round(half) != half;
   const T negative = x < T(0) ? -value : value;
   return odd ? negative : value;
-}
-
-// 0.6 ULP: all sums have more digits than float has.
-BATON_LOOP inline float NormalLog2(float x, float shift) {
-  // x = 2^e m, m in [0.8, 1.6).
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const uint32_t exponent = (bits - 0x3f4ccccdu) & 0xff800000u;
-  const float m = std::bit_cast<float>(bits - exponent);
-  const float e =
-      static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f - shift;
-  // m = 1 + f or 4/3 (1 + f) with |f| <= 0.2; f is exact.
-  const bool low_half = m < 8.0f / 7.0f;
-  const float f = std::fma(m, low_half ? 1.0f : 0.75f, -1.0f);
-  // Of log2(4/3), the sum of e and the first part is exact.
-  const float base = e + (low_half ? 0.0f : 0x1.a8fp-2f);
-  const float base_low = low_half ? 0.0f : 0x1.f2e302p-15f;
-  // log(1 + f) = log + low, log being f - f^2 / 2 rounded.
-  const float half = -0.5f * f;
-  const float log = std::fma(half, f, f);
-  const float ff = f * f;
-  const float p = Polynomial(f, 0x1.555554p-2f, -0x1.000074p-2f, 0x1.999c5p-3f,
-                             -0x1.54e00cp-3f, 0x1.23d234p-3f, -0x1.11a8ep-3f,
-                             0x1.f02f28p-4f);
-  const float low = std::fma(ff * f, p, std::fma(half, f, f - log));
-  // Times 1 / log(2).
-  constexpr float kBase = 0x1.715476p+0f;
-  const float log2 = log * kBase;
-  const float log2_low = std::fma(
-      low, kBase, std::fma(log, 0x1.4ae0cp-26f, std::fma(log, kBase, -log2)));
-  const float sum = base + log2;
-  return sum + (((base - sum) + log2) + (log2_low + base_low));
 }
 
 // log(x) of any x, where normal_log(y, shift) is log(y 2^-shift) of a positive,
@@ -846,7 +869,7 @@ BATON_LOOP inline T LogOfAny(T x, const Fn& normal_log) {
   return x == T(0) ? -kInfinity : positive;
 }
 
-// 0.9 ULP; of float Log2 0.6.
+// 0.9 ULP.
 template <typename T>
 BATON_LOOP inline T Log(T x) {
   return LogOfAny(

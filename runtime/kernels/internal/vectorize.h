@@ -80,12 +80,11 @@ void MapRun(const From* from, int64_t n, To* to, const Fn& fn,
       vectors);
 }
 
-// Writes plain(i) to to[i] for all i of a block of which is_plain(i) holds, and
-// calls others(begin, end) for other blocks, of which plain(i) may be anything.
-// What plain reads is not what is written.
-template <typename T, typename IsPlain, typename Plain, typename Others>
-void RunPlain(int64_t n, T* to, const IsPlain& is_plain, const Plain& plain,
-              const Others& others) {
+// Writes plain(i, served) to to[i] for all i of a block, and calls
+// others(begin, end), which writes all of it, if it did not serve for one of
+// them. What plain reads is not what is written.
+template <typename T, typename Plain, typename Others>
+void RunPlain(int64_t n, T* to, const Plain& plain, const Others& others) {
   constexpr int64_t kBlock = 1024;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = n - begin < kBlock ? n : begin + kBlock;
@@ -93,8 +92,9 @@ void RunPlain(int64_t n, T* to, const IsPlain& is_plain, const Plain& plain,
     RunLoop([=, &exceptions]() BATON_LOOP {
       int32_t any = 0;
       for (int64_t i = begin; i < end; ++i) {
-        any |= is_plain(i) ? 0 : 1;
-        to[i] = plain(i);
+        bool served;
+        to[i] = plain(i, served);
+        any |= served ? 0 : 1;
       }
       exceptions = any;
     });
