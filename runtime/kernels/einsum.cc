@@ -303,16 +303,16 @@ class Contraction {
     const int64_t used = whole == 0 ? 1 : kStep;
     T lanes[kStep][kColumns];
     for (int64_t j = 0; j < used; ++j) {
-      T lane[kColumns];
-      for (int64_t c = 0; c < n; ++c) lane[c] = T{};
-      for (int64_t k = j; k < whole; k += kStep) {
-        for (int64_t c = 0; c < n; ++c) lane[c] += left(k, c) * right(k, c);
-      }
-      for (int64_t k = whole; j == 0 && k < terms; ++k) {
-        for (int64_t c = 0; c < n; ++c) lane[c] += left(k, c) * right(k, c);
-      }
-      for (int64_t c = 0; c < n; ++c) lanes[j][c] = lane[c];
+      for (int64_t c = 0; c < n; ++c) lanes[j][c] = T{};
     }
+    // In the order of the terms, which is mostly that of memory.
+    const auto add = [&](int64_t k, T* lane) BATON_LOOP {
+      for (int64_t c = 0; c < n; ++c) lane[c] += left(k, c) * right(k, c);
+    };
+    for (int64_t k = 0; k < whole; k += kStep) {
+      for (int64_t j = 0; j < kStep; ++j) add(k + j, lanes[j]);
+    }
+    for (int64_t k = whole; k < terms; ++k) add(k, lanes[0]);
     for (int64_t half = used / 2; half > 0; half /= 2) {
       for (int64_t j = 0; j < half; ++j) {
         for (int64_t c = 0; c < n; ++c) lanes[j][c] += lanes[j + half][c];

@@ -89,11 +89,12 @@ absl::StatusOr<Plan> MakePlan(absl::string_view name, const Tensor& x,
 // A row of inner elements is reduced in pieces of this many.
 constexpr int64_t kPiece = 512;
 
-// Lanes of sums and products, whose order is part of the result.
-constexpr int64_t kOrderedLanes = 8;
-// Lanes where the order has no part: enough to hide how long a step takes.
+// Partial results of a contiguous run: enough to hide how long a step takes.
 template <typename T>
-constexpr int64_t kFreeLanes = sizeof(T) == 1 ? 128 : 32;
+constexpr int64_t kLanesOf = sizeof(T) == 1 ? 128 : 32;
+
+// As many of them as the end of a run, and a run that is shorter than all, use.
+constexpr int64_t kFewLanes = 8;
 
 // The widest vectors for the types that are reduced most.
 template <typename T, typename Loop>
@@ -105,45 +106,52 @@ void RunLoopOf(const Loop& loop) {
   }
 }
 
-// Merges partial results into the first: one by one where their order is part
-// of the result, else by halves, which become vectors.
-template <typename Op>
-BATON_LOOP inline void MergeLanes(const Op& op,
-                                  typename Op::Acc (&lanes)[Op::kLanes]) {
-  if constexpr (Op::kLanes == kOrderedLanes) {
-    for (int64_t j = 1; j < Op::kLanes; ++j) op.Merge(lanes[j], lanes[0]);
-  } else {
+// Reduces n elements. The order depends on n alone, and so the last bits of a
+// sum.
+template <typename Op, typename T>
+BATON_LOOP inline typename Op::Acc ReduceRun(const Op& op, const T* x,
+                                             int64_t n) {
+  using Acc = typename Op::Acc;
+  constexpr int64_t kLanes = kLanesOf<T>;
+  Acc few[kFewLanes];
+  for (Acc& lane : few) lane = op.Start();
+  int64_t i = 0;
+  if (n >= kLanes) {
+    Acc lanes[kLanes];
+    for (Acc& lane : lanes) lane = op.Start();
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
+    }
 #pragma GCC unroll 8
-    for (int64_t half = Op::kLanes / 2; half > 0; half /= 2) {
+    for (int64_t half = kLanes / 2; half >= kFewLanes; half /= 2) {
       for (int64_t j = 0; j < half; ++j) op.Merge(lanes[j + half], lanes[j]);
     }
+    for (int64_t j = 0; j < kFewLanes; ++j) few[j] = lanes[j];
   }
+  for (; i + kFewLanes <= n; i += kFewLanes) {
+    for (int64_t j = 0; j < kFewLanes; ++j) op.Add(x[i + j], few[j]);
+  }
+  for (; i < n; ++i) op.Add(x[i], few[0]);
+#pragma GCC unroll 8
+  for (int64_t half = kFewLanes / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j < half; ++j) op.Merge(few[j + half], few[j]);
+  }
+  return few[0];
 }
 
 // Reduces with an Op: `Acc Start()`, `void Add(T, Acc&)`, `void Merge(const
-// Acc&, Acc&)`, and kLanes, the number of partial results of a contiguous run,
-// a power of two; finish(Acc) -> R.
+// Acc&, Acc&)`; finish(Acc) -> R.
 template <typename T, typename R, typename Op, typename Finish>
 void Reduce(const Plan& p, const T* data, R* y, const Op& op,
             const Finish& finish) {
   using Acc = typename Op::Acc;
-  constexpr int64_t kLanes = Op::kLanes;
   const int64_t outer = p.outer;
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
     RunLoopOf<T>([=]() BATON_LOOP {
-      const T* x = data;
-      for (int64_t o = 0; o < outer; ++o, x += extent) {
-        Acc lanes[kLanes];
-        for (Acc& lane : lanes) lane = op.Start();
-        int64_t i = 0;
-        for (; i + kLanes <= extent; i += kLanes) {
-          for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
-        }
-        for (; i < extent; ++i) op.Add(x[i], lanes[0]);
-        MergeLanes(op, lanes);
-        y[o] = finish(lanes[0]);
+      for (int64_t o = 0; o < outer; ++o) {
+        y[o] = finish(ReduceRun(op, data + o * extent, extent));
       }
     });
     return;
@@ -180,8 +188,6 @@ using Accumulator = typename AccumulatorOf<T>::Type;
 // Sums of floats in double, of integers modulo 2^bits.
 template <typename T>
 struct SumOp {
-  static constexpr int64_t kLanes =
-      std::is_integral_v<T> ? kFreeLanes<T> : kOrderedLanes;
   using Acc = Accumulator<T>;
   BATON_LOOP Acc Start() const { return 0; }
   BATON_LOOP void Add(T x, Acc& sum) const { Merge(static_cast<Acc>(x), sum); }
@@ -193,7 +199,6 @@ struct SumOp {
 // Sums of integers in 64 bits, for what is more than their sum.
 template <typename T>
 struct WideSumOp {
-  static constexpr int64_t kLanes = kOrderedLanes;
   using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
   BATON_LOOP Acc Start() const { return 0; }
   BATON_LOOP void Add(T x, Acc& sum) const { sum += static_cast<Acc>(x); }
@@ -202,8 +207,6 @@ struct WideSumOp {
 
 template <typename T>
 struct ProdOp {
-  static constexpr int64_t kLanes =
-      std::is_integral_v<T> ? kFreeLanes<T> : kOrderedLanes;
   using Acc = Accumulator<T>;
   BATON_LOOP Acc Start() const { return 1; }
   BATON_LOOP void Add(T x, Acc& product) const {
@@ -221,7 +224,6 @@ struct ProdOp {
 
 template <typename T>
 struct MaxOp {
-  static constexpr int64_t kLanes = kFreeLanes<T>;
   using Acc = T;
   BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
@@ -240,7 +242,6 @@ struct MaxOp {
 
 template <typename T>
 struct MinOp {
-  static constexpr int64_t kLanes = kFreeLanes<T>;
   using Acc = T;
   BATON_LOOP T Start() const {
     if constexpr (std::is_integral_v<T>) {
@@ -258,7 +259,6 @@ struct MinOp {
 
 // Of bytes that stand for bool.
 struct AllOp {
-  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 1; }
   BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
@@ -268,7 +268,6 @@ struct AllOp {
 };
 
 struct AnyOp {
-  static constexpr int64_t kLanes = kFreeLanes<uint8_t>;
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 0; }
   BATON_LOOP void Add(uint8_t x, uint8_t& result) const {
@@ -467,17 +466,7 @@ BATON_LOOP inline int64_t PlaceOf(const T* x, int64_t n, bool last,
 template <bool kMax, typename T>
 BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
   using Op = std::conditional_t<kMax, MaxOp<T>, MinOp<T>>;
-  constexpr int64_t kLanes = Op::kLanes;
-  const Op op;
-  T lanes[kLanes];
-  for (T& lane : lanes) lane = x[0];
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t j = 0; j < kLanes; ++j) op.Add(x[i + j], lanes[j]);
-  }
-  for (; i < n; ++i) op.Add(x[i], lanes[0]);
-  MergeLanes(op, lanes);
-  const T best = lanes[0];
+  const T best = ReduceRun(Op(), x, n);
   if (best != best) {
     return PlaceOf(x, n, last, [](T v) BATON_LOOP { return v != v; });
   }
