@@ -1,15 +1,16 @@
 #include "baton/base/tensor.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/base/limits.h"
+#include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
 
 namespace baton {
@@ -25,22 +27,17 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-// Blocks from this size on are put on huge pages.
+// Blocks from this size on are put on huge pages. The first access to a page
+// costs a fault: 0.1 to 0.5 us, and 10 us in some virtual machines, which for
+// 4 KiB is longer than filling it. Linux gives pages of 2 MiB to those who ask;
+// where it does not, nothing changes.
 constexpr size_t kMinHugePageBytes = size_t{4} << 20;
 
-// Asks for huge pages for the whole pages inside the block. The first access to
-// a page costs a fault: 0.1 to 0.5 us, and 10 us in some virtual machines, which
-// for 4 KiB is longer than filling it. Linux gives pages of 2 MiB to those who
-// ask; where it does not, nothing changes.
-void AdviseHugePages(void* block, size_t bytes) {
-  static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<uintptr_t>(block);
-  const uintptr_t begin = (address + page_size - 1) / page_size * page_size;
-  const uintptr_t end = (address + bytes) / page_size * page_size;
-  if (begin < end) {
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-  }
-}
+// Frees the buffer of a MutableTensor. The type tells such buffers from those
+// that tensors were given, which may be read-only.
+struct FreeBlock {
+  void operator()(void* block) const { std::free(block); }
+};
 
 // Mixes 8 bytes at a time; stable across runs, unlike absl::Hash.
 uint64_t HashBytes(const char* data, size_t size, uint64_t seed) {
@@ -123,13 +120,24 @@ absl::StatusOr<MutableTensor> MutableTensor::Allocate(
         absl::StrCat("no memory for a tensor of ", bytes, " bytes"));
   }
   if (static_cast<size_t>(bytes) >= kMinHugePageBytes) {
-    AdviseHugePages(block, static_cast<size_t>(bytes));
+    AdviseWholePages(block, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
   char* aligned = block + (kAlignment - address % kAlignment) % kAlignment;
-  std::shared_ptr<void> owner(block, std::free);
+  std::shared_ptr<void> owner(block, FreeBlock());
   return MutableTensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
                        std::shared_ptr<void>(std::move(owner), aligned));
+}
+
+std::optional<MutableTensor> MutableTensor::Reuse(Tensor& tensor) {
+  if (tensor.data_.use_count() != 1 ||
+      std::get_deleter<FreeBlock>(tensor.data_) == nullptr) {
+    return std::nullopt;
+  }
+  // What other threads read before they let go of the buffer comes first.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return MutableTensor(tensor.dtype_, tensor.shape_, tensor.num_elements_,
+                       std::const_pointer_cast<void>(tensor.data_));
 }
 
 Tensor MutableTensor::Freeze() && {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -114,8 +115,8 @@ class Tensor {
   std::shared_ptr<const void> data_;
 };
 
-// A tensor under construction: the only owner of its buffer, which is aligned
-// to 64 bytes.
+// A tensor under construction: no other uses its buffer, which is aligned to 64
+// bytes.
 class MutableTensor {
  public:
   // Every element zero. An error if `dtype` is not storable, a dimension is
@@ -127,6 +128,10 @@ class MutableTensor {
   // takes as long as a cheap kernel.
   static absl::StatusOr<MutableTensor> Uninitialized(
       DType dtype, absl::Span<const int64_t> shape);
+  // `tensor` again, to be written, if a MutableTensor made its buffer and no
+  // other tensor uses it; else null. `tensor` keeps the buffer, so what it
+  // holds changes with the result.
+  static std::optional<MutableTensor> Reuse(Tensor& tensor);
 
   MutableTensor(MutableTensor&&) = default;
   MutableTensor& operator=(MutableTensor&&) = default;

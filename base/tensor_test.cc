@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -78,6 +80,37 @@ TEST(TensorTest, FromBufferKeepsTheOwnerAndChecksTheSize) {
   EXPECT_FALSE(
       Tensor::FromBuffer(DType::Int(32), {3}, bytes.substr(1, 12), nullptr)
           .ok());
+}
+
+TEST(MutableTensorTest, ReusesABufferThatNoOtherTensorUses) {
+  const std::vector<float> values = {1, 2, 3};
+  Tensor sole = *Tensor::FromValues<float>({3}, values);
+  {
+    std::optional<MutableTensor> reused = MutableTensor::Reuse(sole);
+    ASSERT_TRUE(reused.has_value());
+    EXPECT_EQ(reused->data(), sole.data());
+    EXPECT_EQ(reused->dtype(), DType::Float(32));
+    EXPECT_EQ(reused->num_elements(), 3);
+    reused->span<float>()[1] = 7;
+    const Tensor result = std::move(*reused).Freeze();
+    EXPECT_EQ(result.AtAsDouble(1), 7);
+    // The result shares the buffer now.
+    EXPECT_FALSE(MutableTensor::Reuse(sole).has_value());
+  }
+  EXPECT_TRUE(MutableTensor::Reuse(sole).has_value());
+  {
+    const Tensor view = *sole.Reshaped({1, 3});
+    EXPECT_FALSE(MutableTensor::Reuse(sole).has_value());
+  }
+  // Buffers that no MutableTensor made may be read-only.
+  const auto owner = std::make_shared<std::vector<float>>(values);
+  Tensor given = *Tensor::FromBuffer(
+      DType::Float(32), {3},
+      absl::string_view(reinterpret_cast<const char*>(owner->data()), 12),
+      std::make_shared<int>(0));
+  EXPECT_FALSE(MutableTensor::Reuse(given).has_value());
+  Tensor scalar = Tensor::Scalar(1.0f);
+  EXPECT_FALSE(MutableTensor::Reuse(scalar).has_value());
 }
 
 TEST(TensorTest, RealNumbersAsTheNearestInteger) {

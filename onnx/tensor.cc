@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
+#include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/onnx/model.h"
@@ -176,18 +176,6 @@ absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
                               file->is_mapped};
 }
 
-// Lets go of the pages of a mapped file that `bytes` fill: they are read again
-// if they are used again.
-void ReleasePages(absl::string_view bytes) {
-  static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t begin = (address + page_size - 1) / page_size * page_size;
-  const uintptr_t end = (address + bytes.size()) / page_size * page_size;
-  if (begin < end) {
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-  }
-}
-
 absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
                                  int64_t elements,
                                  const TensorSource::Mapped& data) {
@@ -212,7 +200,10 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
   } else if (size != 0) {
     std::memcpy(result.data(), data.bytes.data(), size);
   }
-  if (data.is_mapped) ReleasePages(data.bytes);
+  if (data.is_mapped) {
+    // The pages of the file are read again if they are used again.
+    AdviseWholePages(data.bytes.data(), data.bytes.size(), MADV_DONTNEED);
+  }
   return std::move(result).Freeze();
 }
 

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
+
+#include "baton/base/pages.h"
 
 namespace baton {
 namespace {
@@ -27,16 +28,15 @@ bool GrowHeapOnHugePages() {
   mallopt(M_MMAP_THRESHOLD, kMaxBlockInHeap);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, kHeapBytes);
-  const auto old_end = reinterpret_cast<uintptr_t>(sbrk(0));
+  const char* const old_end = static_cast<const char*>(sbrk(0));
   // More than the heap has left at its end, so that it grows. Volatile: a block
   // that nothing uses is not allocated.
   void* volatile const block = std::malloc(size_t{1} << 20);
-  const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
+  const char* const end = static_cast<const char*>(sbrk(0));
   mallopt(M_TOP_PAD, kLaterHeapStep);
-  const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (old_end + page_size - 1) / page_size * page_size;
-  if (begin < end) {
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (old_end < end) {
+    AdviseWholePages(old_end, static_cast<size_t>(end - old_end),
+                     MADV_HUGEPAGE);
   }
   std::free(block);
   return true;

@@ -61,6 +61,33 @@ absl::StatusOr<Value> KernelWith(const CallNode& call,
   return Value(*std::move(result));
 }
 
+// The in-place kernels of the same operators: `kFunction` takes Operands.
+template <auto kFunction>
+absl::StatusOr<Value> InPlaceKernel1(const CallNode& /*call*/,
+                                     absl::Span<Value> args) {
+  absl::StatusOr<Tensor> result = kFunction(std::move(args[0]).tensor());
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
+template <auto kFunction>
+absl::StatusOr<Value> InPlaceKernel2(const CallNode& /*call*/,
+                                     absl::Span<Value> args) {
+  absl::StatusOr<Tensor> result =
+      kFunction(std::move(args[0]).tensor(), std::move(args[1]).tensor());
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
+template <typename A, auto kFunction>
+absl::StatusOr<Value> InPlaceKernelWith(const CallNode& call,
+                                        absl::Span<Value> args) {
+  absl::StatusOr<Tensor> result =
+      kFunction(AttrsOrDefaults<A>(call.attrs()), args);
+  if (!result.ok()) return std::move(result).status();
+  return Value(*std::move(result));
+}
+
 // The argument itself.
 inline absl::StatusOr<Value> IdentityKernel(const CallNode& /*call*/,
                                             absl::Span<const Value> args) {

@@ -28,6 +28,33 @@
 
 namespace baton {
 
+namespace {
+
+// compute(), with the name of the operator in errors. A kernel may come from a
+// library that throws.
+template <typename Compute>
+absl::StatusOr<Value> ComputeCall(const OpNode& op, const Compute& compute) {
+  try {
+    absl::StatusOr<Value> result = compute();
+    if (result.ok()) return result;
+    return absl::Status(result.status().code(),
+                        absl::StrCat("evaluating ", op.name(), ": ",
+                                     result.status().message()));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemoryError(op.name());
+  } catch (const std::length_error&) {
+    return OutOfMemoryError(op.name());
+  } catch (const std::exception& e) {
+    return absl::InternalError(absl::StrCat("the kernel of ", op.name(),
+                                            " threw an exception: ", e.what()));
+  } catch (...) {
+    return absl::InternalError(
+        absl::StrCat("the kernel of ", op.name(), " threw an exception"));
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<Value> RunKernel(const CallNode& call,
                                 absl::Span<const Value> args) {
   const OpNode* op = call.op_node();
@@ -36,24 +63,7 @@ absl::StatusOr<Value> RunKernel(const CallNode& call,
     return absl::UnimplementedError(absl::StrCat(
         "operator ", op == nullptr ? "?" : op->name(), " has no kernel"));
   }
-  // A kernel may come from a library that throws.
-  try {
-    absl::StatusOr<Value> result = (*kernel)(call, args);
-    if (result.ok()) return result;
-    return absl::Status(result.status().code(),
-                        absl::StrCat("evaluating ", op->name(), ": ",
-                                     result.status().message()));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemoryError(op->name());
-  } catch (const std::length_error&) {
-    return OutOfMemoryError(op->name());
-  } catch (const std::exception& e) {
-    return absl::InternalError(absl::StrCat("the kernel of ", op->name(),
-                                            " threw an exception: ", e.what()));
-  } catch (...) {
-    return absl::InternalError(
-        absl::StrCat("the kernel of ", op->name(), " threw an exception"));
-  }
+  return ComputeCall(*op, [&] { return (*kernel)(call, args); });
 }
 
 bool IsUnknown(const Value& value) {
@@ -246,8 +256,8 @@ class Evaluator {
   absl::Status Enter(const ExprNode* node);
   absl::Status Leave(const ExprNode* node);
   absl::Status LeaveCall(const CallNode* call);
-  absl::StatusOr<Value> CallOp(const CallNode& call,
-                               absl::Span<const Value> args);
+  // Moves from `args` where that saves a copy.
+  absl::StatusOr<Value> CallOp(const CallNode& call, absl::Span<Value> args);
   // `depth`: of the activation that calls.
   absl::Status Activate(const Value& callee, absl::Span<const Value> args,
                         int64_t depth);
@@ -554,7 +564,7 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
       std::make_move_iterator(values_.end()));
   values_.resize(values_.size() - n);
   if (call->op_node() != nullptr) {
-    BATON_ASSIGN_OR_RETURN(Value result, CallOp(*call, args));
+    BATON_ASSIGN_OR_RETURN(Value result, CallOp(*call, absl::MakeSpan(args)));
     Yield(call, std::move(result));
     return absl::OkStatus();
   }
@@ -620,7 +630,7 @@ absl::StatusOr<const ExternalFunction*> Evaluator::External(
 }
 
 absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,
-                                        absl::Span<const Value> args) {
+                                        absl::Span<Value> args) {
   if (options_.without_kernel != nullptr) {
     const OpNode& op = *call.op_node();
     const bool has_kernel = Kernels().Get(op) != nullptr;
@@ -633,7 +643,12 @@ absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,
       return may_write ? UnknownEffects() : Unknown();
     }
   }
-  if (options_.cache == nullptr) return RunKernel(call, args);
+  if (options_.cache == nullptr) {
+    const OpNode& op = *call.op_node();
+    const InPlaceKernelFn* in_place = InPlaceKernels().Get(op);
+    if (in_place == nullptr) return RunKernel(call, args);
+    return ComputeCall(op, [&] { return (*in_place)(call, args); });
+  }
   const Value* known = options_.cache->Find(call, args);
   if (known != nullptr) return *known;
   BATON_ASSIGN_OR_RETURN(Value result, RunKernel(call, args));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -189,6 +190,76 @@ TEST(EvaluatorTest, RoundsOfALoopKeepNoMemory) {
   };
   EXPECT_EQ(AsFloat(*Evaluate(loop, nullptr, options)), 42);
   EXPECT_EQ(told, 1001);
+}
+
+absl::StatusOr<Value> DoubleKernel(const CallNode& /*call*/,
+                                   absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(DType::Float(32), {}));
+  result.span<float>()[0] = 2 * AsFloat(args[0]);
+  return Value(std::move(result).Freeze());
+}
+
+int reuses = 0;
+
+absl::StatusOr<Value> DoubleInPlace(const CallNode& call,
+                                    absl::Span<Value> args) {
+  Tensor x = std::move(args[0]).tensor();
+  std::optional<MutableTensor> reused = MutableTensor::Reuse(x);
+  if (!reused.has_value()) {
+    const Value argument(std::move(x));
+    return DoubleKernel(call, {&argument, 1});
+  }
+  ++reuses;
+  reused->span<float>()[0] *= 2;
+  return Value(std::move(*reused).Freeze());
+}
+BATON_REGISTER_OP("test.double")
+    .Set(Kernels(), DoubleKernel)
+    .Set(InPlaceKernels(), DoubleInPlace);
+
+TEST(EvaluatorTest, BuffersThatNothingElseUsesAreReused) {
+  const auto twice = [](Expr x) { return Op1("test.double", std::move(x)); };
+  // Of a chain, all but the first, which reads a constant.
+  const Expr constant = Const(3);
+  reuses = 0;
+  EXPECT_EQ(Result(twice(twice(twice(constant)))), 24);
+  EXPECT_EQ(reuses, 2);
+  EXPECT_EQ(constant.As<ConstantNode>()->value().AtAsDouble(0), 3);
+  // Not what is used twice.
+  const Expr shared = twice(constant);
+  reuses = 0;
+  EXPECT_EQ(Result(Add(twice(shared), Add(twice(shared), shared))), 30);
+  EXPECT_EQ(reuses, 0);
+  // Not variables, which may be used again.
+  const Var v("v");
+  reuses = 0;
+  EXPECT_EQ(Result(Let(v, twice(constant), Add(twice(v), Add(twice(v), v)))),
+            30);
+  EXPECT_EQ(reuses, 0);
+  // Not arguments, which belong to the caller, nor what an observer keeps.
+  MutableTensor argument = *MutableTensor::Create(DType::Float(32), {});
+  argument.span<float>()[0] = 5;
+  const Value given(std::move(argument).Freeze());
+  std::vector<Value> seen;
+  EvaluateOptions options;
+  options.observe = [&seen](const ExprNode& node, const Value& value) {
+    if (node.kind() == ExprKind::kCall) seen.push_back(value);
+  };
+  const Function function({v}, twice(twice(twice(v))));
+  reuses = 0;
+  IRModule module;
+  module.Set("main", function);
+  EXPECT_EQ(AsFloat(*EvaluateFunction(module, "main", {&given, 1}, options)),
+            40);
+  EXPECT_EQ(reuses, 0);
+  EXPECT_EQ(AsFloat(given), 5);
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(AsFloat(seen[0]), 10);
+  EXPECT_EQ(AsFloat(seen[1]), 20);
+  EXPECT_EQ(AsFloat(*EvaluateFunction(module, "main", {&given, 1})), 40);
+  EXPECT_EQ(reuses, 2);
+  EXPECT_EQ(AsFloat(given), 5);
 }
 
 TEST(EvaluatorTest, EndlessRecursionIsAnError) {

@@ -7,4 +7,9 @@ OpAttrMap<KernelFn>& Kernels() {
   return *kMap;
 }
 
+OpAttrMap<InPlaceKernelFn>& InPlaceKernels() {
+  static auto* const kMap = new OpAttrMap<InPlaceKernelFn>;
+  return *kMap;
+}
+
 }  // namespace baton

@@ -21,6 +21,16 @@ using KernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
 // The kernels of all operators that have one.
 OpAttrMap<KernelFn>& Kernels();
 
+// Computes what the kernel computes, with the same bits, where the result may
+// take the buffer of an argument that nothing else uses (MutableTensor::Reuse):
+// this saves memory and the time to fill it. Moves from `args`.
+using InPlaceKernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
+                                                  absl::Span<Value> args);
+
+// Of some operators that have a kernel: of elementwise ones, whose result has
+// the shape and dtype of an argument.
+OpAttrMap<InPlaceKernelFn>& InPlaceKernels();
+
 }  // namespace baton
 
 #endif  // BATON_RELAY_RUNTIME_KERNEL_H_

@@ -40,7 +40,8 @@ class Value {
   bool is_data() const { return std::holds_alternative<DataPtr>(value_); }
 
   // Call each only for a value of that kind.
-  const Tensor& tensor() const { return std::get<Tensor>(value_); }
+  const Tensor& tensor() const& { return std::get<Tensor>(value_); }
+  Tensor tensor() && { return std::get<Tensor>(std::move(value_)); }
   absl::Span<const Value> fields() const {
     return std::get<TuplePtr>(value_) == nullptr ? absl::Span<const Value>()
                                                  : TupleFields();

@@ -2,7 +2,8 @@
 // against each other as in NumPy.
 //
 // Half floats are computed in float32 and rounded at the end. Integer
-// arithmetic wraps. A dtype that a function does not list is an
+// arithmetic wraps. Those that take Operands compute in place where they may
+// (operand.h). A dtype that a function does not list is an
 // InvalidArgumentError, as are operands whose dtypes differ or whose shapes do
 // not broadcast.
 
@@ -13,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/operand.h"
 
 namespace baton::kernels {
 
@@ -45,10 +47,10 @@ inline absl::StatusOr<Tensor> FastErf(const Tensor& x) { return Erf(x); }
 
 // Floating and integer dtypes. Sign is -1, 0 or 1 (NaN for NaN); Relu keeps a
 // NaN.
-absl::StatusOr<Tensor> Negative(const Tensor& x);
-absl::StatusOr<Tensor> Abs(const Tensor& x);
-absl::StatusOr<Tensor> Sign(const Tensor& x);
-absl::StatusOr<Tensor> Relu(const Tensor& x);
+absl::StatusOr<Tensor> Negative(Operand x);
+absl::StatusOr<Tensor> Abs(Operand x);
+absl::StatusOr<Tensor> Sign(Operand x);
+absl::StatusOr<Tensor> Relu(Operand x);
 
 // Floating dtypes; an integer tensor is returned as it is. Round takes ties to
 // even.
@@ -68,7 +70,7 @@ absl::StatusOr<Tensor> BitwiseNot(const Tensor& x);
 
 // Floating and integer dtypes: min(max(x, low), high), with the bounds clamped
 // to the range of an integer dtype and truncated. NaN stays.
-absl::StatusOr<Tensor> Clip(const Tensor& x, double low, double high);
+absl::StatusOr<Tensor> Clip(Operand x, double low, double high);
 // Floating dtypes: x where x > 0, else alpha * x.
 absl::StatusOr<Tensor> LeakyRelu(const Tensor& x, double alpha);
 // As LeakyRelu, with one alpha for each index along `axis`: `alpha` has as many
@@ -81,16 +83,16 @@ absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,
 // Mod of floats is fmod. An integer divided by zero, or raised to a negative
 // power, is an error. Maximum and Minimum also take bool, and return NaN if
 // either operand is NaN.
-absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Add(Operand a, Operand b);
+absl::StatusOr<Tensor> Subtract(Operand a, Operand b);
+absl::StatusOr<Tensor> Multiply(Operand a, Operand b);
+absl::StatusOr<Tensor> Divide(Operand a, Operand b);
 absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Maximum(Operand a, Operand b);
+absl::StatusOr<Tensor> Minimum(Operand a, Operand b);
 
 // To bool, from any dtype.
 absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b);
@@ -116,8 +118,7 @@ absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b);
 
 // x + bias, where `bias` has rank 1 and lies along `axis` of `x`.
-absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
-                               int64_t axis);
+absl::StatusOr<Tensor> BiasAdd(Operand x, const Tensor& bias, int64_t axis);
 
 }  // namespace baton::kernels
 

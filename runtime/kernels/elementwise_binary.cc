@@ -18,6 +18,7 @@
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
+#include "baton/runtime/kernels/operand.h"
 
 namespace baton::kernels {
 namespace {
@@ -27,37 +28,37 @@ using internal::Loops;
 using internal::MapBinary;
 using internal::Wrapping;
 
-// Computes half floats in float32.
+// fn(a, b), which computes half floats in float32.
 template <typename Fn>
-absl::StatusOr<Tensor> InFloat(absl::string_view name, const Tensor& a,
-                               const Tensor& b, const Fn& fn) {
-  BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, a));
-  BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
-  BATON_ASSIGN_OR_RETURN(const Tensor result, fn(x, y));
-  return internal::Convert(name, result, a.dtype());
+absl::StatusOr<Tensor> InFloat(absl::string_view name, Operand a, Operand b,
+                               const Fn& fn) {
+  if (!internal::IsHalf(a->dtype()) && !internal::IsHalf(b->dtype())) {
+    return fn(a, b);
+  }
+  BATON_ASSIGN_OR_RETURN(Tensor x, internal::WidenHalf(name, *a));
+  BATON_ASSIGN_OR_RETURN(Tensor y, internal::WidenHalf(name, *b));
+  BATON_ASSIGN_OR_RETURN(const Tensor result, fn(std::move(x), std::move(y)));
+  return internal::Convert(name, result, a->dtype());
 }
 
 // fn(T, T) -> T over floating and integer dtypes.
 template <Loops kLoops, typename Fn>
-absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& a,
-                                  const Tensor& b, const Fn& fn) {
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  if (internal::IsHalf(a.dtype())) {
-    return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
-      return MapBinary<float, float, kLoops>(name, x, y, x.dtype(), fn);
+absl::StatusOr<Tensor> MapNumeric(absl::string_view name, Operand a, Operand b,
+                                  const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, *a, *b));
+  return InFloat(name, a, b, [&](Operand x, Operand y) {
+    return internal::VisitNumeric(name, x->dtype(), [&]<typename T>() {
+      return MapBinary<T, T, kLoops>(name, x, y, x->dtype(), fn);
     });
-  }
-  return internal::VisitNumeric(name, a.dtype(), [&]<typename T>() {
-    return MapBinary<T, T, kLoops>(name, a, b, a.dtype(), fn);
   });
 }
 
 // fn(U, U) -> U over integers, as unsigned, and over bool as bytes 0 and 1.
 template <typename Fn>
-absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
-                               const Tensor& b, const Fn& fn) {
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  const DType dtype = a.dtype();
+absl::StatusOr<Tensor> MapBits(absl::string_view name, Operand a, Operand b,
+                               const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, *a, *b));
+  const DType dtype = a->dtype();
   if (dtype.is_integral() && dtype.IsStorable()) {
     switch (dtype.bytes()) {
       case 1:
@@ -77,23 +78,30 @@ absl::StatusOr<Tensor> MapBits(absl::string_view name, const Tensor& a,
   return internal::UnsupportedDType(name, dtype);
 }
 
+// fn(T, T) -> T over floating dtypes.
+template <typename Fn>
+absl::StatusOr<Tensor> MapReal(absl::string_view name, Operand a, Operand b,
+                               const Fn& fn) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, *a, *b));
+  return InFloat(name, a, b, [&](Operand x, Operand y) {
+    return internal::VisitFloat(name, x->dtype(), [&]<typename T>() {
+      return MapBinary<T, T, Loops::kWidest>(name, x, y, x->dtype(), fn);
+    });
+  });
+}
+
 // Sums, differences and products of integers have the same bits whether they
 // are signed or not.
 template <typename Fn>
-absl::StatusOr<Tensor> MapWrapping(absl::string_view name, const Tensor& a,
-                                   const Tensor& b, const Fn& fn) {
-  if (a.dtype().is_integral() && !a.dtype().is_bool()) {
+absl::StatusOr<Tensor> MapWrapping(absl::string_view name, Operand a, Operand b,
+                                   const Fn& fn) {
+  if (a->dtype().is_integral() && !a->dtype().is_bool()) {
     return MapBits(name, a, b, [fn]<typename U>(U x, U y) BATON_LOOP {
       return static_cast<U>(
           fn(static_cast<Wrapping<U>>(x), static_cast<Wrapping<U>>(y)));
     });
   }
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
-    return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return MapBinary<T, T, Loops::kWidest>(name, x, y, x.dtype(), fn);
-    });
-  });
+  return MapReal(name, a, b, fn);
 }
 
 // `bad(y)` of an element of the integer tensor `b` is an error, unless the
@@ -216,17 +224,6 @@ void WithOperands(const internal::BinaryRun& run, const Fn& fn) {
   fn(one_x, one_y);
 }
 
-// Of floats: fn(T, T) -> T.
-template <typename T, typename Fn>
-void RunOperands(const internal::BinaryRun& run, const Fn& fn) {
-  T* z = static_cast<T*>(run.out);
-  WithOperands<T>(run, [&run, &fn, z](const auto& left, const auto& right) {
-    internal::RunLoop([=, n = run.n]() BATON_LOOP {
-      for (int64_t i = 0; i < n; ++i) z[i] = fn(left(i), right(i));
-    });
-  });
-}
-
 // Of floats: remainder(T, T, bool& served) -> T where it serves, and
 // exact(T, T) -> T elsewhere.
 template <typename T, typename Fn, typename Exact>
@@ -262,21 +259,34 @@ void DivisionRun(const internal::BinaryRun& run, const Fn& fn) {
   });
 }
 
-// whole(x, y, quotient) of integers; of floats, `real` computes a run.
-template <typename Whole, typename Real>
-absl::StatusOr<Tensor> MapDivision(absl::string_view name, const Tensor& a,
-                                   const Tensor& b, const Whole& whole,
-                                   const Real& real) {
+// whole(x, y, quotient) of integers.
+template <typename Whole>
+absl::StatusOr<Tensor> MapIntegers(absl::string_view name, const Tensor& a,
+                                   const Tensor& b, const Whole& whole) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  return InFloat(name, a, b, [&](const Tensor& x, const Tensor& y) {
-    return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
-      return internal::ForEachBinaryRun(name, x, y, x.dtype(),
+  return internal::VisitNumeric(
+      name, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+        if constexpr (std::is_integral_v<T>) {
+          return internal::ForEachBinaryRun(
+              name, a, b, a.dtype(), [&](const internal::BinaryRun& run) {
+                DivisionRun<T>(run, whole);
+              });
+        } else {
+          return internal::UnsupportedDType(name, a.dtype());
+        }
+      });
+}
+
+// Of floating dtypes; `real` computes a run, not in place.
+template <typename Real>
+absl::StatusOr<Tensor> MapRealRuns(absl::string_view name, const Tensor& a,
+                                   const Tensor& b, const Real& real) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
+  return InFloat(name, a, b, [&](Operand x, Operand y) {
+    return internal::VisitFloat(name, x->dtype(), [&]<typename T>() {
+      return internal::ForEachBinaryRun(name, *x, *y, x->dtype(),
                                         [&](const internal::BinaryRun& run) {
-                                          if constexpr (std::is_integral_v<T>) {
-                                            DivisionRun<T>(run, whole);
-                                          } else {
-                                            real.template operator()<T>(run);
-                                          }
+                                          real.template operator()<T>(run);
                                         });
     });
   });
@@ -364,114 +374,124 @@ absl::StatusOr<Tensor> AlongAxis(absl::string_view name, const Tensor& x,
 
 }  // namespace
 
-absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Add(Operand a, Operand b) {
   return MapWrapping("add", a, b,
                      [](auto x, auto y) BATON_LOOP { return x + y; });
 }
 
-absl::StatusOr<Tensor> Subtract(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Subtract(Operand a, Operand b) {
   return MapWrapping("subtract", a, b,
                      [](auto x, auto y) BATON_LOOP { return x - y; });
 }
 
-absl::StatusOr<Tensor> Multiply(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Multiply(Operand a, Operand b) {
   return MapWrapping("multiply", a, b,
                      [](auto x, auto y) BATON_LOOP { return x * y; });
 }
 
-absl::StatusOr<Tensor> Divide(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Divide(Operand a, Operand b) {
   constexpr char kName[] = "divide";
+  if (a->dtype().is_float()) {
+    return MapReal(kName, a, b,
+                   [](auto x, auto y) BATON_LOOP { return x / y; });
+  }
   BATON_RETURN_IF_ERROR(
-      CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapDivision(
-      kName, a, b,
-      []<typename T>(T, T, T quotient) BATON_LOOP -> T { return quotient; },
-      []<typename T>(const internal::BinaryRun& run) {
-        RunOperands<T>(run, [](T x, T y) BATON_LOOP { return x / y; });
-      });
+      CheckIntegers(kName, *a, *b, "integer division by zero", kIsZero));
+  return MapIntegers(kName, *a, *b,
+                     []<typename T>(T, T, T quotient)
+                         BATON_LOOP -> T { return quotient; });
 }
 
 absl::StatusOr<Tensor> FloorDivide(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "floor_divide";
+  if (a.dtype().is_float()) {
+    return MapReal(kName, a, b, [](auto x, auto y) BATON_LOOP {
+      return internal::Floor(x / y);
+    });
+  }
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer division by zero", kIsZero));
-  return MapDivision(
-      kName, a, b,
-      []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
+  return MapIntegers(
+      kName, a, b, []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
         return static_cast<T>(static_cast<Wrapping<T>>(quotient) -
                               IsRoundedDown(RemainderOf(quotient, x, y), y));
-      },
-      []<typename T>(const internal::BinaryRun& run) {
-        RunOperands<T>(
-            run, [](T x, T y) BATON_LOOP { return internal::Floor(x / y); });
       });
 }
 
 absl::StatusOr<Tensor> Mod(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "mod";
+  if (a.dtype().is_float()) {
+    return MapRealRuns(
+        kName, a, b, []<typename T>(const internal::BinaryRun& run) {
+          RunRemainders<T>(
+              run,
+              [](T x, T y, bool& served)
+                  BATON_LOOP { return internal::Remainder(x, y, served); },
+              [](T x, T y) { return std::fmod(x, y); });
+        });
+  }
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
-  return MapDivision(
-      kName, a, b,
-      []<typename T>(T x, T y, T quotient)
-          BATON_LOOP -> T { return RemainderOf(quotient, x, y); },
-      []<typename T>(const internal::BinaryRun& run) {
-        RunRemainders<T>(
-            run,
-            [](T x, T y, bool& served)
-                BATON_LOOP { return internal::Remainder(x, y, served); },
-            [](T x, T y) { return std::fmod(x, y); });
-      });
+  return MapIntegers(kName, a, b,
+                     []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
+                       return RemainderOf(quotient, x, y);
+                     });
 }
 
 absl::StatusOr<Tensor> FloorMod(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "floor_mod";
+  if (a.dtype().is_float()) {
+    return MapRealRuns(
+        kName, a, b, []<typename T>(const internal::BinaryRun& run) {
+          const auto floored = [](T remainder, T y) BATON_LOOP {
+            const int differ = (remainder < T(0) ? 1 : 0) ^ (y < T(0) ? 1 : 0);
+            const T other = remainder + y;
+            return (differ & (remainder != T(0) ? 1 : 0)) != 0 ? other
+                                                               : remainder;
+          };
+          RunRemainders<T>(
+              run,
+              [=](T x, T y, bool& served) BATON_LOOP {
+                return floored(internal::Remainder(x, y, served), y);
+              },
+              [=](T x, T y) { return floored(std::fmod(x, y), y); });
+        });
+  }
   BATON_RETURN_IF_ERROR(
       CheckIntegers(kName, a, b, "integer modulo by zero", kIsZero));
-  return MapDivision(
-      kName, a, b,
-      []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
+  return MapIntegers(
+      kName, a, b, []<typename T>(T x, T y, T quotient) BATON_LOOP -> T {
         const T remainder = RemainderOf(quotient, x, y);
         return static_cast<T>(static_cast<Wrapping<T>>(remainder) +
                               (IsRoundedDown(remainder, y) != 0
                                    ? static_cast<Wrapping<T>>(y)
                                    : 0));
-      },
-      []<typename T>(const internal::BinaryRun& run) {
-        const auto floored = [](T remainder, T y) BATON_LOOP {
-          const int differ = (remainder < T(0) ? 1 : 0) ^ (y < T(0) ? 1 : 0);
-          const T other = remainder + y;
-          return (differ & (remainder != T(0) ? 1 : 0)) != 0 ? other
-                                                             : remainder;
-        };
-        RunRemainders<T>(
-            run,
-            [=](T x, T y, bool& served) BATON_LOOP {
-              return floored(internal::Remainder(x, y, served), y);
-            },
-            [=](T x, T y) { return floored(std::fmod(x, y), y); });
       });
 }
 
 absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   constexpr char kName[] = "power";
+  if (a.dtype().is_float()) {
+    return MapRealRuns(
+        kName, a, b,
+        []<typename T>(const internal::BinaryRun& run) { PowerRun<T>(run); });
+  }
   BATON_RETURN_IF_ERROR(CheckIntegers(
       kName, a, b, "integer raised to a negative power", kIsNegative));
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, a, b));
-  return InFloat(kName, a, b, [&](const Tensor& x, const Tensor& y) {
-    return internal::VisitNumeric(kName, x.dtype(), [&]<typename T>() {
-      if constexpr (std::is_integral_v<T>) {
-        return internal::ForEachBinaryRun(kName, x, y, x.dtype(),
-                                          IntegerPowerRun<T>);
-      } else {
-        return internal::ForEachBinaryRun(kName, x, y, x.dtype(), PowerRun<T>);
-      }
-    });
-  });
+  return internal::VisitNumeric(
+      kName, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+        if constexpr (std::is_integral_v<T>) {
+          return internal::ForEachBinaryRun(kName, a, b, a.dtype(),
+                                            IntegerPowerRun<T>);
+        } else {
+          return internal::UnsupportedDType(kName, a.dtype());
+        }
+      });
 }
 
-absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
-  if (a.dtype().is_bool()) {
+absl::StatusOr<Tensor> Maximum(Operand a, Operand b) {
+  if (a->dtype().is_bool()) {
     return MapBits("maximum", a, b,
                    [](auto x, auto y) BATON_LOOP { return x | y; });
   }
@@ -481,8 +501,8 @@ absl::StatusOr<Tensor> Maximum(const Tensor& a, const Tensor& b) {
                                     });
 }
 
-absl::StatusOr<Tensor> Minimum(const Tensor& a, const Tensor& b) {
-  if (a.dtype().is_bool()) {
+absl::StatusOr<Tensor> Minimum(Operand a, Operand b) {
+  if (a->dtype().is_bool()) {
     return MapBits("minimum", a, b,
                    [](auto x, auto y) BATON_LOOP { return x & y; });
   }
@@ -526,17 +546,17 @@ absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b) {
       });
 }
 
-absl::StatusOr<Tensor> BiasAdd(const Tensor& x, const Tensor& bias,
-                               int64_t axis) {
+absl::StatusOr<Tensor> BiasAdd(Operand x, const Tensor& bias, int64_t axis) {
   constexpr char kName[] = "bias_add";
   BATON_RETURN_IF_ERROR(internal::CheckRank(kName, "the bias", bias, 1));
   BATON_ASSIGN_OR_RETURN(const int normal,
-                         internal::NormalizeAxis(kName, axis, x.rank()));
-  if (bias.num_elements() != x.shape()[static_cast<size_t>(normal)]) {
+                         internal::NormalizeAxis(kName, axis, x->rank()));
+  if (bias.num_elements() != x->shape()[static_cast<size_t>(normal)]) {
     return Error(kName, "bias ", bias.TypeToString(), " does not fit axis ",
-                 axis, " of ", x.TypeToString());
+                 axis, " of ", x->TypeToString());
   }
-  BATON_ASSIGN_OR_RETURN(const Tensor aligned, AlongAxis(kName, x, bias, axis));
+  BATON_ASSIGN_OR_RETURN(const Tensor aligned,
+                         AlongAxis(kName, *x, bias, axis));
   return MapWrapping(kName, x, aligned,
                      [](auto u, auto v) BATON_LOOP { return u + v; });
 }
@@ -555,10 +575,10 @@ absl::StatusOr<Tensor> Prelu(const Tensor& x, const Tensor& alpha,
   }
   BATON_ASSIGN_OR_RETURN(const Tensor aligned,
                          AlongAxis(kName, x, alpha, axis));
-  return InFloat(kName, x, aligned, [&](const Tensor& u, const Tensor& v) {
-    return internal::VisitFloat(kName, u.dtype(), [&]<typename T>() {
+  return InFloat(kName, x, aligned, [&](Operand u, Operand v) {
+    return internal::VisitFloat(kName, u->dtype(), [&]<typename T>() {
       return MapBinary<T, T, Loops::kEach>(
-          kName, u, v, u.dtype(),
+          kName, u, v, u->dtype(),
           [](T value, T slope) { return value > 0 ? value : value * slope; });
     });
   });

@@ -4,8 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,6 +17,8 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
+#include "baton/runtime/kernels/internal/util.h"
+#include "baton/runtime/kernels/operand.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels {
@@ -33,8 +39,9 @@ const DType kInt32 = DType::Int(32);
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-using UnaryKernel = absl::StatusOr<Tensor> (*)(const Tensor&);
-using BinaryKernel = absl::StatusOr<Tensor> (*)(const Tensor&, const Tensor&);
+using UnaryKernel = std::function<absl::StatusOr<Tensor>(const Tensor&)>;
+using BinaryKernel =
+    std::function<absl::StatusOr<Tensor>(const Tensor&, const Tensor&)>;
 
 TEST(UnaryTest, FloatFunctions) {
   struct Case {
@@ -106,7 +113,8 @@ TEST(UnaryTest, HalfFloatsAreRoundedFloats) {
     for (const int64_t n : {1, 7, 8, 9, 1023, 1024, 1029, 2500}) {
       const Tensor x = Random(dtype, {n}, 3);
       const Tensor wide = Make(kFloat32, {n}, Values(x));
-      for (const UnaryKernel kernel : {Exp, Sin, Asinh, Sign, Round}) {
+      for (const UnaryKernel& kernel :
+           std::initializer_list<UnaryKernel>{Exp, Sin, Asinh, Sign, Round}) {
         const Tensor expected = Make(dtype, {n}, Values(Unwrap(kernel(wide))));
         EXPECT_TRUE(Matches(kernel(x), dtype, {n}, Values(expected), 0.0, 0.0));
       }
@@ -143,7 +151,8 @@ TEST(UnaryTest, SignedFunctions) {
   EXPECT_TRUE(Matches(Sign(u), DType::UInt(8), {3}, {0, 1, 1}));
   EXPECT_TRUE(Matches(Relu(u), DType::UInt(8), {3}, {0, 1, 200}));
   EXPECT_TRUE(Matches(Clip(u, -5, 1e30), DType::UInt(8), {3}, {0, 1, 200}));
-  for (const UnaryKernel kernel : {Negative, Abs, Sign, Relu}) {
+  for (const UnaryKernel& kernel :
+       std::initializer_list<UnaryKernel>{Negative, Abs, Sign, Relu}) {
     EXPECT_FALSE(kernel(Random(DType::Bool(), {3})).ok());
     EXPECT_TRUE(Matches(kernel(MakeFloat({1}, {kNan})), kFloat32, {1}, {kNan}));
   }
@@ -159,7 +168,8 @@ TEST(UnaryTest, Rounding) {
   EXPECT_TRUE(Matches(Floor(x), kFloat32, {8}, {-3, -2, -1, 0, 1, 2, 0, kNan}));
   EXPECT_TRUE(Matches(Trunc(x), kFloat32, {8}, {-2, -1, 0, 0, 1, 2, 0, kNan}));
   const Tensor whole = Make(kInt32, {2}, {-3, 5});
-  for (const UnaryKernel kernel : {Round, Ceil, Floor, Trunc}) {
+  for (const UnaryKernel& kernel :
+       std::initializer_list<UnaryKernel>{Round, Ceil, Floor, Trunc}) {
     EXPECT_TRUE(Unwrap(kernel(whole)).SharesBufferWith(whole));
   }
 }
@@ -235,6 +245,75 @@ void CheckBroadcast(const std::vector<int64_t>& sa,
     EXPECT_TRUE(Matches(Less(a, b), DType::Bool(), shape, less));
     EXPECT_TRUE(Matches(Maximum(a, b), dtype, shape, max));
   }
+}
+
+// A tensor with the same elements and a buffer of its own.
+Tensor Copy(const Tensor& x) {
+  MutableTensor copy = *MutableTensor::Uninitialized(x.dtype(), x.shape());
+  std::memcpy(copy.data(), x.data(), static_cast<size_t>(x.byte_size()));
+  return std::move(copy).Freeze();
+}
+
+TEST(InPlaceTest, UnaryFunctions) {
+  using Kernel = absl::StatusOr<Tensor> (*)(Operand);
+  const auto clip = [](Operand x) { return Clip(x, -0.5, 0.25); };
+  for (const Kernel kernel : {Negative, Abs, Sign, Relu, Kernel(clip)}) {
+    for (const DType dtype : {kFloat32, DType::Float(64), kInt32}) {
+      const Tensor x = Random(dtype, {1000});
+      const Tensor expected = Unwrap(kernel(x));
+      Tensor spare = Copy(x);
+      const Tensor result = Unwrap(kernel(std::move(spare)));
+      EXPECT_EQ(result, expected);
+      EXPECT_TRUE(result.SharesBufferWith(spare));  // NOLINT: it keeps it
+    }
+  }
+}
+
+TEST(InPlaceTest, BinaryFunctions) {
+  using Kernel = absl::StatusOr<Tensor> (*)(Operand, Operand);
+  for (const Kernel kernel :
+       {Add, Subtract, Multiply, Divide, Maximum, Minimum}) {
+    for (const DType dtype : {kFloat32, DType::Float(64), DType::Float(16),
+                              DType::BFloat(16), kInt32, DType::UInt(8)}) {
+      const Tensor x = Random(dtype, {30, 40});
+      const Tensor y = Random(dtype, {30, 40}, 2);
+      const Tensor row = Random(dtype, {40});
+      const Tensor column = Random(dtype, {30, 1});
+      if (kernel == Divide && !dtype.is_float()) continue;
+      // Half floats are converted.
+      const bool in_place = !internal::IsHalf(dtype);
+      for (const Tensor& other : {y, row, column}) {
+        Tensor left = Copy(x);
+        const Tensor first = Unwrap(kernel(std::move(left), other));
+        EXPECT_EQ(first, Unwrap(kernel(x, other)));
+        EXPECT_EQ(first.SharesBufferWith(left), in_place);  // NOLINT
+        Tensor right = Copy(x);
+        const Tensor second = Unwrap(kernel(other, std::move(right)));
+        EXPECT_EQ(second, Unwrap(kernel(other, x)));
+        EXPECT_EQ(second.SharesBufferWith(right), in_place);  // NOLINT
+      }
+      // What is broadcast is too small, and what others use is theirs.
+      Tensor small = Copy(row);
+      EXPECT_EQ(Unwrap(kernel(std::move(small), x)), Unwrap(kernel(row, x)));
+      Tensor shared = Copy(x);
+      const Tensor user = shared;
+      EXPECT_EQ(Unwrap(kernel(std::move(shared), y)), Unwrap(kernel(x, y)));
+      EXPECT_EQ(user, x);
+      // A tensor and itself.
+      Tensor both = Copy(x);
+      const Tensor itself = both;
+      EXPECT_EQ(Unwrap(kernel(std::move(both), itself)), Unwrap(kernel(x, x)));
+    }
+  }
+}
+
+TEST(InPlaceTest, BiasAdd) {
+  const Tensor x = Random(kFloat32, {2, 3, 4, 5});
+  const Tensor bias = Random(kFloat32, {3});
+  Tensor spare = Copy(x);
+  const Tensor result = Unwrap(BiasAdd(std::move(spare), bias, 1));
+  EXPECT_EQ(result, Unwrap(BiasAdd(x, bias, 1)));
+  EXPECT_TRUE(result.SharesBufferWith(spare));  // NOLINT: it keeps it
 }
 
 TEST(BinaryTest, Broadcasting) {
@@ -359,18 +438,21 @@ TEST(BinaryTest, Bool) {
   const DType b = DType::Bool();
   const Tensor x = Make(b, {4}, {0, 0, 1, 1});
   const Tensor y = Make(b, {4}, {0, 1, 0, 1});
-  for (const BinaryKernel kernel : {LogicalAnd, BitwiseAnd, Minimum}) {
+  for (const BinaryKernel& kernel :
+       std::initializer_list<BinaryKernel>{LogicalAnd, BitwiseAnd, Minimum}) {
     EXPECT_TRUE(Matches(kernel(x, y), b, {4}, {0, 0, 0, 1}));
   }
-  for (const BinaryKernel kernel : {LogicalOr, BitwiseOr, Maximum}) {
+  for (const BinaryKernel& kernel :
+       std::initializer_list<BinaryKernel>{LogicalOr, BitwiseOr, Maximum}) {
     EXPECT_TRUE(Matches(kernel(x, y), b, {4}, {0, 1, 1, 1}));
   }
-  for (const BinaryKernel kernel : {LogicalXor, BitwiseXor, NotEqual}) {
+  for (const BinaryKernel& kernel :
+       std::initializer_list<BinaryKernel>{LogicalXor, BitwiseXor, NotEqual}) {
     EXPECT_TRUE(Matches(kernel(x, y), b, {4}, {0, 1, 1, 0}));
   }
   EXPECT_TRUE(Matches(Equal(x, y), b, {4}, {1, 0, 0, 1}));
-  for (const BinaryKernel kernel :
-       {Add, Subtract, Multiply, Divide, Power, LeftShift, RightShift}) {
+  for (const BinaryKernel& kernel : std::initializer_list<BinaryKernel>{
+           Add, Subtract, Multiply, Divide, Power, LeftShift, RightShift}) {
     EXPECT_FALSE(kernel(x, y).ok());
   }
 }
@@ -382,8 +464,9 @@ TEST(BinaryTest, Bits) {
   EXPECT_TRUE(Matches(BitwiseOr(x, y), DType::Int(8), {2}, {14, -1}));
   EXPECT_TRUE(Matches(BitwiseXor(x, y), DType::Int(8), {2}, {6, -6}));
   const Tensor f = MakeFloat({1}, {1});
-  for (const BinaryKernel kernel :
-       {BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LeftShift, RightShift}) {
+  for (const BinaryKernel& kernel :
+       std::initializer_list<BinaryKernel>{BitwiseAnd, BitwiseOr, BitwiseXor,
+                                           LogicalAnd, LeftShift, RightShift}) {
     EXPECT_FALSE(kernel(f, f).ok());
   }
   EXPECT_FALSE(LogicalAnd(x, y).ok());

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,17 +18,22 @@
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
+#include "baton/runtime/kernels/operand.h"
 
 namespace baton::kernels {
 namespace {
 
 template <typename R, typename T, typename Fn>
-absl::StatusOr<Tensor> Map(const Tensor& x, DType dtype, const Fn& fn) {
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(dtype, x.shape()));
-  internal::MapRun(static_cast<const T*>(x.data()), x.num_elements(),
-                   static_cast<R*>(result.data()), fn);
-  return std::move(result).Freeze();
+absl::StatusOr<Tensor> Map(Operand x, DType dtype, const Fn& fn) {
+  const T* const from = static_cast<const T*>(x->data());
+  std::optional<MutableTensor> result = x.Reuse(dtype, x->shape());
+  if (!result.has_value()) {
+    BATON_ASSIGN_OR_RETURN(result,
+                           MutableTensor::Uninitialized(dtype, x->shape()));
+  }
+  internal::MapRun(from, x->num_elements(), static_cast<R*>(result->data()),
+                   fn);
+  return std::move(*result).Freeze();
 }
 
 // Half floats: run(from, n, to) computes float32, some at a time, so that what
@@ -170,17 +176,17 @@ absl::StatusOr<Tensor> MapFloat16Logarithm(const Tensor& x, const Plain& plain,
 // Applies fn(bits) to half floats as they are stored, for functions of the sign
 // alone.
 template <typename Fn>
-absl::StatusOr<Tensor> MapSign(const Tensor& x, const Fn& fn) {
-  return Map<uint16_t, uint16_t>(x, x.dtype(), fn);
+absl::StatusOr<Tensor> MapSign(Operand x, const Fn& fn) {
+  return Map<uint16_t, uint16_t>(x, x->dtype(), fn);
 }
 
 // Applies fn(T) -> T to integers as well.
 template <typename Fn>
-absl::StatusOr<Tensor> MapNumeric(absl::string_view name, const Tensor& x,
+absl::StatusOr<Tensor> MapNumeric(absl::string_view name, Operand x,
                                   const Fn& fn) {
-  if (internal::IsHalf(x.dtype())) return MapFloat(name, x, fn);
-  return internal::VisitNumeric(name, x.dtype(), [&]<typename T>() {
-    return Map<T, T>(x, x.dtype(), fn);
+  if (internal::IsHalf(x->dtype())) return MapFloat(name, *x, fn);
+  return internal::VisitNumeric(name, x->dtype(), [&]<typename T>() {
+    return Map<T, T>(x, x->dtype(), fn);
   });
 }
 
@@ -315,8 +321,8 @@ absl::StatusOr<Tensor> Tan(const Tensor& x) {
       [](auto v) { return std::tan(v); });
 }
 
-absl::StatusOr<Tensor> Negative(const Tensor& x) {
-  if (internal::IsHalf(x.dtype())) {
+absl::StatusOr<Tensor> Negative(Operand x) {
+  if (internal::IsHalf(x->dtype())) {
     return MapSign(x, [](uint16_t v) BATON_LOOP -> uint16_t {
       return static_cast<uint16_t>(v ^ 0x8000u);
     });
@@ -331,8 +337,8 @@ absl::StatusOr<Tensor> Negative(const Tensor& x) {
   });
 }
 
-absl::StatusOr<Tensor> Abs(const Tensor& x) {
-  if (internal::IsHalf(x.dtype())) {
+absl::StatusOr<Tensor> Abs(Operand x) {
+  if (internal::IsHalf(x->dtype())) {
     return MapSign(x, [](uint16_t v) BATON_LOOP -> uint16_t {
       return static_cast<uint16_t>(v & 0x7fffu);
     });
@@ -349,7 +355,7 @@ absl::StatusOr<Tensor> Abs(const Tensor& x) {
   });
 }
 
-absl::StatusOr<Tensor> Sign(const Tensor& x) {
+absl::StatusOr<Tensor> Sign(Operand x) {
   return MapNumeric("sign", x, []<typename T>(T v) BATON_LOOP -> T {
     if (v > 0) return 1;
     if constexpr (!std::is_unsigned_v<T>) {
@@ -359,7 +365,7 @@ absl::StatusOr<Tensor> Sign(const Tensor& x) {
   });
 }
 
-absl::StatusOr<Tensor> Relu(const Tensor& x) {
+absl::StatusOr<Tensor> Relu(Operand x) {
   return MapNumeric("relu", x, []<typename T>(T v) BATON_LOOP -> T {
     if constexpr (std::is_unsigned_v<T>) {
       return v;
@@ -432,7 +438,7 @@ absl::StatusOr<Tensor> BitwiseNot(const Tensor& x) {
       });
 }
 
-absl::StatusOr<Tensor> Clip(const Tensor& x, double low, double high) {
+absl::StatusOr<Tensor> Clip(Operand x, double low, double high) {
   return MapNumeric("clip", x, [low, high]<typename T>(T v) BATON_LOOP -> T {
     const T min = ClampBound<T>(low);
     const T max = ClampBound<T>(high);

@@ -39,7 +39,8 @@ BATON_REGISTER_OP("nn.relu")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), Kernel1<kernels::Relu>);
+    .Set(Kernels(), Kernel1<kernels::Relu>)
+    .Set(InPlaceKernels(), InPlaceKernel1<kernels::Relu>);
 
 absl::StatusOr<Tensor> ComputeLeakyRelu(const LeakyReluAttrs& attrs,
                                         absl::Span<const Value> args) {
@@ -101,13 +102,21 @@ absl::StatusOr<Tensor> ComputeBiasAdd(const BiasAddAttrs& attrs,
   return kernels::BiasAdd(args[0].tensor(), args[1].tensor(), attrs.axis);
 }
 
+absl::StatusOr<Tensor> ComputeBiasAddInPlace(const BiasAddAttrs& attrs,
+                                             absl::Span<Value> args) {
+  return kernels::BiasAdd(std::move(args[0]).tensor(), args[1].tensor(),
+                          attrs.axis);
+}
+
 BATON_REGISTER_OP("nn.bias_add")
     .Describe("Adds a number to each channel.")
     .Arguments({{"data", "The input."}, {"bias", "One number a channel."}})
     .TakesAttrs<BiasAddAttrs>()
     .TypeRelation(BiasAddRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), KernelWith<BiasAddAttrs, ComputeBiasAdd>);
+    .Set(Kernels(), KernelWith<BiasAddAttrs, ComputeBiasAdd>)
+    .Set(InPlaceKernels(),
+         InPlaceKernelWith<BiasAddAttrs, ComputeBiasAddInPlace>);
 
 absl::StatusOr<Type> SoftmaxRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);

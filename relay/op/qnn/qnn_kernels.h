@@ -36,7 +36,7 @@ absl::StatusOr<Value> QnnMul(const CallNode& call,
 absl::StatusOr<Value> QnnUnary(
     absl::FunctionRef<absl::StatusOr<Tensor>(const Tensor&)> function,
     absl::Span<const Value> args);
-template <absl::StatusOr<Tensor> (*kFunction)(const Tensor&)>
+template <auto kFunction>
 absl::StatusOr<Value> QnnUnaryKernel(const CallNode& /*call*/,
                                      absl::Span<const Value> args) {
   return QnnUnary(kFunction, args);

@@ -122,7 +122,8 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
 }
 
 [[maybe_unused]] const OpRegistration kUnaryOps[] = {
-    Unary("abs", "The absolute value.", Kernel1<kernels::Abs>),
+    Unary("abs", "The absolute value.", Kernel1<kernels::Abs>)
+        .Set(InPlaceKernels(), InPlaceKernel1<kernels::Abs>),
     Unary("acos", "The inverse cosine.", Kernel1<kernels::Acos>),
     Unary("acosh", "The inverse hyperbolic cosine.", Kernel1<kernels::Acosh>),
     Unary("asin", "The inverse sine.", Kernel1<kernels::Asin>),
@@ -146,7 +147,8 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
     Unary("log10", "The logarithm to base 10.", Kernel1<kernels::Log10>),
     Unary("log2", "The logarithm to base 2.", Kernel1<kernels::Log2>),
     Unary("logical_not", "The logical negation.", Kernel1<kernels::LogicalNot>),
-    Unary("negative", "The negation.", Kernel1<kernels::Negative>),
+    Unary("negative", "The negation.", Kernel1<kernels::Negative>)
+        .Set(InPlaceKernels(), InPlaceKernel1<kernels::Negative>),
     Unary("ones_like", "Ones, in the shape and type of the input.",
           Kernel1<ComputeOnesLike>),
     Unary("round", "Rounds to the nearest integer, ties to even.",
@@ -154,7 +156,8 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
     Unary("rsqrt", "The reciprocal of the square root.",
           Kernel1<kernels::Rsqrt>),
     Unary("sigmoid", "1 / (1 + exp(-x)).", Kernel1<kernels::Sigmoid>),
-    Unary("sign", "-1, 0 or 1.", Kernel1<kernels::Sign>),
+    Unary("sign", "-1, 0 or 1.", Kernel1<kernels::Sign>)
+        .Set(InPlaceKernels(), InPlaceKernel1<kernels::Sign>),
     Unary("sin", "The sine.", Kernel1<kernels::Sin>),
     Unary("sinh", "The hyperbolic sine.", Kernel1<kernels::Sinh>),
     Unary("sqrt", "The square root.", Kernel1<kernels::Sqrt>),
@@ -173,14 +176,18 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
 
 [[maybe_unused]] const OpRegistration kBinaryOps[] = {
     Binary("add", "The sum, with broadcasting.", Kernel2<kernels::Add>)
+        .Set(InPlaceKernels(), InPlaceKernel2<kernels::Add>)
         .Set(CommutativeOps(), true),
     Binary("subtract", "The difference, with broadcasting.",
-           Kernel2<kernels::Subtract>),
+           Kernel2<kernels::Subtract>)
+        .Set(InPlaceKernels(), InPlaceKernel2<kernels::Subtract>),
     Binary("multiply", "The product, with broadcasting.",
            Kernel2<kernels::Multiply>)
+        .Set(InPlaceKernels(), InPlaceKernel2<kernels::Multiply>)
         .Set(CommutativeOps(), true),
     Binary("divide", "The quotient, with broadcasting; integers truncate.",
-           Kernel2<kernels::Divide>),
+           Kernel2<kernels::Divide>)
+        .Set(InPlaceKernels(), InPlaceKernel2<kernels::Divide>),
     Binary("floor_divide", "The quotient rounded down, with broadcasting.",
            Kernel2<kernels::FloorDivide>),
     Binary("trunc_divide",
@@ -195,9 +202,11 @@ std::optional<InferredLayouts> InferFixedPointMultiplyPerAxisLayouts(
     Binary("power", "The power, with broadcasting.", Kernel2<kernels::Power>),
     Binary("maximum", "The larger operand, with broadcasting.",
            Kernel2<kernels::Maximum>)
+        .Set(InPlaceKernels(), InPlaceKernel2<kernels::Maximum>)
         .Set(CommutativeOps(), true),
     Binary("minimum", "The smaller operand, with broadcasting.",
            Kernel2<kernels::Minimum>)
+        .Set(InPlaceKernels(), InPlaceKernel2<kernels::Minimum>)
         .Set(CommutativeOps(), true),
     Binary("left_shift", "Shifts bits to the left, with broadcasting.",
            Kernel2<kernels::LeftShift>),
@@ -240,6 +249,11 @@ absl::StatusOr<Tensor> ComputeClip(const ClipAttrs& attrs,
   return kernels::Clip(args[0].tensor(), attrs.a_min, attrs.a_max);
 }
 
+absl::StatusOr<Tensor> ComputeClipInPlace(const ClipAttrs& attrs,
+                                          absl::Span<Value> args) {
+  return kernels::Clip(std::move(args[0]).tensor(), attrs.a_min, attrs.a_max);
+}
+
 BATON_REGISTER_OP("clip")
     .Describe("Limits elements to [a_min, a_max].")
     .Arguments({{"data", "The input."}})
@@ -247,7 +261,8 @@ BATON_REGISTER_OP("clip")
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<ClipAttrs, ComputeClip>);
+    .Set(Kernels(), KernelWith<ClipAttrs, ComputeClip>)
+    .Set(InPlaceKernels(), InPlaceKernelWith<ClipAttrs, ComputeClipInPlace>);
 
 // x * multiplier * 2^shift, where the multiplier has 31 bits after the point;
 // rounded to the nearest, ties upwards.

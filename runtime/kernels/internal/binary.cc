@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -11,20 +12,33 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/broadcast.h"
+#include "baton/runtime/kernels/operand.h"
 
 namespace baton::kernels::internal {
+namespace {
+
+absl::StatusOr<MutableTensor> ResultOf(Operand a, Operand b, DType dtype,
+                                       const TensorShape& shape) {
+  for (const Operand& operand : {a, b}) {
+    std::optional<MutableTensor> reused = operand.Reuse(dtype, shape);
+    if (reused.has_value()) return *std::move(reused);
+  }
+  return MutableTensor::Uninitialized(dtype, shape);
+}
+
+}  // namespace
 
 absl::StatusOr<Tensor> ForEachBinaryRun(
-    absl::string_view kernel, const Tensor& a, const Tensor& b, DType dtype,
+    absl::string_view kernel, Operand a, Operand b, DType dtype,
     absl::FunctionRef<void(const BinaryRun&)> fill) {
   BATON_ASSIGN_OR_RETURN(const auto plan,
-                         PlanBroadcast<2>(kernel, {a.shape(), b.shape()}));
+                         PlanBroadcast<2>(kernel, {a->shape(), b->shape()}));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(dtype, plan.shape));
-  const char* left = static_cast<const char*>(a.data());
-  const char* right = static_cast<const char*>(b.data());
+                         ResultOf(a, b, dtype, plan.shape));
+  const char* left = static_cast<const char*>(a->data());
+  const char* right = static_cast<const char*>(b->data());
   char* out = static_cast<char*>(result.data());
-  const int64_t in_size = a.dtype().bytes();
+  const int64_t in_size = a->dtype().bytes();
   const int64_t out_size = dtype.bytes();
   BinaryRun run;
   run.a_stride = plan.strides[0].back();

@@ -11,10 +11,12 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
+#include "baton/runtime/kernels/operand.h"
 
 namespace baton::kernels::internal {
 
 // A run of `n` elements. An operand's stride is 1, or 0 where it is broadcast.
+// `out` may be that of `a` or of `b` whose stride is 1.
 struct BinaryRun {
   const void* a;
   int64_t a_stride;
@@ -25,9 +27,10 @@ struct BinaryRun {
 };
 
 // A tensor of `dtype` and the shape to which `a` and `b` broadcast, whose
-// elements `fill` computes, run by run.
+// elements `fill` computes, run by run. It is the buffer of an operand that may
+// be reused, or a new one.
 absl::StatusOr<Tensor> ForEachBinaryRun(
-    absl::string_view kernel, const Tensor& a, const Tensor& b, DType dtype,
+    absl::string_view kernel, Operand a, Operand b, DType dtype,
     absl::FunctionRef<void(const BinaryRun&)> fill);
 
 // How the loops of MapBinary are compiled.
@@ -42,8 +45,8 @@ enum class Loops {
 // A tensor of `dtype`, stored as R, that holds fn(a, b) for the elements of two
 // tensors stored as T.
 template <typename T, typename R, Loops kLoops, typename Fn>
-absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
-                                 const Tensor& b, DType dtype, const Fn& fn) {
+absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, Operand a, Operand b,
+                                 DType dtype, const Fn& fn) {
   return ForEachBinaryRun(kernel, a, b, dtype, [&fn](const BinaryRun& run) {
     const T* x = static_cast<const T*>(run.a);
     const T* y = static_cast<const T*>(run.b);
@@ -58,18 +61,21 @@ absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, const Tensor& a,
     };
     if (run.a_stride == 1 && run.b_stride == 1) {
       return start([=]() BATON_LOOP {
+        BATON_SAME_INDEX
         for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], y[i]);
       });
     }
     if (run.a_stride == 1) {
       const T v = *y;
       return start([=]() BATON_LOOP {
+        BATON_SAME_INDEX
         for (int64_t i = 0; i < n; ++i) z[i] = fn(x[i], v);
       });
     }
     if (run.b_stride == 1) {
       const T v = *x;
       return start([=]() BATON_LOOP {
+        BATON_SAME_INDEX
         for (int64_t i = 0; i < n; ++i) z[i] = fn(v, y[i]);
       });
     }
