@@ -329,8 +329,10 @@ void IntegerPowerRun(const internal::BinaryRun& run) {
 template <typename T>
 void PowerRun(const internal::BinaryRun& run) {
   T* z = static_cast<T*>(run.out);
+  // Four vectors at a time.
+  using Flag = std::conditional_t<sizeof(T) == 8, uint16_t, uint8_t>;
   WithOperands<T>(run, [&run, z](const auto& left, const auto& right) {
-    internal::RunPlain(
+    internal::RunPlain<Flag>(
         run.n, z,
         [=](int64_t i, bool& served) BATON_LOOP {
           return internal::PlainPower(left(i), right(i), served);

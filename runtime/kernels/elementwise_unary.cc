@@ -36,10 +36,10 @@ absl::StatusOr<Tensor> Map(Operand x, DType dtype, const Fn& fn) {
   return std::move(*result).Freeze();
 }
 
-// Half floats: run(from, n, to) computes float32, some at a time, so that what
+// Bfloat16: run(from, n, to) computes float32, some at a time, so that what
 // lies between the conversions stays in the nearest cache.
 template <typename Run>
-absl::StatusOr<Tensor> MapHalf(const Tensor& x, const Run& run) {
+absl::StatusOr<Tensor> MapBFloat16(const Tensor& x, const Run& run) {
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(x.dtype(), x.shape()));
   const uint16_t* from = static_cast<const uint16_t*>(x.data());
@@ -56,12 +56,12 @@ absl::StatusOr<Tensor> MapHalf(const Tensor& x, const Run& run) {
   return std::move(result).Freeze();
 }
 
-// Calls run(from, n, to) for elements of float32 and float64, and for half
-// floats as float32.
+// Calls run(from, n, to) for elements of float32 and float64, and for bfloat16
+// as float32.
 template <typename Run>
 absl::StatusOr<Tensor> MapFloatRuns(absl::string_view name, const Tensor& x,
                                     const Run& run) {
-  if (internal::IsHalf(x.dtype())) return MapHalf(x, run);
+  if (x.dtype() == DType::BFloat(16)) return MapBFloat16(x, run);
   return internal::VisitFloat(
       name, x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
         BATON_ASSIGN_OR_RETURN(
@@ -101,7 +101,17 @@ absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
   });
 }
 
-// The same, of float16 with fn16(float) -> float.
+// The same, for functions of many steps.
+template <typename Fn>
+absl::StatusOr<Tensor> MapLongFloat(absl::string_view name, const Tensor& x,
+                                    const Fn& fn) {
+  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
+  return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
+    internal::MapInterleaved(from, n, to, fn);
+  });
+}
+
+// As MapFloat, of float16 with fn16(float) -> float.
 template <typename Fn, typename Fn16>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn, const Fn16& fn16) {
@@ -109,19 +119,16 @@ absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
   return MapFloat(name, x, fn);
 }
 
-// Of float32, float64 and bfloat16, functions that take fewer steps, plain(v),
-// where is_plain(v).
-template <typename IsPlain, typename Plain, typename Fn>
+// Of float32, float64 and bfloat16: plain(v, served), which takes fewer steps,
+// and fn(v) in blocks where that does not serve for all.
+template <typename Plain, typename Fn>
 absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
-                                const IsPlain& is_plain, const Plain& plain,
-                                const Fn& fn) {
+                                const Plain& plain, const Fn& fn) {
   return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
     internal::RunPlain(
         n, to,
-        [=](int64_t i, bool& served) BATON_LOOP {
-          served = is_plain(from[i]);
-          return plain(from[i]);
-        },
+        [=](int64_t i, bool& served)
+            BATON_LOOP { return plain(from[i], served); },
         [=](int64_t begin, int64_t end) {
           internal::MapRun(from + begin, end - begin, to + begin, fn);
         });
@@ -238,20 +245,20 @@ T ClampBound(double bound) {
 
 }  // namespace
 
-#define BATON_FLOAT_FUNCTION(Name, name, expr)                          \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {                        \
-    return MapFloat(name, x, [](auto v) BATON_LOOP { return (expr); }); \
+#define BATON_FLOAT_FUNCTION(Name, name, Map, expr)                \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {                   \
+    return Map(name, x, [](auto v) BATON_LOOP { return (expr); }); \
   }
 
-BATON_FLOAT_FUNCTION(Sqrt, "sqrt", std::sqrt(v))
-BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", 1 / std::sqrt(v))
-BATON_FLOAT_FUNCTION(Asin, "asin", internal::Asin(v))
-BATON_FLOAT_FUNCTION(Atan, "atan", internal::Atan(v))
-BATON_FLOAT_FUNCTION(Asinh, "asinh", internal::Asinh(v))
-BATON_FLOAT_FUNCTION(Acosh, "acosh", internal::Acosh(v))
-BATON_FLOAT_FUNCTION(Atanh, "atanh", internal::Atanh(v))
-BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", internal::Sigmoid(v))
-BATON_FLOAT_FUNCTION(Erf, "erf", internal::Erf(v))
+BATON_FLOAT_FUNCTION(Sqrt, "sqrt", MapFloat, std::sqrt(v))
+BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", MapFloat, 1 / std::sqrt(v))
+BATON_FLOAT_FUNCTION(Asin, "asin", MapFloat, internal::Asin(v))
+BATON_FLOAT_FUNCTION(Atan, "atan", MapLongFloat, internal::Atan(v))
+BATON_FLOAT_FUNCTION(Asinh, "asinh", MapLongFloat, internal::Asinh(v))
+BATON_FLOAT_FUNCTION(Acosh, "acosh", MapLongFloat, internal::Acosh(v))
+BATON_FLOAT_FUNCTION(Atanh, "atanh", MapLongFloat, internal::Atanh(v))
+BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", MapFloat, internal::Sigmoid(v))
+BATON_FLOAT_FUNCTION(Erf, "erf", MapLongFloat, internal::Erf(v))
 
 #undef BATON_FLOAT_FUNCTION
 
@@ -276,8 +283,11 @@ absl::StatusOr<Tensor> Exp(const Tensor& x) {
         x, [](float v) BATON_LOOP { return internal::half::Exp(v); });
   }
   return MapPlain(
-      "exp", x, [](auto v) BATON_LOOP { return internal::IsPlainExp(v); },
-      [](auto v) BATON_LOOP { return internal::PlainExp(v); },
+      "exp", x,
+      [](auto v, bool& served) BATON_LOOP {
+        served = internal::IsPlainExp(v);
+        return internal::PlainExp(v);
+      },
       [](auto v) BATON_LOOP { return internal::Exp(v); });
 }
 
@@ -291,9 +301,10 @@ absl::StatusOr<Tensor> Exp(const Tensor& x) {
     }                                                                        \
     return MapPlain(                                                         \
         name, x,                                                             \
-        [](auto v) BATON_LOOP { return internal::IsNormalPositive(v); },     \
-        []<typename T>(T v)                                                  \
-            BATON_LOOP { return internal::Normal##Name(v, T(0)); },          \
+        []<typename T>(T v, bool& served) BATON_LOOP {                       \
+          served = internal::IsNormalPositive(v);                            \
+          return internal::Normal##Name(v, T(0));                            \
+        },                                                                   \
         [](auto v) BATON_LOOP { return internal::Name(v); });                \
   }
 

@@ -1,9 +1,5 @@
 #include "baton/runtime/kernels/internal/convert.h"
 
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -74,38 +70,6 @@ void Truncate(const From* from, int64_t n, To* to) {
 }
 
 #ifdef __x86_64__
-
-// kWidth numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.
-struct FromHalf256 {
-  static constexpr int64_t kWidth = 8;
-  [[gnu::target("avx,f16c")]] static void Run(const uint16_t* from, float* to) {
-    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(
-                             reinterpret_cast<const __m128i*>(from))));
-  }
-};
-struct ToHalf256 {
-  static constexpr int64_t kWidth = 8;
-  [[gnu::target("avx,f16c")]] static void Run(const float* from, uint16_t* to) {
-    _mm_storeu_si128(
-        reinterpret_cast<__m128i*>(to),
-        _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
-  }
-};
-struct FromHalf512 {
-  static constexpr int64_t kWidth = 16;
-  [[gnu::target("avx512f")]] static void Run(const uint16_t* from, float* to) {
-    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(
-                             reinterpret_cast<const __m256i*>(from))));
-  }
-};
-struct ToHalf512 {
-  static constexpr int64_t kWidth = 16;
-  [[gnu::target("avx512f")]] static void Run(const float* from, uint16_t* to) {
-    _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(to),
-        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
-  }
-};
 
 // The last ones are converted among zeros, for all to become the same bytes.
 template <typename Some, typename From, typename To>

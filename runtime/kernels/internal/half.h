@@ -34,14 +34,46 @@ inline bool HasF16C() {
   return has;
 }
 
+// kWidth numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.
+struct FromHalf256 {
+  static constexpr int64_t kWidth = 8;
+  [[gnu::target("avx,f16c")]] static void Run(const uint16_t* from, float* to) {
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(
+                             reinterpret_cast<const __m128i*>(from))));
+  }
+};
+struct ToHalf256 {
+  static constexpr int64_t kWidth = 8;
+  [[gnu::target("avx,f16c")]] static void Run(const float* from, uint16_t* to) {
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(to),
+        _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  }
+};
+struct FromHalf512 {
+  static constexpr int64_t kWidth = 16;
+  [[gnu::target("avx512f")]] static void Run(const uint16_t* from, float* to) {
+    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(
+                             reinterpret_cast<const __m256i*>(from))));
+  }
+};
+struct ToHalf512 {
+  static constexpr int64_t kWidth = 16;
+  [[gnu::target("avx512f")]] static void Run(const float* from, uint16_t* to) {
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(to),
+        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  }
+};
+
 // Elements at a time: several vectors, which do not wait for each other. The
 // last ones are computed among zeros, for all to become the same bytes.
 constexpr int64_t kHalves = 64;
 
-template <typename Fn>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"),
-  gnu::noinline]] void
-MapHalves512(const uint16_t* from, int64_t n, uint16_t* to, Fn fn) {
+// The loop of MapHalves.
+template <typename From, typename To, typename Fn>
+BATON_LOOP inline void MapHalvesWith(const uint16_t* from, int64_t n,
+                                     uint16_t* to, const Fn& fn) {
   uint16_t last[kHalves] = {};
   for (int64_t i = 0; i < n; i += kHalves) {
     const bool whole = n - i >= kHalves;
@@ -49,42 +81,25 @@ MapHalves512(const uint16_t* from, int64_t n, uint16_t* to, Fn fn) {
     const uint16_t* in = whole ? from + i : last;
     uint16_t* out = whole ? to + i : last;
     float v[kHalves];
-    for (int64_t j = 0; j < kHalves; j += 16) {
-      const auto* halves = reinterpret_cast<const __m256i*>(in + j);
-      _mm512_storeu_ps(v + j, _mm512_cvtph_ps(_mm256_loadu_si256(halves)));
-    }
+    for (int64_t j = 0; j < kHalves; j += From::kWidth)
+      From::Run(in + j, v + j);
     for (int64_t j = 0; j < kHalves; ++j) v[j] = fn(v[j]);
-    for (int64_t j = 0; j < kHalves; j += 16) {
-      _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(out + j),
-          _mm512_cvtps_ph(_mm512_loadu_ps(v + j), _MM_FROUND_TO_NEAREST_INT));
-    }
+    for (int64_t j = 0; j < kHalves; j += To::kWidth) To::Run(v + j, out + j);
     if (!whole) std::copy(last, last + (n - i), to + i);
   }
 }
 
 template <typename Fn>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"),
+  gnu::noinline]] void
+MapHalves512(const uint16_t* from, int64_t n, uint16_t* to, Fn fn) {
+  MapHalvesWith<FromHalf512, ToHalf512>(from, n, to, fn);
+}
+
+template <typename Fn>
 [[gnu::target("avx2,fma,f16c"), gnu::noinline]] void MapHalves256(
     const uint16_t* from, int64_t n, uint16_t* to, Fn fn) {
-  uint16_t last[kHalves] = {};
-  for (int64_t i = 0; i < n; i += kHalves) {
-    const bool whole = n - i >= kHalves;
-    if (!whole) std::copy(from + i, from + n, last);
-    const uint16_t* in = whole ? from + i : last;
-    uint16_t* out = whole ? to + i : last;
-    float v[kHalves];
-    for (int64_t j = 0; j < kHalves; j += 8) {
-      const auto* halves = reinterpret_cast<const __m128i*>(in + j);
-      _mm256_storeu_ps(v + j, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
-    }
-    for (int64_t j = 0; j < kHalves; ++j) v[j] = fn(v[j]);
-    for (int64_t j = 0; j < kHalves; j += 8) {
-      _mm_storeu_si128(
-          reinterpret_cast<__m128i*>(out + j),
-          _mm256_cvtps_ph(_mm256_loadu_ps(v + j), _MM_FROUND_TO_NEAREST_INT));
-    }
-    if (!whole) std::copy(last, last + (n - i), to + i);
-  }
+  MapHalvesWith<FromHalf256, ToHalf256>(from, n, to, fn);
 }
 
 #endif  // __x86_64__

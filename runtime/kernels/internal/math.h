@@ -645,6 +645,25 @@ BATON_LOOP inline bool IsOrdinaryPower(T x, T y) {
   return (finite & real) != 0;
 }
 
+// base + f p as a sum, where base and p have small parts of their own: what is
+// returned, and `low`, which is small beside it.
+template <typename T>
+BATON_LOOP inline T SumWithLow(T base, T base_low, T f, T p, T p_low, T& low) {
+  const T product = f * p;
+  const T product_low = std::fma(f, p_low, std::fma(f, p, -product));
+  const T sum = base + product;
+  low = ((base - sum) + product) + (product_low + base_low);
+  return sum;
+}
+
+// (x + x_low) y as a sum, in the same way.
+template <typename T>
+BATON_LOOP inline T ProductWithLow(T x, T x_low, T y, T& low) {
+  const T product = x * y;
+  low = std::fma(x_low, y, std::fma(x, y, -product));
+  return product;
+}
+
 // log2(x 2^-shift) = base + base_low + log2(1 + f) of a positive, normal,
 // finite x, |f| <= 0.2: f. base_low is small beside base.
 BATON_LOOP inline float SplitForLog2(float x, float shift, float& base,
@@ -701,11 +720,7 @@ BATON_LOOP inline float Log2Of(float x, float shift, float& low) {
   const float p0 = std::fma(f, p1, kC0);
   const float low0 =
       std::fma(f, p1, kC0 - p0) + std::fma(f, low1, 0x1.4ae0cp-26f);
-  const float log = f * p0;
-  const float log_low = std::fma(f, low0, std::fma(f, p0, -log));
-  const float sum = base + log;
-  low = ((base - sum) + log) + (log_low + base_low);
-  return sum;
+  return SumWithLow(base, base_low, f, p0, low0, low);
 }
 
 // 2^(x + rest) = 2^r 2^k, |x| < 1000: 2^r, and k as a number whose bits wrap.
@@ -759,11 +774,7 @@ BATON_LOOP inline double Log2OfParts(double m, double e, double& low) {
   const double p0 = std::fma(f, p1, kC0);
   const double low0 =
       std::fma(f, p1, kC0 - p0) + std::fma(f, low1, 0x1.776f2b456e125p-56);
-  const double log = f * p0;
-  const double log_low = std::fma(f, low0, std::fma(f, p0, -log));
-  const double sum = base + log;
-  low = ((base - sum) + log) + (log_low + base_low);
-  return sum;
+  return SumWithLow(base, base_low, f, p0, low0, low);
 }
 
 // As of float; `low` is smaller by 53 binary digits.
@@ -796,14 +807,13 @@ BATON_LOOP inline double ReducedPower(double x, double rest, uint64_t& k) {
 // (x 2^-shift)^y of a positive, normal, finite x and a finite y.
 template <typename T>
 BATON_LOOP inline T PowerOf(T x, T shift, T y) {
-  T low;
+  T low, rest;
   const T log = Log2Of(x, shift, low);
-  const T product = log * y;
+  const T product = ProductWithLow(log, low, y, rest);
   // Beyond this all is 0 or infinite.
   constexpr T kHighest = sizeof(T) == 4 ? T(200) : T(1200);
   const T above = product < -kHighest ? -kHighest : product;
   const T bounded = above > kHighest ? kHighest : above;
-  const T rest = std::fma(low, y, std::fma(log, y, -product));
   Bits<T> k;
   const T e = ReducedPower(bounded, bounded == product ? rest : T(0), k);
   return Scaled(e, k);
@@ -823,13 +833,12 @@ BATON_LOOP inline bool IsNormalPositive(T x) {
 // is finite and normal, and not near the largest or the smallest such number.
 template <typename T>
 BATON_LOOP inline T PlainPower(T x, T y, bool& served) {
-  T low;
+  T low, rest;
   const T log = Log2Of(x, T(0), low);
-  const T product = log * y;
+  const T product = ProductWithLow(log, low, y, rest);
   constexpr T kHighest = sizeof(T) == 4 ? T(124) : T(1020);
   served = ((IsNormalPositive(x) ? 1 : 0) &
             (std::abs(product) < kHighest ? 1 : 0)) != 0;
-  const T rest = std::fma(low, y, std::fma(log, y, -product));
   Bits<T> k;
   const T e = ReducedPower(product, rest, k);
   // k is added to the exponent.
