@@ -80,7 +80,7 @@ TEST(DamageTest, ModelsAreWhole) {
 }
 
 TEST(DamageTest, DamagedModelsAreImportedOrRefused) {
-  constexpr int kRounds = 2000;
+  constexpr int kRounds = 7000;
   std::mt19937 random(1);
   int imported = 0;
   int refused = 0;
