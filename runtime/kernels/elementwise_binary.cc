@@ -259,17 +259,17 @@ void DivisionRun(const internal::BinaryRun& run, const Fn& fn) {
   });
 }
 
-// whole(x, y, quotient) of integers.
-template <typename Whole>
-absl::StatusOr<Tensor> MapIntegers(absl::string_view name, const Tensor& a,
-                                   const Tensor& b, const Whole& whole) {
+// Of integers: fill<T>(run) computes a run, not in place.
+template <typename Fill>
+absl::StatusOr<Tensor> MapIntegerRuns(absl::string_view name, const Tensor& a,
+                                      const Tensor& b, const Fill& fill) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return internal::VisitNumeric(
       name, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
         if constexpr (std::is_integral_v<T>) {
           return internal::ForEachBinaryRun(
               name, a, b, a.dtype(), [&](const internal::BinaryRun& run) {
-                DivisionRun<T>(run, whole);
+                fill.template operator()<T>(run);
               });
         } else {
           return internal::UnsupportedDType(name, a.dtype());
@@ -277,16 +277,26 @@ absl::StatusOr<Tensor> MapIntegers(absl::string_view name, const Tensor& a,
       });
 }
 
-// Of floating dtypes; `real` computes a run, not in place.
-template <typename Real>
+// whole(x, y, quotient) of integers.
+template <typename Whole>
+absl::StatusOr<Tensor> MapIntegers(absl::string_view name, const Tensor& a,
+                                   const Tensor& b, const Whole& whole) {
+  return MapIntegerRuns(name, a, b,
+                        [&]<typename T>(const internal::BinaryRun& run) {
+                          DivisionRun<T>(run, whole);
+                        });
+}
+
+// Of floats: fill<T>(run) computes a run, not in place.
+template <typename Fill>
 absl::StatusOr<Tensor> MapRealRuns(absl::string_view name, const Tensor& a,
-                                   const Tensor& b, const Real& real) {
+                                   const Tensor& b, const Fill& fill) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
   return InFloat(name, a, b, [&](Operand x, Operand y) {
     return internal::VisitFloat(name, x->dtype(), [&]<typename T>() {
       return internal::ForEachBinaryRun(name, *x, *y, x->dtype(),
                                         [&](const internal::BinaryRun& run) {
-                                          real.template operator()<T>(run);
+                                          fill.template operator()<T>(run);
                                         });
     });
   });
@@ -480,16 +490,10 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   }
   BATON_RETURN_IF_ERROR(CheckIntegers(
       kName, a, b, "integer raised to a negative power", kIsNegative));
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, a, b));
-  return internal::VisitNumeric(
-      kName, a.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-        if constexpr (std::is_integral_v<T>) {
-          return internal::ForEachBinaryRun(kName, a, b, a.dtype(),
-                                            IntegerPowerRun<T>);
-        } else {
-          return internal::UnsupportedDType(kName, a.dtype());
-        }
-      });
+  return MapIntegerRuns(kName, a, b,
+                        []<typename T>(const internal::BinaryRun& run) {
+                          IntegerPowerRun<T>(run);
+                        });
 }
 
 absl::StatusOr<Tensor> Maximum(Operand a, Operand b) {

@@ -91,27 +91,24 @@ absl::StatusOr<Tensor> MapFloat16As(const Tensor& x, const Fn& fn) {
   });
 }
 
-// Applies fn(T) -> T to float32, float64 and half floats.
-template <typename Fn>
+enum class Steps { kFew, kMany };
+
+// Applies fn(T) -> T to float32, float64 and half floats. Functions of many
+// steps are interleaved.
+template <Steps kSteps = Steps::kFew, typename Fn>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn) {
   if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
   return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
-    internal::MapRun(from, n, to, fn);
+    if constexpr (kSteps == Steps::kMany) {
+      internal::MapInterleaved(from, n, to, fn);
+    } else {
+      internal::MapRun(from, n, to, fn);
+    }
   });
 }
 
-// The same, for functions of many steps.
-template <typename Fn>
-absl::StatusOr<Tensor> MapLongFloat(absl::string_view name, const Tensor& x,
-                                    const Fn& fn) {
-  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
-  return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
-    internal::MapInterleaved(from, n, to, fn);
-  });
-}
-
-// As MapFloat, of float16 with fn16(float) -> float.
+// The same, of float16 with fn16(float) -> float.
 template <typename Fn, typename Fn16>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn, const Fn16& fn16) {
@@ -245,20 +242,20 @@ T ClampBound(double bound) {
 
 }  // namespace
 
-#define BATON_FLOAT_FUNCTION(Name, name, Map, expr)                \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {                   \
-    return Map(name, x, [](auto v) BATON_LOOP { return (expr); }); \
+#define BATON_FLOAT_FUNCTION(Name, name, steps, expr)                          \
+  absl::StatusOr<Tensor> Name(const Tensor& x) {                               \
+    return MapFloat<steps>(name, x, [](auto v) BATON_LOOP { return (expr); }); \
   }
 
-BATON_FLOAT_FUNCTION(Sqrt, "sqrt", MapFloat, std::sqrt(v))
-BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", MapFloat, 1 / std::sqrt(v))
-BATON_FLOAT_FUNCTION(Asin, "asin", MapFloat, internal::Asin(v))
-BATON_FLOAT_FUNCTION(Atan, "atan", MapLongFloat, internal::Atan(v))
-BATON_FLOAT_FUNCTION(Asinh, "asinh", MapLongFloat, internal::Asinh(v))
-BATON_FLOAT_FUNCTION(Acosh, "acosh", MapLongFloat, internal::Acosh(v))
-BATON_FLOAT_FUNCTION(Atanh, "atanh", MapLongFloat, internal::Atanh(v))
-BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", MapFloat, internal::Sigmoid(v))
-BATON_FLOAT_FUNCTION(Erf, "erf", MapLongFloat, internal::Erf(v))
+BATON_FLOAT_FUNCTION(Sqrt, "sqrt", Steps::kFew, std::sqrt(v))
+BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", Steps::kFew, 1 / std::sqrt(v))
+BATON_FLOAT_FUNCTION(Asin, "asin", Steps::kFew, internal::Asin(v))
+BATON_FLOAT_FUNCTION(Atan, "atan", Steps::kMany, internal::Atan(v))
+BATON_FLOAT_FUNCTION(Asinh, "asinh", Steps::kMany, internal::Asinh(v))
+BATON_FLOAT_FUNCTION(Acosh, "acosh", Steps::kMany, internal::Acosh(v))
+BATON_FLOAT_FUNCTION(Atanh, "atanh", Steps::kMany, internal::Atanh(v))
+BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", Steps::kFew, internal::Sigmoid(v))
+BATON_FLOAT_FUNCTION(Erf, "erf", Steps::kMany, internal::Erf(v))
 
 #undef BATON_FLOAT_FUNCTION
 
