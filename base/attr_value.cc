@@ -124,6 +124,24 @@ void Append(const AttrValue& value, std::string* out) {
 
 }  // namespace
 
+AttrValue::AttrValue() = default;
+AttrValue::AttrValue(bool value) : value_(value) {}
+AttrValue::AttrValue(int value) : value_(int64_t{value}) {}
+AttrValue::AttrValue(int64_t value) : value_(value) {}
+AttrValue::AttrValue(double value) : value_(value) {}
+AttrValue::AttrValue(std::string value) : value_(std::move(value)) {}
+AttrValue::AttrValue(absl::string_view value) : value_(std::string(value)) {}
+AttrValue::AttrValue(const char* value) : value_(std::string(value)) {}
+AttrValue::AttrValue(DType value) : value_(value) {}
+AttrValue::AttrValue(ForeignValue value) : value_(std::move(value)) {}
+AttrValue::AttrValue(AttrList value) : value_(std::move(value)) {}
+AttrValue::AttrValue(AttrMap value) : value_(std::move(value)) {}
+AttrValue::AttrValue(const AttrValue& other) = default;
+AttrValue::AttrValue(AttrValue&& other) noexcept = default;
+AttrValue& AttrValue::operator=(const AttrValue& other) = default;
+AttrValue& AttrValue::operator=(AttrValue&& other) noexcept = default;
+AttrValue::~AttrValue() = default;
+
 bool operator==(const AttrValue& a, const AttrValue& b) {
   if (&a == &b) return true;
   if (a.value_.index() != b.value_.index()) return false;

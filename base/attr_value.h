@@ -114,18 +114,25 @@ class AttrValue {
       std::variant<std::monostate, bool, int64_t, double, std::string, DType,
                    ForeignValue, AttrList, AttrMap>;
 
-  AttrValue() = default;                                              // None
-  AttrValue(bool value) : value_(value) {}                            // NOLINT
-  AttrValue(int value) : value_(int64_t{value}) {}                    // NOLINT
-  AttrValue(int64_t value) : value_(value) {}                         // NOLINT
-  AttrValue(double value) : value_(value) {}                          // NOLINT
-  AttrValue(std::string value) : value_(std::move(value)) {}          // NOLINT
-  AttrValue(absl::string_view value) : value_(std::string(value)) {}  // NOLINT
-  AttrValue(const char* value) : value_(std::string(value)) {}        // NOLINT
-  AttrValue(DType value) : value_(value) {}                           // NOLINT
-  AttrValue(ForeignValue value) : value_(std::move(value)) {}         // NOLINT
-  AttrValue(AttrList value) : value_(std::move(value)) {}             // NOLINT
-  AttrValue(AttrMap value) : value_(std::move(value)) {}              // NOLINT
+  // The constructors and the destructor are defined in the source: what a
+  // variant instantiates for them would be compiled by all who include this.
+  AttrValue();                         // None
+  AttrValue(bool value);               // NOLINT
+  AttrValue(int value);                // NOLINT
+  AttrValue(int64_t value);            // NOLINT
+  AttrValue(double value);             // NOLINT
+  AttrValue(std::string value);        // NOLINT
+  AttrValue(absl::string_view value);  // NOLINT
+  AttrValue(const char* value);        // NOLINT
+  AttrValue(DType value);              // NOLINT
+  AttrValue(ForeignValue value);       // NOLINT
+  AttrValue(AttrList value);           // NOLINT
+  AttrValue(AttrMap value);            // NOLINT
+  AttrValue(const AttrValue& other);
+  AttrValue(AttrValue&& other) noexcept;
+  AttrValue& operator=(const AttrValue& other);
+  AttrValue& operator=(AttrValue&& other) noexcept;
+  ~AttrValue();
   // Converts `value` with AttrTraits<T>::ToValue.
   template <ForeignHandle T>
   AttrValue(const T& value);  // NOLINT

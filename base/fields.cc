@@ -1,7 +1,6 @@
 #include "baton/base/fields.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,26 +13,44 @@
 #include "baton/base/stable_hash.h"
 
 namespace baton {
+namespace internal {
+
+template struct FieldOpsOf<bool>;
+template struct FieldOpsOf<int>;
+template struct FieldOpsOf<int64_t>;
+template struct FieldOpsOf<double>;
+template struct FieldOpsOf<std::string>;
+template struct FieldOpsOf<DType>;
+
+void AddField(const char* name, const char* doc, bool required,
+              const void* object, const void* value, const FieldOps* ops,
+              std::vector<Field>& fields) {
+  const auto offset = static_cast<size_t>(static_cast<const char*>(value) -
+                                          static_cast<const char*>(object));
+  fields.emplace_back(name, doc, required, offset, ops);
+}
+
+}  // namespace internal
 
 const Field* FieldList::Find(absl::string_view name) const {
-  for (const std::unique_ptr<Field>& field : fields_) {
-    if (field->name() == name) return field.get();
+  for (const Field& field : fields_) {
+    if (field.name() == name) return &field;
   }
   return nullptr;
 }
 
 bool FieldList::Equal(const void* a, const void* b) const {
   if (a == b) return true;
-  for (const std::unique_ptr<Field>& field : fields_) {
-    if (!field->Equal(a, b)) return false;
+  for (const Field& field : fields_) {
+    if (!field.Equal(a, b)) return false;
   }
   return true;
 }
 
 uint64_t FieldList::Hash(const void* object) const {
   StableHash hash(fields_.size());
-  for (const std::unique_ptr<Field>& field : fields_) {
-    hash.Add(field->Get(object).Hash());
+  for (const Field& field : fields_) {
+    hash.Add(field.Get(object).Hash());
   }
   return hash.value();
 }
@@ -44,8 +61,8 @@ absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
     const Field* field = Find(name);
     if (field == nullptr) {
       std::vector<std::string> known;
-      for (const std::unique_ptr<Field>& f : fields_) {
-        known.push_back(f->name());
+      for (const Field& f : fields_) {
+        known.push_back(f.name());
       }
       return absl::InvalidArgumentError(absl::StrCat(
           "unknown name \"", name, "\"", DidYouMean(name, known),
@@ -65,13 +82,13 @@ absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
                           absl::StrCat(name, ": ", status.message()));
     }
   }
-  for (const std::unique_ptr<Field>& field : fields_) {
-    if (!field->required()) continue;
+  for (const Field& field : fields_) {
+    if (!field.required()) continue;
     bool found = false;
-    for (const Field* earlier : given) found |= earlier == field.get();
+    for (const Field* earlier : given) found |= earlier == &field;
     if (!found) {
       return absl::InvalidArgumentError(
-          absl::StrCat("\"", field->name(), "\" is missing"));
+          absl::StrCat("\"", field.name(), "\" is missing"));
     }
   }
   return absl::OkStatus();
@@ -79,9 +96,9 @@ absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
 
 AttrMap FieldList::NonDefault(const void* object) const {
   AttrMap result;
-  for (const std::unique_ptr<Field>& field : fields_) {
-    if (!IsDefault(*field, object)) {
-      result.emplace_back(field->name(), field->Get(object));
+  for (const Field& field : fields_) {
+    if (!IsDefault(field, object)) {
+      result.emplace_back(field.name(), field.Get(object));
     }
   }
   return result;

@@ -20,45 +20,71 @@
 #ifndef BATON_BASE_FIELDS_H_
 #define BATON_BASE_FIELDS_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
 
 namespace baton {
 
 inline constexpr struct RequiredField {
 } kRequired;
 
+namespace internal {
+
+// The operations on the values of fields of one C++ type, type-erased.
+struct FieldOps {
+  std::string (*type_name)();
+  AttrValue (*get)(const void* value);
+  absl::Status (*set)(void* value, const AttrValue& from);
+  bool (*equal)(const void* a, const void* b);
+};
+
+}  // namespace internal
+
 // One field of some struct, type-erased. `object` is a pointer to that struct.
 class Field {
  public:
-  Field(std::string name, std::string doc, std::string type_name, bool required)
-      : name_(std::move(name)),
-        doc_(std::move(doc)),
-        type_name_(std::move(type_name)),
-        required_(required) {}
-  virtual ~Field() = default;
+  // The field lies `offset` bytes behind the beginning of the struct.
+  Field(const char* name, const char* doc, bool required, size_t offset,
+        const internal::FieldOps* ops)
+      : name_(name),
+        doc_(doc),
+        type_name_(ops->type_name()),
+        required_(required),
+        offset_(offset),
+        ops_(ops) {}
 
   const std::string& name() const { return name_; }
   const std::string& doc() const { return doc_; }
   const std::string& type_name() const { return type_name_; }
   bool required() const { return required_; }
 
-  virtual AttrValue Get(const void* object) const = 0;
-  virtual absl::Status Set(void* object, const AttrValue& value) const = 0;
-  virtual bool Equal(const void* a, const void* b) const = 0;
+  AttrValue Get(const void* object) const { return ops_->get(In(object)); }
+  absl::Status Set(void* object, const AttrValue& value) const {
+    return ops_->set(static_cast<char*>(object) + offset_, value);
+  }
+  bool Equal(const void* a, const void* b) const {
+    return ops_->equal(In(a), In(b));
+  }
 
  private:
+  const void* In(const void* object) const {
+    return static_cast<const char*>(object) + offset_;
+  }
+
   std::string name_;
   std::string doc_;
   std::string type_name_;
   bool required_;
+  size_t offset_;
+  const internal::FieldOps* ops_;
 };
 
 // The fields of a struct and a default instance of it.
@@ -67,12 +93,12 @@ class FieldList {
   template <typename T>
   static FieldList Of();
 
-  const std::vector<std::unique_ptr<Field>>& fields() const { return fields_; }
+  absl::Span<const Field> fields() const { return fields_; }
   const Field* Find(absl::string_view name) const;
-  const void* default_object() const { return default_object_.get(); }
+  const void* default_object() const { return default_object_; }
 
   bool IsDefault(const Field& field, const void* object) const {
-    return !field.required() && field.Equal(object, default_object_.get());
+    return !field.required() && field.Equal(object, default_object_);
   }
   bool Equal(const void* a, const void* b) const;
   uint64_t Hash(const void* object) const;
@@ -86,8 +112,8 @@ class FieldList {
   AttrMap NonDefault(const void* object) const;
 
  private:
-  std::vector<std::unique_ptr<Field>> fields_;
-  std::shared_ptr<const void> default_object_;
+  std::vector<Field> fields_;
+  const void* default_object_ = nullptr;  // never destroyed
 };
 
 // The field list of T, made once.
@@ -101,41 +127,56 @@ const FieldList& FieldsOf() {
 
 namespace internal {
 
-template <typename T, typename F>
-class FieldImpl final : public Field {
- public:
-  FieldImpl(std::string name, F T::*member, std::string doc, bool required)
-      : Field(std::move(name), std::move(doc), AttrTraits<F>::Name(), required),
-        member_(member) {}
-  AttrValue Get(const void* object) const override {
-    return AttrTraits<F>::ToValue(static_cast<const T*>(object)->*member_);
+template <typename F>
+struct FieldOpsOf {
+  static AttrValue Get(const void* value) {
+    return AttrTraits<F>::ToValue(*static_cast<const F*>(value));
   }
-  absl::Status Set(void* object, const AttrValue& value) const override {
-    return AttrTraits<F>::FromValue(value,
-                                    &(static_cast<T*>(object)->*member_));
+  static absl::Status Set(void* value, const AttrValue& from) {
+    return AttrTraits<F>::FromValue(from, static_cast<F*>(value));
   }
-  bool Equal(const void* a, const void* b) const override {
-    return static_cast<const T*>(a)->*member_ ==
-           static_cast<const T*>(b)->*member_;
+  static bool Equal(const void* a, const void* b) {
+    return *static_cast<const F*>(a) == *static_cast<const F*>(b);
   }
-
- private:
-  F T::*member_;
 };
 
+template <typename F>
+inline constexpr FieldOps kFieldOps = {&AttrTraits<F>::Name,
+                                       &FieldOpsOf<F>::Get, &FieldOpsOf<F>::Set,
+                                       &FieldOpsOf<F>::Equal};
+
+extern template struct FieldOpsOf<bool>;
+extern template struct FieldOpsOf<int>;
+extern template struct FieldOpsOf<int64_t>;
+extern template struct FieldOpsOf<double>;
+extern template struct FieldOpsOf<std::string>;
+extern template struct FieldOpsOf<DType>;
+
+// Appends the field of `object` that is at `value`.
+void AddField(const char* name, const char* doc, bool required,
+              const void* object, const void* value, const FieldOps* ops,
+              std::vector<Field>& fields);
+
+// Collects the fields of T, of which `object` is one.
 template <typename T>
 struct FieldCollector {
-  std::vector<std::unique_ptr<Field>>* fields;
+  const T* object;
+  std::vector<Field>* fields;
   template <typename F>
   void operator()(const char* name, F T::*member, const char* doc) {
-    fields->push_back(
-        std::make_unique<FieldImpl<T, F>>(name, member, doc, false));
+    Add(name, doc, false, member);
   }
   template <typename F>
   void operator()(const char* name, F T::*member, const char* doc,
                   RequiredField) {
-    fields->push_back(
-        std::make_unique<FieldImpl<T, F>>(name, member, doc, true));
+    Add(name, doc, true, member);
+  }
+
+ private:
+  template <typename F>
+  void Add(const char* name, const char* doc, bool required, F T::*member) {
+    AddField(name, doc, required, object, &(object->*member), &kFieldOps<F>,
+             *fields);
   }
 };
 
@@ -144,9 +185,10 @@ struct FieldCollector {
 template <typename T>
 FieldList FieldList::Of() {
   FieldList list;
-  internal::FieldCollector<T> collector{&list.fields_};
+  const T* const object = new T();
+  list.default_object_ = object;
+  internal::FieldCollector<T> collector{object, &list.fields_};
   T::VisitFields(collector);
-  list.default_object_ = std::make_shared<const T>();
   return list;
 }
 

@@ -1,7 +1,9 @@
 #include "baton/base/registry.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 
 namespace baton {
@@ -60,26 +63,38 @@ void AddRegistrationCheck(std::function<std::vector<std::string>()> check) {
 
 namespace internal {
 
-RegistryBase::RegistryBase(std::string kind) : kind_(std::move(kind)) {}
+struct RegistryBase::Table {
+  using Index = FlatHashMap<std::string, EntryPtr>;
 
-RegistryBase::RegistryBase(const RegistryBase& other) : kind_(other.kind_) {
-  const std::lock_guard<std::mutex> lock(other.mutex_);
-  entries_ = other.entries_;
+  void ForgetIndex() { index.store(nullptr, std::memory_order_release); }
+
+  std::mutex mutex;
+  std::map<std::string, EntryPtr, std::less<>> entries;
+  // The entries as look-ups read them, without a lock; null until the first
+  // look-up after a change. Former indexes stay alive: look-ups on other
+  // threads may still read them.
+  std::atomic<const Index*> index{nullptr};
+  std::vector<std::unique_ptr<const Index>> indexes;
+};
+
+RegistryBase::RegistryBase(std::string kind)
+    : kind_(std::move(kind)), table_(std::make_unique<Table>()) {}
+
+RegistryBase::RegistryBase(const RegistryBase& other)
+    : kind_(other.kind_), table_(std::make_unique<Table>()) {
+  const std::lock_guard<std::mutex> lock(other.table_->mutex);
+  table_->entries = other.table_->entries;
 }
 
 RegistryBase::~RegistryBase() = default;
 
-void RegistryBase::ForgetIndex() {
-  index_.store(nullptr, std::memory_order_release);
-}
-
 bool RegistryBase::Add(absl::string_view name, Entry entry, EqualFn equal) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = entries_.find(name);
-  if (it == entries_.end()) {
-    entries_.emplace(std::string(name),
-                     std::make_shared<const Entry>(std::move(entry)));
-    ForgetIndex();
+  const std::lock_guard<std::mutex> lock(table_->mutex);
+  const auto it = table_->entries.find(name);
+  if (it == table_->entries.end()) {
+    table_->entries.emplace(std::string(name),
+                            std::make_shared<const Entry>(std::move(entry)));
+    table_->ForgetIndex();
     return true;
   }
   if (equal != nullptr && equal(it->second->value.get(), entry.value.get())) {
@@ -88,40 +103,40 @@ bool RegistryBase::Add(absl::string_view name, Entry entry, EqualFn equal) {
   Entry refusing = *it->second;
   refusing.refused.push_back(entry.location);
   it->second = std::make_shared<const Entry>(std::move(refusing));
-  ForgetIndex();
+  table_->ForgetIndex();
   return false;
 }
 
 RegistryBase::EntryPtr RegistryBase::Exchange(absl::string_view name,
                                               EntryPtr entry) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(table_->mutex);
   EntryPtr former;
-  const auto it = entries_.find(name);
-  if (it != entries_.end()) {
+  const auto it = table_->entries.find(name);
+  if (it != table_->entries.end()) {
     former = std::move(it->second);
     if (entry != nullptr) {
       it->second = std::move(entry);
     } else {
-      entries_.erase(it);
+      table_->entries.erase(it);
     }
   } else if (entry != nullptr) {
-    entries_.emplace(std::string(name), std::move(entry));
+    table_->entries.emplace(std::string(name), std::move(entry));
   }
-  ForgetIndex();
+  table_->ForgetIndex();
   return former;
 }
 
 const RegistryBase::Entry* RegistryBase::FindEntry(
     absl::string_view name) const {
-  const Index* index = index_.load(std::memory_order_acquire);
+  const Table::Index* index = table_->index.load(std::memory_order_acquire);
   if (index == nullptr) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    index = index_.load(std::memory_order_relaxed);
+    const std::lock_guard<std::mutex> lock(table_->mutex);
+    index = table_->index.load(std::memory_order_relaxed);
     if (index == nullptr) {
-      indexes_.push_back(
-          std::make_unique<const Index>(entries_.begin(), entries_.end()));
-      index = indexes_.back().get();
-      index_.store(index, std::memory_order_release);
+      table_->indexes.push_back(std::make_unique<const Table::Index>(
+          table_->entries.begin(), table_->entries.end()));
+      index = table_->indexes.back().get();
+      table_->index.store(index, std::memory_order_release);
     }
   }
   const auto it = index->find(name);
@@ -169,10 +184,10 @@ bool RegistryBase::Contains(absl::string_view name) const {
 }
 
 std::vector<std::string> RegistryBase::Names() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(table_->mutex);
   std::vector<std::string> names;
-  names.reserve(entries_.size());
-  for (const auto& [name, entry] : entries_) names.push_back(name);
+  names.reserve(table_->entries.size());
+  for (const auto& [name, entry] : table_->entries) names.push_back(name);
   return names;
 }
 
@@ -184,9 +199,9 @@ absl::Status RegistryBase::CheckUnique(absl::string_view name) const {
 }
 
 std::vector<std::string> RegistryBase::Errors() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(table_->mutex);
   std::vector<std::string> errors;
-  for (const auto& [name, entry] : entries_) {
+  for (const auto& [name, entry] : table_->entries) {
     if (!entry->refused.empty()) errors.push_back(DuplicateError(name, *entry));
   }
   return errors;

@@ -18,11 +18,8 @@
 #ifndef BATON_BASE_REGISTRY_H_
 #define BATON_BASE_REGISTRY_H_
 
-#include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +27,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/base/hash_table.h"
 
 namespace baton {
 
@@ -113,19 +109,14 @@ class RegistryBase {
   absl::StatusOr<std::vector<const void*>> Values() const;
 
  private:
-  using Index = FlatHashMap<std::string, EntryPtr>;
+  // The entries, their index and lock: behind a pointer, since most sources
+  // include this header and few look at a table.
+  struct Table;
 
-  void ForgetIndex();
   std::string DuplicateError(absl::string_view name, const Entry& entry) const;
 
   std::string kind_;
-  mutable std::mutex mutex_;
-  std::map<std::string, EntryPtr, std::less<>> entries_;
-  // The entries as look-ups read them, without a lock; null until the first
-  // look-up after a change. Former indexes stay alive: look-ups on other
-  // threads may still read them.
-  mutable std::atomic<const Index*> index_{nullptr};
-  mutable std::vector<std::unique_ptr<const Index>> indexes_;
+  std::unique_ptr<Table> table_;
 };
 
 }  // namespace internal

@@ -207,7 +207,8 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
     """A libFuzzer target: a source that defines LLVMFuzzerTestOneInput().
 
     `bazel test :foo_fuzz_test` runs it once on nothing and on each file of the
-    corpus, then for some seconds on mutations of them, in every configuration.
+    corpus, then for two seconds on mutations of them, in every configuration; for
+    `seconds` with `--test_env=BATON_LONG_TESTS=1`.
     To fuzz:
 
         bazel run --config=fuzz :foo_fuzzer -- -max_total_time=60 /some/folder
@@ -218,7 +219,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
       deps: what is fuzzed.
       copts: further compiler options.
       corpus: files to start from.
-      seconds: how long the test runs on mutations.
+      seconds: how long the long form of the test runs on mutations.
       **kwargs: of cc_test; `size` is "medium" if not given.
     """
     if not name.endswith("_fuzz_test"):
@@ -239,7 +240,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
     )
     cc_test(
         name = name,
-        args = ["--seconds=%d" % seconds] +
+        args = ["--long_seconds=%d" % seconds] +
                ["$(locations %s)" % label for label in corpus],
         data = corpus,
         deps = [

@@ -3,8 +3,11 @@
 // so that a corpus is a regression test with any compiler; then, for some time,
 // on mutations of those files.
 //
-//   foo_fuzz_test [--seconds=20] [--seed=1] [FILE | FOLDER]...
+//   foo_fuzz_test [--seconds=N] [--long_seconds=20] [--seed=1] [FILE |
+//   FOLDER]...
 //
+// Mutations run for `seconds`; by default for 2, or for `long_seconds` if the
+// environment variable BATON_LONG_TESTS is 1.
 // Input N of seed S is always the same. The input that fails is written to the
 // test's outputs folder, or to the current one, and its file is named.
 
@@ -240,15 +243,23 @@ int main(int argc, char** argv) {
   if (__sanitizer_set_death_callback != nullptr) {
     __sanitizer_set_death_callback(SaveInput);
   }
-  uint64_t seconds = 20;
+  uint64_t seconds = 0;
+  uint64_t long_seconds = 20;
   uint64_t seed = 1;
   std::vector<std::string> corpus;
   bool ok = true;
   LLVMFuzzerTestOneInput(nullptr, 0);
   for (int i = 1; i < argc; ++i) {
     if (Flag(argv[i], "--seconds=", &seconds)) continue;
+    if (Flag(argv[i], "--long_seconds=", &long_seconds)) continue;
     if (Flag(argv[i], "--seed=", &seed)) continue;
     ok = ReadAll(argv[i], &corpus) && ok;
+  }
+  if (seconds == 0) {
+    const char* const is_long = std::getenv("BATON_LONG_TESTS");
+    seconds = is_long != nullptr && std::strcmp(is_long, "1") == 0
+                  ? long_seconds
+                  : std::min<uint64_t>(long_seconds, 2);
   }
   Mutator mutator(corpus, seed);
   const auto end =

@@ -66,14 +66,13 @@ std::string FieldTable(absl::string_view what, const FieldList& fields) {
   if (fields.fields().empty()) return "";
   std::string table = absl::StrCat(
       "\n| ", what, " | type | default | is |\n|---|---|---|---|\n");
-  for (const std::unique_ptr<Field>& field : fields.fields()) {
+  for (const Field& field : fields.fields()) {
     absl::StrAppend(
-        &table, "| ", Code(field->name()), " | ", Cell(field->type_name()),
-        " | ",
-        field->required()
+        &table, "| ", Code(field.name()), " | ", Cell(field.type_name()), " | ",
+        field.required()
             ? "must be given"
-            : Cell(Code(field->Get(fields.default_object()).ToString())),
-        " | ", Cell(field->doc()), " |\n");
+            : Cell(Code(field.Get(fields.default_object()).ToString())),
+        " | ", Cell(field.doc()), " |\n");
   }
   return table;
 }

@@ -270,11 +270,11 @@ void CompareAttrs(const Attrs& a, const Attrs& b,
                   std::vector<FieldChange>* out) {
   if (a == b) return;
   if (a.defined() && b.defined() && &a->type() == &b->type()) {
-    for (const auto& field : a->fields().fields()) {
-      if (field->Equal(a->object(), b->object())) continue;
-      out->push_back({absl::StrCat("attrs.", field->name()),
-                      field->Get(a->object()).ToString(),
-                      field->Get(b->object()).ToString()});
+    for (const Field& field : a->fields().fields()) {
+      if (field.Equal(a->object(), b->object())) continue;
+      out->push_back({absl::StrCat("attrs.", field.name()),
+                      field.Get(a->object()).ToString(),
+                      field.Get(b->object()).ToString()});
     }
     return;
   }

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,15 @@
 namespace baton {
 
 class AttrsNode;
+
+namespace internal {
+
+// Its address identifies the attribute struct T: so that asking whether
+// attributes are a T does not compile the field list of T.
+template <typename T>
+inline constexpr char kAttrsTag = 0;
+
+}  // namespace internal
 
 // The run-time description of one attribute struct.
 class AttrsType {
@@ -36,9 +44,10 @@ class AttrsType {
   absl::StatusOr<class Attrs> FromValues(const AttrMap& values) const;
 
  private:
-  std::string type_key_;
-  const FieldList* fields_ = nullptr;
   friend class AttrsNode;
+  std::string type_key_;
+  const void* tag_ = nullptr;  // &internal::kAttrsTag<T>
+  const FieldList* fields_ = nullptr;
   AttrsNode* (*create_)() = nullptr;
   void (*destroy_)(const AttrsNode*) = nullptr;
 };
@@ -54,13 +63,14 @@ class AttrsNode : public Node {
   // The struct, or null if it is not a T.
   template <typename T>
   const T* As() const {
-    return type_ == &AttrsType::Of<T>() ? static_cast<const T*>(object_)
-                                        : nullptr;
+    return type_->tag_ == &internal::kAttrsTag<T>
+               ? static_cast<const T*>(object_)
+               : nullptr;
   }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &AttrsNode::type_>("type"),
-                      field::Derived<&AttrsNode::object_>("object"));
+    return field::List(field::Data<1, &AttrsNode::type_>("type"),
+                       field::Derived<&AttrsNode::object_>("object"));
   }
 
  protected:
@@ -95,10 +105,9 @@ class Attrs : public NodeRef {
 // `attrs` as a T; T's defaults if they are null or of another type.
 template <typename T>
 const T& AttrsOrDefaults(const Attrs& attrs) {
+  static const T* const kDefaults = new T();
   const T* given = attrs.As<T>();
-  return given != nullptr
-             ? *given
-             : *static_cast<const T*>(FieldsOf<T>().default_object());
+  return given != nullptr ? *given : *kDefaults;
 }
 
 // True if both are null, or of one type with equal fields.
@@ -116,7 +125,7 @@ class DictAttrsNode final : public Node {
   const AttrValue* Find(absl::string_view name) const;
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &DictAttrsNode::entries_>("entries"));
+    return field::List(field::Data<1, &DictAttrsNode::entries_>("entries"));
   }
 
  private:
@@ -163,6 +172,7 @@ const AttrsType& AttrsType::Of() {
   static const AttrsType* const kType = [] {
     auto* type = new AttrsType;
     type->type_key_ = T::kTypeKey;
+    type->tag_ = &internal::kAttrsTag<T>;
     type->fields_ = &FieldsOf<T>();
     type->create_ = []() -> AttrsNode* {
       return new internal::TypedAttrsNode<T>(T{});

@@ -256,8 +256,8 @@ absl::StatusOr<uint64_t> BinaryWriter::AttrsTypeIndex(const AttrsType& type) {
   if (is_new) {
     binary::AttrsType message;
     message.set_type_key(type.type_key());
-    for (const auto& field : type.fields().fields()) {
-      message.add_fields(field->name());
+    for (const Field& field : type.fields().fields()) {
+      message.add_fields(field.name());
     }
     BATON_RETURN_IF_ERROR(
         AppendMessage(BinaryField::kAttrsTypesField, message, &attrs_types_));

@@ -9,7 +9,6 @@
 #define BATON_IR_EXPR_H_
 
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "baton/ir/attrs.h"
@@ -28,8 +27,8 @@ class ExprNode : public Node {
     return kind.Is(NodeSort::kExpr);
   }
   static constexpr auto BaseFields() {
-    return std::tuple(field::InferredType<&ExprNode::type_>("type"),
-                      field::Span<&ExprNode::span_>("span"));
+    return field::List(field::InferredType<&ExprNode::type_>("type"),
+                       field::Span<&ExprNode::span_>("span"));
   }
 
   // The inferred type; null before inference.
@@ -48,8 +47,8 @@ class ExprNode : public Node {
 
   // BaseFields() of classes whose type is known when a node is made.
   static constexpr auto FixedTypeFields() {
-    return std::tuple(field::Derived<&ExprNode::type_>("type"),
-                      field::Span<&ExprNode::span_>("span"));
+    return field::List(field::Derived<&ExprNode::type_>("type"),
+                       field::Span<&ExprNode::span_>("span"));
   }
   // For Derive() of such classes.
   static void SetFixedType(ExprNode& node, Type type) {
@@ -80,7 +79,7 @@ class GlobalVarNode final : public ExprNode {
   std::string Describe() const { return "@" + name_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &GlobalVarNode::name_>("name"));
+    return field::List(field::Data<1, &GlobalVarNode::name_>("name"));
   }
 
  private:

@@ -54,7 +54,7 @@ class IndexNode final : public ExprNode {
   explicit IndexNode(std::string name)
       : ExprNode(kKind), name_(std::move(name)) {}
   static constexpr auto Fields() {
-    return std::tuple(field::Name<1, &IndexNode::name_>("name"));
+    return field::List(field::Name<1, &IndexNode::name_>("name"));
   }
 
  private:
@@ -79,10 +79,10 @@ class ForNode final : public ExprNode {
         body_(std::move(body)),
         form_(form) {}
   static constexpr auto Fields() {
-    return std::tuple(field::Binder<1, &ForNode::index_>("index"),
-                      field::Data<2, &ForNode::extent_>("extent"),
-                      field::Child<3, &ForNode::body_>("body"),
-                      field::Data<4, &ForNode::form_>("form"));
+    return field::List(field::Binder<1, &ForNode::index_>("index"),
+                       field::Data<2, &ForNode::extent_>("extent"),
+                       field::Child<3, &ForNode::body_>("body"),
+                       field::Data<4, &ForNode::form_>("form"));
   }
 
  private:
@@ -104,8 +104,8 @@ class StoreNode final : public ExprNode {
   StoreNode(std::vector<Expr> indices, double value)
       : ExprNode(kKind), indices_(std::move(indices)), value_(value) {}
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &StoreNode::indices_>("indices"),
-                      field::Data<2, &StoreNode::value_>("value"));
+    return field::List(field::Child<1, &StoreNode::indices_>("indices"),
+                       field::Data<2, &StoreNode::value_>("value"));
   }
 
  private:
@@ -125,8 +125,8 @@ class KernelNode final : public BaseFuncNode {
   KernelNode(Expr body, DictAttrs attrs)
       : BaseFuncNode(kKind, std::move(attrs)), body_(std::move(body)) {}
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &KernelNode::body_>("body"),
-                      field::Attrs<2, &KernelNode::attrs_>("attrs"));
+    return field::List(field::Child<1, &KernelNode::body_>("body"),
+                       field::Attrs<2, &KernelNode::attrs_>("attrs"));
   }
 
  private:

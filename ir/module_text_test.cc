@@ -32,7 +32,7 @@ class MuteNode final : public BaseFuncNode {
   BATON_NODE(Mute, BaseFuncNode, MuteKind::kMute)
   MuteNode() : BaseFuncNode(kKind) {}
   static constexpr auto Fields() {
-    return std::tuple(field::Attrs<1, &MuteNode::attrs_>("attrs"));
+    return field::List(field::Attrs<1, &MuteNode::attrs_>("attrs"));
   }
 };
 

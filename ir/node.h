@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -69,9 +68,6 @@ class Node {
 
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-
-  // The fields that a class inherits: see node_fields.h.
-  static constexpr std::tuple<> BaseFields() { return {}; }
 
   NodeKind kind() const { return kind_; }
 

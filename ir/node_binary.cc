@@ -278,8 +278,8 @@ void NodeWriter::WriteMap(int field, const AttrMap& map) {
 
 void NodeBinary<AttrsNode>::Push(const Node* node, NodeWriter& writer) {
   const auto* attrs = static_cast<const AttrsNode*>(node);
-  for (const auto& field : attrs->fields().fields()) {
-    writer.PushValue(field->Get(attrs->object()));
+  for (const Field& field : attrs->fields().fields()) {
+    writer.PushValue(field.Get(attrs->object()));
   }
 }
 
@@ -287,8 +287,8 @@ void NodeWriter::WriteAttrs(const AttrsNode& attrs) {
   const absl::StatusOr<uint64_t> type = AttrsTypeIndex(attrs.type());
   if (!type.ok()) return error_.Update(type.status());
   WriteNumber(kAttrsTypeOfAttrs, *type);
-  for (const auto& field : attrs.fields().fields()) {
-    WriteValue(kValuesOfAttrs, field->Get(attrs.object()));
+  for (const Field& field : attrs.fields().fields()) {
+    WriteValue(kValuesOfAttrs, field.Get(attrs.object()));
   }
 }
 

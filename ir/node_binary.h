@@ -16,7 +16,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -410,7 +409,7 @@ constexpr void AddWireForms(std::array<WireForm, size>& forms) {
     forms[forms[number] == WireForm::kNone ? number : size] = form;
   };
   if constexpr (F::kRole == FieldRole::kRecords) {
-    std::apply(
+    ApplyFields(
         [&](auto... part) {
           (add(decltype(part)::kNumber, WireForm::kBytes), ...);
         },
@@ -434,7 +433,7 @@ constexpr int MaxFieldNumber() {
     using F = decltype(field);
     int number = F::kNumber;
     if constexpr (F::kRole == FieldRole::kRecords) {
-      std::apply(
+      ApplyFields(
           [&](auto... part) {
             ((number = number < decltype(part)::kNumber
                            ? decltype(part)::kNumber
@@ -485,7 +484,7 @@ void PushFields(const Node* node, NodeWriter& writer) {
     using F = decltype(field);
     if constexpr (F::kRole == FieldRole::kRecords) {
       for (const auto& record : F::Of(n)) {
-        std::apply(
+        ApplyFields(
             [&](auto... part) {
               (PushField(decltype(part)::Of(record), writer), ...);
             },
@@ -551,7 +550,7 @@ void WriteField(F field, const T& value, NodeWriter& writer) {
 // record.
 template <typename R>
 void WriteRecords(const std::vector<R>& records, NodeWriter& writer) {
-  constexpr size_t kReferences = std::apply(
+  constexpr size_t kReferences = ApplyFields(
       [](auto... part) {
         return (size_t{kIsReference<typename decltype(part)::Value>} + ...);
       },
@@ -577,7 +576,7 @@ void WriteRecords(const std::vector<R>& records, NodeWriter& writer) {
     if constexpr (kIsReference<T>) ++which;
     writer.WriteNumbers(P::kNumber, numbers);
   };
-  std::apply([&](auto... part) { (write(part), ...); }, R::Fields());
+  ApplyFields([&](auto... part) { (write(part), ...); }, R::Fields());
 }
 
 template <typename N>
@@ -662,7 +661,7 @@ void ReadRecords(const WireField* raw, std::vector<R>& to, NodeReader& reader) {
       reader.FailAt(part.name(), absl::StrCat(n, " for ", count, " ", first));
     }
   };
-  std::apply([&](auto... part) { (count_part(part), ...); }, R::Fields());
+  ApplyFields([&](auto... part) { (count_part(part), ...); }, R::Fields());
   if (reader.failed()) return;
   to.resize(count);
   const auto read = [&](auto part) {
@@ -676,7 +675,7 @@ void ReadRecords(const WireField* raw, std::vector<R>& to, NodeReader& reader) {
     }
     if (!reader.failed() && !numbers.at_end()) reader.FailToParse();
   };
-  std::apply([&](auto... part) { (read(part), ...); }, R::Fields());
+  ApplyFields([&](auto... part) { (read(part), ...); }, R::Fields());
 }
 
 // Null, with an error, if `body` is no message of an N.

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -178,7 +177,7 @@ NodeClass MakeNodeClass() {
       using R = typename F::Value::value_type;
       alignas(R) static unsigned char record_memory[sizeof(R)];
       R& record = *reinterpret_cast<R*>(record_memory);
-      std::apply(
+      internal::ApplyFields(
           [&](auto... part) {
             (result.fields.push_back(
                  {part.name(), decltype(part)::kRole, decltype(part)::kNumber,

@@ -115,7 +115,7 @@ class ToyNode final : public Node {
  public:
   BATON_NODE_WITHOUT_HANDLE(Toy, Node, ToyKind::kToy)
   static constexpr auto Fields() {
-    return std::tuple(field::Annotation<1, &ToyNode::type_>("type"));
+    return field::List(field::Annotation<1, &ToyNode::type_>("type"));
   }
 
  private:

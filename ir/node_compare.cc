@@ -29,8 +29,8 @@ namespace {
 bool AreDefaults(const Attrs& attrs, const AttrsType* implied) {
   if (!attrs.defined()) return true;
   if (implied != &attrs->type()) return false;
-  for (const std::unique_ptr<Field>& field : attrs->fields().fields()) {
-    if (!attrs->fields().IsDefault(*field, attrs->object())) return false;
+  for (const Field& field : attrs->fields().fields()) {
+    if (!attrs->fields().IsDefault(field, attrs->object())) return false;
   }
   return true;
 }
@@ -299,13 +299,13 @@ bool NodeComparator::AttrsAreEqual(const Attrs& a, const Attrs& b,
   if (&a->type() != &b->type()) {
     return Differ(step, {"attrs"}, a->type().type_key(), b->type().type_key());
   }
-  for (const std::unique_ptr<Field>& field : a->fields().fields()) {
-    if (field->Equal(a->object(), b->object())) continue;
-    const AttrValue p = field->Get(a->object());
-    const AttrValue q = field->Get(b->object());
+  for (const Field& field : a->fields().fields()) {
+    if (field.Equal(a->object(), b->object())) continue;
+    const AttrValue p = field.Get(a->object());
+    const AttrValue q = field.Get(b->object());
     if (!ValuesEqual(p, q)) {
       if (!trace_) return false;
-      const std::string name(field->name());
+      const std::string name(field.name());
       return Differ(step, {"attrs", -1, name.c_str()}, p.ToString(),
                     q.ToString());
     }
@@ -464,11 +464,11 @@ uint64_t NodeHasher::HashAttrs(const Attrs& attrs, const AttrsType* implied) {
   if (!attrs.defined() || AreDefaults(attrs, implied)) return 0;
   StableHash hash(5);
   hash.AddString(attrs->type().type_key());
-  for (const std::unique_ptr<Field>& field : attrs->fields().fields()) {
-    if (attrs->fields().IsDefault(*field, attrs->object())) {
+  for (const Field& field : attrs->fields().fields()) {
+    if (attrs->fields().IsDefault(field, attrs->object())) {
       hash.Add(0);
     } else {
-      hash.Add(HashValue(field->Get(attrs->object())));
+      hash.Add(HashValue(field.Get(attrs->object())));
     }
   }
   return hash.value();

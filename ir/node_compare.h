@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -348,7 +347,7 @@ bool CompareOwn(const char* name, const N& node, const N& other, const T& a,
     }
     bool equal = true;
     for (size_t i = 0; i < a.size() && equal; ++i) {
-      std::apply(
+      ApplyFields(
           [&](auto... part) {
             ((equal = equal &&
                       CompareOwn<decltype(part)::kRole>(
@@ -393,7 +392,7 @@ bool CompareParts(const char* name, int record, const char* part, const N& node,
   if constexpr (kRole == FieldRole::kRecords) {
     bool equal = true;
     for (size_t i = 0; i < a.size() && equal; ++i) {
-      std::apply(
+      ApplyFields(
           [&](auto... field) {
             ((equal = equal && CompareParts<kPhase, decltype(field)::kRole>(
                                    name, static_cast<int>(i), field.name(),
@@ -511,12 +510,11 @@ bool CompareFields(const Node* node, const Node* other, NodeComparator& c,
   compare.template operator()<FieldRole::kBinder>();
   compare.template operator()<FieldRole::kAnnotation>();
   if (!equal) return false;
-  ForEachReversed(
-      std::tuple_cat(N::BaseFields(), N::Fields()), [&](auto field) {
-        using F = decltype(field);
-        equal = equal && PushChildren<F::kRole, N>(field.name(), F::Of(a),
-                                                   F::Of(b), c, step);
-      });
+  ForEachFieldReversed<N>([&](auto field) {
+    using F = decltype(field);
+    equal = equal && PushChildren<F::kRole, N>(field.name(), F::Of(a), F::Of(b),
+                                               c, step);
+  });
   return equal;
 }
 
@@ -564,21 +562,20 @@ bool CompareTree(const Node* node, const Node* other, NodeComparator& c,
   });
   if (!equal) return false;
   const auto push = [&]<FieldRole kRole>() {
-    ForEachReversed(std::tuple_cat(N::BaseFields(), N::Fields()),
-                    [&](auto field) {
-                      using F = decltype(field);
-                      if constexpr (F::kRole == kRole) {
-                        const auto x = ReferencesIn(F::Of(a));
-                        const auto y = ReferencesIn(F::Of(b));
-                        for (size_t i = x.size(); i-- > 0;) {
-                          if constexpr (kRole == FieldRole::kTypeParam) {
-                            c.PushTypeParam(x[i].get(), y[i].get());
-                          } else {
-                            c.PushTree(x[i].get(), y[i].get(), map);
-                          }
-                        }
-                      }
-                    });
+    ForEachFieldReversed<N>([&](auto field) {
+      using F = decltype(field);
+      if constexpr (F::kRole == kRole) {
+        const auto x = ReferencesIn(F::Of(a));
+        const auto y = ReferencesIn(F::Of(b));
+        for (size_t i = x.size(); i-- > 0;) {
+          if constexpr (kRole == FieldRole::kTypeParam) {
+            c.PushTypeParam(x[i].get(), y[i].get());
+          } else {
+            c.PushTree(x[i].get(), y[i].get(), map);
+          }
+        }
+      }
+    });
   };
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
@@ -649,7 +646,7 @@ void HashField(const N& node, const T& value, StableHash& hash, NodeHasher& h) {
   } else if constexpr (kRole == FieldRole::kRecords) {
     hash.Add(value.size());
     for (const auto& record : value) {
-      std::apply(
+      ApplyFields(
           [&](auto... part) {
             (HashField<kAsTree, decltype(part)::kRole>(
                  node, decltype(part)::Of(record), hash, h),

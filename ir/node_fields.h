@@ -5,7 +5,7 @@
 //    public:
 //     BATON_NODE(Let, ExprNode, RelayKind::kLet)
 //     static constexpr auto Fields() {
-//       return std::tuple(field::Binder<1, &LetNode::var_>("var"),
+//       return field::List(field::Binder<1, &LetNode::var_>("var"),
 //                         field::Child<2, &LetNode::value_>("value"),
 //                         field::Child<3, &LetNode::body_>("body"));
 //     }
@@ -200,6 +200,37 @@ struct Optional : Field {
   using Field::Field;
 };
 
+// The fields of a class, in order. Fields() returns a List rather than a
+// std::tuple because every source that includes a node class compiles it: a
+// List instantiates one class template and no constraints.
+template <typename... F>
+class List {
+ public:
+  constexpr explicit List(F... fields) : names_{fields.name()...} {}
+
+  // Returns `fn(fields...)`.
+  template <typename Fn>
+  constexpr decltype(auto) Apply(Fn&& fn) const {
+    return ApplyAt(fn, std::index_sequence_for<F...>());
+  }
+
+ private:
+  template <typename Fn, size_t... i>
+  constexpr decltype(auto) ApplyAt(Fn& fn, std::index_sequence<i...>) const {
+    return fn(F(names_[i])...);
+  }
+
+  const char* names_[sizeof...(F)];
+};
+template <>
+class List<> {
+ public:
+  template <typename Fn>
+  constexpr decltype(auto) Apply(Fn&& fn) const {
+    return fn();
+  }
+};
+
 template <int number, auto member>
 using Child = Member<FieldRole::kChild, number, member>;
 template <int number, auto member>
@@ -262,22 +293,55 @@ using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
                                                                           \
  public:
 
+namespace internal {
+
+// Returns `fn(fields...)`.
+template <typename Fn, typename... F>
+constexpr decltype(auto) ApplyFields(Fn&& fn, const field::List<F...>& fields) {
+  return fields.Apply(fn);
+}
+// For classes whose Fields() returns a std::tuple.
+template <typename Fn, typename... F>
+constexpr decltype(auto) ApplyFields(Fn&& fn, const std::tuple<F...>& fields) {
+  return std::apply(fn, fields);
+}
+
+// Calls `fn` with each argument, the last first.
+template <typename Fn>
+constexpr void CallReversed(Fn& /*fn*/) {}
+template <typename Fn, typename Head, typename... Tail>
+constexpr void CallReversed(Fn& fn, Head head, Tail... tail) {
+  CallReversed(fn, tail...);
+  fn(head);
+}
+
+// Calls `fn` with each field of a list, the last first.
+template <typename Fields, typename Fn>
+constexpr void ForEachReversed(const Fields& fields, Fn&& fn) {
+  ApplyFields([&fn](auto... field) { CallReversed(fn, field...); }, fields);
+}
+
+}  // namespace internal
+
 // Calls `fn(field)` for each field of N, those of its base class first.
 template <typename N, typename Fn>
 constexpr void ForEachField(Fn&& fn) {
-  std::apply([&fn](auto... field) { (fn(field), ...); }, N::BaseFields());
-  std::apply([&fn](auto... field) { (fn(field), ...); }, N::Fields());
+  const auto each = [&fn](auto... field) { (fn(field), ...); };
+  if constexpr (requires { N::BaseFields(); }) {
+    internal::ApplyFields(each, N::BaseFields());
+  }
+  internal::ApplyFields(each, N::Fields());
 }
 
 namespace internal {
 
-// Calls `fn` with each field of a tuple of them, the last first.
-template <typename Tuple, typename Fn>
-constexpr void ForEachReversed(const Tuple& fields, Fn&& fn) {
-  [&]<size_t... i>(std::index_sequence<i...>) {
-    (fn(std::get<sizeof...(i) - 1 - i>(fields)), ...);
+// ForEachField() in reverse order.
+template <typename N, typename Fn>
+constexpr void ForEachFieldReversed(Fn&& fn) {
+  ForEachReversed(N::Fields(), fn);
+  if constexpr (requires { N::BaseFields(); }) {
+    ForEachReversed(N::BaseFields(), fn);
   }
-  (std::make_index_sequence<std::tuple_size_v<Tuple>>());
 }
 
 template <typename T>
@@ -325,7 +389,7 @@ void ForEachReferenceIn(T&& value, Fn& fn) {
   } else if constexpr (kIsOptional<Value>) {
     if (value != nullptr) ForEachReferenceIn(*value, fn);
   } else if constexpr (Record<Value>) {
-    std::apply(
+    ApplyFields(
         [&](auto... field) {
           (ForEachReferenceIn(decltype(field)::Of(value), fn), ...);
         },
@@ -344,7 +408,7 @@ void ForEachChildIn(const T& value, Fn& fn) {
     });
   } else if constexpr (kRole == FieldRole::kRecords) {
     for (const auto& record : value) {
-      std::apply(
+      ApplyFields(
           [&](auto... field) {
             (ForEachChildIn<Child, decltype(field)::kRole>(
                  decltype(field)::Of(record), fn),

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <memory>
 #include <new>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -89,7 +88,7 @@ void CopyField(const T& from, T& to, Children& children) {
     to.reserve(from.size());
     for (const auto& old : from) {
       auto& record = to.emplace_back();
-      std::apply(
+      ApplyFields(
           [&](auto... field) {
             (CopyField<decltype(field)::kRole>(decltype(field)::Of(old),
                                                decltype(field)::Of(record),

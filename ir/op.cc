@@ -1,18 +1,42 @@
 #include "baton/ir/op.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/registry.h"
 
 namespace baton {
+
+struct OpRegistry::Declarations {
+  struct Declared {
+    OpNode* node;
+    std::vector<CodeLocation> extensions;
+  };
+
+  // The node of that name, registered or only extended so far; made if there is
+  // none.
+  Declared& Declare(absl::string_view name);
+
+  std::mutex mutex;
+  FlatHashMap<std::string, Declared> declared;
+  // Where properties were set, by map and operator.
+  FlatHashMap<std::pair<const void*, const OpNode*>, CodeLocation> set;
+  std::vector<std::string> set_twice;  // messages
+};
+
+OpRegistry::OpRegistry()
+    : registered_("operator"),
+      declarations_(std::make_unique<Declarations>()) {}
 
 OpRegistry& OpRegistry::Global() {
   static auto* const kRegistry = [] {
@@ -23,39 +47,40 @@ OpRegistry& OpRegistry::Global() {
   return *kRegistry;
 }
 
-OpRegistry::Declared& OpRegistry::Declare(absl::string_view name) {
-  Declared& declared = declared_[std::string(name)];
+OpRegistry::Declarations::Declared& OpRegistry::Declarations::Declare(
+    absl::string_view name) {
+  Declared& declared = this->declared[std::string(name)];
   if (declared.node == nullptr) {
-    declared.node =
-        new OpNode(std::string(name), static_cast<int>(declared_.size()) - 1);
+    declared.node = new OpNode(std::string(name),
+                               static_cast<int>(this->declared.size()) - 1);
     internal::NodeAccess::MakeImmortal(declared.node);
   }
   return declared;
 }
 
 OpNode* OpRegistry::Register(absl::string_view name, CodeLocation location) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  OpNode* const node = Declare(name).node;
+  const std::lock_guard<std::mutex> lock(declarations_->mutex);
+  OpNode* const node = declarations_->Declare(name).node;
   return registered_.Register(name, node, location) ? node : nullptr;
 }
 
 OpNode* OpRegistry::Extend(absl::string_view name, CodeLocation location) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Declared& declared = Declare(name);
+  const std::lock_guard<std::mutex> lock(declarations_->mutex);
+  Declarations::Declared& declared = declarations_->Declare(name);
   declared.extensions.push_back(location);
   return declared.node;
 }
 
 bool OpRegistry::MaySet(const void* map, const OpNode* op,
                         CodeLocation location) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto [it, is_new] = set_.try_emplace({map, op}, location);
+  const std::lock_guard<std::mutex> lock(declarations_->mutex);
+  const auto [it, is_new] = declarations_->set.try_emplace({map, op}, location);
   const std::string place = location.ToString();
   const std::string first = it->second.ToString();
   // One registration may set a property again: the last one counts.
   if (is_new || place == first) return true;
   // The order of linking does not show.
-  set_twice_.push_back(absl::StrCat(
+  declarations_->set_twice.push_back(absl::StrCat(
       "operator ", op->name(), ": one of its properties is set twice: ",
       std::min(first, place), " and ", std::max(first, place)));
   return false;
@@ -81,9 +106,10 @@ std::vector<std::string> OpRegistry::Suggest(absl::string_view name) const {
 
 std::vector<std::string> OpRegistry::Errors() const {
   std::vector<std::string> errors = registered_.Errors();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  errors.insert(errors.end(), set_twice_.begin(), set_twice_.end());
-  for (const auto& [name, declared] : declared_) {
+  const std::lock_guard<std::mutex> lock(declarations_->mutex);
+  errors.insert(errors.end(), declarations_->set_twice.begin(),
+                declarations_->set_twice.end());
+  for (const auto& [name, declared] : declarations_->declared) {
     if (registered_.Contains(name)) continue;
     std::vector<std::string> places;
     for (const CodeLocation& location : declared.extensions) {

@@ -27,17 +27,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/base/hash_table.h"
 #include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"
@@ -81,13 +78,13 @@ class OpNode final : public ExprNode {
   int index() const { return index_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &OpNode::name_>("name"),
-                      field::Derived<&OpNode::doc_>("doc"),
-                      field::Derived<&OpNode::arguments_>("arguments"),
-                      field::Derived<&OpNode::arity_>("arity"),
-                      field::Derived<&OpNode::attrs_type_>("attrs_type"),
-                      field::Derived<&OpNode::type_relation_>("type_relation"),
-                      field::Derived<&OpNode::index_>("index"));
+    return field::List(field::Data<1, &OpNode::name_>("name"),
+                       field::Derived<&OpNode::doc_>("doc"),
+                       field::Derived<&OpNode::arguments_>("arguments"),
+                       field::Derived<&OpNode::arity_>("arity"),
+                       field::Derived<&OpNode::attrs_type_>("attrs_type"),
+                       field::Derived<&OpNode::type_relation_>("type_relation"),
+                       field::Derived<&OpNode::index_>("index"));
   }
   static constexpr auto BaseFields() { return FixedTypeFields(); }
 
@@ -190,15 +187,10 @@ class OpRegistry {
  private:
   friend class OpRegistration;
   friend class OpExtension;
-  struct Declared {
-    OpNode* node;
-    std::vector<CodeLocation> extensions;
-  };
+  // Names that were registered or extended, and where properties were set.
+  struct Declarations;
 
-  OpRegistry() : registered_("operator") {}
-  // The node of that name, registered or only extended so far; made if there is
-  // none.
-  Declared& Declare(absl::string_view name);
+  OpRegistry();
   // Null if the operator was registered before.
   OpNode* Register(absl::string_view name, CodeLocation location);
   OpNode* Extend(absl::string_view name, CodeLocation location);
@@ -206,11 +198,7 @@ class OpRegistry {
   bool MaySet(const void* map, const OpNode* op, CodeLocation location);
 
   Registry<const OpNode*> registered_;
-  mutable std::mutex mutex_;
-  FlatHashMap<std::string, Declared> declared_;
-  // Where properties were set, by map and operator.
-  FlatHashMap<std::pair<const void*, const OpNode*>, CodeLocation> set_;
-  std::vector<std::string> set_twice_;  // messages
+  std::unique_ptr<Declarations> declarations_;
 };
 
 class OpRegistration {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <tuple>
 
 #include "baton/base/source.h"
 #include "baton/ir/node.h"
@@ -27,9 +26,9 @@ class SpanNode : public Node {
   int64_t end() const { return end_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<0, &SpanNode::source_>("source"),
-                      field::Data<0, &SpanNode::begin_>("begin"),
-                      field::Data<0, &SpanNode::end_>("end"));
+    return field::List(field::Data<0, &SpanNode::source_>("source"),
+                       field::Data<0, &SpanNode::begin_>("begin"),
+                       field::Data<0, &SpanNode::end_>("end"));
   }
 
  private:

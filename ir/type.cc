@@ -56,6 +56,22 @@ absl::Status AttrTraits<Dim>::FromValue(const AttrValue& value, Dim* out) {
   return ExpectedError("a dimension", value);
 }
 
+template struct AttrTraits<Dims>;
+template struct internal::FieldOpsOf<Dim>;
+template struct internal::FieldOpsOf<Dims>;
+template struct internal::FieldOpsOf<OptionalDims>;
+
+AttrValue AttrTraits<OptionalDims>::ToValue(const OptionalDims& value) {
+  return value.is_none() ? AttrValue() : AttrTraits<Dims>::ToValue(value);
+}
+
+absl::Status AttrTraits<OptionalDims>::FromValue(const AttrValue& value,
+                                                 OptionalDims* out) {
+  *out = value.is_none() ? OptionalDims(std::nullopt) : OptionalDims();
+  return value.is_none() ? absl::OkStatus()
+                         : AttrTraits<Dims>::FromValue(value, out);
+}
+
 absl::Status CheckShape(absl::Span<const Dim> shape) {
   BATON_RETURN_IF_ERROR(CheckRank(static_cast<int64_t>(shape.size())));
   for (const Dim& dim : shape) {

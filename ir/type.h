@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/fields.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_fields.h"
 
@@ -135,15 +135,14 @@ class OptionalDims : public Dims {
 template <>
 struct AttrTraits<OptionalDims> {
   static std::string Name() { return AttrTraits<Dims>::Name() + "?"; }
-  static AttrValue ToValue(const OptionalDims& value) {
-    return value.is_none() ? AttrValue() : AttrTraits<Dims>::ToValue(value);
-  }
-  static absl::Status FromValue(const AttrValue& value, OptionalDims* out) {
-    *out = value.is_none() ? OptionalDims(std::nullopt) : OptionalDims();
-    return value.is_none() ? absl::OkStatus()
-                           : AttrTraits<Dims>::FromValue(value, out);
-  }
+  static AttrValue ToValue(const OptionalDims& value);
+  static absl::Status FromValue(const AttrValue& value, OptionalDims* out);
 };
+
+extern template struct AttrTraits<Dims>;
+extern template struct internal::FieldOpsOf<Dim>;
+extern template struct internal::FieldOpsOf<Dims>;
+extern template struct internal::FieldOpsOf<OptionalDims>;
 
 // OK if a type may have these dimensions: as many as the limits allow
 // (base/limits.h), and none out of range.
@@ -176,11 +175,11 @@ class DimExprNode : public Node {
   const Dim& rhs() const { return rhs_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &DimExprNode::op_>("op"),
-                      field::Data<2, &DimExprNode::name_>("name"),
-                      field::Data<3, &DimExprNode::dtype_>("dtype"),
-                      field::Dim<4, &DimExprNode::lhs_>("lhs"),
-                      field::Dim<5, &DimExprNode::rhs_>("rhs"));
+    return field::List(field::Data<1, &DimExprNode::op_>("op"),
+                       field::Data<2, &DimExprNode::name_>("name"),
+                       field::Data<3, &DimExprNode::dtype_>("dtype"),
+                       field::Dim<4, &DimExprNode::lhs_>("lhs"),
+                       field::Dim<5, &DimExprNode::rhs_>("rhs"));
   }
 
  private:
@@ -203,7 +202,7 @@ class TypeNode : public Node {
     return kind.Is(NodeSort::kType);
   }
   static constexpr auto BaseFields() {
-    return std::tuple(field::Derived<&TypeNode::complete_>("complete"));
+    return field::List(field::Derived<&TypeNode::complete_>("complete"));
   }
   // False if an IncompleteType occurs in this type.
   bool complete() const { return complete_; }
@@ -260,7 +259,7 @@ class TensorTypeNode final : public TypeNode {
   bool is_static() const;
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Data<1, &TensorTypeNode::dtype_>("dtype"),
         field::TrailingDims<2, ::baton::Dim, &TensorTypeNode::rank_>("shape"));
   }
@@ -295,7 +294,7 @@ class TupleTypeNode final : public TypeNode {
   absl::Span<const Type> fields() const { return fields_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &TupleTypeNode::fields_>("fields"));
+    return field::List(field::Child<1, &TupleTypeNode::fields_>("fields"));
   }
 
  private:
@@ -328,8 +327,8 @@ class TypeVarNode final : public TypeNode {
   TypeVarKind var_kind() const { return var_kind_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Name<1, &TypeVarNode::name_>("name"),
-                      field::Data<2, &TypeVarNode::var_kind_>("kind"));
+    return field::List(field::Name<1, &TypeVarNode::name_>("name"),
+                       field::Data<2, &TypeVarNode::var_kind_>("kind"));
   }
 
  private:
@@ -354,7 +353,7 @@ class GlobalTypeVarNode final : public TypeNode {
   const std::string& name() const { return name_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &GlobalTypeVarNode::name_>("name"));
+    return field::List(field::Data<1, &GlobalTypeVarNode::name_>("name"));
   }
 
  private:
@@ -377,7 +376,7 @@ class TypeDefinitionNode : public Node {
     return kind.Is(NodeSort::kTypeDefinition);
   }
   static constexpr auto BaseFields() {
-    return std::tuple(
+    return field::List(
         field::Reference<1, &TypeDefinitionNode::header_>("header"));
   }
   const std::string& name() const { return header_->name(); }
@@ -406,8 +405,8 @@ class TypeCallNode final : public TypeNode {
   absl::Span<const Type> args() const { return args_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &TypeCallNode::func_>("func"),
-                      field::Child<2, &TypeCallNode::args_>("args"));
+    return field::List(field::Child<1, &TypeCallNode::func_>("func"),
+                       field::Child<2, &TypeCallNode::args_>("args"));
   }
 
  private:
@@ -433,7 +432,7 @@ class FuncTypeNode final : public TypeNode {
   absl::Span<const TypeVar> type_params() const { return type_params_; }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Child<1, &FuncTypeNode::args_>("args"),
         field::Child<2, &FuncTypeNode::result_>("result"),
         field::TypeParam<3, &FuncTypeNode::type_params_>("type_params"));
@@ -463,7 +462,7 @@ class RefTypeNode final : public TypeNode {
   const Type& value() const { return value_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &RefTypeNode::value_>("value"));
+    return field::List(field::Child<1, &RefTypeNode::value_>("value"));
   }
 
  private:
@@ -490,8 +489,8 @@ class IncompleteTypeNode final : public TypeNode {
   uint32_t hint() const { return hint_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &IncompleteTypeNode::var_kind_>("kind"),
-                      field::Hint<&IncompleteTypeNode::hint_>("hint"));
+    return field::List(field::Data<1, &IncompleteTypeNode::var_kind_>("kind"),
+                       field::Hint<&IncompleteTypeNode::hint_>("hint"));
   }
 
  private:

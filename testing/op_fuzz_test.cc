@@ -362,9 +362,9 @@ class Program {
 
   AttrMap Values(const FieldList& fields) {
     AttrMap values;
-    for (const auto& field : fields.fields()) {
-      if (!field->required() && choices_.OneIn(2)) continue;
-      values.emplace_back(field->name(), ValueFor(field->type_name()));
+    for (const Field& field : fields.fields()) {
+      if (!field.required() && choices_.OneIn(2)) continue;
+      values.emplace_back(field.name(), ValueFor(field.type_name()));
     }
     return values;
   }

@@ -458,14 +458,13 @@ class ProgramMaker {
   std::optional<Attrs> RandomAttrs(const OpNode& op, const AttrMap& wanted) {
     if (op.attrs_type() == nullptr) return Attrs();
     AttrMap values = wanted;
-    for (const auto& field : op.attrs_type()->fields().fields()) {
+    for (const Field& field : op.attrs_type()->fields().fields()) {
       const bool given = std::any_of(
           values.begin(), values.end(),
-          [&](const auto& entry) { return entry.first == field->name(); });
-      if (given || (!field->required() && !random_.OneIn(4))) continue;
-      AttrValue value = RandomValue(field->type_name());
-      if (!value.is_none())
-        values.emplace_back(field->name(), std::move(value));
+          [&](const auto& entry) { return entry.first == field.name(); });
+      if (given || (!field.required() && !random_.OneIn(4))) continue;
+      AttrValue value = RandomValue(field.type_name());
+      if (!value.is_none()) values.emplace_back(field.name(), std::move(value));
     }
     absl::StatusOr<Attrs> attrs = op.attrs_type()->FromValues(values);
     if (!attrs.ok()) return std::nullopt;

@@ -1211,11 +1211,11 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
 std::string FieldsToString(const FieldList* fields) {
   if (fields == nullptr) return "";
   std::string result;
-  for (const auto& field : fields->fields()) {
-    absl::StrAppend(&result, result.empty() ? "" : ",", field->name(), "=",
-                    field->required()
-                        ? absl::StrCat("<", field->type_name(), ">")
-                        : field->Get(fields->default_object()).ToString());
+  for (const Field& field : fields->fields()) {
+    absl::StrAppend(&result, result.empty() ? "" : ",", field.name(), "=",
+                    field.required()
+                        ? absl::StrCat("<", field.type_name(), ">")
+                        : field.Get(fields->default_object()).ToString());
   }
   return absl::StrCat("{", result, "}");
 }
@@ -1273,10 +1273,10 @@ void ListWorkloads(std::ostream& out) {
   }
   for (const testing::WorkloadInfo& info : *workloads) {
     out << absl::StrFormat("%-12s %s\n", info.name, info.doc);
-    for (const auto& field : info.options->fields()) {
+    for (const Field& field : info.options->fields()) {
       out << absl::StrFormat(
-          "  %s=%s  %s\n", field->name(),
-          field->Get(info.options->default_object()).ToString(), field->doc());
+          "  %s=%s  %s\n", field.name(),
+          field.Get(info.options->default_object()).ToString(), field.doc());
     }
   }
 }

@@ -96,9 +96,9 @@ std::string ReproducerHead(const IRModule& module, RunOptions options,
   options.typed_input = HasTypes(module);
   std::string text = absl::StrCat(kFirstLine, "\n");
   const FieldList& fields = FieldsOf<RunOptions>();
-  for (const std::unique_ptr<Field>& field : fields.fields()) {
-    if (fields.IsDefault(*field, &options)) continue;
-    text += SettingLine(field->name(), field->Get(&options));
+  for (const Field& field : fields.fields()) {
+    if (fields.IsDefault(field, &options)) continue;
+    text += SettingLine(field.name(), field.Get(&options));
   }
   for (const auto& [name, value] : options.instrument_flags) {
     text += SettingLine(name, value);
@@ -140,9 +140,9 @@ absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
   const auto is_kept = [&keep](const std::string& name) {
     return std::find(keep.begin(), keep.end(), name) != keep.end();
   };
-  for (const std::unique_ptr<Field>& field : fields.fields()) {
-    if (is_kept(field->name())) continue;
-    BATON_RETURN_IF_ERROR(field->Set(&options, field->Get(&read)));
+  for (const Field& field : fields.fields()) {
+    if (is_kept(field.name())) continue;
+    BATON_RETURN_IF_ERROR(field.Set(&options, field.Get(&read)));
   }
   // What is here already is given on the command line, and kept.
   for (auto& [flag, value] : instrument_flags) {

@@ -46,8 +46,8 @@ int64_t WeightOf(const ExprNode* node) {
       int64_t weight = 1000;
       if (call->attrs().defined()) {
         const AttrsNode& attrs = *call->attrs();
-        for (const auto& field : attrs.fields().fields()) {
-          if (!attrs.fields().IsDefault(*field, attrs.object())) ++weight;
+        for (const Field& field : attrs.fields().fields()) {
+          if (!attrs.fields().IsDefault(field, attrs.object())) ++weight;
         }
       }
       return weight;

@@ -17,7 +17,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,8 +45,8 @@ class ScriptNode final : public BaseFuncNode {
   absl::Span<const GlobalVar> calls() const { return calls_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &ScriptNode::calls_>("calls"),
-                      field::Attrs<2, &ScriptNode::attrs_>("attrs"));
+    return field::List(field::Child<1, &ScriptNode::calls_>("calls"),
+                       field::Attrs<2, &ScriptNode::attrs_>("attrs"));
   }
 
  private:
@@ -71,7 +70,7 @@ class RecordNode final : public TypeDefinitionNode {
   absl::Span<const std::string> fields() const { return fields_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<2, &RecordNode::fields_>("fields"));
+    return field::List(field::Data<2, &RecordNode::fields_>("fields"));
   }
 
  private:

@@ -6,7 +6,6 @@
 #define BATON_RELAY_IR_ADT_H_
 
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,7 +46,7 @@ class ConstructorNode final : public ExprNode {
   absl::Span<const TypeVar> type_params() const { return type_params_; }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Data<1, &ConstructorNode::name_>("name"),
         field::Annotation<2, &ConstructorNode::inputs_>("inputs"),
         field::Reference<3, &ConstructorNode::belongs_to_>("belongs_to"),
@@ -90,7 +89,7 @@ class TypeDataNode final : public TypeDefinitionNode {
   absl::Span<const Constructor> constructors() const { return constructors_; }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::TypeParam<2, &TypeDataNode::type_params_>("type_params"),
         field::Child<3, &TypeDataNode::constructors_>("constructors"));
   }
@@ -134,7 +133,7 @@ class PatternNode final : public Node {
   const Span& span() const { return span_; }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Data<1, &PatternNode::form_>("form"),
         field::Optional<field::Binder<2, &PatternNode::var_>>("var"),
         field::Optional<field::Reference<3, &PatternNode::constructor_>>(
@@ -208,8 +207,8 @@ struct Clause {
   Expr rhs;
 
   static constexpr auto Fields() {
-    return std::tuple(field::Pattern<2, &Clause::lhs>("lhs"),
-                      field::Child<3, &Clause::rhs>("rhs"));
+    return field::List(field::Pattern<2, &Clause::lhs>("lhs"),
+                       field::Child<3, &Clause::rhs>("rhs"));
   }
 };
 
@@ -230,9 +229,9 @@ class MatchNode final : public ExprNode {
   bool complete() const { return complete_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &MatchNode::data_>("data"),
-                      field::Records<&MatchNode::clauses_>("clauses"),
-                      field::Data<4, &MatchNode::complete_>("complete"));
+    return field::List(field::Child<1, &MatchNode::data_>("data"),
+                       field::Records<&MatchNode::clauses_>("clauses"),
+                       field::Data<4, &MatchNode::complete_>("complete"));
   }
 
  private:

@@ -15,7 +15,6 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,7 +55,7 @@ class VarNode final : public ExprNode {
   const Type& annotation() const { return annotation_; }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Name<1, &VarNode::name_>("name"),
         field::Annotation<2, &VarNode::annotation_>("annotation"));
   }
@@ -95,7 +94,7 @@ class ConstantNode final : public ExprNode {
   }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &ConstantNode::value_>("value"));
+    return field::List(field::Data<1, &ConstantNode::value_>("value"));
   }
 
  private:
@@ -144,7 +143,7 @@ class CallNode final : public ExprNode {
   std::string Describe() const;
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Child<1, &CallNode::op_>("op"),
         field::TrailingChildren<2, Expr, &CallNode::num_args_>("args"),
         field::Attrs<3, &CallNode::attrs_>("attrs"),
@@ -205,7 +204,7 @@ class TupleNode final : public ExprNode {
   absl::Span<const Expr> fields() const { return fields_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &TupleNode::fields_>("fields"));
+    return field::List(field::Child<1, &TupleNode::fields_>("fields"));
   }
 
  private:
@@ -237,8 +236,8 @@ class TupleGetItemNode final : public ExprNode {
   int index() const { return index_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &TupleGetItemNode::tuple_>("tuple"),
-                      field::Data<2, &TupleGetItemNode::index_>("index"));
+    return field::List(field::Child<1, &TupleGetItemNode::tuple_>("tuple"),
+                       field::Data<2, &TupleGetItemNode::index_>("index"));
   }
 
  private:
@@ -285,7 +284,7 @@ class FunctionNode final : public BaseFuncNode {
   bool IsPrimitive() const { return attrs().IsTrue(attr::kPrimitive); }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &FunctionNode::params_>("params"),
         field::Child<2, &FunctionNode::body_>("body"),
         field::Annotation<3, &FunctionNode::result_type_>("result_type"),
@@ -330,9 +329,9 @@ class LetNode final : public ExprNode {
   const Expr& body() const { return body_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Binder<1, &LetNode::var_>("var"),
-                      field::Child<2, &LetNode::value_>("value"),
-                      field::Child<3, &LetNode::body_>("body"));
+    return field::List(field::Binder<1, &LetNode::var_>("var"),
+                       field::Child<2, &LetNode::value_>("value"),
+                       field::Child<3, &LetNode::body_>("body"));
   }
 
  private:
@@ -363,9 +362,9 @@ class IfNode final : public ExprNode {
   const Expr& false_branch() const { return false_branch_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &IfNode::cond_>("cond"),
-                      field::Child<2, &IfNode::true_branch_>("true_branch"),
-                      field::Child<3, &IfNode::false_branch_>("false_branch"));
+    return field::List(field::Child<1, &IfNode::cond_>("cond"),
+                       field::Child<2, &IfNode::true_branch_>("true_branch"),
+                       field::Child<3, &IfNode::false_branch_>("false_branch"));
   }
 
  private:
@@ -395,7 +394,7 @@ class RefCreateNode final : public ExprNode {
   const Expr& value() const { return value_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &RefCreateNode::value_>("value"));
+    return field::List(field::Child<1, &RefCreateNode::value_>("value"));
   }
 
  private:
@@ -421,7 +420,7 @@ class RefReadNode final : public ExprNode {
   const Expr& ref() const { return ref_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &RefReadNode::ref_>("ref"));
+    return field::List(field::Child<1, &RefReadNode::ref_>("ref"));
   }
 
  private:
@@ -449,8 +448,8 @@ class RefWriteNode final : public ExprNode {
   const Expr& value() const { return value_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &RefWriteNode::ref_>("ref"),
-                      field::Child<2, &RefWriteNode::value_>("value"));
+    return field::List(field::Child<1, &RefWriteNode::ref_>("ref"),
+                       field::Child<2, &RefWriteNode::value_>("value"));
   }
 
  private:

@@ -96,7 +96,7 @@ T Sample(int which) {
   } else {
     static_assert(internal::Record<T>, "give a sample for such fields");
     T record;
-    std::apply(
+    internal::ApplyFields(
         [&](auto... part) {
           ((decltype(part)::Of(record) =
                 Sample<typename decltype(part)::Value>(which)),

@@ -356,10 +356,10 @@ class JsonGraph {
   // to nodes.
   size_t AddAttrs(const AttrsNode* attrs) {
     const size_t i = Add(attrs->type().type_key());
-    for (const std::unique_ptr<Field>& field : attrs->fields().fields()) {
-      const AttrValue value = field->Get(attrs->object());
-      const std::string& type = field->type_name();
-      const std::string& name = field->name();
+    for (const Field& field : attrs->fields().fields()) {
+      const AttrValue value = field.Get(attrs->object());
+      const std::string& type = field.type_name();
+      const std::string& name = field.name();
       if (type == "int") {
         Set(i, name, absl::StrCat(*value.As<int64_t>()));
       } else if (type == "bool") {

@@ -1443,13 +1443,13 @@ void Printer::AppendCallAttrs(const CallNode* call, bool first,
 void Printer::AppendFields(const AttrsNode* attrs, bool* first,
                            std::string* out) {
   const FieldList& fields = attrs->fields();
-  for (const std::unique_ptr<Field>& field : fields.fields()) {
-    if (fields.IsDefault(*field, attrs->object())) continue;
+  for (const Field& field : fields.fields()) {
+    if (fields.IsDefault(field, attrs->object())) continue;
     if (!*first) out->append(", ");
     *first = false;
-    out->append(field->name());
+    out->append(field.name());
     out->push_back('=');
-    AppendAttrValue(field->Get(attrs->object()), out);
+    AppendAttrValue(field.Get(attrs->object()), out);
   }
 }
 

@@ -746,8 +746,8 @@ TEST(AllOpsTest, AreDocumented) {
       EXPECT_FALSE(argument.doc.empty()) << argument.name;
     }
     if (op->attrs_type() == nullptr) continue;
-    for (const auto& field : op->attrs_type()->fields().fields()) {
-      EXPECT_FALSE(field->doc().empty()) << field->name();
+    for (const Field& field : op->attrs_type()->fields().fields()) {
+      EXPECT_FALSE(field.doc().empty()) << field.name();
     }
   }
 }

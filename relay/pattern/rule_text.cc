@@ -824,8 +824,8 @@ bool RuleReader::CheckCall(const RuleNode& node) {
   for (const RuleAttr& attr : node.attrs) {
     if (type->fields().Find(attr.key) == nullptr) {
       std::vector<std::string> known;
-      for (const auto& field : type->fields().fields()) {
-        known.push_back(field->name());
+      for (const Field& field : type->fields().fields()) {
+        known.push_back(field.name());
       }
       return Error(attr.place,
                    absl::StrCat(op.name(), " has no attribute `", attr.key, "`",

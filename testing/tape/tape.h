@@ -18,7 +18,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,7 +49,7 @@ class RegisterNode final : public ExprNode {
 
   static constexpr NodeIdentity kIdentity = NodeIdentity::kVariable;
   static constexpr auto Fields() {
-    return std::tuple(field::Name<1, &RegisterNode::name_>("name"));
+    return field::List(field::Name<1, &RegisterNode::name_>("name"));
   }
 
  private:
@@ -78,9 +77,9 @@ class StepNode final : public ExprNode {
   absl::Span<const Register> args() const { return args_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &StepNode::callee_>("callee"),
-                      field::Child<2, &StepNode::args_>("args"),
-                      field::Child<3, &StepNode::result_>("result"));
+    return field::List(field::Child<1, &StepNode::callee_>("callee"),
+                       field::Child<2, &StepNode::args_>("args"),
+                       field::Child<3, &StepNode::result_>("result"));
   }
 
  private:
@@ -116,11 +115,11 @@ class TapeNode final : public BaseFuncNode {
   const Register& result() const { return result_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Binder<1, &TapeNode::params_>("params"),
-                      field::Binder<2, &TapeNode::locals_>("locals"),
-                      field::Child<3, &TapeNode::steps_>("steps"),
-                      field::Child<4, &TapeNode::result_>("result"),
-                      field::Attrs<5, &TapeNode::attrs_>("attrs"));
+    return field::List(field::Binder<1, &TapeNode::params_>("params"),
+                       field::Binder<2, &TapeNode::locals_>("locals"),
+                       field::Child<3, &TapeNode::steps_>("steps"),
+                       field::Child<4, &TapeNode::result_>("result"),
+                       field::Attrs<5, &TapeNode::attrs_>("attrs"));
   }
 
  private:
