@@ -1086,6 +1086,10 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   }
   BATON_ASSIGN_OR_RETURN(Job job, LoadInput(options, streams.in, console));
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(job.run));
+  BATON_ASSIGN_OR_RETURN(PassContextOptions of_passes, ContextOf(job.run));
+  const std::string skipped =
+      DescribeSkippedPasses(pipeline, PassContext(std::move(of_passes)));
+  if (!skipped.empty()) console.Report(absl::StrCat(skipped, "\n"));
   if (!options.triage.empty()) {
     return RunJobWithTriage(options, job, pipeline, console, streams);
   }

@@ -36,12 +36,14 @@
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
 #include "baton/tools/npy.h"
+#include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
 
 namespace baton {
@@ -112,9 +114,15 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   result.input_names = InputNames(main);
   result.output_names = OutputNames(main);
   if (!passes.empty()) {
-    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(passes));
+    BATON_ASSIGN_OR_RETURN(
+        const Pass pipeline,
+        ParsePipeline(passes, PassRegistry::Global(), "--passes",
+                      NamedPassesFor(options.opt_level)));
     PassContextOptions context;
-    context.opt_level = options.opt_level;
+    context.opt_level = OptLevel(options.opt_level, pipeline);
+    const std::string skipped =
+        DescribeSkippedPasses(pipeline, PassContext(context));
+    if (!skipped.empty()) std::fprintf(stderr, "%s\n", skipped.c_str());
     context.config.emplace_back(ThreadsConfig().name(), options.threads);
     const auto run = [&]() -> absl::StatusOr<IRModule> {
       BATON_RETURN_IF_ERROR(

@@ -30,7 +30,7 @@ struct RunModelOptions {
   std::string against;
   std::string outputs;
   std::string passes;
-  int opt_level = 3;
+  int opt_level = -1;  // see RunOptions
   int threads = 1;
   int bench = 0;
   int warmup = 1;
@@ -73,7 +73,8 @@ struct RunModelOptions {
       FlagSpec{.help = "Passes that are run on MODEL first.",
                .value = "PIPELINE"});
     v("opt_level", &RunModelOptions::opt_level,
-      FlagSpec{.help = "Of these passes.", .value = "N"});
+      FlagSpec{.help = "As that of baton-opt, for these passes.",
+               .value = "N"});
     v("threads", &RunModelOptions::threads,
       FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
                        "Evaluation takes one.",

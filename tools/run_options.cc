@@ -1,9 +1,14 @@
 #include "baton/tools/run_options.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
 
 namespace baton {
@@ -13,10 +18,36 @@ constexpr int kDefaultOptLevel = 2;
 
 }  // namespace
 
+int OptLevel(int opt_level, const Pass& pipeline) {
+  if (opt_level >= 0) return opt_level;
+  return std::max(kDefaultOptLevel, OptLevelOf(pipeline));
+}
+
 int OptLevel(const RunOptions& run) {
-  if (run.opt_level >= 0) return run.opt_level;
   const absl::StatusOr<Pass> pipeline = ParsePipeline(run.passes);
-  return std::max(kDefaultOptLevel, pipeline.ok() ? OptLevelOf(*pipeline) : 0);
+  return OptLevel(run.opt_level, pipeline.ok() ? *pipeline : Pass());
+}
+
+NamedPasses NamedPassesFor(int opt_level) {
+  return opt_level < 0 ? NamedPasses::kAtAnyLevel : NamedPasses::kAtTheirLevel;
+}
+
+std::string DescribeSkippedPasses(const Pass& pipeline,
+                                  const PassContext& context) {
+  std::vector<std::string> skipped;
+  for (const Pass& pass : SkippedPasses(pipeline, context)) {
+    const std::vector<std::string>& disabled = context.disabled_pass();
+    const bool is_disabled = std::find(disabled.begin(), disabled.end(),
+                                       pass.name()) != disabled.end();
+    skipped.push_back(absl::StrCat(
+        pass.name(), " (",
+        is_disabled ? "--disabled_pass"
+                    : absl::StrCat("level ", pass.info().opt_level,
+                                   ", --opt_level=", context.opt_level()),
+        ")"));
+  }
+  if (skipped.empty()) return "";
+  return absl::StrCat("not run: ", absl::StrJoin(skipped, ", "));
 }
 
 void SetOptLevel(int level, const Pass& pipeline, RunOptions& run) {

@@ -10,6 +10,8 @@
 #include "baton/base/attr_value.h"
 #include "baton/tools/flags.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
 
 namespace baton {
 
@@ -67,7 +69,7 @@ struct RunOptions {
                .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
       FlagSpec{
-          .help = "Sequences run passes up to it; -1: 2, or the pipeline's.",
+          .help = "Sequences run passes up to it; -1: all that --passes names.",
           .value = "N",
           .group = kPassFlags});
     v("disabled_pass", &RunOptions::disabled_pass,
@@ -149,9 +151,20 @@ struct RunOptions {
   }
 };
 
-// The level of the context that `run` asks for. If it leaves that to its
-// pipeline: 2, or more if a named pipeline in it is made for more.
+// The level of the context that --opt_level asks for. If it is negative: 2, or
+// more if a named pipeline in `pipeline` is made for more.
+int OptLevel(int opt_level, const Pass& pipeline);
 int OptLevel(const RunOptions& run);
+
+// The rule for the passes that --passes names: they run at any level unless
+// --opt_level was given, which is negative if it was not.
+NamedPasses NamedPassesFor(int opt_level);
+
+// Describes the passes that `pipeline` names and that do not run in `context`:
+// `not run: FuseOps (--disabled_pass), FoldScaleAxis (level 3, --opt_level=2)`.
+// Empty if all run.
+std::string DescribeSkippedPasses(const Pass& pipeline,
+                                  const PassContext& context);
 
 // Makes `run` ask for a context of that level, for any part of `pipeline`. Says
 // so only if it must.

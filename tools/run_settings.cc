@@ -153,7 +153,8 @@ absl::StatusOr<Pass> PipelineOf(const RunOptions& run) {
   BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   BATON_RETURN_IF_ERROR(PassContext(std::move(context)).status());
-  return ParsePipeline(run.passes, PassRegistry::Global(), "--passes");
+  return ParsePipeline(run.passes, PassRegistry::Global(), "--passes",
+                       NamedPassesFor(run.opt_level));
 }
 
 absl::StatusOr<Pass> CompletePipeline(const Pass& pipeline,

@@ -49,7 +49,7 @@ class ContractWalker {
 
   // Appends `pass` and, before it, the passes that it lacks.
   absl::Status VisitItem(const Pass& pass, std::vector<Pass>& result) {
-    if (!pass.defined() || !context_.PassEnabled(pass.info())) {
+    if (!pass.defined() || !IsEnabled(pass, context_)) {
       result.push_back(pass);
       return absl::OkStatus();
     }

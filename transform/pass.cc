@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,14 +27,27 @@ using internal::ThreadState;
 
 absl::StatusOr<AttrMap> PassOptions::Values() const {
   if (fields_ == nullptr) return AttrMap();
-  for (const auto& field : fields_->fields()) {
-    if (field->type_name() == "function" &&
-        !fields_->IsDefault(*field, object_.get())) {
+  for (const Field& field : fields_->fields()) {
+    if (field.type_name() == "function" &&
+        !fields_->IsDefault(field, object_.get())) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "option ", field->name(), " is a function, which has no text"));
+          "option ", field.name(), " is a function, which has no text"));
     }
   }
   return fields_->NonDefault(object_.get());
+}
+
+Pass Pass::AtAnyLevel() const {
+  Pass pass = *this;
+  pass.runs_at_any_level_ = true;
+  return pass;
+}
+
+bool IsEnabled(const Pass& pass, const PassContext& context) {
+  if (context.PassEnabled(pass.info())) return true;
+  const std::vector<std::string>& disabled = context.disabled_pass();
+  return pass.runs_at_any_level() && std::find(disabled.begin(), disabled.end(),
+                                               pass.name()) == disabled.end();
 }
 
 absl::StatusOr<IRModule> Pass::Run(IRModule module) const {

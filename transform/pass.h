@@ -109,6 +109,11 @@ class Pass {
   // if an option is a function.
   absl::StatusOr<std::string> ToString() const;
 
+  // The same pass, which sequences run even where its level is above that of
+  // the context. It can be disabled by name.
+  Pass AtAnyLevel() const;
+  bool runs_at_any_level() const { return runs_at_any_level_; }
+
  private:
   absl::StatusOr<IRModule> RunHere(IRModule module) const;
   absl::StatusOr<IRModule> RunBody(IRModule module,
@@ -119,7 +124,12 @@ class Pass {
                                            internal::ThreadState& state) const;
 
   std::shared_ptr<const PassImpl> impl_;
+  bool runs_at_any_level_ = false;
 };
+
+// True if a sequence in `context` runs `pass`: PassContext::PassEnabled(), and
+// Pass::AtAnyLevel().
+bool IsEnabled(const Pass& pass, const PassContext& context);
 
 // An option that is a function. Only C++ code can set it, since it has no text.
 // Two are equal if one is a copy of the other.

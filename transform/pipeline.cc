@@ -20,6 +20,7 @@
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
@@ -35,10 +36,11 @@ class PipelineParser {
  public:
   // `inside`: the named pipelines that `text` is a part of, outermost first.
   PipelineParser(absl::string_view text, absl::string_view source_name,
-                 const PassRegistry& registry,
+                 const PassRegistry& registry, NamedPasses named_passes,
                  std::vector<std::string> inside = {})
       : text_(text, source_name),
         registry_(registry),
+        named_passes_(named_passes),
         inside_(std::move(inside)) {}
 
   absl::StatusOr<std::vector<Pass>> Parse() {
@@ -56,7 +58,9 @@ class PipelineParser {
     if (text_.AtEnd() || text_.Peek(')')) return passes;
     do {
       BATON_ASSIGN_OR_RETURN(Pass pass, ReadItem(depth));
-      passes.push_back(std::move(pass));
+      passes.push_back(named_passes_ == NamedPasses::kAtAnyLevel
+                           ? pass.AtAnyLevel()
+                           : std::move(pass));
     } while (text_.Consume(','));
     return passes;
   }
@@ -113,11 +117,12 @@ class PipelineParser {
                            absl::StrCat("a pipeline is a part of itself: ",
                                         absl::StrJoin(inside, " > ")));
     }
-    BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes,
-                           PipelineParser((*pipeline)->ToString(),
-                                          absl::StrCat("pipeline ", name.text),
-                                          registry_, std::move(inside))
-                               .Parse());
+    BATON_ASSIGN_OR_RETURN(
+        std::vector<Pass> passes,
+        PipelineParser((*pipeline)->ToString(),
+                       absl::StrCat("pipeline ", name.text), registry_,
+                       NamedPasses::kAtTheirLevel, std::move(inside))
+            .Parse());
     return Sequential(std::move(passes), {.name = name.text});
   }
 
@@ -178,7 +183,7 @@ class PipelineParser {
       return absl::StrCat(pass, " takes no options");
     }
     std::vector<std::string> names;
-    for (const auto& field : fields->fields()) names.push_back(field->name());
+    for (const Field& field : fields->fields()) names.push_back(field.name());
     return absl::StrCat(pass, " has no option ", key, DidYouMean(key, names),
                         " (known: ", absl::StrJoin(names, ", "), ")");
   }
@@ -198,6 +203,7 @@ class PipelineParser {
 
   ValueTextParser text_;
   const PassRegistry& registry_;
+  const NamedPasses named_passes_;
   const std::vector<std::string> inside_;
 };
 
@@ -243,6 +249,17 @@ Registry<NamedPipeline>& NamedPipelines() {
   return registry;
 }
 
+namespace {
+
+// The named pipeline that `pass` was parsed from; null if there is none.
+const NamedPipeline* NamedPipelineOf(const Pass& pass) {
+  return pass.impl().list_keyword() == kSequential
+             ? NamedPipelines().Find(pass.name())
+             : nullptr;
+}
+
+}  // namespace
+
 int OptLevelOf(const Pass& pipeline) {
   int level = 0;
   std::vector<Pass> passes = {pipeline};
@@ -252,18 +269,41 @@ int OptLevelOf(const Pass& pipeline) {
     if (!pass.defined()) continue;
     const absl::Span<const Pass> parts = pass.impl().listed_passes();
     passes.insert(passes.end(), parts.begin(), parts.end());
-    if (pass.impl().list_keyword() != kSequential) continue;
-    const NamedPipeline* named = NamedPipelines().Find(pass.name());
+    const NamedPipeline* named = NamedPipelineOf(pass);
     if (named != nullptr) level = std::max(level, named->opt_level);
   }
   return level;
 }
 
+std::vector<Pass> SkippedPasses(const Pass& pipeline,
+                                const PassContext& context) {
+  std::vector<Pass> skipped;
+  std::vector<Pass> passes = {pipeline};  // to look at, the next one last
+  while (!passes.empty()) {
+    const Pass pass = std::move(passes.back());
+    passes.pop_back();
+    if (!pass.defined()) continue;
+    if (!IsEnabled(pass, context)) {
+      const bool is_new = std::none_of(
+          skipped.begin(), skipped.end(),
+          [&](const Pass& other) { return other.name() == pass.name(); });
+      if (is_new) skipped.push_back(pass);
+      continue;
+    }
+    if (NamedPipelineOf(pass) != nullptr) continue;
+    const absl::Span<const Pass> parts = pass.impl().listed_passes();
+    passes.insert(passes.end(), parts.rbegin(), parts.rend());
+  }
+  return skipped;
+}
+
 absl::StatusOr<Pass> ParsePipeline(absl::string_view text,
                                    const PassRegistry& registry,
-                                   absl::string_view source_name) {
-  BATON_ASSIGN_OR_RETURN(std::vector<Pass> passes,
-                         PipelineParser(text, source_name, registry).Parse());
+                                   absl::string_view source_name,
+                                   NamedPasses named_passes) {
+  BATON_ASSIGN_OR_RETURN(
+      std::vector<Pass> passes,
+      PipelineParser(text, source_name, registry, named_passes).Parse());
   return Sequential(std::move(passes));
 }
 

@@ -22,16 +22,31 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/registry.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton {
+
+// The levels at which sequences run the passes that a text names, at any depth
+// of its lists. Passes of named pipelines and required passes always have their
+// own level.
+enum class NamedPasses {
+  kAtTheirLevel,
+  kAtAnyLevel,  // Pass::AtAnyLevel()
+};
 
 // The passes as a Sequential of level 0, even if there is one or none. An error
 // shows its place in the text and, for an unknown name, suggests similar ones.
 absl::StatusOr<Pass> ParsePipeline(
     absl::string_view text,
     const PassRegistry& registry = PassRegistry::Global(),
-    absl::string_view source_name = "pipeline");
+    absl::string_view source_name = "pipeline",
+    NamedPasses named_passes = NamedPasses::kAtTheirLevel);
+
+// The passes of `pipeline` that sequences skip in `context`, each once, in
+// order. Lists are looked into, named pipelines are not.
+std::vector<Pass> SkippedPasses(const Pass& pipeline,
+                                const PassContext& context);
 
 // The text of a pass, without `Sequential(...)` around the outermost. Parsing
 // it gives the same pipeline, if its passes are registered. An error if an

@@ -41,7 +41,7 @@ absl::StatusOr<IRModule> RunPasses(absl::Span<const Pass> passes,
       return absl::InvalidArgumentError(
           absl::StrCat("pass ", i + 1, " of the sequence is null"));
     }
-    if (!context.PassEnabled(pass.info())) continue;
+    if (!IsEnabled(pass, context)) continue;
     for (const std::string& name : pass.info().required) {
       absl::StatusOr<Pass> required = RegistryOf(context).Get(name);
       if (!required.ok()) {
