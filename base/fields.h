@@ -35,7 +35,7 @@ namespace baton {
 inline constexpr struct RequiredField {
 } kRequired;
 
-// One field of some struct, type-erased. `object` is a pointer to that struct.
+// One field of a struct, type-erased. `object` points to that struct.
 class Field {
  public:
   Field(std::string name, std::string doc, std::string type_name, bool required)
