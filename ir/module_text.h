@@ -62,8 +62,8 @@ inline constexpr TextOptions kTextForPeople = {
 
 // The whole text: data types, then functions, both sorted by name. If
 // `metadata` is on, the text can be parsed again. A definition whose kind has
-//
 // no writer in the program is written as
+//
 //   unprintable @f  // Loop: this program links no text for it
 //
 // which is an error for the parser.
