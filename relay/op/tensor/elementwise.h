@@ -1,4 +1,4 @@
-// Operators that map elements one by one, or pairs of them after broadcasting.
+// Element-wise operators, with one operand or with operands broadcast together.
 
 #ifndef BATON_RELAY_OP_TENSOR_ELEMENTWISE_H_
 #define BATON_RELAY_OP_TENSOR_ELEMENTWISE_H_
