@@ -20,11 +20,11 @@
 namespace baton::relay {
 
 // A module pass of level 1. Variables that literals use should have types: they
-// become parameters. The names of new functions are made of hashes, which may
+// become parameters. The names of new functions contain hashes, which may
 // change from version to version.
 Pass LambdaLift();
 
-// The same for a module.
+// Runs the pass on a module.
 absl::StatusOr<IRModule> LambdaLiftInModule(const IRModule& module);
 
 }  // namespace baton::relay

@@ -24,7 +24,7 @@ struct TransformerConfig {
   DType dtype;
 };
 
-// The error names the option that is wrong.
+// The error names the wrong option.
 absl::Status CheckTransformer(const TransformerConfig& config);
 
 // A scalar constant.
