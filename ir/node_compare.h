@@ -99,7 +99,7 @@ class NodeComparator {
     if (trace_) step = AddStep(step, {field, index, part});
     stack_.push_back({a, b, step});
   }
-  // The same for parts of trees, and, by name, for references. If `map` is
+  // As Push, for parts of trees and, by name, for references. If `map` is
   // true, free variables may match other free variables.
   void PushTree(const Node* a, const Node* b, bool map) {
     trees_.push_back({a, b, map, TreePair::kTree});

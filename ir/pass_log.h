@@ -246,7 +246,7 @@ inline bool WantsRemarks(RemarkKind kind);
 void LogRemark(Remark&& remark);
 inline void LogRemark(const Remark& remark) { LogRemark(Remark(remark)); }
 
-// The same, for passes that emit many remarks: if a listener wants the kind,
+// As above, for passes that emit many remarks: if a listener wants the kind,
 // calls `fill(Remark&)` with the remark in its final place, which saves moves.
 // `fill` must not log.
 template <std::invocable<Remark&> Fill>

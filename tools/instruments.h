@@ -1,4 +1,4 @@
-// Instruments that libraries add to baton-opt, with flags of their own.
+// Registers instruments, with flags of their own, in baton-opt.
 //
 //   absl::StatusOr<std::shared_ptr<PassInstrument>> MakeGrowth(
 //       const GrowthOptions& options, const InstrumentRun& run) {
@@ -10,9 +10,9 @@
 //       MakeGrowth);
 //
 // GrowthOptions has a field list with flags (tools/flags.h). Linking the
-// library is enough (its target says `alwayslink = True`, and a
-// baton_opt_binary names it in `instruments`): the flags are in `--help`, under
-// a heading of their own, and in reproducers.
+// library suffices (its target has `alwayslink = True`, and a baton_opt_binary
+// names it in `instruments`): the flags are in `--help`, under a separate
+// heading, and in reproducers.
 //
 // The pass manager calls instruments in this order:
 //

@@ -23,7 +23,7 @@ struct CallToChange {
   // Its current arguments: their layouts may have changed, and new arguments
   // have no types.
   absl::Span<const Expr> args;
-  // The same arguments, with tuples replaced by their fields.
+  // `args` with tuples replaced by their fields.
   absl::Span<const Expr> inputs;
 };
 
