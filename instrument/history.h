@@ -133,7 +133,7 @@ struct NodesMade {
   int64_t kept = 0;     // nodes of both states that the walk met
   int64_t made_bytes = 0;
   int64_t dropped_bytes = 0;
-  // The bytes of the tensors in these nodes.
+  // The bytes of the tensors that were made and dropped.
   int64_t made_tensors = 0;
   int64_t dropped_tensors = 0;
   // The functions whose node differs, including functions that exist in only
