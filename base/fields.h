@@ -1,5 +1,5 @@
-// Field lists: the one description of a plain struct from which its printing,
-// parsing, equality, hash and documentation come.
+// Field lists: the one description of a plain struct from which printing,
+// parsing, equality, hash and documentation are derived.
 //
 //   struct DenseAttrs {
 //     Dim units = Dim::Any();

@@ -1,6 +1,6 @@
 // Limits of the sizes that a program may request.
 //
-// A few characters of text can ask for more memory than any machine has:
+// A few characters of text can request more memory than any machine has:
 // `zeros(shape=[1000000, 1000000, 1000000])`, `expand_dims(%x, axis=0,
 // num_newaxis=2147483647)`. Code that allocates by a number from a program
 // compares the number with these limits first.

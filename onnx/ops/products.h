@@ -1,4 +1,4 @@
-// Builds matrix products.
+// Builds matrix products for the converters of MatMul, Gemm and the like.
 
 #ifndef BATON_ONNX_OPS_PRODUCTS_H_
 #define BATON_ONNX_OPS_PRODUCTS_H_

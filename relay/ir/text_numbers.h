@@ -1,4 +1,4 @@
-// Finds the node `%12` in the text of a module.
+// Maps the numbers in the text of a module (`%12`) to the nodes.
 
 #ifndef BATON_RELAY_IR_TEXT_NUMBERS_H_
 #define BATON_RELAY_IR_TEXT_NUMBERS_H_

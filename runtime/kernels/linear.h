@@ -1,4 +1,4 @@
-// Matrix products.
+// Kernels of matrix products: Dense, Matmul, BatchMatmul.
 //
 // Operands are both floating or both integral. Half floats are computed in
 // float32. Integers are computed in 32 bits, or in 64 if one of the dtypes has

@@ -1,4 +1,4 @@
-// Convolutions.
+// Convolution operators: attributes, builders and shared rules.
 
 #ifndef BATON_RELAY_OP_NN_CONV_H_
 #define BATON_RELAY_OP_NN_CONV_H_

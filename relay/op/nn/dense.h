@@ -1,4 +1,4 @@
-// Matrix products.
+// Operators of matrix products: nn.dense, nn.matmul, nn.batch_matmul.
 
 #ifndef BATON_RELAY_OP_NN_DENSE_H_
 #define BATON_RELAY_OP_NN_DENSE_H_
