@@ -19,18 +19,18 @@ namespace baton {
 
 struct SkipOptions {
   // The numbers of executions to skip. A skipped execution takes no number: the
-  // next execution gets it. So a number is that of a run in which the smaller
-  // ones are already skipped.
+  // next execution gets it. So each number refers to a run in which the
+  // executions with smaller numbers are already skipped.
   std::set<int64_t> numbers = {};
-  // By the name of a pass: which executions of that pass to skip, counted from
-  // 1.
+  // The executions to skip of the passes with these names, counted from 1 for
+  // each name.
   std::map<std::string, std::set<int64_t>> of_pass = {};
   // The last execution that runs. Passes inside it run as well, unless it is a
   // sequence. Negative for no limit.
   int64_t stop_after = -1;
 };
 
-// Passes that the context requires cannot be skipped.
+// Skips executions. Passes that the context requires cannot be skipped.
 class SkipInstrument final : public PassInstrument {
  public:
   explicit SkipInstrument(SkipOptions options)
