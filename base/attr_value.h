@@ -109,6 +109,8 @@ class ForeignValue {
   alignas(void*) unsigned char storage_[sizeof(void*)];
 };
 
+// A value: None, a bool, a number, a string, a dtype, a foreign value, a list
+// or a map.
 class AttrValue {
  public:
   using Variant =

@@ -71,6 +71,8 @@
 
 namespace baton {
 
+// The role of a field: how visiting, rewriting, comparison and the binary
+// format treat it.
 enum class FieldRole : uint8_t {
   // A part of the node that is of the node's own sort: an expression in an
   // expression, a type in a type, a pattern in a pattern. Visited, rewritten,

@@ -56,6 +56,7 @@ class TypeRelationContext;
 // types. An error means that the call is ill-typed.
 using TypeRelationFn = absl::StatusOr<Type> (*)(TypeRelationContext& context);
 
+// The name and the documentation of an argument.
 struct OpArgument {
   std::string name;
   std::string doc;
@@ -215,6 +216,7 @@ class OpRegistry {
   std::vector<std::string> set_twice_;  // messages
 };
 
+// Registers an operator: the result of BATON_REGISTER_OP.
 class OpRegistration {
  public:
   explicit OpRegistration(absl::string_view name,
@@ -261,6 +263,7 @@ class OpRegistration {
   OpNode* op_;  // null if the registration was refused
 };
 
+// Sets properties of an operator: the result of BATON_EXTEND_OP.
 class OpExtension {
  public:
   explicit OpExtension(absl::string_view name,
