@@ -15,6 +15,7 @@
 
 namespace baton {
 
+// The limits, each with its default.
 struct Limits {
   int64_t max_rank = 1024;                       // of a tensor, in axes
   int64_t max_fields = int64_t{1} << 20;         // of a tuple

@@ -14,6 +14,7 @@
 
 namespace baton {
 
+// Hashes the values that are added, in order.
 class StableHash {
  public:
   explicit StableHash(uint64_t seed) { Add(seed); }

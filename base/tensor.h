@@ -36,6 +36,7 @@ using TensorShape = absl::InlinedVector<int64_t, 6>;
 absl::StatusOr<int64_t> NumElements(DType dtype,
                                     absl::Span<const int64_t> shape);
 
+// A dense tensor; see the top of this file.
 class Tensor {
  public:
   // A float32 scalar, zero.

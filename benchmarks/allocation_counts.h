@@ -23,6 +23,7 @@
 
 namespace baton::benchmarks {
 
+// The counts of CountAllocations.
 struct AllocationCounts {
   int64_t allocations = 0;
   // The memory that the allocator took for them, its headers included.

@@ -18,6 +18,7 @@
 
 namespace baton::benchmarks {
 
+// A family of modules of one shape and any size.
 struct ShapeFamily {
   std::string name;
   std::string doc;  // one line; `n` is the size

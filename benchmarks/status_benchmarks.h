@@ -24,6 +24,7 @@
 
 namespace baton::benchmarks {
 
+// The benchmarks of a program.
 class StatusBenchmarks {
  public:
   using Body = std::function<absl::Status(benchmark::State& state)>;

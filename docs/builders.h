@@ -19,6 +19,7 @@ struct OpSource {
   std::string header;  // the text of the header of the same name
 };
 
+// A function that builds calls of an operator.
 struct OpBuilder {
   std::string name;    // nn::Conv2D, in namespace baton::relay
   std::string header;  // baton/relay/op/nn/conv.h

@@ -11,6 +11,7 @@
 
 namespace baton::docs {
 
+// The file name and the content of a page.
 struct GeneratedPage {
   std::string name;  // `rules.md`
   std::string text;

@@ -27,6 +27,7 @@
 
 namespace baton {
 
+// Arguments of a function, and the expected results if they are known.
 struct GivenValues {
   std::vector<Value> args;
   std::optional<Value> expected;

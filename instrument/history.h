@@ -66,6 +66,7 @@ struct HistoryExecution {
   bool changed() const { return after >= 0 && after != before; }
 };
 
+// The module at one point of a run.
 struct HistoryState {
   IRModule module;
   bool kept = true;  // if false, `module` is empty: it was too large
@@ -92,14 +93,15 @@ struct HistoryPlace {
 // `model.relay:12:3`.
 std::string PlaceText(const HistoryPlace& place);
 
+// A recorded run. Executions refer to states by index.
 struct History {
   History() = default;
   History(History&&) = default;
   History& operator=(History&&) = default;
 
-  // In order of start; their numbers increase.
+  // The executions in order of start; their numbers increase.
   std::vector<HistoryExecution> executions;
-  // The first one is the input of the passes.
+  // The first state is the input of the passes.
   std::vector<HistoryState> states;
 
   // The origins of nodes. A node that was made from several nodes has several

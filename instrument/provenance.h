@@ -23,7 +23,7 @@
 
 namespace baton {
 
-// Not thread-safe.
+// The origins of the nodes of one history. Not thread-safe.
 class Provenance {
  public:
   // Takes time linear in the nodes of the history, which must outlive the

@@ -55,6 +55,7 @@ struct RemarkOptions {
   std::function<void(const ToldRemark&)> told = nullptr;
 };
 
+// Collects the remarks that its options select, and all statistics.
 class RemarkInstrument final : public PassInstrument,
                                public SeesFinishedResults {
  public:

@@ -37,6 +37,7 @@ struct FieldChange {
   Expr after_node = {};
 };
 
+// The change of one node.
 struct NodeChange {
   enum class Kind : uint8_t { kDropped, kMade, kMoved, kChanged };
   Kind kind;
@@ -54,10 +55,11 @@ struct NodeChange {
   Expr from = {};
   Expr to = {};
   std::string from_function = {};
-  // In the order of the fields of the class.
+  // The changed fields, in the order of the class.
   std::vector<FieldChange> fields = {};
 };
 
+// All changes between two modules.
 struct StructuralDiff {
   IRModule before;
   IRModule after;

@@ -99,6 +99,7 @@ struct FunctionSum {
   int64_t total = 0;
 };
 
+// Measures passes, and keeps their profiles until the context exits.
 class PassTimingInstrument final : public PassInstrument,
                                    public SeesFinishedResults {
  public:
@@ -151,9 +152,9 @@ class PassTimingInstrument final : public PassInstrument,
 
   // The profiles that Render() and RenderJson() show.
   absl::StatusOr<std::vector<PassProfile>> Profiles() const;
-  // By pass name, the largest own time first.
+  // The sums by pass name, the largest own time first.
   absl::StatusOr<std::vector<PassSum>> Sums() const;
-  // By function, and by thread (`thread 0`, ...); the longest time first.
+  // The sums by function, and by thread (`thread 0`, ...); the longest first.
   absl::StatusOr<std::vector<FunctionSum>> FunctionSums() const;
   absl::StatusOr<std::vector<FunctionSum>> ThreadSums() const;
   // In the order of the context's list. Without MeasureInstruments(), contains

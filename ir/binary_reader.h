@@ -23,6 +23,7 @@ struct BinaryReadOptions {
   Checksums checksums = Checksums::kAll;
 };
 
+// The content of a file of WriteBinary.
 struct BinaryContent {
   IRModule module;
   std::string comment;
@@ -47,9 +48,10 @@ absl::StatusOr<BinaryContent> ReadBinary(absl::string_view bytes,
                                          absl::string_view name,
                                          const BinaryReadOptions& options = {});
 
+// The content of a file of WriteBinaryModules.
 struct BinaryModulesContent {
   std::vector<IRModule> modules;
-  // By number in the file; the first one is null.
+  // The nodes by their number in the file; number 0 is null.
   std::vector<NodeRef> nodes;
   // The number of tensors whose elements are not in the file. The modules
   // contain substitutes of the right size: the bits of the checksum, one byte

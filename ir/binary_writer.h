@@ -32,9 +32,9 @@ struct BinaryWriteOptions {
 // The content of a binary file, in pieces: tensors are not copied.
 class BinaryModule {
  public:
-  // In order. The pieces are valid during the lifetime of this object.
+  // The pieces, in order. They are valid during the lifetime of this object.
   absl::Span<const absl::string_view> pieces() const { return pieces_; }
-  // In bytes.
+  // The size of all pieces in bytes.
   uint64_t size() const;
   // All pieces, concatenated.
   std::string ToString() const;

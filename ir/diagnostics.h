@@ -22,6 +22,7 @@ namespace baton {
 
 enum class Severity { kError, kWarning, kNote };
 
+// One error, warning or note.
 struct Diagnostic {
   Severity severity = Severity::kError;
   Span span;            // null if unknown
@@ -31,6 +32,7 @@ struct Diagnostic {
   std::string ToString() const;
 };
 
+// The diagnostics of a run, in the order in which they are added.
 class Diagnostics {
  public:
   void Error(Span span, std::string message) {

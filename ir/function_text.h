@@ -185,7 +185,7 @@ inline constexpr absl::string_view kMetadataText = "#[metadata]";
 
 using TextReaderFactory = std::unique_ptr<FunctionTextReader> (*)(TextInput*);
 
-// By keyword.
+// All registered readers, by keyword.
 Registry<TextReaderFactory>& TextReaders();
 
 // ---------------------------------------------------------------------------
@@ -241,7 +241,8 @@ class FunctionTextWriter {
 
 using TextWriterFactory = std::unique_ptr<FunctionTextWriter> (*)(TextOutput*);
 
-// By QualifiedNodeKindName() of the kinds of functions and data types.
+// All registered writers, by QualifiedNodeKindName() of the kinds of functions
+// and data types.
 Registry<TextWriterFactory>& TextWriters();
 
 // ---------------------------------------------------------------------------

@@ -21,6 +21,7 @@
 
 namespace baton {
 
+// A set of named functions and data types; see the top of this file.
 class IRModule {
  public:
   struct Definition {

@@ -42,6 +42,7 @@ struct NodeFieldInfo {
   bool of_record;
 };
 
+// The record of a node class.
 struct NodeClass {
   NodeKind kind;
   absl::string_view name;  // `Call`
@@ -133,7 +134,7 @@ namespace internal {
 // The class with the number `node_field`; null if there is none.
 const NodeClass* FindNodeClassOfField(uint64_t node_field);
 
-// By NodeKind::id().
+// The records of all classes, by NodeKind::id().
 extern constinit std::array<const NodeClass*, NodeKind::kNumIds> node_classes;
 // The class of a node; it must be registered.
 inline const NodeClass& ClassOf(const Node* node) {

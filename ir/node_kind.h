@@ -46,6 +46,7 @@ concept ClosedKind = std::is_enum_v<K> && requires(K kind) {
   { SortOf(kind) } -> std::same_as<NodeSort>;
 };
 
+// A kind of nodes of any level, in 16 bits; see the top of this file.
 class NodeKind {
  public:
   static constexpr int kIndexBits = 7;

@@ -117,6 +117,7 @@ class NodeMap {
   Slot inline_[kInlineCapacity];
 };
 
+// A set of nodes by identity.
 class NodeSet {
  public:
   // Inserts `key`; returns true if it is new.

@@ -38,6 +38,7 @@
 
 namespace baton::internal {
 
+// The allocator of nodes. All members may be called on any thread.
 class NodeMemory {
  public:
   // Returns a block of at least `bytes`, aligned to 16 bytes; never null.

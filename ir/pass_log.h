@@ -39,6 +39,7 @@
 
 namespace baton {
 
+// The kind of a remark. The values are bits of LogListener::wanted.
 enum class RemarkKind : uint8_t {
   kPassed = 1,    // a rewrite was done
   kMissed = 2,    // a rewrite was not done; says why
@@ -117,6 +118,7 @@ class RemarkValue {
   bool is_number_ = false;
 };
 
+// A named value in a remark.
 struct RemarkArg {
   RemarkText name;
   RemarkValue value;

@@ -17,6 +17,7 @@
 
 namespace baton {
 
+// The kinds of tokens.
 enum class TokenKind : uint8_t {
   kEnd,
   kBad,
@@ -86,6 +87,7 @@ constexpr bool IsWord(TokenKind kind) {
          (kind >= TokenKind::kTrue && kind <= TokenKind::kType);
 }
 
+// A kind, and the bytes [begin, end) of the text.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   // For a number: 0 without a suffix, otherwise 16, 32 or 64.
@@ -100,6 +102,7 @@ struct Token {
   int64_t name_end = 0;
 };
 
+// Splits a text into tokens, one at a time; token() is the current one.
 class Lexer {
  public:
   // `text` must outlive the lexer and be followed by a NUL, as a std::string

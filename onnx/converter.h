@@ -177,6 +177,7 @@ Expr VectorConstant(absl::Span<const int64_t> values,
 
 using ConvertFn = absl::StatusOr<Outputs> (*)(NodeContext& node);
 
+// A converter, and the operator and opset versions that it supports.
 struct OpConverter {
   static constexpr int kNewest = 1 << 30;
 

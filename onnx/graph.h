@@ -83,6 +83,7 @@ struct GraphWriteOptions {
   int64_t external_bytes = 1024;
 };
 
+// A graph under construction, with the graphs inside of its nodes.
 class Graph {
  public:
   struct Output {

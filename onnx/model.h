@@ -56,6 +56,7 @@ struct TensorProto {
   absl::string_view message;  // for ReadTensor of onnx/tensor.h
 };
 
+// An attribute of a node; `type` says which of the values is set.
 struct AttributeProto {
   // AttributeProto.AttributeType.
   enum class Type : int64_t {
@@ -87,6 +88,7 @@ struct AttributeProto {
   std::vector<absl::string_view> graphs;
 };
 
+// A node of a graph.
 struct NodeProto {
   std::vector<absl::string_view> inputs;  // an empty name is an absent input
   std::vector<absl::string_view> outputs;
@@ -101,6 +103,7 @@ struct NodeProto {
   std::vector<absl::string_view> Graphs() const;
 };
 
+// The name and the type of a value.
 struct ValueInfo {
   enum class Kind : uint8_t { kNone, kTensor, kSequence, kOptional, kOther };
   struct Dimension {
@@ -114,6 +117,7 @@ struct ValueInfo {
   std::optional<std::vector<Dimension>> shape;
 };
 
+// A graph: of the model, or an attribute of a node.
 struct GraphProto {
   absl::string_view name;
   std::vector<absl::string_view> nodes;  // messages, for ReadNode
@@ -123,6 +127,7 @@ struct GraphProto {
   bool has_sparse_initializers = false;
 };
 
+// A function that the model defines for an operator.
 struct FunctionProto {
   absl::string_view name;
   absl::string_view domain;
@@ -133,6 +138,7 @@ struct FunctionProto {
   std::vector<std::pair<absl::string_view, int64_t>> opsets;
 };
 
+// The content of a file.
 struct ModelProto {
   int64_t ir_version = 0;
   std::vector<std::pair<absl::string_view, int64_t>> opsets;  // domain, version

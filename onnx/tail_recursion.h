@@ -63,6 +63,7 @@ enum class LoopParam {
   kStacked,
 };
 
+// A loop in terms of ONNX's Loop.
 struct LoopForm {
   std::vector<LoopParam> params;
   // For each kStacked parameter, the added element, with extent 1 along axis 0.

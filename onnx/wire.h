@@ -26,6 +26,7 @@
 
 namespace baton::onnx {
 
+// Reads the fields of one message, in order.
 class WireReader {
  public:
   explicit WireReader(absl::string_view message) : rest_(message) {}

@@ -19,6 +19,7 @@
 
 namespace baton::onnx {
 
+// Writes the fields of one message, in order.
 class WireWriter {
  public:
   void Int(int field, int64_t value);

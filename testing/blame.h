@@ -12,6 +12,7 @@
 
 namespace baton::testing {
 
+// The result of FindBlameGaps.
 struct BlameGaps {
   int nodes = 0;  // nodes of all states but the first; a shared node counts in
                   // each

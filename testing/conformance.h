@@ -24,6 +24,7 @@
 
 namespace baton::testing {
 
+// One case: its input, its passes, and the expected result.
 struct ConformanceCase {
   std::string group;   // the folder: `FuseOps`
   std::string id;      // the file name without suffix: `0a1b2c3d4e`
@@ -52,12 +53,14 @@ absl::StatusOr<ConformanceCase> ParseConformanceCase(absl::string_view group,
 absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
     const std::string& path);
 
+// The kind of a case by its expected result.
 enum class ConformanceKind {
   kChanges,  // the expected module differs from the input
   kKeeps,    // the expected module is structurally equal to the input
   kError,    // an error is expected
 };
 
+// The result of running one case.
 struct ConformanceResult {
   ConformanceKind kind = ConformanceKind::kChanges;
   // Empty if the case passed; otherwise one word:

@@ -12,6 +12,7 @@
 
 namespace baton {
 
+// The outcome of a case.
 enum class OnnxOutcome {
   kPass,
   kUnsupported,  // the importer or the exporter reports that it does not
@@ -19,6 +20,7 @@ enum class OnnxOutcome {
   kWrong,        // any other error, or a wrong result
 };
 
+// The result of RunOnnxCase.
 struct OnnxCaseResult {
   OnnxOutcome outcome = OnnxOutcome::kPass;
   // The reason, unless the case passes.

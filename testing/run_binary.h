@@ -10,6 +10,7 @@
 
 namespace baton::testing {
 
+// The exit code and the output of a program.
 struct RunResult {
   int exit_code = -1;  // -1 if a signal ended the program
   std::string out;

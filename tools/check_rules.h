@@ -30,6 +30,7 @@ struct CheckRulesOptions {
   uint64_t seed = 0;
 };
 
+// The result of checking one rule.
 struct RuleReport {
   std::string rule;
   int programs = 0;  // programs to which the rule was applied

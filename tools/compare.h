@@ -11,12 +11,14 @@
 
 namespace baton {
 
+// The allowed error of an element.
 struct Tolerance {
   // |got - want| <= atol + rtol * |want|
   double rtol = 1e-3;
   double atol = 1e-7;
 };
 
+// The difference of two tensors.
 struct Difference {
   // True if dtype and shape are equal, and every element is within the
   // tolerance; a NaN agrees with a NaN.

@@ -26,6 +26,7 @@
 
 namespace baton {
 
+// One `expected-...` comment.
 struct ExpectedDiagnostic {
   int64_t begin = 0;  // of the comment's keyword, in the source
   int64_t end = 0;

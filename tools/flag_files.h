@@ -18,6 +18,7 @@
 
 namespace baton {
 
+// One argument of a command line, and its place in a flag file.
 struct Argument {
   std::string text;
   std::string where;  // `FILE:LINE: `; empty on the command line

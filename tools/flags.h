@@ -54,6 +54,7 @@ struct FlagSpec {
   operator const char*() const { return help; }  // NOLINT
 };
 
+// A field that is a flag.
 struct Flag {
   std::string name;
   FlagSpec spec;
@@ -77,6 +78,7 @@ absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object);
 std::string FlagHelp(absl::string_view name, absl::string_view value,
                      absl::string_view help, absl::string_view default_text);
 
+// The result of FlagSet::Parse().
 struct ParsedFlags {
   // The values of the given flags; for a flag that is given twice, the last
   // value.

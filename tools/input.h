@@ -24,6 +24,7 @@ namespace baton {
 // The line that separates modules, in input and in output.
 inline constexpr absl::string_view kModuleSeparator = "// -----";
 
+// One module of an input.
 struct InputModule {
   IRModule module;  // as written: text has no inferred types
   int line = 1;     // of the input, at the beginning of the module

@@ -59,6 +59,7 @@ struct InstrumentRun {
   std::function<void(absl::string_view text)> report;
 };
 
+// Makes an instrument from the values of its flags.
 class InstrumentFactory {
  public:
   using Made = absl::StatusOr<std::shared_ptr<PassInstrument>>;

@@ -251,6 +251,7 @@ struct OptOptions {
   }
 };
 
+// The streams of a run of baton-opt.
 struct OptStreams {
   std::istream& in;
   std::ostream& out;      // modules

@@ -41,6 +41,7 @@ struct FuzzedPipeline {
   std::string passes;
 };
 
+// Draws, runs and reports random pipelines.
 class PipelineFuzzer {
  public:
   // Reads the programs. Errors: an unknown pass or network, a file that cannot

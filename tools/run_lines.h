@@ -23,6 +23,7 @@
 
 namespace baton {
 
+// One command.
 struct RunLine {
   int line = 0;  // the line in the file where the command begins
   std::string command;

@@ -19,6 +19,7 @@ namespace baton {
 // place.
 std::string OriginName(const ExprNode& expr);
 
+// Records the times of one evaluation.
 class RunProfile {
  public:
   // Starts the clock.

@@ -11,6 +11,7 @@
 
 namespace baton {
 
+// Owns a folder.
 class TemporaryFolder {
  public:
   // Creates a new folder whose name begins with `name`. Also removes earlier

@@ -50,6 +50,7 @@ Registry<ConfigInfo>& ConfigRegistry();
 // known settings and lists all.
 absl::Status CheckConfig(absl::string_view name, const AttrValue& value);
 
+// The key of a registered setting of type T.
 template <typename T>
 class ConfigKey {
  public:

@@ -17,6 +17,7 @@
 
 namespace baton {
 
+// A property of programs.
 struct Form {
   // One line: the definition of the property.
   std::string doc;

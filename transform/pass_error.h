@@ -19,6 +19,7 @@
 
 namespace baton {
 
+// The payload of an error that was inside of passes.
 struct PassError {
   struct Frame {
     std::string pass;

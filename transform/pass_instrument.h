@@ -85,6 +85,7 @@ class PassExecution {
   bool changed_ = false;
 };
 
+// The interface of instruments. All hooks do nothing by default.
 class PassInstrument {
  public:
   explicit PassInstrument(std::string name) : name_(std::move(name)) {}

@@ -26,7 +26,7 @@ namespace baton {
 // The meaning of a keyword. PassImpl::list_keyword() of the passes that `make`
 // returns must be the keyword, and listed_passes() the passes in the list.
 struct PassListKind {
-  // One line.
+  // The documentation, one line.
   std::string doc;
   // Null if there are none.
   const FieldList* options = nullptr;

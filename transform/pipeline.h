@@ -52,7 +52,7 @@ struct PipelineStep {
 //
 // As in any sequence, the context's level determines which of the passes run.
 struct NamedPipeline {
-  // One line.
+  // The documentation, one line.
   std::string doc;
   // The intended level of the context. baton-opt uses it unless a level is
   // given or the default is higher.

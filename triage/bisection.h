@@ -49,6 +49,7 @@ struct BisectionOptions {
   std::function<absl::Status(int64_t point, Answer answer)> on_answer = {};
 };
 
+// The result of Bisect.
 struct BisectionResult {
   // The greatest good point below all bad ones, the least bad point above it,
   // and the points in between, all of them skipped.

@@ -15,6 +15,7 @@
 
 namespace baton {
 
+// The limits of the resources of a child.
 struct ChildLimits {
   // The limit of processor time, which does not depend on the load of the
   // machine. The limit of the wall-clock time is ten times as much.
@@ -24,6 +25,7 @@ struct ChildLimits {
   int64_t memory_bytes = 0;
 };
 
+// The end of a child.
 struct ChildResult {
   enum class End {
     kReturned,     // `output` is the result of the body

@@ -10,6 +10,7 @@
 
 namespace baton {
 
+// The end of a command.
 struct CommandResult {
   enum class End {
     kExited,       // with `code`

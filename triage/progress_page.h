@@ -15,6 +15,7 @@
 
 namespace baton {
 
+// One page of shared memory. The child writes, the parent reads.
 class ProgressPage {
  public:
   static absl::StatusOr<std::shared_ptr<ProgressPage>> Create();

@@ -61,6 +61,7 @@ struct ReduceOptions {
   std::function<absl::Status(const ReducedCase&)> on_better = {};
 };
 
+// The result of Reduce.
 struct ReduceResult {
   ReducedCase best;
   int64_t tests = 0;   // tests that were run

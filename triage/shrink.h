@@ -40,6 +40,7 @@ using Smaller = std::function<std::optional<IRModule>()>;
 // Infers the types of `module`; nullopt if that fails or it is not well-formed.
 std::optional<IRModule> Typed(const IRModule& module);
 
+// Makes variants of a module.
 class Shrinker {
  public:
   // If true, drops unused parameters of `main` at once.

@@ -29,7 +29,7 @@ struct PassHistory {
     bool ended = false;
     bool changed = false;
   };
-  // In order of start.
+  // All executions, in order of start.
   std::vector<Execution> executions;
 
   // A line for each execution: `  7 FuseOps *`, indented below the enclosing
@@ -42,6 +42,7 @@ struct PassHistory {
 PassHistory RecordHistory(const IRModule& module, const Pass& pipeline,
                           const PipelineSettings& settings, int64_t number);
 
+// The execution that causes a failure.
 struct Guilty {
   PassHistory::Execution execution;
   PassHistory history;  // up to the guilty execution
@@ -70,6 +71,7 @@ struct TriageOptions {
   std::function<void(const Guilty&)> on_guilty = {};
 };
 
+// The result of Triage.
 struct TriageResult {
   Guilty guilty;
   Failure failure;

@@ -17,6 +17,7 @@
 
 namespace baton::internal {
 
+// A recursive-descent parser over one text. Errors show their place in it.
 class ValueTextParser {
  public:
   // The limit of the nesting of brackets of all kinds.

@@ -36,6 +36,7 @@ Expr CompilerEnd(Expr expr, absl::string_view compiler);
 // True if the graph contains compiler_begin or compiler_end.
 bool HasCompilerAnnotations(const IndexedGraph& graph);
 
+// The regions of the graph of one function.
 class AnnotatedRegions {
  public:
   struct Region {
@@ -52,7 +53,7 @@ class AnnotatedRegions {
   // some that enter it without a begin. `graph` must outlive the result.
   static absl::StatusOr<AnnotatedRegions> Find(const IndexedGraph& graph);
 
-  // In the order of their numbers.
+  // All regions, in the order of their numbers.
   const std::vector<Region>& regions() const { return regions_; }
   // The index in regions() of the region of node `i`; -1 if it is in none.
   int region(int i) const { return region_[i]; }

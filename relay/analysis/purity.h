@@ -23,6 +23,7 @@
 
 namespace baton::relay {
 
+// The effects of the nodes of a module.
 class Purity {
  public:
   // `graphs` are the functions of `module`, in order. They must have types: a

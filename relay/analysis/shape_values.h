@@ -15,6 +15,7 @@
 
 namespace baton::relay {
 
+// Finds the elements of integer tensors.
 class ShapeValues {
  public:
   // The elements of `expr`, a typed integer or boolean tensor of rank 0 or 1,

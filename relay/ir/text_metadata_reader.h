@@ -35,6 +35,7 @@ namespace internal {
 // value (a symbolic dimension, a device). std::monostate after an error.
 using MetaItem = std::variant<std::monostate, Constant, Attrs, AttrValue>;
 
+// The metadata of one text.
 class MetadataReader {
  public:
   MetadataReader(std::shared_ptr<const Source> source,

@@ -41,6 +41,7 @@
 namespace baton {
 namespace internal {
 
+// Parses one text.
 class TextParser final : public FunctionTextReader {
  public:
   explicit TextParser(TextInput* input);

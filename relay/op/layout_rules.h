@@ -48,6 +48,7 @@ using ::baton::Layout;
 // that is built in the argument list count separately.
 using Layouts = absl::InlinedVector<Layout, 5>;
 
+// The argument of an inference rule.
 struct LayoutQuery {
   // The original call, for the types of its arguments.
   const CallNode& call;
@@ -62,6 +63,7 @@ struct LayoutQuery {
   absl::Span<const Layout> new_inputs;
 };
 
+// The result of an inference rule.
 struct InferredLayouts {
   Layouts inputs;   // undefined: unchanged
   Layouts outputs;  // one; for a tuple result, one for each field
@@ -77,6 +79,7 @@ using LayoutInferenceRule =
 // layouts of its outputs are unknown.
 OpAttrMap<LayoutInferenceRule>& LayoutInferenceRules();
 
+// The argument of a conversion rule.
 struct ConvertLayoutQuery {
   // The original call, for the types of its arguments.
   const CallNode& call;
@@ -93,6 +96,7 @@ struct ConvertedCall {
   Attrs attrs;
 };
 
+// A conversion rule, and the operands whose layouts the user chooses.
 struct ConvertLayoutRule {
   // The names of the operands that the desired layouts apply to, in order:
   // {"data", "kernel"}.
@@ -160,6 +164,7 @@ Attrs WithField(const Attrs& attrs, F T::*field, V value) {
   return Attrs::Make(std::move(changed));
 }
 
+// A layout, and attributes that match it.
 struct Followed {
   Layout layout;
   Attrs attrs;
@@ -215,12 +220,13 @@ absl::StatusOr<T> WithLayout(const ConvertLayoutQuery& query) {
 
 // Rules that operators share.
 
-// For operators whose inputs and output share one layout, which may be any.
+// The rule of operators whose inputs and output have one layout, which may be
+// any.
 std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query);
-// For operators that broadcast two inputs.
+// The rule of operators that broadcast two inputs.
 std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query);
 
-// For convolutions. They take data and weight in the layouts of their
+// The rule of convolutions, which take data and weight in the layouts of their
 // attributes. T has data_layout, kernel_layout and out_layout: Conv2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
@@ -234,8 +240,8 @@ std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
        query.attrs});
 }
 
-// For operators that slide a window over the first input, in its layout. T has
-// layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
+// The rule of operators that slide a window over the first input, in its
+// layout. T has layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   const T& attrs = AttrsOrDefaults<T>(query.attrs);
@@ -271,8 +277,8 @@ std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   return InferredLayouts{std::move(inputs), {layout}, query.attrs};
 }
 
-// For operators that scale the spatial axes. T has layout: UpSamplingAttrs,
-// UpSampling3DAttrs.
+// The rule of operators that scale the spatial axes. T has layout:
+// UpSamplingAttrs, UpSampling3DAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferUpSamplingLayouts(
     const LayoutQuery& query) {
@@ -310,8 +316,8 @@ std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query) {
   return layouts::Same(layout, query.attrs);
 }
 
-// For operators on regions (second input) of data. T has layout: ROIAlignAttrs,
-// ROIPoolAttrs.
+// The rule of operators on regions (second input) of data. T has layout:
+// ROIAlignAttrs, ROIPoolAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query) {
   // Each region is a row; the layout of regions never changes.
@@ -361,8 +367,8 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
   return result;
 }
 
-// For operators on data, and scale and offset along its axis `axis`. T has
-// axis: InstanceNormAttrs, LayerNormAttrs.
+// The rule of operators on data, and scale and offset along its axis `axis`. T
+// has axis: InstanceNormAttrs, LayerNormAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
   layouts::Followed data = layouts::FollowWithAxis<T>(query);

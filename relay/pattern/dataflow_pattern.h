@@ -86,6 +86,7 @@ struct PatternCondition {
       form;
 };
 
+// A handle to a pattern node; see the top of this file.
 class DataflowPattern {
  public:
   enum class Kind : uint8_t {
@@ -185,6 +186,7 @@ class DataflowPattern {
   std::shared_ptr<const Node> node_;
 };
 
+// A node of a pattern.
 class DataflowPattern::Node {
  public:
   Node(Kind kind, std::vector<DataflowPattern> children)

@@ -22,6 +22,7 @@ inline constexpr char kPartitionedFromPattern[] = "PartitionedFromPattern";
 // (calls, tuples, projections, ...). Each node once, the root first.
 std::vector<const ExprNode*> InteriorNodes(const Match& match);
 
+// A match, and the nodes to move into a function.
 struct MatchGroup {
   Match match;
   // `nodes` compute the root: the interior of the match and the nodes that

@@ -57,6 +57,7 @@ struct SupportedOperator {
   std::function<bool(const CallNode& call)> accepts = nullptr;
 };
 
+// The operators and groups of operators that one compiler supports.
 struct PatternTable {
   // In order of preference: a node belongs to the first match.
   std::vector<CompositePattern> composites = {};

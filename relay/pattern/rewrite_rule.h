@@ -51,6 +51,7 @@ namespace internal {
 struct RuleAst;
 }  // namespace internal
 
+// A rule; see the top of this file.
 struct RewriteRule {
   // Letters, digits, `_` and `.`; unique within its set.
   std::string name;

@@ -78,6 +78,7 @@ struct RewriteOptions {
   int64_t max_growth = 100'000;
 };
 
+// The order in which the rules of a set are applied.
 enum class RuleOrder {
   // Children first; the result of a rule at once: see above.
   kInnermostFirst,

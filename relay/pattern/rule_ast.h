@@ -21,6 +21,7 @@ struct RulePlace {
   int64_t end = 0;
 };
 
+// An attribute of a call or a function in a rule.
 struct RuleAttr {
   std::string key;
   std::string variable;  // if not empty, replaces the value
@@ -68,6 +69,7 @@ struct RuleNode {
   std::string type_of;   // for a kParam: `%name: type(%type_of)`
 };
 
+// A binding `%name = part;`.
 struct RuleBinding {
   std::string name;
   int node;
@@ -81,6 +83,7 @@ struct RuleBody {
   int root = -1;
 };
 
+// An operand of a condition.
 struct RuleTerm {
   enum class Kind : uint8_t {
     kValue,     // a literal
@@ -102,6 +105,7 @@ struct RuleTerm {
   int64_t axis = 0;
 };
 
+// A condition `TERM OP TERM`.
 struct RuleCondition {
   enum class Op : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn };
   RuleTerm lhs;
@@ -109,6 +113,7 @@ struct RuleCondition {
   RuleTerm rhs;
 };
 
+// A rule, or a pattern of a pattern table.
 struct RuleAst {
   // True for a `pattern`, which lacks `replace` and `promise`.
   bool is_pattern = false;

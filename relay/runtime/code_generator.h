@@ -56,6 +56,7 @@ struct Artifact {
 using ExternalFunction =
     std::function<absl::StatusOr<Value>(absl::Span<const Value> args)>;
 
+// A code generator; see the top of this file.
 struct CodeGenerator {
   std::string doc;  // one line
   // Generates the code of `function`, which has types, under the name `symbol`,

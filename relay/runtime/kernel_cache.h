@@ -23,6 +23,7 @@
 
 namespace baton {
 
+// Not thread-safe.
 class KernelCache {
  public:
   // Adds nothing once the results in the cache have `max_bytes` bytes.

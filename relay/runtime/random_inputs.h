@@ -15,6 +15,7 @@
 
 namespace baton {
 
+// The distribution of random floats; that of other dtypes is fixed.
 enum class RandomRange {
   // Floats in [-1, 1).
   kPlain,

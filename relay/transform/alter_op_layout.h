@@ -33,12 +33,13 @@
 
 namespace baton::relay {
 
+// The argument of a rule.
 struct AlterLayoutQuery {
   // The original call, for its types.
   const CallNode& call;
-  // Its attributes; not null if the operator has attributes.
+  // The attributes of the call; not null if the operator has attributes.
   const Attrs& attrs;
-  // Its current arguments. Their layouts may have changed; the rule may ignore
+  // The current arguments. Their layouts may have changed; the rule may ignore
   // that. New arguments have no types.
   absl::Span<const Expr> args;
 };

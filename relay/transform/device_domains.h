@@ -53,6 +53,7 @@ class DeviceConfig {
   VirtualDevice fallback_;
 };
 
+// The domains of the values of a program.
 class DeviceDomains {
  public:
   explicit DeviceDomains(const DeviceConfig& config);
@@ -77,7 +78,7 @@ class DeviceDomains {
   bool IsFunction(int domain) const {
     return domains_[Find(domain)].num_parts > 0;
   }
-  // For a function.
+  // The parts of the domain of a function.
   int num_params(int domain) const {
     return domains_[Find(domain)].num_parts - 1;
   }

@@ -10,6 +10,7 @@
 
 namespace baton::relay {
 
+// Selects the expressions to bind.
 enum class LetInsertion {
   // All expressions except variables, global variables, operators and
   // constructors. Bound expressions are new nodes, without types.

@@ -13,8 +13,9 @@
 
 namespace baton::relay {
 
-// Bit-exact by default. A rule with a range of arguments is not bit-exact,
-// since it gives other results outside of the range.
+// The promise of a pass that applies a rule with the promise `promise`. A rule
+// with a range of arguments is not bit-exact, since it gives other results
+// outside of the range.
 ValuePromise ValuePromiseOf(const RulePromise& promise);
 
 // The promise with its numbers: `reassociating, within 1e-06 of each element`.

@@ -43,6 +43,7 @@ struct ToMixedPrecisionOptions {
 // keeps its type.
 Pass ToMixedPrecision(ToMixedPrecisionOptions options = {});
 
+// The category of an operator.
 enum class PrecisionCategory {
   kAlways,     // gains from the shorter type
   kFollow,     // does not, but can be computed in it
@@ -50,6 +51,7 @@ enum class PrecisionCategory {
   kUnchanged,  // its arguments must keep their types
 };
 
+// The conversion of one call.
 struct PrecisionConversion {
   PrecisionCategory category;
   // The dtype in which the operator accumulates, if it has an attribute for it.

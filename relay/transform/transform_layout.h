@@ -15,18 +15,20 @@
 
 namespace baton::relay {
 
+// The argument of CallChange::Change().
 struct CallToChange {
   // The original call, for its types.
   const CallNode& call;
-  // Its attributes, of the type that the operator declares.
+  // The attributes of the call, of the type that the operator declares.
   const Attrs& attrs;
-  // Its current arguments: their layouts may have changed, and new arguments
+  // The current arguments: their layouts may have changed, and new arguments
   // have no types.
   absl::Span<const Expr> args;
   // `args` with tuples replaced by their fields.
   absl::Span<const Expr> inputs;
 };
 
+// The result of CallChange::Change().
 struct ChangedCall {
   Op op;
   Attrs attrs;

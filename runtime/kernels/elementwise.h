@@ -58,7 +58,7 @@ absl::StatusOr<Tensor> Floor(const Tensor& x);
 absl::StatusOr<Tensor> Round(const Tensor& x);
 absl::StatusOr<Tensor> Trunc(const Tensor& x);
 
-// To bool, from floating and integer dtypes.
+// Predicates on floating and integer dtypes; the result is bool.
 absl::StatusOr<Tensor> IsNan(const Tensor& x);
 absl::StatusOr<Tensor> IsInf(const Tensor& x);
 absl::StatusOr<Tensor> IsFinite(const Tensor& x);
@@ -93,7 +93,7 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Maximum(Operand a, Operand b);
 absl::StatusOr<Tensor> Minimum(Operand a, Operand b);
 
-// To bool, from any dtype.
+// Comparisons of any dtype; the result is bool.
 absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b);

@@ -14,6 +14,7 @@
 
 namespace baton::testing {
 
+// The sizes of a transformer.
 struct TransformerConfig {
   int64_t batch_size;
   int64_t sequence_length;

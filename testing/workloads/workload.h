@@ -27,12 +27,14 @@
 
 namespace baton::testing {
 
+// A network with its weights.
 struct Workload {
   IRModule module;  // typed; its entry is `main`
   // The weights of `main`, in the order of its parameters.
   std::vector<std::pair<std::string, Tensor>> params;
 };
 
+// The registration of a workload.
 struct WorkloadInfo {
   std::string name;
   std::string doc;

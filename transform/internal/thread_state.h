@@ -30,6 +30,7 @@ class Ticket {
   virtual absl::StatusOr<int64_t> Await() = 0;
 };
 
+// The contexts, the running execution and the numbers of one thread.
 class ThreadState {
  public:
   // The state of this thread.

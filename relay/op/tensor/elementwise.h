@@ -69,7 +69,7 @@ struct FixedPointMultiplyPerAxisAttrs {
 
 // Builders of calls.
 
-// One operand.
+// Operators with one operand.
 Expr Abs(Expr data);
 Expr Acos(Expr data);
 Expr Acosh(Expr data);
@@ -109,7 +109,7 @@ Expr Tanh(Expr data);
 Expr Trunc(Expr data);
 Expr ZerosLike(Expr data);
 
-// Two operands, broadcast against each other.
+// Operators with two operands, which are broadcast together.
 Expr Add(Expr lhs, Expr rhs);
 Expr BitwiseAnd(Expr lhs, Expr rhs);
 Expr BitwiseOr(Expr lhs, Expr rhs);
