@@ -29,9 +29,10 @@ class AttrValue;
 using AttrList = std::vector<AttrValue>;
 using AttrMap = std::vector<std::pair<std::string, AttrValue>>;  // in order
 
-// How an AttrValue holds a type T that is defined above `base/`. Specialize it
-// beside T. T must be a handle: no larger than a pointer, with `==`, and with a
-// copy and a move that do not throw. Specialize AttrTraits for T as well.
+// The representation in an AttrValue of a type T that is defined above `base/`.
+// Specialize it beside T. T must be a handle: no larger than a pointer, with
+// `==`, and with a copy and a move that do not throw. Specialize AttrTraits for
+// T as well.
 //
 //   template <>
 //   struct ForeignTraits<Dim> {
@@ -108,6 +109,8 @@ class ForeignValue {
   alignas(void*) unsigned char storage_[sizeof(void*)];
 };
 
+// A value: None, a bool, a number, a string, a dtype, a foreign value, a list
+// or a map.
 class AttrValue {
  public:
   using Variant =
@@ -172,8 +175,8 @@ class AttrValue {
 // `expected WHAT, found VALUE`, for FromValue() of AttrTraits.
 absl::Status ExpectedError(absl::string_view what, const AttrValue& found);
 
-// Conversions between AttrValue and T. `Name()` is what documentation calls T.
-// FromValue's errors say what was expected and what was found.
+// Conversions between AttrValue and T. `Name()` is the name of T in
+// documentation. FromValue's errors name the expected and the found type.
 template <typename T, typename Enable = void>
 struct AttrTraits;
 
@@ -268,12 +271,12 @@ struct AttrTraits<
     return list;
   }
   static absl::Status FromValue(const AttrValue& value, L* out) {
-    // A lone value stands for a list of one.
+    // A single value is read as a list of one.
     const AttrList* list = value.As<AttrList>();
     if (list == nullptr) {
       T item{};
       absl::Status status = AttrTraits<T>::FromValue(value, &item);
-      // None is no list, even where it could be in one.
+      // None is not a list, even if it could be an element.
       if (status.ok() && value.is_none())
         status = ExpectedError("a list", value);
       if (status.ok()) out->assign(1, std::move(item));

@@ -1,4 +1,4 @@
-// The checksum of binary files: XXH64 with seed 0.
+// Checksum of binary files: XXH64 with seed 0.
 
 #ifndef BATON_BASE_CHECKSUM_H_
 #define BATON_BASE_CHECKSUM_H_
@@ -10,7 +10,7 @@
 namespace baton {
 
 // The 64-bit xxHash of `bytes`: https://xxhash.com, doc/xxhash_spec.md. It
-// finds damage, not malice.
+// detects damage, not manipulation.
 uint64_t Checksum(absl::string_view bytes);
 
 }  // namespace baton

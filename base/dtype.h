@@ -55,6 +55,7 @@ struct BFloat16 {
   }
 };
 
+// An element type. See the top of this file.
 class DType {
  public:
   enum class Code : uint8_t {

@@ -1,5 +1,5 @@
-// Field lists: the one description of a plain struct from which its printing,
-// parsing, equality, hash and documentation come.
+// Field lists: the one description of a plain struct from which printing,
+// parsing, equality, hash and documentation are derived.
 //
 //   struct DenseAttrs {
 //     Dim units = Dim::Any();
@@ -48,7 +48,7 @@ struct FieldOps {
 
 }  // namespace internal
 
-// One field of some struct, type-erased. `object` is a pointer to that struct.
+// One field of a struct, type-erased. `object` points to that struct.
 class Field {
  public:
   // The field lies `offset` bytes behind the beginning of the struct.

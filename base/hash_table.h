@@ -1,9 +1,10 @@
-// absl::flat_hash_map and absl::flat_hash_set that survive failed allocations.
+// FlatHashMap, FlatHashSet: absl::flat_hash_map and absl::flat_hash_set that
+// survive failed allocations.
 //
-// Abseil's tables do not: if growing a table or constructing a new element
-// throws, the table is corrupt, and its destructor crashes. The tables here
-// grow by moving into a new table, and construct an element before they reserve
-// its slot: an operation that throws leaves the table unchanged.
+// Abseil's tables do not survive them: if growing a table or constructing a new
+// element throws, the table is corrupt, and its destructor crashes. The tables
+// here grow by moving into a new table, and construct an element before they
+// reserve its slot. So an operation that throws leaves the table unchanged.
 
 #ifndef BATON_BASE_HASH_TABLE_H_
 #define BATON_BASE_HASH_TABLE_H_
@@ -19,9 +20,9 @@
 namespace baton {
 namespace internal {
 
-// `Table` is one of Abseil's tables. The members declared here replace those of
-// `Table` that add elements. Do not call a member of `Table` that adds elements
-// and is not declared here.
+// `Table` is one of Abseil's tables. The members declared here replace the
+// members of `Table` that add elements. Do not call a member of `Table` that
+// adds elements and is not declared here.
 template <typename Table>
 class SafeHashTable : public Table {
  public:
@@ -51,8 +52,8 @@ class SafeHashTable : public Table {
   }
   ~SafeHashTable() = default;
 
-  // A set: adds an element constructed from the arguments. A map: adds a key
-  // and a value constructed from the other argument, unless the key is there.
+  // A set adds an element constructed from the arguments. A map adds a key and
+  // a value constructed from the other argument, unless it contains the key.
   template <typename... Args>
   std::pair<iterator, bool> emplace(Args&&... args) {
     if constexpr (kIsMap && sizeof...(Args) == 2) {
@@ -74,7 +75,7 @@ class SafeHashTable : public Table {
     for (; first != last; ++first) insert(value_type(*first));
   }
 
-  // Room for `n` elements in all.
+  // Makes room for a total of `n` elements.
   void reserve(size_t n) {
     if (n > MaxLoad(this->bucket_count())) MoveTo(BucketsFor(n));
   }
@@ -150,7 +151,7 @@ class SafeHashTable : public Table {
   static constexpr size_t BucketsFor(size_t n) { return n + n / 7 + 1; }
 
   void MoveTo(size_t buckets) {
-    // If this constructor throws, the old table is still whole.
+    // If this constructor throws, the old table is unchanged.
     Table other(buckets, this->hash_function(), this->key_eq());
     other.merge(static_cast<Table&>(*this));
     static_cast<Table&>(*this) = std::move(other);

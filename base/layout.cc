@@ -43,7 +43,7 @@ const std::string& Layout::ToString() const {
 
 absl::StatusOr<Layout> Layout::Parse(absl::string_view text) {
   if (text.empty() || text == "__undef__") return Layout();
-  // Those that programs name over and over are parsed once.
+  // Common layouts are parsed once.
   static const auto* const kCommon = [] {
     auto* common = new FlatHashMap<absl::string_view, Layout>;
     for (const absl::string_view name :

@@ -22,7 +22,7 @@
 
 namespace baton {
 
-// A cheap value: copies share the axes.
+// Copies of a layout share the axes and are cheap.
 class Layout {
  public:
   struct Axis {
@@ -34,15 +34,15 @@ class Layout {
     }
   };
 
-  // The sub-axes of one axis have at most this many elements together.
+  // The limit of the product of the factors of all sub-axes of one axis.
   static constexpr int kMaxFactor = 1 << 20;
 
   // The undefined layout, also written as the empty text.
   Layout() = default;
   // The error names the text and what is wrong with it.
   static absl::StatusOr<Layout> Parse(absl::string_view text);
-  // The layout with these axes; undefined if they make no layout: there are no
-  // axes, an axis is given twice, or the primal axis of a sub-axis is missing.
+  // Returns the layout with `axes`. Returns the undefined layout if `axes` is
+  // empty, an axis appears twice, or a sub-axis has no primal axis.
   static Layout FromAxes(absl::Span<const Axis> axes);
 
   bool defined() const { return data_ != nullptr; }
@@ -65,11 +65,11 @@ class Layout {
   // The position of the axis `letter`; -1 if the layout does not have it.
   int IndexOf(char letter) const;
   bool Contains(char letter) const { return IndexOf(letter) >= 0; }
-  // The number of elements that the sub-axes of `letter` (either case) have
-  // together; -1 if it has none.
+  // The product of the factors of the sub-axes of `letter` (either case); -1 if
+  // `letter` has no sub-axis.
   int FactorOf(char letter) const;
 
-  // The axes [pos, pos + len), or as many of them as there are.
+  // The axes [pos, pos + len), cut off at the last axis.
   Layout SubLayout(int pos, int len) const;
   // Adds the sub-axis of `letter`, a primal axis not split yet, at `pos`.
   absl::StatusOr<Layout> Split(char letter, int pos, int factor) const;

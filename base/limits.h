@@ -1,6 +1,6 @@
-// Upper bounds on what a program may ask for.
+// Limits of the sizes that a program may request.
 //
-// A few characters of text can ask for more memory than any machine has:
+// A few characters of text can request more memory than any machine has:
 // `zeros(shape=[1000000, 1000000, 1000000])`, `expand_dims(%x, axis=0,
 // num_newaxis=2147483647)`. Code that allocates by a number from a program
 // compares the number with these limits first.
@@ -15,8 +15,9 @@
 
 namespace baton {
 
+// The limits, each with its default.
 struct Limits {
-  int64_t max_rank = 1024;                       // axes of a tensor
+  int64_t max_rank = 1024;                       // of a tensor, in axes
   int64_t max_fields = int64_t{1} << 20;         // of a tuple
   int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
 
@@ -24,12 +25,12 @@ struct Limits {
 };
 
 // The limits of this thread: those of the innermost ScopedLimits, or the
-// defaults. The pass manager sets them to those of the innermost PassContext
-// (its settings limits.*).
+// defaults. The pass manager sets them from the settings `limits.*` of the
+// innermost PassContext.
 const Limits& CurrentLimits();
 
-// Sets the limits of this thread for as long as it lives. Scopes nest. `limits`
-// must outlive it.
+// Sets the limits of this thread during the lifetime of the object. Scopes
+// nest. `limits` must outlive the object.
 class ScopedLimits {
  public:
   explicit ScopedLimits(const Limits& limits);
@@ -42,17 +43,17 @@ class ScopedLimits {
 };
 
 namespace internal {
-// Sets the limits of this thread; null for the defaults. Returns the former
-// ones.
+// Sets the limits of this thread; null sets the defaults. Returns the previous
+// limits.
 const Limits* SetCurrentLimits(const Limits* limits);
 }  // namespace internal
 
-// Errors if a tensor would have that many axes, or a tuple that many fields:
-// `num_newaxis=2147483647 would make a tensor of ...`.
+// Errors if a tensor would have more than `max_rank` axes, or a tuple more than
+// `max_fields` fields: `num_newaxis=2147483647 would make a tensor of ...`.
 absl::Status CheckRank(int64_t rank);
 absl::Status CheckFields(int64_t fields);
 
-// A ResourceExhausted error if `bytes` are more than a tensor may have.
+// A ResourceExhausted error if `bytes` exceeds `max_tensor_bytes`.
 absl::Status CheckTensorBytes(int64_t bytes);
 
 }  // namespace baton

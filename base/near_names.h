@@ -1,4 +1,4 @@
-// Suggestions for a name that is not known: the known names that resemble it.
+// Suggestions for an unknown name: the known names that resemble it.
 
 #ifndef BATON_BASE_NEAR_NAMES_H_
 #define BATON_BASE_NEAR_NAMES_H_

@@ -1,4 +1,4 @@
-// Failed allocations as errors.
+// Converts failed allocations into errors.
 //
 // Code below the entry point of a reader, a pass, inference or evaluation does
 // not check its allocations: a failed one unwinds to that entry point, which
@@ -21,8 +21,8 @@ namespace baton {
 // the text, the message is empty.
 absl::Status OutOfMemoryError(absl::string_view what) noexcept;
 
-// Calls `fn` and returns its result. If it runs out of memory, or asks for more
-// than a container can hold, returns the result of `otherwise` instead.
+// Calls `fn` and returns its result. Returns the result of `otherwise` instead
+// if `fn` runs out of memory or requests more than a container can hold.
 template <typename Fn, typename Otherwise>
 std::invoke_result_t<Fn&> IfOutOfMemory(Fn&& fn, Otherwise&& otherwise) {
   try {
@@ -35,7 +35,7 @@ std::invoke_result_t<Fn&> IfOutOfMemory(Fn&& fn, Otherwise&& otherwise) {
 }
 
 // Calls `fn`, which returns an absl::Status or StatusOr, and returns its
-// result; OutOfMemoryError(what) if it runs out of memory.
+// result; returns OutOfMemoryError(what) if `fn` runs out of memory.
 template <typename Fn>
 std::invoke_result_t<Fn&> CatchOutOfMemory(absl::string_view what, Fn&& fn) {
   return IfOutOfMemory(fn, [what] { return OutOfMemoryError(what); });

@@ -1,4 +1,4 @@
-// Advice to the kernel about pages of memory.
+// Advises the operating system on the use of memory pages (madvise).
 
 #ifndef BATON_BASE_PAGES_H_
 #define BATON_BASE_PAGES_H_
@@ -8,8 +8,8 @@
 namespace baton {
 
 // Calls madvise with `advice` (MADV_...) for the pages that lie wholly inside
-// the `bytes` bytes from `block` on. What the system refuses is ignored: advice
-// changes how fast memory is, not what it holds.
+// the `bytes` bytes from `block` on. Ignores a refusal by the system: advice
+// changes the speed of memory, not its content.
 void AdviseWholePages(const void* block, size_t bytes, int advice);
 
 }  // namespace baton

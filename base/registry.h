@@ -9,11 +9,11 @@
 //   CodecRegistry().Register("gzip", Codec(...));
 //   BATON_ASSIGN_OR_RETURN(const Codec* codec, CodecRegistry().Get("gzip"));
 //
-// A registry remembers where each entry was registered. A second entry of the
-// same name is refused: from then on every look-up of that name, and every list
-// of the registry, is an error that names all the places, whatever the order in
-// which they were linked. Nothing aborts while the program starts; a main()
-// asks RegistrationErrors() once.
+// A registry records the place of each registration. A second entry of the same
+// name is refused: from then on every look-up of that name, and every list of
+// the registry, is an error that names all the places, in whatever order they
+// were linked. Nothing aborts while the program starts; main() must check
+// RegistrationErrors() once.
 
 #ifndef BATON_BASE_REGISTRY_H_
 #define BATON_BASE_REGISTRY_H_
@@ -32,7 +32,8 @@ namespace baton {
 
 // A line of C++ source.
 struct CodeLocation {
-  // The caller's line; as a default argument, that of the call which uses it.
+  // The caller's line; as a default argument, the line of the call that uses
+  // it.
   static constexpr CodeLocation Current(const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE()) {
     return {file, line};
@@ -44,8 +45,8 @@ struct CodeLocation {
   std::string ToString() const;  // `FILE:LINE`
 };
 
-// OK if all registrations of this process are good; else FailedPrecondition,
-// one line for each bad one.
+// OK if all registrations of this process are valid; otherwise
+// FailedPrecondition, with a line for each invalid one.
 absl::Status RegistrationErrors();
 
 // Adds a check to RegistrationErrors(), for errors that one registry alone
@@ -58,20 +59,20 @@ namespace internal {
 class RegistryBase {
  public:
   bool Contains(absl::string_view name) const;
-  // All names, sorted; those with several entries among them.
+  // All names, sorted, including those with several entries.
   std::vector<std::string> Names() const;
 
-  // OK unless several entries of that name were registered (AlreadyExists).
+  // An AlreadyExists error if several entries of that name were registered.
   absl::Status CheckUnique(absl::string_view name) const;
   // CheckUnique of all names.
   absl::Status Check() const;
-  // The same, one message for each name.
+  // The errors of Check(), one message for each name.
   std::vector<std::string> Errors() const;
 
-  // Where the entry was registered, `FILE:LINE`; empty if there is none.
+  // The place of the registration, `FILE:LINE`; empty if there is none.
   std::string LocationOf(absl::string_view name) const;
 
-  // `unknown KIND "NAME"; did you mean "X"?`, NotFound.
+  // The NotFound error `unknown KIND "NAME"; did you mean "X"?`.
   absl::Status UnknownError(absl::string_view name) const;
   // `; did you mean "X"?`, or empty if no known name resembles `name`.
   std::string Suggestion(absl::string_view name) const;
@@ -90,16 +91,16 @@ class RegistryBase {
   RegistryBase& operator=(const RegistryBase&) = delete;
   ~RegistryBase();
 
-  // False if the entry was refused. `equal`: null, or compares two values; an
-  // entry whose value equals the registered one is then no second entry, and is
-  // not refused.
+  // Returns false if the entry was refused. `equal` compares two values; null
+  // for none. An entry whose value equals the registered one is not a second
+  // entry and is not refused.
   bool Add(absl::string_view name, Entry entry, EqualFn equal);
   // Replaces the entry of that name by `entry`, or removes it if `entry` is
-  // null. Returns the former entry.
+  // null. Returns the previous entry.
   EntryPtr Exchange(absl::string_view name, EntryPtr entry);
-  // Null if there is none.
+  // Null if there is no entry of that name.
   const Entry* FindEntry(absl::string_view name) const;
-  // The value of the one entry of that name, else null.
+  // The value of the only entry of that name; null if there is none or several.
   const void* FindValue(absl::string_view name) const {
     const Entry* entry = FindEntry(name);
     return entry == nullptr || !entry->refused.empty() ? nullptr
@@ -122,18 +123,18 @@ class RegistryBase {
 }  // namespace internal
 
 // Thread-safe; a look-up takes no lock. Registries are written while the
-// program starts, and by tests: entries that were replaced are kept as long as
-// the registry.
+// program starts, and by tests. Replaced entries are kept as long as the
+// registry.
 template <typename T>
 class Registry : public internal::RegistryBase {
  public:
-  // `kind`: what errors call an entry: "pass", "setting".
+  // `kind` is the word for an entry in errors: "pass", "setting".
   explicit Registry(std::string kind) : RegistryBase(std::move(kind)) {}
   // An independent copy, which shares the entries. For tests, which replace
-  // some.
+  // entries.
   Registry(const Registry& other) = default;
 
-  // A registry that is never destroyed and whose errors are among
+  // Makes a registry that is never destroyed and whose errors are included in
   // RegistrationErrors().
   static Registry* NewGlobal(std::string kind) {
     auto* const registry = new Registry(std::move(kind));
@@ -141,14 +142,14 @@ class Registry : public internal::RegistryBase {
     return registry;
   }
 
-  // Adds an entry. If there is one of that name, the new one is refused and
-  // the name is an error from then on. Returns false then.
+  // Adds an entry. If there is an entry of that name, refuses the new one and
+  // returns false; the name is an error from then on.
   bool Register(absl::string_view name, T value,
                 CodeLocation location = CodeLocation::Current()) {
     return Add(name, Entry{Share(std::move(value)), location, {}}, nullptr);
   }
-  // The same, but registering an equal value again changes nothing and is no
-  // error.
+  // As Register, but registering an equal value again has no effect and is not
+  // an error.
   bool RegisterSame(absl::string_view name, T value,
                     CodeLocation location = CodeLocation::Current()) {
     return Add(name, Entry{Share(std::move(value)), location, {}},
@@ -156,7 +157,7 @@ class Registry : public internal::RegistryBase {
                  return *static_cast<const T*>(a) == *static_cast<const T*>(b);
                });
   }
-  // Adds an entry or replaces all of that name.
+  // Adds an entry, or replaces all entries of that name.
   void Override(absl::string_view name, T value,
                 CodeLocation location = CodeLocation::Current()) {
     Exchange(name, std::make_shared<const Entry>(
@@ -168,7 +169,7 @@ class Registry : public internal::RegistryBase {
   const T* Find(absl::string_view name) const {
     return static_cast<const T*>(FindValue(name));
   }
-  // The same; errors are those of CheckUnique() and UnknownError().
+  // As Find; errors are those of CheckUnique() and UnknownError().
   absl::StatusOr<const T*> Get(absl::string_view name) const {
     absl::StatusOr<const void*> value = GetValue(name);
     if (!value.ok()) return value.status();
@@ -194,8 +195,8 @@ class Registry : public internal::RegistryBase {
   }
 };
 
-// Overrides an entry while this object lives; the destructor restores the
-// former entry, its errors included. For tests.
+// Overrides an entry during its lifetime; the destructor restores the previous
+// entry, including its errors. For tests.
 template <typename T>
 class ScopedOverride {
  public:

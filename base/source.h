@@ -1,4 +1,4 @@
-// The text of a source, places in it, and messages that show a place.
+// Source texts, positions in them, and messages that show a position.
 
 #ifndef BATON_BASE_SOURCE_H_
 #define BATON_BASE_SOURCE_H_
@@ -14,19 +14,20 @@ namespace baton {
 // A named text: a file, standard input, a string in a test.
 class Source {
  public:
-  // `first_line`: the number of the first line, if `text` is a part of
-  // something longer.
+  // `first_line`: the number of the first line, if `text` is a part of a longer
+  // text.
   Source(std::string name, std::string text, int first_line = 1);
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
 
   struct Position {
-    int line;    // from the first line's number
+    int line;    // counted from the number of the first line
     int column;  // from 1, in bytes
   };
   Position PositionOf(int64_t offset) const;
-  // The line of that number without its line feed; empty if there is none.
+  // The line number `line` without its line feed; empty if there is no such
+  // line.
   absl::string_view Line(int line) const;
 
  private:
@@ -43,7 +44,7 @@ class Source {
 //     %1 = nn.dense(%0, %w);
 //          ^~~~~~~~~~~~~~~~
 //
-// Of a long line only the part around the mark is shown.
+// If the line is long, the message shows only the part around the mark.
 std::string LocatedMessage(const Source& source, int64_t begin, int64_t end,
                            absl::string_view severity,
                            absl::string_view message);

@@ -14,6 +14,7 @@
 
 namespace baton {
 
+// Hashes the values that are added, in order.
 class StableHash {
  public:
   explicit StableHash(uint64_t seed) { Add(seed); }
@@ -36,7 +37,7 @@ class StableHash {
       Add(word);
     }
   }
-  // Equal numbers hash alike (0 and -0), and so do all NaNs.
+  // Equal numbers have equal hashes (also 0 and -0); so have all NaNs.
   void AddDouble(double value) {
     if (value == 0) value = 0;
     uint64_t word = 0x7ff8000000000000ull;

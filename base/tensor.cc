@@ -134,7 +134,8 @@ std::optional<MutableTensor> MutableTensor::Reuse(Tensor& tensor) {
       std::get_deleter<FreeBlock>(tensor.data_) == nullptr) {
     return std::nullopt;
   }
-  // What other threads read before they let go of the buffer comes first.
+  // Reads by other threads before they released the buffer must precede the
+  // writes.
   std::atomic_thread_fence(std::memory_order_acquire);
   return MutableTensor(tensor.dtype_, tensor.shape_, tensor.num_elements_,
                        std::const_pointer_cast<void>(tensor.data_));

@@ -36,6 +36,7 @@ using TensorShape = absl::InlinedVector<int64_t, 6>;
 absl::StatusOr<int64_t> NumElements(DType dtype,
                                     absl::Span<const int64_t> shape);
 
+// A dense tensor; see the top of this file.
 class Tensor {
  public:
   // A float32 scalar, zero.
@@ -44,9 +45,9 @@ class Tensor {
   // A tensor of rank 0.
   template <typename T>
   static Tensor Scalar(T value);
-  // A rank-0 tensor of `dtype` (storable) that holds `value` converted to it.
+  // A rank-0 tensor of `dtype` (storable) with `value` converted to it.
   static Tensor ScalarOf(DType dtype, double value);
-  // Copies `values`; their number must be that of `shape`.
+  // Copies `values`; their number must be the number of elements of `shape`.
   template <typename T>
   static absl::StatusOr<Tensor> FromValues(absl::Span<const int64_t> shape,
                                            absl::Span<const T> values);
@@ -81,8 +82,8 @@ class Tensor {
   double AtAsDouble(int64_t i) const;
   int64_t AtAsInt64(int64_t i) const;
 
-  // The same elements under another shape of as many elements; shares the
-  // buffer.
+  // A tensor with the same elements and the shape `shape`, which must have as
+  // many elements. Shares the buffer.
   absl::StatusOr<Tensor> Reshaped(absl::Span<const int64_t> shape) const;
 
   // Same dtype, shape and bytes (so NaN equals NaN, and 0 differs from -0).
@@ -115,22 +116,22 @@ class Tensor {
   std::shared_ptr<const void> data_;
 };
 
-// A tensor under construction: no other uses its buffer, which is aligned to 64
-// bytes.
+// A tensor under construction. No other tensor uses its buffer. The buffer is
+// aligned to 64 bytes.
 class MutableTensor {
  public:
-  // Every element zero. An error if `dtype` is not storable, a dimension is
-  // negative, or there is no memory.
+  // A tensor of zeros. Errors: `dtype` is not storable, a dimension is
+  // negative, there is not enough memory.
   static absl::StatusOr<MutableTensor> Create(DType dtype,
                                               absl::Span<const int64_t> shape);
-  // The same, but the elements are whatever the memory held: for callers that
-  // write all of them before Freeze. Zeroing a result that is written once
-  // takes as long as a cheap kernel.
+  // As Create, but the elements are uninitialized: for callers that write every
+  // element before Freeze. Zeroing a result that is written once takes as long
+  // as a cheap kernel.
   static absl::StatusOr<MutableTensor> Uninitialized(
       DType dtype, absl::Span<const int64_t> shape);
-  // `tensor` again, to be written, if a MutableTensor made its buffer and no
-  // other tensor uses it; else null. `tensor` keeps the buffer, so what it
-  // holds changes with the result.
+  // Returns the buffer of `tensor` for writing, or null if a MutableTensor did
+  // not make the buffer or another tensor uses it. `tensor` keeps the buffer:
+  // writing to the result changes the elements of `tensor`.
   static std::optional<MutableTensor> Reuse(Tensor& tensor);
 
   MutableTensor(MutableTensor&&) = default;

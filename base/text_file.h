@@ -1,4 +1,4 @@
-// Reading a whole file.
+// Reads a whole text file.
 
 #ifndef BATON_BASE_TEXT_FILE_H_
 #define BATON_BASE_TEXT_FILE_H_

@@ -1,4 +1,4 @@
-// Distances between floats, counted in floats.
+// Distances between floats in units in the last place (ULP).
 
 #ifndef BATON_BASE_ULP_H_
 #define BATON_BASE_ULP_H_
@@ -9,9 +9,10 @@
 
 namespace baton {
 
-// How many floats of their dtype lie between element `i` (row-major) of `a` and
-// of `b`, plus one; 0 if they are equal (as 0 and -0 are). Of integers and
-// bools, the difference. The tensors have one dtype; neither element is NaN.
+// The number of floats of their dtype between element `i` (row-major) of `a`
+// and of `b`, plus one; 0 if the elements are equal (0 equals -0). For integers
+// and bools, the difference. `a` and `b` must have one dtype; neither element
+// may be NaN.
 double UlpDistance(const Tensor& a, const Tensor& b, int64_t i);
 
 }  // namespace baton

@@ -28,7 +28,7 @@
 
 namespace baton {
 
-// `source_name` is the name that errors give to the text.
+// `source_name` names the text in errors.
 
 // One value: `[3,224,224]`.
 absl::StatusOr<AttrValue> ParseAttrValue(

@@ -1,15 +1,15 @@
-// How much code allocates.
+// Counts the memory allocations of a piece of code.
 //
 //   AllocationCounts counts = CountAllocations([&] { result = pass(module); });
 //
-// Counted is what goes through operator new and delete, which this library
-// replaces in the program that it is linked into; not the elements of tensors.
-// Nodes come from free lists (ir/node_memory.h), whose memory is counted when
-// they take it, in large pieces; see EmptyNodeMemory. In a build with
-// `--copt=-DBATON_POOLS_NODES=0` each is counted.
+// Counts calls of operator new and delete, which this library replaces in the
+// program that links it. The elements of tensors are not counted. Nodes come
+// from free lists (ir/node_memory.h), which take memory in large pieces: a
+// piece is counted when a free list takes it; see EmptyNodeMemory. A build with
+// `--copt=-DBATON_POOLS_NODES=0` counts each node.
 //
-// Outside of CountAllocations an allocation costs a test of one flag more, so
-// that times can be measured in the same program.
+// Outside of CountAllocations an allocation costs one more test of a flag, so
+// that the same program can measure times.
 
 #ifndef BATON_BENCHMARKS_ALLOCATION_COUNTS_H_
 #define BATON_BENCHMARKS_ALLOCATION_COUNTS_H_
@@ -23,20 +23,21 @@
 
 namespace baton::benchmarks {
 
+// The counts of CountAllocations.
 struct AllocationCounts {
   int64_t allocations = 0;
-  // Of memory that the allocator took for them, its headers included.
+  // The memory that the allocator took for them, its headers included.
   int64_t bytes = 0;
-  // Less what was freed: what is still held.
+  // `bytes` less the bytes that were freed: the memory that is still in use.
   int64_t held_bytes = 0;
 };
 
-// What `fn` allocated, on all threads. Not from inside another such call.
+// Counts the allocations of `fn` on all threads. Calls must not nest.
 AllocationCounts CountAllocations(absl::FunctionRef<void()> fn);
 
-// While this lives, nodes that are made on this thread take new memory, but for
-// those that fit into one piece begun before (a megabyte): the free blocks are
-// held here.
+// While the object lives, new nodes of this thread take new memory: the object
+// keeps the free blocks of the free lists. Exception: nodes that fit into a
+// piece (a megabyte) that was begun before.
 class EmptyNodeMemory {
  public:
   EmptyNodeMemory();

@@ -1,4 +1,4 @@
-// Binary files: programs, and weights.
+// Benchmarks of binary files: programs, and weights.
 //
 // `per_node` is the time for one IR node (operators are not counted).
 

@@ -1,4 +1,4 @@
-// Counting instructions in callgrind: a figure that other programs on the
+// Counts instructions in callgrind: a measurement that other programs on the
 // machine do not disturb.
 
 #ifndef BATON_BENCHMARKS_CALLGRIND_H_
@@ -8,8 +8,9 @@
 
 namespace baton::benchmarks {
 
-// Runs `fn` while callgrind collects, if the program runs in it with
-// `--instr-atstart=no`. False if Baton was built without Valgrind's headers.
+// Runs `fn` while callgrind collects, if the program runs in callgrind with
+// `--instr-atstart=no`. Returns false if Baton was built without Valgrind's
+// headers.
 bool CollectInCallgrind(absl::FunctionRef<void()> fn);
 
 }  // namespace baton::benchmarks

@@ -1,9 +1,9 @@
-// What the core promises: one benchmark, or a few, for each row of the table
-// that `benchmarks/report` prints.
+// Benchmarks of the core: one or a few for each row of the table that
+// `benchmarks/report` prints.
 //
-// Times are those of a program that goes on: they include that of destroying
-// what was made, but for the benchmarks Million/*, of which Million/Destroy is
-// one. `per_node` is the time for one IR node, operators not counted.
+// Times are those of a long-running program: they include destroying the
+// results, except for the benchmarks Million/*, of which Million/Destroy is
+// one. `per_node` is the time for one IR node, without operators.
 
 #include <malloc.h>
 
@@ -380,8 +380,8 @@ absl::Status FoldLayouts(State& state) {
   return absl::OkStatus();
 }
 
-// What a copy of the same weights takes: to memory from the allocator, as
-// folding takes it, or to the same memory each time.
+// The time of copying the same weights: to newly allocated memory, as in
+// folding, or to the same memory each time.
 absl::Status CopyWeights(State& state, bool to_new) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, TransformedWeights());
   const std::vector<Tensor> tensors = WeightsToTransform(module);

@@ -1,4 +1,4 @@
-// How many instructions every registered pass takes as programs grow.
+// Counts the instructions of every registered pass as programs grow.
 //
 //   growth --pass=FuseOps --shape=chain_calls --sizes=1000,10000
 //
@@ -7,15 +7,15 @@
 //   {"pass":"FuseOps","shape":"chain_calls","size":1000,"nodes":1002,
 //   "written":0,"instructions":2714432,"seconds":0.0011}
 //
-// where `written` is the bytes that the pass wrote to standard error. Counted
-// are the pass's run and the destruction of what it made, in user space, not
-// the making of its input. `benchmarks/report` fits the exponents. A pass that
+// `written` is the number of bytes that the pass wrote to standard error. The
+// count includes running the pass and destroying its result, in user space, but
+// not making its input. `benchmarks/report` fits the exponents. A pass that
 // fails has an `error`.
 //
-// Without a counter in the processor `instructions` is null. Then the program
-// is run in callgrind, with its option --instr-atstart=no and the flag
+// Without a counter in the processor `instructions` is null. Then run the
+// program in callgrind, with its option --instr-atstart=no and the flag
 // --callgrind here, for one pass, shape and size at a time: callgrind collects
-// just what would be counted.
+// exactly the same instructions.
 
 #include <chrono>
 #include <cstdint>
@@ -178,7 +178,7 @@ absl::Status MeasureAll() {
   const absl::StatusOr<InstructionCounter> counter =
       InstructionCounter::Create();
   if (absl::GetFlag(FLAGS_run)) {
-    // What is made once, at first use, is not counted.
+    // Objects that are made once, at first use, are not counted.
     for (const std::string& pass : passes) {
       Line line{.pass = pass, .shape = "resnet", .size = 18};
       Measure(nullptr, false, line).IgnoreError();

@@ -1,6 +1,6 @@
-// What instruments cost: for each execution of a pass that does nothing, and
-// for each node that a pass makes. benchmarks/instrument_costs makes a page of
-// it.
+// Benchmarks of the cost of instruments: for each execution of a pass that does
+// nothing, and for each node that a pass makes. benchmarks/instrument_costs
+// makes a page of the results.
 
 #include <cstdint>
 #include <functional>
@@ -47,7 +47,7 @@ using ::benchmark::State;
 
 // --- Instruments -------------------------------------------------------------
 
-// What prints writes here, and nothing comes out.
+// A stream that discards its input.
 std::ostream& Nowhere() {
   static auto* const stream = new std::ostream(nullptr);
   return *stream;
@@ -59,7 +59,7 @@ PassInstruments Timing(PassTimingInstrument::Options options) {
   return MeasureInstruments({timing}, timing);
 }
 
-// What an instrument costs when it is asked for as baton-opt's flags do it.
+// An instrument, made as by the flags of baton-opt.
 struct Instrument {
   const char* flag;
   std::function<absl::StatusOr<PassInstruments>()> make;

@@ -1,12 +1,12 @@
-// Every registered pass, from its registration alone, on every shape.
+// Benchmarks of every registered pass, on every shape.
 //
 //   pass_benchmark --benchmark_filter='^FuseOps/chain_calls/'
 //
 // Names are PASS/SHAPE/SIZE. A pass runs on a typed module after the passes
-// that it requires; InferType on an untyped one. Time includes that of
-// destroying what it made. For each IR node of what the pass is given
-// (operators are not counted): `per_node`, the time; `bytes_per_node` and
-// `allocs_per_node`, what the pass allocates, whether or not it keeps it.
+// that it requires; InferType runs on an untyped one. Time includes destroying
+// the result. For each IR node of the input, without operators: `per_node` is
+// the time; `bytes_per_node` and `allocs_per_node` are the allocations of the
+// pass, freed ones included.
 
 #include <cstdint>
 #include <memory>

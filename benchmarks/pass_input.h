@@ -1,5 +1,5 @@
-// What a pass is measured on: a module of some shape, prepared as the pass
-// asks.
+// Inputs of benchmarks of passes: a module of a given shape, prepared with the
+// passes that the measured pass requires.
 
 #ifndef BATON_BENCHMARKS_PASS_INPUT_H_
 #define BATON_BENCHMARKS_PASS_INPUT_H_
@@ -14,18 +14,19 @@
 
 namespace baton::benchmarks {
 
-// Whether the registered pass, as pipelines write it, may fail on no program.
+// True if the registered pass `pass`, written as in a pipeline, fails on no
+// program.
 bool IsForAnyProgram(const std::string& pass);
 
-// The registered passes of which this is so: the others have no part in tables
-// of all passes and shapes.
+// The registered passes for which IsForAnyProgram is true. Tables of all passes
+// and shapes omit the others.
 std::vector<std::string> PassesForAnyProgram();
 
-// Keeps the last shape, so that several passes on it build it once.
+// Caches the last shape, so that several passes on one shape build it once.
 class PassInputs {
  public:
-  // The shape (shapes.h), typed, after the passes that `pass` requires; untyped
-  // if `pass` is InferType.
+  // Returns the module of `shape` (shapes.h), typed, after the passes that
+  // `pass` requires; untyped if `pass` is InferType.
   absl::StatusOr<IRModule> Get(const Pass& pass, absl::string_view shape);
 
  private:

@@ -161,7 +161,8 @@ absl::StatusOr<IRModule> Branches(int64_t n) {
   return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
-// The same; besides, each uses a call that those inside it use too.
+// As Branches; in addition, each branch uses a call that the inner ones also
+// use.
 absl::StatusOr<IRModule> SharingBranches(int64_t n) {
   const Var x("x", {2, 3});
   const Var c("c", {}, DType::Bool());

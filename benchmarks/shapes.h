@@ -1,9 +1,9 @@
-// Modules to measure on, by name and size.
+// Modules for benchmarks, by name and size.
 //
 //   BATON_ASSIGN_OR_RETURN(IRModule module, BuildShape("chain_calls/1000"));
 //
-// Each family grows in one way, so that what grows faster than the program
-// shows by comparing sizes.
+// Each family grows in one way: comparing the times of two sizes shows which
+// costs grow faster than the program.
 
 #ifndef BATON_BENCHMARKS_SHAPES_H_
 #define BATON_BENCHMARKS_SHAPES_H_
@@ -18,6 +18,7 @@
 
 namespace baton::benchmarks {
 
+// A family of modules of one shape and any size.
 struct ShapeFamily {
   std::string name;
   std::string doc;  // one line; `n` is the size
@@ -25,12 +26,12 @@ struct ShapeFamily {
 
 const std::vector<ShapeFamily>& ShapeFamilies();
 
-// The module, untyped. `spec` is `NAME/SIZE`; errors name the families. Sizes
-// are positive; those of `resnet` are its numbers of layers.
+// Builds a module, untyped. `spec` is `NAME/SIZE`; errors name the families.
+// SIZE is positive; the SIZE of `resnet` is its number of layers.
 absl::StatusOr<IRModule> BuildShape(absl::string_view spec);
 
-// IR nodes of all functions, each once for each function that uses it, without
-// operators.
+// The number of IR nodes in all functions, without operators. A node counts
+// once for each function that uses it.
 int64_t CountNodes(const IRModule& module);
 
 }  // namespace baton::benchmarks

@@ -24,15 +24,17 @@
 
 namespace baton::benchmarks {
 
+// The benchmarks of a program.
 class StatusBenchmarks {
  public:
   using Body = std::function<absl::Status(benchmark::State& state)>;
 
-  // `body` runs in a pass context of level 3. The result is Google Benchmark's,
-  // for units and the like.
+  // Registers a benchmark. `body` runs in a pass context of level 3. Returns
+  // Google Benchmark's object, for setting units and the like.
   benchmark::internal::Benchmark* Add(const std::string& name, Body body);
 
-  // Runs those that the flags choose; 1 if one failed, or the flags are wrong.
+  // Runs the benchmarks that the flags select. Returns 1 if a benchmark failed
+  // or the flags are wrong.
   int Run(int argc, char** argv);
 
  private:
@@ -40,7 +42,7 @@ class StatusBenchmarks {
       std::make_shared<std::atomic<bool>>(false);
 };
 
-// A counter of the time for each of the `n` things of an iteration.
+// Sets a counter: the time per item, where an iteration processes `n` items.
 void SetTimeForEach(benchmark::State& state, const std::string& counter,
                     double n);
 

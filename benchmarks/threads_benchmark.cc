@@ -1,12 +1,12 @@
-// How much faster function passes are on two threads than on one, beside what
-// the machine itself gains from a second core.
+// Benchmarks of function passes on two threads against one, beside the speedup
+// of the machine itself from a second core.
 //
 //   ./bazelw run //benchmarks:threads_benchmark
 //
-// Each figure is the least of several runs, which take turns with one and two
-// threads, so that what else the machine does disturbs both alike. Where it
-// does much else, look at the processor time of the busiest thread: with a core
-// for each, that is about how long the work takes.
+// Each figure is the minimum of several runs, which alternate between one and
+// two threads, so that other load of the machine disturbs both equally. If
+// there is much other load, look at the processor time of the busiest thread:
+// with a core for each thread, that is about the time of the work.
 //
 //   --functions=N   functions in the module (10,000)
 //   --rounds=N      runs of each (9)

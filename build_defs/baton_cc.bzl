@@ -1,7 +1,7 @@
 """C++ rules for Baton's own packages.
 
 The only place that knows how Baton's headers are included: the header ir/expr.h
-is `#include "baton/relay/ir/expr.h"`, and ir/module.proto makes
+is `#include "baton/ir/expr.h"`, and ir/module.proto makes
 "baton/ir/module.pb.h", inside this repository and outside.
 
 For a package:

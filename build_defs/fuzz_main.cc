@@ -1,15 +1,16 @@
-// What a libFuzzer target is in an ordinary test: it runs once on each file
-// that the command line names and on each file below each folder that it names,
-// so that a corpus is a regression test with any compiler; then, for some time,
-// on mutations of those files.
+// The main function of a libFuzzer target in an ordinary test. It runs the
+// target once on each file in the command line and on each file below each
+// folder there, so that a corpus is a regression test with any compiler; then,
+// for some time, on mutations of those files.
 //
-//   foo_fuzz_test [--seconds=N] [--long_seconds=20] [--seed=1] [FILE |
-//   FOLDER]...
+//   foo_fuzz_test [--seconds=N] [--long_seconds=20] [--seed=1]
+//       [FILE | FOLDER]...
 //
 // Mutations run for `seconds`; by default for 2, or for `long_seconds` if the
 // environment variable BATON_LONG_TESTS is 1.
-// Input N of seed S is always the same. The input that fails is written to the
-// test's outputs folder, or to the current one, and its file is named.
+//
+// Input N of seed S is always the same. The failing input is written to the
+// test's outputs folder, or to the current one; the message names the file.
 
 #include <signal.h>
 #include <sys/time.h>
@@ -32,7 +33,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-// Of the sanitizers, where there is one.
+// Defined by the sanitizers, if any.
 extern "C" void __attribute__((weak))
 __sanitizer_set_death_callback(void (*callback)());
 

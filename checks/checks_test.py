@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
+import comment_words
 import hash_tables
 import header_first
 import include_graph
@@ -153,6 +154,37 @@ class ChecksTest(unittest.TestCase):
         self.assertEqual(check(), [])
         (self.root / "relay/bind.cc").write_text("int i;\nabsl::node_hash_set<int> seen;\n")
         self.assertEqual(check(), ["relay/bind.cc:2: use FlatHashMap or FlatHashSet of base/hash_table.h"])
+
+    def test_finds_comments_whose_first_words_hide_their_subject(self):
+        header = self.root / "relay/bind.h"
+        check = lambda: comment_words.check(self.root, ["relay/bind.h"])
+        header.write_text(
+            "// Binds the parameters of a function to constants.\n"
+            "//\n"
+            "// What the parameters are is in the module.\n"
+            'inline constexpr char kUrl[] = "https://Of";  // the home page\n'
+            "int a;  // the first value\n"
+            "        // Of the second line of a comment, the check has no opinion.\n"
+            "inline constexpr char kQuote = '\"';  // Offsets, Whatever\n",
+            encoding="utf-8",
+        )
+        self.assertEqual(check(), [])
+        header.write_text(
+            "//   What it binds.\n"
+            "int a;  // Of the first.\n"
+            "/// The same, for another.\n"
+            "int b = 4 / 2;  // Whether it is even.\n"
+            "  // Those below.\n"
+            "inline constexpr char kQuote[] = \"'\\\"\";  //< Those above.\n",
+            encoding="utf-8",
+        )
+        self.assertEqual(
+            check(),
+            [
+                f"relay/bind.h:{line}: a comment must not begin with `{words}`: name its subject"
+                for line, words in [(1, "What"), (2, "Of"), (3, "The same"), (4, "Whether"), (5, "Those"), (6, "Those")]
+            ],
+        )
 
 
 if __name__ == "__main__":

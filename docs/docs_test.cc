@@ -1,4 +1,4 @@
-// Holds the pages of this folder against the sources that they quote.
+// Checks the pages of this folder against the sources that they quote.
 //
 // A fenced block of C++ comes after a line that names its source:
 //
@@ -7,14 +7,14 @@
 //   ...
 //   ```
 //
-// and is what stands there between `// [pass]` and `// [/pass]` (in a BUILD
-// file `# [pass]` and `# [/pass]`), less the indentation. Blocks of other
+// The block is the text between `// [pass]` and `// [/pass]` (in a BUILD file
+// `# [pass]` and `# [/pass]`), without the indentation. Blocks of other
 // languages need no such line, but are checked if they have one.
 //
-// In a block of the language `console` lines that begin with `$ ` are commands,
-// which go on after a backslash; what follows is what they print, in folders
-// where `examples/` is that of the repository. The blocks of a page share a
-// folder.
+// In a block of the language `console`, lines that begin with `$ ` are
+// commands, which continue after a backslash; the other lines are their output.
+// They run in folders where `examples/` is that of the repository. The blocks
+// of a page share a folder.
 
 #include <algorithm>
 #include <cstddef>
@@ -214,7 +214,7 @@ std::vector<Command> Commands(absl::string_view block) {
   return commands;
 }
 
-// What a shell prints that runs `command` in `folder`, where the repository's
+// The output of a shell that runs `command` in `folder`, where the repository's
 // programs are found by name.
 std::string OutputOf(const std::string& command, const std::string& folder) {
   namespace fs = std::filesystem;

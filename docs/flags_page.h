@@ -1,4 +1,4 @@
-// The page about the flags of baton-opt, made from their descriptions.
+// Documentation page of the flags of baton-opt, made from their descriptions.
 
 #ifndef BATON_DOCS_FLAGS_PAGE_H_
 #define BATON_DOCS_FLAGS_PAGE_H_
@@ -7,7 +7,8 @@
 
 namespace baton::docs {
 
-// Markdown: what `baton-opt --help` prints, and which flags a reproducer keeps.
+// Markdown: the output of `baton-opt --help`, and the list of flags that a
+// reproducer keeps.
 std::string FlagsPage();
 
 }  // namespace baton::docs

@@ -1,4 +1,4 @@
-// The pages of this folder that are made from the code.
+// Documentation pages that are generated from the code.
 
 #ifndef BATON_DOCS_GENERATED_PAGES_H_
 #define BATON_DOCS_GENERATED_PAGES_H_
@@ -11,13 +11,14 @@
 
 namespace baton::docs {
 
+// The file name and the content of a page.
 struct GeneratedPage {
   std::string name;  // `rules.md`
   std::string text;
 };
 
-// All of them, as they should be. Reads the sources below `root`, the folder
-// of this repository; the rest is in this binary.
+// Generates all pages. Reads the sources below `root`, the folder of this
+// repository; all other input is in this binary.
 absl::StatusOr<std::vector<GeneratedPage>> GeneratedPages(
     const std::string& root);
 

@@ -54,8 +54,8 @@ std::vector<std::string> Names(absl::string_view text,
   return names;
 }
 
-// What a reader needs to call a builder is there: the header declares it, and
-// the target has the header.
+// A reader can call each builder: the header declares it, and the target
+// contains the header.
 TEST(GeneratedPagesTest, BuildersAreWhereTheReferenceSays) {
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<OpSource> sources,
                              ReadOpSources(testing::RunfilePath("")));

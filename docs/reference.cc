@@ -152,7 +152,7 @@ absl::string_view Name(relay::FusionPattern pattern) {
   return "opaque";
 }
 
-// What the packages above `ir/` know of an operator.
+// The properties that the packages above `ir/` define for an operator.
 std::string Properties(const OpNode& op) {
   std::vector<std::string> properties;
   properties.emplace_back(Kernels().Get(op) != nullptr ? "kernel"

@@ -1,6 +1,7 @@
-// Reference pages, made from what is registered in this binary.
+// Reference pages of the passes, pipelines, operators and options in this
+// binary.
 //
-// All are Markdown with a section for each thing, sorted by name.
+// Each page is Markdown with one section for each entry, sorted by name.
 
 #ifndef BATON_DOCS_REFERENCE_H_
 #define BATON_DOCS_REFERENCE_H_
@@ -18,16 +19,16 @@ namespace baton::docs {
 std::string PassReference(
     const PassRegistry& registry = PassRegistry::Global());
 
-// Named pipelines: what is in them, and why.
+// Named pipelines: the passes of each pipeline, with reasons.
 std::string PipelineReference();
 
-// Operators: arguments, attributes, what passes know of them, and the C++
-// functions that build calls of them.
+// Operators: arguments, attributes, properties that passes use, and the C++
+// functions that build calls of the operator.
 std::string OperatorReference(
     const std::map<std::string, std::vector<OpBuilder>>& builders = {});
 
-// What else has options: settings of a PassContext, lists of passes in a
-// pipeline's text, workloads.
+// Other options: settings of a PassContext, lists of passes in the text of a
+// pipeline, workloads.
 std::string OptionReference();
 
 }  // namespace baton::docs

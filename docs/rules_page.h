@@ -1,4 +1,4 @@
-// The page about build_defs/baton.bzl, made from its docstrings.
+// Documentation page of build_defs/baton.bzl, made from its docstrings.
 
 #ifndef BATON_DOCS_RULES_PAGE_H_
 #define BATON_DOCS_RULES_PAGE_H_
@@ -9,9 +9,9 @@
 
 namespace baton::docs {
 
-// Markdown: what the file's docstring says, then a section for each macro
-// `baton_*`, with its signature and a table of its arguments. `bzl` is the
-// text of the file, docstrings in Bazel's usual form.
+// Markdown: the docstring of the file, then a section for each macro `baton_*`,
+// with its signature and a table of its arguments. `bzl` is the text of the
+// file; its docstrings have Bazel's usual form.
 std::string RulesPage(absl::string_view bzl);
 
 }  // namespace baton::docs

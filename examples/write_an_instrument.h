@@ -17,7 +17,7 @@
 
 namespace baton::examples {
 
-// How many nodes the functions of `module` have, operators not counted.
+// The number of nodes in the functions of `module`, without operators.
 int64_t CountNodes(const IRModule& module);
 
 // [growth_declaration]

@@ -1,7 +1,7 @@
 // BisectInstrument: stops optimizing after a given number of executions.
 //
-// If a model is right with a limit of n and wrong with n + 1, the pass that
-// executed last is the guilty one; n is found by bisection.
+// If a model is right with limit n and wrong with limit n + 1, the last pass
+// that executed with limit n + 1 is the guilty one. Bisection finds n.
 
 #ifndef BATON_INSTRUMENT_BISECT_H_
 #define BATON_INSTRUMENT_BISECT_H_
@@ -33,7 +33,7 @@ class BisectInstrument final : public PassInstrument {
   // nothing.
   int64_t refusals() const { return refusals_; }
 
-  // The pass that ran last: `#7 FuseOps`; empty if none did.
+  // The last pass that ran: `#7 FuseOps`; empty if no pass ran.
   const std::string& last_executed() const { return last_executed_; }
   // One line with all of the above.
   std::string ToString() const;

@@ -91,7 +91,8 @@ bool AllFinite(const Value& value) {
   return finite;
 }
 
-// Of results of the same structure, dtypes of floats aside; else nullopt.
+// The error of results of equal structure and dtypes (floating-point dtypes may
+// differ); otherwise nullopt.
 std::optional<TensorError> ResultError(const Value& expected,
                                        const Value& actual) {
   TensorError error;
@@ -108,8 +109,8 @@ std::optional<TensorError> ResultError(const Value& expected,
   return error;
 }
 
-// Whether a pass keeps the program what it is, although it promises nothing
-// about how accurate its results are.
+// True if a pass keeps the meaning of the program, although it promises no
+// accuracy of its results.
 bool OnlyRounds(const PassInfo& info) {
   return !Keeps(info, "values") &&
          ValuePromiseOf(info) == ValuePromise::kPrecisionChanging;
@@ -151,7 +152,7 @@ absl::Status CheckValuesInstrument::ExitPassContext() {
   BeginAgain();
   is_other_ = false;
   noted_.clear();
-  // What two rounds do not use goes.
+  // Drops results that two rounds do not use.
   cache_.NextRound();
   cache_.NextRound();
   return absl::OkStatus();
@@ -485,7 +486,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
     if (evaluated) state_->module = module;
     return absl::OkStatus();
   }
-  // What a sequence returns was checked when its last pass returned it.
+  // The result of a sequence was checked when its last pass returned it.
   if (info.granularity == PassGranularity::kSequence) return absl::OkStatus();
   const bool only_rounds = OnlyRounds(info);
   if (!only_rounds && (!Keeps(info, "values") ||

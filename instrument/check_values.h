@@ -1,4 +1,4 @@
-// CheckValuesInstrument: finds the pass that changes what a program computes.
+// CheckValuesInstrument: finds the pass that changes the values of a program.
 
 #ifndef BATON_INSTRUMENT_CHECK_VALUES_H_
 #define BATON_INSTRUMENT_CHECK_VALUES_H_
@@ -27,95 +27,101 @@
 
 namespace baton {
 
+// Arguments of a function, and the expected results if they are known.
 struct GivenValues {
   std::vector<Value> args;
   std::optional<Value> expected;
 };
 
-// The error that a pass added to the results of CheckValuesOptions::function.
+// The error that one pass added to the results of CheckValuesOptions::function.
 struct AddedError {
-  int64_t number = 0;  // of the execution
+  int64_t number = 0;  // the number of the execution
   std::string pass;
-  // Whether it made another program, so that `added` is not known.
+  // True if the pass changed the meaning of the program; then `added` is
+  // unknown.
   bool is_other = false;
   TensorError added;
-  // TensorError::of_largest of the results, compared with those before the
-  // first pass. Where a pass makes another program, those are its results, and
-  // the error before it is added.
+  // TensorError::of_largest of the results, compared with the results before
+  // the first pass. After a pass with `is_other`, the comparison starts anew
+  // from that pass's results, and the error before that pass is added.
   double in_all = 0;
 };
 
 struct CheckValuesOptions {
-  // The function that must be there and be possible to evaluate, and to which
-  // `given` and `max_error` belong.
+  // The function to check, which must exist and be possible to evaluate.
+  // `given` and `max_error` apply to it.
   std::string function = "main";
-  // Whether the other functions are checked, each by itself, as far as they can
-  // be evaluated on random arguments.
+  // If true, checks each other function separately, if random arguments suffice
+  // to evaluate it.
   bool other_functions = true;
   uint32_t seed = 0;
-  // Whether passes that promise to keep every bit must do so for special
-  // numbers (special_inputs.h) in the arguments, too.
+  // If true, bit-exact passes must also keep every bit for special numbers
+  // (special_inputs.h) in the arguments.
   bool special_values = false;
-  // Gives the arguments, and what must be computed of them if that is known, of
-  // the function as the first pass was given it, with types. Null: random
-  // arguments.
+  // Returns the arguments of the function, and the expected results if they are
+  // known. `function` is the typed function before the first pass. If null, the
+  // arguments are random.
   std::function<absl::StatusOr<GivenValues>(const Function& function)> given =
       {};
-  // The results must be within so much of the largest element of each expected
-  // tensor, before the first pass and after each.
+  // The limit of the error of the results against the expected results,
+  // relative to the largest element of each expected tensor. Checked before the
+  // first pass and after each pass.
   double expected_tolerance = 1e-3;
-  // The most that AddedError::in_all may be; null for no limit.
+  // The limit of AddedError::in_all; null for no limit.
   std::optional<double> max_error = {};
-  // Called with one line that says which parts of a result could not be
-  // compared, or which functions could not be evaluated; may be null.
+  // Called with one line that names the parts of a result that could not be
+  // compared, or the functions that could not be evaluated; may be null.
   std::function<void(absl::string_view line)> not_compared = {};
-  // Called with LedgerText(), if there is any, when the context exits; may be
-  // null.
+  // Called with LedgerText(), unless it is empty, when the context exits; may
+  // be null.
   std::function<void(absl::string_view text)> ledger = {};
-  // Called with each entry of the ledger when it is made; may be null.
+  // Called with each new entry of the ledger; may be null.
   std::function<void(const AddedError& error)> added = {};
 };
 
-// For the history of the run: what the execution did to the results, with the
-// particulars `error` and `error_in_all` (of the largest element), `relative`
-// and `ulp`.
+// Renders an entry for the history of the run: a remark with the arguments
+// `error` and `error_in_all` (relative to the largest element), `relative` and
+// `ulp`.
 Remark RemarkOf(const AddedError& error);
 
 // Evaluates functions on random arguments before and after each pass that
-// changes the module. An error names the first pass whose result computes
-// something else (compare_values.h), and the first node that does
-// (first_difference.h). A program that cannot be evaluated is an error as well,
-// unless what is missing is a kernel: then what does not depend on it is
-// compared.
+// changes the module. The error names the first pass whose result computes
+// other values (compare_values.h), and the first node with another value
+// (first_difference.h). A program that cannot be evaluated is an error as well.
+// Exception: if a kernel is missing, the instrument compares the values that do
+// not depend on it.
 //
-// Each pass is held to its class (transform/value_promise.h). One that changes
-// the precision rounds inside of a program, which may amplify that: its results
-// may be as far off as those of arguments that are off by what it promises
-// (nearby_inputs.h), and `not_compared` is told. One that promises no accuracy
-// (ToMixedPrecision) is not held to any, but measured for the ledger; what is
-// expected of the results is not asked any more. After a pass that promises
-// nothing about results, or nothing for programs with references and there are
-// some, or that makes results of another type, the program counts as another
-// one: it gets random arguments, and need not be possible to evaluate.
+// The allowed error depends on the promise of the pass
+// (transform/value_promise.h). A precision-changing pass is allowed the error
+// that moving the arguments by its tolerance causes (nearby_inputs.h), since
+// rounding inside of a program may be amplified; `not_compared` receives a line
+// about it. A pass that promises no accuracy (ToMixedPrecision) is measured for
+// the ledger only; from then on the results are not compared with the expected
+// results. The program counts as a new program after a pass that promises
+// nothing about results, after a pass that promises nothing for programs with
+// references if the program has references, and after a pass that changes the
+// type of the results. A new program gets random arguments and need not be
+// possible to evaluate.
 //
-// Functions in a result are called; constructors are compared by name. A part
-// that cannot be compared, such as a function with parameters for which no
-// random values can be made, is reported to `not_compared` and is no error.
+// The instrument calls functions in a result and compares constructors by name.
+// It reports a part that cannot be compared to `not_compared`, without an
+// error: for example a function with parameters for which no random values can
+// be made.
 //
-// The arguments of a function are the same within a context: those of
-// RandomRange::kPlain, or, if these make a result infinite or NaN, those of
-// kMild. What two states of the program share is computed once
+// The arguments of a function stay the same within a context:
+// RandomRange::kPlain, or RandomRange::kMild if kPlain makes a result infinite
+// or NaN. Values that two states of the program share are computed once
 // (relay/runtime/kernel_cache.h).
 class CheckValuesInstrument final : public PassInstrument,
                                     public SeesFinishedResults {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
 
-  // In the order of the executions: those that change a bit of the results, and
-  // those that make another program. Of this context, or of the last one until
-  // another is entered.
+  // The executions that changed a bit of the results or the meaning of the
+  // program, in order. The entries are those of the current context, or of the
+  // last one if none is entered.
   const std::vector<AddedError>& ledger() const { return ledger_; }
-  // A line for each, empty if there is none:
+  // A line for each entry of ledger(); empty if there is none:
   //   #7 FoldScaleAxis adds an error of 3.1e-07 of the largest element
   //   (relative 2.6e-06, 31 ULP); 3.1e-07 in all
   //   #9 ToCPS makes another program: what it adds is not known; 3.1e-07 in all
@@ -128,12 +134,12 @@ class CheckValuesInstrument final : public PassInstrument,
                             const PassExecution& pass) override;
 
  private:
-  // A call of an operator without kernel, and what it was given.
+  // A call of an operator without kernel, and the values of its arguments.
   struct Cut {
     Call call;
     std::vector<Value> args;
   };
-  // What a function computed.
+  // The result of one evaluation of a function.
   struct Result {
     absl::StatusOr<Value> value;
     std::vector<Cut> cuts;  // in the order of evaluation
@@ -141,7 +147,7 @@ class CheckValuesInstrument final : public PassInstrument,
   // A module whose functions were evaluated.
   struct State {
     IRModule module;
-    IRModule typed;  // the same, with types
+    IRModule typed;  // `module` with types
     std::map<std::string, Result> results;
   };
 
@@ -151,33 +157,34 @@ class CheckValuesInstrument final : public PassInstrument,
   Result Apply(const IRModule& typed, const std::string& name,
                const std::vector<Value>& args);
   absl::Status CheckFirst(const State& state);
-  // What options.expected asks of the results.
+  // Compares `actual` with the results in options.expected.
   absl::Status CompareExpected(const Value& actual) const;
-  // Compares what `name` computes in both.
+  // Compares the results of the function `name` in both states.
   absl::Status Compare(const State& before, const State& after,
                        const std::string& name, const PassInfo& info);
-  // By how much what `name` computes moves, as TensorError::of_largest, if its
-  // arguments move by what `info` promises.
+  // The error of the results of `name`, as TensorError::of_largest, if its
+  // arguments move by the tolerance of `info`.
   double ErrorOfNearbyArguments(const State& before, const std::string& name,
                                 const PassInfo& info);
   absl::Status CompareSpecial(const State& before, const State& after,
                               const std::string& name, const PassInfo& info);
-  // `status`, in words about `name`, with the first node that differs.
+  // Extends `status` with the name of the function and the first node that
+  // differs.
   absl::Status Explain(const absl::Status& status, const State& before,
                        const State& after, const std::string& name,
                        const std::vector<Value>& args, const PassInfo& info);
   absl::Status CompareCuts(const Result& before, const Result& after,
                            const PassInfo& info) const;
-  // Adds to the ledger, and holds the results to the budget. False if the
-  // results cannot be compared.
+  // Adds an entry to the ledger and checks it against the limits. Returns false
+  // if the results cannot be compared.
   absl::StatusOr<bool> AddError(const State& before, const State& after,
                                 const PassExecution& pass);
   absl::Status CheckExpected(const State& after, const PassInfo& info) const;
-  // What comes is another program.
+  // Treats the module from now on as a new program.
   void BeginAgain();
-  // The same, since `pass` made it.
+  // Treats the module from now on as a new program, made by `pass`.
   void BecomesOther(const PassExecution& pass);
-  // Reports a line that was not reported before.
+  // Reports `line` unless it was reported before.
   void Note(const PassInfo& info, absl::string_view line);
   bool is_main(absl::string_view name) const {
     return name == options_.function;
@@ -185,18 +192,19 @@ class CheckValuesInstrument final : public PassInstrument,
 
   const CheckValuesOptions options_;
   KernelCache cache_;
-  // Of each function, once they are chosen.
+  // The arguments of each function, once they are chosen.
   std::map<std::string, std::vector<Value>> args_;
   // The module that was evaluated last.
   std::optional<State> state_;
   std::optional<Value> expected_;
-  std::optional<Value> first_;  // what `function` computed first
-  // Whether `function` is not the one any more that options.given is about.
+  std::optional<Value> first_;  // the first result of `function`
+  // True if `function` is no longer the function to which options.given
+  // applies.
   bool is_other_ = false;
   std::set<std::string> noted_;
   std::vector<AddedError> ledger_;
   double error_in_all_ = 0;
-  double error_before_ = 0;  // when the program became what it is
+  double error_before_ = 0;  // the error when the current program began
 };
 
 }  // namespace baton

@@ -244,7 +244,7 @@ TEST(CheckValuesTest, WhatDoesNotDependOnOperatorsWithoutKernel) {
                   "kernel: what depends on it is not compared"));
   EXPECT_THAT(Check(kProgram, toy::Replace("exp", "abs", {.name = "Wrong"})),
               StatusIs(absl::StatusCode::kInvalidArgument, "result.1["));
-  // What is given to such an operator is compared, too.
+  // The arguments of such an operator are compared, too.
   EXPECT_THAT(Check(kProgram, TanhTo("sigmoid")),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "argument 0 of toy.a, which has no kernel, float32[2], "
@@ -289,7 +289,7 @@ TEST(CheckValuesTest, OtherFunctionsMayNotEnd) {
                   HasSubstr("@g is not checked: more than 1000 calls")));
 }
 
-// What the instrument says of a run over kTanh with these options.
+// The error of the instrument for a run over kTanh with these options.
 absl::Status CheckTanh(CheckValuesOptions options, const Pass& pass,
                        std::string* ledger = nullptr) {
   const auto check = std::make_shared<CheckValuesInstrument>(options);
@@ -486,7 +486,7 @@ TEST(CheckValuesTest, PassesThatPromiseNothing) {
   EXPECT_THAT(*NotCompared(kTanh, other),
               ElementsAre("after pass Other, results are not compared: it "
                           "promises nothing about them"));
-  // What comes after is compared again, with other parameters if need be.
+  // Results after that are compared again, with other parameters if necessary.
   const Pass wrong = toy::Replace("sigmoid", "sin", {.name = "Wrong"});
   EXPECT_THAT(Check(kTanh, Sequential({other, wrong})),
               StatusIs(absl::StatusCode::kInvalidArgument,

@@ -1,4 +1,5 @@
-// Saves what can be saved when the process crashes.
+// CrashGuard: runs a function in a copy of the process when the process
+// crashes.
 
 #ifndef BATON_INSTRUMENT_CRASH_GUARD_H_
 #define BATON_INSTRUMENT_CRASH_GUARD_H_
@@ -9,14 +10,14 @@
 
 namespace baton {
 
-// While it lives, a signal that ends the process by an error of the program
+// While the guard lives, a signal that reports an error of the program
 // (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first runs `body` in a copy of the
-// process. The signal handler itself does only what is safe there: it makes the
-// copy, waits, and lets the signal take its course. What `body` finds may be
-// damaged; if it crashes as well, or takes more than ten seconds, only the copy
-// ends. An overflow of the stack is caught on the thread that made the guard.
+// process. The signal handler does only what is safe in a handler: it makes the
+// copy, waits, and lets the signal take its course. `body` may find damaged
+// data. If `body` crashes as well, or takes more than ten seconds, only the
+// copy ends. A stack overflow is caught on the thread that made the guard.
 //
-// There is one at a time; a second one does nothing.
+// Only one guard is active at a time; a second one does nothing.
 class CrashGuard {
  public:
   explicit CrashGuard(std::function<void(int signal)> body);

@@ -16,12 +16,12 @@ namespace baton {
 
 // The files sort in the order in which passes started:
 //
-//   0000.input.relay                        what the first pass was given
-//   0001.sequential.changed.relay           what each returned
+//   0000.input.relay                        the argument of the first pass
+//   0001.sequential.changed.relay           the result of each pass
 //   0002.FoldConstant.unchanged.relay
-//   0003.FuseOps.failed.relay               what it was given, if it failed
+//   0003.FuseOps.failed.relay               the argument, if the pass failed
 //
-// Characters that do not belong in a file name become `_`.
+// Characters that are not allowed in file names become `_`.
 class DumpInstrument final : public PassInstrument {
  public:
   // Entering the context creates the folder if it does not exist.

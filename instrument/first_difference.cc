@@ -22,7 +22,7 @@
 namespace baton {
 namespace {
 
-// What the nodes of a function computed.
+// The values of the nodes of a function.
 class NodeValues {
  public:
   NodeValues(const IRModule& module, absl::string_view function,

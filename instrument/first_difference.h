@@ -1,4 +1,4 @@
-// From results that differ to the first node that made them differ.
+// Finds the first node whose value a pass changed.
 
 #ifndef BATON_INSTRUMENT_FIRST_DIFFERENCE_H_
 #define BATON_INSTRUMENT_FIRST_DIFFERENCE_H_
@@ -14,12 +14,12 @@
 
 namespace baton {
 
-// Evaluates `function` of two typed modules with `args`, and looks at the nodes
-// that the second has in place of other ones (structural_diff.h). Returns a
-// line about the first, in the order of evaluation, whose value a pass with the
-// promises of `info` may not give it: which node it is, what it stands for, and
-// how the values differ. Empty if there is none. A node that was computed
-// several times counts with its first value.
+// Evaluates `function` of two typed modules with `args`, and compares the
+// values of the nodes of `after` that replace nodes of `before`
+// (structural_diff.h). Returns a line about the first such node, in the order
+// of evaluation, whose value breaks the promise of `info`: the node, the node
+// that it replaces, and how the values differ. Returns the empty string if
+// there is none. If a node was computed several times, its first value counts.
 std::string FirstDifference(const IRModule& before, const IRModule& after,
                             absl::string_view function,
                             absl::Span<const Value> args, const PassInfo& info,

@@ -22,7 +22,7 @@ int64_t BytesOf(const Node* node) {
   return static_cast<int64_t>(internal::ClassOf(node).bytes(node));
 }
 
-// Of a constant; 0 for other nodes.
+// The bytes of a constant; 0 for other nodes.
 int64_t TensorBytes(const Node* node) {
   if (!ConstantNode::ClassOf(node->kind())) return 0;
   return static_cast<const ConstantNode*>(node)->value().byte_size();

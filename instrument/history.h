@@ -1,9 +1,9 @@
-// The history of a run: the module after each execution of a pass, what nodes
-// were made from, and what passes said. HistoryRecorder (history_recorder.h)
-// makes it, files keep it (history_file.h), history_text.h tells it.
+// The history of a run: the module after each execution of a pass, the origins
+// of nodes, and the remarks of passes. HistoryRecorder (history_recorder.h)
+// records it, history_file.h stores it, history_text.h prints it.
 //
-// Nodes never change, so that a state is a pointer, and states share all that
-// passes left alone.
+// Nodes are immutable. So a state is a pointer, and states share all nodes that
+// passes did not change.
 
 #ifndef BATON_INSTRUMENT_HISTORY_H_
 #define BATON_INSTRUMENT_HISTORY_H_
@@ -23,18 +23,20 @@
 
 namespace baton {
 
-// What an execution of a pass and those inside it did to memory.
+// The memory use of an execution of a pass, including the passes inside it.
 struct PassMemory {
-  int64_t nodes = 0;       // made; the other figures on nodes are about these
-  int64_t node_bytes = 0;  // theirs
-  // In the result and not in the argument; none if the pass failed.
+  int64_t nodes = 0;       // new nodes; the other figures on nodes are about
+                           // them
+  int64_t node_bytes = 0;  // the bytes of the new nodes
+  // The new nodes that are in the result; 0 if the pass failed.
   int64_t kept = 0;
-  // Of tensors in the result that are not in the argument.
+  // The bytes of tensors in the result that are not in the argument.
   int64_t tensor_bytes = 0;
-  // The most resident memory of the process meanwhile; -1: not known.
+  // The peak of the resident memory of the process during the execution; -1 if
+  // it is unknown.
   int64_t peak_bytes = -1;
 
-  // Nodes that are not in the result: of use for a moment, or for nothing.
+  // New nodes that are not in the result: temporary or unused.
   int64_t garbage() const { return nodes > kept ? nodes - kept : 0; }
 };
 
@@ -45,39 +47,43 @@ struct HistoryExecution {
   int64_t number = 0;  // PassExecution::number
   int parent = -1;     // index of the execution that it ran in; -1: none
   int depth = 0;
-  std::string pass;  // its name
-  // As in a pipeline, with options; the name if they have no text.
+  std::string pass;  // the name of the pass
+  // The pass as in a pipeline, with options; its name if the options have no
+  // text.
   std::string text;
   End end = End::kRunning;
-  std::string error = {};  // if it failed
-  // Indices of states. `after` is -1 if it has not ended well.
+  std::string error = {};  // set if the pass failed
+  // Indices of states. `after` is -1 if the pass failed or is still running.
   int before = 0;
   int after = -1;
-  // In nanoseconds: since the run began; of the pass and those inside it.
+  // In nanoseconds. `start` counts from the beginning of the run; the duration
+  // includes the passes inside.
   int64_t start = 0;
   int64_t total = 0;
-  // If it was measured.
+  // Set if memory was measured.
   std::optional<PassMemory> memory = {};
 
   bool changed() const { return after >= 0 && after != before; }
 };
 
+// The module at one point of a run.
 struct HistoryState {
   IRModule module;
-  bool kept = true;  // else the module is empty: it was too large to keep
-  // How many of History::origins had been told when it came to be. Of a history
-  // that was read from a file, all: its origins are of nodes of states.
+  bool kept = true;  // if false, `module` is empty: it was too large
+  // The number of entries of History::origins that were recorded before this
+  // state. If the history was read from a file, all: its origins refer to nodes
+  // of states only.
   size_t num_origins = SIZE_MAX;
 };
 
-// What a statistic (ir/pass_log.h) counted.
+// The count of a statistic (ir/pass_log.h).
 struct HistoryCount {
   std::string name;  // `FuseOps.groups`
   std::string doc;
   int64_t count = 0;
 };
 
-// What a node of the first state comes from.
+// The place of a node of the first state in its source.
 struct HistoryPlace {
   std::string source;  // a file
   int line = 0;        // from 1; 0 if the source has no lines
@@ -87,62 +93,66 @@ struct HistoryPlace {
 // `model.relay:12:3`.
 std::string PlaceText(const HistoryPlace& place);
 
+// A recorded run. Executions refer to states by index.
 struct History {
   History() = default;
   History(History&&) = default;
   History& operator=(History&&) = default;
 
-  // In order of start. Their numbers grow.
+  // The executions in order of start; their numbers increase.
   std::vector<HistoryExecution> executions;
-  // The first is what the passes were given.
+  // The first state is the input of the passes.
   std::vector<HistoryState> states;
 
-  // What nodes were made from; several entries in one run for one that was made
-  // from several. Nodes that are in no state may be dead, and their addresses
-  // those of younger ones: pointers are for comparison, and Provenance
-  // (provenance.h) knows which node is meant.
+  // The origins of nodes. A node that was made from several nodes has several
+  // entries in a row. A node that is in no state may be dead, and a younger
+  // node may have its address. Pointers are therefore for comparison only;
+  // Provenance (provenance.h) determines the node.
   OriginLog origins;
 
   std::vector<Remark> remarks;
   std::vector<HistoryCount> counts;  // by name
 
-  // Of a history that was read from a file; else nodes have spans.
+  // Set if the history was read from a file; otherwise nodes have spans.
   std::vector<std::pair<NodeRef, HistoryPlace>> places;
   int64_t left_out_tensors = 0;
-  // The signal that ended the run; 0: it ended by itself.
+  // The signal that ended the run; 0 if the run ended normally.
   int signal = 0;
 
-  // An error that names the numbers there are. 0 is no execution.
+  // Finds the execution `number`. The error lists the existing numbers. 0 is
+  // not an execution.
   absl::StatusOr<const HistoryExecution*> Find(int64_t number) const;
-  // The index of the state after execution `number`; 0: before all.
+  // The index of the state after execution `number`; 0 gives the first state.
   absl::StatusOr<int> StateAfter(int64_t number) const;
-  // The module in it; an error if it was not kept.
+  // The module of that state; an error if it was not kept.
   absl::StatusOr<IRModule> ModuleAfter(int64_t number) const;
 };
 
-// How two states differ in what they hold.
+// The difference of the contents of two states.
 struct NodesMade {
-  int64_t made = 0;     // nodes of the second that are not in the first
-  int64_t dropped = 0;  // the reverse
-  int64_t kept = 0;     // nodes of both that the walk met
+  int64_t made = 0;     // nodes of the second state that are not in the first
+  int64_t dropped = 0;  // nodes of the first state that are not in the second
+  int64_t kept = 0;     // nodes of both states that the walk met
   int64_t made_bytes = 0;
   int64_t dropped_bytes = 0;
-  // Of tensors, in bytes.
+  // The bytes of the tensors that were made and dropped.
   int64_t made_tensors = 0;
   int64_t dropped_tensors = 0;
-  // Functions of another node, made and dropped ones included.
+  // The functions whose node differs, including functions that exist in only
+  // one state.
   std::vector<std::string> functions;
 };
 
-// Counts nodes of all kinds but spans: types and attributes too. Visits
-// functions that are not the same node in both.
+// Counts nodes of all kinds except spans, including types and attributes.
+// Visits only functions that are different nodes in the two modules.
 NodesMade CompareNodes(const IRModule& before, const IRModule& after);
 
-// The bytes that a walk over modules finds, each node and buffer counted once
-// over all of them.
+// Counts the bytes of modules. Each node and buffer counts once over all
+// modules.
 class BytesHeld {
  public:
-  // What `module` adds: bytes of nodes and of tensors.
+  // Returns the bytes of the nodes and tensors of `module` that were not
+  // counted before.
   int64_t Add(const IRModule& module);
 
  private:

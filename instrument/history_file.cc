@@ -166,7 +166,7 @@ class Writer {
     }
   }
 
-  // Those of nodes of states, by execution and number.
+  // Adds the origins of nodes of states, by execution and number.
   void AddOrigins() {
     const Provenance provenance(history_);
     std::map<int64_t, std::vector<std::pair<uint64_t, uint64_t>>> origins;
@@ -190,7 +190,7 @@ class Writer {
       }
     }
     for (auto& [execution, pairs] : origins) {
-      // Those of one node stay in order.
+      // The origins of one node stay in order.
       std::stable_sort(
           pairs.begin(), pairs.end(),
           [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -1,4 +1,4 @@
-// Histories as files: docs/history.md.
+// Reads and writes histories as files: see docs/history.md.
 
 #ifndef BATON_INSTRUMENT_HISTORY_FILE_H_
 #define BATON_INSTRUMENT_HISTORY_FILE_H_
@@ -17,7 +17,7 @@
 namespace baton {
 
 struct HistoryWriteOptions {
-  // Of larger tensors only a checksum is kept.
+  // For larger tensors, the file contains only a checksum.
   uint64_t max_tensor_bytes = 256;
 };
 
@@ -35,17 +35,18 @@ class HistoryBytes {
   std::vector<absl::string_view> pieces_;
 };
 
-// Nodes and tensors that states share are written once. Apart from the times,
-// the same run gives the same bytes.
+// Writes `history`. The file contains nodes and tensors that states share once.
+// Two equal runs give the same bytes except for the times.
 absl::StatusOr<HistoryBytes> WriteHistory(
     const History& history, const HistoryWriteOptions& options = {});
 
-// True if `bytes` begin as a history file does.
+// True if `bytes` begins like a history file.
 bool IsHistory(absl::string_view bytes);
 
-// The history in the file `bytes`; messages call it `name`. Tensors use `bytes`
-// in place; `owner` keeps them alive. For any input, a history or an error that
-// says what is wrong. Operators and attributes must be registered.
+// Reads the history in the file `bytes`; messages name it `name`. Tensors use
+// `bytes` in place; `owner` keeps `bytes` alive. For every input, the result is
+// a history or an error that says what is wrong. Operators and attributes must
+// be registered.
 absl::StatusOr<History> ReadHistory(absl::string_view bytes,
                                     std::shared_ptr<const void> owner,
                                     absl::string_view name);

@@ -180,7 +180,7 @@ class PageWriter {
   NodeMap<int64_t> attrs_;    // and one more
   FlatHashMap<std::string, int64_t> attr_indices_;
   std::vector<std::string> attr_texts_;
-  // Of nodes.
+  // The columns of the table of nodes.
   std::vector<int64_t> kinds_;
   std::vector<int64_t> titles_;
   std::vector<int64_t> type_strings_;
@@ -549,7 +549,7 @@ absl::Status CheckPageSize(const History& history, int64_t max_nodes) {
 
 std::string HistoryPage(const History& history, absl::string_view title) {
   const HistoryPageData data = PageDataOf(history);
-  // What is put in is not looked at again.
+  // Replacements are not searched again.
   return absl::StrReplaceAll(kHistoryPageHtml,
                              {{"{{title}}", HtmlText(title)},
                               {"{{style}}", kHistoryPageCss},

@@ -1,6 +1,6 @@
-// A history as one HTML file, which needs no server and no network: the passes
-// along their time, the graph of every state, what each pass did to it, and
-// what it said. docs/history.md.
+// Writes a history as one HTML file, which needs no server and no network. The
+// page shows the passes along their time, the graph of every state, the changes
+// of each pass, and the remarks. See docs/history.md.
 
 #ifndef BATON_INSTRUMENT_HISTORY_PAGE_H_
 #define BATON_INSTRUMENT_HISTORY_PAGE_H_
@@ -14,23 +14,24 @@
 
 namespace baton {
 
-// What the page shows, as JSON that may stand in an element <script>: bytes
-// that are no UTF-8 are U+FFFD, and there is no `<`.
+// The content of the page as JSON that is safe inside an element <script>:
+// invalid UTF-8 is replaced by U+FFFD, and `<` does not occur.
 struct HistoryPageData {
-  // Nodes that states share are in it once. The same for the same run, on any
-  // number of threads. instrument/page/data.js says what the fields are.
+  // The graph; nodes that states share occur once. Equal runs give the same
+  // text, with any number of threads. instrument/page/data.js describes the
+  // fields.
   std::string content;
-  // {"start":[...],"total":[...]}: nanoseconds, for each execution.
+  // {"start":[...],"total":[...]}: nanoseconds for each execution.
   std::string times;
 };
 HistoryPageData PageDataOf(const History& history);
 
-// ResourceExhausted, with advice, if the states have more than `max_nodes`
-// expressions together: a page takes some hundred bytes for each, and a browser
-// more.
+// Checks the size of a page. The error is ResourceExhausted, with advice, if
+// the states have more than `max_nodes` expressions together. A page takes some
+// hundred bytes for each expression; a browser takes more.
 absl::Status CheckPageSize(const History& history, int64_t max_nodes);
 
-// The page. `title`: what was recorded, often the name of the file.
+// The page. `title` names the recorded run; often it is the name of the file.
 std::string HistoryPage(const History& history, absl::string_view title);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// The parts of the page of a history: the files of instrument/page/.
+// The source files of the history page (instrument/page/) as strings.
 
 #ifndef BATON_INSTRUMENT_HISTORY_PAGE_FILES_H_
 #define BATON_INSTRUMENT_HISTORY_PAGE_FILES_H_

@@ -84,7 +84,7 @@ void HistoryRecorder::SetMemory(int64_t number, const PassMemory& memory) {
 
 void HistoryRecorder::SetTimes(absl::Span<const HistoryExecution> measured) {
   std::vector<HistoryExecution>& executions = history_.executions;
-  // Of each execution, when the last one inside it ended.
+  // For each execution, the time when the last one inside it ended.
   std::vector<int64_t> ends(executions.size());
   auto next = measured.rbegin();
   for (size_t i = executions.size(); i-- > 0;) {
@@ -202,8 +202,8 @@ void HistoryRecorder::TakeLog() {
   history_.origins.Append(log.origins.Take());
 }
 
-// What old states hold cannot be more than the process has grown by, which
-// costs nothing to know; only then are nodes counted.
+// Old states cannot use more memory than the process has grown by, which is
+// cheap to measure; nodes are counted only beyond that.
 void HistoryRecorder::KeepToBudget() {
   std::vector<HistoryState>& states = history_.states;
   num_checked_states_ = states.size();

@@ -28,13 +28,13 @@
 namespace baton {
 
 struct HistoryOptions {
-  // The bytes of nodes and tensors that old states alone may hold, that is, all
-  // that would be dead without the recorder. If they hold more, the oldest are
-  // let go, but never the first. 0: no states but the first and the last.
+  // The limit of the bytes of nodes and tensors that only old states keep
+  // alive. Over the limit, the recorder drops the oldest states, but never the
+  // first. 0 keeps only the first and the last state.
   int64_t max_bytes = int64_t{4} << 30;
   bool origins = true;
   bool remarks = true;
-  // The time now, in nanoseconds; null for the machine's steady clock.
+  // Returns the time in nanoseconds; null for the machine's steady clock.
   std::function<int64_t()> clock = nullptr;
 };
 
@@ -44,15 +44,15 @@ class HistoryRecorder final : public PassInstrument,
  public:
   explicit HistoryRecorder(HistoryOptions options = {});
 
-  // Up to now. Valid until the next pass begins. `signal`: what ends the
-  // process, if anything does.
+  // The history so far. The reference is valid until the next pass begins.
+  // `signal` is the signal that ends the process; 0 if there is none.
   const History& history(int signal = 0);
-  // What other instruments found out about an execution that has ended.
+  // Adds a remark of another instrument about an execution that has ended.
   void AddRemark(Remark remark);
   void SetMemory(int64_t number, const PassMemory& memory);
-  // Gives executions the times of those of the same numbers in `measured`,
-  // which are of another run of the same passes. One that ended in another way
-  // there ends with the last one inside it.
+  // Sets the times of executions to those of the executions with the same
+  // numbers in `measured`, a second run of the same passes. An execution that
+  // ended differently in `measured` ends with the last execution inside it.
   void SetTimes(absl::Span<const HistoryExecution> measured);
 
   absl::Status EnterPassContext() override;
@@ -67,19 +67,19 @@ class HistoryRecorder final : public PassInstrument,
   int64_t Now() const;
   int StateOf(const IRModule& module);
   void End(HistoryExecution::End end);
-  // Takes over what the passes have told.
+  // Moves the new entries of the log of the passes into the history.
   void TakeLog();
   void KeepToBudget();
 
   const HistoryOptions options_;
   History history_;
-  std::vector<Pass> passes_;  // of the executions
-  std::vector<int> open_;     // indices of those that run
+  std::vector<Pass> passes_;  // the passes of the executions
+  std::vector<int> open_;     // indices of the running executions
   int64_t began_ = 0;
-  // The largest size of the process in bytes at which old states cannot hold
-  // more than they may; see KeepToBudget.
+  // While the process is at most this large, in bytes, old states cannot exceed
+  // the limit; see KeepToBudget.
   int64_t next_check_ = 0;
-  // How many states there were when KeepToBudget was called.
+  // The number of states at the last call of KeepToBudget.
   size_t num_checked_states_ = 0;
   PassListener listener_;
 };

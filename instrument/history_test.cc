@@ -217,7 +217,8 @@ TEST(HistoryTest, PassesThatDidNotEndTookTheTimeUntilThen) {
   const PassContext context({.instruments = {recorder}});
   const Pass pipeline = Sequential({Sequential({asks})});
   EXPECT_THAT(context.Run([&] { return pipeline(Parse(kProgram)); }), IsOk());
-  // Of the outer, the inner, and the one that asks.
+  // The totals of the outer pass, the inner one, and the function that reads
+  // them.
   EXPECT_THAT(totals, ElementsAre(3000, 2000, 1000));
 }
 
@@ -283,7 +284,7 @@ TEST(HistoryTest, OldStatesKeepToTheirBudget) {
   ASSERT_THAT(none.recorder->history().ModuleAfter(1), IsOk());
   EXPECT_THAT(none.recorder->history().ModuleAfter(2).status().message(),
               HasSubstr("was not kept: the history has a budget"));
-  // What is kept is what would have been kept without a budget.
+  // The kept states are those that would be kept without a limit.
   BATON_ASSERT_OK_AND_ASSIGN(const History read,
                              ReadBack(Bytes(some.recorder->history())));
   EXPECT_EQ(count(some), [&read] {
@@ -518,7 +519,7 @@ Pass ReusesAnAddress(
       {.name = "ReusesAnAddress"});
 }
 
-// What the node that ReusesAnAddress() makes comes from.
+// The origins of the node that ReusesAnAddress() makes.
 std::vector<const ExprNode*> FromAtReusedAddress(
     const std::function<Expr(const Expr& x)>& make,
     const std::function<void(const Expr& node, const Expr& body)>& tell,

@@ -311,7 +311,7 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
   }
   BATON_ASSIGN_OR_RETURN(const HistoryExecution* execution,
                          history.Find(number));
-  // Those inside it come right after it.
+  // The executions inside it follow directly.
   const auto first = static_cast<size_t>(execution - &history.executions[0]);
   size_t last = first;
   while (last + 1 < history.executions.size() &&

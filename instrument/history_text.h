@@ -1,4 +1,4 @@
-// What baton-history tells of a history, as text.
+// Prints a history as text: the commands of baton-history.
 
 #ifndef BATON_INSTRUMENT_HISTORY_TEXT_H_
 #define BATON_INSTRUMENT_HISTORY_TEXT_H_
@@ -13,66 +13,66 @@
 
 namespace baton {
 
-// A line for each execution: its number, times in microseconds with and without
-// the passes inside it, what it changed, and what went wrong.
+// A line for each execution: its number, its times in microseconds with and
+// without the passes inside it, its changes, and its error.
 //
 //       #       us     self     made  dropped     bytes
 //       1     1234      120      310       12    +10240  sequential
 //       2      400      400       12        4     +1024    FoldConstant @main
 //
-// Nodes of all kinds count; bytes are those of nodes and tensors that the
-// program holds more than before.
+// Nodes of all kinds count. `bytes` is the growth of the program in bytes of
+// nodes and tensors.
 std::string HistoryLog(const History& history);
 
-// The module after execution `number`, 0 for what the passes were given, as
-// text that is input again; only one function if `function` is not empty.
+// The module after execution `number` as text that can be parsed again; 0 gives
+// the input of the first pass. If `function` is not empty, prints only that
+// function.
 absl::StatusOr<std::string> HistoryShow(const History& history, int64_t number,
                                         const std::string& function);
 
-// What differs between the modules after two executions, by structure; only in
-// one function if `function` is not empty.
+// The structural difference of the modules after two executions. If `function`
+// is not empty, compares only that function.
 absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
                                            int64_t to,
                                            const std::string& function);
 
-// Which nodes a question is about: all of the module, those whose title
-// (`nn.relu`) matches `op` (RE2, whole), or the one of that number.
+// Selects nodes of a module: all nodes, the nodes whose title (`nn.relu`)
+// matches `op` as a whole (RE2), or the node with a given number.
 struct NodeSelection {
   std::string op = {};
   int64_t number = -1;
 };
 
-// Where a node comes from.
+// The provenance of a node.
 struct NodeBlame {
-  // An execution that made a node out of others; nodes have the names that
-  // they have in the module in which they came first: `%12 = nn.relu`.
+  // An execution that made a node from other nodes. Each node has the name that
+  // it has in the first module that contains it: `%12 = nn.relu`.
   struct Step {
     int64_t execution = 0;
     std::string pass = {};
     std::string node = {};
-    // Empty if nobody has said.
+    // Empty if no origin was recorded.
     std::vector<std::string> from = {};
   };
-  // A node of what the passes were given.
+  // A node of the input of the first pass.
   struct Source {
-    std::string place = {};  // `model.relay:7:3`; empty if it has none
+    std::string place = {};  // `model.relay:7:3`; empty if unknown
     std::string node = {};
   };
 
   std::string function = {};
   std::string node = {};
-  // From the node itself back.
+  // From the selected node backwards.
   std::vector<Step> steps = {};
   std::vector<Source> sources = {};
 };
 
-// For each node of the module after execution `number` that is selected: which
-// executions made it, what from, back to the program that the passes were
-// given.
+// Traces each selected node of the module after execution `number` back to the
+// input of the first pass: which executions made it, and from which nodes.
 absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
     const History& history, int64_t number, const NodeSelection& selection);
 
-// Such as:
+// Example:
 //
 //   @main %4 = nn.relu
 //     #7 FuseOps made %4 = nn.relu from %12 = nn.relu
@@ -82,20 +82,22 @@ std::string BlameText(const std::vector<NodeBlame>& nodes);
 // An array with an object for each node, with the fields of NodeBlame.
 std::string BlameJson(const std::vector<NodeBlame>& nodes);
 
-// What execution `number` and those inside it said of these nodes, in the
-// module that each was given: a line for each remark, as RemarkText has it.
+// Prints the remarks of execution `number` and the executions inside it about
+// the selected nodes. Nodes are those of the argument of each pass. A line for
+// each remark, formatted by RemarkText.
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
                                        const NodeSelection& selection);
 
-// What to look for: one of these.
+// A condition on a module. Set exactly one field.
 struct HistoryCondition {
-  std::string has = {};    // a node whose title matches (RE2, whole)
-  std::string lacks = {};  // no such node
-  std::string text = {};   // a text that has a match (RE2)
+  std::string has = {};    // a node has a title that matches (RE2, whole)
+  std::string lacks = {};  // no node has a title that matches
+  std::string text = {};   // the module's text contains a match (RE2)
 };
 
-// The first execution, in the order in which they end, after which it holds,
-// and did not before: `#4 FoldConstant`. A line that says so if there is none.
+// Finds the first execution, in the order in which executions end, after which
+// the condition is true and before which it is false: `#4 FoldConstant`. If
+// there is none, the result is a line that says so.
 absl::StatusOr<std::string> HistoryFind(const History& history,
                                         const HistoryCondition& condition);
 

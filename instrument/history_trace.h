@@ -1,4 +1,4 @@
-// The history of a run as a trace, which ui.perfetto.dev opens.
+// Writes the history of a run as a trace for ui.perfetto.dev.
 
 #ifndef BATON_INSTRUMENT_HISTORY_TRACE_H_
 #define BATON_INSTRUMENT_HISTORY_TRACE_H_
@@ -10,12 +10,12 @@
 
 namespace baton {
 
-// What slices of executions say of their memory.
+// Adds the values of `memory` to the values of the slice of an execution.
 void AddMemory(const PassMemory& memory, TraceWriter::Values& values);
 
-// As trace_writer.h has it: the executions, and the nodes and bytes of the
-// states. Apart from times, the same run gives the same bytes, on any number of
-// threads.
+// The trace (trace_writer.h) shows the executions, and the nodes and bytes of
+// the states. Equal runs give the same bytes except for the times, with any
+// number of threads.
 std::string HistoryTrace(const History& history);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// How many instructions code executes: a figure that other programs on the
+// Counts executed instructions: a measurement that other programs on the
 // machine hardly disturb.
 
 #ifndef BATON_INSTRUMENT_INSTRUCTION_COUNTER_H_
@@ -12,12 +12,12 @@
 
 namespace baton {
 
-// Counts with the processor's own counter (Linux: perf_event_open): the
-// instructions of the thread that made it, and of those that it starts later,
-// without those of the kernel.
+// Uses the processor's counter (Linux: perf_event_open). It counts the
+// instructions of the thread that made it and of the threads that this thread
+// starts later, without instructions of the kernel.
 class InstructionCounter {
  public:
-  // An error where the machine, or its administrator, does not offer it.
+  // An error if the machine or its administrator does not provide the counter.
   static absl::StatusOr<InstructionCounter> Create();
 
   InstructionCounter(InstructionCounter&& other) noexcept
@@ -25,9 +25,10 @@ class InstructionCounter {
   InstructionCounter& operator=(InstructionCounter&& other) = delete;
   ~InstructionCounter();
 
-  // So far: for differences. -1 if it cannot be read.
+  // The count so far, for differences. -1 if it cannot be read.
   int64_t Read() const;
-  // Of `fn`. An error if others used the counter meanwhile.
+  // The instructions of `fn`. An error if other programs used the counter
+  // meanwhile.
   absl::StatusOr<int64_t> Count(absl::FunctionRef<void()> fn) const;
 
  private:

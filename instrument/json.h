@@ -1,4 +1,4 @@
-// JSON strings.
+// Quotes strings for JSON.
 
 #ifndef BATON_INSTRUMENT_JSON_H_
 #define BATON_INSTRUMENT_JSON_H_

@@ -1,5 +1,5 @@
-// Arguments close to others: what a program makes of the difference says how
-// far off its results are when values inside of it are rounded.
+// Moves arguments slightly: the change of the results bounds the error that
+// rounding inside the program causes.
 
 #ifndef BATON_INSTRUMENT_NEARBY_INPUTS_H_
 #define BATON_INSTRUMENT_NEARBY_INPUTS_H_
@@ -8,14 +8,14 @@
 
 namespace baton {
 
-// Which way elements go.
+// The direction in which elements move.
 enum class NearbyInputs { kAbove, kBelow, kEitherWay };
 
-// `value` with each floating-point element of its tensors, those that are
-// fields of it as well, moved by `tolerance` times the largest finite magnitude
-// of its tensor, and each integer of at most 16 bits, which may be quantized,
-// by that or by one, whichever is more, within its dtype. kEitherWay: up or
-// down at random, the same way each time.
+// Moves each floating-point element of the tensors in `value`, tensors in
+// fields included, by `tolerance` times the largest finite magnitude of its
+// tensor. Moves each integer of at most 16 bits, which may be quantized, by
+// that amount or by one, whichever is more, within the range of its dtype.
+// kEitherWay moves each element up or down at random, with a fixed seed.
 Value MovedBy(const Value& value, double tolerance, NearbyInputs which);
 
 }  // namespace baton

@@ -1,5 +1,4 @@
-// Nodes as a reader finds them in the text of a module: in reports of what
-// passes did.
+// Names nodes as they appear in the text of a module, for reports about passes.
 
 #ifndef BATON_INSTRUMENT_NODE_TEXT_H_
 #define BATON_INSTRUMENT_NODE_TEXT_H_
@@ -12,14 +11,14 @@
 
 namespace baton {
 
-// Of the nodes of one module. Others have no numbers.
+// Names the nodes of one module. Nodes of other modules have no numbers.
 class NodeText {
  public:
-  // Linear in the module, which must outlive this.
+  // Takes time linear in the size of the module, which must outlive the object.
   explicit NodeText(const IRModule& module);
 
-  // `%12`, `%x`, `2`; of what is written in place, `nn.relu`; `nothing` of
-  // null.
+  // `%12`, `%x`, `2`; `nn.relu` for an expression that the text writes in
+  // place; `nothing` for null.
   std::string Name(const Expr& expr) const;
   // `%12 = nn.relu`, or without the number if it has none.
   std::string Title(const Expr& expr) const;
@@ -27,17 +26,17 @@ class NodeText {
   std::string Line(const Expr& expr) const;
   // `nn.relu`, `Tuple`: without operands.
   static std::string Head(const Expr& expr);
-  // -1 if it has none.
+  // The number of `expr` in the text; -1 if it has none.
   int Number(const Expr& expr) const;
 
  private:
   std::string Body(const Expr& expr) const;
 
-  NodeMap<int> numbers_;  // and one more
+  NodeMap<int> numbers_;  // the number plus one
 };
 
-// The name of an operator, a global function (`@f`) or a constructor, which
-// mean the same wherever they stand; empty for any other node.
+// The name of an operator, a global function (`@f`) or a constructor, which has
+// the same meaning everywhere; empty for any other node.
 std::string NameOfGlobal(const ExprNode* node);
 
 }  // namespace baton

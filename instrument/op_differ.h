@@ -1,4 +1,4 @@
-// OpDiffer: how passes change the number of calls of each operator.
+// OpDiffer: records how passes change the number of calls of each operator.
 
 #ifndef BATON_INSTRUMENT_OP_DIFFER_H_
 #define BATON_INSTRUMENT_OP_DIFFER_H_
@@ -18,16 +18,16 @@ namespace baton {
 // Calls per operator, by name.
 using OpCounts = std::map<std::string, int64_t>;
 
-// Counts the calls of the whole module, each once even if it is used several
-// times.
+// Counts the calls in the whole module. A call that is used several times
+// counts once.
 OpCounts CountOps(const IRModule& module);
 
-// What one pass changed, with the passes inside it.
+// The change that one pass, with the passes inside it, made.
 struct OpDiff {
   int depth = 0;
   std::string pass;
   int64_t number = 0;  // PassExecution::number
-  OpCounts changes;    // never 0
+  OpCounts changes;    // never contains 0
 };
 
 // Records, in order of completion, the passes that changed a count. Entering a
@@ -57,9 +57,9 @@ class OpDiffer final : public PassInstrument, public SeesFinishedResults {
   const OpCounts& Count(const IRModule& module);
 
   std::vector<OpDiff> diffs_;
-  std::vector<OpCounts> before_;  // of the passes that are running
-  // The module counted last, and its counts: the result of one pass is the
-  // argument of the next.
+  std::vector<OpCounts> before_;  // of the running passes
+  // The last counted module and its counts: the result of one pass is usually
+  // the argument of the next one.
   IRModule counted_;
   OpCounts counts_;
 };

@@ -15,27 +15,28 @@
 
 namespace baton {
 
-// An instrument has one as a member, calls Before() in its RunBeforePass, and
-// After() in its RunAfterPass and its PassFailed.
+// An instrument contains one as a member, calls Before() in its RunBeforePass,
+// and After() in its RunAfterPass and its PassFailed.
 class PassListener {
  public:
   PassListener() = default;
   PassListener(const PassListener&) = delete;
   PassListener& operator=(const PassListener&) = delete;
 
-  // Collects while `pass` runs. `wanted`: what, as bits of
-  // internal::LogListener::wanted.
+  // Collects while `pass` runs. `wanted` selects the kinds of entries, as bits
+  // of internal::LogListener::wanted.
   void Before(const PassExecution& pass, uint8_t wanted);
   void After();
 
-  // Whether log() holds all that `pass`, which has just ended, logged. False
-  // inside the body of a function pass, whose log arrives when it ends.
+  // True if log() contains all entries of `pass`, which has just ended. False
+  // inside the body of a function pass: those entries are added when the
+  // function pass ends.
   static bool IsComplete(const PassExecution& pass);
 
-  // What was collected; the instrument may take entries out.
+  // The collected entries; the instrument may take entries out.
   PassLog& log() { return log_; }
   const PassLog& log() const { return log_; }
-  // What its statistics counted, by name: `FuseOps.groups`.
+  // The counts of the statistics by name: `FuseOps.groups`.
   std::map<std::string, std::pair<const Statistic*, int64_t>> CountsByName()
       const;
 

@@ -1,4 +1,4 @@
-// The most memory that the process has had in a stretch of time.
+// Measures the peak of the process's resident memory over a period of time.
 
 #ifndef BATON_INSTRUMENT_PEAK_MEMORY_H_
 #define BATON_INSTRUMENT_PEAK_MEMORY_H_
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-// Bytes of resident memory. Each call takes some tens of microseconds; there is
-// one record for the process.
+// Each call takes some tens of microseconds. All objects share one record of
+// the process.
 class PeakMemory {
  public:
   PeakMemory();
@@ -16,8 +16,8 @@ class PeakMemory {
   PeakMemory(const PeakMemory&) = delete;
   PeakMemory& operator=(const PeakMemory&) = delete;
 
-  // The most since the last call; the next stretch begins. -1 where Linux does
-  // not tell (/proc/self/clear_refs).
+  // Returns the peak in bytes since the last call and begins a new period.
+  // Returns -1 if Linux does not provide it (/proc/self/clear_refs).
   int64_t Take();
 
  private:

@@ -138,7 +138,7 @@ std::string FunctionText(const IRModule& module, const GlobalVar& var,
   return AsText(alone, options);
 }
 
-// What changed, function by function.
+// The changes, function by function.
 std::string DiffModules(const IRModule& before, const IRModule& after,
                         const TextOptions& options) {
   std::string result;
@@ -160,7 +160,7 @@ std::string DiffModules(const IRModule& before, const IRModule& after,
   return result;
 }
 
-// Whether a pass around this one will tell of the change.
+// True if an enclosing pass will print the change.
 bool IsToldByParent(const PassExecution& pass) {
   return pass.info().always_run && pass.parent() != nullptr &&
          pass.parent()->info().granularity != PassGranularity::kSequence;
@@ -172,7 +172,7 @@ std::string DiffLines(absl::string_view before, absl::string_view after) {
   constexpr size_t kContext = 3;
   const Lines a = SplitLines(before);
   const Lines b = SplitLines(after);
-  // What both begin and end with is paired at once.
+  // Common lines at the beginning and at the end are paired at once.
   size_t prefix = 0;
   while (prefix < a.size() && prefix < b.size() && a[prefix] == b[prefix]) {
     ++prefix;

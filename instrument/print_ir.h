@@ -1,5 +1,5 @@
 // PrintIrInstrument: prints the module before and after passes. To print at one
-// place of a pipeline, use the pass PrintIR in transform/print_ir.h.
+// place of a pipeline, use the pass PrintIR (transform/print_ir.h).
 
 #ifndef BATON_INSTRUMENT_PRINT_IR_H_
 #define BATON_INSTRUMENT_PRINT_IR_H_
@@ -26,9 +26,9 @@ struct PrintIrOptions {
   // Empty matches nothing.
   std::string before = {};
   std::string after = {};
-  // What to print after each pass that changed the module, whatever its name.
-  // Skips sequences, as the passes inside them are printed, and the inference
-  // inside a function pass, as that pass is printed.
+  // Selects the output after each pass that changed the module, whatever its
+  // name. Skips sequences, since their passes are printed, and the type
+  // inference inside a function pass, since that pass is printed.
   enum class Changed {
     kNone,
     kFull,        // the module
@@ -79,9 +79,9 @@ class PrintIrInstrument final : public PassInstrument {
   std::unique_ptr<const re2::RE2> after_;
 };
 
-// The difference between two texts in the unified format, without the lines
-// that name files: groups of changed lines with up to three common ones around.
-// Empty if all lines are the same.
+// The difference of two texts in the unified format, without the lines that
+// name files. Shows up to three common lines around each group of changed
+// lines. Empty if all lines are equal.
 std::string DiffLines(absl::string_view before, absl::string_view after);
 
 }  // namespace baton

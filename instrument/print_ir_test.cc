@@ -27,7 +27,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What is printed while `pass` runs.
+// The output while `pass` runs.
 std::string Print(const Pass& pass, PrintIrOptions options) {
   std::ostringstream out;
   options.out = &out;

@@ -1,4 +1,4 @@
-// ProgressInstrument: shows which pass is running.
+// ProgressInstrument: shows the running pass.
 
 #ifndef BATON_INSTRUMENT_PROGRESS_H_
 #define BATON_INSTRUMENT_PROGRESS_H_
@@ -21,7 +21,7 @@
 
 namespace baton {
 
-// Calls `show` whenever another pass is running, with
+// Calls `show` each time the running pass changes, with
 //
 //   [3/12] FuseOps > InferType
 //
@@ -45,15 +45,16 @@ class ProgressInstrument final : public PassInstrument,
 
   const std::vector<Pass> listed_;
   const std::function<void(std::string)> show_;
-  size_t position_ = 0;  // in listed_, of the pass that started last
+  size_t position_ = 0;  // in listed_, of the last pass that started
 };
 
-// A line of a terminal that is overwritten with the newest text and the seconds
-// that went by. Writes nothing before `delay` has passed.
+// A line of a terminal, overwritten with the latest text and the elapsed
+// seconds. Writes nothing before `delay` has passed.
 class ProgressLine {
  public:
-  // `write` must write to a terminal at once. It is called on a thread of this
-  // object, one call at a time, and not after Hide() or the destructor return.
+  // `write` must write to a terminal without buffering. A thread of this object
+  // calls it, one call at a time, and never after Hide() or the destructor
+  // returns.
   explicit ProgressLine(
       std::function<void(absl::string_view)> write,
       std::chrono::milliseconds delay = std::chrono::milliseconds(300));
@@ -62,7 +63,7 @@ class ProgressLine {
   ~ProgressLine();
 
   void Show(std::string text);
-  // Erases the line, if there is one, until Show is called.
+  // Erases the line, if it is visible, until Show is called.
   void Hide();
 
  private:

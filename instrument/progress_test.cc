@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// What is shown while `pass` runs.
+// The shown texts while `pass` runs.
 std::vector<std::string> Shown(const Pass& pass) {
   std::vector<std::string> shown;
   const auto progress = std::make_shared<ProgressInstrument>(

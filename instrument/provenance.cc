@@ -125,8 +125,8 @@ int64_t Provenance::OriginOf(const Node* node, int state) const {
   const auto since = static_cast<int64_t>(facts.since);
   const int64_t before = LastBefore(node, LimitOf(state));
   if (before >= since) return before;
-  // What the bodies of a function pass tell on several threads arrives when all
-  // have ended.
+  // The origins that the bodies of a function pass record on several threads
+  // are added when all bodies have ended.
   int64_t late = -1;
   for (int64_t i = LastBefore(node, history_.origins.size()); i >= since;
        i = int64_t{earlier_[i]} - 1) {
@@ -192,7 +192,7 @@ Provenance::Making Provenance::MakingOf(const ExprNode* node) const {
   const int state = FirstStateOf(node);
   if (state <= 0) return {};
   Making making = {.execution = states_[state].maker};
-  // Whether what was told of the node says what it was made from.
+  // True if a recorded origin of the node names other nodes.
   const auto is_told = [&](const ExprNode* at) {
     const int64_t origin = OriginOf(at, state);
     if (origin < 0) return false;

@@ -1,4 +1,4 @@
-// PassRecorder: records the calls of hooks, in order.
+// PassRecorder: records the calls of all hooks, in order.
 
 #ifndef BATON_INSTRUMENT_RECORDER_H_
 #define BATON_INSTRUMENT_RECORDER_H_
@@ -15,7 +15,7 @@
 
 namespace baton {
 
-// Records every call of every hook over its whole lifetime.
+// Records the calls of every hook over the whole lifetime of the object.
 class PassRecorder final : public PassInstrument {
  public:
   enum class Hook {
@@ -28,7 +28,7 @@ class PassRecorder final : public PassInstrument {
   };
   struct Event {
     Hook hook;
-    // The hooks of contexts set none of the following.
+    // Hooks of contexts leave the following fields empty.
     std::string pass = {};
     int64_t number = 0;
     int depth = 0;
@@ -39,19 +39,19 @@ class PassRecorder final : public PassInstrument {
 
   const std::vector<Event>& events() const { return events_; }
 
-  // How often a pass of that name ran, whether or not it failed; all passes
-  // for an empty name.
+  // The number of executions of the passes named `pass`, whether or not they
+  // failed; of all passes if `pass` is empty.
   int CountRuns(absl::string_view pass = "") const;
-  // The same for those that returned another module.
+  // The number of those executions that returned a changed module.
   int CountChanges(absl::string_view pass = "") const;
 
-  // The passes that ran, in order of start, each inside the one that is less
-  // indented:
+  // The passes that ran, in order of start, each indented below the pass in
+  // which it ran:
   //   1 sequential
   //     2 FoldConstant *
   //       3 InferType
-  // A star marks one that changed the module, an exclamation mark one that
-  // failed.
+  // A star marks a pass that changed the module; an exclamation mark marks a
+  // pass that failed.
   std::string ToString() const;
 
   absl::Status EnterPassContext() override;

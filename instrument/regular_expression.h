@@ -1,4 +1,4 @@
-// Regular expressions that users give.
+// Compiles regular expressions from users.
 
 #ifndef BATON_INSTRUMENT_REGULAR_EXPRESSION_H_
 #define BATON_INSTRUMENT_REGULAR_EXPRESSION_H_
@@ -13,7 +13,7 @@
 
 namespace baton::internal {
 
-// `text` compiled, never null; the error names it.
+// Compiles `text`; the result is never null. The error contains `text`.
 inline absl::StatusOr<std::unique_ptr<const re2::RE2>> CompileRegularExpression(
     const std::string& text) {
   auto compiled =

@@ -1,4 +1,4 @@
-// RemarkInstrument: what passes say of their work, and what they count.
+// RemarkInstrument: prints the remarks and the statistics of passes.
 
 #ifndef BATON_INSTRUMENT_REMARKS_H_
 #define BATON_INSTRUMENT_REMARKS_H_
@@ -25,15 +25,15 @@ class RE2;
 
 namespace baton {
 
-// A remark as people read it: nodes are `%12 = nn.relu`, with the number that
-// they have in the module that the pass was given.
+// A remark as text. Nodes are written `%12 = nn.relu`, with their number in the
+// module that was the argument of the pass.
 struct ToldRemark {
   RemarkKind kind;
   int64_t execution = 0;
   std::string pass;
-  std::string function;  // empty if the node is in none, or there is no node
-  std::string node;      // empty if there is none
-  std::string place;     // `model.relay:12:3`; empty if it comes from no text
+  std::string function;  // empty if no function contains the node
+  std::string node;      // empty if the remark is about no node
+  std::string place;     // `model.relay:12:3`; empty if unknown
   std::string reason;
   std::vector<std::pair<std::string, std::string>> args;
 };
@@ -45,25 +45,26 @@ std::string RemarkText(const ToldRemark& remark);
 std::string RemarkJson(const ToldRemark& remark);
 
 struct RemarkOptions {
-  // `KIND:RE,KIND,...`: remarks of a kind (passed, missed, analysis or all) of
-  // the passes whose whole name matches (RE2); of all passes without `:RE`.
-  // Empty: none.
+  // `KIND:RE,KIND,...`: selects remarks of a kind (passed, missed, analysis or
+  // all) of the passes whose whole name matches RE (RE2). Without `:RE`,
+  // selects remarks of all passes. Empty selects none.
   std::string remarks = {};
   bool statistics = false;
-  // Called with each remark, in order, when its pass, or the function pass
-  // inside of which that runs, has ended.
+  // Called with each selected remark, in order, when its pass has ended. If the
+  // pass runs inside a function pass, called when the function pass has ended.
   std::function<void(const ToldRemark&)> told = nullptr;
 };
 
+// Collects the remarks that its options select, and all statistics.
 class RemarkInstrument final : public PassInstrument,
                                public SeesFinishedResults {
  public:
-  // An error if there is a mistake in `options.remarks`.
+  // An error if `options.remarks` is malformed.
   static absl::StatusOr<std::shared_ptr<RemarkInstrument>> Create(
       RemarkOptions options);
   ~RemarkInstrument() override;
 
-  // What was counted, a line each, sorted by pass and name:
+  // The statistics, a line each, sorted by pass and name:
   //   `     12 FuseOps.groups  Functions made of several operators.`
   std::string StatisticsText() const;
 
@@ -89,7 +90,7 @@ class RemarkInstrument final : public PassInstrument,
   PassListener listener_;
 };
 
-// The remarks as people read them. `module`: where their nodes are.
+// Renders `remarks`. `module` is the module that contains their nodes.
 std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
                                     const IRModule& module);
 

@@ -1,4 +1,4 @@
-// SkipInstrument: leaves out single executions of passes, or all from one on.
+// SkipInstrument: skips chosen executions of passes, or all after one of them.
 
 #ifndef BATON_INSTRUMENT_SKIP_H_
 #define BATON_INSTRUMENT_SKIP_H_
@@ -18,18 +18,19 @@
 namespace baton {
 
 struct SkipOptions {
-  // Executions, by number, that are left out. A pass that is left out takes no
-  // number: the execution after it gets that number. So a number is that of the
-  // run which already leaves out the smaller ones.
+  // The numbers of executions to skip. A skipped execution takes no number: the
+  // next execution gets it. So each number refers to a run in which the
+  // executions with smaller numbers are already skipped.
   std::set<int64_t> numbers = {};
-  // By name of a pass, from 1, the executions of that pass that are left out.
+  // The executions to skip of the passes with these names, counted from 1 for
+  // each name.
   std::map<std::string, std::set<int64_t>> of_pass = {};
-  // The last execution that takes place, with what runs inside of it unless it
-  // is a sequence; negative for all.
+  // The last execution that runs. Passes inside it run as well, unless it is a
+  // sequence. Negative for no limit.
   int64_t stop_after = -1;
 };
 
-// Passes that the context requires cannot be left out.
+// Skips executions. Passes that the context requires cannot be skipped.
 class SkipInstrument final : public PassInstrument {
  public:
   explicit SkipInstrument(SkipOptions options)
@@ -41,12 +42,12 @@ class SkipInstrument final : public PassInstrument {
 
  private:
   const SkipOptions options_;
-  std::set<int64_t> left_out_;  // of `numbers`
+  std::set<int64_t> left_out_;  // those of `numbers` that were skipped
   std::map<std::string, int64_t> asked_;
 };
 
-// Adds `FuseOps#2` to `of_pass`. False if `text` has no `#`; an error if what
-// follows it is not a number from 1.
+// Adds `FuseOps#2` to `of_pass`. Returns false if `text` has no `#`. An error
+// if the part after `#` is not a number from 1.
 absl::StatusOr<bool> AddExecutionOf(absl::string_view text,
                                     SkipOptions& options);
 

@@ -24,8 +24,8 @@ namespace {
 using testing::IsOk;
 using testing::StatusIs;
 
-// What runs of three passes, of which two have one name; a `*` stands behind
-// what changed the module.
+// The executions of three passes, two of which have one name; a `*` follows
+// those that changed the module.
 std::string Ran(SkipOptions options) {
   const auto recorder = std::make_shared<PassRecorder>();
   const Pass passes = Sequential({toy::Replace("tanh", "exp", {.name = "A"}),

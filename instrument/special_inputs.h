@@ -1,4 +1,4 @@
-// Arguments with the numbers that rewrites forget.
+// Arguments with special numbers, which rewrites easily get wrong.
 
 #ifndef BATON_INSTRUMENT_SPECIAL_INPUTS_H_
 #define BATON_INSTRUMENT_SPECIAL_INPUTS_H_
@@ -7,9 +7,9 @@
 
 namespace baton {
 
-// `value` with a special number in every third place of its floating-point
-// tensors, those that are fields of it as well: NaN, the infinities, zeros of
-// both signs, the least and the greatest number of each sign.
+// Puts a special number into every third element of the floating-point tensors
+// in `value`, tensors in fields included: NaN, both infinities, zeros of both
+// signs, the least and the greatest number of each sign.
 Value WithSpecialNumbers(const Value& value);
 
 }  // namespace baton

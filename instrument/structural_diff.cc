@@ -297,8 +297,7 @@ std::string TextOfData(const T& value) {
   }
 }
 
-// What differs between `a` and `b` apart from their children and inferred
-// types.
+// The differences of `a` and `b` except for their children and inferred types.
 template <typename N>
 void CompareFieldsOf(const N& a, const N& b, std::vector<FieldChange>* out) {
   ForEachField<N>([&](auto field) {
@@ -390,7 +389,7 @@ class Matcher {
   Union::Side SideOf(int id) const {
     return id < nodes_.num_before() ? Union::kBefore : Union::kAfter;
   }
-  // Whether two operands, one of each side, are the same.
+  // True if two operands, one of each side, are the same.
   bool SameOperand(int before, int after) const {
     return before == after
                ? nodes_.shared(before)
@@ -584,7 +583,7 @@ void Matcher::SweepDown() {
     if (a == kNone) continue;
     const absl::Span<const int> x = nodes_.children(a);
     const absl::Span<const int> y = nodes_.children(b);
-    // Of functions the bodies, which stand behind the parameters.
+    // For functions, only the bodies, which follow the parameters.
     const bool is_function = nodes_.As<FunctionNode>(a) != nullptr;
     for (size_t i = is_function ? x.size() - 1 : 0; i < x.size(); ++i) {
       const size_t j = is_function ? y.size() - 1 : i;
@@ -805,7 +804,7 @@ void Differ::CompareOperands(int a, int b, int i, int j,
   const int x = matcher_.Operand(a, i);
   const int y = matcher_.Operand(b, j);
   if (matcher_.SameOperand(x, y)) return;
-  // What was dropped and what was made tell of it themselves.
+  // Dropped and made nodes have changes of their own.
   const bool dropped = matcher_.partner(x) == kNone && IsReported(x);
   const bool made = matcher_.partner(y) == kNone && IsReported(y);
   if (dropped) SetPlace(x, y);
@@ -1000,7 +999,7 @@ std::string StructuralDiffText(const StructuralDiff& diff) {
   for (const std::string& name : diff.made_functions) {
     absl::StrAppend(&text, "+ @", name, "\n");
   }
-  // What moved to one place makes one line, where its first is.
+  // Moves to one place become one line, at the place of the first.
   struct Move {
     std::string from_function, function;
     Expr from, to;

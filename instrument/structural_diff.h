@@ -1,18 +1,19 @@
-// The difference of two modules by structure: which nodes a change dropped,
-// made, moved and altered. Numbers (`%12`), names of variables and the order of
-// definitions do not count.
+// Compares two modules by structure: finds the nodes that a change dropped,
+// made, moved or altered. Ignores numbers (`%12`), names of variables and the
+// order of definitions.
 //
 //   const StructuralDiff diff = DiffStructure(before, after);
 //   std::string text = StructuralDiffText(diff);
 //
 //   - @main %37 = nn.relu(%36); %36 takes its place
 //
-// Nodes that both modules share are the same; nodes that a rewrite had to build
-// again, because something below them changed, are matched with what they were
-// built from. What is left over has been dropped or made.
+// Nodes that both modules share match. A node that a rewrite had to build
+// again, because a node below it changed, matches the node from which it was
+// built. All unmatched nodes are dropped or made.
 //
-// Lets, and local functions that are called where they are defined, are seen
-// through: an operator that FuseOps puts into a function has moved.
+// The comparison looks through lets, and through local functions that are
+// called where they are defined: an operator that FuseOps puts into a function
+// has moved.
 
 #ifndef BATON_INSTRUMENT_STRUCTURAL_DIFF_H_
 #define BATON_INSTRUMENT_STRUCTURAL_DIFF_H_
@@ -26,37 +27,39 @@
 
 namespace baton {
 
-// One field of a node that has another value afterwards: `attrs.strides`,
-// `args[1]`, `type`.
+// A field of a node whose value changed: `attrs.strides`, `args[1]`, `type`.
 struct FieldChange {
   std::string field;
-  // The values as text; of operands, the nodes instead.
+  // The values as text; for operands, the nodes.
   std::string before = {};
   std::string after = {};
   Expr before_node = {};
   Expr after_node = {};
 };
 
+// The change of one node.
 struct NodeChange {
   enum class Kind : uint8_t { kDropped, kMade, kMoved, kChanged };
   Kind kind;
-  // The global function in which it is or, if dropped, was.
+  // The global function that contains the node or, if it was dropped, contained
+  // it.
   std::string function;
-  // Null if it was made; null if it was dropped.
+  // `before` is null if the node was made; `after` is null if it was dropped.
   Expr before = {};
   Expr after = {};
-  // Of one that was dropped: what its users use now. Of one that was made: what
-  // they used before. Null where users do not say, or do not agree.
+  // For a dropped node: the node that its users use now. For a made node: the
+  // node that its users used before. Null if it has no users or they disagree.
   Expr place = {};
-  // Of one that moved: the functions, global (then null) or local, in which it
-  // was and is, and the name of the global function in which it was.
+  // For a moved node: the functions that contained and contain it, global (then
+  // null) or local, and the name of the global function that contained it.
   Expr from = {};
   Expr to = {};
   std::string from_function = {};
-  // Sorted as the class lists its fields.
+  // The changed fields, in the order of the class.
   std::vector<FieldChange> fields = {};
 };
 
+// All changes between two modules.
 struct StructuralDiff {
   IRModule before;
   IRModule after;
@@ -65,27 +68,30 @@ struct StructuralDiff {
   std::vector<std::string> made_functions;
   // Names of data types that were dropped, made or changed.
   std::vector<std::string> changed_types;
-  // Calls, tuples and other nodes with children. Variables, constants, lets,
-  // local functions and their calls are no changes of their own: where they
-  // matter, an operand of another node changed. What was dropped comes first.
+  // Calls, tuples and other nodes with children; dropped nodes first. Changes
+  // of variables, constants, lets, local functions and their calls are not
+  // listed: where they matter, an operand of another node changed.
   std::vector<NodeChange> changes;
-  // Lets, local functions and their calls that were made and dropped.
+  // The numbers of lets, local functions and their calls that were made and
+  // dropped.
   int64_t wrappers_made = 0;
   int64_t wrappers_dropped = 0;
-  // Expressions that have an inferred type now and had none, and the reverse.
+  // The numbers of expressions that gained and lost an inferred type.
   int64_t types_found = 0;
   int64_t types_lost = 0;
 
-  // True if nothing differs but names, numbers, spans and the order of
-  // definitions.
+  // True if the modules differ at most in names, numbers, spans and the order
+  // of definitions.
   bool empty() const;
 };
 
-// Takes time linear in the functions that are not the same node in both.
+// Takes time linear in the functions that are different nodes in the two
+// modules.
 StructuralDiff DiffStructure(const IRModule& before, const IRModule& after);
 
-// A line for each change, empty if there is none. `%N` on lines with `-`, and
-// what is left of an arrow, is a node of the text before; all else, after.
+// A line for each change; empty if there is none. `%N` on lines with `-`, and
+// on the left of an arrow, is a number in the text of the first module;
+// elsewhere, in the text of the second.
 //
 //   - @main %37 = nn.relu(%36); %36 takes its place
 //   + @main %5 = layout_transform(%4, src_layout="NCHW", dst_layout="NHWC") in

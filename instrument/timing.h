@@ -1,5 +1,5 @@
-// PassTimingInstrument: how much time each pass took, and, if asked, how much
-// memory, how many instructions, how long for which function, on which thread.
+// PassTimingInstrument: measures the time of each pass and, optionally, its
+// memory, its instructions, and the time per function and thread.
 //
 //   auto timing = std::make_shared<PassTimingInstrument>();
 //   PassContext context({.instruments = {timing}});
@@ -9,9 +9,9 @@
 //     ...
 //
 // Instruments run in the order of the context's list. The time of a pass
-// includes RunBeforePass of the instruments after this one and RunAfterPass of
-// those before it, and all hooks that are called for passes inside it; with
-// MeasureInstruments(), instruments have times of their own instead:
+// includes RunBeforePass of the instruments after this one, RunAfterPass of the
+// instruments before it, and all hooks for passes inside it.
+// MeasureInstruments() gives instruments separate times instead:
 //
 //   PassContext context(
 //       {.instruments = MeasureInstruments({timing, checker}, timing)});
@@ -43,15 +43,15 @@
 
 namespace baton {
 
-// What a function pass did with one function.
+// The execution of a function pass on one function.
 struct FunctionProfile {
   std::string name;
-  // In nanoseconds since the first pass began, with the time of instruments.
+  // Nanoseconds since the first pass began, with the time of instruments.
   int64_t start = 0;
   int64_t end = 0;
   int64_t total = 0;  // in nanoseconds, without the time of instruments
-  int thread = 0;     // 0: that of the first pass
-  int64_t nodes = 0;  // made, if memory is measured
+  int thread = 0;     // 0: the thread of the first pass
+  int64_t nodes = 0;  // new nodes, if memory is measured
 };
 
 // One execution of a pass and those inside it. Times are in nanoseconds.
@@ -65,24 +65,24 @@ struct PassProfile {
   bool failed = false;
   std::vector<PassProfile> children;
 
-  // What Options ask for.
+  // Set if Options request them.
   std::optional<PassMemory> memory = {};
   std::optional<int64_t> instructions = {};
-  // In the order of the module, those that the pass left alone as well; none if
-  // it is no function pass.
+  // In the order of the module, including functions that the pass did not
+  // change; empty if the pass is no function pass.
   std::vector<FunctionProfile> functions = {};
 };
 
-// All calls of the hooks of one instrument, in nanoseconds.
+// The time in all hooks of one instrument, in nanoseconds.
 struct InstrumentTime {
   std::string name;
   int64_t total = 0;
   int64_t calls = 0;
-  // Whether it is PassTimingInstrument's, which measures more than time.
+  // True for the PassTimingInstrument, which measures more than time.
   bool is_timing = false;
 };
 
-// All executions of the passes of one name. Times are in nanoseconds.
+// All executions of the passes with one name. Times are in nanoseconds.
 struct PassSum {
   std::string name;
   int64_t runs = 0;
@@ -92,29 +92,30 @@ struct PassSum {
   std::optional<int64_t> instructions = {};  // as `self`
 };
 
-// All that function passes did with one function, or on one thread.
+// The total of all function passes for one function, or on one thread.
 struct FunctionSum {
   std::string name;
   int64_t runs = 0;
   int64_t total = 0;
 };
 
+// Measures passes, and keeps their profiles until the context exits.
 class PassTimingInstrument final : public PassInstrument,
                                    public SeesFinishedResults {
  public:
   struct Options {
-    // The time now, in nanoseconds since some fixed moment; null for the
+    // Returns the time in nanoseconds since a fixed moment; null for the
     // machine's steady clock. Called on all threads on which passes run.
     std::function<int64_t()> clock;
     // The stream for warnings; null for standard error.
     std::ostream* warnings = nullptr;
-    // What to measure besides time. While memory is measured, making a node
-    // takes longer: see docs/instrument_costs.md.
+    // The measurements besides time. Measuring memory makes the creation of
+    // nodes slower: see docs/instrument_costs.md.
     bool functions = false;
     bool memory = false;
-    // Where the machine does not count them, a warning says so.
+    // If the machine does not count instructions, prints a warning.
     bool instructions = false;
-    // Keeps what RenderTrace() shows.
+    // Keeps the data of RenderTrace().
     bool trace = false;
   };
 
@@ -129,8 +130,9 @@ class PassTimingInstrument final : public PassInstrument,
   // pass is running.
   absl::StatusOr<std::string> Render() const;
 
-  // Sums() as a table, then the instruments as above. Passes whose own time is
-  // less than `min_percent` of that of all passes share one line.
+  // Sums() as a table, then the instruments as in Render(). One line combines
+  // the passes whose own time is less than `min_percent` of the time of all
+  // passes.
   absl::StatusOr<std::string> RenderSums(double min_percent = 0) const;
 
   // {"version":1,"passes":[{"name":...,"number":...,"depth":...,
@@ -139,30 +141,30 @@ class PassTimingInstrument final : public PassInstrument,
   // "instruments":[{"name":...,"total_us":...,"calls":...}] behind the passes.
   absl::StatusOr<std::string> RenderJson() const;
 
-  // A trace (trace_writer.h): passes, functions, hooks of measured instruments,
-  // each on its thread; the nodes and bytes of the module. Needs
-  // Options::trace.
+  // The trace (trace_writer.h) shows passes, functions, hooks of measured
+  // instruments, each on its thread, and the nodes and bytes of the module.
+  // Requires Options::trace.
   absl::StatusOr<std::string> RenderTrace() const;
 
-  // The time without that of measured instruments, in nanoseconds; it stands
-  // still in their hooks. For instruments that note when passes ran.
+  // The time in nanoseconds without the time of measured instruments; the clock
+  // stops in their hooks. For instruments that record when passes ran.
   int64_t PassClock() const { return in_hook_ ? hook_began_ : PassNow(); }
 
   // The profiles that Render() and RenderJson() show.
   absl::StatusOr<std::vector<PassProfile>> Profiles() const;
-  // The pass that took the most time itself first.
+  // The sums by pass name, the largest own time first.
   absl::StatusOr<std::vector<PassSum>> Sums() const;
-  // By function, by thread (`thread 0`, ...); the longest first.
+  // The sums by function, and by thread (`thread 0`, ...); the longest first.
   absl::StatusOr<std::vector<FunctionSum>> FunctionSums() const;
   absl::StatusOr<std::vector<FunctionSum>> ThreadSums() const;
-  // In the order of the context's list; empty without MeasureInstruments(), but
-  // for this one, if it measures memory or keeps a trace.
+  // In the order of the context's list. Without MeasureInstruments(), contains
+  // at most this instrument, if it measures memory or keeps a trace.
   const std::vector<InstrumentTime>& instrument_times() const {
     return instrument_times_;
   }
 
-  // Calls `fn`, and adds the time that it takes to that of the instrument
-  // `name`. For what an instrument does when no pass is running.
+  // Calls `fn`, and adds its time to that of the instrument `name`. For work of
+  // an instrument while no pass is running.
   void MeasureInstrument(const std::string& name, absl::FunctionRef<void()> fn);
 
   // Clears the profiles.
@@ -176,18 +178,18 @@ class PassTimingInstrument final : public PassInstrument,
 
  private:
   friend class MeasuredInstrument;
-  // What only grows, without what measured instruments add.
+  // Monotonic counters, without the cost of measured instruments.
   struct Reading {
     int64_t time = 0;
     int64_t nodes = 0;
     int64_t node_bytes = 0;
     int64_t instructions = 0;
   };
-  // What Options ask for.
+  // Set if Options request them.
   struct More {
     PassMemory memory;
     std::vector<FunctionProfile> functions;
-    // Of the module after it, if that is another one; for traces.
+    // The size of the module after the pass, if it changed; for traces.
     std::optional<NodesMade> size;
   };
   struct Record {
@@ -201,7 +203,7 @@ class PassTimingInstrument final : public PassInstrument,
     int thread = 0;
     bool changed = false;
     bool failed = false;
-    std::unique_ptr<More> more = nullptr;  // null if they ask for nothing
+    std::unique_ptr<More> more = nullptr;  // null if Options request nothing
   };
   // A call of a hook of a measured instrument.
   struct HookCall {
@@ -217,12 +219,12 @@ class PassTimingInstrument final : public PassInstrument,
   int64_t PassNow() const { return Now() - instruments_.time; }
   Reading ReadNow() const;      // with the time of instruments
   Reading ReadForPass() const;  // without
-  // The peak since the last call is that of the passes that run.
+  // Adds the peak since the last call to the running passes.
   void TakePeak();
   void DropPeak();
   int ThreadIndex(std::thread::id thread);
   void Finish(const IRModule* result, const PassExecution& pass, bool failed);
-  // Adds to the row of this instrument what it took since `start`.
+  // Adds the cost since `start` to this instrument.
   void ChargeSelf(int64_t start);
   std::string InstrumentLines() const;
 
@@ -232,19 +234,20 @@ class PassTimingInstrument final : public PassInstrument,
   FunctionWatch watch_;
   std::vector<const FunctionWatch*> outer_watches_;
   std::vector<Record> records_;  // in order of start
-  int open_ = -1;  // index of the innermost that has not ended; -1 for none
+  int open_ = -1;                // index of the innermost open one; -1 for none
   std::vector<InstrumentTime> instrument_times_;
   std::vector<HookCall> hook_calls_;
   std::vector<std::thread::id> threads_;
-  std::optional<NodesMade> first_size_;  // of the module before all
-  int64_t began_ = 0;                    // the Now() of the first pass
-  Reading instruments_;                  // all measured instruments
+  std::optional<NodesMade> first_size_;  // of the module before all passes
+  int64_t began_ = 0;                    // Now() at the first pass
+  Reading instruments_;                  // the sum over all measured
+                                         // instruments
   bool in_hook_ = false;
-  int64_t hook_began_ = 0;  // what PassClock() says meanwhile
+  int64_t hook_began_ = 0;  // the result of PassClock() in a hook
 };
 
-// The same instruments, whose hooks tell `timing`, one of them, how long they
-// take: that time is theirs and not the passes'.
+// Wraps the instruments so that `timing`, one of them, records the time of
+// their hooks separately from the time of the passes.
 PassInstruments MeasureInstruments(
     PassInstruments instruments,
     const std::shared_ptr<PassTimingInstrument>& timing);

@@ -1,6 +1,6 @@
-// TraceWriter: a trace in the Trace Event Format, which ui.perfetto.dev and
-// chrome://tracing open
-// (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+// TraceWriter: writes traces in the Trace Event Format, which ui.perfetto.dev
+// and chrome://tracing open:
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 
 #ifndef BATON_INSTRUMENT_TRACE_WRITER_H_
 #define BATON_INSTRUMENT_TRACE_WRITER_H_
@@ -25,7 +25,7 @@ class TraceWriter {
   // `category`: `pass`, `function` or `instrument`.
   void Slice(absl::string_view name, absl::string_view category, int thread,
              int64_t start, int64_t duration, const Values& values = {});
-  // From `time` on; several values are shown as parts of a whole.
+  // Sets the counter from `time` on; the viewer stacks several values.
   void Counter(absl::string_view name, int64_t time, const Values& values);
 
   // JSON and a line feed.

@@ -22,7 +22,7 @@
 namespace baton {
 namespace {
 
-// Whether `function`, of any kind, uses one of the global functions `names`.
+// True if `function`, of any kind, uses one of the global functions `names`.
 bool UsesAny(const BaseFunc& function,
              const FlatHashSet<absl::string_view>& names) {
   return AnyGlobalReference(function, [&names](const std::string& name) {
@@ -40,8 +40,8 @@ Pending All(const IRModule& module) {
   return {std::vector<bool>(module.size(), true), module.size()};
 }
 
-// What to check of `module` once `good` has been: what differs, or depends on
-// something that does.
+// The parts of `module` to check when `good` was checked: those that differ, or
+// depend on parts that differ.
 Pending WhatDiffers(const IRModule& module, const IRModule& good) {
   const auto definitions = module.functions();
   const auto known = good.functions();
@@ -119,7 +119,7 @@ absl::Status VerifyInstrument::RunBeforePass(const IRModule& module,
 
 absl::Status VerifyInstrument::RunAfterPass(const IRModule& module,
                                             const PassExecution& pass) {
-  // What a sequence returns was checked when its last pass returned it.
+  // The result of a sequence was checked when its last pass returned it.
   if (pass.info().granularity == PassGranularity::kSequence) {
     return absl::OkStatus();
   }

@@ -14,18 +14,18 @@
 namespace baton {
 
 struct VerifyOptions {
-  // Also check that the program has types, and that the types recorded in its
-  // expressions are the right ones.
+  // Also checks that the program has types, and that the types recorded in its
+  // expressions are right.
   bool types = true;
 };
 
 // Checks the result of each pass (ir/verify.h); an error names the pass. Checks
-// the argument of the outermost pass first, so that no pass is blamed for its
-// errors.
+// the argument of the outermost pass first, so that its errors are not
+// attributed to a pass.
 //
-// Checks a function again only if it became another node or got another name,
-// or if the module lost or gained functions, changed the type of a function
-// that it uses, or changed its data types.
+// Checks a function again only if it is a different node or has a new name, or
+// if the module lost or gained functions, changed the type of a function that
+// it uses, or changed its data types.
 class VerifyInstrument final : public PassInstrument,
                                public SeesFinishedResults {
  public:
@@ -46,7 +46,7 @@ class VerifyInstrument final : public PassInstrument,
 
   const VerifyOptions options_;
   int64_t num_checked_ = 0;
-  // The last module that passed the checks, by depth of passes.
+  // The last verified module for each nesting depth of passes.
   std::vector<IRModule> good_;
 };
 

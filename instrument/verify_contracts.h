@@ -12,14 +12,15 @@
 
 namespace baton {
 
-// Holds passes to the forms of programs that their PassInfo names (form.h). An
-// outermost pass is checked before it runs (CheckContracts, contracts.h): an
-// ill-ordered pipeline is an error that says what to insert. After each pass
-// that runs no other passes: its result has the forms that the pass
-// establishes, and those that the program had before and that the pass does not
-// destroy. An error names the pass and the form.
+// Checks that passes keep the contracts in their PassInfo: the properties of
+// programs (form.h) that they require, establish and invalidate. Before an
+// outermost pass runs, CheckContracts (contracts.h) checks its order: an
+// ill-ordered pipeline is an error that says which pass to insert. After each
+// pass that runs no other passes, its result must have the properties that the
+// pass establishes, and the properties that the program had before and that the
+// pass does not invalidate. An error names the pass and the property.
 //
-// A form is computed for a state of the module when a pass first asks for it.
+// A property is computed for a state of the module when a pass first needs it.
 class VerifyContractsInstrument final : public PassInstrument {
  public:
   VerifyContractsInstrument() : PassInstrument("VerifyContractsInstrument") {}
@@ -31,11 +32,11 @@ class VerifyContractsInstrument final : public PassInstrument {
   absl::Status ExitPassContext() override;
 
  private:
-  // OK if `module` has the form of that name, else why not. Remembered while
-  // `module` is the one asked about.
+  // OK if `module` has the property `form`; otherwise the error says why not.
+  // The result is cached while `module` stays the same.
   absl::Status FormOf(const IRModule& module, const std::string& form);
 
-  // The forms of `state_`: the result of the last pass that was checked.
+  // The properties of `state_`, the result of the last checked pass.
   IRModule state_;
   FlatHashMap<std::string, absl::Status> forms_;
 };

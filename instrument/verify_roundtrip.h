@@ -10,8 +10,9 @@
 
 namespace baton {
 
-// After each pass that changes the module, writes it as text and as a binary
-// file, and reads both. An error names the pass and the first difference.
+// After each pass that changes the module, writes the module as text and as a
+// binary file, and reads both. An error names the pass and the first
+// difference.
 class VerifyRoundtripInstrument final : public PassInstrument {
  public:
   VerifyRoundtripInstrument() : PassInstrument("VerifyRoundtripInstrument") {}

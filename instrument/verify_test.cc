@@ -215,7 +215,7 @@ TEST(IncrementalVerifyTest, UsersOfAFunctionOfAnotherTypeAreChecked) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("pass Retype broke the module:\n"));
 
-  // The same of f3, which nobody uses.
+  // As above for f3, which no function uses.
   const IRModule module = ModuleWithCall();
   EXPECT_EQ(NumChecked(Edit([&](IRModule& m) { m.Set("f3", typed); }), module),
             4 + 1);

@@ -1,5 +1,5 @@
-// Attributes: the compile-time arguments of an operator call (a typed struct
-// with a field list, see fields.h) and of a function (a dictionary).
+// Attrs, DictAttrs: the compile-time arguments of an operator call (a typed
+// struct with a field list, see fields.h) and of a function (a dictionary).
 
 #ifndef BATON_IR_ATTRS_H_
 #define BATON_IR_ATTRS_H_
@@ -40,7 +40,7 @@ class AttrsType {
   const std::string& type_key() const { return type_key_; }
   const FieldList& fields() const { return *fields_; }
 
-  // Attributes of this type from named values. See FieldList::Assign.
+  // Makes attributes of this type from named values. See FieldList::Assign.
   absl::StatusOr<class Attrs> FromValues(const AttrMap& values) const;
 
  private:
@@ -58,7 +58,7 @@ class AttrsNode : public Node {
   static constexpr int kNodeField = 11;
   const AttrsType& type() const { return *type_; }
   const FieldList& fields() const { return type_->fields(); }
-  // The struct itself, for use with the fields of type().
+  // The struct, for use with the fields of type().
   const void* object() const { return object_; }
   // The struct, or null if it is not a T.
   template <typename T>
@@ -88,21 +88,21 @@ class AttrsNode : public Node {
   void* object_ = nullptr;
 };
 
-// A handle to attributes; null where an operator has none.
+// A handle to attributes; null if the operator has none.
 class Attrs : public NodeRef {
  public:
   BATON_HANDLE(Attrs, NodeRef, AttrsNode)
   template <typename T>
   static Attrs Make(T value);
 
-  // The struct, or null if this is null or holds another type.
+  // The struct; null if this is null or has another type.
   template <typename T>
   const T* As() const {
     return node_ == nullptr ? nullptr : get()->As<T>();
   }
 };
 
-// `attrs` as a T; T's defaults if they are null or of another type.
+// `attrs` as a T; T's defaults if `attrs` is null or of another type.
 template <typename T>
 const T& AttrsOrDefaults(const Attrs& attrs) {
   static const T* const kDefaults = new T();
@@ -121,7 +121,7 @@ class DictAttrsNode final : public Node {
   explicit DictAttrsNode(AttrMap entries)
       : Node(kKind), entries_(std::move(entries)) {}
   const AttrMap& entries() const { return entries_; }
-  // Null if there is none of that name.
+  // Null if there is no attribute of that name.
   const AttrValue* Find(absl::string_view name) const;
 
   static constexpr auto Fields() {
@@ -150,7 +150,7 @@ class DictAttrs : public NodeRef {
   DictAttrs Without(absl::string_view name) const;
 };
 
-// Equal as dictionaries: the order of the entries does not matter.
+// Equality of dictionaries: ignores the order of the entries.
 bool DictAttrsEqual(const DictAttrs& a, const DictAttrs& b);
 
 // Implementation details below.

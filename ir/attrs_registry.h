@@ -1,4 +1,5 @@
-// Attribute types by their type key, for readers of text and binary files.
+// Finds attribute types by their type keys, for readers of text and binary
+// files.
 //
 // Registering an operator registers the type of its attributes. Register other
 // types, such as attributes of calls to functions, beside their definition:
@@ -14,13 +15,13 @@
 
 namespace baton {
 
-// Null if there is none of that key, or if several types have it.
+// Null if there is no type with that key, or if there are several.
 const AttrsType* FindAttrsType(absl::string_view type_key);
 
 namespace internal {
 
-// Adds a type. The same type again changes nothing; another type of the same
-// key is an error (RegistrationErrors() of base/registry.h).
+// Registers a type. Registering a type again has no effect; two types with one
+// key are an error (RegistrationErrors() of base/registry.h).
 void RegisterAttrsType(const AttrsType& type, CodeLocation location);
 
 }  // namespace internal

@@ -112,7 +112,7 @@ class BinaryReader final : private internal::NodeReader {
   absl::Status ReadAttrsType(const binary::AttrsType& message);
   absl::Status ReadNodeClass(const binary::NodeClass& message);
   absl::Status ReadNode(absl::string_view bytes);
-  // Of a node of node_classes_: sets node_class_ and its own message.
+  // Reads a node of node_classes_: sets node_class_ and the node's message.
   absl::Status ReadOtherNode(absl::string_view* message);
   absl::Status ReadDefinition(const binary::Definition& message);
   absl::Status AddType(TypeDefinition type);
@@ -133,7 +133,7 @@ class BinaryReader final : private internal::NodeReader {
   BinaryReadOptions options_;
   BinaryHeader header_;
 
-  // Of the node that is being read; null if it is not known.
+  // The class of the node being read; null if it is unknown.
   const NodeClass* node_class_ = nullptr;
   std::vector<const NodeClass*> node_classes_;  // of the file
 

@@ -1,10 +1,10 @@
-// Modules as binary files: see docs/binary_format.md.
+// Writes modules as binary files: see docs/binary_format.md.
 //
 //   BATON_ASSIGN_OR_RETURN(const BinaryModule binary, WriteBinary(module));
 //   for (absl::string_view piece : binary.pieces()) out << piece;
 //
-// A binary file keeps all of a module except source locations: nodes and how
-// they are shared, inferred types, tensors and which of them share a buffer.
+// A binary file contains everything in a module except source locations: nodes
+// and their sharing, inferred types, tensors and the sharing of their buffers.
 
 #ifndef BATON_IR_BINARY_WRITER_H_
 #define BATON_IR_BINARY_WRITER_H_
@@ -24,18 +24,19 @@
 namespace baton {
 
 struct BinaryWriteOptions {
-  // For people and tools; ReadBinary() returns it as BinaryContent::comment.
+  // A comment for people and tools; ReadBinary() returns it as
+  // BinaryContent::comment.
   std::string comment;
 };
 
 // The content of a binary file, in pieces: tensors are not copied.
 class BinaryModule {
  public:
-  // In order. They live as long as this.
+  // The pieces, in order. They are valid during the lifetime of this object.
   absl::Span<const absl::string_view> pieces() const { return pieces_; }
-  // In bytes.
+  // The size of all pieces in bytes.
   uint64_t size() const;
-  // All in one piece.
+  // All pieces, concatenated.
   std::string ToString() const;
 
  private:
@@ -45,25 +46,25 @@ class BinaryModule {
   std::vector<absl::string_view> pieces_;
 };
 
-// Linear in the size of the module, without recursion over its depth. An error
-// if a part that a module must have is null, or if the module exceeds a limit
-// of the format.
+// Takes time linear in the size of the module, without recursion over its
+// depth. An error if a required part of the module is null, or if the module
+// exceeds a limit of the format.
 absl::StatusOr<BinaryModule> WriteBinary(
     const IRModule& module, const BinaryWriteOptions& options = {});
 
 struct BinaryModulesOptions {
-  // Of larger tensors only size and checksum are written.
+  // For larger tensors, only size and checksum are written.
   uint64_t max_tensor_bytes = UINT64_MAX;
-  // Writes the message packed (packed_records.h): smaller, but no message that
-  // other programs can read.
+  // Writes the message packed (packed_records.h): smaller, but other programs
+  // cannot read it as a message.
   bool packed = false;
-  // If not null, gets the number of each node in the file.
+  // If not null, receives the number of each node in the file.
   NodeMap<uint64_t>* numbers = nullptr;
 };
 
-// Several modules; nodes and tensors that they share are written once. For
-// files that hold such bytes as a part (ReadBinaryModules); ReadBinary refuses
-// them.
+// Writes several modules; nodes and tensors that they share are written once.
+// For file formats that embed the bytes (see ReadBinaryModules). ReadBinary
+// refuses these bytes.
 absl::StatusOr<BinaryModule> WriteBinaryModules(
     absl::Span<const IRModule> modules,
     const BinaryModulesOptions& options = {});

@@ -1,7 +1,7 @@
-// Problems in a program: parse errors, type errors, ill-formed IR.
+// Diagnostics: errors and warnings about a program, with source locations.
 //
-// A Diagnostic has a severity, a place and a text. Many are collected in one
-// run and travel inside an absl::Status, whose message is their rendering:
+// A Diagnostic has a severity, a place and a text. One run collects many
+// diagnostics. An absl::Status carries them; its message is their rendering:
 //
 //   model.relay:3:8: error: nn.dense: weight has 3 columns, data has 4
 //     %1 = nn.dense(%0, %w);
@@ -22,15 +22,17 @@ namespace baton {
 
 enum class Severity { kError, kWarning, kNote };
 
+// One error, warning or note.
 struct Diagnostic {
   Severity severity = Severity::kError;
-  Span span;            // null if the place is not known
+  Span span;            // null if unknown
   std::string message;  // no final full stop or line feed
 
   // `NAME:LINE:COLUMN: error: MESSAGE`, the source line, a caret.
   std::string ToString() const;
 };
 
+// The diagnostics of a run, in the order in which they are added.
 class Diagnostics {
  public:
   void Error(Span span, std::string message) {
@@ -43,11 +45,11 @@ class Diagnostics {
     Add({Severity::kNote, std::move(span), std::move(message)});
   }
   void Add(Diagnostic diagnostic);
-  // The error that there is no memory for `what`, such as "the types".
-  // ToStatus() is ResourceExhausted from then on.
+  // Adds the error that there is not enough memory for `what`, such as "the
+  // types". From then on ToStatus() is ResourceExhausted.
   void OutOfMemory(Span span, absl::string_view what) noexcept;
 
-  // Past this many, errors are counted but not kept.
+  // The limit of the errors that are kept. Further errors are only counted.
   static constexpr int kMaxErrors = 100;
 
   bool has_errors() const { return num_errors_ > 0; }
@@ -57,8 +59,8 @@ class Diagnostics {
   // All diagnostics, rendered.
   std::string ToString() const;
 
-  // OK if there are no errors; else InvalidArgument, or ResourceExhausted, with
-  // the rendering as its message.
+  // OK if there are no errors; otherwise InvalidArgument or ResourceExhausted,
+  // with the rendering as its message.
   absl::Status ToStatus() const;
 
  private:

@@ -1,4 +1,4 @@
-// Dims as values of attributes and options.
+// Tests Dims as values of attributes and options.
 
 #include <string>
 

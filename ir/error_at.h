@@ -1,4 +1,5 @@
-// A single error at a place in a program, for code that stops at the first.
+// Makes an error at a place in a program, for code that stops at the first
+// error.
 
 #ifndef BATON_IR_ERROR_AT_H_
 #define BATON_IR_ERROR_AT_H_
@@ -12,8 +13,8 @@
 
 namespace baton {
 
-// InvalidArgument with the rendering of the diagnostic; `span` is null if the
-// place is not known.
+// InvalidArgument with the rendered diagnostic as its message; `span` is null
+// if the place is unknown.
 inline absl::Status ErrorAt(const Span& span, std::string message) {
   Diagnostics diagnostics;
   diagnostics.Error(span, std::move(message));

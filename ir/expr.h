@@ -1,8 +1,8 @@
-// The base classes of expressions and functions of every level, and GlobalVar,
-// the name of a function of a module.
+// ExprNode, BaseFuncNode, GlobalVarNode: the base classes of expressions and
+// functions of every level, and the name of a function of a module.
 //
-// An expression is a graph: a node used twice is computed once. It carries the
-// type that inference found for it; `type()` is null before inference. Nodes
+// An expression is a graph: a node that is used twice is computed once.
+// `type()` is the type that inference found; it is null before inference. Nodes
 // are immutable: inference and rewriting make new ones.
 
 #ifndef BATON_IR_EXPR_H_
@@ -33,7 +33,7 @@ class ExprNode : public Node {
 
   // The inferred type; null before inference.
   const Type& type() const { return type_; }
-  // The inferred type as a tensor or tuple type; null if it is another, or
+  // The inferred type as a tensor or tuple type; null if it is another type or
   // there is none.
   const TensorTypeNode* tensor_type() const {
     return type_.As<TensorTypeNode>();
@@ -45,12 +45,12 @@ class ExprNode : public Node {
   explicit ExprNode(NodeKind kind, Type type = {}, Span span = {})
       : Node(kind), type_(std::move(type)), span_(std::move(span)) {}
 
-  // BaseFields() of classes whose type is known when a node is made.
+  // BaseFields() of classes whose type is fixed at creation.
   static constexpr auto FixedTypeFields() {
     return field::List(field::Derived<&ExprNode::type_>("type"),
                        field::Span<&ExprNode::span_>("span"));
   }
-  // For Derive() of such classes.
+  // For Derive() of classes with FixedTypeFields().
   static void SetFixedType(ExprNode& node, Type type) {
     node.type_ = std::move(type);
   }
@@ -66,8 +66,8 @@ class Expr : public NodeRef {
   BATON_HANDLE(Expr, NodeRef, ExprNode)
 };
 
-// A reference to a function of the module by its name: GlobalVars of one name
-// refer to one function.
+// A reference to a function of the module by its name. GlobalVars with equal
+// names refer to one function.
 class GlobalVarNode final : public ExprNode {
  public:
   BATON_NODE(GlobalVar, ExprNode, IrKind::kGlobalVar)
@@ -94,8 +94,8 @@ class GlobalVar : public Expr {
                                std::move(span))) {}
 };
 
-// A function of any kind: what a module holds under a name. Each level has
-// classes of its own for its functions.
+// A function of any kind; a module maps names to functions. Each level defines
+// classes for its functions.
 class BaseFuncNode : public ExprNode {
  public:
   using Handle = class BaseFunc;
@@ -103,7 +103,7 @@ class BaseFuncNode : public ExprNode {
     return kind.Is(NodeSort::kFunction);
   }
   const DictAttrs& attrs() const { return attrs_; }
-  // The type of the function; null if it is not known.
+  // The type of the function; null if it is unknown.
   const FuncTypeNode* func_type() const { return type().As<FuncTypeNode>(); }
 
  protected:
@@ -112,7 +112,7 @@ class BaseFuncNode : public ExprNode {
       : ExprNode(kind, std::move(type), std::move(span)),
         attrs_(std::move(attrs)) {}
 
-  // Each derived class lists it in its Fields(), under a number of its own.
+  // Each derived class lists it in its Fields(), under its own number.
   DictAttrs attrs_;
 };
 

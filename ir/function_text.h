@@ -1,5 +1,5 @@
-// How a level of the IR (node_kind.h) registers the reader and the writer of
-// the text of its functions, for the text of modules (module_text.h).
+// Registers readers and writers of the text of functions, one pair for each
+// level of the IR (node_kind.h). The text of modules (module_text.h) uses them.
 //
 // A text is a list of definitions. Each begins with a keyword, which selects
 // its reader; the kind of a definition selects its writer. One reader or writer
@@ -63,8 +63,8 @@ namespace baton {
 // ---------------------------------------------------------------------------
 // Reading.
 
-// A text that is being read: its tokens, its errors, and the global names that
-// its definitions share.
+// A text being read: its tokens, its errors, and the global names that its
+// definitions share.
 class TextInput {
  public:
   // `diagnostics` must outlive the input. The spans of the nodes that are read
@@ -77,19 +77,21 @@ class TextInput {
   Diagnostics& diagnostics() { return *diagnostics_; }
   Lexer& lexer() { return lexer_; }
 
-  // Errors, at [begin, end) or at this token. Each returns false.
+  // Report an error at [begin, end) or at the current token. Each returns
+  // false.
   bool Error(int64_t begin, int64_t end, std::string message);
   bool ErrorHere(std::string message);
-  // `expected WHAT, found ...` at this token.
+  // Reports `expected WHAT, found ...` at the current token.
   bool Expected(absl::string_view what);
-  // Moves past this token if it is of that kind, else reports an error.
+  // Moves past the current token if it is of that kind, otherwise reports an
+  // error.
   bool Expect(TokenKind kind) {
     return lexer_.Accept(kind) || Expected(TokenKindName(kind));
   }
   bool TooManyErrors() const {
     return diagnostics_->num_errors() >= Diagnostics::kMaxErrors;
   }
-  // From `begin` to the end of the last token that was passed.
+  // From `begin` to the end of the last consumed token.
   Span SpanFrom(int64_t begin) const {
     return Span(source_, begin, lexer_.last_end());
   }
@@ -97,37 +99,38 @@ class TextInput {
     return Span(source_, token.begin, token.end);
   }
 
-  // The GlobalVar of the function `@name`, of any kind: one node for all uses
-  // of the name. `name` is a token of kind kGlobal.
+  // The GlobalVar of the function `@name`, of any kind: all uses of the name
+  // share one node. `name` is a token of kind kGlobal.
   GlobalVar Global(const Token& name);
-  // Records that a definition has the name `name`; this token must be that
-  // name. False, with an error, if an earlier definition has the same name and
-  // mark. Marks keep names apart: `@` for functions of all kinds, `type ` for
-  // data types.
+  // Records that a definition has the name `name`; the current token must be
+  // that name. Reports an error and returns false if an earlier definition has
+  // the same name and mark. Marks separate name spaces: `@` for functions of
+  // all kinds, `type ` for data types.
   bool Define(absl::string_view name, absl::string_view mark);
   bool IsDefined(absl::string_view name, absl::string_view mark) const;
-  // Reports an error if a definition with the mark `other` has the name `name`;
-  // this token must be that name, which is being defined with `mark`.
+  // Reports an error if a definition with the mark `other` has the name `name`.
+  // The current token must be that name, whose new definition has the mark
+  // `mark`.
   void ExpectNotDefined(absl::string_view name, absl::string_view mark,
                         absl::string_view other);
 
-  // The span of this token; null if there is no memory for it.
+  // The span of the current token; null if memory runs out.
   Span Place() const noexcept;
 
-  // True at the end of the definitions: of the text, or where the metadata
-  // section begins.
+  // True at the end of the definitions: at the end of the text or at the
+  // beginning of the metadata section.
   bool AtTextEnd() const {
     return lexer_.kind() == TokenKind::kEnd ||
            lexer_.kind() == TokenKind::kMetadata;
   }
-  // True at the keyword of a definition: a reserved one, or a registered one
-  // that a global name or another word follows. Recovery from an error stops
-  // here.
+  // True at the keyword of a definition: a reserved keyword, or a registered
+  // one that a global name or another word follows. Recovery from an error
+  // stops here.
   bool AtDefinition();
   void SkipToDefinition();
 
-  // Moves to the first token of the text, past the version line if there is
-  // one. False if there is no version line.
+  // Moves to the first token of the text, past the version line. Returns false
+  // if there is no version line.
   bool ParseVersion();
 
  private:
@@ -138,8 +141,9 @@ class TextInput {
   FlatHashMap<std::string, Span> defined_;
 };
 
-// Returns what `read(TextInput&)` makes of the text of `make_source()`; if
-// memory runs out, reports an error and returns a default value.
+// Makes a TextInput of `make_source()` and returns the result of
+// `read(TextInput&)`. If memory runs out, reports an error and returns a
+// default value.
 template <typename MakeSource, typename Read>
 auto ReadText(const MakeSource& make_source, Diagnostics& diagnostics,
               const Read& read) {
@@ -160,43 +164,47 @@ class FunctionTextReader {
  public:
   virtual ~FunctionTextReader() = default;
 
-  // Reads one definition, from its keyword, which is this token, past its end,
-  // and adds it to `module` if it has no errors. Returns false if its end was
-  // not found: the module reader then goes on at the next keyword.
+  // Reads one definition and adds it to `module` if it has no errors. The
+  // current token is the keyword; the reader moves past the end of the
+  // definition. Returns false if it did not find the end: the module reader
+  // then continues at the next keyword.
   virtual bool ParseDefinition(absl::string_view keyword, IRModule* module) = 0;
 
-  // After the last definition, of whatever level: for checks that need all.
+  // Called after the last definition of any level, for checks that need all
+  // definitions.
   virtual void Finish(IRModule* /*module*/) {}
 };
 
-// Two names in TextReaders() that are not keywords; one level registers each.
+// Two names in TextReaders() are not keywords. One level registers each of
+// them.
 //
 // Reads a text that does not begin with a keyword, up to the metadata section.
 inline constexpr absl::string_view kBareText = "an expression";
-// Reads the section at the end, from its first line on, after Finish().
+// Reads the metadata section at the end of the text, after Finish().
 inline constexpr absl::string_view kMetadataText = "#[metadata]";
 
 using TextReaderFactory = std::unique_ptr<FunctionTextReader> (*)(TextInput*);
 
-// By keyword.
+// All registered readers, by keyword.
 Registry<TextReaderFactory>& TextReaders();
 
 // ---------------------------------------------------------------------------
 // Writing.
 
-// A text that is being written, to a string or through one to a stream.
+// A text being written to a string or, through a string, to a stream.
 class TextOutput {
  public:
-  // Begins with the version line, if the options ask for it. `os`: null to keep
-  // all in the string.
+  // Writes the version line first if `options` request it. If `os` is null, the
+  // text stays in the string.
   TextOutput(const TextOptions& options, std::ostream* os);
   TextOutput(const TextOutput&) = delete;
   TextOutput& operator=(const TextOutput&) = delete;
 
   const TextOptions& options() const { return options_; }
-  // The text that is not in the stream yet. Writers append to it.
+  // The text that is not yet in the stream. Writers append to it.
   std::string& text() { return text_; }
-  // Moves the text to the stream if it is long enough, and if there is one.
+  // Moves the text to the stream if there is a stream and the text is long
+  // enough.
   void FlushSome() {
     if (os_ != nullptr && text_.size() >= kFlush) Flush();
   }
@@ -218,22 +226,23 @@ class FunctionTextWriter {
  public:
   virtual ~FunctionTextWriter() = default;
 
-  // WriteFunction and WriteType append a definition, its keyword first, without
-  // a final line feed. The text must hold all that the reader of the level
-  // needs.
+  // WriteFunction and WriteType append a definition, beginning with its
+  // keyword, without a final line feed. The text must contain everything that
+  // the reader of the level needs.
   virtual void WriteFunction(const GlobalVar& var,
                              const BaseFunc& function) = 0;
-  // For levels that have kinds of data types.
+  // For levels with kinds of data types.
   virtual void WriteType(const TypeDefinition& /*type*/) {}
 
-  // After the last definition, of whatever level: the metadata section, from
-  // the level that reads it.
+  // Called after the last definition of any level. The level that reads the
+  // metadata section writes it here.
   virtual void Finish() {}
 };
 
 using TextWriterFactory = std::unique_ptr<FunctionTextWriter> (*)(TextOutput*);
 
-// By QualifiedNodeKindName() of the kinds of functions and data types.
+// All registered writers, by QualifiedNodeKindName() of the kinds of functions
+// and data types.
 Registry<TextWriterFactory>& TextWriters();
 
 // ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The global functions that functions refer to by name, of whatever level.
+// Finds the global functions to which functions of any level refer.
 
 #ifndef BATON_IR_GLOBAL_REFERENCES_H_
 #define BATON_IR_GLOBAL_REFERENCES_H_
@@ -12,15 +12,15 @@
 
 namespace baton {
 
-// Calls `pred` with the names of the global functions that `function` refers
-// to, until it returns true. Returns whether it did. A name may come more than
-// once.
+// Calls `pred` with the name of each global function to which `function`
+// refers, until `pred` returns true. Returns true if it did. A name may occur
+// more than once.
 bool AnyGlobalReference(const BaseFunc& function,
                         absl::FunctionRef<bool(const std::string&)> pred);
 
-// The names that functions called `roots` refer to, directly or through other
+// The names to which the functions `roots` refer, directly or through other
 // functions of `module`, each once: first `roots`, then the others in the order
-// in which they are met. A name that `module` lacks may be among them.
+// of the walk. The result may contain names that `module` lacks.
 std::vector<std::string> ReachableFunctions(
     const IRModule& module, const std::vector<std::string>& roots);
 

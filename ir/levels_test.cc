@@ -1,5 +1,5 @@
-// A level that `ir/` does not know: its functions, definitions and nodes are
-// compared, hashed, written and read by their descriptions.
+// Tests a level that `ir/` does not contain: its functions, definitions and
+// nodes are compared, hashed, written and read by their descriptions.
 
 #include <cstdint>
 #include <optional>

@@ -21,13 +21,14 @@
 
 namespace baton {
 
+// A set of named functions and data types; see the top of this file.
 class IRModule {
  public:
   struct Definition {
     GlobalVar var;
     BaseFunc function;
   };
-  // The same with a function known to be an F.
+  // A definition whose function is an F.
   template <typename F>
   struct DefinitionOf {
     GlobalVar var;
@@ -39,26 +40,26 @@ class IRModule {
 
   // The functions in the order in which they were first added.
   absl::Span<const Definition> functions() const;
-  // The functions that are an F (a handle class such as Function), in that
+  // The functions that are an F (a handle class such as Function), in the same
   // order.
   template <typename F>
   std::vector<DefinitionOf<F>> functions() const;
   int size() const { return static_cast<int>(functions().size()); }
 
-  // The function of that name; null if there is none. Find<F> is null, too, if
+  // The function of that name; null if there is none. Find<F> is also null if
   // the function is not an F.
   BaseFunc Find(absl::string_view name) const;
   template <typename F>
   F Find(absl::string_view name) const;
-  // The same; an error names the nearest known functions, or says what the
-  // function is.
+  // As Find, but with an error that names the nearest known functions or the
+  // kind of the function.
   absl::StatusOr<BaseFunc> Lookup(absl::string_view name) const;
   template <typename F>
   absl::StatusOr<F> Lookup(absl::string_view name) const;
   // The GlobalVar under which `name` was added; null if there is none.
   GlobalVar FindGlobalVar(absl::string_view name) const;
 
-  // Adds a function or replaces the one of that name, which keeps its place.
+  // Adds a function or replaces the one of that name in its position.
   void Set(absl::string_view name, BaseFunc function);
   void Set(const GlobalVar& var, BaseFunc function);
   void Remove(absl::string_view name);
@@ -69,16 +70,16 @@ class IRModule {
   // order.
   template <typename T>
   std::vector<T> types() const;
-  // The data type of that name; null if there is none. FindType<T> is null,
-  // too, if the data type is not a T.
+  // The data type of that name; null if there is none. FindType<T> is also null
+  // if the data type is not a T.
   TypeDefinition FindType(absl::string_view name) const;
   template <typename T>
   T FindType(absl::string_view name) const;
-  // Adds a data type or replaces the one of that name, which keeps its place.
+  // Adds a data type or replaces the one of that name in its position.
   void SetType(TypeDefinition type);
 
-  // This module with the i-th of functions<F>() replaced by functions[i], for
-  // all i. The same module if nothing differs.
+  // Returns this module with the i-th of functions<F>() replaced by
+  // functions[i] for all i. Returns the same module if nothing differs.
   template <typename F>
   IRModule WithFunctions(const std::vector<F>& functions) const;
 
@@ -92,7 +93,7 @@ class IRModule {
   struct Data {
     std::vector<Definition> functions;
     std::vector<TypeDefinition> types;
-    // Shared by versions of a module that differ in bodies only.
+    // Versions of a module that differ only in function bodies share the index.
     std::shared_ptr<const FlatHashMap<std::string, int>> index;
   };
   explicit IRModule(std::shared_ptr<Data> data) : data_(std::move(data)) {}

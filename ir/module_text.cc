@@ -64,7 +64,8 @@ class ModuleReader {
   IRModule module_;
   std::vector<std::pair<TextReaderFactory, std::unique_ptr<FunctionTextReader>>>
       readers_;
-  // Of the last definition: as a rule the next begins with the same word.
+  // The reader of the last definition: the next one usually has the same
+  // keyword.
   absl::string_view last_keyword_;
   FunctionTextReader* last_reader_ = nullptr;
 };

@@ -1,17 +1,16 @@
-// The node system: immutable, intrusively counted nodes and one-pointer
-// handles to them.
+// Node: immutable, reference-counted nodes of the IR, and one-pointer handles
+// to them.
 //
-// Every type, expression and attribute set is a node. A node is const once it
-// exists: it is created by the constructor of its handle class (Call, Var,
-// TensorType, ...) and shared by copying handles. Comparing handles compares
-// identities; structural_equal.h compares contents.
+// Every type, expression and attribute set is a node. A node is immutable: the
+// constructor of its handle class (Call, Var, TensorType, ...) creates it, and
+// copies of the handle share it. Comparing handles compares identities;
+// structural_equal.h compares contents.
 //
 //   if (const CallNode* call = expr.As<CallNode>()) Use(call->args());
 //   Expr again(call);  // a handle to an existing node
 //
-// Counts are atomic once the process has a second thread, so handles may be
-// copied and dropped on any thread. Destroying a graph never recurses, however
-// deep it is.
+// Counts are atomic once the process has a second thread, so any thread may
+// copy and drop handles. Destroying a graph never recurses, however deep it is.
 
 #ifndef BATON_IR_NODE_H_
 #define BATON_IR_NODE_H_
@@ -39,12 +38,12 @@
 
 namespace baton {
 
-// The name of a kind as used in messages: `Call`, `TupleGetItem`, ...;
-// `unknown` if no class of that kind is registered.
+// The name of a kind in messages: `Call`, `TupleGetItem`, ...; `unknown` if no
+// class of that kind is registered.
 absl::string_view NodeKindName(NodeKind kind);
 
-// With the level: `relay.Call`; `unknown.` and its id if no class of that kind
-// is registered.
+// The name with its level: `relay.Call`; `unknown.` and the id if no class of
+// that kind is registered.
 std::string QualifiedNodeKindName(NodeKind kind);
 
 class Dim;
@@ -63,7 +62,7 @@ struct BlankNode {};
 
 class Node {
  public:
-  // The handle class in which visitors get the node's children.
+  // The handle class that visitors use for the node's children.
   using ChildHandle = NodeRef;
 
   Node(const Node&) = delete;
@@ -71,8 +70,8 @@ class Node {
 
   NodeKind kind() const { return kind_; }
 
-  // True if exactly one handle refers to this node: a traversal that reaches it
-  // by an edge reaches it only once and need not remember it.
+  // True if exactly one handle refers to this node: a traversal reaches it only
+  // once and need not remember it.
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
   static void* operator new(size_t bytes) {
@@ -109,10 +108,10 @@ class Node {
   void Release() const {
     if (DropsLast()) internal::DestroyGraph(this);
   }
-  // Gives up one reference; true if it was the last.
+  // Drops one reference; returns true if it was the last one.
   bool DropsLast() const {
     const uint32_t refs = refs_.load(std::memory_order_acquire);
-    // The only holder needs no atomic decrement.
+    // The only owner needs no atomic decrement.
     if (refs == 1) return true;
     if ((refs & kImmortal) != 0) return false;
     if (BATON_SINGLE_THREADED()) {
@@ -125,9 +124,9 @@ class Node {
   mutable std::atomic<uint32_t> refs_{0};
   NodeKind kind_;
   uint8_t spare_[2] = {};
-  // The structural hash, once it was computed, and whether an origin of the
-  // node was told (node_compare.h has the bits). While the node is being
-  // destroyed, the link to the next node to destroy.
+  // The structural hash, once computed, and a bit that says that an origin of
+  // the node was recorded: see kToldMemo. While the node is being destroyed,
+  // the link to the next node to destroy.
   mutable std::atomic<uint64_t> memo_{0};
 };
 
@@ -175,11 +174,11 @@ class NodeRef {
     return H::combine(std::move(h), ref.node_);
   }
 
-  // Returns the node and clears the handle without decrementing the count; used
-  // to take graphs apart.
+  // Returns the node and clears the handle without decrementing the count; for
+  // code that destroys graphs.
   const Node* ReleaseToCaller() { return std::exchange(node_, nullptr); }
 
-  // `ref` as a handle of another class, without counting. The node must be of
+  // Converts `ref` to a handle of class H without counting. The node must be of
   // that class.
   template <typename H>
   friend H MoveAs(NodeRef ref) {
@@ -194,22 +193,23 @@ class NodeRef {
 
 inline const Node* ReferredNode(const NodeRef& ref) { return ref.get(); }
 
-// Handles by class, for generic code: HandleOf<CallNode> is Call.
+// Handle classes of node classes, for generic code: HandleOf<CallNode> is Call.
 template <typename N>
 using HandleOf = typename N::Handle;
 
-// And the other way round: NodeOf<Call> is CallNode.
+// Node classes of handle classes: NodeOf<Call> is CallNode.
 template <typename H>
 using NodeOf = std::remove_cvref_t<decltype(*std::declval<const H&>())>;
 
-// The handle of a node's own class: `Handle(call_node)` is a Call.
+// Makes a handle of the node's own class: `Handle(call_node)` is a Call.
 template <typename N>
 HandleOf<N> Handle(const N* node) {
   return HandleOf<N>(node);
 }
 
-// Declares what every handle class has: null by default, from a node, and
-// access to the node. `Base` is the handle class above it.
+// Declares the members of every handle class: the null constructor, the
+// constructor from a node, and access to the node. `Base` is the base handle
+// class.
 #define BATON_HANDLE(Class, Base, NodeClass)            \
   Class() = default;                                    \
   explicit Class(const NodeClass* node) : Base(node) {} \
@@ -235,27 +235,27 @@ class NodeAccess {
   static N* ConstructBlank(void* memory) {
     return new (memory) N(BlankNode{});
   }
-  // For classes that have a Delete() of their own.
+  // For classes that define a static Delete().
   template <typename N>
   requires requires(N* node) { N::Delete(node); }
   static void Delete(N* node) { N::Delete(node); }
 };
 
-// The memo of an expression has in bit 0 whether a hash is kept (all kept
-// hashes are odd), in bit 1 whether an origin of the node was told
-// (origin.h), and in the others the hash.
+// The memo of an expression: bit 0 says that a hash is stored (all stored
+// hashes are odd), bit 1 that an origin of the node was recorded (origin.h),
+// and the other bits are the hash.
 inline constexpr uint64_t kToldMemo = 2;
 inline bool IsHash(uint64_t memo) { return (memo & 1) != 0; }
 inline uint64_t HashOfMemo(uint64_t memo) { return memo & ~kToldMemo; }
 inline uint64_t HashForMemo(uint64_t hash) { return HashOfMemo(hash) | 1; }
-// Whether an origin of `node` was told since it exists.
+// True if an origin of `node` was recorded since its creation.
 inline bool WasTold(const Node* node) {
   return (NodeAccess::Memo(node).load(std::memory_order_relaxed) & kToldMemo) !=
          0;
 }
 
-// Collects the nodes that a node being destroyed refers to. Takes over the
-// handle's reference.
+// Collects the nodes to which a node being destroyed refers. Takes over the
+// reference of each handle.
 class ChildSink {
  public:
   void Take(NodeRef& child) {

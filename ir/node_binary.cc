@@ -49,13 +49,13 @@ constexpr WireForm kValueForms[] = {
     WireForm::kBytes,  WireForm::kBytes,  WireForm::kVarint, WireForm::kVarint,
     WireForm::kVarint, WireForm::kBytes};
 
-// Those of Attrs.
+// The fields of Attrs.
 constexpr int kAttrsTypeOfAttrs = 1;
 constexpr int kValuesOfAttrs = 2;
 constexpr WireForm kAttrsForms[] = {WireForm::kNone, WireForm::kVarint,
                                     WireForm::kRepeated};
 
-// Those of DType: its code, bits and lanes.
+// The fields of DType: code, bits and lanes.
 constexpr WireForm kDTypeForms[] = {WireForm::kNone, WireForm::kVarint,
                                     WireForm::kVarint, WireForm::kVarint};
 constexpr size_t kMaxDTypeBytes = 3 * (1 + 3);
@@ -443,14 +443,14 @@ class NodeReader::Values {
                   : body.substr(static_cast<size_t>(raw.begin - body.data()))),
         left_(raw.count) {}
   uint32_t left() const { return left_; }
-  // Of at least one.
+  // The next field; there must be one.
   absl::string_view Next() {
     --left_;
     while (true) {
       uint64_t tag = 0;
       uint64_t value = 0;
       absl::string_view bytes;
-      // What was parsed before parses again.
+      // This was parsed before, so parsing succeeds.
       static_cast<void>(rest_.Next(&tag));
       switch (tag & 7) {
         case 0:

@@ -1,9 +1,9 @@
-// How nodes are written to binary files and read back, derived from the
-// description of their class: docs/binary_format.md.
+// Writes nodes to binary files and reads them back. Templates derive the code
+// from the description of each class: docs/binary_format.md.
 //
-// A node's message is a Protocol Buffers message whose fields have the numbers
-// of the description. Functions instantiated for each class write and read its
-// wire format directly: files hold millions of nodes.
+// The message of a node is a Protocol Buffers message. Its fields have the
+// numbers in the description. For speed, functions instantiated for each class
+// write and read the wire format directly: files contain millions of nodes.
 
 #ifndef BATON_IR_NODE_BINARY_H_
 #define BATON_IR_NODE_BINARY_H_
@@ -36,13 +36,13 @@
 
 namespace baton::internal {
 
-// The form of a field in the message.
+// The encoding of a field in the message.
 enum class WireForm : uint8_t {
-  kNone,      // there is no such field
+  kNone,      // the field does not exist
   kVarint,    // a number
   kFixed64,   // a double
-  kBytes,     // text, a message, or numbers in a row
-  kRepeated,  // several times, each with bytes
+  kBytes,     // text, a message, or packed numbers
+  kRepeated,  // repeated, each element with bytes
 };
 
 // The longest varint: 64 bits, 7 in each byte.
@@ -61,7 +61,7 @@ inline char* PutVarint(uint64_t value, char* out) {
   return out;
 }
 
-// The wire type in a tag, which says how the value after it is encoded.
+// The wire type in a tag: the encoding of the value that follows.
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2 };
 
 inline char* PutTag(int field, WireType type, char* out) {
@@ -69,8 +69,8 @@ inline char* PutTag(int field, WireType type, char* out) {
       static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type), out);
 }
 
-// A sequence of varints. Next() is false at the end, and before a varint that
-// is cut off or too long.
+// A sequence of varints. Next() returns false at the end, and before a varint
+// that is truncated or too long.
 class Varints {
  public:
   explicit Varints(absl::string_view bytes)
@@ -85,7 +85,8 @@ class Varints {
     }
     return NextLong(value);
   }
-  // Skips `size` bytes and sets `*bytes` to them; false if there are fewer.
+  // Skips `size` bytes and sets `*bytes` to them; returns false if fewer are
+  // left.
   bool Skip(uint64_t size, absl::string_view* bytes) {
     if (size > static_cast<uint64_t>(end_ - next_)) return false;
     *bytes = absl::string_view(next_, size);
@@ -104,19 +105,19 @@ class Varints {
 // The number of varints in `bytes`.
 size_t CountVarints(absl::string_view bytes);
 
-// A field as it was found in a message.
+// A field found in a message.
 struct WireField {
-  const char* begin = nullptr;  // of kRepeated: of the first one's tag
-  uint64_t value = 0;           // the number; of kBytes, their size
-  uint32_t count = 0;           // how often it occurs
+  const char* begin = nullptr;  // for kRepeated, the tag of the first element
+  uint64_t value = 0;           // the number; for kBytes, the size
+  uint32_t count = 0;           // the number of occurrences
 
   absl::string_view bytes() const { return {begin, value}; }
 };
 
 // Writes the messages of nodes, one after another. A node is written after the
-// nodes that it refers to: the Push functions collect these, in the order of
-// the description; when each has a number, the Write functions write the
-// message, which refers to them by their numbers.
+// nodes to which it refers. First the Push functions collect these references,
+// in the order of the description. When each reference has a number, the Write
+// functions write the message with these numbers.
 class NodeWriter {
  public:
   NodeWriter() { Grow(size_t{1} << 10); }
@@ -132,7 +133,7 @@ class NodeWriter {
   }
   void PushValue(const AttrValue& value);
 
-  // The inferred type.
+  // Writes the inferred type.
   void WriteType() { type_ = Next(); }
   // WriteNumber omits 0, and WriteBytes omits empty bytes.
   void WriteNumber(int field, uint64_t value) {
@@ -147,7 +148,7 @@ class NodeWriter {
   // Writes `bytes` even if they are empty.
   void WriteAllBytes(int field, absl::string_view bytes);
   void WriteNumbers(int field, absl::Span<const uint64_t> values);
-  // Writes the next reference; null is an error unless `may_be_null`.
+  // Writes the next reference. Null is an error unless `may_be_null`.
   void WriteReference(int field, const char* name, bool may_be_null) {
     const uint64_t number = Next();
     if (number == 0 && !may_be_null) Missing(name);
@@ -172,7 +173,7 @@ class NodeWriter {
     next_ += count;
     return {first, count};
   }
-  // Report that the field `name`, or an element of `list`, is null.
+  // Reports that the field `name`, or an element of the list `name`, is null.
   void Missing(const char* name) {
     if (error_.ok()) SetMissing(name, false);
   }
@@ -181,11 +182,11 @@ class NodeWriter {
   }
 
  protected:
-  // The index in the file of an attribute type, and of a tensor's buffer.
+  // The index in the file of an attribute type, and of the buffer of a tensor.
   virtual absl::StatusOr<uint64_t> AttrsTypeIndex(const AttrsType& type) = 0;
   virtual absl::StatusOr<uint64_t> BufferIndex(const Tensor& tensor) = 0;
 
-  // Begins the message of a node; its references have the numbers from `next`
+  // Begins the message of a node whose references have the numbers from `next`
   // on.
   void Begin(const uint64_t* next) {
     next_ = next;
@@ -212,7 +213,7 @@ class NodeWriter {
   void WriteValue(int field, const AttrValue& value, int depth,
                   const std::string* key);
   void SetMissing(absl::string_view name, bool in_list);
-  // Where to write the next `bytes` bytes.
+  // Returns the memory for the next `bytes` bytes.
   char* Room(size_t bytes) {
     if (static_cast<size_t>(end_ - out_) < bytes) Grow(bytes);
     return out_;
@@ -227,7 +228,7 @@ class NodeWriter {
   char* end_ = nullptr;
 };
 
-// `a Var`, `an expression`: what a reference to an N refers to.
+// `a Var`, `an expression`: the description of a reference to an N in messages.
 template <typename N>
 constexpr absl::string_view KindName() {
   if constexpr (requires { N::kName; }) {
@@ -254,14 +255,14 @@ class NodeReader {
   bool failed() const { return !error_.empty(); }
 
   // Finds the fields of the message `body` of a `name`: `out[i]` is the field
-  // of number i, whose form is `forms[i]`. False, with an error, if it is no
-  // such message.
+  // with number i, whose form is `forms[i]`. Returns false, with an error, if
+  // `body` is no such message.
   bool Parse(absl::string_view body, absl::Span<const WireForm> forms,
              absl::string_view name, WireField* out);
 
-  // Node `number` as an H. Null, with an error, if there is no such H. 0 stands
-  // for null, which is an error unless `may_be_null`. Errors name `field`, and
-  // `index` if it is not -1.
+  // Node `number` as an H. Returns null, with an error, if node `number` is no
+  // H. Number 0 is null, which is an error unless `may_be_null`. Errors name
+  // `field`, and `index` unless it is -1.
   template <typename H>
   H Reference(uint64_t number, const char* field, int index, bool may_be_null) {
     using N = NodeOf<H>;
@@ -275,7 +276,7 @@ class NodeReader {
     BadReference(number, field, index, KindName<N>());
     return H();
   }
-  // The inferred type.
+  // Reads the inferred type.
   Type ReadType() { return Reference<Type>(type_, "type", -1, true); }
   void ExpectNoType() {
     if (type_ != 0) Fail("type: such a node has none");
@@ -291,7 +292,7 @@ class NodeReader {
     }
     return NewDType(message.bytes(), field);
   }
-  // From its three fields.
+  // Reads a tensor from its three fields.
   Tensor ReadTensor(const WireField* fields);
   AttrValue ReadValue(int field, absl::string_view body, const WireField& raw);
   AttrMap ReadMap(int field, absl::string_view body, const WireField& raw);
@@ -300,7 +301,7 @@ class NodeReader {
   NodeRef ReadAttrs(absl::string_view body);
   NodeRef ReadOp(absl::string_view body);
 
-  // `value` as a T: a bool, an integer, an enum.
+  // Converts `value` to a T: a bool, an integer, an enum.
   template <typename T>
   T ReadScalar(uint64_t value, const char* field) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -328,7 +329,7 @@ class NodeReader {
 
  protected:
   // An attribute type in the file: the type, and the names of the fields whose
-  // values the file holds.
+  // values the file contains.
   struct AttrsTypeInfo {
     const AttrsType* type;
     std::vector<std::string> fields;
@@ -352,7 +353,7 @@ class NodeReader {
  private:
   class Values;
 
-  // Fails: `number` is no reference to a `wanted`.
+  // Reports that `number` is not a reference to a `wanted`.
   void BadReference(uint64_t number, const char* field, int index,
                     absl::string_view wanted);
   Dim SymbolicDim(uint64_t number, const char* field, int index);
@@ -366,7 +367,7 @@ class NodeReader {
 
 // --- From the description ----------------------------------------------------
 
-// Numbers, flags and enums, which messages hold as varints.
+// Numbers, flags and enums, encoded as varints.
 template <typename T>
 inline constexpr bool kIsWireScalar =
     std::is_integral_v<T> || std::is_enum_v<T>;
@@ -375,7 +376,7 @@ inline constexpr bool kIsValueList =
     kIsVector<T> && !HasReferences<T>() && !std::is_same_v<T, AttrMap> &&
     !std::is_same_v<T, AttrList>;
 
-// A list or a single reference, of nodes or dimensions.
+// A list of nodes or dimensions, or a single one.
 template <typename T>
 constexpr WireForm WireFormOf() {
   if constexpr (kIsReference<T> || kIsWireScalar<T>) {
@@ -405,7 +406,7 @@ constexpr WireForm WireFormOf() {
 template <typename F, size_t size>
 constexpr void AddWireForms(std::array<WireForm, size>& forms) {
   const auto add = [&forms](int number, WireForm form) {
-    // An index out of bounds, which is no constant, if a number is taken.
+    // Out of bounds, and so not a constant expression, if the number is taken.
     forms[forms[number] == WireForm::kNone ? number : size] = form;
   };
   if constexpr (F::kRole == FieldRole::kRecords) {
@@ -449,7 +450,7 @@ constexpr int MaxFieldNumber() {
   return max;
 }
 
-// The forms of the fields of N by number.
+// The forms of the fields of N, by number.
 template <typename N>
 constexpr auto WireFormsOf() {
   std::array<WireForm, MaxFieldNumber<N>() + 1> forms = {};
@@ -546,8 +547,8 @@ void WriteField(F field, const T& value, NodeWriter& writer) {
   }
 }
 
-// Writes a list for each field of the records. The references come record by
-// record.
+// Writes a list for each field of the records. The references are ordered
+// record by record.
 template <typename R>
 void WriteRecords(const std::vector<R>& records, NodeWriter& writer) {
   constexpr size_t kReferences = ApplyFields(
@@ -594,7 +595,7 @@ void WriteFields(const Node* node, NodeWriter& writer) {
   });
 }
 
-// Reads the element of a list.
+// Reads one element of a list.
 template <typename E>
 E ReadElement(uint64_t value, const char* name, int index, bool may_be_null,
               NodeReader& reader) {
@@ -646,8 +647,8 @@ void ReadField(F field, absl::string_view body, const WireField& raw, T& to,
   }
 }
 
-// Reads records from one list for each of their fields; the lists must have
-// equal lengths.
+// Reads records from lists, one for each field of the record; the lists must
+// have equal lengths.
 template <typename R>
 void ReadRecords(const WireField* raw, std::vector<R>& to, NodeReader& reader) {
   size_t count = 0;
@@ -678,7 +679,8 @@ void ReadRecords(const WireField* raw, std::vector<R>& to, NodeReader& reader) {
   ApplyFields([&](auto... part) { (read(part), ...); }, R::Fields());
 }
 
-// Null, with an error, if `body` is no message of an N.
+// Reads an N. Returns null, with an error, if `body` is not the message of an
+// N.
 template <typename N>
 NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
   static constexpr auto kForms = WireFormsOf<N>();
@@ -701,8 +703,8 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
       std::uninitialized_value_construct_n(F::Of(*node).data(), trailing);
     }
   });
-  // From here on the node can be destroyed as any node, also if memory runs out
-  // while its fields are read.
+  // From here on the node can be destroyed like any other, also if memory runs
+  // out while its fields are read.
   const NodeRef result(node);
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
@@ -737,8 +739,8 @@ NodeRef ReadFields(NodeReader& reader, absl::string_view body) {
   return result;
 }
 
-// The functions of a class for the binary format. Operators and attributes,
-// which are more than their fields, have functions of their own.
+// The functions of a class for the binary format. Operators and attributes have
+// special functions, since they consist of more than their fields.
 template <typename N>
 struct NodeBinary {
   static constexpr auto* Push = &PushFields<N>;

@@ -32,7 +32,7 @@ using internal::node_classes;
 // static objects are made, before the process has a second thread.
 constexpr int kNumNodeFields = 64;
 constinit std::array<const NodeClass*, kNumNodeFields> classes_of_fields = {};
-// What every dying node needs, by NodeKind::id().
+// The functions that destroy nodes, by NodeKind::id().
 constinit std::array<void (*)(Node*, internal::ChildSink&), NodeKind::kNumIds>
     destroyers = {};
 

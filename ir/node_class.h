@@ -1,5 +1,6 @@
-// Node classes at run time: for each kind a record with its name, its fields,
-// and the functions that its description (node_fields.h) gives.
+// NodeClass: run-time descriptions of the node classes. For each kind, a record
+// with its name, its fields, and functions derived from its description
+// (node_fields.h).
 //
 // A level registers its classes in one place, in a library that is linked as a
 // whole (alwayslink):
@@ -27,19 +28,20 @@
 
 namespace baton {
 
-// One field of a node class. Of a list of records: one field of the record,
-// preceded by one for the list, which has the role kRecords.
+// One field of a node class. A list of records has one entry for the list, with
+// the role kRecords, followed by one entry for each field of the record.
 struct NodeFieldInfo {
   absl::string_view name;
   FieldRole role;
-  int number;  // in the binary format; 0 if it is not written
-  // The place of the member in the object; of a trailing array, that of its
-  // count; of a field of a record, in the record.
+  int number;  // in the binary format; 0 if it is not stored
+  // The offset of the member in the object; for a trailing array, the offset of
+  // its count; for a field of a record, the offset in the record.
   size_t offset;
   size_t bytes;
   bool of_record;
 };
 
+// The record of a node class.
 struct NodeClass {
   NodeKind kind;
   absl::string_view name;  // `Call`
@@ -47,15 +49,15 @@ struct NodeClass {
   size_t alignment;
   std::vector<NodeFieldInfo> fields;
 
-  // The bytes of the node's allocation, trailing array included.
+  // The bytes of the allocation of `node`, with its trailing array.
   size_t (*bytes)(const Node* node);
-  // Calls `fn` for each node that `node` refers to. See ForEachReferenceOf.
+  // Calls `fn` for each node to which `node` refers. See ForEachReferenceOf.
   void (*for_each_reference)(const Node* node,
                              absl::FunctionRef<void(const Node*)> fn);
   // Implementation: destroys a node to which no handle refers.
   void (*destroy)(Node* node, internal::ChildSink& sink);
 
-  // When two nodes are equal, and functions that compare and hash them
+  // The identity of nodes, and functions that compare and hash them
   // (node_compare.h): as nodes of a graph, as trees, as names.
   NodeIdentity identity = NodeIdentity::kGraph;
   bool (*compare)(const Node* a, const Node* b, internal::NodeComparator& c,
@@ -70,19 +72,19 @@ struct NodeClass {
                     internal::NodeHasher& h) = nullptr;
   void (*hash_name)(const Node* node, StableHash& hash, internal::NodeHasher& h,
                     bool with_references) = nullptr;
-  // What messages call the node: `%x`, `a call of nn.dense`.
+  // The description of a node in messages: `%x`, `a call of nn.dense`.
   std::string (*describe)(const Node* node) = nullptr;
 
   // The binary format (node_binary.h). `node_field` is the field of the message
-  // Node that holds nodes of this class; 0 for classes that are written under
-  // their names.
+  // Node for nodes of this class; 0 for classes that are stored under their
+  // names.
   int node_field = 0;
   void (*push)(const Node* node, internal::NodeWriter& writer) = nullptr;
   void (*write)(const Node* node, internal::NodeWriter& writer) = nullptr;
   NodeRef (*read)(internal::NodeReader& reader,
                   absl::string_view message) = nullptr;
 
-  // Where the class was registered; set by registration.
+  // The level of the class; registration sets it.
   absl::string_view level;
   const char* file = nullptr;
   int line = 0;
@@ -91,19 +93,19 @@ struct NodeClass {
 // The record of a kind; null if no class of that kind is registered.
 const NodeClass* FindNodeClass(NodeKind kind);
 
-// The class of that name of that level; null if no such class is registered.
+// The class `name` of `level`; null if no such class is registered.
 const NodeClass* FindNodeClass(absl::string_view level, absl::string_view name);
 
 // All registered classes, in the order of NodeKind::id().
 std::vector<const NodeClass*> NodeClasses();
 
-// Calls `fn` for each node that `node` refers to: see ForEachReferenceOf.
+// Calls `fn` for each node to which `node` refers: see ForEachReferenceOf.
 void ForEachReference(const Node* node,
                       absl::FunctionRef<void(const Node*)> fn);
 
-// Registers all classes of a level. An AlreadyExists error, which names both
-// places, if the level or one of the kinds is registered already; nothing is
-// registered then.
+// Registers all classes of a level. If the level or one of the kinds is already
+// registered, registers nothing and returns AlreadyExists; the error names both
+// places.
 absl::Status RegisterNodeLevel(absl::string_view level, int number,
                                std::vector<NodeClass> classes, const char* file,
                                int line);
@@ -114,7 +116,7 @@ NodeClass MakeNodeClass();
 
 // Registers the classes of a level, given as a list X(index, Name, sort). Runs
 // before all ordinary static initializers, so that these may make and drop
-// nodes. A level that collides with another one ends the program with a
+// nodes. If the level collides with another one, the program ends with a
 // message that names both.
 #define BATON_REGISTER_NODE_LEVEL(level, number, NODES)            \
   [[gnu::init_priority(                                            \
@@ -128,12 +130,12 @@ NodeClass MakeNodeClass();
 
 namespace internal {
 
-// The class with that node_field; null if there is none.
+// The class with the number `node_field`; null if there is none.
 const NodeClass* FindNodeClassOfField(uint64_t node_field);
 
-// By NodeKind::id().
+// The records of all classes, by NodeKind::id().
 extern constinit std::array<const NodeClass*, NodeKind::kNumIds> node_classes;
-// The class of a node, which must be registered.
+// The class of a node; it must be registered.
 inline const NodeClass& ClassOf(const Node* node) {
   return *node_classes[node->kind().id()];
 }

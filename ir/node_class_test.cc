@@ -45,8 +45,8 @@ TEST(NodeClassTest, EveryClassOfIrIsRegistered){
 #undef BATON_EXPECT_REGISTERED
 }
 
-// What NodeFieldsCover cannot see: the listed members lie side by side, with
-// no more room between them than alignment needs.
+// NodeFieldsCover cannot check this: the listed members are adjacent, with no
+// gaps beyond alignment.
 TEST(NodeClassTest, FieldsTileTheObject) {
   for (const NodeClass* node_class : NodeClasses()) {
     SCOPED_TRACE(std::string(node_class->name));

@@ -186,7 +186,7 @@ void NodeComparator::Rebind(const Node* a, const Node* b) {
   const Node*& match = lhs_[a];
   const Node*& back = rhs_[b];
   if (match == b) return;
-  // What they matched before is matched by nothing.
+  // The previous partners have no match any more.
   if (match != nullptr) rhs_[match] = nullptr;
   if (back != nullptr) lhs_[back] = nullptr;
   match = b;

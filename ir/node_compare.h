@@ -1,15 +1,16 @@
-// How nodes are compared and hashed, derived from the description of their
-// class: the implementation of structural_equal.h. The role of a field says how
-// it is compared (node_fields.h), NodeIdentity when two nodes are equal.
+// Compares and hashes nodes; the implementation of structural_equal.h.
+// Templates derive the code from the description of each class. The role of a
+// field determines its comparison (node_fields.h); NodeIdentity determines when
+// two nodes are equal.
 //
 // The functions instantiated for each class compare the fields of two nodes in
-// this order, which decides which variables are matched: values and numbers of
-// elements; type parameters; binders; all else; children, which wait on a
-// stack.
+// this order, which determines the matching of variables: values and numbers of
+// elements; type parameters; binders; all other fields; children, which are
+// pushed on a stack.
 //
-// A class for which null attributes mean attributes with all defaults declares:
+// A class in which null attributes mean attributes with all defaults declares:
 //
-// // The type of those attributes; null if null means no attributes.
+//   // The type of these attributes; null if null means no attributes.
 //   static const AttrsType* ImpliedAttrs(const CallNode& node);
 
 #ifndef BATON_IR_NODE_COMPARE_H_
@@ -48,7 +49,7 @@ constexpr NodeIdentity IdentityOf() {
   }
 }
 
-// `%x`, `a call of nn.dense`, `Tuple`; `nothing` of null.
+// `%x`, `a call of nn.dense`, `Tuple`; `nothing` for null.
 std::string DescribeNode(const Node* node);
 
 template <typename N>
@@ -72,8 +73,9 @@ struct DifferencePlace {
 // comparison.
 class NodeComparator {
  public:
-  // `map_free` as in StructuralEqualOptions; with `trace`, records the path to
-  // each node, so that TakeDifference() can say where the difference is.
+  // `map_free`: see StructuralEqualOptions. If `trace` is true, records the
+  // path to each node, so that TakeDifference() can describe the place of the
+  // difference.
   NodeComparator(bool map_free, bool trace)
       : map_free_(map_free), trace_(trace) {}
   NodeComparator(const NodeComparator&) = delete;
@@ -83,37 +85,39 @@ class NodeComparator {
   bool CompareTypes(const Node* a, const Node* b) {
     return TreesEqual(a, b, map_free_);
   }
-  // After Compare returned false.
+  // The description of the difference, after Compare returned false.
   std::string TakeDifference() { return std::move(difference_); }
 
-  // For the functions of classes. Those that return bool say whether all is
-  // equal so far; `step` is the place of the nodes compared.
+  // The members below are for the functions of classes. A bool result is true
+  // if no difference was found so far; `step` is the place of the compared
+  // nodes.
   bool map_free() const { return map_free_; }
-  // Compares two children later: the last pair pushed comes first.
+  // Compares two children later; the last pushed pair is compared first.
   void Push(const Node* a, const Node* b, int step, const char* field,
             int index, const char* part) {
     if (trace_) step = AddStep(step, {field, index, part});
     stack_.push_back({a, b, step});
   }
-  // The same for parts of trees, and, by name, for references. With `map`,
-  // free variables may equal others.
+  // As Push, for parts of trees and, by name, for references. If `map` is
+  // true, free variables may match other free variables.
   void PushTree(const Node* a, const Node* b, bool map) {
     trees_.push_back({a, b, map, TreePair::kTree});
   }
   void PushTypeParam(const Node* a, const Node* b) {
     trees_.push_back({a, b, true, TreePair::kTypeParam});
   }
-  // Before the parts of a tree that binds the type parameters `a` and `b`: once
-  // these have been compared, matches what they matched before again.
+  // Call before pushing the parts of a tree that binds the type parameters `a`
+  // and `b`. After these parts have been compared, restores the previous
+  // matches of `a` and `b`.
   void PushOuterMatches(const Node* a, const Node* b);
   void PushName(const Node* a, const Node* b) {
     trees_.push_back({a, b, false, TreePair::kName});
   }
-  // Types, patterns and other trees.
+  // Compares types, patterns and other trees.
   bool TreesEqual(const Node* a, const Node* b, bool map) {
     if (a == nullptr || b == nullptr) return a == b;
     const size_t base = trees_.size();
-    // Most trees are one node.
+    // Most trees are a single node.
     if (!TreeEqual({a, b, map, TreePair::kTree})) {
       trees_.resize(base);
       return false;
@@ -126,7 +130,7 @@ class NodeComparator {
     PushName(a, b);
     return DrainTrees(base);
   }
-  // A part of a definition: another definition, or an expression.
+  // Compares parts of definitions: other definitions, or expressions.
   bool PartsEqual(const Node* a, const Node* b, int step,
                   DifferencePlace place);
   bool BindersEqual(const Node* a, const Node* b);
@@ -143,10 +147,10 @@ class NodeComparator {
                      const AttrsType* /*implied*/, int step) {
     return a == b || MapsEqual(a.entries(), b.entries(), step);
   }
-  // Matches two nodes one to one. `*known` is set if they were matched before.
+  // Matches two nodes one to one. Sets `*known` if they were matched before.
   bool Match(const Node* a, const Node* b, bool* known);
 
-  // These return false, and describe the difference.
+  // These functions record the difference and return false.
   bool Differ(int step, DifferencePlace place, absl::string_view a,
               absl::string_view b);
   bool DifferInNode(int step, DifferencePlace place, const Node* a,
@@ -168,7 +172,7 @@ class NodeComparator {
     bool map;
     How how;
   };
-  // How a node was reached; kept only to tell where a difference is.
+  // The path to a node; recorded only to describe the place of a difference.
   struct Step {
     int parent;
     DifferencePlace place;
@@ -179,8 +183,8 @@ class NodeComparator {
   bool DrainTrees(size_t base);
   bool TreeEqual(const TreePair& pair);
   // Matches two type parameters where they are bound. Each function type binds
-  // its parameters anew: two types may share one, and may not in the other
-  // program.
+  // its parameters anew: two types may share a parameter in one program and not
+  // in the other.
   void Rebind(const Node* a, const Node* b);
   bool SymbolicDimsEqual(const Dim& a, const Dim& b, bool map);
   bool IsMatched(const Node* a) const { return lhs_.Contains(a); }
@@ -195,10 +199,11 @@ class NodeComparator {
   std::string difference_;
 };
 
-// Hashes one program, type or definition. What NodeComparator finds equal, with
-// or without `map_free`, has one hash. A variable hashes as its position in the
-// order in which variables are met; each node that can be shared gets a number
-// when it is finished, so that the hash depends on sharing.
+// Hashes one program, type or definition. Programs that NodeComparator finds
+// equal, with or without `map_free`, have equal hashes. The hash of a variable
+// is its position in the order in which the walk meets variables. Each node
+// that can be shared gets a number when it is finished, so the hash depends on
+// sharing.
 class NodeHasher {
  public:
   NodeHasher() = default;
@@ -210,15 +215,16 @@ class NodeHasher {
   // True if a free variable was met.
   bool open() const { return open_; }
 
-  // For the functions of classes.
+  // The members below are for the functions of classes.
   void Push(const Node* child) { children_.push_back(child); }
   void PushTree(const Node* part) { trees_.push_back(part); }
-  // The parts of definitions.
+  // Hashes a part of a definition.
   uint64_t HashPart(const Node* part);
   uint64_t HashVariable(const Node* variable, bool binds);
-  // Before what a function or its type says of its type parameter: gives it
-  // the next number, even if it has one, as NodeComparator matches it anew.
-  // After the parts of a tree, it has the old one again.
+  // Call before hashing the uses of the type parameter in its function or
+  // function type. Gives the parameter the next number, even if it has one, as
+  // NodeComparator matches it anew. After the parts of a tree, the parameter
+  // has its old number again.
   template <bool kAsTree>
   void BindTypeParam(const Node* param) {
     const auto [number, is_new] = numbers_.TryEmplace(param);
@@ -243,7 +249,8 @@ class NodeHasher {
     StableHash hash;
   };
 
-  // The number that a type parameter has where no more than `base` trees wait.
+  // The number that a type parameter gets back when at most `base` trees are
+  // left.
   struct OuterNumber {
     size_t base;
     const Node* param;
@@ -251,7 +258,8 @@ class NodeHasher {
   };
 
   void RestoreNumbers();
-  // Computes or finds the hash of `node` and pushes it; else pushes a frame.
+  // Computes or finds the hash of `node` and pushes it; otherwise pushes a
+  // frame.
   void Arrive(const Node* node);
   uint64_t Number(const Node* node) {
     const auto [number, is_new] = numbers_.TryEmplace(node);
@@ -274,7 +282,7 @@ class NodeHasher {
 
 // --- From the description ----------------------------------------------------
 
-// The references in a field: of a list, those in it.
+// The references in a field; for a list, the references in the list.
 template <typename T>
 auto ReferencesIn(const T& value) {
   if constexpr (kIsReference<T>) {
@@ -367,7 +375,7 @@ bool CompareOwn(const char* name, const N& node, const N& other, const T& a,
     const size_t other_size = ReferencesIn(b).size();
     return size == other_size || c.DifferInSize(step, name, size, other_size);
   } else if constexpr (kRole == FieldRole::kChild && std::is_same_v<T, Expr>) {
-    // An operator says most of what two expressions are.
+    // The operator determines most of the equality of two expressions.
     return a == b || (!IsOp(a.get()) && !IsOp(b.get())) ||
            c.NamesEqual(a.get(), b.get()) ||
            c.DifferInNode(step, {name}, a.get(), b.get());
@@ -377,7 +385,7 @@ bool CompareOwn(const char* name, const N& node, const N& other, const T& a,
 }
 
 // Compares the fields of the phase kPhase: kTypeParam, kBinder (with patterns)
-// or kAnnotation, which stands for all fields that come after binders.
+// or kAnnotation (all fields that follow binders).
 template <FieldRole kPhase, FieldRole kRole, typename N, typename T>
 bool CompareParts(const char* name, int record, const char* part, const N& node,
                   const T& a, const T& b, NodeComparator& c, int step) {
@@ -442,7 +450,7 @@ bool CompareParts(const char* name, int record, const char* part, const N& node,
   }
 }
 
-// Pushes children so that the first are compared first.
+// Pushes children in reverse, so that the first ones are compared first.
 template <FieldRole kRole, typename N, typename T>
 bool PushChildren(const char* name, const T& a, const T& b, NodeComparator& c,
                   int step) {
@@ -635,10 +643,10 @@ void HashData(const T& value, StableHash& hash, NodeHasher& h) {
     hash.Add(value.size());
     for (const auto& element : value) HashData(element, hash, h);
   }
-  // Others are not the same in every run.
+  // Hashes of other values differ from run to run.
 }
 
-// Adds a field; children of graphs and parts of trees wait on a stack.
+// Hashes a field. Children of graphs and parts of trees are pushed on a stack.
 template <bool kAsTree, FieldRole kRole, typename N, typename T>
 void HashField(const N& node, const T& value, StableHash& hash, NodeHasher& h) {
   if constexpr (kRole == FieldRole::kData) {
@@ -708,8 +716,8 @@ void HashFields(const Node* node, StableHash& hash, NodeHasher& h) {
   });
 }
 
-// Hashes the name of a definition, with the names that it refers to, but not
-// the names that these refer to.
+// Hashes the name of a definition and the names to which it refers, but not the
+// names to which these refer.
 template <typename N>
 void HashNameOf(const Node* node, StableHash& hash, NodeHasher& h,
                 bool with_references) {

@@ -1,4 +1,4 @@
-// How many nodes a thread makes and destroys.
+// Counts the nodes that a thread makes and destroys.
 
 #ifndef BATON_IR_NODE_COUNTS_H_
 #define BATON_IR_NODE_COUNTS_H_
@@ -9,39 +9,41 @@
 
 namespace baton {
 
-// Nodes of all classes that were made and destroyed, with the bytes of their
-// memory. Those of more than 256 bytes are not counted, and under sanitizers
-// none are.
+// The numbers of nodes of all classes that were made and destroyed, with their
+// bytes. Nodes of more than 256 bytes are not counted; under sanitizers no
+// nodes are counted.
 struct NodeCounts {
   int64_t made = 0;
   int64_t made_bytes = 0;
   int64_t destroyed = 0;
   int64_t destroyed_bytes = 0;
-  // The most that made_bytes - destroyed_bytes has been.
+  // The maximum of made_bytes - destroyed_bytes.
   int64_t peak_bytes = 0;
 };
 
 // Between Begin() and End(), which may be nested, the calling thread counts
-// nodes. Counting costs about as much as making a node; a thread that does not
-// count pays nothing.
+// nodes. Counting costs about as much as making a node. Threads that do not
+// count pay nothing.
 class NodeCounting {
  public:
-  // Counting goes on if there is no memory for it, but counts nothing.
+  // If memory runs out, Begin() succeeds, but nothing is counted.
   static void Begin();
   static void End();
-  // What this thread has counted since the outermost Begin(); zeros outside.
+  // The counts of this thread since the outermost Begin(); zeros outside.
   static NodeCounts Now();
 
-  // For a thread that others help: what they make and destroy counts as its.
+  // For a thread with helper threads: the nodes that the helpers make and
+  // destroy count for the thread.
   class Helpers {
    public:
-    Helpers();  // on the thread that is helped
+    Helpers();  // on the thread that has helpers
     Helpers(const Helpers&) = delete;
     Helpers& operator=(const Helpers&) = delete;
-    // On the thread that is helped, when the others have ended.
+    // Call on the thread that has helpers, when the helpers have ended.
     void Join();
 
-    // Around the work of a helper; nothing on the thread that is helped.
+    // Put around the work of a helper; no effect on the thread that has
+    // helpers.
     class Use {
      public:
       explicit Use(Helpers& helpers);
@@ -50,7 +52,7 @@ class NodeCounting {
       Use& operator=(const Use&) = delete;
 
      private:
-      Helpers* helpers_;  // null: nothing to do
+      Helpers* helpers_;  // null: no effect
     };
 
    private:

@@ -10,15 +10,16 @@
 //                         field::Child<3, &LetNode::body_>("body"));
 //     }
 //
-// All code that treats every field of a node by its role is derived from the
-// list: destroying, visiting, rebuilding, typing, memory accounting,
+// Templates derive from the list all code that treats every field of a node by
+// its role: destroying, visiting, rebuilding, typing, memory accounting,
 // comparison, hash, the binary format. A list that does not cover the object
 // does not compile (NodeFieldsCover).
 //
-// The order is that in which children are visited. The number is that of the
-// field in the class's message of the binary format: it is never used again for
+// Children are visited in the order of the list. The number is that of the
+// field in the class's message of the binary format: it is never reused for
 // another field. Fields without number are not written. A tensor takes its
-// number and the next two: docs/binary_format.md says how values are written.
+// number and the next two: docs/binary_format.md describes the encoding of
+// values.
 //
 // The alias in namespace `field` gives the role (FieldRole); there is no
 // default. The member's type gives the form:
@@ -29,25 +30,27 @@
 //                              struct's numbers are the node's: the binary
 //                              format has one list for each field of it.
 //   anything else              a value
-// and trailing arrays, which stand behind the object in the same allocation.
+// and trailing arrays, which follow the object in the same allocation.
 //
 // A reference is null only if its role says so (inferred types, annotations,
 // attributes) or the field is Optional; the elements of lists never are.
 //
-// An enum in a field has a function, found by its type, that counts its
-// values, which go from 0: `constexpr int NumValuesOf(Color) { return 3; }`.
+// For an enum in a field there must be a function, found by its type, that
+// returns the number of its values, which start at 0: `constexpr int
+// NumValuesOf(Color) { return 3; }`.
 //
-// A class that has derived fields, or fields that must fit together, has a
-// static member function that the binary reader calls for each node that it has
-// read:
+// A class that has derived fields, or fields with constraints between them, has
+// a static member function that the binary reader calls for each node that it
+// has read:
 //
-//   // Computes what is derived. An error, `field: reason`, if the fields do
-//   // not fit together. May also return nothing.
+//   // Computes derived fields. An error, `field: reason`, if the fields
+//   // violate a constraint. May also return nothing.
 //   static absl::Status Derive(LetNode& node);
 //
 // Other static members that a class may have: kIdentity (NodeIdentity below);
-// ImpliedAttrs (node_compare.h). And a member Describe(): what messages about
-// differences call a node: `%x`, `a call of nn.dense`.
+// ImpliedAttrs (node_compare.h). A class may also have a member Describe(), the
+// description of a node in messages about differences: `%x`, `a call of
+// nn.dense`.
 
 #ifndef BATON_IR_NODE_FIELDS_H_
 #define BATON_IR_NODE_FIELDS_H_
@@ -68,19 +71,21 @@
 
 namespace baton {
 
+// The role of a field: how visiting, rewriting, comparison and the binary
+// format treat it.
 enum class FieldRole : uint8_t {
-  // A part of the node that is of its own sort: an expression in an expression,
-  // a type in a type, a pattern in a pattern. Visited, rewritten, compared,
-  // written.
+  // A part of the node that is of the node's own sort: an expression in an
+  // expression, a type in a type, a pattern in a pattern. Visited, rewritten,
+  // compared, written.
   kChild,
   // A variable that the node binds: its scope is the node. Visited; rewritten
-  // to another variable only. Compared up to renaming.
+  // only to another variable. Compared up to renaming.
   kBinder,
   // A tree of binders (a pattern), whose variables are visited as if they were
   // binders of the node.
   kPattern,
-  // The type that inference found. Set by WithType; dropped when types are
-  // stripped, and by a rewrite that may change the type; never compared.
+  // The type that inference found. Set by WithType. Dropped when types are
+  // stripped, and by a rewrite that may change the type. Never compared.
   kInferredType,
   // A type that the program states. Compared; not visited.
   kAnnotation,
@@ -90,10 +95,10 @@ enum class FieldRole : uint8_t {
   kAttrs,
   // A dimension. Compared as an expression.
   kDim,
-  // A definition that the node refers to by name. Compared by name, not
+  // A definition to which the node refers by name. Compared by name, not
   // visited.
   kReference,
-  // A list of records, each field of which has a role of its own.
+  // A list of records; each field of a record has its own role.
   kRecords,
   // A value: a number, a flag, a tensor, a name that distinguishes nodes.
   // Compared and hashed by value.
@@ -110,18 +115,18 @@ enum class FieldRole : uint8_t {
   kHint,
 };
 
-// When two nodes are equal in a comparison of programs.
+// The condition under which two nodes are equal in a comparison of programs.
 enum class NodeIdentity : uint8_t {
-  // If their fields are equal. Sharing of expressions that have children
-  // counts: one node used twice does not equal two nodes used once.
+  // Their fields are equal. Sharing of expressions with children counts: one
+  // node used twice does not equal two nodes used once.
   kGraph,
-  // If their fields are equal, shared or not.
+  // Their fields are equal, shared or not.
   kValue,
-  // They are variables: the comparison matches them one to one, where they are
+  // They are variables, which the comparison matches one to one where they are
   // bound or first used.
   kVariable,
-  // They refer to definitions elsewhere: equal if their kData and kReference
-  // fields are.
+  // They refer to definitions elsewhere, and their kData and kReference fields
+  // are equal.
   kName,
 };
 
@@ -161,7 +166,7 @@ class Member<role, number, member> {
   const char* name_;
 };
 
-// An array of T behind the object, and the member that counts its elements.
+// An array of T after the object, and the member that counts its elements.
 template <FieldRole role, int number, typename T, auto count>
 class TrailingArray;
 template <FieldRole role, int number, typename T, typename C,
@@ -183,7 +188,7 @@ class TrailingArray<role, number, T, count> {
   static absl::Span<T> Of(C& node) {
     return {reinterpret_cast<T*>(&node + 1), node.*count};
   }
-  // The member that counts.
+  // The member that counts the elements.
   template <typename N>
   static auto& CountOf(N& node) {
     return node.*count;
@@ -193,7 +198,7 @@ class TrailingArray<role, number, T, count> {
   const char* name_;
 };
 
-// A field whose reference may be null although its role does not say so.
+// A field whose reference may be null although its role does not allow it.
 template <typename Field>
 struct Optional : Field {
   static constexpr bool kMayBeNull = true;
@@ -268,14 +273,14 @@ using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
 
 }  // namespace field
 
-// Declares what every node class has: its handle class, kind and name.
+// Declares the members of every node class: its handle class, kind and name.
 //
 // Classes of `ir/` and Relay have messages of their own in ir/module.proto:
 //
 //   static constexpr int kNodeField = 7;  // of the message Node
 //
-// Nodes of classes without kNodeField are written under the names of level and
-// class.
+// Nodes of classes without kNodeField are written under the names of their
+// level and class.
 #define BATON_NODE(Name, Base, kind) \
   using Handle = class Name;         \
   BATON_NODE_WITHOUT_HANDLE(Name, Base, kind)
@@ -357,7 +362,7 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::unique_ptr<T>> = true;
 
-// A reference to a node.
+// True for references to nodes.
 template <typename T>
 inline constexpr bool kIsReference =
     std::is_base_of_v<NodeRef, T> || std::is_same_v<T, Dim>;
@@ -367,7 +372,7 @@ concept Record = !kIsReference<T> && requires {
   T::Fields();
 };
 
-// Whether references to nodes occur in a T.
+// True if references to nodes occur in a T.
 template <typename T>
 constexpr bool HasReferences() {
   if constexpr (kIsVector<T> || kIsSpan<T>) {
@@ -467,8 +472,9 @@ constexpr bool NodeFieldsCover() {
   return bytes <= sizeof(N) && sizeof(N) - bytes < alignof(N);
 }
 
-// Calls `fn(const Node*)` for each node that `node` refers to: children,
-// types, attributes, dimensions, spans. Not for what attributes refer to.
+// Calls `fn(const Node*)` for each node to which `node` refers: children,
+// types, attributes, dimensions, spans. Does not visit the references of
+// attributes.
 template <typename N, typename Fn>
 void ForEachReferenceOf(const N& node, Fn&& fn) {
   auto give = [&fn](const auto& reference) {
@@ -500,7 +506,7 @@ size_t NumChildrenOf(const N& node) {
   return count;
 }
 
-// The bytes of the allocation that holds `node`.
+// The bytes of the allocation of `node`.
 template <typename N>
 size_t NodeBytes(const N& node) {
   size_t bytes = sizeof(N);
@@ -515,8 +521,9 @@ size_t NodeBytes(const N& node) {
 
 namespace internal {
 
-// A node whose fields are to be filled in before anyone else sees it. If N has
-// a trailing array, it has `trailing` elements, which are not constructed yet.
+// Makes a node whose fields must be set before it is shared. If N has a
+// trailing array, the array has `trailing` elements, which are not yet
+// constructed.
 template <typename N>
 N* NewBlankNode(uint32_t trailing = 0) {
   if constexpr (HasTrailingArray<N>()) {
@@ -552,7 +559,7 @@ constexpr bool RefersToNothing() {
   }
 }
 
-// Gives the references of `node`, to which no handle refers any more, to `sink`
+// Moves the references of `node`, to which no handle refers any more, to `sink`
 // and destroys it. A child that refers to nothing and loses its last reference
 // is destroyed at once, while it is in the processor's cache. Flattened, it
 // takes 124 instructions for a call instead of 173 (benchmark Million/Destroy).

@@ -1,9 +1,9 @@
-// Kinds of nodes: an open set, the union of closed enums.
+// NodeKind: the kinds of nodes, an open set that is the union of closed enums.
 //
 // Nodes belong to levels: `ir/` itself (types, attributes, operators, names of
 // functions), Relay, and levels that other repositories add. Each level has a
-// number, a closed enum of its kinds, and one list of them from which the enum
-// and whatever needs every kind is made:
+// number and a closed enum of its kinds. One list of the kinds generates the
+// enum and all code that needs every kind:
 //
 //   #define BATON_LOOP_NODES(X) X(0, For, kExpr) X(1, Store, kExpr) ...
 //
@@ -12,11 +12,11 @@
 //   bit   15      11 10        7 6         0
 //        |  sort   |   level   |   index   |
 //
-// The sort says what a node can be used as: a mask answers "is it an
+// The sort says how a node can be used: a mask test answers "is it an
 // expression?" for kinds of levels that the caller does not know.
 //
-// A switch goes over a closed enum, without `default:`, so that a new kind
-// does not compile until the switch knows it:
+// A switch covers a closed enum, without `default:`. So a new kind does not
+// compile until the switch handles it:
 //
 //   switch (TypeKindOf(type)) { case TypeKind::kTensorType: ... }
 
@@ -29,12 +29,12 @@
 
 namespace baton {
 
-// What nodes of a kind can be used as.
+// The possible uses of nodes of a kind.
 enum class NodeSort : uint16_t {
   kOther = 0,
   kType = 1 << 11,
   kExpr = 1 << 12,
-  kLeafExpr = kExpr | 1 << 13,  // has no children: a variable, an operator ...
+  kLeafExpr = kExpr | 1 << 13,  // has no children: variables, operators ...
   kFunction = kExpr | 1 << 14,
   kTypeDefinition = 1 << 15,
 };
@@ -46,6 +46,7 @@ concept ClosedKind = std::is_enum_v<K> && requires(K kind) {
   { SortOf(kind) } -> std::same_as<NodeSort>;
 };
 
+// A kind of nodes of any level, in 16 bits; see the top of this file.
 class NodeKind {
  public:
   static constexpr int kIndexBits = 7;
@@ -66,12 +67,12 @@ class NodeKind {
   constexpr int id() const { return bits_ & (kNumIds - 1); }
   constexpr int level() const { return id() >> kIndexBits; }
   constexpr int index() const { return bits_ & ((1 << kIndexBits) - 1); }
-  // True if nodes of this kind can be used as `sort` says.
+  // True if nodes of this kind can be used as `sort`.
   constexpr bool Is(NodeSort sort) const {
     return (bits_ & static_cast<uint16_t>(sort)) == static_cast<uint16_t>(sort);
   }
-  // The kind as a value of a closed enum; no enumerator if the enum does not
-  // have it.
+  // Converts the kind to a value of a closed enum. The result is no enumerator
+  // if the enum lacks the kind.
   template <ClosedKind K>
   constexpr K To() const {
     return static_cast<K>(id());
@@ -89,15 +90,15 @@ class NodeKind {
 // constructors.
 constexpr bool IsLeaf(NodeKind kind) { return kind.Is(NodeSort::kLeafExpr); }
 
-// The numbers of the levels. Those from kFirstFreeLevel on are for other
-// repositories; two that take the same number cannot be linked into one
-// program: see BATON_REGISTER_NODE_LEVEL.
+// The numbers of the levels. Numbers from kFirstFreeLevel on are for other
+// repositories. Two levels with one number cannot be linked into one program:
+// see BATON_REGISTER_NODE_LEVEL.
 inline constexpr int kIrLevel = 0;
 inline constexpr int kRelayLevel = 1;
 inline constexpr int kFirstFreeLevel = 8;
 
-// The kinds of `ir/`: X(index, Name, sort). The class is NameNode. An index,
-// once given, stays.
+// The kinds of `ir/`: X(index, Name, sort). The class is NameNode. Indices are
+// permanent.
 #define BATON_IR_TYPES(X)    \
   X(0, TensorType, kType)    \
   X(1, TupleType, kType)     \
@@ -126,7 +127,7 @@ enum class IrKind : uint16_t {
   k##Name = NodeKind::Id(kIrLevel, index),
   BATON_IR_NODES(BATON_IR_ENUMERATOR)
 };
-// The types among them.
+// The kinds of types.
 enum class TypeKind : uint16_t { BATON_IR_TYPES(BATON_IR_ENUMERATOR) };
 #undef BATON_IR_ENUMERATOR
 

@@ -1,4 +1,4 @@
-// The kinds of a level of nodes, from one list: see ir/node_kind.h.
+// Defines a level of nodes from one list of its kinds: see ir/node_kind.h.
 
 #ifndef BATON_IR_NODE_LEVEL_H_
 #define BATON_IR_NODE_LEVEL_H_
@@ -8,8 +8,8 @@
 #include "baton/ir/node_kind.h"
 
 // Defines kNodeLevel, the number of the level, and `Kind`, the closed enum of
-// the kinds in NODES, a list X(index, Name, sort). Once in a namespace, which
-// is that of the level.
+// the kinds in NODES, a list X(index, Name, sort). Use it once, in the
+// namespace of the level.
 //
 //   #define BATON_LOOP_NODES(X) X(0, For, kExpr) X(1, Store, kExpr)
 //   BATON_DEFINE_NODE_LEVEL(kFirstFreeLevel, LoopKind, BATON_LOOP_NODES)

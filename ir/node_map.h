@@ -1,9 +1,9 @@
-// Maps and sets of nodes by identity: what traversals remember.
+// NodeMap, NodeSet: maps and sets of nodes by identity, for traversals.
 //
-// Open addressing with linear probing; the first few entries need no memory of
-// their own. There is no iteration: the order would be that of addresses, and
-// nothing that a compiler does may depend on them. Keys are not held: a caller
-// whose nodes may die meanwhile keeps them alive in the values.
+// Open addressing with linear probing; the first few entries need no heap
+// memory. There is no iteration: its order would be that of addresses, on which
+// no output may depend. The map does not keep its keys alive: if nodes may die
+// meanwhile, the caller keeps them alive in the values.
 
 #ifndef BATON_IR_NODE_MAP_H_
 #define BATON_IR_NODE_MAP_H_
@@ -28,7 +28,7 @@ class NodeMap {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Null if there is none. Valid until the next insertion.
+  // The value of `key`; null if there is none. Valid until the next insertion.
   T* Find(const Node* key) {
     Slot* const slot = Probe(key);
     return slot->key == nullptr ? nullptr : &slot->value;
@@ -38,7 +38,7 @@ class NodeMap {
   }
   bool Contains(const Node* key) const { return Find(key) != nullptr; }
 
-  // The value of `key`, and whether `key` is new; the value of a new key is
+  // The value of `key`, and true if `key` is new. The value of a new key is
   // T().
   std::pair<T*, bool> TryEmplace(const Node* key) {
     Slot* slot = Probe(key);
@@ -53,7 +53,7 @@ class NodeMap {
   }
   T& operator[](const Node* key) { return *TryEmplace(key).first; }
 
-  // Gives back the memory, too.
+  // Also frees the memory.
   void Clear() {
     if (size_ == 0) return;
     if (allocated_ == nullptr) {
@@ -66,7 +66,7 @@ class NodeMap {
     shift_ = kInlineShift;
   }
 
-  // Makes room for `n` entries in all.
+  // Makes room for a total of `n` entries.
   void Reserve(size_t n) {
     size_t capacity = capacity_;
     while (capacity < 2 * n) capacity *= 2;
@@ -81,10 +81,10 @@ class NodeMap {
   static constexpr size_t kInlineCapacity = 16;
   static constexpr int kInlineShift = 60;
 
-  // The slot of `key`, or the empty one where it would go.
+  // The slot of `key`, or the empty slot where `key` would be inserted.
   Slot* Probe(const Node* key) {
     // Fibonacci hashing (Knuth, vol. 3, 6.4): neighbours in memory, as nodes
-    // often are, fall far apart. Nodes are aligned to 8 bytes at least.
+    // often are, get distant slots. Nodes are aligned to 8 bytes or more.
     const uint64_t hash =
         (reinterpret_cast<uintptr_t>(key) >> 3) * 0x9E3779B97F4A7C15u;
     size_t i = hash >> shift_;
@@ -105,7 +105,7 @@ class NodeMap {
     for (size_t i = 0; i < old_capacity; ++i) {
       if (old_slots[i].key == nullptr) continue;
       *Probe(old_slots[i].key) = std::move(old_slots[i]);
-      if (old == nullptr) old_slots[i] = Slot();  // else it is freed
+      if (old == nullptr) old_slots[i] = Slot();  // otherwise it is freed
     }
   }
 
@@ -117,9 +117,10 @@ class NodeMap {
   Slot inline_[kInlineCapacity];
 };
 
+// A set of nodes by identity.
 class NodeSet {
  public:
-  // Whether `key` is new.
+  // Inserts `key`; returns true if it is new.
   bool Insert(const Node* key) { return nodes_.TryEmplace(key).second; }
   bool Contains(const Node* key) const { return nodes_.Contains(key); }
   size_t size() const { return nodes_.size(); }

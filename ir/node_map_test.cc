@@ -24,7 +24,7 @@ TEST(NodeMapTest, FindsWhatIsThereAndNothingElse) {
     ASSERT_TRUE(is_new);
     EXPECT_EQ(*value, 0);
     *value = i;
-    // Those before it are where they were, as the map grows.
+    // Earlier entries stay while the map grows.
     ASSERT_EQ(*map.Find(nodes[i / 2].get()), i / 2);
   }
   EXPECT_EQ(map.size(), 5000);

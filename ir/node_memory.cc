@@ -19,8 +19,8 @@ void BeginCountingNodes();
 void EndCountingNodes();
 NodeCounts* CountedNodes();  // null: the thread does not count
 
-// What threads share: full batches, and the caches of threads that have ended.
-// Never destroyed.
+// The data that threads share: full batches, and the caches of threads that
+// have ended. Never destroyed.
 class NodeMemory::Store {
  public:
   // A thread that counts nodes (NodeCounting) has a cache like none_, so that

@@ -1,15 +1,15 @@
-// Where nodes live: per-thread free lists of blocks by size.
+// NodeMemory: allocates nodes from per-thread free lists of blocks by size.
 //
-// A compiler makes and drops nodes by the million, all of a few sizes. A block
-// freed here is kept for the next node of its size; the usual allocation is a
-// load, a test and a store. Threads exchange whole batches of blocks through a
-// common store (the magazines of Bonwick and Adams, "Magazines and Vmem",
-// USENIX 2001), so that blocks made on one thread and freed on another do not
-// pile up. Memory is never returned to the system: a process keeps the peak of
-// what its nodes needed.
+// A compiler makes and drops millions of nodes of a few sizes. A freed block is
+// kept for the next node of its size; the usual allocation is a load, a test
+// and a store. Threads exchange whole batches of blocks through a common store
+// (the magazines of Bonwick and Adams, "Magazines and Vmem", USENIX 2001), so
+// that blocks made on one thread and freed on another do not pile up. Memory is
+// never returned to the system: a process keeps the peak of the memory of its
+// nodes.
 //
-// Under the address, thread and memory sanitizers every node comes from
-// `operator new`, so that they see each one.
+// Under the address, thread and memory sanitizers every node is allocated by
+// `operator new`, so that the sanitizers can track it.
 
 #ifndef BATON_IR_NODE_MEMORY_H_
 #define BATON_IR_NODE_MEMORY_H_
@@ -38,32 +38,33 @@
 
 namespace baton::internal {
 
+// The allocator of nodes. All members may be called on any thread.
 class NodeMemory {
  public:
-  // A block of at least `bytes`, aligned to 16 bytes; never null: without
-  // memory it throws std::bad_alloc, as `operator new` does.
+  // Returns a block of at least `bytes`, aligned to 16 bytes; never null.
+  // Throws std::bad_alloc if memory runs out, as `operator new` does.
   static void* Allocate(size_t bytes);
-  // Takes back a block that was allocated with the same `bytes`. Never throws.
+  // Frees a block that was allocated with the same `bytes`. Never throws.
   static void Free(void* block, size_t bytes);
 
   // Bytes taken from the system for blocks so far, in all threads.
   static size_t reserved_bytes();
 
  private:
-  // Larger blocks come from `operator new`.
+  // `operator new` allocates larger blocks.
   static constexpr size_t kMaxBytes = 256;
   static constexpr size_t kStep = 16;
   static constexpr size_t kNumClasses = kMaxBytes / kStep;
-  static constexpr uint32_t kBatch = 128;  // blocks that threads exchange
+  static constexpr uint32_t kBatch = 128;  // blocks per exchanged batch
 
   struct Block {
     Block* next;        // in its list
-    Block* next_batch;  // of the first block of a batch in the store
+    Block* next_batch;  // in the first block of a batch in the store
   };
   struct List {
     Block* head = nullptr;
     uint32_t count = 0;
-    Block* full = nullptr;  // one more list, of kBatch blocks
+    Block* full = nullptr;  // a second list, of kBatch blocks
   };
   struct Cache {
     List lists[kNumClasses];
@@ -77,10 +78,10 @@ class NodeMemory {
   static size_t ClassOf(size_t bytes) { return (bytes - 1) / kStep; }
   static void* AllocateSlow(size_t size_class);
   static void FreeSlow(Block* block, size_t size_class);
-  static Cache* ThisThread();  // null without memory
+  static Cache* ThisThread();  // null if memory runs out
 
-  // A cache that has no blocks and takes none: that of a thread before its
-  // first slow call, and after it has ended.
+  // A cache without blocks that takes none: the cache of a thread before its
+  // first slow call and after the thread has ended.
   static Cache none_;
 #if defined(__GNUC__)
   // The address is a fixed offset in the thread's storage, also in a library
@@ -98,8 +99,9 @@ inline void* NodeMemory::Allocate(size_t bytes) {
     if (block == nullptr) return AllocateSlow(ClassOf(bytes));
     list.head = block->next;
     --list.count;
-    // The next block of this size is seldom in the cache: its address is known
-    // only now, and its first bytes are needed to allocate it.
+    // The next block of this size is seldom in the processor's cache: its
+    // address becomes known only now, and the next allocation reads its first
+    // bytes.
     BATON_PREFETCH(list.head);
     return block;
   }

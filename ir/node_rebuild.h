@@ -1,5 +1,5 @@
-// Copies of nodes with other children or another type, derived from the
-// description of their class.
+// Copies nodes with other children or another type. Templates derive the code
+// from the description of each class.
 
 #ifndef BATON_IR_NODE_REBUILD_H_
 #define BATON_IR_NODE_REBUILD_H_
@@ -18,16 +18,16 @@
 
 namespace baton {
 
-// A copy of `node` with the given children, as many as it has and in the order
-// of ForEachChildOf, and the given type. If the class does not allow a new
-// child (an expression other than a variable for a binder), the copy keeps the
-// old one.
+// Returns a copy of `node` with the given type and the given children, as many
+// as `node` has and in the order of ForEachChildOf. If the class does not allow
+// a new child (an expression other than a variable for a binder), the copy
+// keeps the old child.
 template <typename N>
 HandleOf<N> CopyWithChildren(const N& node, absl::Span<const Expr> children,
                              Type type);
 
-// A copy of `node` with another inferred type; `node` itself if its class has
-// no inferred type.
+// Returns a copy of `node` with another inferred type; `node` itself if its
+// class has no inferred type.
 template <typename N>
 HandleOf<N> CopyWithType(const N& node, Type type);
 
@@ -35,7 +35,7 @@ HandleOf<N> CopyWithType(const N& node, Type type);
 
 namespace internal {
 
-// Gives the children of the copy, one after another.
+// Provides the new children of the copy, one after another.
 class NewChildren {
  public:
   explicit NewChildren(absl::Span<const Expr> children)
@@ -57,7 +57,7 @@ class NewChildren {
   const Expr* next_;
 };
 
-// Gives the children that the node has.
+// Provides the children of the original.
 class SameChildren {
  public:
   template <typename H>

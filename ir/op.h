@@ -12,13 +12,13 @@
 //
 // A second registration of the same name is an error (base/registry.h). An
 // extension adds properties to an operator that another library registers,
-// before or after; if none does, the extension is an error:
+// before or after. If no library does, the extension is an error:
 //
 //   BATON_EXTEND_OP("nn.dense").Set(MyRules(), MyDenseRule);
 //
-// Packages above `ir/` attach what they need through maps of their own
-// (OpAttrMap): kernels, layout rules, fusion patterns. A property of an
-// operator is set once: by its registration or by one extension.
+// Packages above `ir/` attach properties through their own maps (OpAttrMap):
+// kernels, layout rules, fusion patterns. A property of an operator is set
+// once: by its registration or by one extension.
 
 #ifndef BATON_IR_OP_H_
 #define BATON_IR_OP_H_
@@ -48,11 +48,12 @@ namespace baton {
 class TypeRelationContext;
 
 // Computes the result type of a call of an operator from the types of its
-// arguments. A null Type means "not yet": an argument type that the relation
-// needs is not known; inference calls it again when it knows more. An error
-// means that the call is ill-typed.
+// arguments. A null result means that an argument type which the relation needs
+// is not yet known: inference calls the relation again when it has found more
+// types. An error means that the call is ill-typed.
 using TypeRelationFn = absl::StatusOr<Type> (*)(TypeRelationContext& context);
 
+// The name and the documentation of an argument.
 struct OpArgument {
   std::string name;
   std::string doc;
@@ -68,13 +69,13 @@ class OpNode final : public ExprNode {
   std::string Describe() const { return "operator " + name_; }
   const std::string& doc() const { return doc_; }
   absl::Span<const OpArgument> arguments() const { return arguments_; }
-  // Number of arguments; -1 if any number is accepted.
+  // The number of arguments; -1 if any number is accepted.
   int arity() const { return arity_; }
   // Null if the operator takes no attributes.
   const AttrsType* attrs_type() const { return attrs_type_; }
   TypeRelationFn type_relation() const { return type_relation_; }
-  // Unique, small: for arrays that have an element for each operator; -1 for a
-  // stand-in (see Op::FindOrStandIn).
+  // A small, unique index, for arrays with an element for each operator; -1 for
+  // a stand-in (see Op::FindOrStandIn).
   int index() const { return index_; }
 
   static constexpr auto Fields() {
@@ -107,21 +108,22 @@ class OpNode final : public ExprNode {
 class Op : public Expr {
  public:
   BATON_HANDLE(Op, Expr, OpNode)
-  // The registered operator of that name; null if there is none, or if
-  // several were registered.
+  // The registered operator of that name; null if there is none, or if several
+  // were registered.
   static Op Find(absl::string_view name);
-  // The same; an error names the nearest known operators, or the places where
-  // several were registered.
+  // As Find, but with an error that names the nearest known operators, or the
+  // places where several were registered.
   static absl::StatusOr<Op> Get(absl::string_view name);
-  // The same. If there is none, a stand-in of that name that is not in the
-  // registry: it has index -1, no property and no type relation, and type
-  // inference of a call of it reports that its library is not linked in.
+  // As Find, but if there is no such operator, returns a stand-in of that name
+  // that is not in the registry. A stand-in has index -1, no properties and no
+  // type relation. Type inference of a call of it reports that the operator's
+  // library is not linked in.
   static Op FindOrStandIn(absl::string_view name);
 };
 
-// The registered operator of that name, a `const Op&`. It is looked up when
-// this place of the program is first reached, which may be on any thread, and
-// kept. An operator that is not linked in: see Op::FindOrStandIn.
+// The registered operator `name`, as a `const Op&`. The first evaluation, on
+// any thread, looks it up and caches it. For an operator that is not linked in,
+// see Op::FindOrStandIn.
 //
 //   Expr Sigmoid(Expr data) {
 //     return Call(BATON_OP("sigmoid"), {std::move(data)});
@@ -133,8 +135,8 @@ class Op : public Expr {
     return baton_op;                                        \
   }())
 
-// A typed property of operators that some package above `ir/` defines. Look-up
-// is an array access. Written during registration only.
+// A typed property of operators, defined by a package above `ir/`. Look-up is
+// an array access. Written only during registration.
 template <typename T>
 class OpAttrMap {
  public:
@@ -143,7 +145,7 @@ class OpAttrMap {
     if (values_.size() <= i) values_.resize(i + 1);
     values_[i] = std::move(value);
   }
-  // Null if `op` has no such property.
+  // Null if `op` does not have the property.
   const T* Get(const OpNode& op) const {
     const size_t i = static_cast<size_t>(op.index());
     return i < values_.size() && values_[i].has_value() ? &*values_[i]
@@ -159,29 +161,29 @@ class OpAttrMap {
   std::vector<std::optional<T>> values_;
 };
 
-// Operators by name. Safe to use from several threads. Nodes of all programs
-// refer to operators: unlike other registries this one is never copied, and no
-// entry is ever replaced.
+// Operators by name. Thread-safe. Nodes of all programs refer to operators:
+// unlike other registries, this one is never copied, and entries are never
+// replaced.
 class OpRegistry {
  public:
   static OpRegistry& Global();
 
-  // Null if there is none of that name, or if several were registered.
+  // Null if there is no operator of that name, or if several were registered.
   const OpNode* Find(absl::string_view name) const {
     const OpNode* const* op = registered_.Find(name);
     return op == nullptr ? nullptr : *op;
   }
-  // The same; an error names the nearest known operators, or the places where
-  // several were registered.
+  // As Find, but with an error that names the nearest known operators, or the
+  // places where several were registered.
   absl::StatusOr<const OpNode*> Get(absl::string_view name) const;
-  // Those that Find() finds, sorted by name.
+  // The operators that Find() can find, sorted by name.
   std::vector<const OpNode*> List() const;
   // Up to three names that resemble `name`, nearest first.
   std::vector<std::string> Suggest(absl::string_view name) const;
 
-  // What is wrong with the registrations, one message for each mistake: names
-  // registered several times, extensions of operators that do not exist,
-  // properties set twice.
+  // The errors of the registrations, one message for each: names registered
+  // several times, extensions of operators that do not exist, properties set
+  // twice.
   std::vector<std::string> Errors() const;
 
  private:
@@ -191,16 +193,18 @@ class OpRegistry {
   struct Declarations;
 
   OpRegistry();
-  // Null if the operator was registered before.
+  // Null if the operator was already registered.
   OpNode* Register(absl::string_view name, CodeLocation location);
   OpNode* Extend(absl::string_view name, CodeLocation location);
-  // False if the property `map` of `op` was already set at another place.
+  // Returns false if the property `map` of `op` was already set at another
+  // place.
   bool MaySet(const void* map, const OpNode* op, CodeLocation location);
 
   Registry<const OpNode*> registered_;
   std::unique_ptr<Declarations> declarations_;
 };
 
+// Registers an operator: the result of BATON_REGISTER_OP.
 class OpRegistration {
  public:
   explicit OpRegistration(absl::string_view name,
@@ -247,6 +251,7 @@ class OpRegistration {
   OpNode* op_;  // null if the registration was refused
 };
 
+// Sets properties of an operator: the result of BATON_EXTEND_OP.
 class OpExtension {
  public:
   explicit OpExtension(absl::string_view name,

@@ -1,4 +1,4 @@
-// What the nodes that a pass makes come from: how it is told, and who listens.
+// Records the origins of nodes: from which nodes a pass made each new node.
 
 #ifndef BATON_IR_ORIGIN_H_
 #define BATON_IR_ORIGIN_H_
@@ -11,26 +11,27 @@
 
 namespace baton {
 
-// Whether anybody wants to know what nodes come from: ir/pass_log.h.
+// True if origins are recorded: see ir/pass_log.h.
 inline bool WantsOrigins();
 
-// `made`, a node that did not exist before, stands for `from` or was made
-// because of it; several calls for one that was made from several. If nobody
-// but the caller holds `made`, the same is told of the expressions that it
-// alone holds, that is, of all that was built for it. One test of a pointer if
-// nobody listens. GraphRewriter, ExprMutator and type inference call this; a
-// pass that builds nodes in a way of its own does so itself.
+// Records that `made`, a new node, replaces `from` or was made because of it. A
+// node that was made from several nodes takes several calls. If only the caller
+// refers to `made`, records the same origin for the expressions to which only
+// `made` refers: all that was built for it. If nothing is recorded, the cost is
+// one test of a pointer. GraphRewriter, ExprMutator and type inference call
+// this function. A pass that builds nodes in other ways calls it itself.
 inline void LogOrigins(const Expr& made, const ExprNode* from);
 
-// The same of `made` alone: what it holds is old, or has been told.
+// Records the origin of `made` alone: its children are old, or their origins
+// have been recorded.
 inline void LogOrigin(const Expr& made, const ExprNode* from);
 
-// `made` was made from `from`, or because of it. The nodes are not held: later
-// ones may have their addresses.
+// `made` was made from `from`, or because of it. An Origin does not keep the
+// nodes alive: later nodes may have their addresses.
 class Origin {
  public:
   Origin() = default;
-  // `is_first`: nothing was told of `made`, since it exists, before.
+  // `is_first`: no origin of `made` was recorded before.
   Origin(const Node* made, const Node* from, bool is_first)
       : made_(reinterpret_cast<uintptr_t>(made) | (is_first ? 1 : 0)),
         from_(from) {}
@@ -46,12 +47,12 @@ class Origin {
   const Node* from_;
 };
 
-// Takes origins: writes them where there is room, and calls a function where
-// there is none.
+// Receives origins: writes them while there is room, otherwise calls a
+// function.
 class OriginSink {
  public:
   using NoRoom = void (*)(OriginSink& sink, Origin origin);
-  // One that never has room: `no_room` gets every origin.
+  // A sink without room: `no_room` receives every origin.
   explicit constexpr OriginSink(NoRoom no_room) : no_room_(no_room) {}
 
   void Add(Origin origin) {
@@ -71,11 +72,10 @@ class OriginSink {
 
 namespace internal {
 
-// Takes what is told on this thread; null where nobody listens. Set by
-// pass_log.cc.
+// The sink of this thread; null if nothing is recorded. pass_log.cc sets it.
 inline thread_local constinit OriginSink* origin_sink = nullptr;
 
-// For callers that know that somebody listens.
+// For callers that have checked that origins are recorded.
 inline void TellOrigin(const Node* made, const Node* from) {
   if (made == from || made == nullptr || from == nullptr) return;
   std::atomic<uint64_t>& memo = NodeAccess::Memo(made);
@@ -84,7 +84,8 @@ inline void TellOrigin(const Node* made, const Node* from) {
   if (is_first) memo.store(known | kToldMemo, std::memory_order_relaxed);
   origin_sink->Add(Origin(made, from, is_first));
 }
-// Of `made`, which nobody else holds, and what it alone holds.
+// Records the origin of `made`, to which nothing else refers, and of the nodes
+// to which only `made` refers.
 void TellOriginsOfBuilt(const ExprNode* made, const ExprNode* from);
 
 }  // namespace internal

@@ -23,14 +23,14 @@ using internal::Varints;
 using internal::VarintSize;
 using internal::WireType;
 
-// What a packed item begins with: one of these, or kFirstKind and the kind of
-// record that follows.
+// The first number of a packed item: one of these, or kFirstKind plus the kind
+// of the following record.
 enum Item : uint64_t {
-  kBytes = 0,   // a size, and so many bytes
-  kRecord = 1,  // a tag, a size, and so many bytes: a record
-  // Of a record of a kind that there was before: a bit for each byte, from the
-  // lowest of the first, that says whether it differs from that of the last one
-  // of the kind; then the bytes that differ.
+  kBytes = 0,   // a size, and that many bytes
+  kRecord = 1,  // a tag, a size, and that many bytes: a record
+  // A record of an earlier kind: a bit for each byte, from the lowest bit of
+  // the first byte, that says that it differs from that byte of the last record
+  // of the kind; then the different bytes.
   kFirstKind = 2,
 };
 

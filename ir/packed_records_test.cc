@@ -91,7 +91,7 @@ TEST(PackedRecordsTest, AlikeRecordsTakeWhatDiffers) {
   }
   // The first whole; of others their kind, a bit for each byte, one byte.
   EXPECT_EQ(PackRecords(message).size(), 43 + 99 * (1 + 5 + 1));
-  // Those that are not alike take a byte more than they have.
+  // Records that differ take one byte more.
   const std::string other = Record(4, std::string(40, '#'));
   EXPECT_EQ(PackRecords(Record(4, bytes) + other).size(), 2 * 43);
 }

@@ -1,5 +1,5 @@
-// What a pass tells of its work while it runs: remarks, statistics, and what
-// the nodes that it makes come from.
+// Records the log of a running pass: remarks, statistics, and the origins of
+// the nodes that it makes.
 //
 //   if (WantsRemarks(RemarkKind::kMissed)) {
 //     LogRemark({.kind = RemarkKind::kMissed,
@@ -11,9 +11,9 @@
 //   BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
 //   kFolded.Add(1);
 //
-// Instruments listen (instrument/remarks.h). Where nobody does, all of this is
-// one test of a pointer of the thread. What is told on several threads arrives
-// in the order of the functions, as if there were one thread.
+// Instruments listen (instrument/remarks.h). Without a listener, all of this
+// costs one test of a thread-local pointer. Entries from several threads are in
+// the order of the functions, as if there were one thread.
 
 #ifndef BATON_IR_PASS_LOG_H_
 #define BATON_IR_PASS_LOG_H_
@@ -39,17 +39,18 @@
 
 namespace baton {
 
+// The kind of a remark. The values are bits of LogListener::wanted.
 enum class RemarkKind : uint8_t {
-  kPassed = 1,    // something was done
-  kMissed = 2,    // something was not done, and why
-  kAnalysis = 4,  // something that the pass found out
+  kPassed = 1,    // a rewrite was done
+  kMissed = 2,    // a rewrite was not done; says why
+  kAnalysis = 4,  // a result of an analysis
 };
 
 // `passed`, `missed`, `analysis`.
 absl::string_view RemarkKindName(RemarkKind kind);
 
-// A text of a remark. A literal costs a pointer to it; any other text is copied
-// once, and its copies share that.
+// A text in a remark. A literal costs a pointer; any other text is copied once,
+// and copies of the RemarkText share it.
 class RemarkText {
  public:
   constexpr RemarkText() = default;
@@ -67,7 +68,8 @@ class RemarkText {
       : data_(other.data_), size_(other.size_), is_shared_(other.is_shared_) {
     if (is_shared_) holders().fetch_add(1);
   }
-  // What is left there is the text, valid as long as this.
+  // The moved-from object keeps the text, valid during the lifetime of this
+  // object.
   RemarkText(RemarkText&& other) noexcept
       : data_(other.data_),
         size_(other.size_),
@@ -85,7 +87,7 @@ class RemarkText {
   absl::string_view view() const { return {data_, size_}; }
 
  private:
-  // How many share the text: in front of it.
+  // The number of holders that share the text, stored in front of it.
   using Holders = std::atomic<int64_t>;
   Holders& holders() const;
   void Release();
@@ -95,8 +97,8 @@ class RemarkText {
   bool is_shared_ = false;
 };
 
-// A value in a remark: a number or a text. Values of other kinds become their
-// text at once.
+// A value in a remark: a number or a text. Values of other kinds are converted
+// to text at once.
 class RemarkValue {
  public:
   template <std::integral T>
@@ -116,6 +118,7 @@ class RemarkValue {
   bool is_number_ = false;
 };
 
+// A named value in a remark.
 struct RemarkArg {
   RemarkText name;
   RemarkValue value;
@@ -125,28 +128,28 @@ struct RemarkNode {
   Expr node;
 };
 
-// What a pass says. It keeps what it was given, and becomes text when somebody
-// reads it (instrument/remarks.h).
+// A remark of a pass. It keeps nodes and values, and becomes text when it is
+// read (instrument/remarks.h).
 struct Remark {
   RemarkKind kind = RemarkKind::kAnalysis;
-  // What it is about; null where that is the function as a whole.
+  // The subject; null if it is the function as a whole.
   Expr node = {};
   // A clause without a full stop: `the operator has no kernel`.
   RemarkText reason = {};
-  // Particulars, by name: values, and other nodes.
+  // Named arguments: values, and other nodes.
   absl::InlinedVector<RemarkArg, 2> args = {};
   absl::InlinedVector<RemarkNode, 1> nodes = {};
 
-  // Set by LogRemark: the execution of a pass that told it.
+  // LogRemark sets these: the pass that emitted the remark, and its execution.
   RemarkText pass = {};
   int64_t execution = 0;
 };
 
-// A counter that a pass declares. What it counts in a run is with whoever
-// listens to that run. Made by BATON_STATISTIC alone.
+// A counter that a pass declares. The counts of a run are in the logs of the
+// listeners of that run. Made only by BATON_STATISTIC.
 class Statistic {
  public:
-  // All are string literals.
+  // All arguments are string literals.
   Statistic(const char* pass, const char* name, const char* doc,
             CodeLocation location = CodeLocation::Current());
 
@@ -162,13 +165,13 @@ class Statistic {
   const char* doc_;
 };
 
-// Every statistic that is linked in, under `PASS.NAME`.
+// All linked statistics, under `PASS.NAME`.
 Registry<const Statistic*>& Statistics();
 
 #define BATON_STATISTIC(variable, pass, name, doc) \
   const ::baton::Statistic variable(pass, name, doc)
 
-// Origins in order, 16 bytes each; and which executions told them.
+// Origins in order, 16 bytes each, and the executions that recorded them.
 class OriginLog : public OriginSink {
  public:
   OriginLog() : OriginSink(&MakeRoomAndAdd) {}
@@ -193,26 +196,26 @@ class OriginLog : public OriginSink {
     return pieces_[i / kPiece][i % kPiece];
   }
 
-  // The origins from `begin` on, up to the next run, were told by `execution`.
+  // `execution` recorded the origins from `begin` to the next run.
   struct Run {
     int64_t execution;
     size_t begin;
   };
   const std::vector<Run>& runs() const { return runs_; }
 
-  // What is added from now on is told by `execution`.
+  // Sets the execution that records the following origins.
   void SetExecution(int64_t execution) {
     execution_ = execution;
     limit_ = next_;
   }
-  // Adds what `other`, which comes after this, has.
+  // Appends the entries of `other`, which follow those of this log.
   void Append(OriginLog other);
-  // Takes out all that was told so far.
+  // Removes and returns all entries.
   OriginLog Take();
 
  private:
   static constexpr size_t kPiece = 256;
-  // Begins a run and a piece, where that is due; until then, the sink has room.
+  // Begins a run and a piece where necessary; until then, the sink has room.
   static void MakeRoomAndAdd(OriginSink& sink, Origin origin);
 
   Origin* end_ = nullptr;  // of the last piece
@@ -221,50 +224,52 @@ class OriginLog : public OriginSink {
   std::vector<Run> runs_;
 };
 
-// What was told, in order.
+// The recorded entries, in order.
 struct PassLog {
   std::vector<Remark> remarks;
   FlatHashMap<const Statistic*, int64_t> counts;
-  // What nodes were made from; several entries for one that was made from
-  // several.
+  // The origins of nodes. A node that was made from several nodes has several
+  // entries.
   OriginLog origins;
-  // What was told on several threads, whose order does not show which of two
-  // nodes of one address was first: their addresses are not used again as long
-  // as they are held.
+  // Keeps nodes alive whose origins were recorded on several threads: while
+  // they live, their addresses are not reused. Otherwise the order would not
+  // show which of two nodes with one address was first.
   std::vector<Expr> held;
 
-  // Adds what `other`, which comes after this, was told.
+  // Appends the entries of `other`, which follow those of this log.
   void Append(PassLog other);
 };
 
-// Whether anybody wants to know: what it takes trouble to find out is worth it.
+// True if a listener wants entries, so that expensive preparation is worth it.
 inline bool SomeoneListens();
 inline bool WantsRemarks(RemarkKind kind);
 
-// Tells those who want remarks of that kind from this pass.
+// Emits a remark to the listeners that want its kind from this pass.
 void LogRemark(Remark&& remark);
 inline void LogRemark(const Remark& remark) { LogRemark(Remark(remark)); }
 
-// The same, for passes that tell much: calls `fill(Remark&)` if there are such,
-// with the remark where it stays, which spares it moves. `fill` logs nothing.
+// As above, for passes that emit many remarks: if a listener wants the kind,
+// calls `fill(Remark&)` with the remark in its final place, which saves moves.
+// `fill` must not log.
 template <std::invocable<Remark&> Fill>
 void LogRemark(RemarkKind kind, Fill&& fill);
 
-// Listening. Instruments use this through instrument/pass_listener.h.
+// Listening. Instruments use these through instrument/pass_listener.h.
 namespace internal {
 
-// One who listens, on one thread: those of a thread form a list.
+// A listener on one thread. The listeners of a thread form a list.
 struct LogListener {
   static constexpr uint8_t kOrigins = 8;
   static constexpr uint8_t kCounts = 16;
 
   const void* owner = nullptr;
   PassLog* log = nullptr;
-  // A bit for each RemarkKind, and the two above; for the pass that runs.
+  // A bit for each RemarkKind, and the two constants above; for the running
+  // pass.
   uint8_t wanted = 0;
-  bool holds = false;  // the nodes of origins: PassLog::held
+  bool holds = false;  // keeps the nodes of origins: PassLog::held
   const std::string* pass = nullptr;
-  // The same for remarks; made for the first one.
+  // The name of the pass for remarks; made for the first remark.
   RemarkText pass_text = {};
   int64_t execution = 0;
   LogListener* next = nullptr;
@@ -279,23 +284,24 @@ inline bool AnyWants(uint8_t bits) {
   return false;
 }
 void AddToLogs(const Statistic* statistic, int64_t n);
-// A remark in the log of the first who wants it, to be filled; null if there is
-// none.
+// A remark in the log of the first listener that wants it, to be filled; null
+// if there is none.
 Remark* BeginRemark(RemarkKind kind);
-// It is filled: tells the others.
+// Call after filling `remark`: copies it to the other listeners.
 void EndRemark(const Remark& remark);
-// To be called when the list, or what is wanted, has changed.
+// Call after changes of the list or of LogListener::wanted.
 void ListenersChanged();
 
-// For work on another thread, or of a part that is told later: listeners like
-// those of the thread that made this, with logs of their own.
+// Log buffers of a task: listeners like those of the thread that made this
+// object, with separate logs. For work on another thread, or of a part that is
+// logged later. Join() appends the logs to the parent's in task order.
 class ForkedLogs {
  public:
-  ForkedLogs() = default;  // nobody listens
-  // `listeners`: those of the other thread.
+  ForkedLogs() = default;  // without listeners
+  // `listeners`: those of the parent thread.
   explicit ForkedLogs(const LogListener* listeners);
 
-  // Makes them those of this thread while it lives.
+  // Makes these the listeners of this thread during the lifetime of the object.
   class Use {
    public:
     explicit Use(ForkedLogs& logs);
@@ -307,7 +313,7 @@ class ForkedLogs {
     LogListener* outer_;
   };
 
-  // Appends to the logs of `listeners`, those that this was made from.
+  // Appends to the logs of `listeners`, from which this object was made.
   void Join(LogListener* listeners);
 
  private:

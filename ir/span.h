@@ -1,4 +1,4 @@
-// Where in a source text a node comes from, for diagnostics.
+// Span: the place of a node in a source text, for diagnostics.
 
 #ifndef BATON_IR_SPAN_H_
 #define BATON_IR_SPAN_H_
@@ -37,7 +37,7 @@ class SpanNode : public Node {
   int64_t end_ = 0;
 };
 
-// Null where a node comes from no text.
+// Null if the node has no source text.
 class Span : public NodeRef {
  public:
   BATON_HANDLE(Span, NodeRef, SpanNode)

@@ -1,4 +1,4 @@
-// Comparison of programs by structure.
+// Compares and hashes programs by structure.
 //
 // Two programs are structurally equal if they differ at most in the names of
 // bound variables, in spans, and in the types that inference attached. Global
@@ -21,7 +21,7 @@
 namespace baton {
 
 struct StructuralEqualOptions {
-  // Whether a free variable may equal another one; the same one throughout. If
+  // If true, a free variable may match another one, always the same one. If
   // false, a free variable equals only itself.
   bool map_free_vars = false;
 };
@@ -35,7 +35,8 @@ bool StructuralEqual(const Type& a, const Type& b,
 bool StructuralEqual(const IRModule& a, const IRModule& b,
                      const StructuralEqualOptions& options = {});
 
-// Where two programs differ and how; nullopt if they are equal.
+// The place and kind of the first difference; nullopt if the programs are
+// equal.
 //
 //   @main.body.args[0].attrs.padding: [0, 0] is not [1, 1]
 std::optional<std::string> FirstDifference(
@@ -44,9 +45,10 @@ std::optional<std::string> FirstDifference(
     const IRModule& a, const IRModule& b,
     const StructuralEqualOptions& options = {});
 
-// A hash that structurally equal programs share, whatever the options. The
-// same in every run. O(n); constants, types, and functions without free
-// variables that were hashed before, or that a hashed module holds, take O(1).
+// A hash that is equal for structurally equal programs, whatever the options,
+// and equal in every run. Takes time linear in the program. Constants, types,
+// and functions without free variables take O(1) if they were hashed before or
+// a hashed module contains them.
 uint64_t StructuralHash(const Expr& expr);
 uint64_t StructuralHash(const Type& type);
 uint64_t StructuralHash(const IRModule& module);

@@ -1,11 +1,11 @@
-// The tokens of the text of modules, for the functions of all levels.
+// Splits the text of modules into tokens, for the functions of all levels.
 //
 // The lexer walks over the text once and allocates nothing: a token is a kind
-// and a place. White space and comments are skipped; `/* ... */` nests. A
-// mistake is a token of kind kBad, and error() says what is wrong with it.
+// and a place. The lexer skips white space and comments; `/* ... */` nests. A
+// lexical error is a token of kind kBad; error() describes it.
 //
-// Relay's keywords are tokens of their own in every text. Another level's
-// keywords are identifiers to the lexer: see Lexer::AtWord().
+// Relay's keywords are separate token kinds in every text. The keywords of
+// other levels are identifiers for the lexer: see Lexer::AtWord().
 
 #ifndef BATON_IR_TEXT_LEXER_H_
 #define BATON_IR_TEXT_LEXER_H_
@@ -17,6 +17,7 @@
 
 namespace baton {
 
+// The kinds of tokens.
 enum class TokenKind : uint8_t {
   kEnd,
   kBad,
@@ -77,7 +78,7 @@ enum class TokenKind : uint8_t {
   kNotEqual,  // !=
 };
 
-// As in messages: "`;`", "a name", "the end of the text".
+// The name of a kind in messages: "`;`", "a name", "the end of the text".
 absl::string_view TokenKindName(TokenKind kind);
 
 // True for identifiers and Relay's keywords: Lexer::Name() is the word.
@@ -86,13 +87,14 @@ constexpr bool IsWord(TokenKind kind) {
          (kind >= TokenKind::kTrue && kind <= TokenKind::kType);
 }
 
+// A kind, and the bytes [begin, end) of the text.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  // Of a number: 0 without a suffix, else 16, 32 or 64.
+  // For a number: 0 without a suffix, otherwise 16, 32 or 64.
   uint8_t width = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  // Of kGraph and kMeta: the number.
+  // For kGraph and kMeta: the number.
   int64_t number = 0;
   // The significant part: a name without `%` or `@`, the kind of a meta
   // reference, the digits of a number, the inside of a string, a version.
@@ -100,6 +102,7 @@ struct Token {
   int64_t name_end = 0;
 };
 
+// Splits a text into tokens, one at a time; token() is the current one.
 class Lexer {
  public:
   // `text` must outlive the lexer and be followed by a NUL, as a std::string
@@ -109,9 +112,9 @@ class Lexer {
 
   const Token& token() const { return token_; }
   TokenKind kind() const { return token_.kind; }
-  // What is wrong with a kBad token.
+  // The error of a kBad token.
   const std::string& error() const { return error_; }
-  // Where the last token that was passed ended.
+  // The end of the last consumed token.
   int64_t last_end() const { return last_end_; }
 
   absl::string_view Text(int64_t begin, int64_t end) const {
@@ -122,7 +125,7 @@ class Lexer {
     return Text(token.name_begin, token.name_end);
   }
 
-  // True if this token is that word.
+  // True if the current token is `word`.
   bool AtWord(absl::string_view word) const {
     return IsWord(token_.kind) && Name() == word;
   }
@@ -131,13 +134,13 @@ class Lexer {
     last_end_ = token_.end;
     Lex();
   }
-  // Moves to the next token if this is of that kind.
+  // Moves to the next token if the current one is of `kind`.
   bool Accept(TokenKind kind) {
     if (token_.kind != kind) return false;
     Next();
     return true;
   }
-  // Goes back to an earlier token.
+  // Returns to an earlier token.
   void Rewind(const Token& token, int64_t last_end) {
     token_ = token;
     pos_ = base_ + token.end;
@@ -151,21 +154,22 @@ class Lexer {
     Next();
   }
 
-  // The character after this token, comments and white space aside; NUL at
-  // the end.
+  // The next character after the current token that is not white space or in a
+  // comment; NUL at the end.
   char PeekChar();
-  // True if a global name or a word follows this token.
+  // True if a global name or a word follows the current token.
   bool BeforeNameOrWord();
-  // True if `=` follows this token.
+  // True if `=` follows the current token.
   bool AtAssign();
-  // True if this token is a word (an identifier or a keyword) and `=` follows.
-  // Extends an identifier by the dashes that the key of an attribute may have.
+  // True if the current token is a word (an identifier or a keyword) and `=`
+  // follows. Extends an identifier by the dashes that the key of an attribute
+  // may contain.
   bool AtKey();
-  // After a `.`: moves to the token of digits only, so that `%0.1.2` is two
+  // Moves past a `.` to a token of digits only, so that `%0.1.2` is two
   // projections.
   void NextIndex();
-  // Shortens a kLocal by its last part (`%a-b` is `%a`, `-`, `b`); false if it
-  // has one part only.
+  // Removes the last part of a kLocal (`%a-b` becomes `%a`, `-`, `b`). Returns
+  // false if it has only one part.
   bool ShortenLocal();
 
  private:

@@ -30,8 +30,8 @@ class DimExprNode;
 // Eight bytes; only the symbolic form refers to a node and counts references.
 class Dim {
  public:
-  // The largest number that it holds. Larger ones, and those below -kMax,
-  // become kOutOfRange, which no type may have.
+  // The largest number that it can represent. Larger numbers, and numbers below
+  // -kMax, become kOutOfRange, which no type may have.
   static constexpr int64_t kMax = INT64_MAX / 2;
   static constexpr int64_t kOutOfRange = -kMax - 1;
 
@@ -67,7 +67,7 @@ class Dim {
     return reinterpret_cast<const DimExprNode*>(bits_);
   }
 
-  // Same number, both unknown, or the same symbolic node.
+  // True if both are the same number, both unknown, or the same symbolic node.
   friend bool operator==(const Dim& a, const Dim& b) {
     return a.bits_ == b.bits_;
   }
@@ -92,8 +92,8 @@ inline const Node* ReferredNode(const Dim& dim);
 
 using Dims = absl::InlinedVector<Dim, 5>;
 
-// A Dim as an attribute or option value. A constant dimension is an int64_t
-// there.
+// A Dim as an attribute or option value. A constant dimension becomes an
+// int64_t.
 template <>
 struct ForeignTraits<Dim> {
   static constexpr char kName[] = "dim";
@@ -113,7 +113,7 @@ struct AttrTraits<Dim> {
   static absl::Status FromValue(const AttrValue& value, Dim* out);
 };
 
-// Dims that a program may give as None. None means the same as an empty list
+// Dims that a program may write as None. None means the same as an empty list,
 // but is a different value, so that the program prints as it was written.
 class OptionalDims : public Dims {
  public:
@@ -144,8 +144,8 @@ extern template struct internal::FieldOpsOf<Dim>;
 extern template struct internal::FieldOpsOf<Dims>;
 extern template struct internal::FieldOpsOf<OptionalDims>;
 
-// OK if a type may have these dimensions: as many as the limits allow
-// (base/limits.h), and none out of range.
+// OK if a type may have these dimensions: their number is within the limits
+// (base/limits.h), and none is out of range.
 absl::Status CheckShape(absl::Span<const Dim> shape);
 
 // The dimensions of `dims` as numbers; nullopt if one is not a number.
@@ -242,9 +242,9 @@ inline TypeKind TypeKindOf(const TypeNode* type) {
 
 inline TypeKind TypeKindOf(const Type& type) { return TypeKindOf(type.get()); }
 
-// True if both are null or structurally the same type; type variables bound
-// by a function type match by position, others by identity. The common case,
-// one shared node, is one comparison.
+// True if both are null or structurally equal. Type variables bound by a
+// function type match by position, others by identity. The common case, one
+// shared node, takes one comparison.
 bool TypeEqual(const Type& a, const Type& b);
 
 class TensorTypeNode final : public TypeNode {
@@ -306,13 +306,13 @@ class TupleType : public Type {
   BATON_HANDLE(TupleType, Type, TupleTypeNode)
   explicit TupleType(std::vector<Type> fields)
       : Type(new TupleTypeNode(std::move(fields))) {}
-  // So that `TupleType({})` is the empty tuple type and `TupleType({tuple})`
-  // is not a copy.
+  // Makes `TupleType({})` the empty tuple type, and `TupleType({tuple})` a
+  // tuple of a tuple and not a copy.
   explicit TupleType(std::initializer_list<Type> fields)
       : TupleType(std::vector<Type>(fields)) {}
 };
 
-// What a type variable stands for.
+// The things that a type variable can represent.
 enum class TypeVarKind : uint8_t { kType, kShape, kBaseType, kAdtHandle };
 constexpr int NumValuesOf(TypeVarKind /*kind*/) { return 4; }
 
@@ -367,8 +367,7 @@ class GlobalTypeVar : public Type {
       : Type(new GlobalTypeVarNode(std::move(name))) {}
 };
 
-// The definition of a data type, of any kind: what a module holds under the
-// name of a type.
+// The definition of a data type of any kind; a module maps names to them.
 class TypeDefinitionNode : public Node {
  public:
   using Handle = class TypeDefinition;
@@ -475,7 +474,7 @@ class RefType : public Type {
   explicit RefType(Type value) : Type(new RefTypeNode(std::move(value))) {}
 };
 
-// An inference variable: a type that is not known yet. Two of them are equal
+// An inference variable: a type that is not yet known. Two of them are equal
 // only if they are the same node.
 class IncompleteTypeNode final : public TypeNode {
  public:

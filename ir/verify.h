@@ -1,12 +1,12 @@
-// Checks that a module keeps the rules of the IR. Each level has rules for its
-// kinds of functions.
+// Verifies that a module follows the rules of the IR. Each level has rules for
+// its kinds of functions.
 //
 // A level implements them as a FunctionVerifier, registered for its node class:
 //
 //   class LoopVerifier final : public FunctionVerifier { ... };
 //   BATON_REGISTER_FUNCTION_VERIFIER(LoopFunctionNode, LoopVerifier);
 //
-// Relay's is in the target //relay/ir:well_formed.
+// Relay's verifier is in the target //relay/ir:well_formed.
 
 #ifndef BATON_IR_VERIFY_H_
 #define BATON_IR_VERIFY_H_
@@ -23,8 +23,7 @@
 
 namespace baton {
 
-// Which functions to check: true for the index of one among those of the
-// module.
+// Selects functions to check, by their index among those of the module.
 using WhichFunctions = absl::FunctionRef<bool(int)>;
 
 // The rules of one kind of function. Stateless.
@@ -32,41 +31,41 @@ class FunctionVerifier {
  public:
   virtual ~FunctionVerifier() = default;
 
-  // Adds to `diagnostics` what is wrong with `function`, which `module` has
-  // under the name of `var`: rules that hold whether or not there are types.
+  // Adds to `diagnostics` the errors of `function`, which `module` contains
+  // under the name of `var`. Checks only rules that do not depend on types.
   virtual void CheckWellFormed(const IRModule& module, const GlobalVar& var,
                                const BaseFunc& function,
                                Diagnostics& diagnostics) const = 0;
 
   // OK if the types recorded in functions of this kind are right. Ignores
-  // functions of other kinds, and may take the types of functions for which
-  // `which` is false to be right. The default is for kinds of functions that
-  // have no types.
+  // functions of other kinds, and may assume that the types of functions for
+  // which `which` is false are right. The default is for kinds of functions
+  // without types.
   virtual absl::Status CheckTypes(const IRModule& /*module*/,
                                   WhichFunctions /*which*/) const {
     return absl::OkStatus();
   }
 };
 
-// The rules that hold whether or not there are types. OK, or InvalidArgument
-// with all that is wrong; a function of a kind without a verifier is wrong.
+// Checks the rules that do not depend on types. OK, or InvalidArgument with all
+// errors. A function of a kind without a verifier is an error.
 absl::Status CheckWellFormed(const IRModule& module);
-// The same for some functions.
+// As above, for the functions that `which` selects.
 absl::Status CheckWellFormed(const IRModule& module, WhichFunctions which);
-// Adds what is wrong to `diagnostics`.
+// Adds the errors to `diagnostics`.
 void CheckWellFormed(const IRModule& module, Diagnostics& diagnostics);
 
-// OK if the types recorded in `module` are the right ones. For a module that is
-// well-formed.
+// OK if the types recorded in `module` are right. `module` must be well-formed.
 absl::Status CheckTypes(const IRModule& module);
-// The same for some functions; the types of the others are taken to be right.
+// As above, for the functions that `which` selects; assumes that the types of
+// the others are right.
 absl::Status CheckTypes(const IRModule& module, WhichFunctions which);
 
-// The verifiers, by the names of their node classes: `relay.Function`.
+// The verifiers, by the names of node classes: `relay.Function`.
 Registry<std::shared_ptr<const FunctionVerifier>>& FunctionVerifiers();
 
-// Registers V for the functions whose node class is N, in the library that
-// defines V, which needs `alwayslink = True`.
+// Registers V for the functions whose node class is N. Use it in the library
+// that defines V; the library needs `alwayslink = True`.
 #define BATON_REGISTER_FUNCTION_VERIFIER(N, V)                                \
   [[maybe_unused]] static const bool baton_function_verifier_registered_##N = \
       ::baton::internal::RegisterFunctionVerifier(N::kKind,                   \

@@ -33,8 +33,8 @@ namespace baton::onnx {
 
 namespace {
 
-// Whether all that `expr` is computed from has known shapes and few elements
-// in all, so that it may be computed at once.
+// True if all operands of `expr` have known shapes and few elements in total,
+// so that it may be computed at once.
 bool IsCheap(const Expr& expr) {
   constexpr int64_t kMaxElements = int64_t{1} << 26;
   int64_t elements = 0;

@@ -1,6 +1,6 @@
-// Converters: what an ONNX operator is in Relay.
+// Converters from ONNX operators to Relay expressions.
 //
-// One function an operator, and a range of opset versions that it serves:
+// A converter is one function and the range of opset versions that it supports:
 //
 //   absl::StatusOr<Outputs> ConvertElu(NodeContext& node) {
 //     const Expr& x = node.Input(0);
@@ -9,8 +9,8 @@
 //   }
 //   BATON_ONNX_CONVERTERS({{.op = "Elu", .convert = ConvertElu}});
 //
-// Other repositories add operators of their own domains, or of versions that
-// are not served here, in the same way.
+// Other repositories register converters for their domains, or for other
+// versions, in the same way.
 
 #ifndef BATON_ONNX_CONVERTER_H_
 #define BATON_ONNX_CONVERTER_H_
@@ -41,39 +41,41 @@ namespace baton::onnx {
 // The domain of ONNX Runtime's own operators.
 inline constexpr absl::string_view kMicrosoftDomain = "com.microsoft";
 
-// The values of a node's outputs, as many as it has or more. Null: a value that
-// is not there (an optional). A sequence is a tuple: its length is known.
+// The values of a node's outputs, at least as many as it has. Null is an absent
+// value (an optional). A sequence is a tuple: its length is known.
 using Outputs = std::vector<Expr>;
 
 inline Outputs One(Expr value) { return {std::move(value)}; }
 
-// What converts graphs inside of nodes.
+// Converts graphs inside of nodes.
 class GraphConverter {
  public:
   virtual ~GraphConverter() = default;
-  // The outputs of a GraphProto whose inputs have these values. It sees the
+  // The outputs of a GraphProto for the given inputs. The graph may use the
   // values around the node.
   virtual absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
                                                absl::Span<const Expr> inputs,
                                                absl::string_view what) = 0;
-  // The same for the body of a function, to which values around the node must
-  // be passed: those that are no constants are what `capture` gives for them.
+  // As ConvertGraph, for the body of a function. The function needs values
+  // around the node as parameters: `capture` returns the expression for such a
+  // value, unless it is a constant.
   virtual absl::StatusOr<Outputs> ConvertBody(
       absl::string_view graph, absl::Span<const Expr> inputs,
       absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) = 0;
   virtual TensorSource& tensors() = 0;
-  // The bits of integers of which 8 bits hold 2 or 4; 0 of all other values.
+  // The width of integers of 2 or 4 bits that are stored in 8 bits; 0 for all
+  // other values.
   virtual int NarrowBits(const Expr& value) const = 0;
-  // What the shapes of the program say of the elements of an integer tensor
-  // that is typed (ShapeValues::Find). Null if nothing; valid until the next
-  // call.
+  // The elements of a typed integer tensor as far as the shapes of the program
+  // determine them (ShapeValues::Find). Null if nothing is known; valid until
+  // the next call.
   virtual const Dims* ElementsOf(const Expr& value) = 0;
 };
 
-// A node with the values of its inputs, while it is converted.
+// A node being converted, with the values of its inputs.
 class NodeContext {
  public:
-  // `inputs`: typed; null where an optional one is not given.
+  // `inputs` are typed; an optional input that is absent is null.
   NodeContext(const NodeProto& node, int64_t opset, std::vector<Expr> inputs,
               Span span, GraphConverter& graphs)
       : node_(node),
@@ -83,7 +85,7 @@ class NodeContext {
         graphs_(graphs) {}
 
   const NodeProto& node() const { return node_; }
-  // The version of the node's domain.
+  // The opset version of the node's domain.
   int64_t opset() const { return opset_; }
   const Span& span() const { return span_; }
   GraphConverter& graphs() { return graphs_; }
@@ -96,23 +98,23 @@ class NodeContext {
   bool HasOutput(int i) const {
     return i < num_outputs() && !node_.outputs[i].empty();
   }
-  // A typed expression. If the input is not given, status() is an error from
-  // now on, and the result a scalar.
+  // The typed expression of input `i`. If the input is absent, status() becomes
+  // an error and the result is a scalar.
   const Expr& Input(int i);
   absl::Span<const Expr> inputs() const { return inputs_; }
 
-  // The value of an input that must be known, since the shape of a result or
+  // The value of input `i`, which must be known, since the shape of a result or
   // the operator depends on it. The error says how to make it known.
   absl::StatusOr<Tensor> Constant(int i);
   absl::StatusOr<std::vector<int64_t>> ConstantInts(int i);
   absl::StatusOr<std::vector<double>> ConstantFloats(int i);
   bool IsConstant(int i) const;
-  // The elements of an integer input, as far as shapes tell: `N` for what is
-  // computed from the shape (N, 3). Nullopt if nothing is known.
+  // The elements of an integer input as far as shapes determine them: `N` for
+  // an element computed from the shape (N, 3). Nullopt if nothing is known.
   std::optional<Dims> Elements(int i);
 
-  // Attributes, or what they are if not given. One of another type is an error
-  // of status().
+  // Attributes, with their defaults if they are absent. A wrong type makes
+  // status() an error.
   bool HasAttr(absl::string_view name) const {
     return node_.Find(name) != nullptr;
   }
@@ -123,23 +125,24 @@ class NodeContext {
   std::vector<double> Floats(absl::string_view name);
   std::vector<std::string> Strings(absl::string_view name);
   absl::StatusOr<Tensor> TensorAttr(absl::string_view name);
-  // The message of a subgraph.
+  // The message of a subgraph attribute.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 
-  // Of an input of integers of 2 or 4 bits, which 8 bits hold; 0 of others. An
-  // output of the type of input 0 has as many unless this is called.
+  // The width of input `i` if it has integers of 2 or 4 bits stored in 8 bits;
+  // otherwise 0. An output of the type of input 0 has the same width unless
+  // this function is called.
   int NarrowBits(int i) const {
     return HasInput(i) ? graphs_.NarrowBits(inputs_[i]) : 0;
   }
   void SetNarrowBits(int bits) { narrow_bits_ = bits; }
   std::optional<int> narrow_bits() const { return narrow_bits_; }
 
-  // `expr` with types; errors show the place of the node.
+  // Returns `expr` with types; errors show the place of the node.
   absl::StatusOr<Expr> Typed(Expr expr);
 
-  // The first error of Input() and of attributes.
+  // The first error of Input() and of the attributes.
   const absl::Status& status() const { return status_; }
-  // Whether Typed() failed: its error has a place already.
+  // True if Typed() failed: its error already has a place.
   bool has_located_error() const { return has_located_error_; }
 
  private:
@@ -156,13 +159,13 @@ class NodeContext {
   std::optional<int> narrow_bits_;
 };
 
-// Of typed expressions. Errors are Unimplemented.
+// The functions below take typed expressions. Errors are Unimplemented.
 absl::StatusOr<const TensorTypeNode*> TensorTypeOf(const Expr& expr);
 absl::StatusOr<int> RankOf(const Expr& expr);
 absl::StatusOr<DType> ElementTypeOf(const Expr& expr);
-// All dimensions; an error if one is not known.
+// All dimensions; an error if a dimension is unknown.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const Expr& expr);
-// `axis` in [0, rank), from one in [-rank, rank).
+// Converts an `axis` in [-rank, rank) to one in [0, rank).
 absl::StatusOr<int> NormalAxis(int64_t axis, int rank);
 absl::StatusOr<std::vector<int64_t>> NormalAxes(std::vector<int64_t> axes,
                                                 int rank);
@@ -174,6 +177,7 @@ Expr VectorConstant(absl::Span<const int64_t> values,
 
 using ConvertFn = absl::StatusOr<Outputs> (*)(NodeContext& node);
 
+// A converter, and the operator and opset versions that it supports.
 struct OpConverter {
   static constexpr int kNewest = 1 << 30;
 
@@ -184,12 +188,12 @@ struct OpConverter {
   absl::string_view domain = "";
 };
 
-// Under `DOMAIN:OP@FIRST_OPSET`.
+// All converters, under `DOMAIN:OP@FIRST_OPSET`.
 Registry<OpConverter>& OpConverters();
 bool RegisterOpConverters(std::initializer_list<OpConverter> converters,
                           CodeLocation location = CodeLocation::Current());
 
-// Null if there is none for that version.
+// The converter for the version `opset`; null if there is none.
 const OpConverter* FindOpConverter(absl::string_view domain,
                                    absl::string_view op, int64_t opset);
 

@@ -1,4 +1,4 @@
-// Damaged models are refused, or are models: nothing else happens.
+// Imports damaged models: each is refused, or is a valid model.
 
 #include <cstdint>
 #include <memory>

@@ -178,9 +178,9 @@ class Exporter {
   absl::StatusOr<Graph> Export();
 
  private:
-  // Of an expression that has been exported.
+  // The values of an expression that has been exported.
   const Values& ValuesOf(const Expr& expr);
-  // What a variable is bound to.
+  // The expression to which a let binds `expr`; `expr` itself otherwise.
   const Expr& Definition(const Expr& expr) const {
     const auto found = bound_.find(expr.get());
     return found == bound_.end() ? expr : found->second;
@@ -230,7 +230,7 @@ class Exporter {
   Graph graph_;
   Diagnostics diagnostics_;
   FlatHashMap<const ExprNode*, Values> values_;
-  // What has got a value since an instance began.
+  // The expressions that got values since an instance began.
   std::vector<const ExprNode*> new_values_;
   int num_instances_ = 0;
   FlatHashMap<const ExprNode*, Expr> bound_;
@@ -475,7 +475,7 @@ Values Exporter::ExportLoop(const Expr& expr, const CallNode& call,
   const Type boolean = TensorType::Scalar(DType::Bool());
   ++depth_;
 
-  // Whether there is another round, with these parameters.
+  // The condition for another round, for these values of the parameters.
   const auto goes_on = [&](absl::Span<const ValueId> params) -> ValueId {
     if (!form.condition.defined()) {
       return graph_.AddConstant(Tensor::Scalar<bool>(true));
@@ -519,7 +519,7 @@ Values Exporter::ExportLoop(const Expr& expr, const CallNode& call,
         break;
     }
   }
-  // What a round gives; of a stack, the element.
+  // The results of a round; for a stack, the element.
   std::vector<Expr> given = recursion->next;
   for (size_t i = 0; i < count; ++i) {
     if (form.params[i] == LoopParam::kStacked) given[i] = form.elements[i];

@@ -1,4 +1,4 @@
-// ONNX out.
+// Exports a module as an ONNX model.
 
 #ifndef BATON_ONNX_EXPORT_H_
 #define BATON_ONNX_EXPORT_H_
@@ -16,27 +16,27 @@ struct OnnxExportOptions {
   // The version of ONNX's own operators: 13 to 21.
   int opset = 17;
   std::string graph_name = "main";
-  // The file, in the folder of the model, to which tensors of as many bytes or
-  // more go; empty: into the model's own file.
+  // The file, in the folder of the model, for tensors of at least
+  // `external_bytes` bytes. If empty, all tensors are in the model's file.
   std::string external_data;
   int64_t external_bytes = 1024;
 };
 
-// `main` as an ONNX model.
+// Converts `main` to an ONNX model.
 //
-// What passes made is undone where ONNX has no such thing: lets are sharing
-// again, calls of primitive and of global functions become what the functions
-// do, other layouts become Transposes. An addition that ONNX's convolution or
-// matrix product has an operand for becomes that operand.
+// The export undoes constructs that ONNX lacks: lets become sharing, calls of
+// primitive and of global functions become the nodes of their bodies, other
+// layouts become Transposes. An addition that ONNX's convolution or matrix
+// product has an operand for becomes that operand.
 //
 // Inputs and outputs have the names that the attributes of `main` give
-// (onnx/import.h), or those of the parameters; nodes, values and constants that
-// come from an ONNX model have the names that they had there, where one of
-// them is left. The same module gives the same bytes.
+// (onnx/import.h), otherwise those of the parameters. Nodes, values and
+// constants from an ONNX model keep their names where these are still unique.
+// Equal modules give equal bytes.
 //
-// Errors: Unimplemented, with all operators and places that have no form in
-// ONNX of that version; InvalidArgument for a module without a typed or typable
-// `main`; ResourceExhausted for more than 2 GB without external data.
+// Errors: Unimplemented, with all operators and places that cannot be expressed
+// in ONNX of that version; InvalidArgument for a module without a typed or
+// typable `main`; ResourceExhausted for more than 2 GB without external data.
 absl::StatusOr<onnx::OnnxModel> ExportOnnx(
     const IRModule& module, const OnnxExportOptions& options = {});
 

@@ -176,7 +176,8 @@ TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
   EXPECT_EQ(graph.node(0).name().substr(0, 5), "plus/");
 }
 
-// What is written, and read again, gives the results of the module.
+// Checks that the exported model, imported again, gives the results of the
+// module.
 void ExpectSameResults(const IRModule& module,
                        const std::vector<baton::Value>& args) {
   const absl::StatusOr<onnx::OnnxModel> model =

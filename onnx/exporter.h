@@ -1,6 +1,6 @@
-// Exporters: what a Relay operator is in ONNX.
+// Exporters from calls of Relay operators to ONNX nodes.
 //
-// One function an operator, a property of it:
+// An exporter is one function, which is a property of the operator:
 //
 //   absl::StatusOr<Values> ExportLeakyRelu(CallExport& call) {
 //     return call.Node("LeakyRelu", {call.Arg(0)},
@@ -8,7 +8,7 @@
 //   }
 //   BATON_EXTEND_OP("nn.leaky_relu").Set(OnnxExporters(), ExportLeakyRelu);
 //
-// Other repositories add their operators in the same way.
+// Other repositories register exporters for their operators in the same way.
 
 #ifndef BATON_ONNX_EXPORTER_H_
 #define BATON_ONNX_EXPORTER_H_
@@ -33,17 +33,19 @@
 
 namespace baton::onnx {
 
-// The newest and the oldest version of ONNX's own operators that is written.
+// The oldest and the newest version of ONNX's own operators that can be
+// written.
 inline constexpr int kOldestExportOpset = 13;
 inline constexpr int kNewestExportOpset = 21;
 
-// A call, which is typed, while it becomes nodes.
+// A typed call being exported.
 class CallExport {
  public:
-  // The values of an expression that is an argument: one of a tensor, those of
-  // its fields of a tuple.
+  // The values of an argument: one for a tensor; for a tuple, one for each
+  // field.
   using Lookup = absl::FunctionRef<const Values&(const Expr&)>;
-  // What a variable is bound to by a let; the expression itself otherwise.
+  // The expression to which a let binds a variable; other expressions
+  // themselves.
   using Resolve = absl::FunctionRef<const Expr&(const Expr&)>;
 
   CallExport(const CallNode& call, int opset, Graph& graph, Lookup lookup,
@@ -58,7 +60,7 @@ class CallExport {
   int opset() const { return opset_; }
   Graph& graph() { return graph_; }
 
-  // The attributes; the defaults if the call has none.
+  // The attributes of the call; the defaults if it has none.
   template <typename T>
   const T& attrs() const {
     return AttrsOrDefaults<T>(call_.attrs());
@@ -69,25 +71,25 @@ class CallExport {
   ValueId Arg(int i) { return lookup_(call_.arg(i))[0]; }
   // The fields of an argument that is a tuple.
   const Values& Fields(int i) { return lookup_(call_.arg(i)); }
-  // Of another expression, which an argument depends on.
+  // The value of another expression on which an argument depends.
   ValueId Of(const Expr& expr) { return lookup_(expr)[0]; }
-  // An argument, or what a let binds it to.
+  // An argument, or the expression to which a let binds it.
   const Expr& Definition(int i) const { return resolve_(call_.arg(i)); }
   const Expr& Definition(const Expr& expr) const { return resolve_(expr); }
 
-  // Null if the argument is no constant.
+  // Null if the argument is not constant.
   const Tensor* Constant(int i) { return graph_.ConstantOf(Arg(i)); }
-  // Null if it is no tensor.
+  // Null if the argument is not a tensor.
   const TensorTypeNode* ArgType(int i) const {
     return call_.arg(i)->tensor_type();
   }
-  // Of an argument that is a tensor; typed calls have one.
+  // The rank and dtype of an argument that is a tensor; typed calls have them.
   int Rank(int i) const { return ArgType(i)->rank(); }
   DType ElementType(int i) const { return ArgType(i)->dtype(); }
-  // Of the result, or of its first field.
+  // The type of the result, or of its first field.
   const TensorTypeNode* ResultType() const;
 
-  // A node with one output, or several.
+  // Adds a node with one output, or several.
   ValueId Node(absl::string_view op, absl::Span<const ValueId> inputs,
                NodeAttributes attributes = {});
   ValueId Node(absl::string_view op, std::initializer_list<ValueId> inputs,
@@ -103,14 +105,15 @@ class CallExport {
   ValueId Ints(absl::Span<const int64_t> values);
   ValueId TensorConstant(Tensor value);
 
-  // Nodes that exporters often need; constants are computed at once.
-  ValueId Cast(ValueId value, DType from, DType to);  // itself if they agree
+  // Nodes that many exporters need; constants are computed at once.
+  ValueId Cast(ValueId value, DType from, DType to);  // `value` if the dtypes
+                                                      // agree
   ValueId Transpose(ValueId value, absl::Span<const int64_t> axes);
   ValueId Reshape(ValueId value, absl::Span<const int64_t> shape);
   ValueId Unsqueeze(ValueId value, absl::Span<const int64_t> axes);
   ValueId Squeeze(ValueId value, absl::Span<const int64_t> axes);
 
-  // Errors are Unimplemented.
+  // The errors of these functions are Unimplemented.
   //
   // All dimensions of an argument, or of the result.
   absl::StatusOr<std::vector<int64_t>> Shape(int i) const;
@@ -126,20 +129,19 @@ class CallExport {
   Resolve resolve_;
 };
 
-// The values of the result: one of a tensor, those of its fields of a tuple.
-// Errors say what has no form in ONNX; the caller adds the operator and the
-// place.
+// The values of the result: one for a tensor; for a tuple, one for each field.
+// Errors say what cannot be expressed in ONNX; the caller adds the operator and
+// the place.
 using ExportFn = absl::StatusOr<Values> (*)(CallExport& call);
 
 OpAttrMap<ExportFn>& OnnxExporters();
 
-// An axis of a tensor of that rank, which a typed call names, counted from the
-// front.
+// Converts an axis of a typed call, in [-rank, rank), to one in [0, rank).
 constexpr int64_t FromFront(int64_t axis, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-// The dimensions as numbers; Unimplemented if one is not known.
+// The dimensions as numbers; Unimplemented if a dimension is unknown.
 absl::StatusOr<std::vector<int64_t>> KnownDims(absl::Span<const Dim> dims,
                                                absl::string_view what);
 

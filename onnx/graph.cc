@@ -28,7 +28,7 @@ namespace {
 // Constants that are written only once, in bytes.
 constexpr int64_t kSharedBytes = 64;
 
-// What a message of Protocol Buffers may have.
+// The limit of the size of a Protocol Buffers message.
 constexpr uint64_t kMaxMessageBytes = (uint64_t{1} << 31) - 1;
 
 // Tensors in files begin at multiples of this.
@@ -411,8 +411,8 @@ void Graph::NameAll() {
                                      : std::string("constant"));
   }
   for (size_t i = 1; i < graphs_.size(); ++i) name_inputs(graphs_[i]);
-  // Of the nodes that come from one, the last has its name and those of its
-  // outputs.
+  // If several nodes were made from one, the last one has its name and the
+  // names of its outputs.
   using Place = std::pair<const void*, int64_t>;
   const auto place_of = [](const Span& span) {
     return Place(&span->source(), span->begin());

@@ -1,4 +1,4 @@
-// An ONNX graph while it is made: values by number, nodes in order.
+// Builder of an ONNX graph: values by number, nodes in order.
 //
 //   Graph graph;
 //   const ValueId x = graph.AddInput("x", type);
@@ -7,7 +7,7 @@
 //   graph.Simplify();
 //   BATON_ASSIGN_OR_RETURN(OnnxModel model, graph.Write(options));
 //
-// Names come last, when it is known which nodes are left.
+// Names are assigned last, when the remaining nodes are known.
 
 #ifndef BATON_ONNX_GRAPH_H_
 #define BATON_ONNX_GRAPH_H_
@@ -33,7 +33,7 @@ namespace baton::onnx {
 
 // A value of the graph, or of a graph inside of it.
 using ValueId = int;
-inline constexpr ValueId kNoValue = -1;  // an input that is not given
+inline constexpr ValueId kNoValue = -1;  // an absent input
 using Values = std::vector<ValueId>;
 
 // Attributes of a node, in the order in which they are added.
@@ -45,23 +45,24 @@ class NodeAttributes {
   NodeAttributes& Ints(absl::string_view name, absl::Span<const int64_t> value);
   NodeAttributes& TensorValue(absl::string_view name, const Tensor& value);
 
-  // As fields of a NodeProto.
+  // The attributes as fields of a NodeProto.
   const std::string& fields() const { return fields_.bytes(); }
 
  private:
   WireWriter fields_;
 };
 
-// The content of files, in pieces: tensors are not copied.
+// The content of the files, in pieces: tensors are not copied.
 class OnnxModel {
  public:
-  // Of the model's file, in order. They live as long as this.
+  // The pieces of the model's file, in order. Valid during the lifetime of this
+  // object.
   absl::Span<const absl::string_view> pieces() const { return pieces_; }
-  // Of the file of external data; empty if there is none.
+  // The pieces of the file of external data; empty if there is none.
   absl::Span<const absl::string_view> external_pieces() const {
     return external_pieces_;
   }
-  // The model's file in one piece.
+  // The model's file as one string.
   std::string ToString() const;
 
  private:
@@ -75,57 +76,59 @@ class OnnxModel {
 struct GraphWriteOptions {
   int opset = 17;
   std::string graph_name = "main";
-  // The file beside the model where large tensors go; empty: into the model.
+  // The file beside the model for large tensors; if empty, they are in the
+  // model.
   std::string external_data;
-  // Tensors of as many bytes are large.
+  // Tensors of at least this many bytes are large.
   int64_t external_bytes = 1024;
 };
 
+// A graph under construction, with the graphs inside of its nodes.
 class Graph {
  public:
   struct Output {
     ValueId value;
-    std::string name;  // empty: any
+    std::string name;  // empty: any name
     Type type;
   };
 
-  // Of the graph that is open.
+  // Adds an input to the open graph.
   ValueId AddInput(std::string name, Type type);
-  // Small ones without a place are shared with those of the same content.
+  // Adds a constant. Small constants without a place share one value if their
+  // contents are equal.
   ValueId AddConstant(Tensor value, const Span& span = {});
   Values AddNode(absl::string_view op, absl::Span<const ValueId> inputs,
                  NodeAttributes attributes, int num_outputs, const Span& span);
   void SetOutputs(std::vector<Output> outputs);
 
-  // A graph inside of a node, which is added to between the two calls. A value
-  // of a graph around it may be among its outputs.
+  // Begin and end a graph inside of a node. Between the two calls, nodes are
+  // added to it. Its outputs may be values of a graph around it.
   void BeginGraph();
-  int EndGraph(std::vector<Output> outputs);  // its number
-  // A node that has the graphs as attributes of these names.
+  int EndGraph(std::vector<Output> outputs);  // returns its number
+  // Adds a node whose attributes of these names are `graphs`.
   Values AddNodeWithGraphs(
       absl::string_view op, absl::Span<const ValueId> inputs,
       std::vector<std::pair<absl::string_view, int>> graphs, int num_outputs,
       const Span& span);
 
-  // Null if the value is no constant, or its type is not known.
+  // Null if the value is not constant, or its type is unknown.
   const Tensor* ConstantOf(ValueId value) const;
   const TensorTypeNode* TypeOf(ValueId value) const;
   void SetType(ValueId value, Type type);
 
-  // Drops what no output needs, and puts additions into the convolutions and
-  // matrix products before them, where these have an operand for it.
+  // Drops nodes that no output needs, and moves additions into the convolutions
+  // and matrix products before them that have an operand for it.
   void Simplify();
 
-  // How many nodes are left, those of inner graphs too.
+  // The number of remaining nodes, including inner graphs.
   int num_nodes() const;
 
-  // ResourceExhausted if a file that is no larger than 2 GB cannot hold the
-  // model, and there is no external data.
+  // ResourceExhausted if the model exceeds 2 GB and there is no external data.
   absl::StatusOr<OnnxModel> Write(const GraphWriteOptions& options);
 
  private:
   struct Node {
-    absl::string_view op;  // empty: dropped
+    absl::string_view op;  // empty if the node was dropped
     absl::InlinedVector<ValueId, 3> inputs;
     absl::InlinedVector<ValueId, 1> outputs;
     NodeAttributes attributes;
@@ -137,7 +140,7 @@ class Graph {
   struct Value {
     Type type;
     int constant = -1;  // among constants_
-    // Of the node that gives it, among `nodes` of the graph.
+    // The producing node, as an index into `nodes` of the graph.
     int graph = -1;
     int node = -1;
     int uses = 0;
@@ -158,8 +161,8 @@ class Graph {
   Node& NodeOf(ValueId value) {
     return graphs_[values_[value].graph].nodes[values_[value].node];
   }
-  // The node that gives the value, if that is a node of the graph with this
-  // many inputs and nothing else uses the value; else null.
+  // The node that produces the value, if that is a node of the graph with
+  // `num_inputs` inputs and the value has no other use; otherwise null.
   Node* SoleProducer(int graph, ValueId value, size_t num_inputs);
   void SeparateOutputs(int graph);
   void DropUnused();

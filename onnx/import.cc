@@ -111,7 +111,7 @@ class Importer final : public GraphConverter {
   }
 
   absl::StatusOr<IRModule> Import();
-  // Whether inputs have symbolic dimensions.
+  // True if inputs have symbolic dimensions.
   bool has_symbols() const { return !dims_.empty(); }
 
   absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
@@ -176,7 +176,7 @@ class Importer final : public GraphConverter {
   FlatHashMap<std::tuple<absl::string_view, absl::string_view, int64_t>,
               const OpConverter*>
       converters_;
-  // Of what is being converted.
+  // The state of the conversion in progress.
   const Scope* scope_ = nullptr;
   const Opsets* opsets_ = nullptr;
   absl::Span<const AttributeProto> attributes_;
@@ -396,7 +396,7 @@ absl::StatusOr<Outputs> Importer::GraphOutputs(
   return result;
 }
 
-// Whether the value is a tensor of few elements, whose shape is known.
+// True if the value is a tensor of few elements with a known shape.
 bool IsSmall(const Expr& expr) {
   const TensorTypeNode* type = expr->tensor_type();
   if (type == nullptr) return false;
@@ -495,7 +495,7 @@ void Importer::NoteNarrow(const NodeContext& context, const Outputs& outputs) {
   if (bits != 0) narrow_.emplace(outputs[0], bits);
 }
 
-// Whether a node uses something that is not there, or not yet.
+// True if a node uses a value that does not exist, or not yet.
 absl::StatusOr<bool> LacksValue(const NodeProto& node, const Scope& scope) {
   const auto is_missing = [&scope](absl::string_view name) {
     return !name.empty() && scope.Find(name) == nullptr;
@@ -553,7 +553,7 @@ absl::Status Importer::ConvertNodes(
       break;
     }
     NodeProto& node = *read;
-    // What a node of a function takes over from the call.
+    // The attributes of the call that a node of a function takes over.
     std::vector<AttributeProto> given;
     for (AttributeProto& attribute : node.attributes) {
       if (!attribute.ref_name.empty()) {

@@ -1,4 +1,4 @@
-// ONNX in.
+// Imports an ONNX model as a Relay module.
 
 #ifndef BATON_ONNX_IMPORT_H_
 #define BATON_ONNX_IMPORT_H_
@@ -17,37 +17,37 @@
 namespace baton {
 
 struct OnnxImportOptions {
-  // What messages call the model.
+  // The name of the model in messages.
   std::string name = "model.onnx";
-  // The model's folder: its external data is there. Empty: there is none.
+  // The folder of the model, with its external data. If empty, there is none.
   std::string folder;
-  // The folder of the file that the model is if `folder` has a link to it, all
-  // links followed: links to external data may lead there as well.
+  // The target of links: if the model's file in `folder` is a link, the folder
+  // of the final file. Links to external data may lead there as well.
   std::string target_folder;
-  // Whether the bytes are a mapped file: pages are let go when their data has
+  // True if the bytes are a mapped file: pages are released when their data has
   // been copied.
   bool is_mapped = false;
-  // Shapes of inputs, by name, in place of those that the model says; a number
-  // below zero leaves a dimension unknown.
+  // Shapes of inputs, by name, which replace those of the model; a negative
+  // number leaves a dimension unknown.
   FlatHashMap<std::string, std::vector<int64_t>> input_shapes;
-  // Inputs that become constants, by name, such as those on which shapes or
-  // branches depend: of the element type and a shape that the model says.
+  // Inputs that become constants, by name, for example inputs on which shapes
+  // or branches depend. Element type and shape must agree with the model.
   FlatHashMap<std::string, Tensor> input_values;
 };
 
-// The model in `bytes`, which `owner` keeps alive; where the constants' data is
-// aligned, it is used in place.
+// Imports the model in `bytes`, which `owner` keeps alive. Constants use
+// `bytes` in place if their data is aligned.
 //
-// `main` has a parameter for each input that is no initializer, in order, and
-// returns the output, or a tuple of several. It is typed. Every expression has
-// the place of its ONNX node: the node's name in a listing of the graph, one
-// node a line. A dimension with a name is a symbolic one, a dimension
-// without anything is unknown. Shapes that are computed from known shapes are
-// constants.
+// `main` has a parameter for each input without an initializer, in order, and
+// returns the output, or a tuple of several outputs. It is typed. Every
+// expression has the place of its ONNX node: the node's name in a listing of
+// the graph, one node a line. A dimension with a name is symbolic; a dimension
+// without name and value is unknown. Shapes that are computed from known shapes
+// are constants.
 //
-// Errors: InvalidArgument for what is no valid model, with a place where there
-// is one; Unimplemented for operators that have no converter, all of them in
-// one message, and for what a converter does not support.
+// Errors: InvalidArgument for an invalid model, with a place if there is one;
+// Unimplemented for operators without a converter, all of them in one message,
+// and for features that a converter does not support.
 absl::StatusOr<IRModule> ImportOnnx(absl::string_view bytes,
                                     std::shared_ptr<const void> owner,
                                     const OnnxImportOptions& options = {});

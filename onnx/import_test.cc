@@ -344,7 +344,7 @@ TEST(ImportOnnxTest, DimensionsWhoseNamesContradictEachOtherAreUnknown) {
   const auto other = Import(graph("m"));
   ASSERT_THAT(other, IsOk());
   EXPECT_TRUE(extent(*other).is_any());
-  // What is wrong for any extents is said with the names.
+  // An error for all extents shows the names.
   EXPECT_THAT(
       Import(absl::StrCat("node { op_type: 'Add' input: 'x' input: 'z'"
                           "  output: 'y' }",
@@ -472,7 +472,8 @@ TEST(ImportOnnxTest, PagesOfCopiedInitializersAreLetGo) {
     const auto* data = static_cast<const char*>(tensor->data());
     const bool is_shared =
         data >= begin && data < static_cast<const char*>(begin) + bytes.size();
-    // What was not copied is at either end; a page there may be a huge one.
+    // Data that was not copied is at either end; a page there may be a huge
+    // one.
     if (!is_shared) {
       EXPECT_THAT(ResidentBytes(begin), AllOf(Ge(0), Le(6 << 20))) << padding;
     }
@@ -780,7 +781,7 @@ TEST(ImportOnnxTest, LoopsThatDependOnDataAreFunctionsThatCallThemselves) {
   ASSERT_THAT(module, IsOk());
   const std::string text = AsText(module->Find("main"));
   EXPECT_THAT(text, HasSubstr("let %loop"));
-  // What is around the loop is computed once, and passed.
+  // Values around the loop are computed once, and passed.
   EXPECT_THAT(text, HasSubstr("%captured_0"));
   const auto value = EvaluateFunction(
       *module, "main", {*Tensor::FromValues<float>({2}, {1.0f, 2.0f})});
@@ -941,8 +942,8 @@ TEST(ImportOnnxTest, AnUnknownNumberOfStepsGivesTheSameResults) {
   }
 }
 
-// What Einsum gives of operands of these shapes; with a symbol for the first
-// extent, the operator einsum computes it.
+// The result of Einsum for operands of these shapes. If the first extent is
+// symbolic, the operator einsum computes it.
 absl::StatusOr<baton::Value> EinsumResult(
     absl::string_view equation, const std::vector<std::vector<int64_t>>& shapes,
     bool knows_extents) {
@@ -1015,7 +1016,7 @@ TEST(ImportOnnxTest, EinsumOfKnownExtents) {
 
 // --- Random numbers --------------------------------------------------------
 
-// What `main` of a graph without inputs gives; of several outputs, a tuple.
+// The result of `main` of a graph without inputs; a tuple for several outputs.
 absl::StatusOr<baton::Value> RandomValue(const std::string& graph) {
   absl::StatusOr<IRModule> module = Import(graph);
   if (!module.ok()) return module.status();

@@ -1,8 +1,9 @@
-// Listings of ONNX graphs: what the places of imported expressions are in.
+// Listings of ONNX graphs: the source texts of the places of imported
+// expressions.
 //
 // A line for each node, `NAME: OP(INPUTS) -> OUTPUTS`; the place of the node is
-// its name. In front stands a line that no other source begins with, so that
-// names can be found again when a module is written.
+// its name. The first line is one with which no other source begins, so that
+// the names can be recovered when the module is exported.
 
 #ifndef BATON_ONNX_LISTING_H_
 #define BATON_ONNX_LISTING_H_
@@ -18,26 +19,27 @@
 
 namespace baton::onnx {
 
-// Its own name, or that of its first output.
+// The node's name; if it is empty, the name of its first output.
 absl::string_view NodeName(const NodeProto& node);
 
-// The places of nodes (NodeProto messages) in a listing of them, which messages
-// call `source_name`.
+// The places of `nodes` (NodeProto messages) in a listing of them. Messages
+// name the listing `source_name`.
 absl::StatusOr<std::vector<Span>> ListNodes(
     absl::Span<const absl::string_view> nodes, std::string source_name);
-// The same for tensors that are initializers: a name is a line.
+// The places of tensors that are initializers, in a listing with one name a
+// line.
 std::vector<Span> ListTensors(absl::Span<const TensorProto> tensors,
                               std::string source_name);
 
-// What a listing says of the node, or the tensor, at a place.
+// The names in a listing at the place of a node or a tensor.
 struct Origin {
   std::string name;
-  std::vector<std::string> outputs;  // of a node; "" where there is none
+  std::vector<std::string> outputs;  // of a node; "" for an absent output
 };
 
-// Whether the place is one in a listing.
+// True if the place is in a listing.
 bool IsInListing(const Span& span);
-// Of a place in a listing.
+// The names at `span`, which is a place in a listing.
 Origin OriginOf(const Span& span);
 
 }  // namespace baton::onnx

@@ -1,9 +1,9 @@
-// What an ONNX file says, as views of its bytes.
+// Decodes ONNX files into views of their bytes.
 //
-// The messages of onnx.proto as far as an importer needs them. Nodes, tensors
-// and subgraphs are read one at a time, when they are asked for: a model of a
-// million nodes takes one string_view a node. All views are valid as long as
-// the bytes of the file. Fields that are not known here are skipped.
+// Covers the messages of onnx.proto that an importer needs. Nodes, tensors and
+// subgraphs are decoded one at a time, on demand: a model of a million nodes
+// takes one string_view a node. All views are valid as long as the bytes of the
+// file. Unknown fields are skipped.
 
 #ifndef BATON_ONNX_MODEL_H_
 #define BATON_ONNX_MODEL_H_
@@ -42,13 +42,13 @@ enum class ElementType : int64_t {
   kInt2 = 26,
 };
 
-// The element type of that number; of integers of 2 and 4 bits, those of 8 bits
-// that hold them. Unimplemented, with its name, if tensors cannot have it:
-// strings, complex numbers, floats of fewer than 16 bits.
+// The element type with that number. For integers of 2 and 4 bits, the 8-bit
+// type that stores them. Unimplemented, with its name, if tensors cannot have
+// it: strings, complex numbers, floats of fewer than 16 bits.
 absl::StatusOr<DType> DTypeOf(int64_t element_type);
-// How many bits they are: 2 or 4; 0 for all other element types.
+// The width of integers of 2 or 4 bits; 0 for all other element types.
 int NarrowBitsOf(int64_t element_type);
-// The number of `dtype`, which is storable.
+// The number of `dtype`, which must be storable.
 ElementType ElementTypeOf(DType dtype);
 
 struct TensorProto {
@@ -56,6 +56,7 @@ struct TensorProto {
   absl::string_view message;  // for ReadTensor of onnx/tensor.h
 };
 
+// An attribute of a node; `type` says which of the values is set.
 struct AttributeProto {
   // AttributeProto.AttributeType.
   enum class Type : int64_t {
@@ -72,7 +73,7 @@ struct AttributeProto {
     kGraphs = 10,
   };
   absl::string_view name;
-  // In the body of a function: the function's attribute that this one is.
+  // In the body of a function: the name of the function's attribute to use.
   absl::string_view ref_name;
   Type type = Type::kUndefined;
   float f = 0;
@@ -87,33 +88,36 @@ struct AttributeProto {
   std::vector<absl::string_view> graphs;
 };
 
+// A node of a graph.
 struct NodeProto {
-  std::vector<absl::string_view> inputs;  // empty names: not given
+  std::vector<absl::string_view> inputs;  // an empty name is an absent input
   std::vector<absl::string_view> outputs;
   absl::string_view name;
   absl::string_view op_type;
-  absl::string_view domain;  // "" for ONNX's own, "ai.onnx" too
+  absl::string_view domain;  // "" for ONNX's own operators, also for "ai.onnx"
   std::vector<AttributeProto> attributes;
 
-  // Null if there is none of that name.
+  // Null if there is no attribute of that name.
   const AttributeProto* Find(absl::string_view attribute) const;
-  // The graphs that are values of its attributes, as messages for ReadGraph.
+  // The graphs among the values of the attributes, as messages for ReadGraph.
   std::vector<absl::string_view> Graphs() const;
 };
 
+// The name and the type of a value.
 struct ValueInfo {
   enum class Kind : uint8_t { kNone, kTensor, kSequence, kOptional, kOther };
   struct Dimension {
     std::optional<int64_t> value;
-    absl::string_view param;  // the name of an unknown one; often empty
+    absl::string_view param;  // the name of an unknown dimension; often empty
   };
   absl::string_view name;
   Kind kind = Kind::kNone;
   int64_t element_type = 0;  // of a tensor
-  // Nothing if the rank is not known.
+  // Nullopt if the rank is unknown.
   std::optional<std::vector<Dimension>> shape;
 };
 
+// A graph: of the model, or an attribute of a node.
 struct GraphProto {
   absl::string_view name;
   std::vector<absl::string_view> nodes;  // messages, for ReadNode
@@ -123,16 +127,18 @@ struct GraphProto {
   bool has_sparse_initializers = false;
 };
 
+// A function that the model defines for an operator.
 struct FunctionProto {
   absl::string_view name;
   absl::string_view domain;
   std::vector<absl::string_view> inputs;
   std::vector<absl::string_view> outputs;
   std::vector<absl::string_view> nodes;    // messages, for ReadNode
-  std::vector<AttributeProto> attributes;  // those that have a default
+  std::vector<AttributeProto> attributes;  // attributes with a default
   std::vector<std::pair<absl::string_view, int64_t>> opsets;
 };
 
+// The content of a file.
 struct ModelProto {
   int64_t ir_version = 0;
   std::vector<std::pair<absl::string_view, int64_t>> opsets;  // domain, version
@@ -140,10 +146,10 @@ struct ModelProto {
   std::vector<FunctionProto> functions;
 };
 
-// The domain under which ONNX's own operators are known here: "".
+// The canonical name of a domain; "" for ONNX's own operators.
 absl::string_view CanonicalDomain(absl::string_view domain);
 
-// Errors are InvalidArgument: bytes that are no such message.
+// The error is InvalidArgument if the bytes are no such message.
 absl::StatusOr<ModelProto> ReadModel(absl::string_view message);
 absl::StatusOr<GraphProto> ReadGraph(absl::string_view message);
 absl::StatusOr<NodeProto> ReadNode(absl::string_view message);

@@ -58,7 +58,7 @@ bool IsScalarOf(const Expr& expr, DType dtype) {
   return type != nullptr && type->rank() == 0 && type->dtype() == dtype;
 }
 
-// Whether it is `param` + 1.
+// True if `expr` is `param` + 1.
 bool IsIncremented(const LetValues& values, const Expr& expr,
                    const Expr& param) {
   const Expr& sum = values.Find(expr);
@@ -73,7 +73,7 @@ bool IsIncremented(const LetValues& values, const Expr& expr,
   return false;
 }
 
-// What is added to a stack; null if it is none.
+// The element that is added to a stack; null if `param` is not a stack.
 Expr AddedElement(const LetValues& values, const Expr& next, const Expr& param,
                   const Expr& initial) {
   const TensorTypeNode* first = initial->tensor_type();

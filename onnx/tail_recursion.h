@@ -1,4 +1,4 @@
-// Functions that call themselves at their end only, which are loops.
+// Finds functions that call themselves only at their end, which are loops.
 
 #ifndef BATON_ONNX_TAIL_RECURSION_H_
 #define BATON_ONNX_TAIL_RECURSION_H_
@@ -13,34 +13,36 @@
 
 namespace baton::onnx {
 
-// Of a function in A-normal form:
+// A function in A-normal form:
 //
 //   fn (<params>) {
 //     <before>
 //     if (<condition>) { <round> self(<next>) } else { <result> }
 //   }
 //
-// or the same with the branches exchanged.
+// The branches may be exchanged.
 struct TailRecursion {
   std::vector<const LetNode*> before;
   Expr condition;
-  bool goes_on_if = true;  // the condition of another round
+  bool goes_on_if = true;  // the value of the condition that starts another
+                           // round
   std::vector<const LetNode*> round;
-  std::vector<Expr> next;  // of each parameter
-  Expr result;             // with the lets in front of it
+  std::vector<Expr> next;  // one for each parameter
+  Expr result;             // with the lets before it
 };
 
-// `is_self`: whether an expression is the function. Unimplemented if it is not
-// such a function.
+// `is_self` is true for expressions that are the function itself. The error is
+// Unimplemented if `function` has another form.
 absl::StatusOr<TailRecursion> FindTailRecursion(
     const Function& function, absl::FunctionRef<bool(const Expr&)> is_self);
 
-// What the variables of lets stand for.
+// The values of the variables that lets bind.
 class LetValues {
  public:
   explicit LetValues(const TailRecursion& function);
 
-  // What a variable is bound to by these lets; other expressions as they are.
+  // The value to which these lets bind a variable; other expressions
+  // themselves.
   const Expr& Find(const Expr& expr) const;
   // The variables that expressions use, directly or through these lets.
   FlatHashSet<const VarNode*> Uses(absl::Span<const Expr> exprs) const;
@@ -49,29 +51,31 @@ class LetValues {
   FlatHashMap<const VarNode*, Expr> values_;
 };
 
-// The kinds of parameters of a loop.
+// The roles of the parameters of a loop.
 enum class LoopParam {
-  kInvariant,  // has the same value in all rounds
-  kCounter,    // 0, 1, 2 ...; needed in rounds only
-  kCondition,  // is the condition; needed for that only
+  kInvariant,  // has one value in all rounds
+  kCounter,    // 0, 1, 2 ...; used only in rounds
+  kCondition,  // is the condition; used for nothing else
   kCarried,
-  // Grows by one element along axis 0 in each round, and is the result only:
-  // concatenate((%param, <element>), axis=0), from no elements on.
+  // Grows by one element along axis 0 in each round and is only used as a
+  // result: concatenate((%param, <element>), axis=0), starting without
+  // elements.
   kStacked,
 };
 
+// A loop in terms of ONNX's Loop.
 struct LoopForm {
   std::vector<LoopParam> params;
-  // Of kStacked: what is added, with an extent of 1 along axis 0.
+  // For each kStacked parameter, the added element, with extent 1 along axis 0.
   std::vector<Expr> elements;
-  // The number of rounds is at most this, which no round changes; null if there
-  // is no limit. A scalar of int64.
+  // The upper bound of the number of rounds, an int64 scalar that no round
+  // changes; null if there is none.
   Expr limit;
-  // What must hold besides; null: nothing.
+  // The further condition for another round; null if there is none.
   Expr condition;
 };
 
-// `initial`: what the parameters are at first.
+// `initial` are the values of the parameters in the first round.
 LoopForm LoopFormOf(const Function& function, const TailRecursion& recursion,
                     const LetValues& values, absl::Span<const Expr> initial);
 

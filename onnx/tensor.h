@@ -1,4 +1,4 @@
-// Tensors of ONNX files.
+// Reads tensors of ONNX files.
 
 #ifndef BATON_ONNX_TENSOR_H_
 #define BATON_ONNX_TENSOR_H_
@@ -14,38 +14,39 @@
 
 namespace baton::onnx {
 
-// Where the data of tensors is.
+// The sources of the data of tensors.
 struct TensorSource {
   struct Mapped {
     absl::string_view bytes;
     std::shared_ptr<const void> owner;
-    bool is_mapped = true;  // else the bytes are in memory of another kind
+    bool is_mapped = true;  // if false, the bytes are in other memory
   };
 
   // Keeps the bytes of the messages alive.
   std::shared_ptr<const void> owner;
-  // Whether they are a mapped file.
+  // True if the bytes are a mapped file.
   bool is_mapped = false;
-  // The folder of the model, below which external data must be; empty if the
-  // model comes from no file, and has no external data.
+  // The folder of the model, which must contain the external data. Empty if the
+  // model is not from a file and has no external data.
   std::string folder;
-  // The folder of the file that the model is if `folder` has a link to it; links
-  // to external data may lead there as well. May be empty.
+  // The target of links: if the model's file in `folder` is a link, the folder
+  // of the final file. Links to external data may lead there as well. May be
+  // empty.
   std::string target_folder;
-  // Files of external data that were mapped: those of a model are often one.
+  // Mapped files of external data; the tensors of a model often share one file.
   FlatHashMap<std::string, Mapped> files;
 };
 
-// The tensor of a TensorProto. Raw and external data that is aligned is used in
-// place; the rest is copied once, and its pages of a mapped file are let go.
-// Integers of 2 and 4 bits become elements of 8 bits. Memory is asked for only
-// if the file has as many elements as the shape says. Errors: InvalidArgument,
-// Unimplemented (an element type, segments), NotFound (a file of external
-// data).
+// Reads the tensor of a TensorProto. Aligned raw and external data is used in
+// place. Other data is copied once, and its pages of a mapped file are
+// released. Integers of 2 and 4 bits become elements of 8 bits. Memory is
+// allocated only if the file has as many elements as the shape. Errors:
+// InvalidArgument, Unimplemented (an element type, segments), NotFound (a file
+// of external data).
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
                                   TensorSource& source);
 
-// The element type that a TensorProto names; 0 if it names none.
+// The element type in a TensorProto; 0 if it has none.
 int64_t ElementTypeIn(absl::string_view message);
 
 }  // namespace baton::onnx

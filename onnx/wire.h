@@ -1,8 +1,8 @@
-// The wire format of Protocol Buffers, read in place.
+// Reads the wire format of Protocol Buffers in place.
 //
 // ONNX files are read without copying: names and tensors are views of the
-// file's bytes. Reading takes neither stack nor memory, whatever the nesting of
-// a message, and there is no limit of 2 GB.
+// file's bytes. Reading needs constant stack and memory, whatever the nesting
+// of a message, and has no limit of 2 GB.
 //
 //   WireReader reader(message);
 //   while (reader.Next()) {
@@ -26,25 +26,26 @@
 
 namespace baton::onnx {
 
+// Reads the fields of one message, in order.
 class WireReader {
  public:
   explicit WireReader(absl::string_view message) : rest_(message) {}
 
-  // Moves to the next field; false at the end and at an error.
+  // Moves to the next field; returns false at the end and at an error.
   bool Next();
   int field() const { return field_; }
 
-  // The value of the field. One of another wire type is an error, and the
-  // result is zero or empty.
+  // The value of the field. If the wire type is different, the result is zero
+  // or empty, and status() becomes an error.
   int64_t Int();
   float Float();
   absl::string_view Bytes();
-  // Adds the values of a repeated field, packed or not.
+  // Appends the values of a repeated field, packed or not.
   void AppendInts(std::vector<int64_t>& values);
   void AppendFloats(std::vector<float>& values);
   void AppendDoubles(std::vector<double>& values);
 
-  // InvalidArgument if the message is cut off or no message.
+  // InvalidArgument if the message is truncated or malformed.
   const absl::Status& status() const { return status_; }
 
  private:
@@ -64,8 +65,8 @@ class WireReader {
   absl::string_view rest_;
   int field_ = 0;
   Type type_ = Type::kVarint;
-  uint64_t number_ = 0;      // of a field that is no kBytes
-  absl::string_view bytes_;  // of a kBytes
+  uint64_t number_ = 0;      // of a field that is not kBytes
+  absl::string_view bytes_;  // of a kBytes field
   absl::Status status_;
 };
 

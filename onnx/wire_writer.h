@@ -1,12 +1,12 @@
-// The wire format of Protocol Buffers, written.
+// Writes the wire format of Protocol Buffers.
 //
 //   WireWriter dim;
 //   dim.Int(1, 224);
 //   WireWriter shape;
 //   shape.Message(1, dim);
 //
-// A message is bytes without a header, so a part is written first and put into
-// the whole with its length. https://protobuf.dev/programming-guides/encoding
+// A message has no header. So write a part first, then add it with its length
+// to the whole. https://protobuf.dev/programming-guides/encoding
 
 #ifndef BATON_ONNX_WIRE_WRITER_H_
 #define BATON_ONNX_WIRE_WRITER_H_
@@ -19,6 +19,7 @@
 
 namespace baton::onnx {
 
+// Writes the fields of one message, in order.
 class WireWriter {
  public:
   void Int(int field, int64_t value);
@@ -27,9 +28,10 @@ class WireWriter {
   void Message(int field, const WireWriter& message) {
     Bytes(field, message.bytes());
   }
-  // The beginning of a Bytes() whose value, of that size, comes next.
+  // Writes the header of a Bytes() field; its value, of `size` bytes, must
+  // follow.
   void BytesHeader(int field, uint64_t size);
-  // Fields that are written already.
+  // Appends encoded fields.
   void Append(absl::string_view fields) {
     bytes_.append(fields.data(), fields.size());
   }

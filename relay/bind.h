@@ -1,4 +1,4 @@
-// Binding the parameters of a function to values.
+// Binds the parameters of a function to values.
 
 #ifndef BATON_RELAY_BIND_H_
 #define BATON_RELAY_BIND_H_
@@ -16,14 +16,15 @@ namespace baton::relay {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// `function` without the parameters that `params` names; each is replaced by a
-// constant in the body. The tensors share their buffers with `params`. Errors:
-// a name that no parameter has, or that several have; a tensor that does not
-// have the type of its parameter.
+// Returns `function` without the parameters that `params` names; a constant in
+// the body replaces each. The tensors share their buffers with `params`.
+// Errors: a name of no parameter or of several; a tensor that does not have the
+// type of its parameter.
 absl::StatusOr<Function> BindParamsByName(const Function& function,
                                           const NamedTensors& params);
 
-// `function` without the given parameters, which are replaced in the body.
+// Returns `function` without the parameters in `values`, which replace their
+// uses.
 Function Bind(const Function& function,
               const absl::flat_hash_map<const VarNode*, Expr>& values);
 

@@ -1,4 +1,4 @@
-// Target: what a program is compiled for, as a value that a scope sets.
+// Target: the device kind and options for which a program is compiled.
 //
 //   Target::Scope scope(Target("llvm"));
 //   ... Target::Current() is llvm here ...
@@ -29,7 +29,8 @@ class Target {
   const std::vector<std::string>& options() const { return options_; }
   std::string ToString() const;
 
-  // The target of the innermost scope of this thread; none outside of any.
+  // The target of the innermost scope of this thread; nullopt outside of
+  // scopes.
   static std::optional<Target> Current();
 
   friend bool operator==(const Target& a, const Target& b) {
@@ -41,7 +42,7 @@ class Target {
   std::vector<std::string> options_;
 };
 
-// Scopes end in the reverse order of their beginning, as blocks do.
+// Scopes must end in the reverse order of their beginning, as blocks do.
 class Target::Scope {
  public:
   explicit Scope(Target target);

@@ -1,5 +1,6 @@
-// Ten thousand damaged binary files: each is refused with an error that names a
-// byte, or is the module that was written; none takes long or much memory.
+// Reads ten thousand damaged binary files: each is refused with an error that
+// names a byte, or is the module that was written; none takes much time or
+// memory.
 
 #include <sys/resource.h>
 

@@ -1,6 +1,6 @@
-// Whatever the bytes, reading ends with a module or with an error that names a
-// byte; a module that was read is written as it was read, and can be checked
-// and printed.
+// Reads arbitrary bytes: the result is a module or an error that names a byte.
+// A module that was read is written as the same bytes, and can be checked and
+// printed.
 
 #include <cstddef>
 #include <cstdint>

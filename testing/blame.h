@@ -1,5 +1,5 @@
-// Whether the blame of a history (baton-history blame) leads back to what the
-// passes were given.
+// Checks that the blame of a history (baton-history blame) leads back to the
+// input of the passes.
 
 #ifndef BATON_TESTING_BLAME_H_
 #define BATON_TESTING_BLAME_H_
@@ -12,10 +12,12 @@
 
 namespace baton::testing {
 
+// The result of FindBlameGaps.
 struct BlameGaps {
-  int nodes = 0;  // of all states but the first; one of several counts in each
-  // Those whose blame does not end at nodes of the first state, or has a step
-  // that comes from nothing: `after execution 3: %4 = nn.relu`.
+  int nodes = 0;  // nodes of all states but the first; a shared node counts in
+                  // each
+  // Nodes whose blame does not end at nodes of the first state, or has a step
+  // without origins: `after execution 3: %4 = nn.relu`.
   std::vector<std::string> gaps;
 };
 
@@ -23,7 +25,7 @@ struct BlameGaps {
 absl::StatusOr<BlameGaps> FindBlameGaps(const History& history,
                                         bool needs_places);
 
-// What a file of the history has of it.
+// Writes the history to a file and reads it back.
 absl::StatusOr<History> WrittenAndRead(const History& history);
 
 }  // namespace baton::testing

@@ -1,5 +1,5 @@
-// Blame ends at the text: of every node of every state of a recorded run of
-// each workload.
+// Tests that blame leads back to the text, for every node of every state of a
+// recorded run of each workload.
 
 #include "baton/testing/blame.h"
 
@@ -27,7 +27,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// What the recorder has, and what a file of it has.
+// Checks the history in the recorder, and the same history in a file.
 void ExpectNoGaps(const History& history) {
   BATON_ASSERT_OK_AND_ASSIGN(const History read, WrittenAndRead(history));
   for (const History* which : {&history, &read}) {

@@ -170,7 +170,7 @@ class Runner {
     return Compare(module, expected);
   }
 
-  // What the case makes of its first module.
+  // Runs the case on its first module.
   std::optional<Failure> Produce(IRModule& module) {
     Pass pass;
     if (std::optional<Failure> failure = MakePass(pass)) return failure;

@@ -24,12 +24,13 @@
 
 namespace baton::testing {
 
+// One case: its input, its passes, and the expected result.
 struct ConformanceCase {
   std::string group;   // the folder: `FuseOps`
-  std::string id;      // the file without its suffix: `0a1b2c3d4e`
-  std::string from;    // the test that made it
-  std::string passes;  // empty: the text is parsed, nothing else
-  // Whether the one pass is called by itself, and not in a sequence.
+  std::string id;      // the file name without suffix: `0a1b2c3d4e`
+  std::string from;    // the test that produced it
+  std::string passes;  // if empty, the text is only parsed
+  // True if the only pass is called directly, and not in a sequence.
   bool direct = false;
   int opt_level = 2;
   std::vector<std::string> disabled_pass;
@@ -52,27 +53,29 @@ absl::StatusOr<ConformanceCase> ParseConformanceCase(absl::string_view group,
 absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
     const std::string& path);
 
+// The kind of a case by its expected result.
 enum class ConformanceKind {
-  kChanges,  // what is expected differs from what is given
-  kKeeps,    // what is expected is structurally equal to what is given
+  kChanges,  // the expected module differs from the input
+  kKeeps,    // the expected module is structurally equal to the input
   kError,    // an error is expected
 };
 
+// The result of running one case.
 struct ConformanceResult {
   ConformanceKind kind = ConformanceKind::kChanges;
-  // Empty if the case passed; else one word:
+  // Empty if the case passed; otherwise one word:
   //   no_pass   a pass is not linked in, or lacks the option
   //   unread    one of the two modules cannot be parsed
-  //   untyped   one of them, or the result, is refused by inference
+  //   untyped   one of them, or the result, is ill-typed
   //   failed    a pass failed
   //   differs   the result is not the expected one
   //   accepted  an error was expected
-  //   law       a module does not survive being printed and parsed
+  //   law       printing and parsing a module changes it
   std::string reason;
-  std::string message;  // what happened, if the case did not pass
+  std::string message;  // the reason, if the case did not pass
   std::string result;   // the text of the result, if there was one
-  // Whether that is the expected text, byte for byte. Not required: names of
-  // variables may differ.
+  // True if the result is the expected text, byte for byte. Not required: names
+  // of variables may differ.
   bool same_text = false;
 
   bool passed() const { return reason.empty(); }

@@ -110,7 +110,7 @@ TEST(ConformanceCaseTest, BadFilesAreErrors) {
               StatusIs(absl::StatusCode::kNotFound, "no/such/file.relay"));
 }
 
-// What a case is counted as, and the reason why it fails.
+// The kind of a case, and the reason why it fails.
 struct Outcome {
   ConformanceKind kind;
   std::string reason;

@@ -1,4 +1,4 @@
-// A stream buffer that counts what is written and keeps nothing.
+// A stream buffer that counts bytes and discards them.
 
 #ifndef BATON_TESTING_COUNTING_BUFFER_H_
 #define BATON_TESTING_COUNTING_BUFFER_H_
@@ -10,7 +10,7 @@ namespace baton::testing {
 
 class CountingBuffer : public std::streambuf {
  public:
-  // How much was written so far.
+  // The number of bytes written so far.
   int64_t bytes() const { return bytes_; }
 
  protected:

@@ -1,6 +1,6 @@
-// A million nodes, one inside the other, in a small stack: built, visited,
-// typed, printed, read, compared, hashed, evaluated, passed through every
-// registered pass, and destroyed.
+// Builds, visits, types, prints, reads, compares, hashes, evaluates, optimizes
+// with every registered pass, and destroys a million nested nodes, in a small
+// stack.
 
 #include <cstdint>
 #include <ostream>
@@ -47,8 +47,8 @@ void RunInSmallStack(absl::FunctionRef<void()> body) {
 struct Shape {
   std::string name;
   Function (*make)();
-  // Whether each level is indented further: then the text of n levels takes
-  // n^2 bytes, and nobody prints a million.
+  // True if each level is indented further: then the text of n levels takes n^2
+  // bytes, too much to print a million.
   bool indents = false;
 };
 

@@ -1,9 +1,9 @@
-// A program goes through everything while one of its allocations fails:
+// Runs a program through all stages while one of its allocations fails:
 // parsing, inference, passes, printing, a binary file and back, evaluation.
-// Each time that ends with an error that says so, or with the right result.
+// Each run ends with an error that says so, or with the right result.
 //
-// `operator new` of this program counts, and fails when it is told to. What
-// Abseil and protobuf allocate inside of themselves is counted with the rest.
+// The `operator new` of this program counts, and fails on request. Allocations
+// inside of Abseil and protobuf are counted as well.
 
 #include <atomic>
 #include <cstddef>
@@ -197,7 +197,8 @@ int64_t CountAllocations(int threads) {
 // little code can do without what it asks for.
 void FailEach(int threads, int64_t first, int64_t step, bool all_that_follow,
               double min_error_rate) {
-  // What is made once, such as registries and caches of text, is there.
+  // Objects that are made once, such as registries and caches of text, exist
+  // now.
   const absl::StatusOr<std::string> expected = Caught(threads);
   ASSERT_THAT(expected, IsOk());
   const int64_t count = CountAllocations(threads);
@@ -212,8 +213,8 @@ void FailEach(int threads, int64_t first, int64_t step, bool all_that_follow,
     allocations_left = INT64_MAX;
     if (num_failed > 0) ++num_runs;
     if (result.ok()) {
-      // What failed was not needed; or, since runs with threads differ in
-      // their number of allocations, there was no allocation `n`.
+      // The failed allocation was not needed; or, since runs with threads
+      // differ in their number of allocations, there was no allocation `n`.
       ASSERT_EQ(*result, *expected);
       continue;
     }

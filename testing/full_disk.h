@@ -1,4 +1,4 @@
-// A disk on which there is no room.
+// Simulates a full disk.
 
 #ifndef BATON_TESTING_FULL_DISK_H_
 #define BATON_TESTING_FULL_DISK_H_
@@ -9,8 +9,8 @@
 
 namespace baton::testing {
 
-// While it lives, no file of this process, or of one that it starts, grows
-// beyond so many bytes: what is written beyond them is an error.
+// During its lifetime, no file of this process or its child processes can grow
+// beyond `bytes` bytes: further writes are errors.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {

@@ -1,4 +1,4 @@
-// Recorded expected outputs, for tests.
+// Reads golden files (recorded expected outputs), for tests.
 
 #ifndef BATON_TESTING_GOLDEN_H_
 #define BATON_TESTING_GOLDEN_H_
@@ -10,7 +10,7 @@
 
 namespace baton::testing {
 
-// The path of a data dependency, named from the top of the repository.
+// The path of a data dependency, given relative to the root of the repository.
 std::string RunfilePath(absl::string_view path);
 
 // The content of a file; the test fails if it cannot be read.
@@ -19,12 +19,12 @@ std::string ReadFileOrFail(const std::string& path);
 // The content of `testing/golden/NAME`; needs `//testing:golden` as data.
 std::string ReadGolden(absl::string_view name);
 
-// Whether `text` is the golden of that name, byte for byte. The message shows
-// the first line that differs.
+// Passes if `text` equals the golden `name`, byte for byte. The message shows
+// the first different line.
 ::testing::AssertionResult MatchesGolden(absl::string_view text,
                                          absl::string_view name);
 
-// The same for two texts.
+// As MatchesGolden, for two texts.
 ::testing::AssertionResult SameText(absl::string_view got,
                                     absl::string_view want);
 

@@ -1,6 +1,5 @@
-// The law of gradients: for every operator that has one, what
-// FirstOrderGradient makes of a call agrees with finite differences of the
-// call.
+// Tests the law of gradients: for every operator with a gradient, the result of
+// FirstOrderGradient for a call agrees with finite differences of the call.
 
 #include <cmath>
 #include <cstddef>
@@ -275,7 +274,7 @@ Tensor Moved(const Tensor& tensor, int64_t k, double delta) {
   return *Tensor::FromValues<double>(tensor.shape(), values);
 }
 
-// What a pass makes of `module` agrees with finite differences of it.
+// Checks that the result of `pass` agrees with finite differences of `module`.
 void ExpectAgreement(const Pass& pass, const IRModule& module,
                      const std::vector<Value>& args) {
   SCOPED_TRACE(pass.name());

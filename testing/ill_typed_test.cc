@@ -1,5 +1,5 @@
-// Every error in a program of testing/ill_typed/ is shown with its place, the
-// line and a mark below it. Which errors there are, the programs say themselves
+// Tests that every error in a program of testing/ill_typed/ is shown with its
+// place, the line and a mark below it. The programs list their expected errors
 // (baton-opt --verify_diagnostics).
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Diagnostics Check(absl::string_view program) {
   return diagnostics;
 }
 
-// Whether the rendering has the place, the line and a mark below it.
+// Checks that the rendering has the place, the line and a mark below it.
 void ExpectLocated(const Diagnostic& diagnostic) {
   ASSERT_TRUE(diagnostic.span.defined())
       << "no place: " << diagnostic.ToString();

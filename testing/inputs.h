@@ -1,4 +1,4 @@
-// Values for the parameters of a function.
+// Makes values for the parameters of a function.
 
 #ifndef BATON_TESTING_INPUTS_H_
 #define BATON_TESTING_INPUTS_H_
@@ -16,8 +16,8 @@ namespace baton::testing {
 using baton::RandomInputs;
 using baton::RandomTensor;
 
-// The image that the recorded logits of ResNet-18 belong to: element i is
-// ((i * 2654435761) mod 2^32) / 2^32 - 0.5 as float32.
+// The image of the recorded logits of ResNet-18: element i is ((i * 2654435761)
+// mod 2^32) / 2^32 - 0.5 as float32.
 absl::StatusOr<Tensor> GoldenImage(absl::Span<const int64_t> shape);
 
 }  // namespace baton::testing

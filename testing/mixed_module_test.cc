@@ -1,5 +1,6 @@
-// Functions of another level beside Relay's in one module: passes, analyses and
-// instruments for Relay leave them alone, and nothing ends the program.
+// Tests functions of another level beside Relay's in one module: passes,
+// analyses and instruments for Relay leave them unchanged, and nothing ends the
+// program.
 
 #include <memory>
 #include <optional>
@@ -79,7 +80,7 @@ Script Calling(const std::vector<std::string>& names, Type type = {}) {
   return Script(std::move(calls), std::move(type));
 }
 
-// The same with a script before and after.
+// `relay` with a script before and after.
 IRModule Mixed(const IRModule& relay) {
   IRModule module;
   module.Set("first", Calling({"main", "main", "helper"}));

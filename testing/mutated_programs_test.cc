@@ -1,7 +1,7 @@
-// Programs with small mistakes in them: the modules of the conformance cases
-// with numbers, element types and attributes replaced or left out. Whatever
-// the mistake, it is refused where it is, or the program is a good one: it
-// survives printing and parsing, and passes make well-typed programs of it.
+// Tests programs with small mistakes: the modules of the conformance cases with
+// numbers, element types and attributes replaced or removed. Each is refused at
+// the place of the mistake, or is valid: it survives printing and parsing, and
+// passes turn it into well-typed programs.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
-// Cases in the layout of ONNX's backend tests: a folder with model.onnx, and in
-// test_data_set_0, test_data_set_1 ... the files input_N.pb and output_N.pb.
+// Runs cases in the layout of ONNX's backend tests: a folder with model.onnx,
+// and in test_data_set_0, test_data_set_1 ... the files input_N.pb and
+// output_N.pb.
 
 #ifndef BATON_TESTING_ONNX_BACKEND_H_
 #define BATON_TESTING_ONNX_BACKEND_H_
@@ -11,38 +12,42 @@
 
 namespace baton {
 
+// The outcome of a case.
 enum class OnnxOutcome {
   kPass,
-  kUnsupported,  // the importer or the exporter says that it does not
+  kUnsupported,  // the importer or the exporter reports that it does not
                  // support the model
-  kWrong,        // anything else: an error, another result
+  kWrong,        // any other error, or a wrong result
 };
 
+// The result of RunOnnxCase.
 struct OnnxCaseResult {
   OnnxOutcome outcome = OnnxOutcome::kPass;
-  // Why, unless it passes.
+  // The reason, unless the case passes.
   std::string message;
-  // The inputs that had to be known when the model was imported.
+  // The inputs whose values were needed when the model was imported.
   std::vector<std::string> known_inputs;
-  // The model that OnnxCaseOptions::round_trip wrote.
+  // The model that OnnxCaseOptions::round_trip exported.
   std::string written;
 };
 
 struct OnnxCaseOptions {
   double rtol = 1e-3;
   double atol = 1e-7;
-  // A pipeline that is run at level 3 before the model is evaluated.
+  // A pipeline to run at level 3 before the evaluation.
   std::string passes;
-  // Whether the module is written as ONNX and read again before that is done.
+  // If true, exports the module to ONNX and imports it again before the
+  // evaluation.
   bool round_trip = false;
-  // Whether dimensions that the model does not know stay so. Else it is
-  // imported again with the shapes of the inputs if it is not supported.
+  // If true, dimensions that the model does not specify stay unknown. If false
+  // and the model is not supported, imports it again with the shapes of the
+  // inputs.
   bool keep_dimensions = false;
-  // The version of ONNX's operators that is written.
+  // The version of ONNX's operators to export.
   int opset = 17;
 };
 
-// Imports, infers, evaluates and compares.
+// Imports the model, infers types, evaluates it, and compares the results.
 OnnxCaseResult RunOnnxCase(const std::string& folder,
                            const OnnxCaseOptions& options = {});
 

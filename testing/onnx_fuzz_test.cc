@@ -1,12 +1,12 @@
-// Whatever the bytes of an ONNX file, it is imported or refused with an error,
-// in bounded time and memory; what is imported can be exported or is refused
-// with an error, and what is exported is valid.
+// Imports arbitrary ONNX files: each is imported or refused with an error, in
+// bounded time and memory. An imported module can be exported or is refused
+// with an error, and an exported model is valid.
 //
-// Each input is imported as it is, and then with changes to its structure: it
-// is read as a protobuf message without knowing its schema, and fields are
-// removed, doubled, exchanged, nested into each other, or given values that are
-// hostile: names of other values (graphs become cyclic), absurd dimensions,
-// other element types, external data elsewhere.
+// Each input is imported unchanged, and then with changes of its structure: it
+// is read as a protobuf message without its schema, and fields are removed,
+// doubled, exchanged, nested into each other, or given hostile values: names of
+// other values (graphs become cyclic), absurd dimensions, other element types,
+// external data elsewhere.
 
 #include <algorithm>
 #include <cstddef>
@@ -34,7 +34,7 @@
 namespace baton {
 namespace {
 
-// Of one tensor.
+// The limit for one tensor.
 constexpr int64_t kMaxTensorBytes = 1 << 20;
 
 // How many changed messages are made of an input.
@@ -243,7 +243,7 @@ class Changer {
         std::swap(field, (*place.fields)[Below(place.fields->size())]);
         return;
       case 3: {
-        // What another field of this number holds.
+        // The content of another field with this number.
         for (size_t tries = 0; tries < 50; ++tries) {
           const WireField& from = places[Below(places.size())].field();
           if (from.number != field.number || &from == &field) continue;
@@ -310,7 +310,7 @@ void ImportOne(const std::string& bytes) {
   if (!model.ok()) return;
   const auto written = std::make_shared<const std::string>(model->ToString());
   const absl::StatusOr<IRModule> again = ImportOnnx(*written, written);
-  // What makes shapes known may not be exported.
+  // Operators that make shapes known may not be exportable.
   if (!again.ok() && !absl::IsUnimplemented(again.status())) {
     std::fprintf(stderr, "%s\n", AsText(*module).substr(0, 4000).c_str());
     Fail("what is exported is refused", again.status());

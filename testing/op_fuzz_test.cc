@@ -1,10 +1,10 @@
-// Whatever the operator, its attributes and its arguments: inference refuses
-// the call or gives it a type, evaluation refuses it or gives a value, and
-// passes leave a program that can be typed. Nothing asks for more memory than
-// the limits allow.
+// Tests arbitrary calls of operators, with arbitrary attributes and arguments.
+// Inference refuses the call or gives it a type; evaluation refuses it or gives
+// a value; passes leave a program that can be typed. Nothing requests more
+// memory than the limits allow.
 //
-// The bytes are the seed of decisions: which operator, which value for each
-// attribute, which types for the arguments.
+// The input bytes seed the decisions: the operator, the value of each
+// attribute, the types of the arguments.
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,8 @@
 namespace baton {
 namespace {
 
-// Of one tensor. A kernel may take the product of two tensors in time.
+// The limit for one tensor. The time of a kernel may grow with the product of
+// the sizes of two tensors.
 constexpr int64_t kMaxTensorBytes = 1 << 16;
 
 [[noreturn]] void Fail(absl::string_view what, absl::string_view text) {
@@ -369,7 +370,7 @@ class Program {
     return values;
   }
 
-  // What is done with a program that has types.
+  // The steps for a program with types.
 
   void RunPass(const IRModule& module, const std::string& text) {
     const absl::string_view name = choices_.OneOf<absl::string_view>(kPasses);

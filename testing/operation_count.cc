@@ -29,7 +29,8 @@ int64_t NumOperations(const IRModule& module) {
       if (type == nullptr || node->kind() != ExprKind::kCall) return;
       const auto* call = static_cast<const CallNode*>(node);
       int64_t per_element = 1;
-      // Of a convolution or a product: the weights that an element takes.
+      // For a convolution or a product: the weights for each element of the
+      // result.
       if (call->op_node() != nullptr && call->num_args() > 1 &&
           absl::StartsWith(call->op_node()->name(), "nn.")) {
         const TensorTypeNode* weight = call->arg(1)->tensor_type();

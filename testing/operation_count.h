@@ -1,4 +1,4 @@
-// How long it takes to evaluate a program, before it is evaluated.
+// Estimates the cost of evaluating a program, before it is evaluated.
 
 #ifndef BATON_TESTING_OPERATION_COUNT_H_
 #define BATON_TESTING_OPERATION_COUNT_H_
@@ -9,7 +9,7 @@
 
 namespace baton::testing {
 
-// About how many multiplications and additions it takes to compute each
+// The approximate number of multiplications and additions for computing each
 // expression of a typed module once.
 int64_t NumOperations(const IRModule& module);
 

@@ -1,4 +1,4 @@
-// Typed modules from text, for tests.
+// Parses typed modules, for tests.
 
 #ifndef BATON_TESTING_PARSE_TYPED_H_
 #define BATON_TESTING_PARSE_TYPED_H_
@@ -8,7 +8,7 @@
 
 namespace baton::testing {
 
-// The module of a text, with types; the test fails if the text has errors.
+// Parses a module and infers its types; errors in the text fail the test.
 IRModule ParseTyped(absl::string_view text);
 
 }  // namespace baton::testing

@@ -1,5 +1,6 @@
-// Holds every registered pass to the forms of programs that its PassInfo says
-// it establishes and keeps, on recorded programs in each form.
+// Checks that every registered pass keeps its contract: the properties of
+// programs that its PassInfo says it establishes and keeps, on recorded
+// programs with each property.
 
 #include <memory>
 #include <set>

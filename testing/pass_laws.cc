@@ -190,7 +190,7 @@ int64_t NumNodes(const IRModule& module) {
   return result;
 }
 
-// Whether nothing was done to make one of the other. (Of structurally equal
+// True if the programs are equal and equally large. (Of two structurally equal
 // programs, one may share projections that the other repeats.)
 bool Equal(const IRModule& a, const IRModule& b) {
   return StructuralEqual(a, b) && NumNodes(a) == NumNodes(b);
@@ -288,7 +288,7 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                                  "and one makes\n", ToText(*result)));
     }
   }
-  // What a module pass makes may lack types.
+  // The result of a module pass may lack types.
   absl::StatusOr<IRModule> verified = Verified(*result);
   if (!verified.ok()) {
     return Keeps(pass, "verifies") ? verified.status() : absl::OkStatus();

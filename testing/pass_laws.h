@@ -1,44 +1,44 @@
-// The laws that every pass keeps, checked from its registration alone.
+// Checks the laws that every pass keeps, from its registration alone.
 //
 // One line tests all laws on all passes that are linked in:
 //
 //   BATON_TEST_PASS_LAWS(MyPasses, testing::RegisteredPasses());
 //
-// in a test that depends on this library, on the passes and on the operators
-// (`//relay/op:all_ops`). It makes a GoogleTest for each pass and each kind of
-// program; a random program that breaks a law is shrunk before it is shown.
-// `--seconds=N` (or BATON_PASS_LAWS_SECONDS=N) tries random programs for that
-// long, for each pass.
+// Put it into a test that depends on this library, on the passes and on the
+// operators (`//relay/op:all_ops`). It makes a GoogleTest for each pass and
+// each kind of program; a random program that breaks a law is shrunk before it
+// is shown. `--seconds=N` (or BATON_PASS_LAWS_SECONDS=N) tries random programs
+// for N seconds, for each pass.
 //
-// The laws, by the names that messages give them:
+// The laws, by their names in messages:
 //
 //   runs         the pass returns no error
 //   verifies     the result is well-formed and has types
-//   input        the module given in is untouched
-//   no_op        a result that is structurally equal to what the pass was
-//                given, and has as many nodes, is the same module
+//   input        the argument is unchanged
+//   no_op        a result that is structurally equal to the argument, and has
+//                as many nodes, is the same module
 //   idempotent   run on its own result, the pass changes nothing, if it is
 //                declared idempotent
-//   threads      1, 2 and 16 threads make the same text
-//   round_trip   the result survives being printed and parsed
-//   values       the result computes the same, to the bit or within the
-//                tolerance that is declared
+//   threads      1, 2 and 16 threads give the same text
+//   round_trip   printing and parsing the result does not change it
+//   values       the result computes the same values, bit-exact or within the
+//                declared tolerance
 //   special_values
-//                a pass that is exact keeps the bits for NaN, infinities, zeros
-//                of both signs and numbers at the ends of the range, too
+//                an exact pass also keeps the bits for NaN, infinities, zeros
+//                of both signs and numbers at the ends of the range
 //   precision    no number is narrower than the narrowest was, nor than 32 bits
-//   effects      `values` holds for programs with references too
+//   effects      `values` also applies to programs with references
 //   stack        256 KiB of stack suffice for deep programs, in optimized
-//                builds without sanitizers; else 8 MiB
+//                builds without sanitizers; otherwise 8 MiB
 //
 // A pass that does not keep a law has a waiver in its PassInfo: `idempotent` is
-// false, `exact` is false, or `exceptions` has the law with the reason. Those
-// for values make the class of the pass (transform/value_promise.h): a pass
-// that keeps every bit has none; `special_values` is for one that does but for
-// special numbers, `exact` = false for one that reassociates, `precision` for
-// one that computes in narrower dtypes or approximates, `values` for one after
-// which the program computes something else. The passes that `required` names
-// run first, as in a sequence.
+// false, `exact` is false, or `exceptions` contains the law with the reason.
+// The waivers for values make the promise of the pass
+// (transform/value_promise.h). A bit-exact pass has none. `special_values` is
+// for a pass that is bit-exact except for special numbers; `exact` = false for
+// a reassociating pass; `precision` for a pass that computes in narrower dtypes
+// or approximates; `values` for a pass that changes the meaning of the program.
+// The passes that `required` names run first, as in a sequence.
 
 #ifndef BATON_TESTING_PASS_LAWS_H_
 #define BATON_TESTING_PASS_LAWS_H_
@@ -59,32 +59,32 @@
 namespace baton::testing {
 
 struct PassLawOptions {
-  // A program that does more multiplications and additions than this, about,
-  // is not evaluated.
+  // The limit of the approximate number of multiplications and additions of an
+  // evaluated program.
   int64_t max_operations = 20'000'000;
 };
 
-// Checks all laws but `stack` on one typed module. An error is
-// FailedPrecondition, and its message begins with the name of the law that is
-// broken and a colon. `module` itself must verify.
+// Checks all laws but `stack` on one typed module. The error is
+// FailedPrecondition; its message begins with the name of the broken law and a
+// colon. `module` itself must verify.
 absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                            const PassLawOptions& options = {});
 
 // Checks `stack` and `verifies` on chains of 100,000 calls, of as many lets,
-// and of 4,000 branches, on a thread of its own. Too deep a recursion ends the
+// and of 4,000 branches, on a separate thread. Too deep recursion ends the
 // process.
 absl::Status CheckPassStack(const Pass& pass);
 
-// Checks `num_programs` random programs from `first_seed` on. An error shows
-// the smallest program found that breaks the same law, and its seed.
+// Checks `num_programs` random programs from seed `first_seed` on. The error
+// shows the smallest program found that breaks the same law, and its seed.
 absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
                                        int num_programs);
 
-// The modules of the law tests, by name: workloads that are linked in and small
-// enough, and programs of many functions. Errors if one cannot be built.
+// The modules of the law tests, by name: linked workloads that are small
+// enough, and programs of many functions. An error if one cannot be built.
 absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules();
 
-// The parameter is a pass as a pipeline writes it.
+// The parameter is a pass, written as in a pipeline.
 class PassLawsTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
@@ -94,7 +94,7 @@ class PassLawsTest : public ::testing::TestWithParam<std::string> {
   Pass pass_;
 };
 
-// The name of a test for a pass written as in a pipeline.
+// The name of the test for a pass that is written as in a pipeline.
 std::string PassTestName(const ::testing::TestParamInfo<std::string>& info);
 
 #define BATON_TEST_PASS_LAWS(name, passes)                                  \

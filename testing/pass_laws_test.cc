@@ -1,5 +1,5 @@
-// Every registered pass under the laws of pass_laws.h, and passes that break
-// each of them.
+// Tests every registered pass on the laws of pass_laws.h, and passes that break
+// each law.
 
 #include "baton/testing/pass_laws.h"
 

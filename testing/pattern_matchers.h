@@ -4,7 +4,7 @@
 //   EXPECT_THAT(function, ContainsPattern(IsOp("acme.hard_swish")(x), 2));
 //   EXPECT_THAT(function, ContainsPattern(IsOp("clip").CallOfAny(), 0));
 //
-// Where a pattern does not match, the message says how far it came.
+// If a pattern does not match, the message describes the longest partial match.
 
 #ifndef BATON_TESTING_PATTERN_MATCHERS_H_
 #define BATON_TESTING_PATTERN_MATCHERS_H_
@@ -22,7 +22,8 @@
 
 namespace baton::testing {
 
-// The expression, taken to be the whole program, is of that form.
+// Matches an expression, as a whole program, that the pattern matches at its
+// root.
 MATCHER_P(MatchesPattern, pattern,
           absl::StrCat(negation ? "does not match " : "matches ",
                        pattern.ToString())) {
@@ -36,7 +37,7 @@ MATCHER_P(MatchesPattern, pattern,
   return why.empty();
 }
 
-// The pattern stands at so many nodes of the expression.
+// Matches an expression in which the pattern matches at `count` nodes.
 MATCHER_P2(ContainsPattern, pattern, count,
            absl::StrCat(negation ? "does not contain " : "contains ", count,
                         count == 1 ? " match of " : " matches of ",

@@ -1,5 +1,5 @@
-// Every named pipeline keeps the laws of passes, and the contracts of its
-// passes hold in it.
+// Tests that every named pipeline keeps the laws of passes, and that the
+// contracts of its passes are kept.
 
 #include <cstdint>
 #include <memory>

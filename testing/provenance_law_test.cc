@@ -1,5 +1,5 @@
-// The law of provenance: after any registered pass, every node comes from a
-// node of the program that the pass was given, and so from its text.
+// Tests the law of provenance: after any registered pass, every node has
+// origins in the input program, and so in its text.
 
 #include <cstdint>
 #include <memory>
@@ -42,7 +42,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 
-// What is known of the nodes of all states of some runs.
+// Counts of the nodes of all states of several runs, by their origins.
 struct Survey {
   int64_t made = 0;  // nodes that passes made
   // Nodes that do not come from a place of the text: `FuseOps: fn`.

@@ -37,7 +37,7 @@ namespace {
 namespace nn = relay::nn;
 using relay::Const;
 
-// What expressions are made of: every sort is one type.
+// The sorts of expressions: every sort is one type.
 enum class Sort {
   kVector,   // (2)
   kMatrix,   // (2, 4)
@@ -130,7 +130,7 @@ class Generator {
     return known_.back();
   }
 
-  // What a let or a function may be of.
+  // A sort for a let or a function.
   Sort AnySort() {
     const int n = Random(12);
     if (options_.networks && n < 5) {
@@ -295,7 +295,7 @@ class Generator {
       case 6:
         return relay::Cast(relay::Cast(V(), DType::Int(32)), DType::Float(32));
       case 7:
-        // Of constants only.
+        // Uses only constants.
         return relay::Add(relay::Multiply(RandomConst({2}), Const(0.5f)), V());
       case 8:
         return relay::Take(V(), Const(*Tensor::FromValues<int32_t>(
@@ -423,11 +423,12 @@ class Generator {
     return Know(std::move(expr), scope_, Sort::kChoice);
   }
 
-  // What follows in `scope`, to its end.
+  // The rest of `scope`, to its end.
   Expr Scope(int scope, Sort sort) {
     const size_t outside = known_.size();
     Expr result = Rest(scope, sort);
-    // What depends on the variables of the scope is not known outside.
+    // Expressions that depend on the variables of the scope cannot be used
+    // outside.
     size_t kept = outside;
     for (size_t i = outside; i < known_.size(); ++i) {
       if (known_[i].scope < scope) known_[kept++] = known_[i];

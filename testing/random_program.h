@@ -1,4 +1,4 @@
-// Random well-typed programs, and a shrinker for programs.
+// Makes random well-typed programs, and shrinks programs.
 //
 //   for (uint32_t seed = 0; seed < 1000; ++seed) {
 //     const IRModule module =
@@ -22,29 +22,29 @@
 namespace baton::testing {
 
 struct RandomProgramOptions {
-  int size = 40;            // expressions, about
+  int size = 40;            // the approximate number of expressions
   bool effects = false;     // creates, reads and writes references
   bool networks = false;    // matrices and images; operators of all kinds
   bool data_types = false;  // constructors and match
   bool functions = false;   // closures as values, recursion, global functions
 
-  // Another mixture for each of 16 seeds in a row; sizes from 10 to 70.
+  // A different mixture for each of 16 consecutive seeds; sizes from 10 to 70.
   static RandomProgramOptions Mixed(uint32_t seed);
 };
 
-// A module whose `main` is made of lets, branches, local functions, tuples and
-// calls, on tensors, and of what `options` adds. Expressions are shared, also
-// by scopes. It terminates for all arguments. The same seed and options give
-// the same module on every machine. Typed; an error would be one of the
-// generator.
+// Makes a module whose `main` consists of lets, branches, local functions,
+// tuples and calls, on tensors, and of the features that `options` enables.
+// Expressions are shared, also by scopes. `main` terminates for all arguments.
+// Equal seeds and options give equal modules on every machine. The module is
+// typed; an error would be a bug of the generator.
 absl::StatusOr<IRModule> RandomProgram(
     uint32_t seed, const RandomProgramOptions& options = {});
 
 // Shrinks `module`, for which `fails` must be true, to a small module for which
 // it is still true, by removing functions, parameters, lets, branches and
-// operands. `fails` gets well-formed and typed modules only, and is called at
-// most `max_calls` times. Removes one part at a time until no removal helps; if
-// the calls suffice, the result has no removable part.
+// operands. Calls `fails` only with well-formed, typed modules, at most
+// `max_calls` times. Removes one part at a time until no removal helps. Within
+// `max_calls`, the result has no removable part.
 IRModule Shrink(IRModule module, absl::FunctionRef<bool(const IRModule&)> fails,
                 int max_calls = 5000);
 

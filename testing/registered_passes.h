@@ -1,4 +1,4 @@
-// Running all registered passes.
+// Runs all registered passes.
 
 #ifndef BATON_TESTING_REGISTERED_PASSES_H_
 #define BATON_TESTING_REGISTERED_PASSES_H_
@@ -18,23 +18,23 @@
 
 namespace baton::testing {
 
-// Every pass of the registry as pipelines write it: by its name, if it has no
-// option that must be given, and in each way that PassInfo::examples gives.
+// Every pass of the registry as text for a pipeline: its name, if it has no
+// required option, and each variant in PassInfo::examples.
 std::vector<std::string> RegisteredPasses(
     const PassRegistry& registry = PassRegistry::Global());
 
-// The pass of such a text. An error if the text lacks a required option.
+// Makes the pass of a text. An error if the text lacks a required option.
 absl::StatusOr<Pass> GetRegisteredPass(absl::string_view text);
 
-// Whether `pass` says that it refuses some programs: it does not keep the law
-// `runs` (testing/pass_laws.h).
+// True if `pass` declares that it refuses some programs: it has a waiver for
+// the law `runs` (testing/pass_laws.h).
 bool MayRefuse(const Pass& pass);
 
-// `module` after the passes that `pass` requires, as in a sequence, and those
-// that they require.
+// Runs the passes that `pass` requires on `module`, as in a sequence, including
+// the passes that these require.
 absl::StatusOr<IRModule> RunRequiredPasses(const Pass& pass, IRModule module);
 
-// Discards what passes print to std::cerr while this object lives.
+// Discards the output of passes on std::cerr during its lifetime.
 class SilentStderr {
  public:
   SilentStderr() : old_(std::cerr.rdbuf(&counter_)) {}
@@ -42,7 +42,7 @@ class SilentStderr {
   SilentStderr& operator=(const SilentStderr&) = delete;
   ~SilentStderr() { std::cerr.rdbuf(old_); }
 
-  // How much was written so far.
+  // The number of bytes written so far.
   int64_t bytes() const { return counter_.bytes(); }
 
  private:

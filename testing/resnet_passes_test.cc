@@ -1,6 +1,6 @@
-// ResNet-18 after each pass, against the text that the reference prints for it;
-// and where all nodes of the run come from. How each was made:
-// golden/README.md.
+// Compares ResNet-18 after each pass with the text that the reference prints
+// for it; and tests the origins of all nodes of the run. golden/README.md
+// describes how each golden was made.
 
 #include <cstddef>
 #include <memory>
@@ -41,7 +41,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// What of the text may differ from the golden.
+// The parts of the text that may differ from the golden.
 enum class Tolerance {
   kNothing,
   kNewNames,  // numbers in the names of variables that the pass made

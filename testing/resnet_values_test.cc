@@ -1,5 +1,5 @@
-// What ResNet-18 computes: against the reference, and the same before and
-// after passes.
+// Tests the results of ResNet-18: against the reference, and before and after
+// passes.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// The round-trip laws of the text format and of the binary format, for tests
-// and tools.
+// Checks the round-trip laws of the text format and of the binary format, for
+// tests and tools.
 
 #ifndef BATON_TESTING_ROUND_TRIP_H_
 #define BATON_TESTING_ROUND_TRIP_H_
@@ -9,14 +9,14 @@
 
 namespace baton::testing {
 
-// OK if the text of `module` reads back as a structurally equal module that
-// prints the same text again; if `module` is typed, it is inferred in between,
-// since parsing does not infer; the numbers of computed dimensions
-// in the metadata may differ then. The same for the binary format, see
-// CheckBinaryRoundTrip. An error tells the first difference.
+// OK if parsing the text of `module` gives a structurally equal module that
+// prints the same text again. If `typed`, types are inferred in between, since
+// parsing does not infer them; then the numbers of computed dimensions in the
+// metadata may differ. Also checks the binary format, see CheckBinaryRoundTrip.
+// The error shows the first difference.
 absl::Status CheckRoundTrip(const IRModule& module, bool typed);
 
-// OK if the binary file of `module` reads back as a structurally equal module
+// OK if reading the binary file of `module` gives a structurally equal module
 // with the same text, types included, that is written as the same bytes again.
 absl::Status CheckBinaryRoundTrip(const IRModule& module);
 

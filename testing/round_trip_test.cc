@@ -1,5 +1,6 @@
-// Text laws on every golden, every workload, and what every registered pass
-// makes of one. (conformance_test has them on the conformance cases.)
+// Tests the text laws on every golden, every workload, and the results of every
+// registered pass for a workload. (conformance_test tests them on the
+// conformance cases.)
 
 #include "baton/testing/round_trip.h"
 
@@ -123,7 +124,7 @@ TEST(RoundTripTest, OutputsOfPasses) {
       const absl::StatusOr<IRModule> result = pass->Run(module);
       if (!result.ok() && MayRefuse(*pass)) continue;
       ASSERT_THAT(result, IsOk());
-      // What a module pass makes may lack types.
+      // The result of a module pass may lack types.
       const absl::StatusOr<IRModule> typed = InferTypes(*result);
       ASSERT_THAT(typed, IsOk());
       EXPECT_THAT(CheckRoundTrip(*typed, /*typed=*/true), IsOk());

@@ -10,17 +10,19 @@
 
 namespace baton::testing {
 
+// The exit code and the output of a program.
 struct RunResult {
-  int exit_code = -1;  // -1 if the program did not end by itself
+  int exit_code = -1;  // -1 if a signal ended the program
   std::string out;
   std::string err;
 };
 
-// Runs `path` (from the top of the repository) with the arguments `args`, a
-// piece of shell text.
+// Runs `path` (relative to the root of the repository) with the arguments
+// `args`, in shell syntax.
 RunResult RunBinary(absl::string_view path, absl::string_view args = "");
 
-// The same with a terminal as standard error; nullopt if this system has none.
+// As RunBinary, with a terminal as standard error; nullopt if the system has
+// none.
 std::optional<RunResult> RunBinaryOnTerminal(absl::string_view path,
                                              absl::string_view args = "");
 

@@ -1,4 +1,5 @@
-// Runs conformance cases and says which fail, and why.
+// run_conformance: runs conformance cases and lists those that fail, with
+// reasons.
 //
 //   run_conformance [--case=PART_OF_NAME] [--show] [DIR or FILE]...
 

@@ -1,16 +1,17 @@
-// Runs cases in the layout of ONNX's backend tests.
+// run_onnx_backend: runs cases in the layout of ONNX's backend tests.
 //
 // usage: run_onnx_backend [--passes=PIPELINE] [--round_trip [--opset=N]
 //                         [--save=FOLDER]] [--keep_dimensions] [--table=FILE]
 //                         FOLDER...
 //
-// A folder that has no model.onnx is searched for folders that do. Prints a
-// line for each case that does not pass, and a summary; the exit code is 1 if a
-// case is wrong. --table writes what docs/onnx.md shows: the operators that
-// have converters, and the cases that do not pass; for that, each case is run
-// in all the ways of kWays. With --round_trip the models are written as ONNX
-// and read again; --save keeps what was written. With --keep_dimensions no
-// model is imported again with the shapes of its inputs if it is not supported.
+// A folder without model.onnx is searched for folders with it. Prints a line
+// for each case that does not pass, and a summary; the exit code is 1 if a case
+// is wrong. --table writes the table of docs/onnx.md: the operators with
+// converters, and the cases that do not pass; for that, each case is run in all
+// the ways of kWays. With --round_trip the models are exported to ONNX and
+// imported again; --save keeps the exported models. With --keep_dimensions a
+// model that is not supported is not imported again with the shapes of its
+// inputs.
 
 #include <algorithm>
 #include <filesystem>
@@ -56,7 +57,7 @@ std::string Reason(absl::string_view message) {
     const size_t at = line.find(mark);
     if (at != std::string::npos) line = line.substr(at + mark.size());
   }
-  // What a pass says is in the line after the one that names the pass.
+  // The message of the pass is in the line after the one that names the pass.
   if (absl::StartsWith(line, "in pass ")) {
     const size_t next = message.find('\n');
     if (next != absl::string_view::npos) {
@@ -72,7 +73,7 @@ std::string Reason(absl::string_view message) {
   return absl::StrReplaceAll(line, {{"|", "\\|"}});
 }
 
-// What is done with a model before it is evaluated.
+// The steps between import and evaluation.
 struct Way {
   absl::string_view text;
   absl::string_view passes;

@@ -1,5 +1,5 @@
 // Passes over scripts, a level of the IR for tests (ir/testing/script_level.h).
-// They depend on ir/ and transform/ only, not on Relay.
+// They depend only on ir/ and transform/, not on Relay.
 
 #ifndef BATON_TESTING_SCRIPT_PASSES_H_
 #define BATON_TESTING_SCRIPT_PASSES_H_

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), to compare tensors with recorded digests.
+// SHA-256 (FIPS 180-4), for comparing tensors with recorded digests.
 
 #ifndef BATON_TESTING_SHA256_H_
 #define BATON_TESTING_SHA256_H_
@@ -14,7 +14,7 @@ namespace baton::testing {
 class Sha256 {
  public:
   void Update(absl::string_view data);
-  // In hexadecimal. Call it once, last.
+  // The digest in hexadecimal. Call it once, after all updates.
   std::string Digest();
 
  private:

@@ -32,7 +32,7 @@ MATCHER(IsOk, "is OK") {
   return GetStatus(arg).ok();
 }
 
-// The code, and a part of the message.
+// Matches the code, and a part of the message.
 MATCHER_P2(StatusIs, code, substring,
            absl::StrCat("has code ", absl::StatusCodeToString(code),
                         " and a message with \"", substring, "\"")) {

@@ -33,7 +33,7 @@
 namespace baton::testing {
 namespace {
 
-// What was seen, by what it is.
+// The observations, by name.
 using Observations = std::map<std::string, std::string>;
 
 void AppendShape(const std::vector<PassProfile>& profiles, std::string* out) {

@@ -1,4 +1,4 @@
-// Checks that nothing but time depends on the number of threads.
+// Checks that only the run time depends on the number of threads.
 
 #ifndef BATON_TESTING_THREADS_SWEEP_H_
 #define BATON_TESTING_THREADS_SWEEP_H_
@@ -19,12 +19,12 @@ struct ThreadsSweepOptions {
 };
 
 // Runs `pass` on `module` on one thread, and on 2 and 16 threads with perturbed
-// schedules, and compares: the text of the result, or of the error; the events
-// that instruments see, in order; dumps, with names of files; printed
-// differences; counts of operators; the tree of timings without the times; the
-// number of verified functions. Returns the first difference, or the empty
-// string. Does so once with instruments and once without, since the pass
-// manager does less then.
+// schedules. Compares the text of the result or of the error; the events of
+// instruments, in order; dumps, with names of files; printed differences;
+// counts of operators; the tree of timings without the times; and the number of
+// verified functions. Returns the first difference, or the empty string. Does
+// this once with instruments and once without, since the pass manager then does
+// less.
 std::string FindThreadsDifference(const Pass& pass, const IRModule& module,
                                   const ThreadsSweepOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Pipelines of registered passes on programs of many functions.
+// Tests pipelines of registered passes on programs of many functions.
 
 #include "baton/testing/threads_sweep.h"
 

@@ -1,4 +1,4 @@
-// The pass manager alone: passes inside bodies, failures, contexts.
+// Tests the pass manager alone: passes inside bodies, failures, contexts.
 
 #include <functional>
 #include <memory>
@@ -29,7 +29,7 @@ namespace {
 
 using testing::FindThreadsDifference;
 
-// What a body makes of a function of that name.
+// The body of a function pass, for a function of that name.
 using Body = std::function<absl::StatusOr<Function>(const std::string& name,
                                                     const Function& function)>;
 

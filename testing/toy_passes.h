@@ -1,6 +1,6 @@
-// Programs, passes and an instrument to test the pass manager with: none of
-// them needs real operators. Linking this registers a pass InferType, and the
-// operators toy.a to toy.d of one argument.
+// Programs, passes and an instrument for tests of the pass manager. None of
+// them needs real operators. Linking this library registers a pass InferType,
+// and the operators toy.a to toy.d of one argument.
 
 #ifndef BATON_TESTING_TOY_PASSES_H_
 #define BATON_TESTING_TOY_PASSES_H_
@@ -21,7 +21,7 @@
 
 namespace baton::toy {
 
-// The functions that toy passes are over: Relay's.
+// The kind of functions of toy passes: Relay's.
 using baton::Function;
 
 // `main`, `f1`, `f2` ... : each `fn (%x) { toy.a(%x) }`, typed.
@@ -29,9 +29,9 @@ IRModule Module(int num_functions = 1);
 
 // The operators from the outermost call in: `a`, or `b a a`.
 std::string Ops(const Function& function);
-// The same for `main`, or for each function: `main: a; f1: b`.
+// As above, for `main`, or for each function: `main: a; f1: b`.
 std::string Ops(const IRModule& module);
-// A text that differs for modules that differ in any way.
+// A text that differs if the modules differ in any way.
 std::string Text(const IRModule& module);
 
 Pass InferType();
@@ -40,7 +40,7 @@ Pass InferType();
 // attribute, and whose finishing pass is InferType.
 Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info);
 
-// Function pass: calls of `from` become calls of `to`.
+// Function pass: replaces calls of `from` by calls of `to`.
 Pass Replace(absl::string_view from, absl::string_view to, PassInfo info);
 Pass AToB();  // level 0
 Pass BToA();  // level 0
@@ -87,7 +87,7 @@ class Log final : public PassInstrument {
   std::vector<std::string> refused;
   // The hook that fails: `enter`, `before` ... with the message `NAME HOOK`.
   std::string fails_in;
-  // Whether to write lines for should_run.
+  // True to write lines for should_run.
   bool logs_should_run = false;
 
  private:
@@ -102,7 +102,7 @@ class Tree final : public PassInstrument {
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
 
-  // A line each: two spaces for each level, number, name.
+  // A line for each: two spaces for each level, number, name.
   const std::string& text() const { return text_; }
 
  private:

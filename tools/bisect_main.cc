@@ -120,7 +120,7 @@ struct BisectToolOptions {
   }
 };
 
-// What is searched: points, each of which the command is run on.
+// The points of a search; the command runs on each.
 class Points {
  public:
   virtual ~Points() = default;
@@ -128,8 +128,8 @@ class Points {
   virtual int64_t last() const = 0;
   // The point that a number on the command line means, or the last before it.
   virtual absl::StatusOr<int64_t> PointOf(int64_t number) const = 0;
-  // What stands in the command for the placeholder, and a key that points for
-  // which the command cannot answer differently share.
+  // The text in place of the placeholder in the command, and a key. Points with
+  // equal keys give the same result of the command.
   struct Given {
     std::string text;
     uint64_t key = 0;
@@ -141,7 +141,7 @@ class Points {
   virtual std::vector<std::string> Between(int64_t good, int64_t bad) const = 0;
   // A line on how to see more.
   virtual std::string Hint(int64_t good, int64_t bad) const = 0;
-  // What another search must have in common to use these answers.
+  // Searches with equal keys can share their results.
   virtual uint64_t key() const = 0;
   // The command wrote this at the point.
   virtual void SetOutput(int64_t /*point*/, const std::string& /*output*/) {}

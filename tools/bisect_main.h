@@ -1,5 +1,5 @@
-// The command line of `baton-bisect`: which execution of a pass makes a command
-// fail.
+// Command line of `baton-bisect`: finds the execution of a pass that makes a
+// command fail.
 
 #ifndef BATON_TOOLS_BISECT_MAIN_H_
 #define BATON_TOOLS_BISECT_MAIN_H_
@@ -11,9 +11,9 @@
 
 namespace baton {
 
-// Runs it; `args` come without the name of the program. Returns the exit code:
-// 0 if the execution was found, 1 on an error, 2 if it is not certain which it
-// is, 128 and the signal if it was interrupted.
+// Runs the tool; `args` exclude the name of the program. Returns the exit code:
+// 0 if the execution was found, 1 on an error, 2 if the result is not certain,
+// 128 plus the signal if the tool was interrupted.
 int BisectTool(const std::vector<absl::string_view>& args, std::ostream& out,
                std::ostream& reports);
 

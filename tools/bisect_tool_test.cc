@@ -1,4 +1,4 @@
-// Runs baton-bisect with commands that are shell scripts.
+// Runs baton-bisect on commands that are shell scripts.
 
 #include <stdlib.h>
 

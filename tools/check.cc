@@ -60,7 +60,7 @@ struct Directive {
 
 // --- Directives --------------------------------------------------------------
 
-// What stands between a prefix and its colon.
+// The text between a prefix and its colon.
 struct Head {
   Kind kind = Kind::kPlain;
   int count = 1;
@@ -418,7 +418,7 @@ class Checker {
     return CheckNots(excluded, start, first_begin);
   }
 
-  // Whether `match` is on the line where `directive` wants it.
+  // True if `match` is on the line that `directive` requires.
   bool CheckLine(const Directive& directive, size_t from,
                  const CheckPattern::Match& match) {
     const bool same = directive.kind == Kind::kSame;

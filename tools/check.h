@@ -1,13 +1,14 @@
-// CHECK lines: what a text must contain, written in comments of another text.
+// CHECK lines: directives in comments that describe the expected text of an
+// output.
 //
 //   // CHECK-LABEL: def @main
 //   // CHECK-NEXT:  [[SUM:%[0-9]+]] = add(%x, {{.*}})
 //   // CHECK-NOT:   nn.dropout
 //   // CHECK:       nn.relu([[SUM]])
 //
-// The rules are those of LLVM's FileCheck; docs/ir_tests.md has them all. What
-// differs: regular expressions are RE2's, `[[` opens a variable only before a
-// letter or `_` (programs are full of `[[0, 0]`), and there are no numeric
+// The rules are those of LLVM's FileCheck; docs/ir_tests.md lists them. The
+// differences: regular expressions are RE2's, `[[` opens a variable only before
+// a letter or `_` (programs are full of `[[0, 0]`), and there are no numeric
 // variables.
 
 #ifndef BATON_TOOLS_CHECK_H_
@@ -29,13 +30,13 @@ struct CheckOptions {
   std::vector<std::string> prefixes = {"CHECK"};
   // Patterns that must not match between any two matches.
   std::vector<std::string> implicit_check_not;
-  // Variables that are set from the start.
+  // Variables with an initial value.
   std::map<std::string, std::string> variables;
-  // Whether the input may be empty.
+  // If true, the input may be empty.
   bool allow_empty = false;
-  // Whether a run of blanks matches only the same run, not any run of blanks.
+  // If true, a run of blanks matches only an equal run, not any run of blanks.
   bool strict_whitespace = false;
-  // Whether all patterns but those of -NOT match whole lines.
+  // If true, all patterns but those of -NOT match whole lines.
   bool match_full_lines = false;
 };
 
@@ -46,10 +47,10 @@ class Checks {
   static absl::StatusOr<Checks> Parse(std::shared_ptr<const Source> source,
                                       CheckOptions options = {});
 
-  // OK if `input` satisfies the directives. An error shows for each part of the
-  // input between labels the first directive that fails, where it was searched
-  // for, the most similar line, and the preceding matches. Takes time
-  // proportional to the input for each directive at most.
+  // OK if `input` satisfies the directives. For each part of the input between
+  // labels, the error shows the first directive that fails, the searched range,
+  // the most similar line, and the preceding matches. Takes time at most
+  // proportional to the input for each directive.
   absl::Status Check(std::shared_ptr<const Source> input) const;
 
   int size() const;  // number of directives

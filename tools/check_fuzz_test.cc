@@ -1,5 +1,5 @@
-// Checks whatever bytes come: the directives and, after a NUL, the input; a
-// text without one is held against itself.
+// Checks arbitrary bytes: the directives and, after a NUL, the input. A text
+// without a NUL is checked against itself.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
-// baton-check: holds standard input against the CHECK lines of a file.
+// baton-check: checks standard input against the CHECK lines of a file.
 //
 //   baton-opt model.relay --passes=FoldConstant | baton-check model.relay
 //
-// Exit code 0: as the lines say; 1: not so; 2: bad lines or bad usage.
+// Exit code 0: the input matches; 1: it does not; 2: bad lines or bad usage.
 
 #include <iostream>
 #include <memory>

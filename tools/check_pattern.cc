@@ -12,8 +12,9 @@
 namespace baton {
 namespace {
 
-// What may be spent on giving a variable a value that its uses in the same line
-// agree with: bytes that are looked at, and more for each byte of the text.
+// The budget for finding a value of a variable that agrees with its uses in the
+// same line: the number of bytes examined, plus a number for each byte of the
+// text.
 constexpr size_t kMinWork = 4 << 20;
 constexpr size_t kWorkPerByte = 64;
 
@@ -52,8 +53,8 @@ std::string Escaped(absl::string_view text) {
   return RE2::QuoteMeta(re2::StringPiece(text.data(), text.size()));
 }
 
-// What is wrong with a regular expression; sets the number of its groups if
-// nothing is.
+// The error of a regular expression. If there is none, sets the number of its
+// groups.
 std::string RegexProblem(const std::string& regex, int* groups) {
   const RE2 compiled(regex, RegexOptions());
   if (!compiled.ok()) return compiled.error();
@@ -214,7 +215,7 @@ std::string CheckPattern::LiteralText(const CheckVariables& variables) const {
       const auto value = variables.find(piece.text);
       if (value != variables.end()) text += value->second;
     }
-    text += '\n';  // What is on both sides of a gap is not one word.
+    text += '\n';  // separates the words on both sides of a gap
   }
   return text;
 }

@@ -29,13 +29,13 @@ struct PatternError {
 struct PatternOptions {
   bool literal = false;    // no {{regex}} and no [[variables]]
   bool full_line = false;  // matches whole lines
-  bool strict = false;     // blanks of the pattern are as they are
+  bool strict = false;     // blanks of the pattern match exactly
 };
 
 // A pattern matches within one line.
 class CheckPattern {
  public:
-  // If there is an error, sets `error`.
+  // On an error, returns nullopt and sets `error`.
   static std::optional<CheckPattern> Parse(absl::string_view text,
                                            const PatternOptions& options,
                                            PatternError* error);
@@ -49,7 +49,7 @@ class CheckPattern {
 
   // The first match in `text`, where `^` also matches at the beginning and `$`
   // at the end. An error if a variable has no value, or if a variable that is
-  // used where it is set can be set in too many ways.
+  // used in the same pattern can be set in too many ways.
   absl::StatusOr<std::optional<Match>> Find(
       absl::string_view text, const CheckVariables& variables) const;
 
@@ -65,14 +65,14 @@ class CheckPattern {
   enum class Kind { kText, kRegex, kDefine, kUse, kOwnUse };
   struct Piece {
     Kind kind;
-    std::string text;     // of a variable its name
-    std::string regex;    // of kRegex, kDefine
+    std::string text;     // for a variable, its name
+    std::string regex;    // for kRegex, kDefine
     int groups = 0;       // capturing groups in `regex`
-    int definition = -1;  // of kOwnUse: the index of the piece that defines
+    int definition = -1;  // for kOwnUse: the index of the defining piece
   };
   struct Compiled {
     std::unique_ptr<RE2> regex;
-    std::vector<int> group;  // for each piece, its own; 0: none
+    std::vector<int> group;  // for each piece, its group; 0: none
     int num_groups = 0;      // with group 0
   };
 
@@ -91,7 +91,7 @@ class CheckPattern {
   int first_own_use_ = -1;
   // The text of a pattern without regular expressions and variables.
   std::optional<std::string> only_text_;
-  // Of a pattern that uses no variables of others.
+  // Set for a pattern that uses no variables of other patterns.
   std::shared_ptr<const Compiled> compiled_;
 };
 

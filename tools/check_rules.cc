@@ -84,7 +84,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// What conditions ask of a node that a program is made with.
+// The conditions on a node of a generated program.
 struct Wish {
   Type type;
   std::vector<DType> dtypes;

@@ -1,13 +1,14 @@
-// The laws of rewrite rules, tested on programs made from their patterns.
+// Checks the laws of rewrite rules on programs made from their patterns.
 //
 //   - The rule applies to a program made from its pattern.
-//   - Both sides have the same type wherever it applies, and what it makes is
+//   - The match and its replacement have the same type, and the replacement is
 //     well-formed.
-//   - They compute the same, within what the rule promises: on inputs with NaN,
-//     infinities, zeros of both signs and large numbers unless it excludes
-//     them, with empty tensors, broadcasting, and all element types that
-//     operators and conditions allow.
-//   - Applied until it does not match it ends: alone, and with the other rules.
+//   - They compute the same values, within the promise of the rule: on inputs
+//     with NaN, infinities, zeros of both signs and large numbers unless the
+//     rule excludes them, with empty tensors, broadcasting, and all element
+//     types that operators and conditions allow.
+//   - Applying the rule until it does not match terminates: alone, and with the
+//     other rules.
 //
 // Also lists pairs of rules that match one node with results that depend on
 // their order; that need not be an error.
@@ -24,17 +25,19 @@
 namespace baton {
 
 struct CheckRulesOptions {
-  int programs = 40;    // for each rule, that it applies to
-  int attempts = 4000;  // to make them
+  int programs = 40;    // programs for each rule to which it applies
+  int attempts = 4000;  // attempts to make them
   uint64_t seed = 0;
 };
 
+// The result of checking one rule.
 struct RuleReport {
   std::string rule;
-  int programs = 0;  // that the rule was applied to
+  int programs = 0;  // programs to which the rule was applied
   int evaluated = 0;
-  std::vector<std::string> broken;    // laws, with the program that shows it
-  std::vector<std::string> overlaps;  // with rules further down the list
+  std::vector<std::string> broken;    // broken laws, with a program that shows
+                                      // each
+  std::vector<std::string> overlaps;  // with later rules of the list
 };
 
 // A report for each rule, in order.

@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What is said of `input` when held against `checks`; empty if nothing.
+// The error when `input` is checked against `checks`; empty if there is none.
 std::string Check(absl::string_view checks, absl::string_view input,
                   CheckOptions options = {}) {
   const absl::StatusOr<Checks> parsed =

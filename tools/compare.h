@@ -1,4 +1,4 @@
-// Comparison of tensors within a tolerance.
+// Compares tensors within a tolerance.
 
 #ifndef BATON_TOOLS_COMPARE_H_
 #define BATON_TOOLS_COMPARE_H_
@@ -11,24 +11,27 @@
 
 namespace baton {
 
+// The allowed error of an element.
 struct Tolerance {
   // |got - want| <= atol + rtol * |want|
   double rtol = 1e-3;
   double atol = 1e-7;
 };
 
+// The difference of two tensors.
 struct Difference {
-  // Dtype and shape are the same, and every element is within the tolerance;
-  // a NaN is where the other has one.
+  // True if dtype and shape are equal, and every element is within the
+  // tolerance; a NaN agrees with a NaN.
   bool is_within = true;
   bool has_other_type = false;
   int64_t num_outside = 0;  // elements outside of the tolerance
-  // The element that is furthest outside, or nearest to it; row-major. -1 if
-  // there are no elements.
+  // The row-major index of the element with the largest excess over its
+  // tolerance, which may be negative. -1 if there are no elements.
   int64_t worst = -1;
   double max_absolute = 0;
-  double max_relative = 0;  // of elements that are expected not to be zero
-  // Floats of the type between the two; of integers, the difference.
+  double max_relative = 0;  // over the nonzero expected elements
+  // The number of floats of the type between the two; for integers, the
+  // difference.
   double max_ulp = 0;
 };
 
@@ -36,7 +39,7 @@ Difference Compare(const Tensor& got, const Tensor& want,
                    const Tolerance& tolerance);
 
 // A line: `y: within tolerance; largest errors: absolute ..., relative ..., ...
-// ULP`, or what is wrong and where.
+// ULP`, or the kind and place of the difference.
 std::string Describe(absl::string_view name, const Difference& difference,
                      const Tensor& got, const Tensor& want);
 

@@ -1,5 +1,4 @@
-// Reads the files that options of passes name, as `dataset` of
-// QuantizeCalibrate.
+// Reads the files in options of passes, such as `dataset` of QuantizeCalibrate.
 
 #include "baton/relay/runtime/dataset.h"
 

@@ -100,7 +100,7 @@ absl::StatusOr<IRModule> CutToFailure(
     const std::function<absl::StatusOr<bool>(const IRModule&)>& fails) {
   const Shrinker shrinker(/*drops_unused_params=*/true);
   IRModule best = module;
-  // Whether `candidate`, which becomes the best then.
+  // Tests `candidate`; if it fails, it becomes the best.
   const auto try_it =
       [&](const std::optional<IRModule>& candidate) -> absl::StatusOr<bool> {
     if (!candidate.has_value()) return false;

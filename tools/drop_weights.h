@@ -1,5 +1,5 @@
-// Programs without most of what a failure does not need, after few tests;
-// triage/reduce.h takes its time and leaves less.
+// Quickly removes large constants and unneeded nodes from a failing program.
+// triage/reduce.h takes more tests and leaves a smaller program.
 
 #ifndef BATON_TOOLS_DROP_WEIGHTS_H_
 #define BATON_TOOLS_DROP_WEIGHTS_H_
@@ -13,22 +13,24 @@
 namespace baton {
 
 struct DropWeightsOptions {
-  // Constants of fewer bytes stay.
+  // Constants with fewer bytes are kept.
   int64_t min_bytes = 256;
   int max_tests = 12;
 };
 
-// `module` with parameters of `main` in the place of its large constants: of
-// all, or else of as many as a search by halves finds, so that `fails` is true
-// of it. `module` itself if there are none, or no test says so.
+// Replaces large constants of `module` by parameters of `main`, so that `fails`
+// is still true: all of them, otherwise as many as a binary search finds.
+// Returns `module` itself if there are no large constants, or every test fails
+// to reproduce.
 absl::StatusOr<IRModule> DropWeights(
     const IRModule& module,
     const std::function<absl::StatusOr<bool>(const IRModule&)>& fails,
     const DropWeightsOptions& options = {});
 
-// The typed `module` with a `main` that returns one of its nodes, the first of
-// which `fails` is true, and gets as parameters the values of as many nodes as
-// it can be given: two searches by halves. `module` itself if no test says so.
+// Returns the typed `module` with a new `main` that returns one of its nodes:
+// the first for which `fails` is true. As many other nodes as possible become
+// parameters, with their values. Two binary searches. Returns `module` itself
+// if no test reproduces the failure.
 absl::StatusOr<IRModule> CutToFailure(
     const IRModule& module,
     const std::function<absl::StatusOr<bool>(const IRModule&)>& fails);

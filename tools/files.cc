@@ -71,7 +71,7 @@ class Descriptor {
   ~Descriptor() { Close(); }
 
   int get() const { return fd_; }
-  // Whether it went well, of which late errors in writing are a part.
+  // Closes the file. Returns true if all went well, including delayed writes.
   bool Close() {
     const int fd = fd_;
     fd_ = -1;
@@ -168,7 +168,7 @@ absl::StatusOr<FileContent> MapFile(const std::string& path) {
   const Descriptor file(fs::is_regular_file(status)
                             ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
                             : -1);
-  // What cannot be mapped, as pipes and empty files, is read.
+  // Files that cannot be mapped, such as pipes and empty files, are read.
   if (file.get() >= 0 && fstat(file.get(), &info) == 0 && info.st_size > 0) {
     const auto size = static_cast<size_t>(info.st_size);
     void* const begin =

@@ -1,10 +1,10 @@
-// Files of flags: `--flagfile=FILE,FILE` on a command line, or in such a file.
+// Flag files: `--flagfile=FILE,FILE` on a command line, or in such a file.
 //
 //   # Comments and empty lines are skipped; every other line is one flag.
 //   --passes=FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:[NHWC]}}
 //   --opt_level=3
 //
-// Nothing is quoted: a value goes on to the end of its line.
+// There is no quoting: a value ends at the end of its line.
 
 #ifndef BATON_TOOLS_FLAG_FILES_H_
 #define BATON_TOOLS_FLAG_FILES_H_
@@ -18,16 +18,17 @@
 
 namespace baton {
 
+// One argument of a command line, and its place in a flag file.
 struct Argument {
   std::string text;
   std::string where;  // `FILE:LINE: `; empty on the command line
 };
 
-// The arguments, the name of the program not among them, with what the files
-// hold in place of each `--flagfile` before `--`; and in place of Abseil's
-// `--fromenv=NAME,NAME`, flags with the values that the environment has under
-// FLAGS_NAME (`--tryfromenv`: those that are there). Errors: a file that cannot
-// be read, one that includes itself, a line that is no flag, a variable that
+// Expands the arguments, which exclude the name of the program. Replaces each
+// `--flagfile` before `--` by the contents of its files, and Abseil's
+// `--fromenv=NAME,NAME` by flags with the values of the environment variables
+// FLAGS_NAME (`--tryfromenv`: only those that are set). Errors: a file that
+// cannot be read or includes itself, a line that is not a flag, a variable that
 // is not set.
 absl::StatusOr<std::vector<Argument>> ExpandFlagFiles(
     absl::Span<const absl::string_view> args);

@@ -1,7 +1,7 @@
-// Command-line flags: fields of options structs.
+// Command-line flags, declared as fields of options structs.
 //
-// A flag is described once, in the field list (base/fields.h) of the struct
-// that it sets:
+// A flag is described once, in the field list (base/fields.h) of its options
+// struct:
 //
 //   struct GrowthOptions {
 //     double max_growth = 0;
@@ -16,9 +16,9 @@
 //
 // `--max_growth=X` has the name, the type and the default of the field.
 // Parsing, `--help`, the reference page, and the flags in a reproducer are
-// derived from the description. A field without a FlagSpec is no flag. Types
+// derived from the description. A field without a FlagSpec is not a flag. Types
 // are bool, int, int64_t, double, std::string and std::vector<std::string>,
-// written as Abseil flags of these types are.
+// written like Abseil flags of these types.
 
 #ifndef BATON_TOOLS_FLAGS_H_
 #define BATON_TOOLS_FLAGS_H_
@@ -41,25 +41,27 @@ namespace baton {
 // The description of a field that is a flag.
 struct FlagSpec {
   const char* help = "";
-  // What the help calls the value, as in `--max_growth=X`; nothing for a bool.
+  // The name of the value in the help, as in `--max_growth=X`; empty for a
+  // bool.
   std::string value = {};
-  // The heading in the help. The flags of an instrument have one heading, which
-  // is not given here.
+  // The heading in the help. Leave it empty for flags of an instrument, which
+  // have a heading of their own.
   std::string group = {};
-  // The values that the flag may have; any if empty.
+  // The allowed values of the flag; if empty, any value.
   std::vector<std::string> choices = {};
 
   // As the documentation of the field.
   operator const char*() const { return help; }  // NOLINT
 };
 
+// A field that is a flag.
 struct Flag {
   std::string name;
   FlagSpec spec;
   bool is_bool = false;
-  std::string default_text;  // as on the command line
+  std::string default_text;  // as written on the command line
   const Field* field = nullptr;
-  // The field's value that `text` stands for. The error is Abseil's for the
+  // Converts `text` to the value of the field. The error is Abseil's for the
   // type, often empty.
   absl::StatusOr<AttrValue> (*parse)(absl::string_view text) = nullptr;
 };
@@ -68,7 +70,7 @@ struct Flag {
 template <typename T>
 const std::vector<Flag>& FlagsOf();
 
-// An error if a field of `object` has a value that is not one of its flag's
+// An error if the value of a field of `object` is not one of its flag's
 // choices.
 absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object);
 
@@ -76,19 +78,21 @@ absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object);
 std::string FlagHelp(absl::string_view name, absl::string_view value,
                      absl::string_view help, absl::string_view default_text);
 
+// The result of FlagSet::Parse().
 struct ParsedFlags {
-  // Of the flags that are given; of one that is given twice, the last.
+  // The values of the given flags; for a flag that is given twice, the last
+  // value.
   AttrMap values;
   // The other arguments, in order.
   std::vector<std::string> rest;
 };
 
-// The flags that a program has beside those of ABSL_FLAG.
+// The flags of a program in addition to those of ABSL_FLAG.
 class FlagSet {
  public:
-  // Adds flags, which must outlive this object. `owner` is the name that errors
-  // give to their owner. `heading`, if not empty, replaces their groups. It is
-  // an error if a flag of such a name is there already, here or in Abseil.
+  // Adds flags, which must outlive this object. `owner` is the name of their
+  // owner in errors. If `heading` is not empty, it replaces their groups. An
+  // error if a flag of that name already exists, here or in Abseil.
   absl::Status Add(const std::vector<Flag>& flags, absl::string_view owner,
                    absl::string_view heading = "");
 
@@ -97,12 +101,12 @@ class FlagSet {
   std::vector<std::string> Names() const;
 
   // Parses flags as Abseil does: `--name=value`, `--name value`, and for a bool
-  // `--name` and `--noname`, with one dash or two. Arguments that are no flags
-  // of this set, and all from `--` on, are the rest. An error has a line for
-  // each flag that is wrong, in Abseil's words.
+  // `--name` and `--noname`, with one dash or two. `rest` receives the
+  // arguments that are not flags of this set, and all arguments from `--` on.
+  // The error has a line for each wrong flag, in Abseil's words.
   absl::StatusOr<ParsedFlags> Parse(const std::vector<Argument>& args) const;
 
-  // The help of the flags under a heading, a line each.
+  // The help of the flags under `heading`, a line each.
   std::string Help(absl::string_view heading) const;
 
  private:
@@ -114,7 +118,8 @@ class FlagSet {
   std::vector<Entry> entries_;
 };
 
-// Assigns the fields of `values` that T has to `object`. Ignores other values.
+// Assigns the values in `values` to the fields of `object` that T has. Ignores
+// other values.
 template <typename T>
 absl::Status AssignFlags(const AttrMap& values, T* object) {
   AttrMap own;
@@ -153,7 +158,7 @@ struct FlagCollector {
   }
   template <typename F, typename... Required>
   void operator()(const char* /*name*/, F T::* /*member*/, const char* /*doc*/,
-                  Required... /*required*/) {}  // no flag
+                  Required... /*required*/) {}  // not a flag
 };
 
 }  // namespace internal

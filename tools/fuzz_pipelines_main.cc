@@ -1,8 +1,8 @@
-// Runs random pipelines over programs of all kinds, for as long as one likes:
+// fuzz-pipelines: runs random pipelines over programs of all kinds:
 //
 //   bazelw run //tools:fuzz-pipelines -- --seconds=3600 --output=/tmp/found
 //
-// Prints a line for each kind of failure, and leaves a page and a test of it in
+// Prints a line for each kind of failure, and writes a page and a test of it to
 // a folder. With --pairs, lists pairs of passes that do not commute.
 
 #include <chrono>

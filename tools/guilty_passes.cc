@@ -1,4 +1,4 @@
-// Passes that are wrong on purpose, for tests of what finds them.
+// Passes that are wrong on purpose, for tests of triage.
 
 #include <utility>
 #include <vector>

@@ -16,7 +16,7 @@
 namespace baton {
 namespace {
 
-// Whether huge pages were asked for at `address`: flag `hg` of its mapping.
+// True if huge pages were requested at `address`: flag `hg` of its mapping.
 bool IsOnHugePages(const void* address) {
   std::ifstream mappings("/proc/self/smaps");
   bool is_here = false;

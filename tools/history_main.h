@@ -1,5 +1,5 @@
-// The command line of `baton-history`, for compilers with operators or levels
-// of their own:
+// Command line of `baton-history`, for compilers with their own operators or
+// levels:
 //
 //   int main(int argc, char** argv) { return baton::HistoryMain(argc, argv); }
 
@@ -18,7 +18,8 @@ namespace baton {
 absl::Status HistoryTool(const std::vector<absl::string_view>& args,
                          std::ostream& out, std::ostream& reports);
 
-// Exit code 0, or 1 after an error, said on standard error.
+// Returns the exit code: 0, or 1 after an error, which is printed to standard
+// error.
 int HistoryMain(int argc, char** argv);
 
 }  // namespace baton

@@ -110,7 +110,7 @@ TEST(HistoryToolTest, WhatPassesDidToTheResultsIsInTheHistory) {
   }
 }
 
-// The same beside --timing, though the run that is measured goes on.
+// As above with --timing, although the measured run continues.
 TEST(HistoryToolTest, AHistoryEndsWhereValuesAreWrong) {
   const auto log = [](const std::string& args) {
     const std::string file = Record(
@@ -159,7 +159,7 @@ TEST(HistoryToolTest, LogShowDiff) {
   EXPECT_EQ(show.exit_code, 0) << show.err;
   EXPECT_THAT(show.out, HasSubstr("add(%x, 3f"));
   EXPECT_EQ(show.err, "");
-  // What it shows is input again.
+  // The shown module can be parsed again.
   const std::string shown = Path("shown.relay");
   std::ofstream(shown) << show.out;
   const RunResult again = testing::RunBinary("tools/faulty-opt", shown);

@@ -99,8 +99,8 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
   return modules;
 }
 
-// Whether a file begins as text does: a protocol buffer soon has a byte of
-// another kind.
+// True if a file begins like text: a protocol buffer soon has a byte that is
+// not text.
 bool BeginsAsText(absl::string_view content) {
   constexpr size_t kEnough = 256;
   const absl::string_view begin = content.substr(0, kEnough);

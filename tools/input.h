@@ -1,4 +1,4 @@
-// Modules from the file that a tool is given, and formats of other libraries.
+// Reads and writes modules in files, in all formats.
 
 #ifndef BATON_TOOLS_INPUT_H_
 #define BATON_TOOLS_INPUT_H_
@@ -24,50 +24,52 @@ namespace baton {
 // The line that separates modules, in input and in output.
 inline constexpr absl::string_view kModuleSeparator = "// -----";
 
+// One module of an input.
 struct InputModule {
-  IRModule module;  // as written: text has no types that inference finds
-  int line = 1;     // of the input, where the module's text begins
+  IRModule module;  // as written: text has no inferred types
+  int line = 1;     // of the input, at the beginning of the module
 };
 
-// The text, or with `split` each stretch of it between lines that are
-// kModuleSeparator, with line numbers of the whole.
+// Splits `text` at lines that are kModuleSeparator, if `split`; otherwise
+// returns one source. Line numbers are those of the whole text.
 std::vector<std::shared_ptr<const Source>> SourcesOf(std::string text,
                                                      const std::string& name,
                                                      bool split);
 
-// Reads the module of one. Errors in syntax and types go to `diagnostics`.
+// Parses the module of one source. Adds errors in syntax and types to
+// `diagnostics`.
 InputModule ParseInput(const std::shared_ptr<const Source>& source,
                        Diagnostics& diagnostics);
 
-// Reads a module, or with `split` one from each stretch of text between lines
-// that are kModuleSeparator. Errors in syntax and types go to `diagnostics`,
-// with line numbers of the whole text, which they call `name`. A function that
-// refers to one with an error in it is not checked for types.
+// Parses a module, or if `split` one from each part of the text between lines
+// that are kModuleSeparator. Adds errors in syntax and types to `diagnostics`,
+// with line numbers of the whole text, which messages name `name`. A function
+// that refers to one with an error is not type-checked.
 std::vector<InputModule> ParseModules(std::string text, const std::string& name,
                                       bool split, Diagnostics& diagnostics);
 
 enum class InputFormat { kText, kBinary, kOnnx };
 
-// The format of what was read from `name`: binary if it begins as binary files
-// do or has a NUL near the beginning; so is an empty file whose name ends in
-// `.baton`. ONNX if it begins with the version of ONNX's IR, as all writers
-// write it, or if the name ends in `.onnx`.
+// The format of `content`, read from `name`. Binary: it begins like a binary
+// file or has a NUL near the beginning, or it is empty and the name ends in
+// `.baton`. ONNX: it begins with the version of ONNX's IR, as all writers write
+// it, or the name ends in `.onnx`.
 InputFormat FormatOf(absl::string_view content, absl::string_view name);
 
-// What is to be the value of an input.
+// The value for an input of a model.
 struct InputValue {
   std::vector<int64_t> shape;  // of rank 0 or 1
   std::vector<double> elements;
 };
 
-// Reads modules of a format that a library knows.
+// Reads modules of a format that a library registers.
 struct ModuleReader {
   struct Input {
     FileContent content;
     std::string name;  // for messages
-    std::string path;  // of the file; empty if it is none
-    // Shapes of inputs, by name, as `--input_shapes` gives them; a number below
-    // zero is a dimension that is not known.
+    std::string path;  // empty if the content is not from a file
+    // Shapes of inputs, by name, from `--input_shapes`; a negative number is an
+    // unknown dimension.
     std::map<std::string, std::vector<int64_t>> input_shapes;
     // Inputs that become constants, by name: `--input_values`.
     std::map<std::string, InputValue> input_values;
@@ -75,22 +77,22 @@ struct ModuleReader {
   absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;
 };
 
-// By format: "onnx".
+// The readers by format: "onnx".
 Registry<ModuleReader>& ModuleReaders();
 
-// What a file is that is none of these, by its first bytes: "a zip archive".
-// Empty if they do not tell.
+// The kind of a file in an unsupported format, by its first bytes: "a zip
+// archive". Empty if it is not recognized.
 absl::string_view ForeignKindOf(absl::string_view content);
 
-// Writes modules in a format that a library knows.
+// Writes modules in a format that a library registers.
 struct ModuleWriter {
   struct Options {
     int onnx_opset = 17;
-    // The name of the file beside the output where large tensors go; empty:
-    // into the output.
+    // The name of the file beside the output for large tensors; if empty, they
+    // are in the output.
     std::string external_data;
   };
-  // The content of files, in pieces that live as long as `owner`.
+  // The content of files, in pieces that are valid as long as `owner`.
   struct Output {
     std::shared_ptr<const void> owner;
     absl::Span<const absl::string_view> pieces;
@@ -100,19 +102,19 @@ struct ModuleWriter {
                                   const Options& options) = nullptr;
 };
 
-// By format: "onnx".
+// The writers by format: "onnx".
 Registry<ModuleWriter>& ModuleWriters();
 
-// `x:[1,3,224,224],y:[1]`.
+// Parses `x:[1,3,224,224],y:[1]`.
 absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
     absl::string_view text);
 
-// `rate:16000,sizes:[2,3]`.
+// Parses `rate:16000,sizes:[2,3]`.
 absl::StatusOr<std::map<std::string, InputValue>> ParseInputValues(
     absl::string_view text);
 
-// The module in a binary file, after the checks that it is well-formed and that
-// its types, if it has any, are those that inference finds.
+// Reads the module in a binary file. Checks that it is well-formed and that its
+// types, if it has any, are those that inference finds.
 absl::StatusOr<BinaryContent> ReadBinaryModule(const FileContent& content,
                                                absl::string_view name);
 

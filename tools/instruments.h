@@ -1,4 +1,4 @@
-// Instruments that libraries add to baton-opt, with flags of their own.
+// Registers instruments, with flags of their own, in baton-opt.
 //
 //   absl::StatusOr<std::shared_ptr<PassInstrument>> MakeGrowth(
 //       const GrowthOptions& options, const InstrumentRun& run) {
@@ -10,22 +10,23 @@
 //       MakeGrowth);
 //
 // GrowthOptions has a field list with flags (tools/flags.h). Linking the
-// library is enough (its target says `alwayslink = True`, and a
-// baton_opt_binary names it in `instruments`): the flags are in `--help`, under
-// a heading of their own, and in reproducers.
+// library suffices (its target has `alwayslink = True`, and a baton_opt_binary
+// names it in `instruments`): the flags are in `--help`, under a separate
+// heading, and in reproducers.
 //
 // The pass manager calls instruments in this order:
 //
-//   1. --skip_execution and its sisters, --bisect_limit;
-//   2. those that measure: --timing, --op_diff, --report;
-//   3. those that show: --print_before and its sisters, --dump_dir;
-//   4. those that are registered here, sorted by name;
-//   5. those that look for mistakes: --verify_each, --verify_contracts,
+//   1. instruments that skip passes: --skip_execution and the like,
+//      --bisect_limit;
+//   2. instruments that measure: --timing, --op_diff, --report;
+//   3. instruments that print: --print_before and the like, --dump_dir;
+//   4. registered instruments, sorted by name;
+//   5. instruments that check: --verify_each, --verify_contracts,
 //      --verify_roundtrip, --check_values.
 //
-// So the time of a pass does not include what a registered instrument does
-// after it, the module in which it finds an error has been printed, and it sees
-// results before the checks.
+// So the time of a pass does not include the work of a registered instrument
+// after the pass. The module in which the instrument finds an error has been
+// printed. And the instrument receives results before the checks.
 
 #ifndef BATON_TOOLS_INSTRUMENTS_H_
 #define BATON_TOOLS_INSTRUMENTS_H_
@@ -48,22 +49,23 @@
 
 namespace baton {
 
-// The run of a pipeline over one module that an instrument is made for.
+// The run of a pipeline over one module, for which instruments are made.
 struct InstrumentRun {
   const Pass& pipeline;
-  // The module's number, from 1, in an input that has several; 0 if it has one.
+  // The module's number, from 1, in an input with several modules; otherwise 0.
   int module_number = 0;
-  // Writes to standard error, in order with the output of baton-opt. Valid as
-  // long as the instrument lives.
+  // Writes to standard error, in order with the output of baton-opt. Valid
+  // during the lifetime of the instrument.
   std::function<void(absl::string_view text)> report;
 };
 
+// Makes an instrument from the values of its flags.
 class InstrumentFactory {
  public:
   using Made = absl::StatusOr<std::shared_ptr<PassInstrument>>;
 
-  // `doc`: one line. `make` returns null if its options ask for nothing; it is
-  // called once for each module.
+  // `doc` is one line. `make` returns null if the options do not enable the
+  // instrument; it is called once for each module.
   template <typename O>
   InstrumentFactory(std::string doc,
                     Made (*make)(const O& options, const InstrumentRun& run))
@@ -79,8 +81,9 @@ class InstrumentFactory {
   const std::string& doc() const { return doc_; }
   const std::vector<Flag>& flags() const { return *flags_; }
 
-  // The instrument for these values of flags, or null. Ignores values of other
-  // flags; flags without a value have their defaults.
+  // Makes the instrument for the values of its flags; null if they do not
+  // enable it. Ignores values of other flags; flags without a value have their
+  // defaults.
   Made Make(const AttrMap& values, const InstrumentRun& run) const {
     return make_(values, run);
   }
@@ -91,10 +94,10 @@ class InstrumentFactory {
   std::function<Made(const AttrMap&, const InstrumentRun&)> make_;
 };
 
-// Every instrument that is linked in.
+// All linked instruments.
 Registry<InstrumentFactory>& Instruments();
 
-// The heading in a help of the flags of the instrument `name`.
+// The heading of the flags of the instrument `name` in the help.
 std::string InstrumentHeading(absl::string_view name,
                               const InstrumentFactory& factory);
 

@@ -77,7 +77,7 @@ std::string DescrOf(DType dtype) {
                       dtype.bytes());
 }
 
-// What stands between `begin` and `end` in `text`.
+// The part of `text` between `begin` and `end`.
 absl::StatusOr<absl::string_view> Between(absl::string_view text,
                                           absl::string_view begin,
                                           absl::string_view end) {
@@ -172,7 +172,7 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
   if (end == absl::string_view::npos) return cut();
   uint64_t count = Number<uint16_t>(bytes, end + 10);
   uint64_t at = Number<uint32_t>(bytes, end + 16);
-  // Of archives of more than 4 GB.
+  // For archives of more than 4 GB.
   constexpr absl::string_view kEnd64("PK\6\6", 4);
   if (at == std::numeric_limits<uint32_t>::max()) {
     const size_t end64 = bytes.rfind(kEnd64);
@@ -298,7 +298,7 @@ absl::StatusOr<std::string> WriteNpz(const NamedTensors& tensors) {
       return absl::UnimplementedError("more than 4 GB of outputs");
     }
     const auto offset = static_cast<uint32_t>(result.size());
-    // What the header of the file and its entry in the directory share.
+    // The fields that the header of a file and its directory entry share.
     std::string fields;
     Append<uint16_t>(fields, 20);        // version needed
     Append<uint16_t>(fields, 0);         // flags

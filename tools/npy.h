@@ -1,4 +1,5 @@
-// NumPy's files: `.npy` holds an array, `.npz`, a zip archive, several by name.
+// Reads and writes NumPy's files: `.npy` contains an array, `.npz`, a zip
+// archive, several named arrays.
 
 #ifndef BATON_TOOLS_NPY_H_
 #define BATON_TOOLS_NPY_H_
@@ -16,17 +17,16 @@ namespace baton {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// An array in C order of little-endian numbers or bools. Other arrays are
-// Unimplemented, what is no array InvalidArgument.
+// Reads an array of little-endian numbers or bools in C order. Other arrays are
+// Unimplemented; malformed files are InvalidArgument.
 absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes);
 
-// The arrays of an archive, in its order, without `.npy` behind their names.
-// Entries must be stored, as numpy.savez stores them; those that are
-// compressed are Unimplemented.
+// Reads the arrays of an archive, in order, with names without `.npy`. Entries
+// must be stored, as by numpy.savez; compressed entries are Unimplemented.
 absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes);
 
-// An archive that numpy.load reads. bfloat16, which NumPy does not have, is
-// written as float32. The same bytes for the same tensors.
+// Makes an archive that numpy.load reads. bfloat16, which NumPy lacks, is
+// written as float32. Equal tensors give equal bytes.
 absl::StatusOr<std::string> WriteNpz(const NamedTensors& tensors);
 
 }  // namespace baton

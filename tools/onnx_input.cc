@@ -1,4 +1,4 @@
-// ONNX files as input and output of the tools.
+// Registers ONNX as input and output format of the tools.
 
 #include <filesystem>
 #include <memory>

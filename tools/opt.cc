@@ -358,7 +358,7 @@ class Watch {
     first_ = instrument;
   }
 
-  // Whether the passes are to run once more, to check values.
+  // True if the passes must run once more, to check values.
   bool checks_values_apart() const { return make_values_apart_ != nullptr; }
   absl::Status CheckValuesApart(const Pass& pipeline, const IRModule& module,
                                 PassContextOptions context) const;
@@ -367,29 +367,29 @@ class Watch {
   // Writes the history, if it is wanted.
   absl::Status WriteRecord(int signal = 0) const;
 
-  // Whether there will be anything to read.
+  // True if there will be a report.
   bool talks() const {
     return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_ ||
            remarks_ != nullptr || has_registered_;
   }
 
-  // What passes counted, also if one failed.
+  // The statistics of the passes, also if a pass failed.
   std::string Statistics() const {
     return remarks_ == nullptr ? "" : remarks_->StatisticsText();
   }
 
-  // What is to be said when the passes have run; the context must not have
-  // exited.
+  // The report after the passes; the context must not have exited.
   absl::StatusOr<std::string> Report() const;
-  // The same for OptOptions::report, which must have been asked for.
+  // The report for OptOptions::report, which must be set.
   absl::StatusOr<std::string> JsonReport() const;
 
  private:
   PassInstruments instruments_;
-  // Of a second run, in which values are checked; null if there is none.
+  // Makes the instruments of a second run that checks values; null if there is
+  // none.
   std::function<absl::StatusOr<PassInstruments>()> make_values_apart_;
   std::shared_ptr<PassInstrument> first_;     // null if there is none
-  std::shared_ptr<PassInstrument> progress_;  // the same
+  std::shared_ptr<PassInstrument> progress_;  // null if there is none
   std::shared_ptr<BisectInstrument> bisect_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
@@ -502,7 +502,7 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
                 }}));
   watch.has_registered_ = !more.empty();
   for (auto& instrument : more) add(std::move(instrument));
-  // Those that may find fault come last: the others have seen the culprit.
+  // Instruments that check come last: the others have then received the result.
   std::function<void(const AddedError&)> added;
   if (watch.recorder_ != nullptr) {
     added = [recorder = watch.recorder_](const AddedError& error) {
@@ -618,11 +618,11 @@ absl::StatusOr<std::string> Watch::JsonReport() const {
   return absl::StrCat(report, ",\"op_diff\":", differ_->ToJson(), "}\n");
 }
 
-// What the passes made of a module, and what is to be said of that.
+// The result of the passes on a module, and the reports about it.
 struct Outcome {
   IRModule module;
   std::string report;
-  std::string json_report;  // empty if not asked for
+  std::string json_report;  // empty if not requested
 };
 
 // If a pass fails, `outcome` has the reports up to there.
@@ -639,7 +639,7 @@ absl::Status RunPasses(IRModule module, const Pass& pipeline,
     absl::StatusOr<IRModule> result = complete(std::move(module));
     absl::Status status;
     if (watch.checks_values_apart()) {
-      // What is wrong with values was so before a later pass failed.
+      // The error of a value precedes the failure of a later pass.
       status = watch.CheckValuesApart(complete, given, apart);
     }
     status.Update(result.status());
@@ -838,7 +838,7 @@ absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
 
 namespace {
 
-// What a run in another process says of its first failure.
+// The observation of a run in another process up to its first failure.
 struct Observed {
   std::shared_ptr<ProgressPage> progress;
   Failure failure;
@@ -856,14 +856,14 @@ int64_t TriageMemory(double gigabytes) {
   return pages / 4 * 3 * static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-// What is known of a run in another process.
+// The end of a run in another process.
 struct RunEnd {
   Failure failure;
   size_t module_index = 0;  // in Job::modules
   std::string message;
 };
 
-// Of one that ended; nullopt if all went well.
+// The end of a run that ended; nullopt if it succeeded.
 absl::StatusOr<std::optional<RunEnd>> EndOf(const ChildResult& result,
                                             const ProgressPage& progress) {
   RunEnd end;
@@ -926,9 +926,9 @@ class LoopSuspicion {
   LoopSuspicion(const Child& child, const ProgressPage& progress)
       : child_(child), progress_(progress) {}
 
-  // What failed if it is an endless loop; nullopt without suspicion. Suspects
-  // one execution once. Its time is counted by the clock as well: on many
-  // processors, much is done in a second.
+  // The failure if the run seems to be an endless loop; nullopt without
+  // suspicion. Suspects an execution only once. Measures wall-clock time as
+  // well: on many processors, a second of it is much processor time.
   std::optional<Failure> Look() {
     const absl::Time now = absl::Now();
     if (progress_.number() != number_) {
@@ -959,7 +959,7 @@ class LoopSuspicion {
   bool suspected_ = false;
 };
 
-// The same in a process of its own. If it fails, finds out what broke.
+// As RunJob, in a child process. If the run fails, finds the cause.
 absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
                               const Pass& pipeline, Console& console,
                               const OptStreams& streams) {
@@ -1017,7 +1017,7 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
                  : absl::StrCat("triage: ", lines.status().message())));
 }
 
-// What is wrong with a module or its run: nothing if all goes well.
+// The errors of a module or its run; empty if there are none.
 absl::StatusOr<std::string> FaultsOf(
     const std::shared_ptr<const Source>& source, const OptOptions& options,
     const Pass& pipeline) {
@@ -1070,12 +1070,12 @@ absl::Status VerifyDiagnostics(const OptOptions& options, std::istream& in) {
 
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));
-  // What can be found wrong at once is not left for later.
+  // Reports errors that can be found at once.
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
   BATON_RETURN_IF_ERROR(PipelineOf(options.run).status());
   BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
   BATON_RETURN_IF_ERROR(CreateRemarks(options, console, nullptr).status());
-  // Those of the passes are those of what reads their input, too.
+  // The limits of the passes also apply to the readers of their input.
   BATON_ASSIGN_OR_RETURN(const PassContextOptions context,
                          ContextOf(options.run));
   const Limits limits = LimitsOf(context.config);

@@ -1,4 +1,4 @@
-// The library behind `baton-opt`: takes modules, runs a pipeline, reports.
+// Library of `baton-opt`: reads modules, runs a pipeline, reports.
 
 #ifndef BATON_TOOLS_OPT_H_
 #define BATON_TOOLS_OPT_H_
@@ -17,10 +17,12 @@
 
 namespace baton {
 
-// Each field in VisitFields is a flag of its name; so are those of `run`.
+// Each field in VisitFields is a flag of the same name; so are the fields of
+// `run`.
 struct OptOptions {
-  // Where the module comes from: a file, `-` for standard input, or a built-in
-  // workload such as `resnet{num_layers=18}`. One of the two must be given.
+  // The source of the module: a file, `-` for standard input, or a built-in
+  // workload such as `resnet{num_layers=18}`. Exactly one of the two must be
+  // set.
   std::string input;
   std::string workload;
   // Binds the workload's weights to the parameters of `main`.
@@ -29,84 +31,86 @@ struct OptOptions {
   std::string input_shapes;
   // Inputs of an ONNX file that become constants: `rate:16000,sizes:[2,3]`.
   std::string input_values;
-  // Whether lines `// -----` separate modules in the input. Each goes through
-  // the pipeline by itself; such lines separate the results, too.
+  // If true, lines `// -----` separate modules in the input. Each module goes
+  // through the pipeline separately; such lines also separate the results.
   bool split_input_file = false;
 
-  // Whether the errors of each module must be those that its comments expect
-  // (tools/expected_diagnostics.h); nothing else comes out then.
+  // If true, the errors of each module must match the comments in it
+  // (tools/expected_diagnostics.h), and there is no other output.
   bool verify_diagnostics = false;
 
   RunOptions run;
-  // The flags of `run` that are given. If the input is a reproducer, it decides
-  // about all others.
+  // The fields of `run` that were set by flags. If the input is a reproducer,
+  // it determines all others.
   std::vector<std::string> given;
 
-  // Where the module goes; empty or `-` for standard output.
+  // The output file; empty or `-` for standard output.
   std::string output;
-  // `text` is ONNX if the output's name ends in `.onnx`.
+  // `text` means ONNX if the output's name ends in `.onnx`.
   std::string emit = "text";
-  // Of ONNX: the version of its operators.
+  // For ONNX: the version of its operators.
   int onnx_opset = 17;
-  // Whether large tensors go to a file `OUTPUT.data`.
+  // If true, large tensors are written to a file `OUTPUT.data`.
   bool onnx_external_data = false;
-  // A folder for what code generators made (relay/runtime/code_generator.h). If
-  // there are several modules, each has a folder in it: 1, 2, ...
+  // A folder for the artifacts of code generators
+  // (relay/runtime/code_generator.h). If there are several modules, each has a
+  // folder in it: 1, 2, ...
   std::string artifacts;
 
   std::string timing = "none";
-  // What it measures besides time: functions, memory, instructions. See
-  // instrument/timing.h.
+  // The measurements of `timing` besides time: functions, memory, instructions.
+  // See instrument/timing.h.
   std::vector<std::string> measure;
-  // Passes with a smaller part of the time share a line of `timing=sums`.
+  // Passes with a smaller part of the time share one line of `timing=sums`.
   double timing_threshold = 0;
-  // Whether to report calls per operator and how each pass changed them.
+  // If true, reports the calls of each operator and their changes by each pass.
   bool op_diff = false;
-  // A file for both as JSON, a line for each module:
+  // A file for timing and op_diff as JSON, a line for each module:
   //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"number":...,
   //   "depth":...,"changes":{"add":-1}}]}
-  // with passes as --timing=json has them. With `timing=trace` it is the trace,
+  // with passes as in --timing=json. With `timing=trace` the file is the trace,
   // which ui.perfetto.dev opens.
   std::string report;
-  // Which remarks to report: see instrument/remarks.h.
+  // The remarks to report: see instrument/remarks.h.
   std::string remarks;
-  // A file for them as JSON, a line each, instead; for all if `remarks` is
-  // empty.
+  // A file for the remarks as JSON, a line each, in place of the report; for
+  // all remarks if `remarks` is empty.
   std::string remarks_file;
   bool statistics = false;
-  // A file for the history of the run, which `baton-history` tells. It is
-  // written if the passes fail or crash as well. Of several modules, the N-th
-  // has the file RECORD.N.
+  // A file for the history of the run, for `baton-history`. It is also written
+  // if the passes fail or crash. If there are several modules, the N-th has the
+  // file RECORD.N.
   std::string record;
-  // Whether it holds large tensors, and not only what shows whether they
-  // differ.
+  // If true, the history contains large tensors; otherwise only their
+  // checksums.
   bool record_tensors = false;
-  // Whether it has what nodes were made from, for `blame`. Telling that is most
-  // of what recording costs.
+  // If true, the history contains the origins of nodes, for `blame`. Recording
+  // origins is most of the cost of a history.
   bool record_origins = true;
   // Regular expressions; see instrument/print_ir.h.
   std::string print_before;
   std::string print_after;
   std::string print_changed = "none";
-  // Rules of which to say why they were not applied; see tools/why_not.h.
+  // The rules for which to report why they were not applied; see
+  // tools/why_not.h.
   std::vector<std::string> why_not;
   // A folder for the module after each pass; see instrument/dump.h. If there
   // are several modules, each has a folder in it: 1, 2, ...
   std::string dump_dir;
-  // Where a reproducer goes if the passes fail: see tools/reproducer.h. Of
-  // several modules it is about the first that failed. It is a binary file if
-  // its name ends in `.baton`.
+  // The file for a reproducer if the passes fail: see tools/reproducer.h. If
+  // there are several modules, it is about the first that failed. It is a
+  // binary file if its name ends in `.baton`.
   std::string reproducer;
-  // A folder for what is found out about a failure: tools/triage_report.h. The
-  // passes run in a process of their own, which may use so much; no more memory
-  // than three quarters of the machine's if that is 0.
+  // A folder for a report about a failure: see tools/triage_report.h. The
+  // passes run in a separate process, with the limits below. If the memory
+  // limit is 0, it is three quarters of the machine's memory.
   std::string triage;
   double triage_seconds = 600;
   double triage_memory_gb = 0;
-  // What RUN lines call this program.
+  // The name of this program in RUN lines.
   std::string program = "baton-opt";
-  // Whether to show the running pass on `reports`, which must be a terminal.
-  // Has no effect if something is printed after each pass.
+  // If true, shows the running pass on `reports`, which must be a terminal. No
+  // effect if something is printed after each pass.
   bool progress = false;
 
   template <typename V>
@@ -247,18 +251,20 @@ struct OptOptions {
   }
 };
 
+// The streams of a run of baton-opt.
 struct OptStreams {
   std::istream& in;
   std::ostream& out;      // modules
-  std::ostream& reports;  // all else
+  std::ostream& reports;  // everything else
 };
 
 // Writes the resulting modules to `out` or to the output file, and reports to
-// `reports`, among them what is wrong with the input. On an error nothing is
-// written to either of the first two: a file appears whole or not at all.
+// `reports`, including the errors of the input. On an error, writes no modules:
+// a file is written atomically.
 absl::Status Opt(const OptOptions& options, const OptStreams& streams);
 
-// What passes run over, and how: what Opt makes of its options first.
+// The modules, the pipeline and the options of a run: Opt first converts its
+// options to a job.
 struct OptJob {
   std::string name;  // of the input, for messages
   std::vector<InputModule> modules;
@@ -266,21 +272,21 @@ struct OptJob {
   Pass pipeline;  // of `run`
 };
 
-// Reads the input. What is wrong with it is written to `streams.reports`.
+// Reads the input. Writes its errors to `streams.reports`.
 absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
                                   const OptStreams& streams);
 
-// What is linked into this binary, a line each.
+// The registered names of this binary, a line each.
 void ListPasses(std::ostream& out);
 void ListPipelines(std::ostream& out);
-void ListOps(std::ostream& out);  // says which operators have no kernel
+void ListOps(std::ostream& out);  // marks operators without kernel
 void ListWorkloads(std::ostream& out);
-// As text, which reads back (relay/pattern/rule_text.h): also the rules of
-// `files`. An error if something is wrong with a rule.
+// Prints all rules as text that can be parsed (relay/pattern/rule_text.h),
+// including the rules of `files`. An error if a rule is wrong.
 absl::Status ListRules(const std::vector<std::string>& files,
                        std::ostream& out);
-// Tries the laws of these rules (check_rules.h), a line each; an error if one
-// is broken.
+// Checks the laws of these rules (check_rules.h), and prints a line for each.
+// An error if a law is broken.
 absl::Status CheckRules(const std::vector<std::string>& files,
                         std::ostream& out);
 

@@ -1,4 +1,4 @@
-// Runs a compiler that has wrong passes: what finds them, and reproducers.
+// Runs a compiler with wrong passes: tests the checks, and reproducers.
 
 #include <filesystem>
 #include <fstream>
@@ -97,7 +97,7 @@ TEST(CheckValuesTest, TheGuiltyPassIsTheSameBesideTiming) {
       EXPECT_THAT(timed.err, EndsWith(r.err));
     }
   }
-  // What a pass does that never ran is no matter.
+  // The effect of a pass that never ran does not matter.
   EXPECT_EQ(
       GuiltyOpt(Program() + " --check_values --timing=text --bisect_limit=1 "
                             "--emit=none --passes=FoldConstant,DropRelu")
@@ -242,7 +242,7 @@ TEST(CheckValuesTest, GoodPassesOverANetwork) {
   }
 }
 
-// What a run and then its reproducer say on standard error.
+// The standard error of a run, and of its reproducer.
 struct Reproduced {
   RunResult first;
   std::string text;  // of the reproducer

@@ -1,4 +1,4 @@
-// Runs the baton-opt binary over text.
+// Runs the baton-opt binary on all kinds of input.
 
 #include <cstddef>
 #include <filesystem>
@@ -287,7 +287,7 @@ TEST(OptInputTest, BinaryAndTextAreInterchangeable) {
   EXPECT_EQ(BatonOpt(typed).out, kTypedRelu);
 }
 
-// What earlier versions wrote: never written anew, but added to.
+// Files of earlier versions: never regenerated, only added.
 TEST(OptInputTest, OldBinaryFilesAreRead) {
   for (const char* name : {"version_1"}) {
     const std::string path =
@@ -395,7 +395,7 @@ TEST(OptInputTest, ArtifactsAreFilesOfAFolder) {
                          " --emit=none --artifacts=" + folder);
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(ReadFileOrFail(folder + "/f.c"), "int f;\n");
-  // Of several modules, each has a folder.
+  // If there are several modules, each has a folder.
   r = BatonOpt(File("two.relay", absl::StrCat(function("f.c"), "// -----\n",
                                               function("f.c"))) +
                " --split_input_file --emit=none --artifacts=" + folder);

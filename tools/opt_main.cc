@@ -137,7 +137,7 @@ std::string Help(const FlagSet& flags, absl::string_view program) {
   return help;
 }
 
-// The same, with the flags that libraries add.
+// The help, including the flags that libraries add.
 std::string WholeHelp(const FlagSet& flags, absl::string_view program) {
   std::string help = Help(flags, program);
   for (const std::string& name : Instruments().Names()) {

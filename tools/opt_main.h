@@ -1,4 +1,4 @@
-// The command line of `baton-opt`, for binaries that link passes of their own.
+// Command line of `baton-opt`, for binaries that link their own passes.
 
 #ifndef BATON_TOOLS_OPT_MAIN_H_
 #define BATON_TOOLS_OPT_MAIN_H_
@@ -7,11 +7,11 @@
 
 namespace baton {
 
-// Parses the flags and runs. Returns the exit code: 0 if all went well, 1 for
-// an error or bad usage.
+// Parses the flags and runs the tool. Returns the exit code: 0 for success, 1
+// for an error or bad usage.
 int OptMain(int argc, char** argv);
 
-// What `baton-opt --help` prints.
+// The output of `baton-opt --help`.
 std::string OptHelp();
 
 }  // namespace baton

@@ -145,7 +145,7 @@ TEST(BatonOptTest, ConfigReachesPasses) {
         .size();
   };
   EXPECT_LT(functions(""), functions("--config=relay.FuseOps.max_depth=2"));
-  // What only the reference reads is known.
+  // Settings that only the reference reads are accepted.
   EXPECT_EQ(functions(""),
             functions("--config=relay.collage.tvm_max_depth=8,"
                       "tir.disable_vectorize=true,tir.UnrollLoop={a=1}"));

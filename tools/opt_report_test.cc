@@ -1,4 +1,4 @@
-// Runs the baton-opt binary: what it says of passes.
+// Runs the baton-opt binary: tests its reports about passes.
 
 #include <algorithm>
 #include <filesystem>
@@ -371,7 +371,7 @@ TEST(ProgressTest, OnATerminalOnly) {
   EXPECT_THAT(r->err, HasSubstr("\r[2/3] SimplifyInference  "));
   EXPECT_THAT(r->err, EndsWith("\r\x1b[K"));
   EXPECT_THAT(testing::RunBinary("tools/baton-opt", args).err, IsEmpty());
-  // What takes no time is not worth a word.
+  // Fast runs show no progress.
   EXPECT_EQ(testing::RunBinaryOnTerminal("tools/baton-opt",
                                          "--workload=resnet --emit=none")
                 ->err,

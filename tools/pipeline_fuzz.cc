@@ -100,7 +100,7 @@ absl::Status Evaluate(const IRModule& module) {
       .status();
 }
 
-// Whether `main` can be evaluated, soon.
+// True if `main` can be evaluated in a short time.
 absl::StatusOr<bool> CanEvaluate(const IRModule& module,
                                  const ChildLimits& limits) {
   if (testing::NumOperations(module) > kMaxOperations) return false;
@@ -116,8 +116,8 @@ bool IsAboutValues(const Failure& failure) {
          absl::StrContains(failure.message, "CheckValuesInstrument");
 }
 
-// What a pass makes of a program; null if it fails. In this process: passes
-// that crash are found by pipelines.
+// The result of a pass on a program; nullopt if it fails. Runs in this process:
+// pipelines find passes that crash.
 std::optional<IRModule> Made(const IRModule& module, const Pass& pass) {
   PipelineSettings settings;
   settings.context.opt_level = kHighestLevel;

@@ -1,6 +1,6 @@
-// Random pipelines of registered passes over programs of all kinds.
+// Fuzzes random pipelines of registered passes on programs of all kinds.
 //
-// What fails is reduced, and left as a test (tools/triage_report.h).
+// Reduces failures and writes them as tests (tools/triage_report.h).
 
 #ifndef BATON_TOOLS_PIPELINE_FUZZ_H_
 #define BATON_TOOLS_PIPELINE_FUZZ_H_
@@ -20,56 +20,58 @@
 namespace baton {
 
 struct PipelineFuzzOptions {
-  // As pipelines write them.
+  // Written as in pipelines.
   std::vector<std::string> passes;
   // Recorded programs (testing/conformance.h): a file or a folder.
   std::string recorded;
-  // Networks (testing/workloads/workload.h), small enough to be evaluated.
+  // Networks (testing/workloads/workload.h) that are small enough to evaluate.
   std::vector<std::string> workloads = {};
-  int max_passes = 6;  // in a pipeline
+  int max_passes = 6;  // in one pipeline
   ChildLimits limits = {.seconds = 20, .memory_bytes = int64_t{4} << 30};
-  // Of processor time, to reduce one failure.
+  // The limit of processor time for reducing one failure.
   double reduce_seconds = 60;
-  // The program that the tests of failures call.
+  // The program in the RUN lines of the tests.
   std::string tool = "baton-opt";
 };
 
-// A pipeline over a program.
+// A random pipeline and its program.
 struct FuzzedPipeline {
   std::string name;  // of the program: `random program 17`
   IRModule module;   // typed
   std::string passes;
 };
 
+// Draws, runs and reports random pipelines.
 class PipelineFuzzer {
  public:
-  // Reads the programs. Errors: a pass or a network that there is not, a file
-  // that cannot be read.
+  // Reads the programs. Errors: an unknown pass or network, a file that cannot
+  // be read.
   static absl::StatusOr<PipelineFuzzer> Create(PipelineFuzzOptions options);
 
-  // The same for the same seed, options and recorded programs. Every other one
-  // is over a random program.
+  // Makes a pipeline and a program. Equal seeds, options and recorded programs
+  // give equal results. Every other program is random; the others are recorded
+  // programs and networks.
   absl::StatusOr<FuzzedPipeline> Draw(uint32_t seed) const;
 
   enum class End {
     kPassed,
-    // A pass refused the program, as it says it may, or no pass makes what
-    // another one needs.
+    // A pass refused the program, as it declares, or no pass establishes a
+    // property that another one requires.
     kRefused,
-    // Passes that are not exact computed something else on some arguments, not
-    // on all: the program amplifies rounding errors.
+    // Passes that are not bit-exact changed the results for some arguments, but
+    // not for all: the program amplifies rounding errors.
     kAmplified,
     kFailed,
   };
   struct Outcome {
     End end = End::kPassed;
-    Failure failure;              // if it failed
-    bool checked_values = false;  // whether the program can be evaluated
+    Failure failure;              // set if the run failed
+    bool checked_values = false;  // true if the program could be evaluated
   };
-  // Runs it in a child process, at the highest level, with the passes added
-  // that others need; verifies the module after each pass, its round trips as
-  // text and binary, the contracts of passes, and the values, as far as passes
-  // promise to keep them. The error is that no process could be made.
+  // Runs `fuzzed` in a child process, at the highest level, with the required
+  // passes inserted. After each pass, verifies the module, its round trips as
+  // text and binary, the contracts of passes, and the values, within the
+  // promises of the passes. An error only if no process could be created.
   absl::StatusOr<Outcome> Run(const FuzzedPipeline& fuzzed) const;
 
   // Writes the page and the reduced test of a failure to `folder`. Returns the
@@ -82,13 +84,13 @@ class PipelineFuzzer {
   struct Pair {
     std::string first;
     std::string second;
-    int differ = 0;  // programs of which the two orders make different ones
-    int tried = 0;   // programs on which both orders run
-    std::string example;  // the name of the first that differs
+    int differ = 0;  // programs for which the two orders give different results
+    int tried = 0;   // programs for which both orders run
+    std::string example;  // the name of the first different one
   };
-  // Runs each two passes in both orders, in this process, over so many programs
-  // as Draw makes from `first_seed` on. `progress`, if not null, is told of
-  // each program.
+  // Runs each pair of passes in both orders, in this process, on the `programs`
+  // programs that Draw makes from `first_seed` on. Calls `progress`, if not
+  // null, for each program.
   absl::StatusOr<std::vector<Pair>> NonCommuting(
       uint32_t first_seed, int programs,
       const std::function<void(absl::string_view program)>& progress) const;

@@ -1,4 +1,4 @@
-// Some random pipelines; `bazelw run //tools:fuzz-pipelines` runs more.
+// Runs some random pipelines; `bazelw run //tools:fuzz-pipelines` runs more.
 
 #include "baton/tools/pipeline_fuzz.h"
 

@@ -1,5 +1,5 @@
-// Passes with the mistakes that compilers make, for tests of what finds them.
-// Each looks like an optimization and is wrong in one place.
+// Passes with typical mistakes of compilers, for tests of triage. Each looks
+// like an optimization and is wrong in one place.
 
 #include <cmath>
 #include <cstdint>
@@ -34,8 +34,8 @@
 namespace baton {
 namespace {
 
-// What a call becomes: itself if the result is the call that was given. The
-// call has its operands rewritten already; `original` has types.
+// Returns the replacement of a call, or the call itself. The operands of `call`
+// are already rewritten; `original` has types.
 using RewriteCall = std::function<Expr(const CallNode* original, Call call)>;
 
 class CallRewriter final : public ExprMutator {
@@ -156,7 +156,7 @@ class WriteLoser final : public ExprMutator {
   }
 };
 
-// What nobody reads is dead, and a write has no result.
+// Treats unread values as dead; a write has no result.
 Pass DropUnusedWrites() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,

@@ -40,7 +40,7 @@
 namespace baton {
 namespace {
 
-// Whether an error's message matches.
+// True if the message of an error matches.
 class MessageOracle final : public Oracle {
  public:
   MessageOracle(const std::string& pattern, PipelineSettings settings,
@@ -79,7 +79,7 @@ class MessageOracle final : public Oracle {
   const ChildLimits limits_;
 };
 
-// Whether a command ends with 0.
+// True if a command exits with 0.
 class CommandOracle final : public Oracle {
  public:
   CommandOracle(std::string command, std::string folder, ChildLimits limits)
@@ -142,7 +142,7 @@ absl::Status CheckOptions(const ReduceToolOptions& options) {
   return absl::OkStatus();
 }
 
-// What is wrong with the start, as asked for.
+// The failure of the start, under the requested condition.
 absl::StatusOr<Failure> FindFailure(const IRModule& module, const OptJob& job,
                                     const ReduceToolOptions& options,
                                     const PipelineSettings& settings,
@@ -180,7 +180,8 @@ class BestTest {
     BATON_ASSIGN_OR_RETURN(text_, ReducedTest(best.module, best.passes, test));
     case_ = best;
     if (output_.empty()) return absl::OkStatus();
-    // What is too large for the disk may get smaller: the last one counts.
+    // A program that is too large for the disk may get smaller: the last write
+    // counts.
     written_ = WriteFileAtomically(output_, text_);
     if (written_.ok() && !is_told_) {
       reports_ << "the best so far is in " << output_ << "\n" << std::flush;

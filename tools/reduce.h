@@ -1,4 +1,4 @@
-// The library behind `baton-reduce`.
+// Library of `baton-reduce`.
 
 #ifndef BATON_TOOLS_REDUCE_H_
 #define BATON_TOOLS_REDUCE_H_
@@ -14,25 +14,26 @@ namespace baton {
 inline constexpr char kOracleFlags[] = "What is looked for";
 inline constexpr char kReduceFlags[] = "How";
 
-// Each field in VisitFields is a flag of its name, beside those of baton-opt
-// that say what runs.
+// Each field in VisitFields is a flag of the same name, in addition to the
+// flags of baton-opt that define the run.
 struct ReduceToolOptions {
-  // What is looked for. At most one is set; with none, the reduction keeps
-  // whatever failure the run shows.
-  bool wants_error = false;  // an error; no flag: --fails, with or without RE
-  std::string fails;         // RE2 that its message matches; empty: any
+  // The condition to preserve. At most one is set; if none is set, the
+  // reduction preserves the failure of the first run.
+  bool wants_error = false;  // any error; not a flag: --fails, with or without
+                             // RE
+  std::string fails;         // RE2 that the message matches; empty: any message
   bool differs = false;      // an error of --check_values
   bool crashes = false;      // a crash or a time-out
-  std::string test;          // a shell command that ends with 0
+  std::string test;          // a shell command with exit code 0
 
   std::string output;  // a file; empty or `-`: standard output
-  int jobs = 2;        // tests at one time
-  // Processor time of one test; at most that, for all but the first may take no
-  // more than some times the time of the first.
+  int jobs = 2;        // concurrent tests
+  // The limit of processor time of one test. Tests after the first are also
+  // limited to a multiple of the time of the first.
   double test_seconds = 10;
-  double seconds = 0;              // processor time of all; 0: no limit
-  double memory_gb = 0;            // memory of one test; 0: no limit
-  std::string tool = "baton-opt";  // the program that RUN lines call
+  double seconds = 0;              // total processor time; 0: no limit
+  double memory_gb = 0;            // of one test; 0: no limit
+  std::string tool = "baton-opt";  // the program in RUN lines
 
   template <typename V>
   static void VisitFields(V& v) {
@@ -82,12 +83,12 @@ struct ReduceToolOptions {
 };
 
 // Reduces the module and the pipeline of `input` to a test
-// (tools/reduced_test.h). Writes to `streams.reports` which execution is guilty
-// and how far the program was reduced. The output has a test as soon as there
-// is a failure: of all that was given, then of the guilty execution, then of
-// each better case. Errors: `input` has one; its run does not fail, or not in
-// the way that is looked for; the output cannot be written; Cancelled, after
-// SIGINT and the like (triage/interrupt.h), says what is in the output.
+// (tools/reduced_test.h). Reports to `streams.reports` the guilty execution and
+// the size of the reduced program. The output contains a test as soon as there
+// is a failure: first the whole input, then the guilty execution, then each
+// better case. Errors: `input` has an error; its run does not fail, or not
+// under the condition; the output cannot be written; Cancelled after SIGINT and
+// the like (triage/interrupt.h), where the message describes the output.
 absl::Status ReduceTool(const OptOptions& input,
                         const ReduceToolOptions& options,
                         const OptStreams& streams);

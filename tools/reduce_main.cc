@@ -32,7 +32,7 @@ constexpr char kUsage[] =
     "INPUT is what baton-opt takes, reproducers too. The result is an IR test "
     "with RUN\nand CHECK lines.\n";
 
-// Those of baton-opt's flags that say what the input is.
+// The flags of baton-opt that define the input.
 const std::vector<Flag>& InputFlags() {
   static const auto* const kFlags = [] {
     auto* flags = new std::vector<Flag>();

@@ -1,4 +1,4 @@
-// The command line of `baton-reduce`, for compilers with passes of their own:
+// Command line of `baton-reduce`, for compilers with their own passes:
 //
 //   int main(int argc, char** argv) { return baton::ReduceMain(argc, argv); }
 
@@ -7,7 +7,8 @@
 
 namespace baton {
 
-// Exit code 0: reduced; 1: an error, said on standard error.
+// Returns the exit code: 0, or 1 after an error, which is printed to standard
+// error.
 int ReduceMain(int argc, char** argv);
 
 }  // namespace baton

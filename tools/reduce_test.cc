@@ -1,5 +1,5 @@
-// Runs baton-reduce with passes that are wrong on purpose, and the tests that
-// it writes.
+// Runs baton-reduce with passes that are wrong on purpose, and runs the tests
+// that it writes.
 
 #include <csignal>
 #include <cstddef>

@@ -67,7 +67,7 @@ std::string FlagText(const AttrValue& value) {
   return value.ToString();
 }
 
-// Whether a sequence of the passes begins with InferType by itself.
+// True if a sequence of the passes runs InferType first, as a required pass.
 bool RequiresTypes(const std::vector<Pass>& passes) {
   if (passes.empty()) return false;
   const std::vector<std::string>& required = passes.front().info().required;

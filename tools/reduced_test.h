@@ -1,16 +1,17 @@
-// Reduced programs as files that `bazel test` runs: a program, a RUN line that
-// shows the failure, CHECK lines that say which.
+// Writes reduced programs as files that `bazel test` runs: a program, a RUN
+// line that shows the failure, and CHECK lines that identify it.
 //
 //   // DropRelu: an error.
 //   // RUN: not baton-opt %s --passes=DropRelu --check_values 2>&1 | ...
 //   // CHECK: in pass {{.*}} DropRelu
 //   // CHECK: pass DropRelu changed what
 //
-// The test passes as long as the failure is there. When it is mended, `not` and
-// the CHECK lines go.
+// The test passes as long as the failure exists. Remove `not` and the CHECK
+// lines when it is fixed.
 //
-// If a command showed it, the RUN lines give that command the program without
-// these comments; what else it needs, the test must have as data.
+// If a command shows the failure, the RUN lines pass the program, without these
+// comments, to that command. The test must list the other files of the command
+// as data.
 
 #ifndef BATON_TOOLS_REDUCED_TEST_H_
 #define BATON_TOOLS_REDUCED_TEST_H_
@@ -27,30 +28,31 @@
 
 namespace baton {
 
-// `run` without its passes decides about the flags; `tool` is the program that
-// RUN lines call. With `infers_types`, InferType runs first: passes that want
-// types find them only if they ask for them.
+// `run`, except its passes, determines the flags; `tool` is the program in RUN
+// lines. If `infers_types`, InferType runs first: passes that need types get
+// them only if their PassInfo requires InferType.
 struct ReducedTestOptions {
   std::string tool = "baton-opt";
   RunOptions run;
   Failure failure;
-  // If not empty, what shows it in place of `failure`: a command for sh with %s
-  // for the program and %p for the pipeline.
+  // If not empty, shows the failure in place of `failure`: a command for sh
+  // with %s for the program and %p for the pipeline.
   std::string command = {};
   bool infers_types = true;
 };
 
-// The error is that a pass has no text.
+// An error if a pass has no text.
 absl::StatusOr<std::string> ReducedTest(const IRModule& module,
                                         const std::vector<Pass>& passes,
                                         const ReducedTestOptions& options);
 
-// The command that runs the passes over `file`, without the program's name.
+// The command line that runs the passes over `file`, without the program's
+// name.
 absl::StatusOr<std::string> CommandLine(absl::string_view file,
                                         const std::vector<Pass>& passes,
                                         const ReducedTestOptions& options);
 
-// A word of a shell's command line, in quotes if it needs them.
+// Quotes a word for a shell's command line if necessary.
 std::string ShellWord(absl::string_view text);
 
 }  // namespace baton

@@ -144,7 +144,7 @@ absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
     if (is_kept(field.name())) continue;
     BATON_RETURN_IF_ERROR(field.Set(&options, field.Get(&read)));
   }
-  // What is here already is given on the command line, and kept.
+  // Flags that are already set were given on the command line, and are kept.
   for (auto& [flag, value] : instrument_flags) {
     if (is_kept(flag)) continue;
     options.instrument_flags.emplace_back(flag, std::move(value));

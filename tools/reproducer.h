@@ -1,4 +1,4 @@
-// Reproducers: a module and how passes ran over it, in one text.
+// Reproducers: a module and the options of a run of passes, in one text.
 //
 //   // baton-opt reproducer
 //   // passes: FoldConstant,FuseOps
@@ -11,8 +11,8 @@
 //   def @main ...
 //
 // The head has a line for each of the RunOptions that differs from its default
-// and for each flag of a registered instrument that was given. To a parser all
-// of it is comments.
+// and for each given flag of a registered instrument. For a parser, the head is
+// comments.
 
 #ifndef BATON_TOOLS_REPRODUCER_H_
 #define BATON_TOOLS_REPRODUCER_H_
@@ -27,17 +27,17 @@
 
 namespace baton {
 
-// The head of a reproducer, and all of one as text. `module` is what the passes
-// were given; options.typed_input is set by whether it has types. In a binary
-// reproducer, the head is the comment.
+// The head of a reproducer, and a whole reproducer as text. `module` is the
+// argument of the passes; options.typed_input is set according to its types. In
+// a binary reproducer, the head is the comment.
 std::string ReproducerHead(const IRModule& module, RunOptions options,
                            const absl::Status& error);
 std::string ReproducerText(const IRModule& module, const RunOptions& options,
                            const absl::Status& error);
 
-// If `text` is a reproducer, sets the fields of `options` as it says, and to
-// their defaults where it says nothing, but for those in `keep`. Messages call
-// the text `name`.
+// If `text` is a reproducer, sets the fields of `options` from its head, and
+// other fields to their defaults, except those in `keep`. Messages name the
+// text `name`.
 absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
                                 const std::vector<std::string>& keep,
                                 RunOptions& options);

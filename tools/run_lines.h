@@ -5,10 +5,10 @@
 //
 // Bash runs them in order, with `pipefail`, until one fails. A backslash at the
 // end joins the next RUN line. `%s` is the test file, `%S` its folder, `%t` a
-// path for temporary files that begins with what no other test uses, `%%` is
-// `%`. The programs under test and `baton-check` are found by name. `not
-// COMMAND` succeeds if the command exits with an error code; it fails if the
-// command crashes.
+// path prefix for temporary files that no other test uses, `%%` is `%`. The
+// programs under test and `baton-check` are found by name. `not COMMAND`
+// succeeds if the command exits with an error code; it fails if the command
+// crashes.
 
 #ifndef BATON_TOOLS_RUN_LINES_H_
 #define BATON_TOOLS_RUN_LINES_H_
@@ -23,30 +23,31 @@
 
 namespace baton {
 
+// One command.
 struct RunLine {
-  int line = 0;  // of the file, where the command begins
+  int line = 0;  // the line in the file where the command begins
   std::string command;
 };
 
-// At least one; an error if there is none, or if one is not complete.
+// An error if there is no RUN line, or if one is incomplete.
 absl::StatusOr<std::vector<RunLine>> ParseRunLines(
     const std::shared_ptr<const Source>& source);
 
 struct RunLinesOptions {
   // %s: the test file.
   std::string file;
-  // An empty folder of this test alone.
+  // An empty folder for this test alone.
   std::string folder;
-  // Programs that the lines call by the last part of their paths.
+  // The programs that the lines can call, by the last part of their paths.
   std::vector<std::string> programs;
 };
 
-// Runs the lines. Returns the exit code of the first that failed, 0 if none
-// did. Writes the command that failed to standard error.
+// Runs the lines. Returns the exit code of the first failing line, otherwise 0.
+// Writes the failed command to standard error.
 absl::StatusOr<int> RunLines(const std::vector<RunLine>& lines,
                              const RunLinesOptions& options);
 
-// `command` with its %s and the like replaced.
+// Replaces %s and the like in `command`.
 std::string ExpandRunLine(absl::string_view command, absl::string_view file,
                           absl::string_view temporary);
 

@@ -1,4 +1,4 @@
-// The common part of the main functions of the tools.
+// Common part of the main functions of the tools.
 
 #ifndef BATON_TOOLS_RUN_MAIN_H_
 #define BATON_TOOLS_RUN_MAIN_H_
@@ -7,12 +7,12 @@
 
 namespace baton {
 
-// A program that calls this says so and exits with 1, too, if there is too
-// little memory for what is done before main.
+// Runs `body` and returns its exit code. If `body` throws, or if the code is 0
+// and its output to std::cout could not be written completely, writes one line
+// to standard error, without allocating memory, and returns 1.
 //
-// The exit code that `body` returns. If it throws, or if that is 0 and not all
-// that it wrote to std::cout could be written, writes one line to standard
-// error, without allocating memory, and returns 1.
+// Linking this function also reports running out of memory during static
+// initialization, with exit code 1.
 int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept;
 
 }  // namespace baton

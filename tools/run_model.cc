@@ -53,7 +53,7 @@ namespace fs = std::filesystem;
 
 struct Model {
   IRModule module;  // typed
-  // Of the parameters and results of `main`.
+  // The names of the parameters and results of `main`.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
 };
@@ -135,8 +135,8 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   return result;
 }
 
-// What the nodes of a model computed, by the names of those nodes. Of several
-// calls that one node became, the last one counts, which has the node's result.
+// The results of the nodes of a model, by the names of the nodes. If a node
+// became several calls, the last one counts, since it has the node's result.
 using NodeResults = std::vector<std::pair<std::string, Tensor>>;
 
 // Shows on a terminal which node is computed, if that takes long.

@@ -1,4 +1,4 @@
-// Runs a model: what `baton-run` does.
+// Library of `baton-run`: runs a model.
 
 #ifndef BATON_TOOLS_RUN_MODEL_H_
 #define BATON_TOOLS_RUN_MODEL_H_
@@ -12,11 +12,11 @@
 
 namespace baton {
 
-// Each field in VisitFields is a flag of its name.
+// Each field in VisitFields is a flag of the same name.
 struct RunModelOptions {
   // A file with a module: text, binary or ONNX. Or a folder in the layout of
   // ONNX's backend tests: model.onnx, and test_data_set_0 ... with input_0.pb,
-  // output_0.pb ...; then the data sets are inputs and expectations.
+  // output_0.pb ...; then the data sets provide inputs and expected outputs.
   std::string model;
 
   std::string inputs;
@@ -37,8 +37,8 @@ struct RunModelOptions {
   std::string profile;
   std::string report;
 
-  // No flag: whether standard error is a terminal, which shows what runs if
-  // that takes long.
+  // Not a flag: true if standard error is a terminal; then the running step is
+  // shown if it takes long.
   bool progress = false;
 
   template <typename V>
@@ -95,9 +95,9 @@ struct RunModelOptions {
   }
 };
 
-// True if all comparisons hold. What was compared and measured is printed to
-// `out`, the results if nothing else is asked for. Errors are those of files,
-// of the model and of its evaluation.
+// Returns true if all comparisons succeed. Prints comparisons and measurements
+// to `out`; prints the results if neither is requested. Errors are those of
+// files, of the model and of its evaluation.
 absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                               std::ostream& out);
 

@@ -1,6 +1,6 @@
-// baton-run: runs a model, compares and measures.
+// baton-run: runs a model, compares results and measures time.
 //
-// Exit code 0: it ran, and all comparisons hold; else 1.
+// Exit code 0 if it ran and all comparisons succeeded; otherwise 1.
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// The options that decide how passes run and what they make of a module.
+// Options that determine how passes run and their result.
 
 #ifndef BATON_TOOLS_RUN_OPTIONS_H_
 #define BATON_TOOLS_RUN_OPTIONS_H_
@@ -23,21 +23,21 @@ inline constexpr char kReportFlags[] = "Reports, on standard error";
 inline constexpr char kFaultFlags[] = "Finding what is wrong";
 inline constexpr char kListFlags[] = "What is inside";
 
-// The options of baton-opt that a reproducer keeps: the same module and the
-// same RunOptions give the same result.
+// The options of baton-opt that a reproducer contains: equal modules and
+// RunOptions give equal results.
 struct RunOptions {
   std::string passes;  // see transform/pipeline.h; empty for none
   // Files of rules for the pass Rewrite; see relay/pattern/rule_text.h.
   std::vector<std::string> rules;
-  // Negative to leave it to the pipeline: OptLevel.
+  // Negative: the level of the pipeline, see OptLevel.
   int opt_level = -1;
   std::vector<std::string> disabled_pass;
   std::vector<std::string> required_pass;
   std::string config;         // `KEY=VALUE,...`; see transform/config.h
-  int threads = 1;            // 0 for as many as the machine has
+  int threads = 1;            // 0: the number of processors
   int64_t bisect_limit = -1;  // negative for no limit
-  // See instrument/skip.h. `NAME#k` in disabled_pass leaves out one execution.
-  std::string skip_execution;  // numbers, with commas between them
+  // See instrument/skip.h. `NAME#k` in disabled_pass skips one execution.
+  std::string skip_execution;  // numbers, separated by commas
   int64_t stop_after = -1;
   bool insert_required = false;
   bool verify_each = false;
@@ -49,10 +49,9 @@ struct RunOptions {
   std::string inputs;     // files of --check_values: see tools/tensor_files.h
   std::string expect;     // needs `inputs`
   double max_error = -1;  // CheckValuesOptions::max_error; negative: no limit
-  // Whether the module that the passes are given has types.
+  // True if the input of the passes has types.
   bool typed_input = false;
-  // The flags of instruments that libraries add (tools/instruments.h), by name,
-  // if they are given.
+  // The given flags of registered instruments (tools/instruments.h), by name.
   AttrMap instrument_flags = {};
 
   template <typename V>
@@ -151,13 +150,13 @@ struct RunOptions {
   }
 };
 
-// The level of the context that --opt_level asks for. If it is negative: 2, or
-// more if a named pipeline in `pipeline` is made for more.
+// The level of the context that --opt_level asks for. If `opt_level` is
+// negative: 2, or the level of a named pipeline in `pipeline` if that is higher.
 int OptLevel(int opt_level, const Pass& pipeline);
 int OptLevel(const RunOptions& run);
 
 // The rule for the passes that --passes names: they run at any level unless
-// --opt_level was given, which is negative if it was not.
+// --opt_level was given. `opt_level` is negative if it was not.
 NamedPasses NamedPassesFor(int opt_level);
 
 // Describes the passes that `pipeline` names and that do not run in `context`:
@@ -166,8 +165,8 @@ NamedPasses NamedPassesFor(int opt_level);
 std::string DescribeSkippedPasses(const Pass& pipeline,
                                   const PassContext& context);
 
-// Makes `run` ask for a context of that level, for any part of `pipeline`. Says
-// so only if it must.
+// Sets the level of the context of `run`, for any part of `pipeline`. Leaves
+// the option unset where the default gives the same level.
 void SetOptLevel(int level, const Pass& pipeline, RunOptions& run);
 
 }  // namespace baton

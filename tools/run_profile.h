@@ -1,4 +1,4 @@
-// Where the time of an evaluation goes, per operator and per call.
+// RunProfile: the time of an evaluation, per operator and per call.
 
 #ifndef BATON_TOOLS_RUN_PROFILE_H_
 #define BATON_TOOLS_RUN_PROFILE_H_
@@ -14,20 +14,22 @@
 
 namespace baton {
 
-// The node of a model that an expression comes from: its name in an ONNX
-// model, `FILE:LINE` otherwise; empty if the expression has no place.
+// The name of the model's node from which an expression was imported: its name
+// in an ONNX model, `FILE:LINE` otherwise; empty if the expression has no
+// place.
 std::string OriginName(const ExprNode& expr);
 
+// Records the times of one evaluation.
 class RunProfile {
  public:
-  // An evaluation begins.
+  // Starts the clock.
   RunProfile() : first_(absl::Now()), last_(first_) {}
 
-  // To be called after each node is computed, in order: it took the time since
-  // the one before.
+  // Call it after each node is computed, in order. Records the time since the
+  // previous call as the node's.
   void Computed(const ExprNode& node);
 
-  // `format`: text, json or trace; InvalidArgument if it is another.
+  // `format`: text, json or trace; InvalidArgument for any other.
   //
   // text: the time of each operator and of the slowest calls. json: the same as
   // {"version":1,"total_us","operators":[{"name","calls","us"}],
@@ -39,7 +41,7 @@ class RunProfile {
   struct CallTime {
     std::string op;
     std::string origin;
-    double begin_us;  // since the evaluation began
+    double begin_us;  // since the beginning of the evaluation
     double us;
   };
   struct OperatorTime {
@@ -48,7 +50,7 @@ class RunProfile {
     double us = 0;
   };
 
-  // By time, the longest first.
+  // Sorted by time, the longest first.
   std::vector<OperatorTime> Operators() const;
   std::string Text() const;
   std::string Json() const;

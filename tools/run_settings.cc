@@ -56,7 +56,7 @@ namespace {
 constexpr const char* kFlagsOfValueChecks[] = {"expect", "special_values",
                                                "max_error"};
 
-// Whether it is `NAME#k`.
+// True for `NAME#k`.
 bool IsOneExecution(const std::string& pass) {
   return absl::StrContains(pass, '#');
 }
@@ -93,7 +93,7 @@ absl::StatusOr<GivenValues> InOrderOf(
   return given;
 }
 
-// What --check_values is told of values.
+// The options of --check_values about values.
 absl::StatusOr<CheckValuesOptions> ValuesOf(const RunOptions& run) {
   CheckValuesOptions check = {.seed = static_cast<uint32_t>(run.seed),
                               .special_values = run.special_values};

@@ -1,5 +1,5 @@
-// What RunOptions ask of a run: its pipeline, its context, and the instruments
-// that may find fault with a pass.
+// Makes the pipeline, the context and the checking instruments of a run from
+// RunOptions.
 
 #ifndef BATON_TOOLS_RUN_SETTINGS_H_
 #define BATON_TOOLS_RUN_SETTINGS_H_
@@ -21,57 +21,57 @@
 
 namespace baton {
 
-// Adds the rules of `files` to those that are linked in, and returns all. An
-// error if something is wrong with one of them.
+// Adds the rules of `files` to the linked ones, and returns all. An error if a
+// rule is wrong.
 absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
     const std::vector<std::string>& files);
 
-// The context that `run` asks for, without instruments.
+// The context of `run`, without instruments.
 absl::StatusOr<PassContextOptions> ContextOf(const RunOptions& run);
 
-// The pipeline of `run`, after its rules have been loaded; an error if anything
-// else in `run` is wrong.
+// The pipeline of `run`; loads its rules first. An error if anything in `run`
+// is wrong.
 absl::StatusOr<Pass> PipelineOf(const RunOptions& run);
 
-// `pipeline` as it runs over `module`: with the passes that --insert_required
+// Completes `pipeline` for `module`: inserts the passes that --insert_required
 // adds. Without that flag, an ill-ordered pipeline is an error
 // (transform/contracts.h).
 absl::StatusOr<Pass> CompletePipeline(const Pass& pipeline,
                                       const RunOptions& run,
                                       const IRModule& module);
 
-// The instruments that libraries add and that the flags of `run` ask for.
+// The registered instruments that the flags of `run` enable.
 absl::StatusOr<PassInstruments> RegisteredInstruments(
     const RunOptions& run, const InstrumentRun& about);
 
-// Those that leave out executions: --skip_execution, --stop_after, `NAME#k` in
-// --disabled_pass. The instruments of a run begin with these.
+// The instruments that skip executions: --skip_execution, --stop_after,
+// `NAME#k` in --disabled_pass. They precede all other instruments of a run.
 absl::StatusOr<PassInstruments> SkippingInstruments(const RunOptions& run);
 
-// Those that look for mistakes: --verify_each, --verify_contracts,
-// --verify_roundtrip, --check_values. Lines that are no errors go to `report`,
-// and so do errors that passes added to the results to `added`, if it is there.
+// The instruments that check results: --verify_each, --verify_contracts,
+// --verify_roundtrip, --check_values. `report` receives lines that are not
+// errors. `added`, if not null, receives the errors that passes add to results.
 // An error if the files of --inputs and --expect cannot be read, or if a flag
-// says how to check values that are not checked.
+// for checking values is given without --check_values.
 absl::StatusOr<PassInstruments> CheckingInstruments(
     const RunOptions& run, std::function<void(absl::string_view)> report,
     std::function<void(const AddedError&)> added = nullptr);
 
-// Makes `run` one that does not check values: without what only --check_values
-// reads, but for the flags of `keep`.
+// Disables the checking of values in `run`, including the flags that only
+// --check_values reads, except the flags in `keep`.
 void DropValueChecks(const std::vector<std::string>& keep, RunOptions& run);
 
-// For PipelineSettings::prepare: gives `main` the arguments of --inputs as
-// constants. Null without --inputs.
+// For PipelineSettings::prepare: binds the parameters of `main` to the
+// arguments of --inputs as constants. Null without --inputs.
 absl::StatusOr<std::function<absl::StatusOr<IRModule>(const IRModule&)>>
 InputBinding(const RunOptions& run);
 
-// `run` for a program that has its inputs.
+// Returns `run` for a program whose inputs are bound.
 RunOptions WithoutInputs(RunOptions run);
 
-// The context of `run`, and the instruments above that may find fault with a
-// pass, after those that leave out executions and --bisect_limit; without
-// `finds_fault`, these alone. The pipeline must outlive the result.
+// The context of `run`, with the instruments that skip executions and
+// --bisect_limit. If `finds_fault`, also with the instruments that check
+// results. The pipeline must outlive the result.
 absl::StatusOr<PipelineSettings> FaultSettings(const RunOptions& run,
                                                const Pass& pipeline,
                                                bool finds_fault);

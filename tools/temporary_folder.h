@@ -1,4 +1,4 @@
-// A folder that goes with its object.
+// TemporaryFolder: a folder that is removed with its object.
 
 #ifndef BATON_TOOLS_TEMPORARY_FOLDER_H_
 #define BATON_TOOLS_TEMPORARY_FOLDER_H_
@@ -11,17 +11,18 @@
 
 namespace baton {
 
+// Owns a folder.
 class TemporaryFolder {
  public:
-  // A new one, whose name begins with `name`. Removes those of that name, made
-  // here, whose processes were killed before they could.
+  // Creates a new folder whose name begins with `name`. Also removes earlier
+  // folders of that name whose processes were killed.
   static absl::StatusOr<std::unique_ptr<TemporaryFolder>> Create(
       absl::string_view name);
-  // `lock` is a file descriptor that is closed when the folder goes.
+  // `lock` is a file descriptor; the destructor closes it.
   TemporaryFolder(std::string path, int lock);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  // Removes it with all that is in it.
+  // Removes the folder with its contents.
   ~TemporaryFolder();
 
   const std::string& path() const { return path_; }

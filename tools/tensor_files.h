@@ -1,4 +1,4 @@
-// Arguments and results of models, in files.
+// Reads arguments and results of models from files.
 
 #ifndef BATON_TOOLS_TENSOR_FILES_H_
 #define BATON_TOOLS_TENSOR_FILES_H_
@@ -15,21 +15,21 @@
 namespace baton {
 
 // The tensors of a file (.npz, .npy, ONNX's .pb), or of a folder: STEM_0.pb,
-// STEM_1.pb, ... as in ONNX's backend tests, or else all its .npy files, sorted
-// by name. Those of .npz and of .npy files in a folder have names; the others
-// have the empty name.
+// STEM_1.pb, ... as in ONNX's backend tests, otherwise all its .npy files,
+// sorted by name. Tensors of .npz files and of .npy files in a folder have
+// names; the others have the empty name.
 absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
                                          absl::string_view stem);
 
-// The tensors in the order of `names`: by name if all names are there, else by
-// position. The error says how many there are for how many `what`.
+// The tensors in the order of `names`: by name if all names exist, otherwise by
+// position. The error contains the number of tensors and the number of `what`.
 absl::StatusOr<std::vector<Tensor>> InOrder(
     const NamedTensors& tensors, const std::vector<std::string>& names,
     absl::string_view what);
 
-// The names that a model gives its inputs and outputs: those of the ONNX file
-// that it was imported from (onnx/tensor_names.h); else those of the
-// parameters, and `output_0`, `output_1`, ...; `main` is typed.
+// The names of a model's inputs and outputs: those of the ONNX file from which
+// it was imported (onnx/tensor_names.h); otherwise the names of the parameters,
+// and `output_0`, `output_1`, ...; `main` is typed.
 std::vector<std::string> InputNames(const Function& main);
 std::vector<std::string> OutputNames(const Function& main);
 

@@ -39,8 +39,8 @@ std::string Count(int64_t n, absl::string_view what) {
   return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
 }
 
-// What the passes make of the reduced program, and, a line each, which of their
-// applications they report there: those that are guilty. Empty if unknown.
+// The result of the passes on the reduced program, and a line for each
+// application that the guilty passes report. Empty if unknown.
 struct Made {
   std::string program;
   std::string applications;
@@ -128,7 +128,8 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                            ReducedTest(best.module, best.passes, test));
     return WriteFileAtomically(test_path, text);
   };
-  // What is too large for the disk may get smaller: the last one counts.
+  // A program that is too large for the disk may get smaller: the last write
+  // counts.
   const auto try_to_write = [&](const ReducedCase& best) {
     write(best).IgnoreError();
     return absl::OkStatus();

@@ -1,5 +1,5 @@
-// What `--triage=DIR` leaves: a page that says what broke, and the smallest
-// program that shows it, as a test.
+// Writes the report of `--triage=DIR`: a page that describes the failure, and
+// the smallest failing program, as a test.
 
 #ifndef BATON_TOOLS_TRIAGE_REPORT_H_
 #define BATON_TOOLS_TRIAGE_REPORT_H_
@@ -15,35 +15,35 @@
 
 namespace baton {
 
-// A run that failed.
+// A failed run.
 struct FailedRun {
   std::string name;  // of the input
-  IRModule module;   // as the passes were given it
+  IRModule module;   // the input of the passes
   Pass pipeline;
   RunOptions run;
   Failure failure;
-  // With the instruments that find fault, and without.
+  // With the instruments that check results, and without.
   PipelineSettings settings;
   PipelineSettings replay;
 };
 
 struct TriageReportOptions {
-  std::string folder;  // is made if it is not there
-  std::string tool;    // the program that the test's RUN lines call
+  std::string folder;  // created if it does not exist
+  std::string tool;    // the program in the RUN lines of the test
   ChildLimits limits;  // of one run
-  // If not 0: the run is still under way, and what failed is only suspected not
-  // to end. That is certain if a program that could not be made smaller takes
-  // so much processor time as well; else nothing is written, and the error is
-  // NotFound.
+  // If not 0: the run is still in progress and is suspected to hang. The
+  // suspicion is confirmed if a program that cannot be reduced further also
+  // takes this much processor time. Otherwise nothing is written, and the error
+  // is NotFound.
   double suspect_seconds = 0;
   int jobs = 2;
   double seconds = 60;  // of processor time, for the reduction
 };
 
-// Writes `report.txt` and `reduced.relay` to the folder. The latter is always
-// the best so far, and whole. Returns the lines to show: which execution is
-// guilty, and where the page is. The error is that a file cannot be written, or
-// that the failure cannot be traced; the page says so, too.
+// Writes `report.txt` and `reduced.relay` to the folder. `reduced.relay` is
+// always the best program so far, and complete. Returns the lines to show: the
+// guilty execution, and the path of the page. An error if a file cannot be
+// written, or if the failure cannot be traced; the page also says so.
 absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                                         const TriageReportOptions& options);
 

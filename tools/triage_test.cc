@@ -1,5 +1,5 @@
-// Passes that are wrong on purpose (planted_faults.cc), among right ones, in
-// networks: --triage names the right execution, and leaves a small program.
+// Puts wrong passes (planted_faults.cc) among right ones, on networks: --triage
+// must name the wrong execution, and write a small program.
 
 #include <sys/resource.h>
 
@@ -178,7 +178,7 @@ TEST(TriageTest, OtherErrorsAreLeftAlone) {
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
-// What is in the folder, by name.
+// The contents of the files in the folder, by name.
 std::map<std::string, std::string> Contents(const std::string& folder) {
   std::map<std::string, std::string> result;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,4 +1,4 @@
-// Why rules of the pass Rewrite were not applied where they might have been.
+// WhyNotInstrument: reports why rules of the pass Rewrite were not applied.
 
 #ifndef BATON_TOOLS_WHY_NOT_H_
 #define BATON_TOOLS_WHY_NOT_H_
@@ -18,19 +18,19 @@
 
 namespace baton {
 
-// After each run of Rewrite, says of each node at which one of the rules could
-// stand, and does not, how far its pattern came and why it ended, or what the
-// rule said:
+// After each run of Rewrite, reports the nodes at which one of the rules could
+// match and does not: the longest partial match and why it ended, or the reason
+// with which the rule declined:
 //
 //   net.relay:4:3: note: rule sigmoid: matched 2 of 11 parts, then argument 1
 //   of divide must be a call of add, found a call of exp
 //
-// Of each rule and function the first 20 are told.
+// Reports the first 20 nodes for each rule and function.
 class WhyNotInstrument final : public PassInstrument {
  public:
   using Report = std::function<void(absl::string_view text)>;
 
-  // An error if there is no rule of one of these names.
+  // An error if one of the names is not a rule.
   static absl::StatusOr<std::shared_ptr<WhyNotInstrument>> Create(
       const std::vector<std::string>& rules, Report report);
 

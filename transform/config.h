@@ -1,4 +1,4 @@
-// Settings that a PassContext carries to the passes that run in it.
+// Settings of a PassContext for the passes that run in it.
 //
 // A setting is registered once, where it is read:
 //
@@ -7,9 +7,13 @@
 //   ...
 //   const int64_t max_depth = context.Get(kMaxDepth);
 //
-// and given by name: `PassContext({.config = {{"relay.FuseOps.max_depth",
-// 8}}})`, `--config=relay.FuseOps.max_depth=8`. An unknown name or a value of
-// the wrong type is an error when the context is made.
+// and set by name:
+//
+//   PassContext({.config = {{"relay.FuseOps.max_depth", 8}}})
+//   --config=relay.FuseOps.max_depth=8
+//
+// An unknown name or a value of the wrong type is an error when the context is
+// made.
 
 #ifndef BATON_TRANSFORM_CONFIG_H_
 #define BATON_TRANSFORM_CONFIG_H_
@@ -42,15 +46,16 @@ absl::StatusOr<std::vector<ConfigInfo>> ListConfigs();
 // The registry of settings; a test can override an entry with ScopedOverride.
 Registry<ConfigInfo>& ConfigRegistry();
 
-// OK if `name` is registered and takes `value`. An error names the nearest
+// OK if `name` is registered and accepts `value`. The error names the nearest
 // known settings and lists all.
 absl::Status CheckConfig(absl::string_view name, const AttrValue& value);
 
+// The key of a registered setting of type T.
 template <typename T>
 class ConfigKey {
  public:
-  // Registers the setting for the rest of the process. A second setting of the
-  // same name is an error whenever someone sets it (base/registry.h).
+  // Registers the setting for the rest of the process. If two settings have one
+  // name, setting it is an error (base/registry.h).
   ConfigKey(absl::string_view name, T default_value, absl::string_view doc,
             CodeLocation location = CodeLocation::Current());
 

@@ -41,7 +41,7 @@ class ContractWalker {
   }
 
  private:
-  // Whether the program has a form where the walk is.
+  // A property of the program at the current pass.
   struct Known {
     bool holds;
     std::string why_not;  // ends the sentence "P needs F, which ..."

@@ -1,10 +1,10 @@
-// SeesFinishedResults: what an instrument is to which it makes no difference
-// when the results of passes get their types.
+// SeesFinishedResults: marks instruments that do not depend on when the results
+// of passes get their types.
 //
 // A function pass leaves expressions without types, and a pass inside it
 // (InferType, for Relay) finishes its result. An instrument that is called for
-// that inner pass is shown the module in between, unless all instruments are
-// such: then passes may give at once the types that they know, which is faster.
+// that inner pass receives the module in between. If all instruments have this
+// mark, passes may set known types at once, which is faster.
 
 #ifndef BATON_TRANSFORM_FINISHED_RESULTS_H_
 #define BATON_TRANSFORM_FINISHED_RESULTS_H_
@@ -14,19 +14,19 @@
 
 namespace baton {
 
-// A second base of PassInstruments that neither show modules before they are
-// finished nor keep the inner pass from running.
+// A second base of PassInstruments that neither show unfinished modules nor
+// skip the inner pass.
 class SeesFinishedResults {
  public:
   virtual ~SeesFinishedResults() = default;
-  // False for one that calls an instrument that is not such.
+  // False for an instrument that forwards to one without the mark.
   virtual bool sees_finished_results() const { return true; }
 };
 
-// Whether it may look at results that are not finished.
+// True if `instrument` may depend on unfinished results.
 bool SeesUnfinishedResults(const PassInstrument& instrument);
 
-// Whether an instrument of `context` may.
+// True if an instrument of `context` may depend on unfinished results.
 bool UnfinishedResultsAreSeen(const PassContext& context);
 
 }  // namespace baton

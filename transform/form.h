@@ -1,4 +1,5 @@
-// Forms of programs: what passes need, establish and destroy (PassInfo).
+// Properties of programs that passes require, establish and invalidate
+// (PassInfo).
 //
 //   BATON_REGISTER_FORM(
 //       "a_normal_form",
@@ -16,15 +17,16 @@
 
 namespace baton {
 
+// A property of programs.
 struct Form {
-  // One line: what holds for a program of this form.
+  // One line: the definition of the property.
   std::string doc;
-  // OK if the module is of this form; otherwise an error that says where it is
-  // not. Functions of kinds that the form does not concern have the form.
+  // OK if the module has the property; otherwise an error with a place where it
+  // does not. Functions of kinds that the property does not concern have it.
   absl::Status (*check)(const IRModule& module) = nullptr;
 };
 
-// By name.
+// All registered properties, by name.
 Registry<Form>& Forms();
 
 #define BATON_REGISTER_FORM(name, ...)                   \

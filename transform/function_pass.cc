@@ -200,7 +200,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     changed_.notify_all();
   }
 
-  // What function i tells stays with it until those before it have told.
+  // The log of function i is kept until those of the functions before it are
+  // added.
   absl::Status Apply(int i) {
     if (logs_.empty()) return ApplyObserved(i);
     logs_[i] = internal::ForkedLogs(listeners_);

@@ -1,4 +1,4 @@
-// Passes over the functions of a module, one by one.
+// Function passes: passes over the functions of a module, one by one.
 //
 // A FunctionKind describes the functions of one level of the IR
 // (ir/node_kind.h); a function pass is a pass over one kind. Relay's kind, and
@@ -30,8 +30,9 @@
 
 namespace baton {
 
-// The functions of one level of the IR: those whose node class has the handle
-// `F`. An instance is stateless and lives as long as the process:
+// A kind of functions: the functions of one level of the IR whose node class
+// has the handle `F`. An instance is stateless and lives as long as the
+// process:
 //
 //   class LoopFunctionKind final : public FunctionKind<LoopFunction> { ... };
 //
@@ -44,32 +45,32 @@ class FunctionKind {
  public:
   virtual ~FunctionKind() = default;
 
-  // Why passes skip `function`, such as the name of an attribute; empty if they
-  // do not skip it.
+  // The reason why passes skip `function`, such as the name of an attribute;
+  // empty if they do not skip it.
   virtual absl::string_view SkipReason(const F& /*function*/) const {
     return {};
   }
 
-  // The pass that completes a module after functions changed, such as type
+  // The pass that completes a module after functions have changed, such as type
   // inference. It runs at the end of every function pass, nested in it. Null
   // for none.
   virtual Pass FinishingPass() const { return Pass(); }
 };
 
-// `module` is the module that the pass was given, for every function.
+// `module` is the argument of the pass, the same for every function.
 template <typename F>
 using FunctionPassBody = std::function<absl::StatusOr<F>(
     F function, const IRModule& module, const PassContext& context)>;
 
-// A pass that replaces each function of that kind by the result of `body`,
-// which returns its argument if there is nothing to do. It skips functions of
-// other kinds, and those for which the kind gives a SkipReason. All
-// replacements are made together, and then the kind's finishing pass runs on
-// the result, as a pass nested in this one.
+// A pass that replaces each function of the kind `kind` by the result of
+// `body`, which returns its argument if nothing changes. Skips functions of
+// other kinds, and functions with a SkipReason. All functions are replaced
+// together; then the kind's finishing pass runs on the result, nested in this
+// pass.
 //
 // With the `threads` setting, bodies run concurrently: `body` must not write to
-// shared state. Results, errors and the events that instruments see do not
-// depend on the number of threads.
+// shared state. Results, errors and the events of instruments do not depend on
+// the number of threads.
 //
 //   Pass UnrollLoops(UnrollLoopsOptions options) {
 //     return CreateFunctionPass(
@@ -87,40 +88,39 @@ Pass CreateFunctionPass(const FunctionKind<F>& kind,
                         std::type_identity_t<FunctionPassBody<F>> body,
                         PassInfo info, PassOptions options = {});
 
-// Sees what a function pass does with each function: for instruments that
-// measure.
+// Observes a function pass on each function: for instruments that measure.
 class FunctionObserver {
  public:
   virtual ~FunctionObserver() = default;
-  // Around the body for function `i` of the module, on the thread that runs it;
-  // for several functions at the same time.
+  // Called around the body for function `i` of the module, on the thread that
+  // runs it; for several functions concurrently.
   virtual void Before(size_t i) = 0;
   virtual void After(size_t i) = 0;
-  // On the thread of the pass, after all bodies. Without threads, the bodies
-  // for the functions from `num_functions` on would not have run, since one
-  // before them failed.
+  // Called on the thread of the pass, after all bodies. A sequential run would
+  // not have run the bodies for functions from `num_functions` on, because an
+  // earlier body failed.
   virtual void Done(size_t num_functions) = 0;
 };
 
-// Makes the observer of one execution of a pass; null: it is not of interest.
+// Makes the observer of one execution of a pass; null for no observer.
 using FunctionWatch =
     std::function<std::unique_ptr<FunctionObserver>(const IRModule& module)>;
-// Makes `watch`, which may be null, that of the function passes of this thread,
-// and returns the one before. An instrument sets it before a pass, and sets the
-// one before again after the pass.
+// Installs `watch`, which may be null, for the function passes of this thread,
+// and returns the previous one. An instrument installs its watch before a pass
+// and restores the previous one after it.
 const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch);
 
 // Implementation details below.
 
 namespace internal {
 
-// Whether function passes of this thread are watched.
+// True if a watch is installed on this thread.
 bool FunctionsAreWatched();
 
-// `module` with each function replaced by what `transform` stores in `result`,
-// which is null before; if it stays null, the function stays as it is. Runs on
+// Replaces each function of `module` by the `result` of `transform`. `result`
+// is initially null; if it stays null, the function stays unchanged. Runs on
 // the threads of `context`, which must be the current one. `pass` is the name
-// that the error of an exception gives.
+// in the error of an exception.
 using FunctionTransform = absl::Status(const BaseFunc& function,
                                        const IRModule& module,
                                        BaseFunc& result);
@@ -130,16 +130,16 @@ absl::StatusOr<IRModule> TransformFunctions(IRModule module,
                                             const std::string& pass,
                                             const Transform& transform);
 
-// The same on `num_threads` threads.
+// As above, on `num_threads` threads.
 absl::StatusOr<IRModule> TransformFunctionsInParallel(
     IRModule module, const PassContext& context, int num_threads,
     const std::string& pass, absl::FunctionRef<FunctionTransform> transform);
 
-// `module` with function i replaced by results[i] where that is not null.
+// Replaces function i of `module` by results[i] where that is not null.
 IRModule ReplaceFunctions(const IRModule& module,
                           std::vector<BaseFunc> results);
 
-// `status` with the name of the function in which the error happened.
+// Adds the name of the function with the error to `status`.
 absl::Status InFunction(const absl::Status& status,
                         const IRModule::Definition& definition);
 
@@ -154,7 +154,7 @@ absl::StatusOr<IRModule> TransformFunctions(IRModule module,
                                         pass, transform);
   }
   const auto definitions = module.functions();
-  std::vector<BaseFunc> results;  // empty as long as nothing changes
+  std::vector<BaseFunc> results;  // empty while nothing has changed
   size_t i = 0;
   const absl::Status status = CatchExceptions(pass, [&] {
     for (; i < definitions.size(); ++i) {
@@ -186,7 +186,7 @@ class FunctionPass final : public PassImpl {
   absl::StatusOr<IRModule> RunImpl(IRModule module,
                                    const PassContext& context) const override {
     if (body_ == nullptr) return absl::InternalError("the pass has no body");
-    // Inlined: a module may have many functions that a pass leaves alone.
+    // Inlined: a module may have many functions that a pass skips.
     const auto transform = [&](const BaseFunc& function, const IRModule& all,
                                BaseFunc& changed) ABSL_ATTRIBUTE_ALWAYS_INLINE {
       return Transform(function, all, context, changed);

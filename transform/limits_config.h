@@ -1,4 +1,4 @@
-// The settings limits.*: upper bounds on what a program may ask for
+// The settings limits.*: limits of the sizes that a program may request
 // (base/limits.h).
 
 #ifndef BATON_TRANSFORM_LIMITS_CONFIG_H_
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-// The limits that `config` sets; the defaults for the others.
+// The limits in `config`; defaults for those that are not set.
 Limits LimitsOf(const AttrMap& config);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// Passes over whole modules.
+// Module passes: passes over whole modules.
 
 #ifndef BATON_TRANSFORM_MODULE_PASS_H_
 #define BATON_TRANSFORM_MODULE_PASS_H_
@@ -16,8 +16,8 @@ namespace baton {
 using ModulePassBody = std::function<absl::StatusOr<IRModule>(
     IRModule module, const PassContext& context)>;
 
-// A pass whose body is `body`. It may add and remove functions. Types are not
-// inferred afterwards.
+// Makes a pass with the body `body`, which may add and remove functions. Types
+// are not inferred afterwards.
 //
 //   Pass DropDebug() {
 //     return CreateModulePass(

@@ -1,4 +1,4 @@
-// Work on several threads; the setting `threads` is their number.
+// Runs work on several threads; the setting `threads` is their number.
 
 #ifndef BATON_TRANSFORM_PARALLEL_H_
 #define BATON_TRANSFORM_PARALLEL_H_
@@ -12,12 +12,12 @@
 
 namespace baton {
 
-// The setting `threads`: on how many threads function passes and type
-// inference work; 0 for as many as the machine has.
+// The setting `threads`: the number of threads of function passes and type
+// inference; 0 for the number of processors.
 const ConfigKey<int64_t>& ThreadsConfig();
 
-// The number of threads for `num_pieces` pieces of work that do not depend on
-// each other; at least 1, and 1 for no work.
+// The number of threads for `num_pieces` independent pieces of work; at least
+// 1.
 int NumThreads(const PassContext& context, int num_pieces);
 
 // Calls `body(begin, end)` for ranges that together are [0, n), concurrently
@@ -27,8 +27,8 @@ int NumThreads(const PassContext& context, int num_pieces);
 void ParallelFor(const PassContext& context, int n,
                  absl::FunctionRef<void(int begin, int end)> body);
 
-// Drops `module`, and destroys functions that nothing else refers to on the
-// threads of `context`: destroying them takes about as long as making them.
+// Drops `module`. The threads of `context` destroy functions without other
+// references: destroying them takes about as long as making them.
 void DropModule(const PassContext& context, IRModule module);
 
 }  // namespace baton

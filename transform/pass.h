@@ -2,16 +2,16 @@
 //
 //   absl::StatusOr<IRModule> result = FoldConstant()(module);
 //
-// To run a pass, the pass manager calls the instruments of the current
-// PassContext, records which pass runs inside which, turns exceptions of user
-// code into errors, and adds to an error the passes that it came through
-// (pass_error.h). It never changes the module given; a pass that finds nothing
-// to do returns that same module (IRModule::SameAs).
+// When it runs a pass, the pass manager calls the instruments of the current
+// PassContext, records the nesting of passes, converts exceptions of user code
+// to errors, and adds the enclosing passes to errors (pass_error.h). The
+// argument module never changes; a pass without effect returns the same module
+// (IRModule::SameAs).
 //
-// Passes are made by CreateFunctionPass (function_pass.h), CreateModulePass
-// (module_pass.h), Sequential and FixedPoint (sequential.h), by name from a
-// PassRegistry, or from text (pipeline.h). Running a pass does not change its
-// state: one pass may run on many threads at once.
+// CreateFunctionPass (function_pass.h), CreateModulePass (module_pass.h),
+// Sequential and FixedPoint (sequential.h) make passes; so do a PassRegistry,
+// by name, and pipeline.h, from text. Running a pass does not change its state:
+// a pass may run on many threads at once.
 
 #ifndef BATON_TRANSFORM_PASS_H_
 #define BATON_TRANSFORM_PASS_H_
@@ -35,7 +35,7 @@
 
 namespace baton {
 
-// The options that a pass was created with: a struct with a field list, or
+// The options with which a pass was created: a struct with a field list, or
 // nothing. See FunctionOption for options that are functions.
 class PassOptions {
  public:
@@ -51,7 +51,7 @@ class PassOptions {
   const void* object() const { return object_.get(); }
 
   // The options that differ from their defaults, in the order of the field
-  // list. An option that is a function is an error, since it has no text.
+  // list. An option that is a function has no text and is an error.
   absl::StatusOr<AttrMap> Values() const;
 
  private:
@@ -72,9 +72,9 @@ class PassImpl {
   const PassInfo& info() const { return info_; }
   const PassOptions& options() const { return options_; }
 
-  // The keyword and the passes of a pass that a pipeline's text writes as a
-  // keyword and a list of passes in parentheses. Empty for passes that it
-  // writes by their names.
+  // The keyword and the passes, for a pass whose text in a pipeline is a
+  // keyword and a list of passes in parentheses. Empty for passes that are
+  // written by name.
   virtual absl::string_view list_keyword() const { return {}; }
   virtual absl::Span<const class Pass> listed_passes() const { return {}; }
 
@@ -87,7 +87,7 @@ class PassImpl {
   PassOptions options_;
 };
 
-// A cheap, shared, immutable handle.
+// Handles are cheap, shared and immutable.
 class Pass {
  public:
   Pass() = default;  // null: running it is an error
@@ -132,7 +132,7 @@ class Pass {
 bool IsEnabled(const Pass& pass, const PassContext& context);
 
 // An option that is a function. Only C++ code can set it, since it has no text.
-// Two are equal if one is a copy of the other.
+// Two options are equal if one is a copy of the other.
 template <typename Signature>
 class FunctionOption {
  public:

@@ -1,4 +1,4 @@
-// PassContext: the settings and the instruments with which passes run.
+// PassContext: the settings and the instruments of running passes.
 //
 // Contexts form a stack for each thread. Passes run in the innermost one:
 //
@@ -61,7 +61,7 @@ struct PassContextOptions {
   const PassRegistry* registry = nullptr;
 };
 
-// A cheap handle: copies are the same context.
+// Handles are cheap: copies refer to the same context.
 class PassContext {
  public:
   class Scope;
@@ -78,35 +78,36 @@ class PassContext {
   const std::vector<std::string>& disabled_pass() const;
   const AttrMap& config() const;
   const PassInstruments& instruments() const;
-  const PassRegistry* registry() const;  // null for the global one
-  // The settings limits.*, in force on a thread that has entered the context.
+  const PassRegistry* registry() const;  // null for the global registry
+  // The settings limits.*, which apply on a thread that has entered the
+  // context.
   const Limits& limits() const;
 
   // The value of a setting, or its default.
   template <typename T>
   T Get(const ConfigKey<T>& key) const;
 
-  // Whether a Sequential runs the pass: it is not disabled, and it is required
-  // or its level is reached.
+  // True if a Sequential runs the pass: it is not disabled, and it is required
+  // or its level is at most that of the context.
   bool PassEnabled(const PassInfo& info) const;
 
   // Calls EnterPassContext of each instrument, in order, then makes the context
-  // the innermost one. If an instrument fails, calls ExitPassContext of those
-  // before it, last first, drops all instruments, does not enter the context,
-  // and returns the error. Only one thread at a time can be in a context that
-  // has instruments.
+  // the innermost one. If an instrument fails, calls ExitPassContext of the
+  // preceding instruments in reverse order, drops all instruments, does not
+  // enter the context, and returns the error. Only one thread at a time can be
+  // in a context that has instruments.
   absl::StatusOr<Scope> Enter() const;
 
   // Runs `fn` (which returns a Status or a StatusOr) inside the context. If
-  // both `fn` and the exit fail, the result is the error of `fn`, which
-  // mentions the other one.
+  // both `fn` and the exit fail, returns the error of `fn` with a mention of
+  // the other one.
   template <typename Fn>
   std::invoke_result_t<Fn&> Run(Fn&& fn) const;
 
   // Calls ExitPassContext of the old instruments, in order, and then
   // EnterPassContext of the new ones, even if the context is not entered. A
-  // failing instrument has the consequences of Enter and Scope::Exit. An error
-  // if a pass is running in this context.
+  // failing instrument has the consequences described for Enter and
+  // Scope::Exit. An error if a pass is running in this context.
   absl::Status OverrideInstruments(PassInstruments instruments) const;
 
   friend bool operator==(const PassContext& a, const PassContext& b) {
@@ -125,17 +126,17 @@ class PassContext {
   std::shared_ptr<State> state_;
 };
 
-// Keeps a context entered while it lives.
+// Keeps a context entered during its lifetime.
 class PassContext::Scope {
  public:
   Scope(Scope&& other) noexcept;
   Scope& operator=(Scope&& other) = delete;
-  // Exits, if Exit was not called; an error is written to standard error.
+  // Exits, unless Exit was called; writes an error to standard error.
   ~Scope();
 
   // Leaves the context, then calls ExitPassContext of its instruments, in
-  // order. If one fails, skips the later ones, drops all instruments, and
-  // returns the error. Calling it again does nothing.
+  // order. If an instrument fails, skips the following ones, drops all
+  // instruments, and returns the error. Calling it again does nothing.
   absl::Status Exit();
 
   const PassContext& context() const { return context_; }
@@ -150,19 +151,20 @@ class PassContext::Scope {
         counted_(counted) {}
 
   PassContext context_;
-  internal::ThreadState* thread_;  // null once it is left
+  internal::ThreadState* thread_;  // null after leaving
   uint64_t id_;
-  bool counted_;  // counts among the scopes that bind the context to one thread
+  bool counted_;  // counted among the scopes that bind the context to one
+                  // thread
 };
 
 // Implementation details below.
 
 namespace internal {
 
-// An exception as an error that says that `who` threw it.
+// Converts an exception to an error that names `who` threw it.
 absl::Status ExceptionToStatus(absl::string_view who, std::exception_ptr e);
 
-// Calls `fn`, which returns a Status or a StatusOr; turns an exception into an
+// Calls `fn`, which returns a Status or a StatusOr; converts an exception to an
 // error.
 template <typename Fn>
 std::invoke_result_t<Fn&> CatchExceptions(absl::string_view who, Fn&& fn) {
@@ -173,7 +175,8 @@ std::invoke_result_t<Fn&> CatchExceptions(absl::string_view who, Fn&& fn) {
   }
 }
 
-// The error of `body`; that of `exit` if `body` is OK; both if both failed.
+// The error of `body`; the error of `exit` if `body` is OK; both if both
+// failed.
 absl::Status CombineBodyAndExit(absl::Status body, absl::Status exit);
 
 inline absl::Status StatusOf(const absl::Status& status) { return status; }

@@ -83,7 +83,7 @@ class TutorialTest : public ::testing::Test {
             std::make_shared<Example>("PassFine_1", &out_)};
   }
 
-  // What the seed's `except ValueError` prints.
+  // The output of the seed's `except ValueError`.
   void Catch(const absl::Status& status) {
     if (!status.ok()) {
       absl::StrAppend(&out_, "Catching ValueError: ", OriginalMessage(status),

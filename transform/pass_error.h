@@ -1,7 +1,7 @@
-// The context that the pass manager adds to errors.
+// PassError: the enclosing passes that the pass manager adds to errors.
 //
-// The message of an error that came through passes is one line that says where
-// it happened, and then the original message:
+// The message of an error from inside of passes is one line with the place,
+// followed by the original message:
 //
 //   in pass #1 sequential > #4 FoldConstant, function @main:
 //   add: cannot broadcast (3) with (4)
@@ -19,31 +19,34 @@
 
 namespace baton {
 
+// The payload of an error that was inside of passes.
 struct PassError {
   struct Frame {
     std::string pass;
     int64_t number = 0;  // see PassExecution::number
     std::string
-        function;  // that the pass was working on; empty if not a single one
+        function;  // the function that the pass was processing; empty if there
+                   // was none
   };
   // Outermost first.
   std::vector<Frame> frames;
-  // What failed if it is not the pass itself: `instrument X, RunAfterPass`.
+  // The part that failed if it is not the pass itself: `instrument X,
+  // RunAfterPass`.
   std::string culprit;
-  // Errors of the cleanup that followed.
+  // Errors of the subsequent cleanup.
   std::vector<std::string> also;
   // The original message.
   std::string message;
 };
 
-// The context that the pass manager added to an error; nullopt if the error
-// came through no pass and no instrument.
+// The passes and the place that the pass manager added to an error; nullopt if
+// the error was not in a pass or an instrument.
 std::optional<PassError> GetPassError(const absl::Status& status);
 
 // The message of `status` before the pass manager added to it.
 std::string OriginalMessage(const absl::Status& status);
 
-// `status` with its context replaced by `error`. Keeps other payloads.
+// Replaces the PassError of `status` by `error`. Keeps other payloads.
 absl::Status WithPassError(const absl::Status& status, const PassError& error);
 
 }  // namespace baton

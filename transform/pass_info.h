@@ -8,20 +8,20 @@
 
 namespace baton {
 
-// What a pass works on.
+// The unit on which a pass works.
 enum class PassGranularity {
   kModule,    // a whole module at once
   kFunction,  // one function at a time
   kSequence,  // other passes
 };
 
-// A waiver: a law of testing/pass_laws.h that a pass does not keep.
+// A waiver: a law of testing/pass_laws.h that a pass does not keep, and why.
 struct PassException {
   std::string law;  // `no_op`
   std::string reason;
 };
 
-// Written with designated initializers, in this order:
+// Write it with designated initializers, in this order:
 //
 //   {.name = "FuseOps",
 //    .required = {"InferType"},
@@ -36,29 +36,28 @@ struct PassInfo {
   // One line; a longer explanation may follow an empty line.
   std::string doc = {};
 
-  // Forms of programs, by name (form.h): those that the pass must be given,
-  // those that its result has, and those that its result may lack although
-  // what it was given had them.
+  // Properties of programs, by name (form.h): those that the pass requires,
+  // those that it establishes, and those that it may invalidate.
   std::vector<std::string> needs = {};
   std::vector<std::string> establishes = {};
   std::vector<std::string> destroys = {};
 
-  // Promises, which the tests of all passes check.
+  // Promises; the tests of all passes check them.
 
-  // Run on its own result, the pass changes nothing.
+  // Running the pass on its own result changes nothing.
   bool idempotent = false;
-  // Bit-exact: the results of the program keep their bits. A pass that
-  // reassociates floating-point arithmetic says false, and `tolerance` is the
-  // relative error within which results stay.
+  // Bit-exact: the results of the program keep their bits. For a pass that
+  // reassociates floating-point arithmetic it is false, and `tolerance` is the
+  // limit of the relative error.
   bool exact = true;
   double tolerance = 1e-5;
 
   // Waivers for the other laws that the pass does not keep.
   std::vector<PassException> exceptions = {};
 
-  // Options, as pipelines write them between the braces, with which the tests
-  // of all passes run this pass, besides the defaults: `inline_once=true`. A
-  // pass with required options has at least one example.
+  // Options, as written in a pipeline between the braces: `inline_once=true`.
+  // The tests of all passes run this pass with each of them, in addition to the
+  // defaults. A pass with required options has at least one example.
   std::vector<std::string> examples = {};
 
   // For passes that do not optimize (inference, printing): bisection neither
@@ -68,10 +67,10 @@ struct PassInfo {
   // Set by the function that creates the pass.
   PassGranularity granularity = PassGranularity::kModule;
 
-  // The text that traces print, for example:
+  // The text of the pass in traces, for example:
   //   The meta data of the pass - pass name: FoldConstant, opt_level: 2,
   //   required passes: []
-  // (one line), ending in a line feed.
+  // on one line that ends in a line feed.
   std::string ToString() const;
 };
 

@@ -1,19 +1,20 @@
-// PassInstrument: observes passes, and may refuse to let one run.
+// PassInstrument: observes passes, and may skip them.
 //
 // For a pass in a context with instruments A, B:
 //
-//   A.ShouldRun, B.ShouldRun          always both; neither if the context
-//   requires the pass A.RunBeforePass, B.RunBeforePass  if both said yes
+//   A.ShouldRun, B.ShouldRun           always both; neither if the context
+//                                      requires the pass
+//   A.RunBeforePass, B.RunBeforePass   if both returned true
 //   ... the pass, and passes inside it ...
 //   A.RunAfterPass, B.RunAfterPass
 //
-// If something fails, PassFailed is called, last instrument first, on each
-// instrument whose RunBeforePass returned OK and whose RunAfterPass was not
-// called: every RunBeforePass that succeeded is followed by one RunAfterPass
+// If one of these calls fails, PassFailed is called, last instrument first, on
+// each instrument whose RunBeforePass returned OK and whose RunAfterPass was
+// not called. So each successful RunBeforePass is followed by one RunAfterPass
 // or one PassFailed.
 //
 // The pass manager calls one hook at a time, in an order that does not depend
-// on the number of threads, though not always on the same thread. Built-in
+// on the number of threads, but not always on the same thread. Built-in
 // instruments are in `instrument/`.
 
 #ifndef BATON_TRANSFORM_PASS_INSTRUMENT_H_
@@ -37,7 +38,7 @@ namespace internal {
 class ThreadState;
 }
 
-// One execution of a pass, as its instruments see it.
+// One execution of a pass, for its instruments.
 class PassExecution {
  public:
   PassExecution(const PassExecution&) = delete;
@@ -50,17 +51,17 @@ class PassExecution {
   // Executions are numbered from 1 in the order in which they start. Entering a
   // context (outside of a pass) restarts the numbers, and so does every pass
   // that runs outside of any context. In ShouldRun, the number that the pass
-  // would get.
+  // will get if it runs.
   int64_t number() const { return number_; }
 
-  // The execution that this one is nested in; null for the outermost one.
+  // The enclosing execution; null for the outermost one.
   const PassExecution* parent() const { return parent_; }
   int depth() const { return depth_; }  // 0 at the outermost
 
-  // The module that the pass was given.
+  // The argument of the pass.
   const IRModule& before() const { return *before_; }
-  // For RunAfterPass: whether the result is another module. Costs nothing:
-  // passes return the same module when they find nothing to do.
+  // For RunAfterPass: true if the result is a different module. Takes O(1):
+  // passes without effect return the same module.
   bool changed() const { return changed_; }
 
  private:
@@ -84,6 +85,7 @@ class PassExecution {
   bool changed_ = false;
 };
 
+// The interface of instruments. All hooks do nothing by default.
 class PassInstrument {
  public:
   explicit PassInstrument(std::string name) : name_(std::move(name)) {}
@@ -96,13 +98,13 @@ class PassInstrument {
   virtual absl::Status EnterPassContext() { return absl::OkStatus(); }
   virtual absl::Status ExitPassContext() { return absl::OkStatus(); }
 
-  // False keeps the pass from running: the module stays as it is, and neither
+  // Returns false to skip the pass: the module stays unchanged, and neither
   // RunBeforePass nor RunAfterPass is called.
   virtual absl::StatusOr<bool> ShouldRun(const IRModule& /*module*/,
                                          const PassExecution& /*pass*/) {
     return true;
   }
-  // An error of RunBeforePass or RunAfterPass is the error of the pass.
+  // An error becomes the error of the pass; the same applies to RunAfterPass.
   virtual absl::Status RunBeforePass(const IRModule& /*module*/,
                                      const PassExecution& /*pass*/) {
     return absl::OkStatus();

@@ -1,10 +1,9 @@
-// Passes that a pipeline's text writes as a keyword and a list of passes:
+// Registers passes whose text in a pipeline is a keyword and a list of passes:
 //
 //   FixedPoint{limit=5}(SimplifyExpr,FoldConstant)
 //
-// Sequential and FixedPoint (sequential.h) are registered with this library;
-// others, such as Relay's Function, with the level of the IR that they belong
-// to.
+// This library registers Sequential and FixedPoint (sequential.h). Each level
+// of the IR registers its own, such as Relay's Function.
 
 #ifndef BATON_TRANSFORM_PASS_LIST_H_
 #define BATON_TRANSFORM_PASS_LIST_H_
@@ -24,26 +23,27 @@
 
 namespace baton {
 
-// What a keyword stands for. PassImpl::list_keyword() of the passes that `make`
-// returns is that keyword, and listed_passes() are the passes it was given.
+// The meaning of a keyword. PassImpl::list_keyword() of the passes that `make`
+// returns must be the keyword, and listed_passes() the passes in the list.
 struct PassListKind {
-  // One line.
+  // The documentation, one line.
   std::string doc;
   // Null if there are none.
   const FieldList* options = nullptr;
-  // Whether the passes may run again after the last of them.
+  // True if the passes may run again after the last of them.
   bool repeats = false;
-  // The error says which of the passes cannot be in such a list, and why.
+  // The error says which of the passes is not allowed in such a list, and why.
   std::function<absl::StatusOr<Pass>(std::vector<Pass> passes,
                                      const AttrMap& options)>
       make;
 };
 
-// By keyword. No pass and no named pipeline may have the name of one.
+// All kinds, by keyword. No pass and no named pipeline may have the name of
+// one.
 Registry<PassListKind>& PassListKinds();
 
-// A kind whose options are an `Options`, and whose passes
-// `make(passes, options)` makes: a Pass or absl::StatusOr<Pass>.
+// Makes a kind with options of type `Options`. `make(passes, options)` makes
+// its passes: a Pass or absl::StatusOr<Pass>.
 template <typename Options, typename Make>
 PassListKind PassListKindOf(std::string doc, Make make) {
   return {.doc = std::move(doc),
@@ -59,7 +59,8 @@ PassListKind PassListKindOf(std::string doc, Make make) {
           }};
 }
 
-// The pass `list`, which has a keyword, with the same options and other passes.
+// A copy of `list`, which has a keyword, with the same options and other
+// passes.
 absl::StatusOr<Pass> WithPasses(const Pass& list, std::vector<Pass> passes);
 
 }  // namespace baton

@@ -1,7 +1,7 @@
-// PassRegistry: passes by name.
+// PassRegistry: finds passes by name.
 //
 // A pass is a factory, declared in its header and registered beside its
-// definition; the pass that it returns carries name, level, required passes,
+// definition. The pass that it returns has a name, level, required passes,
 // options, documentation and promises:
 //
 //   // fuse_ops.h
@@ -21,9 +21,9 @@
 //   }
 //   BATON_REGISTER_PASS(FuseOps);
 //
-// Linking the library is enough (its target says `alwayslink = True`). From
-// the registration come pipelines as text, `--list_passes`, documentation, and
-// the tests that every pass must pass.
+// Linking the library suffices (its target has `alwayslink = True`). The
+// registration provides pipelines as text, `--list_passes`, documentation, and
+// the tests for all passes.
 
 #ifndef BATON_TRANSFORM_PASS_REGISTRY_H_
 #define BATON_TRANSFORM_PASS_REGISTRY_H_
@@ -46,8 +46,8 @@
 
 namespace baton {
 
-// Makes the passes of one name. Converts from a function (or function object
-// without options) of one of these forms, where O has a field list:
+// Makes passes of one name. Converts from a function, or a function object
+// without options, of one of these forms, where O has a field list:
 //   Pass Make();            absl::StatusOr<Pass> Make();
 //   Pass Make(O options);   absl::StatusOr<Pass> Make(O options);
 class PassFactory {
@@ -66,12 +66,13 @@ class PassFactory {
   // Null if the pass takes no options.
   const FieldList* options() const { return options_; }
 
-  // A pass with these options. Errors as those of FieldList::Assign.
+  // Makes a pass with the options `values`. Errors as those of
+  // FieldList::Assign.
   absl::StatusOr<Pass> Create(const AttrMap& values) const;
-  // A pass with all options at their defaults, required ones too: good for
+  // Makes a pass with all options at their defaults, also required ones, for
   // reading its PassInfo.
   absl::StatusOr<Pass> Prototype() const;
-  // OK if the option takes that value.
+  // OK if the option accepts the value.
   absl::Status CheckOption(const Field& field, const AttrValue& value) const;
 
  private:
@@ -97,11 +98,11 @@ class PassFactory {
 // the name up is an error.
 class PassRegistry {
  public:
-  // Every pass that is linked in.
+  // All linked passes.
   static PassRegistry& Global();
 
   PassRegistry();
-  // An independent copy; a test changes it and hands it to a PassContext.
+  // An independent copy; a test can change it and pass it to a PassContext.
   PassRegistry(const PassRegistry& other) = default;
   PassRegistry& operator=(const PassRegistry&) = delete;
 
@@ -109,8 +110,8 @@ class PassRegistry {
   // which names both places.
   void Register(absl::string_view name, PassFactory factory,
                 CodeLocation location = CodeLocation::Current());
-  // Adds a pass or replaces the one of that name; its PassInfo may have another
-  // name.
+  // Adds a pass or replaces the one of that name. The name in its PassInfo may
+  // differ.
   void Override(absl::string_view name, PassFactory factory,
                 CodeLocation location = CodeLocation::Current());
 
@@ -122,11 +123,11 @@ class PassRegistry {
   // check the name of its passes.
   std::vector<std::string> Errors() const;
 
-  // The factory and the PassInfo of that name. Errors name the nearest known
-  // passes.
+  // The factory and the PassInfo of the pass `name`. Errors name the nearest
+  // known passes.
   absl::StatusOr<PassFactory> Factory(absl::string_view name) const;
   absl::StatusOr<PassInfo> Info(absl::string_view name) const;
-  // The pass with default options; always the same one.
+  // The pass `name` with default options; always the same pass.
   absl::StatusOr<Pass> Get(absl::string_view name) const;
   absl::StatusOr<Pass> Create(absl::string_view name,
                               const AttrMap& options) const;
@@ -144,7 +145,8 @@ class PassRegistry {
   };
 
   absl::StatusOr<const Entry*> Lookup(absl::string_view name) const;
-  // `pass`; an error if its name is not `name`, as its registration says.
+  // Returns `pass`; an error if the name in its PassInfo is not `name`, under
+  // which it is registered.
   absl::StatusOr<Pass> CheckName(absl::string_view name, const Entry& entry,
                                  absl::StatusOr<Pass> pass) const;
 
@@ -154,8 +156,8 @@ class PassRegistry {
 // The registry in which `context` looks passes up.
 const PassRegistry& RegistryOf(const PassContext& context);
 
-// Registers a factory under its own name, which must be that of its passes. For
-// a factory whose name differs (`CreateFuseOps`), say
+// Registers a factory under its own name, which must be the name of its passes.
+// For a factory with another name (`CreateFuseOps`), write
 // BATON_REGISTER_PASS_AS("FuseOps", CreateFuseOps).
 #define BATON_REGISTER_PASS(factory) BATON_REGISTER_PASS_AS(#factory, factory)
 

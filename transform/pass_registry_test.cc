@@ -135,7 +135,7 @@ TEST(PassRegistryTest, NameMustBeThatOfThePass) {
   EXPECT_EQ(registry.Create("TanhToSigmoidPass", {}).status().message(),
             kError);
   EXPECT_THAT(registry.Errors(), ElementsAre(kError));
-  // What a test puts in place of a pass may have any name.
+  // A replacement by a test may have any name.
   registry.Override("TanhToSigmoidPass", toy::AToB);
   EXPECT_TRUE(registry.Get("TanhToSigmoidPass").ok());
   EXPECT_THAT(registry.Errors(), IsEmpty());

@@ -1,4 +1,4 @@
-// Pipelines as text:
+// Parses and prints pipelines as text:
 //
 //   FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:[NHWC,HWIO]}},
 //   FixedPoint{limit=5}(SimplifyExpr,FoldConstant)
@@ -28,15 +28,16 @@
 namespace baton {
 
 // The levels at which sequences run the passes that a text names, at any depth
-// of its lists. Passes of named pipelines and required passes always have their
+// of its lists. The passes of named pipelines, and required passes, keep their
 // own level.
 enum class NamedPasses {
   kAtTheirLevel,
   kAtAnyLevel,  // Pass::AtAnyLevel()
 };
 
-// The passes as a Sequential of level 0, even if there is one or none. An error
-// shows its place in the text and, for an unknown name, suggests similar ones.
+// Parses a pipeline into a Sequential of level 0, whatever the number of
+// passes. The error shows its place in the text and, for an unknown name,
+// suggests similar ones.
 absl::StatusOr<Pass> ParsePipeline(
     absl::string_view text,
     const PassRegistry& registry = PassRegistry::Global(),
@@ -48,43 +49,44 @@ absl::StatusOr<Pass> ParsePipeline(
 std::vector<Pass> SkippedPasses(const Pass& pipeline,
                                 const PassContext& context);
 
-// The text of a pass, without `Sequential(...)` around the outermost. Parsing
-// it gives the same pipeline, if its passes are registered. An error if an
-// option is a function, which has no text.
+// The text of a pass, without an outermost `Sequential(...)`. Parsing the text
+// gives an equal pipeline, if its passes are registered. An error if an option
+// is a function, which has no text.
 absl::StatusOr<std::string> PipelineToString(const Pass& pass);
 
-// A part of a named pipeline, and why it is there.
+// A part of a named pipeline, with its reason.
 struct PipelineStep {
   std::string items;  // in the grammar above
   std::string reason;
 };
 
-// A pipeline with a name, which stands for its steps in other pipelines:
-// `--passes=onnx,O3` runs
+// A named pipeline. In the text of other pipelines, its name is replaced by its
+// steps: `--passes=onnx,O3` runs
 //
 //   Sequential{name=onnx}(...),Sequential{name=O3}(...)
 //
-// As in any sequence, the context's level decides which of the passes run.
+// As in any sequence, the context's level determines which of the passes run.
 struct NamedPipeline {
-  // One line.
+  // The documentation, one line.
   std::string doc;
-  // The level of the context that the pipeline is made for. baton-opt takes it
-  // unless it is given another or the default is higher.
+  // The intended level of the context. baton-opt uses it unless a level is
+  // given or the default is higher.
   int opt_level = 0;
   std::vector<PipelineStep> steps;
-  // Why the pipeline may change its own result; empty if it does not.
+  // The reason why the pipeline may change its own result; empty if it does
+  // not.
   std::string not_idempotent = {};
 
   // The text of all steps.
   std::string ToString() const;
 };
 
-// The named pipelines that are linked in. A name that a pass has, and steps
-// that cannot be parsed, are among RegistrationErrors().
+// All linked named pipelines. RegistrationErrors() includes names that a pass
+// also has, and steps that cannot be parsed.
 Registry<NamedPipeline>& NamedPipelines();
 
-// The highest level that a named pipeline in `pipeline` is made for; 0 if there
-// is none in it.
+// The highest intended level of the named pipelines in `pipeline`; 0 if there
+// are none.
 int OptLevelOf(const Pass& pipeline);
 
 // Registers a NamedPipeline:

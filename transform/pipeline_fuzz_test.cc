@@ -1,4 +1,4 @@
-// Any text is a pipeline that prints and reads back, or an error.
+// Any text is a pipeline that prints and parses back, or an error.
 
 #include <cstddef>
 #include <cstdint>

@@ -30,7 +30,7 @@ struct PrintIrPassOptions {
 // `print_ir`: false silences the pass.
 const ConfigKey<bool>& PrintIrConfig();
 
-// A module pass of level 0 that leaves the module as it is. Prints
+// A module pass of level 0 that leaves the module unchanged. Prints
 //
 //   PrintIR(HEADER):
 //   def @main(...) { ... }

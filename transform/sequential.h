@@ -1,4 +1,4 @@
-// Passes that run other passes.
+// Sequential, FixedPoint: passes that run other passes.
 
 #ifndef BATON_TRANSFORM_SEQUENTIAL_H_
 #define BATON_TRANSFORM_SEQUENTIAL_H_
@@ -30,14 +30,14 @@ struct SequentialOptions {
   }
 };
 
-// Runs passes one after the other, except those that the context does not
+// Runs passes one after the other, skipping those that the context does not
 // enable. Before each pass it runs the passes in its PassInfo::required: every
 // time, even those above the context's level or disabled, but not the passes
 // that they require in turn.
 Pass Sequential(std::vector<Pass> passes, SequentialOptions options = {});
 
-// A Sequential with a PassInfo of its own: the text of a pipeline shows its
-// name and options, not the list of its passes.
+// A Sequential with its own PassInfo: its text in a pipeline is its name and
+// options, not the list of its passes.
 Pass CreateSequentialPass(std::vector<Pass> passes, PassInfo info,
                           PassOptions options = {});
 
@@ -51,10 +51,10 @@ struct FixedPointOptions {
   }
 };
 
-// Runs a sequence of passes, as Sequential does, to a fixed point: until a
-// round leaves the module as it is. An error if the limit is reached first, or
-// if a round returns the module of an earlier round (a cycle); both errors name
-// the passes that keep changing it. Its name is FixedPoint, its level 0.
+// Runs a sequence of passes, as Sequential does, until a round leaves the
+// module unchanged. An error if the limit is reached first, or if a round
+// returns the module of an earlier round (a cycle); both errors name the passes
+// that keep changing the module. Its name is FixedPoint, its level 0.
 Pass FixedPoint(std::vector<Pass> passes, FixedPointOptions options = {});
 
 namespace internal {
@@ -65,11 +65,12 @@ absl::StatusOr<IRModule> RunInSequence(absl::Span<const Pass> passes,
                                        IRModule module,
                                        const PassContext& context);
 
-// Sets what a pass promises about values that runs `passes` in sequence.
+// Sets the promises about values in the `info` of a pass that runs `passes` in
+// sequence.
 void PromiseLike(absl::Span<const Pass> passes, PassInfo& info);
 
-// The passes that a Sequential, a FixedPoint or another pass made of passes
-// runs; empty for other passes.
+// The passes that a Sequential, a FixedPoint or another composite pass runs;
+// empty for other passes.
 absl::Span<const Pass> PartsOf(const Pass& pass);
 
 }  // namespace internal

@@ -1,4 +1,4 @@
-// The classes of passes by what they do to the results of programs.
+// ValuePromise: how closely a pass preserves the results of programs.
 
 #ifndef BATON_TRANSFORM_VALUE_PROMISE_H_
 #define BATON_TRANSFORM_VALUE_PROMISE_H_
@@ -10,36 +10,37 @@
 
 namespace baton {
 
-// How results after a pass compare with those before.
+// The relation of the results after a pass to those before.
 enum class ValuePromise {
-  // The same bits.
+  // Bit-exact.
   kBitExact,
-  // The same bits, but of elements that are NaN, infinite or zero, before or
+  // Bit-exact, except for elements that are NaN, infinite or zero before or
   // after.
   kExactButSpecial,
-  // The same arithmetic in another order: within PassInfo::tolerance, and
-  // within a few roundings of the shortest floating-point dtype. Sums of
-  // infinities may be NaN in one order and infinite in another.
+  // Reassociating: the same arithmetic in another order. Results are within
+  // PassInfo::tolerance, and within a few roundings of the shortest
+  // floating-point dtype. Sums of infinities may be NaN in one order and
+  // infinite in another.
   kReassociating,
-  // Other dtypes, or approximations: within the tolerance, and within one step
-  // of integers, which may be quantized.
+  // Other dtypes, or approximations. Results are within the tolerance, and
+  // integers, which may be quantized, within one step.
   kPrecisionChanging,
-  // The program computes something else, or has other parameters.
+  // The meaning or the parameters of the program change.
   kOther,
 };
 
-// The class that the promises and waivers of `info` say: `special_values`,
-// `precision` and `values` are laws of testing/pass_laws.h.
+// The promise in the waivers of `info`: `special_values`, `precision` and
+// `values` are laws of testing/pass_laws.h.
 ValuePromise ValuePromiseOf(const PassInfo& info);
 
-// Whether `info` has no waiver for `law`.
+// True if `info` has no waiver for `law`.
 bool Keeps(const PassInfo& info, absl::string_view law);
 
 // `bit-exact`, `reassociating`, ...
 absl::string_view ToString(ValuePromise promise);
 
-// The class, and what it means in numbers if these are promised:
-// `reassociating, within 1e-05 of the largest element`.
+// The promise with its numbers, if there are any: `reassociating, within 1e-05
+// of the largest element`.
 std::string ValuePromiseText(const PassInfo& info);
 
 }  // namespace baton

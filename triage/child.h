@@ -1,5 +1,5 @@
-// Runs code in a child process: what crashes, hangs or eats memory there takes
-// nothing with it here.
+// Child: runs code in a child process, to contain crashes, hangs and excessive
+// use of memory.
 
 #ifndef BATON_TRIAGE_CHILD_H_
 #define BATON_TRIAGE_CHILD_H_
@@ -15,41 +15,42 @@
 
 namespace baton {
 
+// The limits of the resources of a child.
 struct ChildLimits {
-  // Of processor time, so that a busy machine changes nothing; of the wall
-  // clock, ten times as much.
+  // The limit of processor time, which does not depend on the load of the
+  // machine. The limit of the wall-clock time is ten times as much.
   double seconds = 60;
-  // Of private writable memory; 0 for no limit. Sanitizers, whose bookkeeping
-  // would count, have none.
+  // The limit of private writable memory; 0 for no limit. There is no limit
+  // under sanitizers, since their own memory would count.
   int64_t memory_bytes = 0;
 };
 
+// The end of a child.
 struct ChildResult {
   enum class End {
-    kReturned,     // `output` is what the body returned
-    kCrashed,      // by `signal`, or by leaving the process, then 0
+    kReturned,     // `output` is the result of the body
+    kCrashed,      // by `signal`; 0 if the body ended the process
     kTimedOut,     // and was killed
-    kInterrupted,  // was killed since this process is to end (interrupt.h)
+    kInterrupted,  // was killed because this process is ending (interrupt.h)
   };
   End end = End::kCrashed;
   int signal = 0;
   std::string output;
-  double seconds = 0;  // of processor time that it took
+  double seconds = 0;  // the processor time of the child
 };
 
-// A copy of this process that runs a function. The copy has this thread only,
+// A copy of this process that runs a function. The copy has only this thread,
 // and ends with this process.
 class Child {
  public:
   struct Options {
     ChildLimits limits;
-    // Whether the copy writes to this process's standard output and error;
-    // else nowhere.
+    // If true, the copy writes to this process's standard output and error;
+    // otherwise its output is discarded.
     bool keeps_streams = false;
   };
 
-  // Starts it. `body` runs in the copy, and what it returns comes back through
-  // a pipe.
+  // Starts the child. `body` runs in the copy, and a pipe transfers its result.
   static absl::StatusOr<Child> Start(const std::function<std::string()>& body,
                                      const Options& options);
 
@@ -57,16 +58,16 @@ class Child {
   Child& operator=(Child&& other) noexcept;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  // Kills the copy and what it started.
+  // Kills the copy and its own children.
   ~Child();
 
   // Waits for the end. Call it once.
   ChildResult Wait();
-  // Waits for it at most so long; nullopt if it has not come.
+  // Waits at most `seconds` for the end; nullopt if the child is still running.
   std::optional<ChildResult> WaitFor(double seconds);
 
-  // Of processor time that it has taken until now, while it has not been waited
-  // for.
+  // The processor time of the child so far. Call it only before the wait is
+  // over.
   double Seconds() const;
 
  private:
@@ -75,10 +76,10 @@ class Child {
   void Kill();
   ChildResult Reap();
 
-  pid_t pid_ = -1;  // -1 if it was waited for
-  int fd_ = -1;     // what the copy writes
+  pid_t pid_ = -1;  // -1 after waiting
+  int fd_ = -1;     // the pipe from the child
   double deadline_ = 0;
-  std::string text_;  // of what it wrote, so far
+  std::string text_;  // the output so far
 };
 
 // Start and Wait.

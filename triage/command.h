@@ -1,4 +1,4 @@
-// Runs a command of somebody else: what it answers, in time.
+// Runs a subprocess with a deadline and captures its exit status.
 
 #ifndef BATON_TRIAGE_COMMAND_H_
 #define BATON_TRIAGE_COMMAND_H_
@@ -10,24 +10,26 @@
 
 namespace baton {
 
+// The end of a command.
 struct CommandResult {
   enum class End {
     kExited,       // with `code`
     kKilled,       // by the signal `code`
     kTimedOut,     // and was killed
-    kInterrupted,  // this process got the signal `code`; the command was killed
+    kInterrupted,  // this process received the signal `code`; the command was
+                   // killed
   };
   End end = End::kExited;
   int code = 0;
-  // The end of what it wrote to standard output and error, at most 4096 bytes.
+  // The last part of the standard output and error, at most 4096 bytes.
   std::string output;
 };
 
-// Runs the program `words[0]` (looked for in PATH) with the other words as its
-// arguments, its standard input empty. After `seconds` of the wall clock (0: no
-// limit), or on SIGINT, SIGTERM or SIGHUP, kills it with all processes of its
-// group. The error is that it could not be run. Call it on a program's only
-// thread: it waits for signals of the process.
+// Runs the program `words[0]` (found in PATH) with the other words as its
+// arguments and an empty standard input. After `seconds` of the wall clock (0:
+// no limit), or on SIGINT, SIGTERM or SIGHUP, kills it with all processes of
+// its group. An error if it could not be run. Call it on the only thread of a
+// program: it waits for signals of the process.
 absl::StatusOr<CommandResult> RunCommand(const std::vector<std::string>& words,
                                          double seconds);
 

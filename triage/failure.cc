@@ -49,8 +49,8 @@ bool HasNameOrNumber(absl::string_view word) {
   return false;
 }
 
-// Whether a pass of that name only ever finishes others or is asked for by
-// them, as InferType.
+// True if passes of that name only finish other passes or run because these
+// require them, like InferType.
 bool OnlyHelps(const std::string& name) {
   const absl::StatusOr<PassInfo> info = PassRegistry::Global().Info(name);
   return info.ok() && info->always_run &&

@@ -1,4 +1,4 @@
-// How a pipeline fails, and whether it fails in the same way again.
+// Failure: how a pipeline fails, and if two runs fail in the same way.
 
 #ifndef BATON_TRIAGE_FAILURE_H_
 #define BATON_TRIAGE_FAILURE_H_
@@ -20,26 +20,26 @@
 
 namespace baton {
 
-// One way of failing, or none.
+// A kind of failure, or none.
 struct Failure {
   enum class Kind {
     kNone,
-    kError,    // the pipeline returned one
-    kCrash,    // the process ended by a signal, or left
-    kTimeOut,  // it was killed
+    kError,    // the pipeline returned an error
+    kCrash,    // a signal ended the process, or it exited
+    kTimeOut,  // the run was killed
   };
   Kind kind = Kind::kNone;
-  // The innermost execution of a pass that is not only there to finish another
-  // one: of the error, or that was under way. 0 if it is not known.
+  // The innermost execution of a pass that failed or was running, not counting
+  // passes that only finish another pass. 0 if it is unknown.
   int64_t number = 0;
   std::string pass;
   // The whole message of an error.
   std::string message;
-  // Two errors with the same key are taken to be the same.
+  // Errors with equal keys count as the same.
   std::string key;
-  // Of processor time that the run took; if its time was up, until the
-  // execution began that did not end. 0 if it is not known. No part of the text
-  // of a failure.
+  // The processor time of the run. If the run timed out, the time until the
+  // beginning of the execution that did not end. 0 if it is unknown. Not part
+  // of the text of a failure.
   double seconds = 0;
 
   bool failed() const { return kind != Kind::kNone; }
@@ -48,37 +48,38 @@ struct Failure {
 // `an error`, `a crash`, `a time-out`.
 absl::string_view KindToString(Failure::Kind kind);
 
-// The same as text, from which ReadFailure makes it again.
+// Converts a failure to text; ReadFailure converts it back.
 std::string WriteFailure(const Failure& failure);
 Failure ReadFailure(absl::string_view text);
 
-// The failure that the end of a child process is that returned the text of one;
-// none if it was interrupted.
+// The failure of a child process whose body returns the text of a failure;
+// kNone if the child was interrupted.
 Failure FailureOf(const ChildResult& result, const ProgressPage& progress);
 
-// The failure that an error of a pipeline is.
+// The failure for an error of a pipeline.
 Failure FailureOf(const absl::Status& error);
 
-// The words that a message keeps when the program it speaks of gets smaller:
-// its first five that have neither digits nor names in them.
+// The words of a message that do not depend on the size of the program: its
+// first five words without digits and names.
 std::string MessageKey(absl::string_view message);
 
-// Whether `now` is the failure `was`: of one kind, of the same pass, and if an
-// error, with the same key.
+// True if `now` is the failure `was`: of the same kind and pass, and for errors
+// with the same key.
 bool SameFailure(const Failure& was, const Failure& now);
 
-// Limits of runs that are to show `failure` again, in smaller programs: by how
-// long the run took, so that those that hang do not hold up the search.
+// Limits of runs of smaller programs that must reproduce `failure`. They depend
+// on the time of the failing run, so that hanging programs do not slow down the
+// search.
 ChildLimits TestLimits(const Failure& failure, const ChildLimits& limits);
 
-// Under which settings passes run.
+// The settings of a run of passes.
 struct PipelineSettings {
   // `instruments` is not used.
   PassContextOptions context = {};
-  // Makes the instruments that may find fault, anew for each run. Null: none.
+  // Makes the instruments that check results, anew for each run; null for none.
   std::function<absl::StatusOr<PassInstruments>()> make_instruments = {};
-  // What becomes of a program before the failure is looked for in it alone:
-  // arguments become constants of the program, say. Null: it stays.
+  // Converts a program before it is tested alone, for example by binding its
+  // parameters to constants. Null leaves it unchanged.
   std::function<absl::StatusOr<IRModule>(const IRModule&)> prepare = {};
 };
 
@@ -87,14 +88,14 @@ absl::StatusOr<IRModule> RunPipeline(const IRModule& module,
                                      const Pass& pipeline,
                                      const PipelineSettings& settings);
 
-// Runs it in a child process, and says how it failed. The error is that no
-// process could be made.
+// Runs `pipeline` in a child process, and returns its failure. An error only if
+// no process could be created.
 absl::StatusOr<Failure> RunPipelineInChild(const IRModule& module,
                                            const Pass& pipeline,
                                            const PipelineSettings& settings,
                                            const ChildLimits& limits);
 
-// A run in a child process that is under way.
+// A run in a child process that is still in progress.
 class PipelineRun {
  public:
   static absl::StatusOr<PipelineRun> Start(const IRModule& module,

@@ -1,4 +1,4 @@
-// Ends in order what SIGINT, SIGTERM or SIGHUP would end at once.
+// InterruptGuard: turns SIGINT, SIGTERM and SIGHUP into an orderly end.
 
 #ifndef BATON_TRIAGE_INTERRUPT_H_
 #define BATON_TRIAGE_INTERRUPT_H_
@@ -8,9 +8,9 @@
 
 namespace baton {
 
-// While it lives, the first of these signals is only noted, and ends the waits
-// for children (child.h). A second one ends the process. There is one at a
-// time.
+// During its lifetime, the first of these signals is only recorded, and ends
+// the waits for children (child.h). A second one ends the process. Only one
+// guard may exist at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -18,12 +18,13 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // The signal that was noted; 0 if none.
+  // The recorded signal; 0 if there is none.
   static int Signal();
-  // What a process exits with that fails: 128 and the signal that was noted, as
-  // shells say it; 1 if none was.
+  // The exit code of a failing process: 128 plus the recorded signal, as in
+  // shells; 1 if there is none.
   static int FailureExitCode();
-  // A file that can be read from then on; -1 without a guard.
+  // A file descriptor that becomes readable with the first signal; -1 without a
+  // guard.
   static int File();
 
  private:

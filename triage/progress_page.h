@@ -1,5 +1,5 @@
-// What a child process is doing, in memory that it shares with its parent: it
-// can be read after the child crashed.
+// ProgressPage: the progress of a child process, in memory that it shares with
+// its parent. The parent can read it after a crash of the child.
 
 #ifndef BATON_TRIAGE_PROGRESS_PAGE_H_
 #define BATON_TRIAGE_PROGRESS_PAGE_H_
@@ -15,6 +15,7 @@
 
 namespace baton {
 
+// One page of shared memory. The child writes, the parent reads.
 class ProgressPage {
  public:
   static absl::StatusOr<std::shared_ptr<ProgressPage>> Create();
@@ -22,18 +23,20 @@ class ProgressPage {
   ProgressPage& operator=(const ProgressPage&) = delete;
   ~ProgressPage();
 
-  // Any number that the parent is to know: which of several modules.
+  // Sets any number for the parent, for example the index of a module.
   void set_item(int64_t item);
   int64_t item() const;
-  // The execution of a pass that began last and has not ended; 0 if none.
+  // The last execution of a pass that began and has not ended; 0 if there is
+  // none.
   int64_t number() const;
   std::string pass() const;
-  // Of processor time that the child had taken when that one began, or was the
+  // The processor time of the child when that execution began, or became the
   // innermost again.
   double seconds() const;
 
-  // Keeps the page up to date. Those that the pass manager runs to finish a
-  // pass (InferType, nested in it) do not count. Must not outlive the page.
+  // Makes an instrument that keeps the page up to date. Passes that the pass
+  // manager runs to finish a pass (InferType, nested in it) do not count. The
+  // instrument must not outlive the page.
   std::shared_ptr<PassInstrument> MakeInstrument();
 
  private:

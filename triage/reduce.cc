@@ -69,7 +69,7 @@ class TheFailureOracle final : public Oracle {
   const ChildLimits limits_;
 };
 
-// What passes are called in a key; those without text by their addresses.
+// The text of passes in a key; for passes without text, their addresses.
 std::string TextOf(const std::vector<Pass>& passes) {
   std::string text;
   for (const Pass& pass : passes) {
@@ -120,7 +120,7 @@ class Reducer {
     return seconds;
   }
 
-  // Whether the start fails, and whether it always does.
+  // Tests if the start fails, and if it always does.
   absl::Status CheckStart();
 
   // The first case, of those that are smaller, that the oracle accepts becomes
@@ -262,12 +262,12 @@ std::optional<size_t> Reducer::First(const std::vector<MakeCase>& makers) {
       ++result_.tests;
       entry.fails = entry.run->Wait();
       if (entry.fails && result_.flaky) {
-        // What failed once by chance is no progress.
+        // A failure that is not reproduced is no progress.
         auto again = oracle_.Start(entry.reduced);
         ++result_.tests;
         entry.fails = again.ok() && (*again)->Wait();
       }
-      // What was killed tells nothing.
+      // A killed test has no result.
       if (InterruptGuard::Signal() != 0) continue;
       tested_[entry.key].push_back(
           {entry.reduced.module, entry.passes, entry.fails});
@@ -287,8 +287,8 @@ bool Reducer::Greedy(
   while (!OutOfTime()) {
     std::vector<MakeCase> makers;
     std::vector<Smaller> smaller = make(best_.module);
-    // Those before were tried on a program that was hardly different: they have
-    // another turn in the next round.
+    // The earlier variants were tried on a nearly equal program: they are tried
+    // again in the next round.
     for (size_t i = from; i < smaller.size(); ++i) {
       makers.push_back(WithModule(std::move(smaller[i])));
     }
@@ -412,7 +412,7 @@ bool Reducer::CutChunks() {
       if (!found.has_value()) break;
       any = true;
       begin += *found * size;
-      // What stood behind has moved to the front.
+      // The following nodes have moved to the front.
       begin = std::min(begin, shrinker_.Nodes(best_.module, "main").size());
     }
   }

@@ -1,5 +1,5 @@
-// From a program and a pipeline that show something to the smallest program and
-// the shortest pipeline that still do.
+// Delta-debugs a module and a pipeline against an oracle: finds the smallest
+// module and the shortest pipeline for which the oracle is true.
 
 #ifndef BATON_TRIAGE_REDUCE_H_
 #define BATON_TRIAGE_REDUCE_H_
@@ -24,56 +24,60 @@ struct ReducedCase {
   std::vector<Pass> passes;
 };
 
-// A test of one case that is under way in another process.
+// A test of one case that is running in another process.
 class OracleRun {
  public:
   virtual ~OracleRun() = default;
-  // Waits. True if the case shows what is looked for. Call it once.
+  // Waits for the end. Returns true if the oracle is true for the case. Call it
+  // once.
   virtual bool Wait() = 0;
 };
 
-// Says whether a case shows what is looked for.
+// The condition that a reduction preserves.
 class Oracle {
  public:
   virtual ~Oracle() = default;
-  // Begins a test; several may be under way at the same time.
+  // Starts a test; several may run at the same time.
   virtual absl::StatusOr<std::unique_ptr<OracleRun>> Start(
       const ReducedCase& reduced) const = 0;
 };
 
-// Whether the passes fail as `failure` says.
+// An oracle that is true if the passes fail like `failure`.
 std::unique_ptr<Oracle> FailureOracle(Failure failure,
                                       PipelineSettings settings,
                                       ChildLimits limits);
 
 struct ReduceOptions {
-  // Tests under way at one time. Changes nothing but the time it takes.
+  // The number of concurrent tests. Affects only the run time.
   int jobs = 2;
-  // After so much processor time, of this process and of the tests, no more is
-  // tried; 0: as long as it takes.
+  // The limit of the processor time of this process and of the tests; 0 for no
+  // limit.
   double seconds = 0;
-  // Tests of the start, which must show it; if not all do, it is flaky.
+  // The tests of the start, which the oracle must accept. If it does not
+  // always, it is flaky.
   int start_tests = 3;
-  // Is told of the start when it was seen to show what is looked for, and of
-  // each better case as soon as there is one.
+  // Called with the start after the oracle accepted it, and with each better
+  // case as soon as it is found.
   std::function<absl::Status(const ReducedCase&)> on_better = {};
 };
 
+// The result of Reduce.
 struct ReduceResult {
   ReducedCase best;
-  int64_t tests = 0;   // that were run
-  int64_t cached = 0;  // that were not, since an equal case had been
-  // More might have been possible: the time was up, or there was a signal
+  int64_t tests = 0;   // tests that were run
+  int64_t cached = 0;  // tests that were not run, since an equal case had been
+                       // tested
+  // True if the reduction ended early: by the time limit or a signal
   // (interrupt.h).
   bool timed_out = false;
   bool interrupted = false;
-  // The same case was seen to fail and not to fail: nothing here is certain.
+  // True if equal cases had different results: the result is not certain.
   bool flaky = false;
 };
 
-// Reduces `start`, which must be typed. The same result for any number of jobs,
-// as long as no limit of time is reached. The error is NotFound if `start` does
-// not show what is looked for, Cancelled if there was a signal before it did.
+// Reduces `start`, which must be typed. The result does not depend on the
+// number of jobs, unless the time limit is reached. Errors: NotFound if the
+// oracle does not accept `start`, Cancelled after a signal before it did.
 absl::StatusOr<ReduceResult> Reduce(const ReducedCase& start,
                                     const Oracle& oracle,
                                     const ReduceOptions& options);

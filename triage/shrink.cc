@@ -38,7 +38,7 @@ constexpr char kMain[] = "main";
 
 using Replacements = FlatHashMap<const ExprNode*, Expr>;
 
-// What a node weighs: what takes most to understand weighs most.
+// The weight of a node: higher for nodes that are harder to understand.
 int64_t WeightOf(const ExprNode* node) {
   switch (ExprKindOf(node)) {
     case ExprKind::kCall: {
@@ -357,7 +357,7 @@ std::vector<Expr> Bypasses(const ExprNode* node) {
   return result;
 }
 
-// Whether values of the type are tensors and tuples of such.
+// True if values of the type are tensors and tuples of tensors.
 bool IsData(const Type& type) {
   if (!type.defined()) return false;
   std::vector<const Type*> parts = {&type};
@@ -436,7 +436,7 @@ std::optional<IRModule> Shrinker::WithBody(const IRModule& module,
                                   }),
                    params.end());
     }
-    // What a let or a function inside has bound is given from outside now.
+    // Variables bound by lets or functions inside become parameters.
     Replacements given;
     for (const Var& var : free) {
       if (is_param.contains(var.get())) continue;

@@ -1,7 +1,7 @@
-// Smaller programs: what a reducer tries.
+// Shrinker: generates smaller variants of a program, for a reducer.
 //
-// Every function here returns programs that are typed and well-formed, in a
-// fixed order; whether they still show what is looked for is for others to say.
+// Every function here returns typed, well-formed programs, in a fixed order.
+// The caller tests if they still fail.
 
 #ifndef BATON_TRIAGE_SHRINK_H_
 #define BATON_TRIAGE_SHRINK_H_
@@ -19,7 +19,7 @@
 
 namespace baton {
 
-// How much there is to read in a program, then how much there is to compute.
+// The size of a program: first the code, then the amount of computation.
 struct ProgramSize {
   int64_t weight = 0;   // of nodes, attributes, functions
   double elements = 0;  // of parameters and constants
@@ -31,53 +31,56 @@ struct ProgramSize {
 
 ProgramSize SizeOf(const IRModule& module);
 
-// Calls in all functions, each node counted once.
+// The calls in all functions; each node counts once.
 int64_t NumCalls(const IRModule& module);
 
-// Makes a smaller program when it is asked; nullopt if that would not be one.
+// Makes a smaller program on demand; nullopt if the result would be invalid.
 using Smaller = std::function<std::optional<IRModule>()>;
 
-// `module` with types; nullopt if it has none or is not well-formed.
+// Infers the types of `module`; nullopt if that fails or it is not well-formed.
 std::optional<IRModule> Typed(const IRModule& module);
 
+// Makes variants of a module.
 class Shrinker {
  public:
-  // Whether parameters of `main` that nothing uses are dropped at once.
+  // If true, drops unused parameters of `main` at once.
   explicit Shrinker(bool drops_unused_params)
       : drops_unused_params_(drops_unused_params) {}
 
-  // `main` alone with what it refers to; then with each function in the place
-  // of `main`; then without one of the others.
+  // Variants: only `main` and the functions to which it refers; each function
+  // in place of `main`; without one of the others.
   std::vector<Smaller> Functions(const IRModule& module) const;
 
-  // The nodes of `name` that are neither variables, constants nor operators, in
-  // post-order, those of functions inside it among them.
+  // The nodes of the function `name` in post-order, including those of
+  // functions inside it, without variables, constants and operators.
   std::vector<Expr> Nodes(const IRModule& module, absl::string_view name) const;
 
-  // `main` returns `node`; what `node` uses and does not bind are parameters.
+  // `main` returns `node`; values that `node` uses and does not bind become
+  // parameters.
   std::optional<IRModule> ReturnNode(const IRModule& module,
                                      const Expr& node) const;
 
-  // The values of nodes[begin] to nodes[end - 1] of `main` that something else
-  // uses are parameters, and so not computed.
+  // The values of nodes[begin] to nodes[end - 1] of `main` become parameters if
+  // other nodes use them, and so are not computed.
   std::optional<IRModule> CutNodes(const IRModule& module,
                                    const std::vector<Expr>& nodes, size_t begin,
                                    size_t end) const;
 
-  // For each node of each function, from the result on: the function returns
-  // it; it is a parameter; one of its operands of the same type; what a
-  // function that it calls makes; its branch, its body.
+  // Variants for each node of each function, from the result on: the function
+  // returns the node; the node becomes a parameter; one of its operands of the
+  // same type replaces it; the body of the function that it calls; its branch;
+  // its body.
   std::vector<Smaller> EachNode(const IRModule& module) const;
 
-  // Two parameters of one type are one. A constant is a parameter, then a
-  // simple number.
+  // Variants: two parameters of one type become one. A constant becomes a
+  // parameter, then a simple number.
   std::vector<Smaller> Leaves(const IRModule& module) const;
 
-  // Attributes of calls and functions have their defaults.
+  // Variants: attributes of calls and functions get their defaults.
   std::vector<Smaller> Attributes(const IRModule& module) const;
 
-  // Shapes have smaller extents: the same number everywhere, with and without
-  // that number in attributes; then on one axis of one parameter.
+  // Variants: shapes get smaller extents. First the same number everywhere,
+  // with and without that number in attributes; then one axis of one parameter.
   std::vector<Smaller> Extents(const IRModule& module) const;
 
  private:

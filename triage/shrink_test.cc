@@ -34,7 +34,7 @@ std::string Text(const IRModule& module) {
   return AsText(module, {.version = false, .types = false});
 }
 
-// What the makers make, as text; those that make nothing are left out.
+// The results of the makers, as text, without those that make nothing.
 std::vector<std::string> Texts(const std::vector<Smaller>& makers) {
   std::vector<std::string> texts;
   for (const Smaller& make : makers) {
@@ -82,7 +82,7 @@ TEST(ShrinkTest, LetsAndFunctionsOpen) {
     })");
   const Shrinker shrinker(true);
   const std::vector<std::string> texts = Texts(shrinker.EachNode(module));
-  // What is inside a function.
+  // The nodes inside of a function.
   EXPECT_THAT(texts, Contains("def @main(%y: Tensor[(4), float32]) -> "
                               "Tensor[(4), float32] {\n  exp(%y)\n}\n"));
   // A let whose value is where it is used.

@@ -81,8 +81,9 @@ absl::StatusOr<bool> Fails(const ReducedCase& shows, const Failure& failure,
   return SameFailure(failure, now);
 }
 
-// Of an error of a pass that only helps, such as InferType, in a sequence: the
-// execution that made what it cannot take. -1 if the program came so.
+// For an error of a pass that only finishes others, such as InferType, in a
+// sequence: the execution that made the program on which it fails. -1 if it
+// already fails on the input.
 absl::StatusOr<int64_t> LastGood(const PassHistory& history,
                                  const Failure& failure,
                                  const PipelineSettings& replay,

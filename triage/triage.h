@@ -1,5 +1,5 @@
-// From a failure to the execution of a pass that is guilty of it, and the
-// smallest program that shows it.
+// Triage: finds the execution of a pass that causes a failure, and the smallest
+// program that shows it.
 
 #ifndef BATON_TRIAGE_TRIAGE_H_
 #define BATON_TRIAGE_TRIAGE_H_
@@ -18,44 +18,46 @@
 
 namespace baton {
 
-// What a run did up to the failure.
+// The executions of a run up to the failure.
 struct PassHistory {
   struct Execution {
     int64_t number = 0;
     int depth = 0;
     Pass pass;
     IRModule before;
-    IRModule after;  // of one that ended
+    IRModule after;  // set if the execution ended
     bool ended = false;
     bool changed = false;
   };
-  // In order of start.
+  // All executions, in order of start.
   std::vector<Execution> executions;
 
-  // A line for each: `  7 FuseOps *`, inside the one that is less indented. A
-  // star marks those that changed the module.
+  // A line for each execution: `  7 FuseOps *`, indented below the enclosing
+  // one. A star marks executions that changed the module.
   std::string ToString() const;
 };
 
-// Runs `pipeline` until execution `number` begins, or fails, or it ends. States
-// are pointers: nothing is copied.
+// Runs `pipeline` until execution `number` begins, a pass fails, or the
+// pipeline ends. States are pointers: nothing is copied.
 PassHistory RecordHistory(const IRModule& module, const Pass& pipeline,
                           const PipelineSettings& settings, int64_t number);
 
+// The execution that causes a failure.
 struct Guilty {
   PassHistory::Execution execution;
-  PassHistory history;  // up to it
-  // What shows the failure, without the passes before it if that is possible;
-  // without passes if nothing does. And the settings under which it does.
+  PassHistory history;  // up to the guilty execution
+  // A case that shows the failure, and the settings under which it does. It
+  // omits the passes before the guilty execution if possible. It has no passes
+  // if no case shows the failure.
   ReducedCase shows;
   PipelineSettings settings;
 };
 
-// The execution that is guilty of `failure`, a failure of `pipeline` on
-// `module`. That is the one that failed or that an instrument blames; of an
-// error of type inference, the one that made what has no types, which is found
-// by bisection over the states of the run. `replay` are the settings without
-// the instruments that find fault.
+// Finds the execution that causes `failure`, a failure of `pipeline` on
+// `module`. It is the one that failed or that an instrument reports. For an
+// error of type inference, it is the execution that made the ill-typed program,
+// found by bisection over the states of the run. `replay` are the settings
+// without the instruments that check results.
 absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
                                   const PipelineSettings& settings,
                                   const PipelineSettings& replay,
@@ -65,19 +67,21 @@ absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
 struct TriageOptions {
   ChildLimits limits;
   ReduceOptions reduce;
-  // Is told before the reduction begins; may be null.
+  // Called before the reduction begins; may be null.
   std::function<void(const Guilty&)> on_guilty = {};
 };
 
+// The result of Triage.
 struct TriageResult {
   Guilty guilty;
   Failure failure;
-  // Of what the guilty execution was given; without passes if that alone does
-  // not fail.
+  // The reduced input of the guilty execution; without passes if the execution
+  // alone does not fail.
   ReduceResult reduced;
 };
 
-// The guilty execution, and the smallest program on which its pass fails so.
+// Finds the guilty execution, and the smallest program on which its pass fails
+// in the same way.
 absl::StatusOr<TriageResult> Triage(const IRModule& module,
                                     const Pass& pipeline,
                                     const PipelineSettings& settings,

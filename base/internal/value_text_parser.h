@@ -1,4 +1,4 @@
-// The parser of base/value_text.h's grammar, for parsers that extend it.
+// Parser of the grammar of base/value_text.h, for parsers that extend it.
 
 #ifndef BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
 #define BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
@@ -17,9 +17,10 @@
 
 namespace baton::internal {
 
+// A recursive-descent parser over one text. Errors show their place in it.
 class ValueTextParser {
  public:
-  // How deeply brackets may nest, of all kinds together.
+  // The limit of the nesting of brackets of all kinds.
   static constexpr int kMaxDepth = 100;
 
   // The bytes [begin, end) of the text.
@@ -31,7 +32,7 @@ class ValueTextParser {
     std::string text;
     Range range;
   };
-  // The places of the keys and values of a list of options, in order.
+  // The positions of the keys and values of a list of options, in order.
   struct OptionRanges {
     std::vector<Range> keys;
     std::vector<Range> values;
@@ -39,11 +40,11 @@ class ValueTextParser {
 
   ValueTextParser(absl::string_view text, absl::string_view source_name);
 
-  // These skip white space first.
+  // The functions below skip white space first.
   bool AtEnd();
   bool Peek(char c);
   bool Consume(char c);
-  // An error, `expected ...`, unless `c` comes next.
+  // Consumes `c`. The error says `expected ...` if another character is next.
   absl::Status Expect(char c, absl::string_view what);
   // A bare word.
   absl::StatusOr<Word> ReadWord(absl::string_view what);
@@ -55,9 +56,9 @@ class ValueTextParser {
   absl::StatusOr<AttrMap> ReadKeyValues();
 
   absl::Status ErrorAt(Range range, std::string message) const;
-  // The same, at the next character.
+  // An error at the next character.
   absl::Status ErrorHere(std::string message);
-  // An error if there is more text.
+  // An error unless the text is at its end.
   absl::Status ExpectEnd();
   absl::Status CheckDepth(int depth);
 
@@ -67,8 +68,9 @@ class ValueTextParser {
   absl::StatusOr<std::string> ReadQuoted();
   absl::StatusOr<std::string> ReadKey(Range* range);
   absl::StatusOr<AttrValue> ValueOfWord(const Word& word) const;
-  // One `KEY SEPARATOR VALUE`, the separator being one of `separators`.
-  // `seen` holds the keys read so far: a repeated key is an error.
+  // Reads one `KEY SEPARATOR VALUE`, where SEPARATOR is a character of
+  // `separators`. `seen` contains the keys read so far: a repeated key is an
+  // error.
   absl::Status ReadPair(absl::string_view separators, int depth,
                         OptionRanges* ranges, FlatHashSet<std::string>* seen,
                         AttrMap* out);

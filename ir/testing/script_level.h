@@ -1,6 +1,7 @@
-// A small level of the IR for tests. A Script is a function that calls other
-// functions of the module one by one; a Record is a data type that is a list of
-// names. A Script has no type unless it is constructed with one. Their text:
+// ScriptLevel: a small level of the IR for tests. A Script is a function that
+// calls other functions of the module one by one. A Record is a data type that
+// is a list of names. A Script has no type unless it is constructed with one.
+// Their text:
 //
 //   record Point {
 //     x,

@@ -1,4 +1,4 @@
-// Layouts of operands: ONNX has one for each operator.
+// Converts operands to the one layout that ONNX allows for each operator.
 
 #ifndef BATON_ONNX_EXPORT_OPS_LAYOUTS_H_
 #define BATON_ONNX_EXPORT_OPS_LAYOUTS_H_
@@ -14,20 +14,21 @@
 
 namespace baton::onnx {
 
-// The order of the axes that turns one layout into another; Unimplemented if
-// the axes are not the same: some are split.
+// The order of the axes that converts one layout into another; Unimplemented if
+// their axes differ, because some are split.
 absl::StatusOr<std::vector<int64_t>> AxisOrder(absl::string_view from,
                                                absl::string_view to);
 
-// The order of the axes that swaps the last two, of which there are at least
-// two.
+// The order of the axes that swaps the last two. `rank` is at least 2.
 std::vector<int64_t> WithLastTwoSwapped(int rank);
 
-// `value` in another layout, by a Transpose if they differ.
+// Returns `value` in the layout `to`, through a Transpose if the layouts
+// differ.
 absl::StatusOr<ValueId> InLayout(CallExport& call, ValueId value,
                                  absl::string_view from, absl::string_view to);
 
-// `value`, of that rank, with an axis in another place. `back` undoes it.
+// Moves the axis `axis` of `value`, whose rank is `rank`, to `place`. If `back`
+// is true, moves it back.
 ValueId WithAxisAt(CallExport& call, ValueId value, int rank, int axis,
                    int place, bool back = false);
 

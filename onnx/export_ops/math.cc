@@ -1,4 +1,4 @@
-// Operators on elements, and reductions.
+// Exporters of element-wise operators and reductions.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Of integers nothing is rounded.
+// Integers are not rounded.
 template <OpName kName>
 absl::StatusOr<Values> Rounding(CallExport& call) {
   if (call.ElementType(0).is_integral()) return FirstOperand(call);
@@ -208,7 +208,7 @@ double Within(double value, DType dtype) {
   const int bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
   const double high = std::ldexp(1.0, bits) - 1;
   const double low = dtype.is_int() ? -std::ldexp(1.0, bits) : 0;
-  // Of 64 bits the largest is not a double.
+  // The largest 64-bit integer is not a double.
   return std::clamp(value, low,
                     bits > 52 ? std::ldexp(1.0, bits) - 1024 : high);
 }

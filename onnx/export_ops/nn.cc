@@ -1,4 +1,4 @@
-// Convolution, pooling, normalization, products of matrices, images.
+// Exporters of convolution, pooling, normalization, matrix products, images.
 
 #include <algorithm>
 #include <cstdint>

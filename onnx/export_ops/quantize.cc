@@ -1,4 +1,4 @@
-// Quantized operators.
+// Exporters of quantized operators.
 
 #include <cstdint>
 #include <string>

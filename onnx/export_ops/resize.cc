@@ -1,4 +1,4 @@
-// Resize, and what is one: upsampling by factors.
+// Exporters of resize and upsampling.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// Operators that make, rearrange, cut, gather and sort tensors.
+// Exporters of operators that make, rearrange, cut, gather and sort tensors.
 
 #include "baton/relay/op/tensor/shape.h"
 
@@ -610,8 +610,8 @@ absl::StatusOr<Values> StridedSlice(CallExport& call) {
   if (slices.ok()) {
     for (const relay::AxisSlice& slice : *slices) {
       begins.push_back(slice.begin);
-      // Of a known extent, an end is counted from the front: one below zero is
-      // in front of the first element.
+      // If the extent is known, `end` is counted from the front: an end below
+      // zero is before the first element.
       const bool is_front = slice.end < 0 && shape[slice.axis].is_const();
       ends.push_back(is_front ? INT64_MIN : slice.end);
       axes.push_back(slice.axis);
@@ -686,7 +686,7 @@ ValueId Indices(CallExport& call, int i, const Dim& extent) {
       }
     }
   }
-  // What argwhere finds is inside.
+  // The indices from argwhere are in range.
   const DType dtype = call.ElementType(i);
   if (!extent.is_const() || dtype == DType::UInt(64)) return AsInt64(call, i);
   return call.Node("Clip", {AsInt64(call, i), call.Scalar(0, kInt64),

@@ -1,4 +1,4 @@
-// Exporters that only name the ONNX operator.
+// Exporters for operators that map to one ONNX operator without attributes.
 
 #ifndef BATON_ONNX_EXPORT_OPS_SIMPLE_H_
 #define BATON_ONNX_EXPORT_OPS_SIMPLE_H_
@@ -23,7 +23,8 @@ struct OpName {
   char text[kSize];
 };
 
-// The operator of that name, of the same operands, without attributes.
+// Exports a node of the ONNX operator kName with the same operands and no
+// attributes.
 template <OpName kName>
 absl::StatusOr<Values> Same(CallExport& call) {
   Values inputs;
@@ -31,7 +32,7 @@ absl::StatusOr<Values> Same(CallExport& call) {
   return Values{call.Node(kName.view(), inputs)};
 }
 
-// The first operand itself.
+// Exports the first operand in place of the call.
 inline absl::StatusOr<Values> FirstOperand(CallExport& call) {
   return Values{call.Arg(0)};
 }

@@ -1,4 +1,4 @@
-// The different elements of a vector.
+// Exporter of unique.
 
 #include <vector>
 

@@ -1,4 +1,5 @@
-// Attention and what models of language put around it.
+// Converters of attention, and of the operators that language models use with
+// it.
 
 #include <cmath>
 #include <cstdint>
@@ -49,8 +50,8 @@ class Attention {
 
  private:
   absl::Status ReadInputs();
-  // What is added to the products of queries and keys: zero where a query may
-  // look at a key, minus infinity where not. Null if there are no bounds.
+  // The summand of the products of queries and keys: zero where a query may
+  // attend to a key, otherwise minus infinity. Null if there is no mask.
   absl::StatusOr<Expr> Bias();
   Expr Like(double value) const { return ScalarLike(value, query_); }
   Expr Masked(Expr allowed) const {
@@ -213,7 +214,7 @@ absl::StatusOr<Outputs> Attention::Convert() {
   if (has_three_axes_) {
     result = JoinHeads(std::move(result));
   }
-  // What the last output shows.
+  // The value of the last output.
   const Expr steps[] = {raw, capped, scores, weights};
   const int64_t mode = node_.Int("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) {

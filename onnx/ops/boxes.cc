@@ -1,4 +1,4 @@
-// Boxes in images.
+// Converters of operators on boxes in images.
 
 #include <cstdint>
 #include <limits>

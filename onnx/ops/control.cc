@@ -1,5 +1,5 @@
-// If, Loop and Scan: rounds whose number is known are unrolled; else a loop is
-// a function that calls itself.
+// Converters of If, Loop and Scan. If the number of rounds is known, they are
+// unrolled; otherwise a loop becomes a function that calls itself.
 
 #include <algorithm>
 #include <cstdint>
@@ -125,7 +125,7 @@ absl::StatusOr<int64_t> KnownScalar(NodeContext& node, int i,
   return values[0];
 }
 
-// Whether KnownScalar() gives a number.
+// True if KnownScalar() returns a number.
 bool IsKnownScalar(NodeContext& node, int i) {
   return !node.HasInput(i) || node.Constant(i).ok();
 }
@@ -406,7 +406,8 @@ absl::StatusOr<Outputs> Loop(NodeContext& node) {
 
 // The rounds of a Scan.
 struct ScanRounds {
-  // What goes from round to round, and what a round takes an element of.
+  // The values that pass from round to round, and those of which a round takes
+  // an element.
   std::vector<Expr> carried;
   std::vector<Expr> scanned;
   // Along which axis, and whether from the end; of what is scanned, and of the
@@ -421,7 +422,7 @@ struct ScanRounds {
                                   absl::string_view what = "") const;
   // As a function that calls itself; rounds give elements in their order.
   absl::StatusOr<Outputs> Recursive(NodeContext& node) const;
-  // Whether it is not known how many there are.
+  // True if the number of rounds is unknown.
   absl::StatusOr<bool> HasUnknownLength() const;
 };
 
@@ -603,7 +604,7 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
   return is_unknown ? rounds.Recursive(node) : rounds.Convert(node);
 }
 
-// Of opset 8: everything has a batch as its first axis, and the elements of a
+// For opset 8: the first axis of every value is a batch, and the elements of a
 // batch are scanned one by one.
 absl::StatusOr<Outputs> BatchScan(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(ScanRounds all, ReadScan(node, 1));

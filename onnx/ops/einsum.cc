@@ -1,6 +1,6 @@
-// Einsum: a chain of products of two operands. One that sums is a
-// nn.batch_matmul, if both operands have axes that the other has not; else an
-// einsum.
+// Converter of Einsum: a chain of products of two operands. A product with a
+// sum is an nn.batch_matmul if each operand has axes that the other lacks;
+// otherwise it is an einsum.
 
 #include <algorithm>
 #include <cctype>
@@ -60,7 +60,7 @@ class Einsum {
   // axes.
   absl::StatusOr<Operand> Direct(const std::vector<Operand>& operands,
                                  std::vector<int> labels);
-  // Of operands of which no axis is summed over.
+  // For operands without an axis that is summed over.
   absl::StatusOr<Operand> Multiplied(const Operand& a, const Operand& b);
   absl::StatusOr<Operand> Product(Operand a, Operand b,
                                   const std::vector<int>& needed);
@@ -238,7 +238,7 @@ absl::StatusOr<Operand> Einsum::Product(Operand a, Operand b,
     x.insert(x.end(), z.begin(), z.end());
     return x;
   };
-  // What broadcasts has extent one in one operand.
+  // An axis that broadcasts has extent one in one operand.
   const auto shaped = [&](const Operand& operand, std::vector<int> order,
                           int64_t outer,
                           int64_t inner) -> absl::StatusOr<Expr> {

@@ -83,7 +83,7 @@ std::optional<Ints> NumbersByAxis(absl::Span<const Dim> shape,
   return numbers;
 }
 
-// The same where two axes become one, or one becomes two. `wanted` has neither
+// As above, where two axes become one, or one becomes two. `wanted` has neither
 // -1 nor 0.
 std::optional<Ints> NumbersByProducts(absl::Span<const Dim> shape,
                                       absl::Span<const Dim> wanted) {

@@ -1,4 +1,4 @@
-// Shapes that are not all numbers when a model is imported.
+// Builds shapes that are not fully known when a model is imported.
 
 #ifndef BATON_ONNX_OPS_EXTENTS_H_
 #define BATON_ONNX_OPS_EXTENTS_H_
@@ -13,42 +13,43 @@
 
 namespace baton::onnx {
 
-// The extent of an axis of `x`, which is typed, as a scalar of int64.
+// The extent of axis `axis` of the typed expression `x`, as an int64 scalar.
 Expr ExtentOf(const Expr& x, int axis);
 
-// 0, 1 ... for the elements of an axis of `x`, which is typed, as int64 with
-// `axes_after` axes of extent 1 after it.
+// The int64 numbers 0, 1 ... for the elements along axis `axis` of the typed
+// expression `x`, followed by `axes_after` axes of extent 1.
 Expr Positions(const Expr& x, int axis, int axes_after);
 
-// `x`, which is typed, as int64; itself if it is that already.
+// Casts the typed expression `x` to int64; returns `x` if it is int64 already.
 Expr AsInt64(const Expr& x);
 
-// The extents of all axes, as a vector of int64.
+// The extents of all axes of `x`, as an int64 vector.
 Expr ShapeVector(const Expr& x);
 
-// The numbers of Relay's reshape (newshape) that make a tensor of the shape
-// `wanted` of one of the shape `shape`. -1 in `wanted` is what is left; 0 is
-// an extent that is kept, unless `allowzero`. Nullopt if there are none: more
-// than one extent is known neither as a number nor by its axes.
+// The numbers of Relay's reshape (newshape) that convert a tensor of the shape
+// `shape` to the shape `wanted`. In `wanted`, -1 is the remaining extent, and 0
+// keeps an extent unless `allowzero`. Nullopt if there are no such numbers:
+// more than one extent is neither a number nor a product of axes.
 std::optional<std::vector<int64_t>> ReshapeNumbers(absl::Span<const Dim> shape,
                                                    absl::Span<const Dim> wanted,
                                                    bool allowzero);
 
-// `x`, of the rank `rank`, with `count` axes from `begin` on made one axis.
+// Merges the `count` axes of `x` from `begin` on into one axis. `rank` is the
+// rank of `x`.
 Expr MergeAxes(Expr x, int rank, int begin, int count);
 
-// `x` with the first `count` axes of `like` in place of its first axis.
+// Replaces the first axis of `x` by the first `count` axes of `like`.
 Expr SplitFirstAxis(Expr x, Expr like, int count);
 
-// Whether a tensor of the shape `shape` broadcasts to the shape `wanted`, as
-// far as that can be told: each extent, from the last on, is 1 or the same.
+// True if a tensor of the shape `shape` provably broadcasts to the shape
+// `wanted`: each extent, from the last on, is 1 or equal.
 bool FitsInto(absl::Span<const Dim> shape, absl::Span<const Dim> wanted);
 
-// `x` broadcast to a shape, a vector of int64.
+// Broadcasts `x` to the shape `wanted`, an int64 vector.
 Expr BroadcastTo(Expr x, Expr wanted);
 
-// `x`, which is typed, broadcast in both directions with the shape that the
-// elements of `wanted`, a typed vector of int64 of known length, say.
+// Broadcasts the typed expression `x` in both directions with the shape
+// `wanted`, whose elements are a typed int64 vector of known length.
 Expr BroadcastWith(const Expr& x, const Expr& wanted);
 
 }  // namespace baton::onnx

@@ -1,4 +1,4 @@
-// What operators of several domains compute. Arguments are typed.
+// Builds formulas that operators of several domains share. Arguments are typed.
 
 #ifndef BATON_ONNX_OPS_FORMULAS_H_
 #define BATON_ONNX_OPS_FORMULAS_H_
@@ -11,14 +11,14 @@ namespace baton::onnx {
 Expr GeluOf(const Expr& x);
 Expr GeluByTanh(const Expr& x);
 
-// `x` normalized over its axes from `axis` on, and what it was normalized by,
-// with extents of 1.
+// `x` normalized over its axes from `axis` on, with the mean and the inverse
+// deviation; these have extents of 1.
 struct Normalized {
   Expr y;
-  Expr mean;     // null of RmsNormOf
-  Expr inverse;  // of the deviation
+  Expr mean;     // null for RmsNormOf
+  Expr inverse;  // the inverse of the deviation
 };
-// `bias`: may be null.
+// `bias` may be null.
 Normalized LayerNormOf(const Expr& x, const Expr& scale, const Expr& bias,
                        int axis, double epsilon);
 Normalized RmsNormOf(const Expr& x, const Expr& scale, int axis,

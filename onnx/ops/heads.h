@@ -1,4 +1,4 @@
-// What kinds of attention have in common.
+// Helpers for the converters of attention operators.
 
 #ifndef BATON_ONNX_OPS_HEADS_H_
 #define BATON_ONNX_OPS_HEADS_H_
@@ -11,10 +11,11 @@
 
 namespace baton::onnx {
 
-// (batch, length, heads * size) as (batch, heads, length, size), typed.
+// Converts (batch, length, heads * size) to (batch, heads, length, size),
+// typed.
 absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,
                                 int64_t heads);
-// The inverse.
+// The inverse of SplitHeads.
 Expr JoinHeads(Expr x);
 
 }  // namespace baton::onnx

@@ -1,4 +1,4 @@
-// Losses.
+// Converters of loss functions.
 
 #include <cstdint>
 #include <optional>

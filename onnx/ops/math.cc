@@ -1,4 +1,5 @@
-// Operators on elements: arithmetic, comparison, activation, casts.
+// Converters of element-wise operators: arithmetic, comparison, activation,
+// casts.
 
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Operators of the domain com.microsoft, which ONNX Runtime's optimizer and
-// exporters of models of language write, and those that ONNX Runtime adds to
-// ONNX's own domain.
+// Converters of the domain com.microsoft, which ONNX Runtime's optimizer and
+// exporters of language models write, and of operators that ONNX Runtime adds
+// to ONNX's own domain.
 
 #include <cmath>
 #include <cstdint>
@@ -143,7 +143,7 @@ absl::StatusOr<Outputs> FusedConv(NodeContext& node) {
 
 // --- Normalization ---------------------------------------------------------
 
-// Of the sum of inputs 0, 1 and `bias`; `beta` is null of the simplified form.
+// For the sum of inputs 0, 1 and `bias`; `beta` is null in the simplified form.
 absl::StatusOr<Outputs> SkipNorm(NodeContext& node, const Expr& beta, int bias,
                                  bool is_simplified) {
   Expr sum = Add(node.Input(0), node.Input(1));
@@ -222,7 +222,7 @@ class Attention {
 
   // All projections of one input.
   absl::StatusOr<Outputs> OfInput();
-  // Of query, key and value.
+  // Converts query, key and value.
   absl::StatusOr<Outputs> OfHeads();
 
  private:
@@ -233,7 +233,7 @@ class Attention {
     bias_ = bias_.defined() ? Add(std::move(bias_), std::move(bias))
                             : std::move(bias);
   }
-  // What is added where `allowed` is false.
+  // The summand of the scores: `otherwise` where `allowed` is false.
   Expr Masked(Expr allowed, double otherwise) const {
     return relay::Where(std::move(allowed), ScalarLike(0, query_),
                         ScalarLike(otherwise, query_));

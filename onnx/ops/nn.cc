@@ -1,4 +1,4 @@
-// Convolution, pooling, normalization, products of matrices.
+// Converters of convolution, pooling, normalization, matrix products.
 
 #include <algorithm>
 #include <cmath>
@@ -186,7 +186,7 @@ Expr MaxPoolOf(const Expr& x, const Window& window, bool ceil_mode) {
   }
 }
 
-// Of the constants that the importer makes, in elements.
+// The limit of the elements of constants that the importer makes.
 constexpr int64_t kMaxIndices = int64_t{1} << 24;
 
 // A result of pooling in ceil_mode less a last window that begins behind the
@@ -404,7 +404,7 @@ absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
   const Window& window = read.window;
   bool count_include_pad = node.Int("count_include_pad", 0) != 0;
   if (read.is_padded && !count_include_pad) {
-    // What is padded counts as nothing: the quotient of two averages.
+    // Padding does not count: divides two averages.
     BATON_ASSIGN_OR_RETURN(const Expr ones,
                            node.Typed(relay::OnesLike(node.Input(0))));
     BATON_ASSIGN_OR_RETURN(const PaddedWindow counted,
@@ -417,7 +417,7 @@ absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
   Expr padded = x;
   Window inner = window;
   if (count_include_pad && node.Int("ceil_mode", 0) != 0) {
-    // What ceil_mode adds behind the padding does not count: the padding
+    // Elements that ceil_mode adds after the padding do not count: the padding
     // becomes data.
     count_include_pad = false;
     const size_t axes = window.kernel.size();

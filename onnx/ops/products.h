@@ -1,4 +1,4 @@
-// Products of matrices.
+// Builds matrix products for the converters of MatMul, Gemm and the like.
 
 #ifndef BATON_ONNX_OPS_PRODUCTS_H_
 #define BATON_ONNX_OPS_PRODUCTS_H_
@@ -10,13 +10,13 @@
 
 namespace baton::onnx {
 
-// As numpy.matmul, of typed tensors of any rank: nn.dense where the right
-// operand is a matrix, else nn.batch_matmul. `out_dtype`: void for that of the
-// operands.
+// The product of typed tensors of any rank with the semantics of numpy.matmul:
+// nn.dense if the right operand is a matrix, otherwise nn.batch_matmul. If
+// `out_dtype` is void, the result has the dtype of the operands.
 absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
                                    DType out_dtype);
 
-// Gemm of inputs 0 to 2 with the attributes of the node.
+// Gemm of inputs 0 to 2, with the attributes of the node.
 Expr GemmProduct(NodeContext& node);
 
 }  // namespace baton::onnx

@@ -1,4 +1,4 @@
-// Quantized operators: Relay's qnn.*.
+// Converters of quantized operators, to Relay's qnn.*.
 
 #include <cmath>
 #include <cstdint>
@@ -59,7 +59,7 @@ absl::StatusOr<Expr> Scale(NodeContext& node, int i) {
 
 Expr UnitScale() { return relay::Const(Tensor::Scalar<float>(1)); }
 
-// The same in float32, which qnn's operators of several scales want.
+// The scale in float32, which qnn's operators with several scales require.
 absl::StatusOr<Expr> WideScale(NodeContext& node, int i) {
   BATON_ASSIGN_OR_RETURN(Expr scale, Scale(node, i));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i)));
@@ -67,7 +67,7 @@ absl::StatusOr<Expr> WideScale(NodeContext& node, int i) {
   return node.Typed(Cast(std::move(scale), DType::Float(32)));
 }
 
-// Whether there is one scale for each block of elements along an axis.
+// True if there is one scale for each block of elements along an axis.
 absl::StatusOr<bool> IsBlocked(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(1)));
   return node.Int("block_size", 0) > 0 && rank > 0;

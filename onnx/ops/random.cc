@@ -1,5 +1,5 @@
-// Random numbers: each node has a generator of its own, which is a function of
-// its seed. So a model gives the same numbers each time it runs.
+// Converters of random numbers. Each node has its own generator, which is a
+// function of its seed. So a model gives the same numbers in each run.
 
 #include "baton/relay/op/random/random.h"
 
@@ -110,7 +110,7 @@ struct Wanted {
   DType dtype;
 };
 
-// Of the result: by attributes, or as input 0 is.
+// The type of the result: from attributes, or that of input 0.
 template <bool kLike>
 absl::StatusOr<Wanted> WantedOf(NodeContext& node) {
   Wanted wanted;

@@ -1,5 +1,5 @@
-// RNN, LSTM and GRU: unrolled over time if the number of steps is known, else a
-// function that calls itself.
+// Converters of RNN, LSTM and GRU: unrolled over time if the number of steps is
+// known; otherwise a function that calls itself.
 
 #include <cctype>
 #include <cstdint>
@@ -80,7 +80,7 @@ absl::StatusOr<Expr> Apply(const Activation& f, const Expr& x,
       absl::StrCat("the activation '", f.name, "' is not supported"));
 }
 
-// Those of the node, `defaults` for each direction if it gives none.
+// The activations of the node; `defaults` for each direction if it has none.
 absl::StatusOr<std::vector<Activation>> Activations(
     NodeContext& node, const std::vector<std::string>& defaults,
     int directions) {
@@ -137,7 +137,7 @@ struct State {
   Expr c;  // of an LSTM
 };
 
-// What the three have in common.
+// The common part of the three operators.
 class Recurrent {
  public:
   Recurrent(NodeContext& node, int gates, std::vector<std::string> defaults)
@@ -162,7 +162,7 @@ class Recurrent {
   Expr Gate(const Expr& x, int i) const {
     return Columns(x, i * hidden_, (i + 1) * hidden_);
   }
-  // Of a matrix or a vector with the gates along the first axis.
+  // Rows of a matrix or a vector with the gates along the first axis.
   Expr GateRows(const Expr& x, int begin, int end) const {
     return relay::StridedSlice(x, {begin * hidden_}, {end * hidden_},
                                {.axes = Ints{0}});
@@ -174,7 +174,7 @@ class Recurrent {
   Expr Scalar(double value) const { return ScalarLike(value, like_); }
 
  private:
-  // What the steps of one direction give.
+  // The results of the steps of one direction.
   struct Steps {
     Expr outputs;  // (steps, batch, hidden)
     State last;    // (batch, hidden)

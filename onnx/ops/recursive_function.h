@@ -1,4 +1,5 @@
-// A loop whose number of rounds is not known, as a function that calls itself.
+// RecursiveFunction: builds a loop with an unknown number of rounds as a
+// function that calls itself.
 
 #ifndef BATON_ONNX_OPS_RECURSIVE_FUNCTION_H_
 #define BATON_ONNX_OPS_RECURSIVE_FUNCTION_H_
@@ -16,7 +17,7 @@
 
 namespace baton::onnx {
 
-// Collects the parameters, what they are in the next round, and the results:
+// Collects the parameters, their values in the next round, and the results:
 //
 //   let %loop = fn (%i, %sum, %step) -> (...) {
 //     if (<goes on>) { %loop(%i + 1, %sum + %step, %step) } else { (%sum,) }
@@ -30,30 +31,30 @@ namespace baton::onnx {
 //   return function.Call(relay::Less(i, limit), {sum});
 class RecursiveFunction {
  public:
-  // `node` outlives this and types expressions.
+  // `node` types expressions and must outlive the object.
   explicit RecursiveFunction(NodeContext& node) : node_(node) {}
 
-  // A parameter, typed, whose value in the first round is `initial`. In the
-  // next rounds it has the same value unless SetNext() is called.
+  // Adds a typed parameter with the value `initial` in the first round. The
+  // value stays the same in the next rounds unless SetNext() is called.
   absl::StatusOr<Expr> AddParam(std::string name, Expr initial,
                                 const Type& type);
 
-  // A parameter for a value that all rounds use, which would otherwise be
-  // computed in each round. Constants and null are returned as they are; a
-  // value that is captured twice has one parameter.
+  // Adds a parameter for a value that all rounds use, so that it is not
+  // computed in each round. Returns constants and null as they are. Capturing a
+  // value twice returns the same parameter.
   absl::StatusOr<Expr> Capture(std::string name, const Expr& value);
 
-  // The outputs of the node's `body` for these inputs. Values around the node
-  // that the body uses are captured.
+  // Converts the node's `body` for the given inputs and returns its outputs.
+  // Captures values around the node that the body uses.
   absl::StatusOr<Outputs> ConvertBody(absl::Span<const Expr> inputs);
 
-  // What the parameters are in the first round.
+  // The values of the parameters in the first round.
   absl::Span<const Expr> initial() const { return initial_; }
 
   void SetNext(const Expr& param, Expr value);
 
-  // The values that the parameters `results` have when `goes_on`, a scalar of
-  // bool, is false for the first time.
+  // The values of the parameters `results` when `goes_on`, a bool scalar, is
+  // false for the first time.
   absl::StatusOr<Outputs> Call(Expr goes_on, std::vector<Expr> results);
 
  private:

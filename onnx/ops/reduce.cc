@@ -1,4 +1,4 @@
-// Reductions over axes.
+// Converters of reductions over axes.
 
 #include "baton/relay/op/tensor/reduce.h"
 
@@ -30,9 +30,9 @@ namespace {
 
 using relay::ReduceAttrs;
 
-// What a reduction is over: nothing if the data is to be left as it is. Axes
-// were an attribute, then an input: of ReduceSum since opset 13, of the others
-// since 18.
+// The axes of a reduction; nullopt if the data stays unchanged. Axes were an
+// attribute, then an input: for ReduceSum since opset 13, for the others since
+// 18.
 absl::StatusOr<std::optional<ReduceAttrs>> ReduceOver(
     NodeContext& node, int64_t axes_input_since) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));

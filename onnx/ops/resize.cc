@@ -1,10 +1,10 @@
-// Resize and Upsample: along each axis, the elements of the result are sums of
-// a few elements of the data, at positions and with weights that are constants,
-// or, if the extent is not known, computed from it.
+// Converters of Resize and Upsample. Along each axis, the elements of the
+// result are sums of a few elements of the data. Positions and weights are
+// constants, or computed from the extent if it is not known.
 //
-// That is what image.resize1d to 3d compute, for any scale, rank and axes: the
-// reference's operators take the size of the result only and derive the scale
-// from it, which is another one where a size was rounded.
+// image.resize1d to 3d would compute the same for any scale, rank and axes. But
+// the reference's operators take only the size of the result and derive the
+// scale from it, which differs if a size was rounded.
 
 #include <algorithm>
 #include <cmath>
@@ -206,8 +206,8 @@ Expr Float64(double value) {
   return relay::Const(Tensor::Scalar<double>(value));
 }
 
-// Whether element i of the result is element i / scale of the data, rounded
-// down, for any extents.
+// True if element i of the result is element i / scale of the data, rounded
+// down, for all extents.
 bool RepeatsElements(const Options& options, double scale) {
   if (options.mode != "nearest" || scale != std::floor(scale)) return false;
   if (options.coordinates == "asymmetric") {
@@ -222,7 +222,7 @@ bool RepeatsElements(const Options& options, double scale) {
           options.nearest_mode == "round_prefer_ceil");
 }
 
-// Whether positions and weights are computed from numbers only.
+// True if positions and weights must be computed from known numbers.
 bool NeedsNumbers(const Options& options) {
   return options.coordinates == "tf_crop_and_resize" ||
          ((options.antialias || options.exclude_outside) &&
@@ -476,7 +476,7 @@ absl::StatusOr<std::vector<AxisSize>> SizesOfResize(NodeContext& node,
       std::all_of(result.begin(), result.end(),
                   [](const AxisSize& size) { return size.out >= 0; });
   if (!is_known) {
-    // The same for all axes, computed.
+    // A common size for all axes, computed.
     Expr common;
     std::vector<Expr> extents;
     for (const AxisSize& size : result) {

@@ -1,7 +1,7 @@
-// Points between the pixels of images. GridSample: gathers of the pixels around
-// each point, times their weights. DeformConv: a product with such points.
-// AffineGrid: where these points are. RoiAlign and MaxRoiPool: means and maxima
-// over parts of boxes.
+// Converters of operators that read between the pixels of images. GridSample:
+// gathers of the pixels around each point, times their weights. DeformConv: a
+// product with such points. AffineGrid: the positions of the points. RoiAlign
+// and MaxRoiPool: means and maxima over parts of boxes.
 
 #include <algorithm>
 #include <cmath>
@@ -40,10 +40,10 @@ using relay::Multiply;
 using relay::Subtract;
 using Ints = std::vector<int64_t>;
 
-// Of the constants that the importer makes.
+// The limit of the points in constants that the importer makes.
 constexpr int64_t kMaxPoints = int64_t{1} << 24;
 
-// Of an image.
+// The limit of the pixels of an image.
 constexpr int64_t kMaxPixels = int64_t{1} << 40;
 
 // Reads images (n, c, spatial axes) at points between their pixels. Coordinates
@@ -459,7 +459,7 @@ absl::StatusOr<Outputs> AffineGrid(NodeContext& node) {
 
 // --- Boxes -----------------------------------------------------------------
 
-// What RoiAlign and MaxRoiPool have in common: images (n, c, h, w), boxes
+// The common parameters of RoiAlign and MaxRoiPool: images (n, c, h, w), boxes
 // (count, 4) as x1, y1, x2, y2.
 struct Boxes {
   Expr images;  // that of each box: (count, c, h, w)

@@ -1,4 +1,4 @@
-// Operators that rearrange, cut, gather and make tensors.
+// Converters of operators that rearrange, cut, gather and make tensors.
 
 #include "baton/relay/op/tensor/shape.h"
 

@@ -1,4 +1,4 @@
-// Windows, Fourier transforms, the determinant.
+// Converters of windows, Fourier transforms, and the determinant.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Unique: the different elements of a tensor, or its different slices along an
-// axis.
+// Converter of Unique: the distinct elements of a tensor, or its distinct
+// slices along an axis.
 
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,4 @@
-// The inverse of a pool, and bags of n-grams.
+// Converters of the inverse of a pool, and of bags of n-grams.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Of the constants that the importer makes.
+// The limit of the elements of constants that the importer makes.
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 absl::StatusOr<Outputs> MaxUnpool(NodeContext& node) {

@@ -102,7 +102,7 @@ Expr PaddedAxis(const Window& window, int axis, const Expr& x, bool upper,
   const int64_t stride = window.strides[axis];
   const int64_t most = (window.kernel[axis] - 1) * window.dilations[axis];
   const Expr extent = ExtentOf(x, axis + 2);
-  // Of the first elements of the windows.
+  // The positions of the first elements of the windows.
   const Expr last = relay::Multiply(
       relay::FloorDivide(relay::Subtract(extent, number(1)), number(stride)),
       number(stride));

@@ -1,4 +1,4 @@
-// What convolutions and pools have in common.
+// Helpers for the converters of convolutions and pools.
 
 #ifndef BATON_ONNX_OPS_WINDOWS_H_
 #define BATON_ONNX_OPS_WINDOWS_H_
@@ -24,33 +24,34 @@ struct Window {
   std::vector<int64_t> pads;  // all begins, then all ends
 };
 
-// `weight`: gives the size of the kernel if the attribute does not; may be
-// null. `pads_later`: SAME_UPPER and SAME_LOWER are left to the caller.
+// Reads the window from the attributes. `weight` provides the size of the
+// kernel if the attribute is absent; it may be null. If `pads_later` is true,
+// the caller computes the padding of SAME_UPPER and SAME_LOWER.
 absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
                                   const Expr& weight, bool pads_later);
 
-// The same, and the data: where the padding of SAME_UPPER and SAME_LOWER
-// depends on an extent that is not known, the data is padded by elements
-// `fill`.
+// A window and its data. If the padding of SAME_UPPER or SAME_LOWER depends on
+// an unknown extent, the data itself is padded with elements `fill`.
 struct PaddedWindow {
   Window window;
   Expr data;
-  bool is_padded = false;  // whether the data was
+  bool is_padded = false;  // true if the data was padded
 };
 absl::StatusOr<PaddedWindow> ReadPaddedWindow(NodeContext& node,
                                               const Expr& data,
                                               const Expr& weight, double fill);
 
-// Pads spatial axis `axis` by `total` elements, not negative, the odd one at
-// the end if `upper`. An error if they are too many.
+// Pads spatial axis `axis` by `total` elements, at least 0. An odd element goes
+// to the end if `upper`, otherwise to the beginning. An error if `total` is too
+// large.
 absl::Status SetPads(Window& window, int axis, absl::int128 total, bool upper);
 
-// conv1d, conv2d or conv3d with the attributes of the node. `out_dtype`: void
-// for that of the data.
+// conv1d, conv2d or conv3d with the attributes of the node. If `out_dtype` is
+// void, the result has the dtype of the data.
 absl::StatusOr<Expr> Convolution(NodeContext& node, const Expr& data,
                                  const Expr& weight, DType out_dtype);
 
-// The attributes of the conv2d, for operators of the same shape.
+// The conv2d attributes of the node, for operators that share them.
 absl::StatusOr<relay::Conv2DAttrs> Conv2DAttrsOf(NodeContext& node,
                                                  const Expr& data,
                                                  const Expr& weight,

@@ -1,15 +1,15 @@
-// The regions of a program that annotations give to external compilers.
+// Finds the regions of a program that annotations assign to external compilers.
 //
-// `annotation.compiler_begin` stands where a value enters a region,
-// `annotation.compiler_end` where one leaves it:
+// `annotation.compiler_begin` marks a value that enters a region, and
+// `annotation.compiler_end` a value that leaves it:
 //
 //   %0 = annotation.compiler_begin(%x, compiler="acme");
 //   %1 = annotation.compiler_begin(%y, compiler="acme");
 //   %2 = add(%0, %1);
 //   annotation.compiler_end(%2, compiler="acme")
 //
-// A begin opens a region. A node belongs to the regions of its operands, which
-// become one region by that; an end closes the way from its operand to users.
+// A begin opens a region. A node joins the regions of its operands, which
+// become one region. An end closes the region for the users of its operand.
 
 #ifndef BATON_RELAY_ANALYSIS_ANNOTATED_REGIONS_H_
 #define BATON_RELAY_ANALYSIS_ANNOTATED_REGIONS_H_
@@ -24,37 +24,38 @@
 
 namespace baton::relay {
 
-// Whether `expr` is a call of one of the two operators.
+// True if `expr` is a call of compiler_begin, or compiler_end.
 bool IsCompilerBegin(const Expr& expr);
 bool IsCompilerEnd(const Expr& expr);
-// The compiler that such a call names.
+// The compiler that the annotation names.
 const std::string& CompilerOf(const Expr& annotation);
-// Such a call around `expr`; it has the type of `expr`.
+// Annotates `expr`; the annotation has the type of `expr`.
 Expr CompilerBegin(Expr expr, absl::string_view compiler);
 Expr CompilerEnd(Expr expr, absl::string_view compiler);
 
-// Whether the graph has such calls.
+// True if the graph contains compiler_begin or compiler_end.
 bool HasCompilerAnnotations(const IndexedGraph& graph);
 
+// The regions of the graph of one function.
 class AnnotatedRegions {
  public:
   struct Region {
-    // Regions are numbered by their first begins, in post-order; those that
-    // became part of others leave gaps.
+    // The number of the region. Regions are numbered by their first begins, in
+    // post-order. Regions that were merged into others leave gaps.
     int id;
     std::string compiler;
     std::vector<int> begins;
     std::vector<int> ends;
   };
 
-  // Located errors: an end outside of all regions, or of another compiler than
-  // its region; a node that has operands inside of a region and operands that
-  // enter it without a begin. `graph` must outlive this.
+  // Located errors: an end outside of all regions, or with a compiler other
+  // than that of its region; a node with some operands inside of a region and
+  // some that enter it without a begin. `graph` must outlive the result.
   static absl::StatusOr<AnnotatedRegions> Find(const IndexedGraph& graph);
 
-  // In the order of their numbers.
+  // All regions, in the order of their numbers.
   const std::vector<Region>& regions() const { return regions_; }
-  // The place in regions() of the region of node `i`; -1 if it is in none.
+  // The index in regions() of the region of node `i`; -1 if it is in none.
   int region(int i) const { return region_[i]; }
 
  private:

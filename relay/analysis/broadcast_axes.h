@@ -1,5 +1,5 @@
-// Along which axes one operand is broadcast to another, and expressions that
-// reshape a vector to be broadcast along given axes.
+// Finds the axes along which one operand is broadcast to another, and reshapes
+// vectors to be broadcast along given axes.
 
 #ifndef BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_
 #define BATON_RELAY_ANALYSIS_BROADCAST_AXES_H_
@@ -84,34 +84,34 @@ class AxisSet {
   uint32_t bits_ = 0;
 };
 
-// True if, when `rhs` is broadcast to `lhs`, it has the extents of `lhs` along
-// `axes` and extent 1 along all others.
+// True if, in a broadcast of `rhs` to `lhs`, `rhs` has the extents of `lhs`
+// along `axes` and extent 1 along all other axes.
 bool MatchBroadcastToLeftAxes(const TensorTypeNode& lhs,
                               const TensorTypeNode& rhs, AxisSet axes);
 
-// `value`, of type `rhs`, without the axes other than `axes`. A scalar is
-// repeated along `axes`. Null if MatchBroadcastToLeftAxes is false.
+// Removes from `value`, of type `rhs`, all axes other than `axes`. Repeats a
+// scalar along `axes`. Returns null if MatchBroadcastToLeftAxes is false.
 Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
                        AxisSet axes, const Expr& value);
 
-// The reverse: `value`, a tensor that has just `axes`, with axes of extent 1
-// after them so that it is broadcast along `axes` of a tensor of rank
+// The reverse: inserts axes of extent 1 into `value`, a tensor with exactly the
+// axes `axes`, so that it is broadcast along `axes` of a tensor of rank
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
-// The same by a reshape to the full rank of `shape`. Null if an extent of
-// `shape` along `axes` is not a number.
+// As ExpandBiasToMatchAxis, by a reshape to the full rank of `shape`. Returns
+// null if an extent of `shape` along `axes` is not a number.
 Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
                         AxisSet axes);
 
-// ExpandBiasToMatchAxis for one axis, else ReshapeToMatchAxis.
+// ExpandBiasToMatchAxis for one axis, otherwise ReshapeToMatchAxis.
 Expr ReshapeOrExpandToMatchAxis(const Expr& value, absl::Span<const Dim> shape,
                                 AxisSet axes);
 
 // True if the extents of `shape` along `axes` are all numbers.
 bool IsStaticAlong(absl::Span<const Dim> shape, AxisSet axes);
 
-// `call` with other arguments.
+// A copy of `call` with the arguments `args`.
 Expr WithArgs(const CallNode& call, absl::Span<const Expr> args);
 
 // True for a constant of float32, float64 or an integer type of 8 or 32 bits

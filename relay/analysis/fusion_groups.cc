@@ -150,8 +150,8 @@ class Partitioner {
     int64_t num_nodes = 1;
   };
 
-  // What nodes may be fused across: the largest pattern of the groups of the
-  // nodes in between, and of the group of the node at the end.
+  // The limits for fusing across nodes: the largest pattern of the groups of
+  // the nodes in between, and of the group of the node at the end.
   struct Limits {
     FusionPattern between;
     FusionPattern end;
@@ -180,8 +180,8 @@ class Partitioner {
     }
   }
 
-  // Whether `node` may be fused with `end` in this phase, going by these two
-  // and by the uses in between; sets the limits for the nodes in between.
+  // True if `node` may be fused with `end` in this phase, judging by these two
+  // nodes and by the uses in between. Sets the limits for the nodes in between.
   bool MayFuse(int node, int end, Phase phase, Limits& limits) {
     const FusionPattern pattern = groups_[node].pattern;
     const FusionPattern uses = post_dominators_.pattern(node);

@@ -1,9 +1,9 @@
-// Which operators of a dataflow graph are fused into one function.
+// Partitions the operators of a dataflow graph into groups to fuse.
 //
-// A node is fused with its immediate post-dominator, the nearest node that lies
-// on all paths from it to the outputs, if the patterns of the operators in
-// between allow it. So either both branches of a diamond join the group of the
-// node where they meet, or neither does.
+// A node is fused with its immediate post-dominator if the patterns of the
+// operators in between allow it. The immediate post-dominator is the nearest
+// node on all paths from the node to the outputs. So either both branches of a
+// diamond join the group of the node where they meet, or neither does.
 
 #ifndef BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
 #define BATON_RELAY_ANALYSIS_FUSION_GROUPS_H_
@@ -17,8 +17,8 @@
 
 namespace baton::relay {
 
-// Nodes are numbered from 0 in an order in which results come before their
-// uses. A new node is opaque.
+// Nodes have numbers from 0 in an order in which results precede their uses. A
+// new node is opaque.
 class DataflowGraph {
  public:
   struct Use {
@@ -37,12 +37,12 @@ class DataflowGraph {
   }
   FusionPattern pattern(int node) const { return nodes_[node].pattern; }
 
-  // The result is also used outside of the graph.
+  // Records that the result of `node` is also used outside of the graph.
   void MarkExternal(int node) { nodes_[node].external = true; }
   bool external(int node) const { return nodes_[node].external; }
 
-  // `user`, a later node, uses the result of `node`. All uses by one user are
-  // added together.
+  // Records that `user`, a later node, uses the result of `node`. All uses by
+  // one user must be added together.
   void AddUse(int node, int user, FusionPattern pattern);
   // Must be called after the last AddUse() and before uses().
   void IndexUses();
@@ -71,8 +71,8 @@ class DataflowGraph {
 // The immediate post-dominators of all nodes. O(log n) a use.
 class PostDominatorTree {
  public:
-  // Stands for the outside of the graph: the parent of external nodes, and of
-  // nodes whose uses do not meet within it.
+  // The outside of the graph: the parent of external nodes, and of nodes whose
+  // uses do not meet in the graph.
   static constexpr int kOutside = -1;
 
   explicit PostDominatorTree(const DataflowGraph& graph);
@@ -83,8 +83,8 @@ class PostDominatorTree {
   }
   // The largest pattern of a use on a path from `node` to its parent.
   FusionPattern pattern(int node) const { return nodes_[node].pattern; }
-  // A lower bound for the number of nodes on the paths from `node` to its
-  // parent, the parent not counted.
+  // A lower bound of the number of nodes on the paths from `node` to its
+  // parent, without the parent.
   int64_t min_region_size(int node) const {
     return nodes_[node].weight - nodes_[nodes_[node].parent].weight;
   }
@@ -92,41 +92,42 @@ class PostDominatorTree {
  private:
   struct Node {
     int parent;
-    int jump;  // an ancestor further up
+    int jump;  // an ancestor nearer to the root
     int depth = 0;
     FusionPattern pattern = FusionPattern::kOpaque;
-    FusionPattern jump_pattern = FusionPattern::kOpaque;  // up to `jump`
-    // The sum of the region sizes up to the outside.
+    FusionPattern jump_pattern = FusionPattern::kOpaque;  // on the way to
+                                                          // `jump`
+    // The sum of the region sizes on the way to the outside.
     int64_t weight = 0;
   };
   int outside() const { return static_cast<int>(nodes_.size()) - 1; }
-  // The lowest common ancestor. Patterns on the way to it go into `pattern`.
+  // The lowest common ancestor. Joins the patterns on the way into `pattern`.
   int Meet(int a, int b, FusionPattern& pattern) const;
   void Attach(int node, int parent, FusionPattern pattern, int64_t region_size);
 
   std::vector<Node> nodes_;  // the last one is the outside
 };
 
-// Why a node is the last of its group: what kept it from being fused with its
-// post-dominator. Of several attempts, the one that came furthest.
+// The reason why a node is the last of its group: why it was not fused with its
+// post-dominator. If several attempts failed, the one that progressed furthest.
 struct FusionRefusal {
   enum class Reason : uint8_t {
-    kNone,         // it is not the last of its group
-    kOpaque,       // the node is
-    kUsedOutside,  // its result is used outside, or its uses meet nowhere
-    kPattern,  // what it is and how it is used: `pattern` is the largest use
-    kEnd,      // what the group of `node` has become: `pattern`
-    kBetween,  // the same of a node on the way, `node`
-    kSize,     // the group would have too many nodes
+    kNone,         // the node is not the last of its group
+    kOpaque,       // the node is opaque
+    kUsedOutside,  // the result is used outside, or the uses meet nowhere
+    kPattern,      // the node and its uses; `pattern` is the largest use
+    kEnd,          // the pattern of the group of `node`: `pattern`
+    kBetween,      // as kEnd, for `node`, a node on the way
+    kSize,         // the group would have too many nodes
   };
   Reason reason = Reason::kNone;
-  int node = -1;  // its post-dominator, or the node on the way; -1: the outside
+  int node = -1;  // the post-dominator, or the node on the way; -1: the outside
   FusionPattern pattern = FusionPattern::kOpaque;
 };
 
-// For each node, the last node of its group, which represents the group. Nodes
-// are not fused if the group would get more than `max_group_size` nodes. If
-// `refusals` is not null it gets one for each node.
+// For each node, the last node of its group, which represents the group. A
+// group has at most `max_group_size` nodes. If `refusals` is not null, it
+// receives an entry for each node.
 std::vector<int> FindFusionGroups(
     const DataflowGraph& graph, int64_t max_group_size,
     std::vector<FusionRefusal>* refusals = nullptr);

@@ -1,5 +1,5 @@
-// Queries by which passes find out whether a program concerns them, in a walk
-// that costs a fraction of an IndexedGraph.
+// Fast queries over the nodes of a program, for passes that check whether a
+// program concerns them. A query costs a fraction of an IndexedGraph.
 
 #ifndef BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
 #define BATON_RELAY_ANALYSIS_GRAPH_QUERIES_H_
@@ -15,26 +15,27 @@
 
 namespace baton::relay {
 
-// Whether `pred` is true for a node of the graph of `root` that has children:
-// all but variables, constants, operators, constructors and global variables.
-// Asks about each node at most once, in no particular order. If it is true for
-// a node, nothing else is asked.
+// True if `pred` is true for a node with children in the graph of `root`. Nodes
+// without children are variables, constants, operators, constructors and global
+// variables. Calls `pred` at most once for each node, in unspecified order, and
+// stops when the result is true.
 template <typename Pred>
 bool AnyInnerNode(const Expr& root, Pred&& pred);
 
-// The same, but with `with_leaves` it asks about the nodes without children,
-// too.
+// As AnyInnerNode; if `with_leaves` is true, also calls `pred` for the nodes
+// without children.
 template <typename Pred>
 bool AnyNode(const Expr& root, bool with_leaves, Pred&& pred);
 
-// Whether the graph of `root` has a node of `kind`, which must be a kind of
-// nodes that have children.
+// True if the graph of `root` contains a node of `kind`, a kind of nodes with
+// children.
 bool ContainsKind(const Expr& root, NodeKind kind);
 
-// Whether the graph of `root` has a call of `op`.
+// True if the graph of `root` contains a call of `op`.
 bool CallsOp(const Expr& root, const Op& op);
 
-// The same for any operator that `map` has an entry for.
+// True if the graph of `root` contains a call of an operator with an entry in
+// `map`.
 template <typename T>
 bool CallsOpOf(const Expr& root, const OpAttrMap<T>& map) {
   return AnyInnerNode(root, [&map](const ExprNode* node) {
@@ -54,9 +55,9 @@ template <typename Pred>
 bool AnyNode(const Expr& root, bool with_leaves, Pred&& pred) {
   if (!root.defined() || (!with_leaves && IsLeaf(root->kind()))) return false;
   absl::InlinedVector<const ExprNode*, 64> pending;
-  NodeSet seen;  // those that several edges may lead to
+  NodeSet seen;  // shared nodes that were visited
   const ExprNode* next = root.get();
-  // Most nodes have one such child: it does not pass through `pending`.
+  // Most nodes have one such child, which skips `pending`.
   const auto add = [&pending, &next, with_leaves](const Expr& child) {
     if (!with_leaves && IsLeaf(child->kind())) return;
     if (next != nullptr) pending.push_back(next);

@@ -67,8 +67,8 @@ class IndexedGraph::Builder {
     return static_cast<const CallNode*>(frame.node)->op().get();
   }
 
-  // Whether nothing below `node`, which `edge` leads to, is left to number: it
-  // is known, or is numbered here since it has no children to enter.
+  // True if nothing below `node`, to which `edge` leads, is left to number: it
+  // is already numbered, or is numbered here since it has no children to enter.
   bool Met(const ExprNode* node, int edge) {
     const NodeKind kind = node->kind();
     if (kind == ExprKind::kOp) {

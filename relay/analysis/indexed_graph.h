@@ -1,9 +1,10 @@
-// The graph of an expression with its nodes numbered, and a rewriter for it.
-// Most of Baton's passes are written with them.
+// IndexedGraph: the graph of an expression with numbered nodes. GraphRewriter:
+// rewrites such a graph. Most of Baton's passes use them.
 //
-// Node `i` is an int, and what a pass knows about it is element `i` of a
-// vector. Children come before users, so one loop up sees all children of a
-// node before the node, and one loop down sees all its users before it:
+// Node `i` is an int, and a property of node `i` is element `i` of a vector.
+// Children precede users. So a loop with increasing `i` visits all children of
+// a node before the node, and a loop with decreasing `i` visits all users
+// before it:
 //
 //   const IndexedGraph graph(function);
 //   std::vector<Request> requests(graph.size());
@@ -11,7 +12,7 @@
 //   GraphRewriter rewriter(graph);
 //   for (int i = 0; i < graph.size(); ++i) { ... }   // children first
 //
-// Most rewriters look at one kind of node, children first:
+// Most rewriters handle one kind of node, children first:
 //
 //   const Expr result = rewriter.Rewrite<CallNode>(
 //       [&](int i, const CallNode& call) -> Expr {
@@ -39,8 +40,8 @@
 namespace baton::relay {
 
 // The nodes that an expression reaches, each once, in post-order: children
-// before users, the root last. It does not hold the nodes: the root must
-// outlive it.
+// before users, the root last. The graph does not keep the nodes alive: the
+// root must outlive it.
 class IndexedGraph {
  public:
   explicit IndexedGraph(const Expr& root);
@@ -50,12 +51,12 @@ class IndexedGraph {
                absl::FunctionRef<bool(const ExprNode*)> enter);
 
   int size() const { return static_cast<int>(nodes_.size()); }
-  // The root; there is none if the expression was null.
+  // The root; -1 if the expression was null.
   int root() const { return size() - 1; }
 
   const ExprNode* node(int i) const { return nodes_[i].node; }
   NodeKind kind(int i) const { return node(i)->kind(); }
-  // Node `i` as an N; null if it is another kind.
+  // Node `i` as an N; null if it is of another kind.
   template <typename N>
   const N* As(int i) const {
     return N::ClassOf(kind(i)) ? static_cast<const N*>(node(i)) : nullptr;
@@ -74,12 +75,13 @@ class IndexedGraph {
   int let_value(int i) const { return children(i)[1]; }
   int let_body(int i) const { return children(i)[2]; }
 
-  // How often the node is a child; twice if one user has it twice.
+  // The number of edges to the node; two edges if one user has it as a child
+  // twice.
   int num_uses(int i) const { return nodes_[i].num_uses; }
 
-  // The edges to the children of node `i` have consecutive numbers from this
-  // one on. Numbers follow the order in which a depth-first walk enters the
-  // nodes.
+  // The edges to the children of node `i` have consecutive numbers, starting
+  // with this one. The numbers follow the order in which a depth-first walk
+  // enters the nodes.
   int first_edge(int i) const { return nodes_[i].first_edge; }
 
  private:
@@ -95,45 +97,47 @@ class IndexedGraph {
   std::vector<int> children_;  // by edge
 };
 
-// Collects the replacements of the nodes of a graph. A node that is not
-// replaced, and none of whose children is, stays the same node; sharing is
-// kept; a node that is rebuilt keeps its type if every new child has the type
-// of the one that it replaces. The graph must outlive the rewriter.
+// Collects the replacements of the nodes of a graph. A node stays the same node
+// if neither it nor a child is replaced. Sharing is kept. A rebuilt node keeps
+// its type if every new child has the type of the child that it replaces. The
+// graph must outlive the rewriter.
 class GraphRewriter {
  public:
   explicit GraphRewriter(const IndexedGraph& graph)
       : graph_(&graph), results_(graph.size()) {}
 
-  // What node `i` has become so far.
+  // The current replacement of node `i`, or the node itself.
   Expr Get(int i) const {
     return changed(i) ? results_[i] : Expr(graph_->node(i));
   }
   bool changed(int i) const { return results_[i].defined(); }
-  // What the arguments of call `i` have become; valid until the next call.
+  // The current replacements of the arguments of call `i`; valid until the next
+  // call.
   absl::Span<const Expr> Args(int i);
-  // What the root has become.
+  // The current replacement of the root.
   Expr Result() const { return Get(graph_->root()); }
 
-  // Replaces node `i` by `expr`; null keeps the node itself.
+  // Replaces node `i` by `expr`; if `expr` is null, keeps the node.
   void Replace(int i, Expr expr) {
     if (expr.get() == graph_->node(i)) expr = Expr();
     Record(i, std::move(expr));
   }
-  // Replaces node `i` by a copy with the replaced children, if one was
+  // Replaces node `i` by a copy with the replaced children, if a child was
   // replaced.
   void Rebuild(int i) {
     if (any_changed_) RebuildChanged(i);
   }
 
-  // Goes through the graph, children first, and calls `rule(i, node)` for each
-  // N. Its result replaces node `i`; if it is null, node `i` is rebuilt, as all
-  // other nodes are. Returns what the root has become. If the rule returns
-  // absl::StatusOr<Expr>, so does Rewrite: the first error.
+  // Visits the graph, children first, and calls `rule(i, node)` for each N. The
+  // result of `rule` replaces node `i`; if it is null, node `i` is rebuilt, as
+  // are all nodes of other kinds. Returns the replacement of the root. If
+  // `rule` returns absl::StatusOr<Expr>, so does Rewrite; it returns the first
+  // error.
   template <typename N, typename Rule>
   auto Rewrite(Rule&& rule) -> std::invoke_result_t<Rule&, int, const N&>;
 
  private:
-  // All replacements pass through here.
+  // All replacements are recorded here.
   void Record(int i, Expr expr) {
     any_changed_ = any_changed_ || expr.defined();
     if (expr.defined()) LogOrigins(expr, graph_->node(i));
@@ -143,7 +147,7 @@ class GraphRewriter {
 
   const IndexedGraph* graph_;
   bool any_changed_ = false;
-  std::vector<Expr> results_;  // null where nothing changed
+  std::vector<Expr> results_;  // null for unchanged nodes
   std::vector<Expr> scratch_;
 };
 

@@ -1,7 +1,7 @@
 // Bounds on the magnitude of the elements that an expression computes.
 //
-// A rewrite that divides must know that the divisor is not zero and that the
-// quotient is a number:
+// A rewrite that divides must make sure that the divisor is not zero and that
+// the quotient is finite:
 //
 //   const MagnitudeBounds scale = BoundMagnitude(expr);
 //   if (scale.may_be_zero()) return {};
@@ -18,8 +18,8 @@
 
 namespace baton::relay {
 
-// 2^min_log2 <= |x| <= 2^max_log2 for every element x that is a number other
-// than infinity. Nothing is said of NaN and infinity.
+// 2^min_log2 <= |x| <= 2^max_log2 for every finite element x. The bounds say
+// nothing about NaN and infinity.
 struct MagnitudeBounds {
   double min_log2 = -std::numeric_limits<double>::infinity();
   double max_log2 = std::numeric_limits<double>::infinity();
@@ -28,23 +28,23 @@ struct MagnitudeBounds {
   bool may_be_zero() const {
     return min_log2 == -std::numeric_limits<double>::infinity();
   }
-  // True if nothing is known of how large the elements are.
+  // True if there is no upper bound.
   bool unbounded() const {
     return max_log2 == std::numeric_limits<double>::infinity();
   }
 };
 
-// What is known of `expr`; the widest bounds if nothing is. Looks at constants
-// and at a limited number of calls above them: O(elements of the constants).
-// Does not look into arithmetic calls that have no type.
+// The bounds of `expr`; the widest bounds if nothing is known. Examines
+// constants and a limited number of calls above them, in time linear in the
+// elements of the constants. Ignores arithmetic calls without a type.
 MagnitudeBounds BoundMagnitude(const Expr& expr);
 
-// The exponent of the smallest power of two that is too large for a
-// floating-point `dtype`: 128 for float32. Infinity for other dtypes.
+// The exponent of the smallest power of two that overflows a floating-point
+// `dtype`: 128 for float32. Infinity for other dtypes.
 double MaxExponent(DType dtype);
 
-// The bounds of a call from those of its arguments. Operators that only
-// rearrange elements (IsRearranging) need no rule.
+// The bounds of a call, computed from the bounds of its arguments. Operators
+// that only rearrange elements (IsRearranging) need no rule.
 using MagnitudeRule = MagnitudeBounds (*)(
     const CallNode& call, absl::Span<const MagnitudeBounds> args);
 OpAttrMap<MagnitudeRule>& MagnitudeRules();

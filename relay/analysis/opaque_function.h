@@ -1,4 +1,4 @@
-// Functions that passes do not look into.
+// Functions whose bodies passes leave alone.
 
 #ifndef BATON_RELAY_ANALYSIS_OPAQUE_FUNCTION_H_
 #define BATON_RELAY_ANALYSIS_OPAQUE_FUNCTION_H_
@@ -8,8 +8,8 @@
 
 namespace baton::relay {
 
-// Whether a pass that changes calls and control flow leaves the function as it
-// is, with all that is in it: it is primitive, or for another compiler.
+// True if passes that change calls and control flow leave the function and its
+// body alone: it is primitive, or another compiler compiles it.
 inline bool IsOpaque(const FunctionNode& function) {
   return function.IsPrimitive() ||
          function.attrs().Find(attr::kCompiler) != nullptr;

@@ -171,7 +171,8 @@ Purity::Purity(const IRModule& module, absl::Span<const IndexedGraph> graphs) {
                 [](size_t, size_t) {});
   if (found.empty()) return;
 
-  // What each fact implies: those of fact a are from ends[a - 1] to ends[a].
+  // The implications of each fact: those of fact a are from ends[a - 1] to
+  // ends[a].
   std::vector<size_t> ends(2 * num_nodes);
   rules.ForEach([](size_t) {}, [&](size_t a, size_t) { ++ends[a]; });
   size_t total = 0;

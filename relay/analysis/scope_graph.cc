@@ -12,7 +12,7 @@
 namespace baton::relay {
 namespace {
 
-// Whether all operands are walked before the first of them counts as used.
+// True if all operands are walked before the first of them counts as used.
 bool IsDataflow(NodeKind kind) {
   return kind == ExprKind::kCall || kind == ExprKind::kTuple ||
          kind == ExprKind::kTupleGetItem;

@@ -1,14 +1,15 @@
-// The expressions of a function and the scopes in which each can be computed.
+// ScopeGraph: finds the scope in which each expression of a function is
+// computed.
 //
-// A function's body is a scope of its own, and so is each let (variable, value
-// and body together), each branch of an if and each clause of a match. An
-// expression belongs to the innermost scope that encloses all its uses. If that
-// is not the scope of its first use, an expression computed at its first use
-// would be invisible to other uses: such an expression is "lifted". A program
-// without lifted expressions is in basic block normal form.
+// Each function's body is a scope, and so is each let (variable, value and body
+// together), each branch of an if and each clause of a match. An expression
+// belongs to the innermost scope that encloses all its uses. If that is not the
+// scope of its first use, an expression computed at its first use would be
+// invisible to other uses: such an expression is "lifted". A program without
+// lifted expressions is in basic block normal form.
 //
-// Reference behaviour: DependencyGraph and CalcScope of TVM, except for
-// operators, which have no scope here.
+// Reference behaviour: DependencyGraph and CalcScope of TVM, except that
+// operators have no scope here.
 
 #ifndef BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
 #define BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
@@ -23,8 +24,8 @@
 
 namespace baton::relay {
 
-// The nodes in post-order, the root last, without the insides of Primitive
-// functions. It does not hold the nodes: the root must outlive it.
+// The nodes in post-order, the root last, without the bodies of Primitive
+// functions. The graph does not keep the nodes alive: the root must outlive it.
 class ScopeGraph {
  public:
   // O(n log d) for n nodes and scopes nested d deep.
@@ -33,7 +34,7 @@ class ScopeGraph {
   int size() const { return index_.size(); }
   int root() const { return index_.root(); }
   const ExprNode* node(int i) const { return index_.node(i); }
-  // Node `i` as an N; null if it is another kind.
+  // Node `i` as an N; null if it is of another kind.
   template <typename N>
   const N* As(int i) const {
     return index_.As<N>(i);
@@ -43,15 +44,15 @@ class ScopeGraph {
 
   // Scopes are numbered from 0, which is the scope of the root.
   int num_scopes() const { return static_cast<int>(scopes_.size()); }
-  // The scope that node `i`, which is no operator, belongs to.
+  // The scope of node `i`, which must not be an operator.
   int scope(int i) const { return nodes_[i].scope; }
   // The k-th scope that node `i` opens: one for a function or let, two for an
   // if, one a clause for a match.
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
-  // True if the scope of node `i` is not the scope of its first use, except for
+  // True if the scope of node `i` is not the scope of its first use. False for
   // variables, global variables, constructors and operators. The order of uses
   // is the reference's: a call or tuple uses its operands after all of them
-  // have been walked, any other node uses each operand as soon as it has been
+  // have been walked; any other node uses each operand as soon as it has been
   // walked.
   bool lifted(int i) const { return nodes_[i].lifted; }
   bool any_lifted() const { return any_lifted_; }
@@ -62,7 +63,7 @@ class ScopeGraph {
 
  private:
   struct Entry {
-    int first_use = -1;  // the edge by which the node is first used
+    int first_use = -1;  // the edge of the first use
     int scope = -1;
     int first_use_scope = -1;
     int first_opened = -1;
@@ -78,7 +79,7 @@ class ScopeGraph {
 
   void FindFirstUses();
   void AssignScopes();
-  // `child` is used in `scope` by `edge`.
+  // Records that `scope` uses `child` by `edge`.
   void Use(int child, int edge, int scope);
   int OpenScope(int parent);
   int CommonScope(int a, int b) const;

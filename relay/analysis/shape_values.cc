@@ -48,7 +48,7 @@ std::optional<int64_t> Length(const ExprNode& expr) {
   return dim.value();
 }
 
-// Whether the dimension is at least 0 for all values of its variables, which
+// True if the dimension is at least 0 for all values of its variables, which
 // are extents.
 bool IsNonNegative(const Dim& dim) {
   absl::InlinedVector<const Dim*, 8> open = {&dim};
@@ -194,7 +194,7 @@ std::optional<Dims> OfExtreme(const CallNode& /*call*/, Args args) {
   });
 }
 
-// Whether an extent is less than a number that is no more than 0.
+// The result of the comparison of an extent with a number that is at most 0.
 Dim Less(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) return a.value() < b.value() ? 1 : 0;
   return b.is_const() && b.value() <= 0 && IsNonNegative(a) ? Dim(0)
@@ -324,7 +324,7 @@ std::optional<Dims> PartOf(const CallNode& split, int64_t index,
   return Dims(elements.begin() + begin, elements.begin() + end);
 }
 
-// Whether `dtype` can hold the number; of others nothing is known.
+// True if `dtype` can represent the number; unknown dimensions count as true.
 bool Fits(const Dim& dim, DType dtype) {
   if (dim.is_any()) return true;
   if (dtype == DType::Bool()) return dim.is_const(0) || dim.is_const(1);
@@ -334,7 +334,7 @@ bool Fits(const Dim& dim, DType dtype) {
   return dim.value() >= -limit && dim.value() < limit;
 }
 
-// What the elements of `expr` depend on.
+// The expressions on which the elements of `expr` depend.
 std::vector<Expr> Operands(const Expr& expr) {
   std::vector<Expr> result;
   if (const auto* call = expr.As<CallNode>()) {

@@ -1,6 +1,6 @@
-// What is known of integers that programs compute from shapes: the elements of
-// `concatenate((take(shape_of(%x), 0), [-1]))` are `N` and -1 if %x has the
-// shape (N, 3, 8).
+// ShapeValues: computes integers that programs derive from shapes. Example: the
+// elements of `concatenate((take(shape_of(%x), 0), [-1]))` are `N` and -1 if %x
+// has the shape (N, 3, 8).
 
 #ifndef BATON_RELAY_ANALYSIS_SHAPE_VALUES_H_
 #define BATON_RELAY_ANALYSIS_SHAPE_VALUES_H_
@@ -15,12 +15,13 @@
 
 namespace baton::relay {
 
+// Finds the elements of integer tensors.
 class ShapeValues {
  public:
-  // The elements of `expr`, an integer or boolean tensor of rank 0 or 1 that
-  // has types, as dimensions; those that are not known are `?`. Null if
-  // nothing is known, or if the length is not known or over 64. What it finds
-  // it remembers, and keeps alive. Valid until the next call.
+  // The elements of `expr`, a typed integer or boolean tensor of rank 0 or 1,
+  // as dimensions; an unknown element is `?`. Null if all elements are unknown,
+  // or if the length is unknown or over 64. Caches the results, and keeps their
+  // expressions alive. Valid until the next call.
   const Dims* Find(const Expr& expr);
 
  private:
@@ -30,8 +31,8 @@ class ShapeValues {
   FlatHashMap<Expr, std::optional<Dims>> known_;
 };
 
-// The elements of the result of `call`, from those of its arguments; of an
-// argument that is a tuple, from those of its fields. Null: not known.
+// Computes the elements of the result of `call` from those of its arguments;
+// for an argument that is a tuple, from those of its fields. Null: unknown.
 using ShapeValueRule = std::optional<Dims> (*)(
     const CallNode& call, absl::Span<const Dims* const> args);
 OpAttrMap<ShapeValueRule>& ShapeValueRules();

@@ -1,4 +1,4 @@
-// What several nodes use.
+// Reports expressions that are used more than once.
 
 #ifndef BATON_RELAY_ANALYSIS_SHARING_H_
 #define BATON_RELAY_ANALYSIS_SHARING_H_
@@ -9,10 +9,10 @@
 
 namespace baton::relay {
 
-// Reports each expression in `function`, names and constants aside, that is
-// used more than once: `a Call that is used more than once CANNOT;
-// ToANormalForm binds it to a variable`. Primitive functions are not looked
-// into.
+// Reports each expression in `function` that is used more than once, except
+// names and constants: `a Call that is used more than once CANNOT;
+// ToANormalForm binds it to a variable`. Ignores the bodies of primitive
+// functions.
 void ReportSharing(const Function& function, absl::string_view cannot,
                    Diagnostics& diagnostics);
 

@@ -90,7 +90,7 @@ Pattern Pattern::OfTuple(std::vector<Pattern> patterns, Span span) {
 }
 
 std::string Pattern::ToString() const {
-  // What is still to be written: patterns, and the marks between them.
+  // The rest to be written: patterns, and the marks between them.
   struct Piece {
     const PatternNode* pattern;
     const char* mark;

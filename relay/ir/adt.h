@@ -1,6 +1,6 @@
-// Algebraic data types: `type List[A] { Cons(A, List[A]), Nil, }`, their
-// constructors, which are expressions, and `match`, which takes their values
-// apart.
+// Algebraic data types: `type List[A] { Cons(A, List[A]), Nil, }`; their
+// constructors, which are expressions; and `match`, which destructures their
+// values.
 
 #ifndef BATON_RELAY_IR_ADT_H_
 #define BATON_RELAY_IR_ADT_H_
@@ -20,10 +20,10 @@
 
 namespace baton {
 
-// A constructor of a data type. Its type is fixed when it is made, and always a
-// function type, also for a constructor without arguments: `fn [A](A, List[A])
-// -> List[A]`. Constructors of one name, of data types of one name, are the
-// same constructor.
+// A constructor of a data type. Its type is fixed at creation. The type is
+// always a function type, also for a constructor without arguments: `fn [A](A,
+// List[A]) -> List[A]`. Two constructors with equal names, of data types with
+// equal names, are the same constructor.
 class ConstructorNode final : public ExprNode {
  public:
   BATON_NODE(Constructor, ExprNode, RelayKind::kConstructor)
@@ -41,7 +41,7 @@ class ConstructorNode final : public ExprNode {
   std::string Describe() const { return "constructor " + name_; }
   absl::Span<const Type> inputs() const { return inputs_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
-  // The name of its data type, and the parameters of that.
+  // The name and the type parameters of its data type.
   const GlobalTypeVar& belongs_to() const { return belongs_to_; }
   absl::Span<const TypeVar> type_params() const { return type_params_; }
 
@@ -74,8 +74,8 @@ class Constructor : public Expr {
 // True if both have the same name and belong to data types of the same name.
 bool SameConstructor(const ConstructorNode& a, const ConstructorNode& b);
 
-// The definition of a data type. One without constructors is opaque: `extern
-// type T[A]`.
+// The definition of a data type. A data type without constructors is opaque:
+// `extern type T[A]`.
 class TypeDataNode final : public TypeDefinitionNode {
  public:
   BATON_NODE(TypeData, TypeDefinitionNode, RelayKind::kTypeData)
@@ -109,8 +109,8 @@ class TypeData : public TypeDefinition {
                                         std::move(constructors))) {}
 };
 
-// Patterns nested more deeply than this are refused by the parser and by
-// inference.
+// The limit of the nesting of patterns. The parser and inference report an
+// error beyond it.
 inline constexpr int kMaxPatternDepth = 1000;
 
 // A pattern that a value may match: any value (`_`), any value, which it binds
@@ -124,9 +124,9 @@ class PatternNode final : public Node {
   PatternNode(Form form, Var var, Constructor constructor,
               std::vector<Pattern> patterns, Span span);
   Form form() const { return form_; }
-  // The variable of a kVar pattern; else null.
+  // The variable of a kVar pattern; otherwise null.
   const Var& var() const { return var_; }
-  // The constructor of a kConstructor pattern; else null.
+  // The constructor of a kConstructor pattern; otherwise null.
   const Constructor& constructor() const { return constructor_; }
   // The patterns of a constructor's arguments or of a tuple's fields.
   inline absl::Span<const Pattern> patterns() const;
@@ -142,8 +142,8 @@ class PatternNode final : public Node {
         field::Span<&PatternNode::span_>("span"));
   }
   std::string Describe() const;
-  // An error if the pattern has parts that its form does not have, or lacks
-  // one.
+  // An error if the pattern has parts that its form forbids, or lacks required
+  // parts.
   static absl::Status Derive(const PatternNode& node);
 
  private:
@@ -171,13 +171,13 @@ inline absl::Span<const Pattern> PatternNode::patterns() const {
   return patterns_;
 }
 
-// Calls `fn` for each pattern in `pattern`, itself included, from left to
-// right, wholes before their parts.
+// Calls `fn` for each pattern in `pattern`, including itself, from left to
+// right, parents before their parts.
 void ForEachPattern(const PatternNode* pattern,
                     absl::FunctionRef<void(const PatternNode*)> fn);
 
 // Calls `fn` for each variable that `pattern` binds, from left to right. The
-// reference that it gets lives as long as the pattern.
+// reference passed to `fn` is valid during the lifetime of the pattern.
 void ForEachVar(const PatternNode* pattern,
                 absl::FunctionRef<void(const Var&)> fn);
 
@@ -187,12 +187,12 @@ void ForEachBinder(const Pattern& pattern, Fn&& fn) {
   ForEachVar(pattern.get(), [&fn](const Var& var) { fn(var); });
 }
 
-// `pattern` with its variables, in the order of ForEachVar, replaced by the
-// first ones of `vars`, which are removed from `vars`.
+// Replaces the variables of `pattern`, in the order of ForEachVar, by the first
+// variables of `vars`, and removes these from `vars`.
 Pattern WithVars(const PatternNode* pattern, absl::Span<const Var>* vars);
 
-// `pattern` with each variable replaced by `fn(variable)`, for the description
-// of MatchNode.
+// Replaces each variable of `pattern` by `fn(variable)`, for the description of
+// MatchNode.
 template <typename Fn>
 Pattern WithBinders(const Pattern& pattern, Fn&& fn) {
   std::vector<Var> vars;
@@ -201,7 +201,7 @@ Pattern WithBinders(const Pattern& pattern, Fn&& fn) {
   return WithVars(pattern.get(), &rest);
 }
 
-// `lhs => rhs`: the scope of the variables of `lhs` is `rhs`.
+// `lhs => rhs`. The scope of the variables of `lhs` is `rhs`.
 struct Clause {
   Pattern lhs;
   Expr rhs;
@@ -212,7 +212,7 @@ struct Clause {
   }
 };
 
-// match (data) { clauses }: the first clause whose pattern fits.
+// match (data) { clauses }: evaluates the first clause whose pattern matches.
 class MatchNode final : public ExprNode {
  public:
   BATON_NODE(Match, ExprNode, RelayKind::kMatch)

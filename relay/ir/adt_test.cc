@@ -97,7 +97,7 @@ def @pick(%a: (List[()], ()) /* ty=(List[()], ()) */) -> int32 {
   const IRModule again = Parsed(text);
   EXPECT_EQ(StructuralHash(Parsed(text)), StructuralHash(again));
   EXPECT_EQ(FirstDifference(Parsed(text), again), std::nullopt);
-  // What is typed is not typed again.
+  // A typed module is not typed again.
   EXPECT_TRUE(InferTypes(*module)->SameAs(*module));
 }
 
@@ -177,7 +177,7 @@ TEST(AdtTest, SyntaxAndTypeErrorsInOneRun) {
               HasSubstr("8:29: error: only a tuple has fields, found bool"));
 }
 
-// Whether it is defined before or after its caller.
+// The definition may precede or follow its caller.
 TEST(AdtTest, ResultsOfFunctionsWithoutAnnotationAreFound) {
   for (const char* name : {"before", "zafter"}) {
     const absl::StatusOr<IRModule> module = ParseAndInfer(

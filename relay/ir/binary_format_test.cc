@@ -1,4 +1,4 @@
-// Binary files: what is kept, and what is refused.
+// Tests binary files: the content that is kept, and the files that are refused.
 
 #include <cmath>
 #include <cstddef>

@@ -1,14 +1,14 @@
-// Calling a function by the class of an expression.
+// Calls a function overloaded on the class of an expression.
 //
 //   DispatchExpr(node, Overloaded{
 //       [&](const CallNode* call) { ... },
 //       [&](const TupleNode* tuple) { ... },
 //       ...});
 //
-// The function must take every class of BATON_RELAY_EXPRS; if it lacks one, the
-// call does not compile. See also ExprKindOf, for switches. The form with a
-// second function also takes expressions of other levels, which a module may
-// hold beside Relay's:
+// The function must accept every class of BATON_RELAY_EXPRS; otherwise the call
+// does not compile. For switches, see ExprKindOf. The form with a second
+// function also accepts expressions of other levels, which a module may contain
+// beside Relay's:
 //
 //   DispatchExpr(node, [&](const auto* relay) { ... },
 //                [&](const ExprNode* other) { ... });
@@ -27,7 +27,7 @@
 
 namespace baton {
 
-// A function object with the overloads of several.
+// A function object that combines the overloads of several function objects.
 template <typename... Fns>
 struct Overloaded : Fns... {
   using Fns::operator()...;
@@ -49,7 +49,7 @@ decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn, OtherFn&& other) {
   return other(node);
 }
 
-// The same; the node must be one of Relay's expressions.
+// As above; `node` must be one of Relay's expressions.
 template <typename Fn>
 decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn) {
   using Result = decltype(fn(static_cast<const VarNode*>(nullptr)));

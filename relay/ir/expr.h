@@ -1,10 +1,11 @@
-// Relay expressions.
+// The expressions of Relay: variables, calls, tuples, functions, lets,
+// branches, references.
 //
-// An expression is a graph: a node used twice is computed once, and is printed
-// as `%0`. Each class below is a node (data, read by accessors) and a handle
-// (one pointer, created by the constructor that takes the contents).
+// An expression is a graph: a node that is used twice is computed once, and is
+// printed as `%0`. Each class below is a node (data, read by accessors) and a
+// handle (one pointer, created by the constructor that takes the contents).
 //
-// An expression carries the type that inference found for it; `type()` is null
+// `type()` is the type that inference found for an expression; it is null
 // before inference. Nodes are immutable: inference and rewriting make new ones.
 
 #ifndef BATON_RELAY_IR_EXPR_H_
@@ -88,7 +89,7 @@ class ConstantNode final : public ExprNode {
   const Tensor& value() const { return value_; }
   bool is_scalar() const { return value_.rank() == 0; }
   std::string Describe() const;
-  // The type that the tensor itself has.
+  // The type of the tensor itself.
   TensorType ValueType() const {
     return TensorType::Of(value_.shape(), value_.dtype());
   }
@@ -116,26 +117,27 @@ class CallNode final : public ExprNode {
   BATON_NODE(Call, ExprNode, RelayKind::kCall)
   static constexpr int kNodeField = 2;
   const Expr& op() const { return op_; }
-  // The operator called; null if it is not an operator.
+  // The called operator; null if the callee is not an operator.
   const OpNode* op_node() const { return op_.As<OpNode>(); }
   int num_args() const { return static_cast<int>(num_args_); }
   absl::Span<const Expr> args() const { return {arg_array(), num_args_}; }
   const Expr& arg(int i) const { return arg_array()[i]; }
   const Attrs& attrs() const { return attrs_; }
-  // The attributes as a T; null if they are another type, or none.
+  // The attributes as a T; null if they are of another type or there are none.
   template <typename T>
   const T* attrs_as() const {
     return attrs_.As<T>();
   }
-  // Types given for the type parameters of the callee, often none.
+  // The types given for the type parameters of the callee; often none.
   absl::Span<const Type> type_args() const {
     return type_args_ == nullptr ? absl::Span<const Type>() : *type_args_;
   }
 
-  // An error if the attributes are not of the type that the operator registers.
+  // An error if the attributes do not have the type that the operator
+  // registers.
   static absl::Status Derive(const CallNode& node);
-  // A call without attributes equals one with the operator's attributes, all of
-  // them defaults.
+  // A call without attributes equals a call with the operator's attributes if
+  // all of these are defaults.
   static const AttrsType* ImpliedAttrs(const CallNode& node) {
     const OpNode* op = node.op_node();
     return op == nullptr ? nullptr : op->attrs_type();
@@ -177,13 +179,13 @@ class Call : public Expr {
   Call(Expr op, std::initializer_list<Expr> args, Attrs attrs = {})
       : Call(std::move(op), absl::Span<const Expr>(args.begin(), args.size()),
              std::move(attrs)) {}
-  // The same, but moves the arguments out of `args`, whose elements are null
-  // then.
+  // As the constructor, but moves the arguments out of `args`, whose elements
+  // become null.
   static Call Taking(Expr op, absl::Span<Expr> args, Attrs attrs,
                      std::vector<Type> type_args, Type type, Span span);
 
  private:
-  // A node whose arguments are not constructed yet.
+  // Allocates a node whose arguments are not yet constructed.
   static CallNode* Allocate(Expr op, size_t num_args, Attrs attrs,
                             std::vector<Type> type_args, Type type, Span span);
 };
@@ -217,7 +219,8 @@ class Tuple : public Expr {
   explicit Tuple(std::vector<Expr> fields, Type type = {}, Span span = {})
       : Expr(new TupleNode(std::move(fields), std::move(type),
                            std::move(span))) {}
-  // So that `Tuple({})` is the empty tuple and `Tuple({tuple})` is not a copy.
+  // Makes `Tuple({})` the empty tuple, and `Tuple({tuple})` a tuple of a tuple
+  // and not a copy.
   explicit Tuple(std::initializer_list<Expr> fields, Type type = {},
                  Span span = {})
       : Tuple(std::vector<Expr>(fields), std::move(type), std::move(span)) {}
@@ -253,7 +256,7 @@ class TupleGetItem : public Expr {
                                   std::move(span))) {}
 };
 
-// Names of function attributes with a meaning of their own.
+// Names of function attributes with a predefined meaning.
 namespace attr {
 inline constexpr char kPrimitive[] = "Primitive";
 inline constexpr char kCompiler[] = "Compiler";
@@ -310,7 +313,7 @@ class Function : public BaseFunc {
                                   std::move(result_type),
                                   std::move(type_params), std::move(attrs),
                                   std::move(type), std::move(span))) {}
-  // The same function with one attribute set; keeps the type.
+  // A copy of this function with one attribute set; keeps the type.
   Function WithAttr(std::string name, AttrValue value) const;
 };
 

@@ -61,7 +61,7 @@ const Type& Unit() {
   return *kType;
 }
 
-// Whether an unknown dimension occurs in `dim`.
+// True if `dim` contains an unknown dimension.
 bool HasAny(const Dim& dim) {
   absl::InlinedVector<Dim, 4> work = {dim};
   while (!work.empty()) {
@@ -89,8 +89,8 @@ absl::Status ResultError(const TypeRelationContext& context,
                        Type(&tensor).ToString());
 }
 
-// Whether values of `type`, what a relation returned, can be: no dimension is
-// negative or out of range, and there are as few of them as the limits allow.
+// OK if `type`, the result of a relation, is possible: no dimension is negative
+// or out of range, and their number is within the limits.
 absl::Status CheckResult(const TypeRelationContext& context, const Type& type,
                          int64_t max_rank) {
   const auto check = [&](const TensorTypeNode& tensor) {
@@ -114,7 +114,7 @@ absl::Status CheckResult(const TypeRelationContext& context, const Type& type,
   return absl::OkStatus();
 }
 
-// What to say of a node whose type was not found.
+// The error for a node whose type was not found.
 std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
   if (node->kind() == ExprKind::kVar) {
     return absl::StrCat("cannot infer the type of %",
@@ -372,7 +372,7 @@ void Inferencer::Enter(const ExprNode* node) {
         Constant(Tensor(), TensorType::Scalar(DType::Float(32))));
     return;
   }
-  // What has a type is typed all the way down.
+  // A node with a type is typed in all its children.
   if (node->type().defined() || node->kind() == ExprKind::kOp ||
       node->kind() == ExprKind::kGlobalVar) {
     results_.push_back(Expr(node));
@@ -835,7 +835,7 @@ void Inferencer::BindPattern(const PatternNode* root, const Type& root_type,
         pattern->span().defined() ? pattern->span() : match->span(),
         std::move(message));
   };
-  // Whether values of type `a` are of type `b`.
+  // Requires that values of type `a` are of type `b`.
   const auto require = [&](const PatternNode* pattern, const Type& a,
                            const Type& b) {
     const absl::Status status = Unify(a, b);
@@ -1322,7 +1322,7 @@ absl::StatusOr<Type> Inferencer::UnifyTypes(const Type& left, const Type& right,
   }
   if (a->kind() != b->kind()) return Mismatch(a, b);
   bool changed = false;
-  // What `xs` become; empty if they stay what they are.
+  // The resolved types of `xs`; empty if nothing changes.
   const auto all =
       [&](absl::Span<const Type> xs,
           absl::Span<const Type> ys) -> absl::StatusOr<std::vector<Type>> {
@@ -1433,7 +1433,7 @@ Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
   return a;
 }
 
-// What `infer` returns; nothing, with an error, without memory.
+// The result of `infer`; an empty one, with an error, if memory runs out.
 template <typename Infer>
 auto WithInferencer(const IRModule* module, Diagnostics& diagnostics,
                     const Span& default_span, const Infer& infer) {

@@ -1,4 +1,4 @@
-// Type inference of expressions that come from one place of a source.
+// Infers the types of expressions from one place of a source.
 
 #ifndef BATON_RELAY_IR_INFER_TYPE_AT_H_
 #define BATON_RELAY_IR_INFER_TYPE_AT_H_
@@ -10,8 +10,8 @@
 
 namespace baton {
 
-// InferTypeOf(expr, module), for importers: nodes that have neither a type nor
-// a span get `span`, and errors show it.
+// As InferTypeOf(expr, module), for importers: nodes with neither a type nor a
+// span get `span`, and errors show it.
 absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
                                  const IRModule* module = nullptr);
 

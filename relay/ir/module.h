@@ -1,4 +1,4 @@
-// Modules of Relay functions.
+// Makes modules from Relay expressions.
 
 #ifndef BATON_RELAY_IR_MODULE_H_
 #define BATON_RELAY_IR_MODULE_H_

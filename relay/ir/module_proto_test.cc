@@ -1,4 +1,4 @@
-// ir/module.proto says what the descriptions of node classes say.
+// Tests that ir/module.proto agrees with the descriptions of the node classes.
 
 #include <map>
 #include <string>

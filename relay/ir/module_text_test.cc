@@ -1,4 +1,4 @@
-// Functions of Relay and of another level in one text.
+// Tests functions of Relay and of another level in one text.
 
 #include "baton/ir/module_text.h"
 

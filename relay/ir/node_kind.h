@@ -9,7 +9,7 @@
 
 namespace baton {
 
-// X(index, Name, sort). The class is NameNode. An index, once given, stays.
+// X(index, Name, sort). The class is NameNode. Indices are permanent.
 #define BATON_RELAY_OWN_EXPRS(X) \
   X(0, Var, kLeafExpr)           \
   X(1, Constant, kLeafExpr)      \

@@ -1,8 +1,8 @@
-// Laws that hold for each field of each node class, made from the
-// descriptions: a class that is new in the lists of kinds is covered by itself.
+// Tests laws of each field of each node class, derived from the descriptions: a
+// new class in the lists of kinds is covered automatically.
 //
 // A node is filled with samples for its fields; then one field gets another
-// sample. Whether the two nodes are equal is what the role of the field says.
+// sample. The role of the field determines if the two nodes must be equal.
 
 #include <cstddef>
 #include <cstdint>
@@ -186,7 +186,7 @@ std::string Written(const IRModule& module) {
   return binary.ok() ? binary->ToString() : "";
 }
 
-// Whether a difference in a field of N makes nodes differ.
+// True if a difference in a field of N makes nodes different.
 template <typename N>
 bool Counts(FieldRole role) {
   switch (role) {

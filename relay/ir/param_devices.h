@@ -1,9 +1,9 @@
-// The devices of the parameters of a function (virtual_device.h), where one
-// function is made out of another.
+// Reads and writes the devices of the parameters of a function
+// (virtual_device.h), for code that makes one function out of another.
 //
-// In the reference a device is a field of the variable, which goes wherever
-// that goes. Here it is in a list beside the parameters: what adds or drops
-// parameters takes the attributes of the new function from here.
+// In the reference a device is a field of the variable and moves with it. Here
+// the devices are a list in the function's attributes. Code that adds or drops
+// parameters makes the attributes of the new function with these functions.
 
 #ifndef BATON_RELAY_IR_PARAM_DEVICES_H_
 #define BATON_RELAY_IR_PARAM_DEVICES_H_
@@ -17,21 +17,21 @@
 
 namespace baton {
 
-// The devices of the parameters, None where one is not known; empty if the
-// function does not say them.
+// The devices of the parameters, None where unknown; empty if the function has
+// no such list.
 absl::Span<const AttrValue> ParamDevices(const FunctionNode& function);
 
-// `attrs`, with these devices of the parameters; without any if none is known:
-// a list that says nothing and no list are the same text.
+// Returns `attrs` with the devices `devices`; without the list if all devices
+// are unknown, since a list of Nones and no list have the same text.
 DictAttrs WithParamDevices(const DictAttrs& attrs, AttrList devices);
 
-// The attributes of `function` for a function of the parameters `params`:
-// those that are parameters of `function` keep their devices, others have none.
+// The attributes of `function` for a function with the parameters `params`.
+// Parameters of `function` keep their devices; other parameters have none.
 DictAttrs AttrsWithParams(const FunctionNode& function,
                           absl::Span<const Var> params);
 
-// The same for a function whose first parameters stand for those of `function`,
-// in order, and which may have fewer, or more.
+// As above, for a function whose first parameters correspond to those of
+// `function`, in order, and which may have fewer or more parameters.
 DictAttrs AttrsWithNumParams(const FunctionNode& function, size_t num_params);
 
 }  // namespace baton

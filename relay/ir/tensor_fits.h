@@ -1,4 +1,4 @@
-// Whether tensors have the types that programs declare.
+// Checks tensors against declared types.
 
 #ifndef BATON_RELAY_IR_TENSOR_FITS_H_
 #define BATON_RELAY_IR_TENSOR_FITS_H_
@@ -8,8 +8,8 @@
 
 namespace baton {
 
-// True if `tensor` has the element type, the rank and the extents of `type`,
-// as far as these are numbers.
+// True if `tensor` has the element type and the rank of `type`, and its extents
+// where these are numbers.
 inline bool TensorFits(const Tensor& tensor, const TensorTypeNode& type) {
   if (tensor.dtype() != type.dtype() || tensor.rank() != type.rank()) {
     return false;

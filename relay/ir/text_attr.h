@@ -1,4 +1,4 @@
-// Attributes of functions that are texts.
+// Reads string attributes of functions.
 
 #ifndef BATON_RELAY_IR_TEXT_ATTR_H_
 #define BATON_RELAY_IR_TEXT_ATTR_H_
@@ -11,8 +11,8 @@
 
 namespace baton {
 
-// The attribute `name` of `function`, which holds the text; null if there is
-// none or it is no text.
+// The string attribute `name` of `function`, which owns the string; null if
+// there is none or it is not a string.
 inline const std::string* TextAttr(const FunctionNode& function,
                                    absl::string_view name) {
   const AttrValue* value = function.attrs().Find(name);

@@ -1,5 +1,5 @@
-// The `#[metadata]` section of Relay text: the nodes that the text refers to
-// as `meta[KIND][NUMBER]`, in the reference's JSON graph.
+// Writes the `#[metadata]` section of Relay text: the nodes to which the text
+// refers as `meta[KIND][NUMBER]`, in the reference's JSON graph.
 
 #ifndef BATON_RELAY_IR_TEXT_METADATA_H_
 #define BATON_RELAY_IR_TEXT_METADATA_H_
@@ -24,29 +24,31 @@ namespace internal {
 // The first bytes of a tensor in the reference's file format.
 inline constexpr uint64_t kTensorMagic = 0xdd5e40f096b4a13fu;
 
-// The kind of a symbolic dimension, `tir.Mul`, and back.
+// Converts the operation of a symbolic dimension to its kind, `tir.Mul`, and
+// back.
 absl::string_view DimKind(DimExprNode::Op op);
 std::optional<DimExprNode::Op> DimOpOf(absl::string_view kind);
 
-// Numbers nodes within their kind, in the order in which they are first met.
-// The nodes must outlive the table.
+// Numbers nodes within their kind, in the order of first use. The nodes must
+// outlive the table.
 class MetadataTable {
  public:
   // Appends `meta[KIND][NUMBER]` for `node`: a constant, a symbolic
   // dimension, or attributes.
   void AppendRef(const Node* node, std::string* out);
-  // The same for a device (virtual_device.h). Equal devices have one number.
+  // As AppendRef, for a device (virtual_device.h). Equal devices have one
+  // number.
   void AppendDeviceRef(const AttrValue& device, std::string* out);
 
   bool empty() const { return kinds_.empty(); }
 
-  // Appends the JSON of all nodes numbered so far. `flush` is called with the
-  // text at times and may take it away.
+  // Appends the JSON of all nodes numbered so far. Calls `flush` with the text
+  // from time to time; `flush` may clear it.
   void AppendJson(std::string* out,
                   const std::function<void(std::string*)>& flush) const;
 
  private:
-  // A node, or else a device.
+  // A node or a device.
   struct Item {
     const Node* node;
     AttrValue device;
@@ -56,9 +58,9 @@ class MetadataTable {
   void AppendNumber(std::pair<size_t, size_t> number, std::string* out) const;
 
   std::vector<std::pair<std::string, std::vector<Item>>> kinds_;
-  // By node: its kind and its number.
+  // The kind and the number of each node.
   FlatHashMap<const Node*, std::pair<size_t, size_t>> numbers_;
-  // By the hash of a device, or the first free number after it.
+  // The keys are hashes of devices; on a collision, the next free number.
   FlatHashMap<uint64_t, std::pair<size_t, size_t>> devices_;
 };
 

@@ -674,7 +674,7 @@ Dim MakeDim(absl::string_view kind, DType dtype, absl::Span<const Dim> values) {
   const Dim& a = values[0];
   const Dim& b = values[1];
   if (kind == "tir.Max" || kind == "tir.Min") {
-    // Of two that are not numbers neither is known to be the larger one.
+    // If the two are not numbers, the larger one is unknown.
     if (a == b) return a;
     if (!a.is_const() || !b.is_const()) return Dim::Any();
     return (kind == "tir.Max") == (a.value() > b.value()) ? a : b;

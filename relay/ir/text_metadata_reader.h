@@ -1,9 +1,9 @@
 // Reads the `#[metadata]` section of Relay text: see text_metadata.h.
 //
 // The section is the reference's JSON: `nodes` refer to each other by number,
-// `b64ndarrays` are tensors. Scan() reads it once; Get() makes what the text
-// refers to, each item once. Tensors are decoded from the text straight into
-// their own memory.
+// `b64ndarrays` are tensors. Scan() reads the section once. Get() makes the
+// items to which the text refers, each once. Tensors are decoded from the text
+// directly into their memory.
 
 #ifndef BATON_RELAY_IR_TEXT_METADATA_READER_H_
 #define BATON_RELAY_IR_TEXT_METADATA_READER_H_
@@ -31,17 +31,18 @@
 namespace baton {
 namespace internal {
 
-// What `meta[KIND][NUMBER]` stands for: a constant, the attributes of a call,
-// or a value (a symbolic dimension, a device). std::monostate after an error.
+// The item `meta[KIND][NUMBER]`: a constant, the attributes of a call, or a
+// value (a symbolic dimension, a device). std::monostate after an error.
 using MetaItem = std::variant<std::monostate, Constant, Attrs, AttrValue>;
 
+// The metadata of one text.
 class MetadataReader {
  public:
   MetadataReader(std::shared_ptr<const Source> source,
                  Diagnostics* diagnostics);
 
-  // Scans the JSON that begins at `begin` and must end with the text. False
-  // after an error.
+  // Scans the JSON from `begin`; it must end at the end of the text. Returns
+  // false after an error.
   bool Scan(int64_t begin);
 
   // The item `meta[KIND][NUMBER]`; `span` is the place of the reference.
@@ -49,7 +50,7 @@ class MetadataReader {
 
  private:
   using Field = std::pair<absl::string_view, absl::string_view>;
-  // Strings are as written, escapes and all.
+  // Strings are as written, with escapes.
   struct JsonNode {
     int64_t offset = 0;
     absl::string_view kind;
@@ -66,7 +67,7 @@ class MetadataReader {
   bool ScanStrings(Json& json, std::vector<absl::string_view>* list);
   bool ScanAll(Json& json);
 
-  // Each of these reports its error and then returns an empty result.
+  // Each of these reports its error and returns an empty result.
   MetaItem Convert(size_t i, const Span& span);
   std::optional<Tensor> ConvertTensor(size_t i);
   std::optional<Attrs> ConvertAttrs(size_t i, const AttrsType& type);
@@ -77,7 +78,7 @@ class MetadataReader {
   std::optional<Dim> ConvertDim(size_t i);
   std::optional<std::string> ConvertString(size_t i);
 
-  // The node to which an attribute refers, 0 for none.
+  // The node to which an attribute refers; 0 for none.
   std::optional<size_t> Reference(size_t i, absl::string_view name);
   const absl::string_view* FindAttr(size_t i, absl::string_view name) const;
   std::optional<int64_t> IntAttr(size_t i, absl::string_view name);
@@ -96,8 +97,8 @@ class MetadataReader {
   // The items made so far, by node.
   FlatHashMap<size_t, MetaItem> items_;
   FlatHashMap<size_t, Dim> dims_;
-  // How many values may still be made from all nodes: a node may be used many
-  // times.
+  // The number of values that may still be made from all nodes: a node may be
+  // used many times.
   int64_t budget_ = 0;
 };
 

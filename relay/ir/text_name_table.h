@@ -1,8 +1,8 @@
-// A table that finds nodes by their names, with nested scopes.
+// NameTable: finds nodes by their names, with nested scopes.
 //
-// A stack of bindings beside a hash table of their indices. It takes few bytes
-// a name, as memory bounds the speed on a text of 100,000 variables: the names
-// themselves stay in the nodes.
+// A stack of bindings and a hash table of their indices. Memory bounds the
+// speed on a text of 100,000 variables, so the table takes few bytes for each
+// name: the names themselves stay in the nodes.
 
 #ifndef BATON_RELAY_IR_TEXT_NAME_TABLE_H_
 #define BATON_RELAY_IR_TEXT_NAME_TABLE_H_
@@ -47,16 +47,16 @@ inline uint32_t MixedHashOfName(absl::string_view name) {
   return static_cast<uint32_t>(h >> 32);
 }
 
-// Names that differ in their last character alone, as `v_120` and `v_121`,
-// have buckets side by side: most texts number their names, and a line of
-// memory that is not in the cache costs more than the rest of the search.
+// Names that differ only in their last character, as `v_120` and `v_121`, have
+// adjacent buckets: most texts number their names, and a cache miss costs more
+// than the rest of the search.
 inline uint32_t HashOfName(absl::string_view name) {
   if (name.empty()) return 0;
   const auto last = static_cast<uint8_t>(name.back());
   return MixedHashOfName(name.substr(0, name.size() - 1)) * 16 + last % 16;
 }
 
-// Compares names; for short ones without a call of memcmp.
+// Compares names; short ones without a call of memcmp.
 inline bool IsSameName(absl::string_view a, absl::string_view b) {
   const size_t size = a.size();
   if (size != b.size()) return false;
@@ -74,15 +74,17 @@ inline bool IsSameName(absl::string_view a, absl::string_view b) {
   return true;
 }
 
-// `N` has `name()`. The caller keeps the nodes alive as long as they are bound.
+// N has a member `name()`. The caller keeps the nodes alive while they are
+// bound.
 template <typename N>
 class NameTable {
  public:
-  // The number of bindings, and the node of binding `i`, the oldest first.
+  // The number of bindings, and the node of binding `i`; the oldest binding is
+  // 0.
   uint32_t size() const { return static_cast<uint32_t>(bindings_.size()); }
   const N* operator[](uint32_t i) const { return bindings_[i].node; }
 
-  // The node that was bound to `name` last; null if there is none.
+  // The node of the last binding of `name`; null if there is none.
   const N* Find(absl::string_view name) const {
     // Most uses refer to one of the newest bindings.
     const size_t bound = bindings_.size();
@@ -95,7 +97,7 @@ class NameTable {
     return index == kNone ? nullptr : bindings_[index].node;
   }
 
-  // Binds the node's name to it; this hides an earlier binding of the name.
+  // Binds the node's name to the node; hides an earlier binding of the name.
   void Push(const N* node) {
     if (2 * bindings_.size() >= buckets_.size()) Grow();
     const absl::string_view name = node->name();
@@ -111,7 +113,7 @@ class NameTable {
     while (bindings_.size() > size) {
       const uint32_t index = this->size() - 1;
       const Binding& binding = bindings_.back();
-      // It is the newest binding: no later one can depend on its bucket.
+      // This is the newest binding: no later one depends on its bucket.
       buckets_[BucketWith(index, binding.hash)] = binding.hidden;
       bindings_.pop_back();
     }
@@ -122,10 +124,10 @@ class NameTable {
   struct Binding {
     const N* node;
     uint32_t hash;
-    uint32_t hidden;  // the binding that this one hides; kNone if there is none
+    uint32_t hidden;  // the hidden binding; kNone if there is none
   };
 
-  // The bucket of `name`, or the empty one where it belongs.
+  // The bucket of `name`, or the empty bucket where it would be inserted.
   size_t BucketOf(absl::string_view name, uint32_t hash) const {
     const size_t mask = buckets_.size() - 1;
     size_t i = hash & mask;
@@ -136,7 +138,7 @@ class NameTable {
     }
     return i;
   }
-  // The bucket that holds `index`.
+  // The bucket that contains `index`.
   size_t BucketWith(uint32_t index, uint32_t hash) const {
     const size_t mask = buckets_.size() - 1;
     size_t i = hash & mask;

@@ -1,4 +1,4 @@
-// Which node is `%12` in the text of a module.
+// Maps the numbers in the text of a module (`%12`) to the nodes.
 
 #ifndef BATON_RELAY_IR_TEXT_NUMBERS_H_
 #define BATON_RELAY_IR_TEXT_NUMBERS_H_
@@ -11,8 +11,8 @@
 namespace baton {
 
 // Element N is the node of a Relay function that the text of `module`
-// (AsText(), ir/module_text.h) defines as `%N`. Linear in the text. The nodes
-// are those of the module, which holds them.
+// (AsText(), ir/module_text.h) defines as `%N`. Takes time linear in the text.
+// The pointers are valid as long as the module.
 std::vector<const ExprNode*> NumberedNodes(const IRModule& module);
 
 }  // namespace baton

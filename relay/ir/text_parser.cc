@@ -27,7 +27,7 @@ using internal::TextParser;
 BATON_REGISTER_TEXT_READER(TextParser, "def", "extern", "type", kBareText,
                            kMetadataText);
 
-// What `parse` makes of a text that is one expression or one type.
+// The result of `parse` on a text that is one expression or one type.
 template <typename Parse>
 auto ParseText(absl::string_view text, absl::string_view source_name,
                Diagnostics& diagnostics, const Parse& parse) {

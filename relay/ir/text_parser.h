@@ -1,5 +1,5 @@
-// Reads Relay text: all that text_printer.h writes and all that the reference
-// implementation prints.
+// Parses Relay text: everything that text_printer.h writes and that the
+// reference implementation prints.
 //
 //   absl::StatusOr<IRModule> module = ParseModule(R"(
 //     #[version = "0.0.5"]
@@ -8,10 +8,10 @@
 //       add(%0, %0)
 //     })");
 //
-// Parsing infers no types and skips all comments, `/* ty=... */` among them;
-// every expression carries its place in the text, so that type errors show it.
+// Parsing infers no types and skips all comments, including `/* ty=... */`.
+// Every expression has its place in the text, so that type errors show it.
 //
-// One run finds all errors: after an error, parsing goes on with the next
+// One run finds all errors: after an error, parsing continues with the next
 // statement or definition. Nesting costs no stack.
 //
 // Departures from the reference: the parser reads `ref(...)` types, type
@@ -31,8 +31,8 @@
 
 namespace baton {
 
-// ParseModule() is declared in ir/module_text.h. Linking this library lets it
-// read Relay's functions and data types.
+// ir/module_text.h declares ParseModule(). Linking this library adds Relay's
+// functions and data types to it.
 
 // An expression, possibly after `free_var` declarations.
 absl::StatusOr<Expr> ParseExpr(absl::string_view text,

@@ -1,4 +1,4 @@
-// Attributes of calls and functions. See text_parser_impl.h.
+// Parses attributes of calls and functions. See text_parser_impl.h.
 
 #include <algorithm>
 #include <charconv>
@@ -294,7 +294,7 @@ bool TextParser::ParseCallAttrs(const Expr& callee, Attrs* attrs) {
   const OpNode* op = callee.As<OpNode>();
   const AttrsType* type = op == nullptr ? nullptr : op->attrs_type();
   const int64_t begin = lexer_.token().begin;
-  // The same text means the same, wherever it stands.
+  // Equal texts have equal meanings everywhere.
   const absl::string_view text =
       type == nullptr ? absl::string_view() : TextUpTo(')');
   const int64_t end = begin + static_cast<int64_t>(text.size());

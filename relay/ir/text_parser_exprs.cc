@@ -1,4 +1,4 @@
-// Expressions. See text_parser_impl.h.
+// Parses expressions. See text_parser_impl.h.
 
 #include <charconv>
 #include <cmath>
@@ -42,10 +42,10 @@ constexpr uint8_t kStart = 0;
 constexpr uint8_t kLetValue = 1;
 constexpr uint8_t kGraphValue = 2;
 constexpr uint8_t kValue = 3;
-// Of a binary:
+// The states of a binary operator:
 constexpr uint8_t kOperand = 0;
 constexpr uint8_t kPostfix = 1;
-// Of a list of elements:
+// The states of a list of elements:
 constexpr uint8_t kElement = 0;
 constexpr uint8_t kAfterElement = 1;
 constexpr uint8_t kAfterComma = 2;

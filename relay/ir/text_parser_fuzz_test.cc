@@ -1,5 +1,5 @@
-// Whatever the bytes, parsing ends with a module or with located errors, and a
-// well-formed module survives being printed and read again.
+// Parses arbitrary bytes: the result is a module or located errors, and a
+// well-formed module survives printing and parsing.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
-// The parser behind text_parser.h.
+// Implementation of the parser of text_parser.h.
 //
-// Expressions nest without recursion: each unfinished construct is a Frame, and
-// finished parts wait on stacks that frames share. A frame that begins a part
-// pushes a frame for it; when the part is finished, its value is on top of
-// `values_` and its frame is gone.
+// Expressions nest without recursion. Each unfinished construct is a Frame, and
+// finished parts are on stacks that the frames share. A frame that begins a
+// part pushes a frame for it. When the part is finished, its value is on top of
+// `values_` and its frame is popped.
 //
 // A syntax error unwinds the frames to the nearest statement, where the parser
-// looks for the next one. Unknown names are reported and stand for
+// looks for the next one. An unknown name is reported; its value is
 // `placeholder_`.
 
 #ifndef BATON_RELAY_IR_TEXT_PARSER_IMPL_H_
@@ -41,16 +41,17 @@
 namespace baton {
 namespace internal {
 
+// Parses one text.
 class TextParser final : public FunctionTextReader {
  public:
   explicit TextParser(TextInput* input);
 
-  // Reads a `def`, `type` or `extern`, a text that is an expression, or the
+  // Parses a `def`, `type` or `extern`, a text that is an expression, or the
   // metadata.
   bool ParseDefinition(absl::string_view keyword, IRModule* module) override;
   void Finish(IRModule* module) override;
 
-  // Each parses the whole text, once. Null if there are errors.
+  // Each parses the whole text, once. Returns null if there are errors.
   Expr ParseExpr();
   Type ParseType();
 
@@ -75,20 +76,21 @@ class TextParser final : public FunctionTextReader {
     };
     Kind kind;
     uint8_t state = 0;
-    // Of a sequence: true in braces, false if it is the whole text.
+    // For a sequence: true in braces, false if it is the whole text.
     bool in_braces = false;
-    // Of a sequence: it is the value of a let, and ends with the first
+    // For a sequence: it is the value of a let, and ends with the first
     // expression that the text does not bind to a name.
     bool ends_with_value = false;
-    uint32_t values = 0;  // size of values_ before
-    uint32_t stack = 0;   // size of lets_ or operators_ before
+    uint32_t values = 0;  // size of values_ at the beginning
+    uint32_t stack = 0;   // size of lets_ or operators_ at the beginning
     Scope scope = {};
     int64_t begin = 0;
-    // A sequence: the number being bound. A binary: where its last operand
-    // begins. A reference, a match: the kind of token.
+    // For a sequence: the number being bound. For a binary operator: the
+    // beginning of its last operand. For a reference or a match: the kind of
+    // token.
     int64_t number = 0;
   };
-  // `let` or an expression followed by `;`.
+  // `let`, or an expression followed by `;`.
   struct PendingLet {
     Var var;
     Expr value;
@@ -103,7 +105,7 @@ class TextParser final : public FunctionTextReader {
     std::vector<TypeVar> type_params;
     Type result_type;
     DictAttrs attrs;
-    // Empty, or with an item for each parameter.
+    // Empty, or one item for each parameter.
     AttrList param_devices;
   };
   struct PendingMatch {
@@ -125,13 +127,13 @@ class TextParser final : public FunctionTextReader {
   struct TypeFrame {
     enum Kind : uint8_t { kTuple, kFuncArgs, kFuncResult, kCall, kRef };
     Kind kind;
-    size_t values;  // size of type_values_ before
+    size_t values;  // size of type_values_ at the beginning
     Type head;      // of a call
     std::vector<TypeVar> type_params;
     Scope scope = {};
   };
 
-  // These call the members of `input_`.
+  // These call members of `input_`.
   bool Error(int64_t begin, int64_t end, std::string message) {
     return input_.Error(begin, end, std::move(message));
   }
@@ -170,8 +172,8 @@ class TextParser final : public FunctionTextReader {
   }
   std::vector<std::string> NamesInScope() const;
   const GlobalTypeVar& NoteTypeName(absl::string_view name);
-  // From this token to the first `last`, which it includes; empty if there is
-  // none nearby.
+  // The text from the current token to the first `last`, inclusive; empty if
+  // `last` is not nearby.
   absl::string_view TextUpTo(char last) const;
 
   // Types: text_parser_types.cc.
@@ -235,8 +237,8 @@ class TextParser final : public FunctionTextReader {
   enum class Progress : uint8_t {
     kFailed,
     kDone,      // its value is on top of `values_`
-    kNew,       // it needs frames, and no token of it is consumed
-    kHasValue,  // the same, and its first operand is on top of `values_`
+    kNew,       // needs frames; no token of it is consumed
+    kHasValue,  // as kNew, and its first operand is on top of `values_`
   };
   Progress ParseAtom(int64_t* begin);
   Progress ParseCall(Frame& call, int64_t* begin);
@@ -266,11 +268,11 @@ class TextParser final : public FunctionTextReader {
   FlatHashMap<absl::string_view, Var> free_vars_;
   FlatHashMap<absl::string_view, Constructor> constructors_;
   FlatHashMap<absl::string_view, TypeName> type_names_;
-  // `%0`, `%1`, ... of the definition; numbers out of the order elsewhere.
+  // `%0`, `%1`, ... of the definition; numbers out of order are elsewhere.
   std::vector<Expr> graph_;
   FlatHashMap<int64_t, Expr> sparse_graph_;
 
-  // Caches: what the same text stood for earlier.
+  // Caches of the last nodes for the same text.
   NameTable<OpNode> ops_;
   FlatHashMap<absl::string_view, Type> types_by_text_;
   FlatHashMap<std::pair<const AttrsType*, absl::string_view>, Attrs>

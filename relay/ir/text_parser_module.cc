@@ -1,4 +1,4 @@
-// Definitions, names, metadata and errors. See text_parser_impl.h.
+// Parses definitions, names, metadata and errors. See text_parser_impl.h.
 
 #include <algorithm>
 #include <cstddef>
@@ -58,7 +58,7 @@ TextParser::TextParser(TextInput* input)
 // ---------------------------------------------------------------------------
 // Names.
 
-// Those bound last, if there are very many.
+// The last bound names, if there are very many.
 std::vector<std::string> TextParser::NamesInScope() const {
   constexpr size_t kMost = 1000;
   std::vector<std::string> names;

@@ -493,7 +493,7 @@ def @i(x) { 1 }
   EXPECT_THAT(errors, HasSubstr("t:4:15: error: expected an expression"));
   EXPECT_THAT(errors, HasSubstr("t:5:11: error: unknown variable %9"));
   EXPECT_THAT(errors, HasSubstr("t:9:8: error: expected a parameter"));
-  // What was bound by a statement with an error is known.
+  // Names that a statement with an error binds are defined.
   EXPECT_THAT(errors, Not(HasSubstr("%1;")));
   Diagnostics diagnostics;
   const IRModule module =
@@ -558,8 +558,8 @@ TEST(TextParserTest, AttributesAndDimensionsInTheMetadata) {
   EXPECT_EQ(AsText(*again), text);
 }
 
-// What the reference writes for dimensions that it has computed: conversions
-// between integers, and products that are rounded.
+// The reference's output for computed dimensions: conversions between integers,
+// and products that are rounded.
 TEST(TextParserTest, ConversionsOfDimensionsInTheMetadata) {
   const auto dim_of = [](absl::string_view nodes) -> std::string {
     const std::string text = absl::StrCat(

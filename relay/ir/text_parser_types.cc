@@ -1,4 +1,4 @@
-// Types. See text_parser_impl.h.
+// Parses types. See text_parser_impl.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -211,7 +211,7 @@ bool TextParser::EndTypePart(bool* done) {
 // `Tensor[(1, ?), float32]`.
 bool TextParser::ParseTensorType() {
   const int64_t begin = lexer_.token().begin;
-  // The same text is the same type.
+  // Equal texts are equal types.
   const absl::string_view text = TextUpTo(']');
   if (!text.empty()) {
     const auto it = types_by_text_.find(text);

@@ -62,7 +62,7 @@ constexpr std::array<bool, 256> MakeInName() {
 }
 constexpr std::array<bool, 256> kInName = MakeInName();
 
-// What ends a statement, and spaces to indent the next line by.
+// The end of a statement, and spaces for the indentation of the next line.
 constexpr absl::string_view kLineBreak =
     ";\n                                                              ";
 
@@ -355,8 +355,8 @@ class Printer final : public FunctionTextWriter {
   // Visits `child`; true if that is done, else a frame was pushed. When it is
   // done, one item was pushed.
   bool Arrive(const Expr& child);
-  // The same for a child at the end of a scope or of a let: in place if it
-  // has one user.
+  // As Arrive, for a child at the end of a scope or of a let: written in place
+  // if it has one user.
   bool ArriveInline(const Expr& child);
   void FinishInline();
   // Makes an item atomic: writes its line if it waits for one.
@@ -472,7 +472,7 @@ class Printer final : public FunctionTextWriter {
   std::vector<const ExprNode*>* numbered_ = nullptr;
   int indent_ = 0;
 
-  // Of the definition under way.
+  // The state of the definition in progress.
   const Expr* root_ = nullptr;
   const std::string* definition_name_ = nullptr;
   NodeMap<size_t> entry_of_;
@@ -1091,8 +1091,8 @@ size_t Printer::SettleRope(size_t rope, const ExprNode* node) {
   const int index = ropes_[rope].buffer;
   Buffer& buffer = buffers_[index];
   if (buffer.parent != sinks_.back().buffer && buffer.users > 0) {
-    // What needs it may come before this place: its line goes where it was
-    // begun, before all of them.
+    // A user may precede this place: the line of the node goes where it was
+    // begun, before all users.
     buffer.state = Buffer::kPromised;
     buffer.where = rope;
     buffer.node = node;
@@ -1521,7 +1521,7 @@ void Printer::EndTypeParams(absl::Span<const TypeVar> params) {
 
 // `Cons(%x: A, _)`. Declares the variables.
 void Printer::AppendPattern(const PatternNode* pattern, std::string* out) {
-  // What is still to be written: patterns, and the marks between them.
+  // The rest to be written: patterns, and the marks between them.
   struct Piece {
     const PatternNode* pattern;
     const char* mark;

@@ -1,5 +1,5 @@
-// Relay text: what the reference implementation prints, byte for byte where
-// its text can be read back.
+// Prints Relay text: byte for byte the output of the reference implementation
+// where that can be read back.
 //
 //   #[version = "0.0.5"]
 //   def @main(%x: Tensor[(1, 8), float32]) {
@@ -28,14 +28,14 @@
 
 namespace baton {
 
-// Those for modules are declared in ir/module_text.h. Linking this library lets
-// them write Relay's functions and data types.
+// ir/module_text.h declares the functions for modules. Linking this library
+// adds Relay's functions and data types to them.
 
-// The whole text, which can be parsed again if `metadata` is on.
+// The whole text; it can be parsed again if `metadata` is on.
 std::string AsText(const Expr& expr, const TextOptions& options = {});
 
-// The same to a stream. Only nested functions, branches and lets are buffered
-// until they are complete.
+// Writes the same text to a stream. Buffers only nested functions, branches and
+// lets until they are complete.
 void AsText(const Expr& expr, std::ostream& os,
             const TextOptions& options = {});
 

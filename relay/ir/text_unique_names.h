@@ -1,4 +1,4 @@
-// Makes unique names: the wanted name, or that name followed by a number.
+// UniqueNames: makes unique names, the wanted name or that name with a number.
 
 #ifndef BATON_RELAY_IR_TEXT_UNIQUE_NAMES_H_
 #define BATON_RELAY_IR_TEXT_UNIQUE_NAMES_H_
@@ -15,7 +15,7 @@
 namespace baton {
 namespace internal {
 
-// One string holds all names, beside a hash table of their indices: memory
+// One string contains all names; a hash table contains their indices. Memory
 // bounds the speed on a text of 100,000 variables.
 class UniqueNames {
  public:
@@ -25,9 +25,9 @@ class UniqueNames {
     begin_ = text_.size();
     return text_;
   }
-  // The index of the new name: what was appended since Begin(), or, if that
-  // name is taken, that followed by the first of 1, 2, ... that makes it
-  // unique.
+  // Ends a name and returns its index. The name is the text appended since
+  // Begin(). If that name is taken, appends the first of 1, 2, ... that makes
+  // it unique.
   size_t Finish();
 
   // Valid until the next Begin().
@@ -44,15 +44,15 @@ class UniqueNames {
     uint32_t hash;
     int64_t last_number;  // the last number appended to it
   };
-  // Holds the hash, so that most comparisons of different names need no other
-  // cache line.
+  // Contains the hash, so that most comparisons of different names need no
+  // other cache line.
   struct Bucket {
     uint32_t hash = 0;
     uint32_t index = kNone;  // kNone: empty
   };
 
-  // Adds the name at the end of text_ and returns true if it is new. Else sets
-  // `*known` to the index of the equal name.
+  // Adds the name at the end of text_ and returns true if it is new. Otherwise
+  // sets `*known` to the index of the equal name.
   bool Add(uint32_t* known);
   void Grow();
 

@@ -1,7 +1,8 @@
-// The argument of type relations. See TypeRelationFn in op.h.
+// TypeRelationContext: the argument of type relations. See TypeRelationFn in
+// op.h.
 //
 //   absl::StatusOr<Type> ReluRel(TypeRelationContext& context) {
-//     return context.arg(0);  // null if not known yet: called again later
+//     return context.arg(0);  // null if unknown: called again later
 //   }
 
 #ifndef BATON_RELAY_IR_TYPE_RELATION_H_
@@ -23,12 +24,12 @@ namespace baton {
 class TypeRelationContext {
  public:
   const OpNode& op() const { return *call_->op_node(); }
-  // The call, with the argument expressions (a relation may look at constant
-  // arguments; their types are in args()).
+  // The call with its argument expressions. A relation may examine constant
+  // arguments; their types are in args().
   const CallNode& call() const { return *call_; }
   int num_args() const { return static_cast<int>(args_.size()); }
-  // The types of the arguments, inference variables replaced as far as they are
-  // known; null where nothing is known.
+  // The types of the arguments, with known inference variables replaced; null
+  // for a wholly unknown type.
   absl::Span<const Type> args() const { return args_; }
   const Type& arg(int i) const { return args_[i]; }
   // The attributes; T's defaults if the call has none.
@@ -37,15 +38,15 @@ class TypeRelationContext {
     return AttrsOrDefaults<T>(call_->attrs());
   }
 
-  // Argument `i` as a tensor type; null if it is not known yet. An argument of
-  // any other type is an error, which the context keeps (status()); inference
-  // then ignores what the relation returns.
+  // Argument `i` as a tensor type; null if it is not yet known. If the argument
+  // has another kind of type, status() becomes an error, and inference ignores
+  // the result of the relation.
   const TensorTypeNode* Tensor(int i);
-  // The same for tuple types.
+  // As Tensor, for tuple types.
   const TupleTypeNode* TupleOf(int i);
 
-  // Unifies the type of argument `i` with `type`: binds inference variables,
-  // and is an error if the argument's known type is another.
+  // Unifies the type of argument `i` with `type`: binds inference variables. An
+  // error if the argument's known type is different.
   absl::Status AssignArg(int i, const Type& type);
 
   // An InvalidArgument error whose text starts with the operator's name.

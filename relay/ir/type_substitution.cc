@@ -57,7 +57,7 @@ class TypeSubstituter {
   }
 
  private:
-  // Whether one of the types changes.
+  // Substitutes in all `types`; returns true if one of them changes.
   bool SubstituteAll(absl::Span<const Type> types, int depth,
                      std::vector<Type>* result) const {
     bool changed = false;

@@ -1,4 +1,4 @@
-// Substitution of type variables.
+// Substitutes type variables in types.
 
 #ifndef BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
 #define BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
@@ -11,9 +11,9 @@ namespace baton {
 
 using TypeVarMap = FlatHashMap<const TypeNode*, Type>;
 
-// `type`, which may be null, with the variables of `values` replaced. Types
-// nested more than 1000 deep, which inference does not enter either, stay as
-// they are. If nothing changes, returns `type` itself.
+// Replaces the variables of `values` in `type`, which may be null. Leaves types
+// nested more than 1000 deep unchanged; inference does not enter them either.
+// If nothing changes, returns `type` itself.
 Type SubstituteTypeVars(const Type& type, const TypeVarMap& values);
 
 // A new variable for each of `type_params`, of the same name and kind.

@@ -22,9 +22,9 @@ struct Candidate {
 
 enum class Fit { kYes, kNo, kPartly };
 
-// Whether `clause` fits all, none, or some of the values of `candidate`. If
-// some, `*path` leads to the wildcard of `candidate` that must be divided, and
-// `*divider` is the part of `clause` at that place.
+// Compares `clause` with the values of `candidate`: it matches all, none, or
+// some. If some, `*path` leads to the wildcard of `candidate` that must be
+// divided, and `*divider` is the part of `clause` at that place.
 Fit Compare(const PatternNode* clause, const PatternNode* candidate,
             std::vector<size_t>* path, const PatternNode** divider) {
   struct Pair {

@@ -1,4 +1,4 @@
-// Which values a match does not handle.
+// Finds values that no clause of a match handles.
 
 #ifndef BATON_RELAY_IR_UNMATCHED_CASES_H_
 #define BATON_RELAY_IR_UNMATCHED_CASES_H_
@@ -11,11 +11,11 @@
 
 namespace baton {
 
-// Patterns of values that no clause of `match` fits, at most ten of them;
+// Returns patterns of values that no clause of `match` matches, at most ten;
 // empty if the clauses handle every value. `module` defines the data types of
-// the patterns; without it, or without a definition there, a constructor is
-// taken to be one of several. The patterns must be well-typed.
-// An error if there are too many cases to enumerate.
+// the patterns. Without `module`, or without a definition there, a constructor
+// counts as one of several. The patterns must be well-typed. An error if there
+// are too many cases to enumerate.
 absl::StatusOr<std::vector<Pattern>> UnmatchedCases(const MatchNode& match,
                                                     const IRModule* module);
 

@@ -1,4 +1,4 @@
-// Relay's rules, as ir/verify.h asks for them.
+// Tests Relay's rules through ir/verify.h.
 
 #include <string>
 #include <utility>

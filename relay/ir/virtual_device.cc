@@ -56,7 +56,7 @@ std::optional<int64_t> DeviceTypeOfName(absl::string_view name) {
   return std::nullopt;
 }
 
-// Whether `value` is a dictionary with exactly these keys, in this order.
+// True if `value` is a dictionary with exactly these keys, in this order.
 bool HasKeys(const AttrValue& value,
              std::initializer_list<absl::string_view> keys) {
   const AttrMap* map = value.As<AttrMap>();
@@ -79,7 +79,7 @@ bool AreStrings(const AttrValue& value) {
          });
 }
 
-// Whether `value` is a target, its hosts included.
+// True if `value` is a target with valid hosts.
 bool IsTarget(const AttrValue& value) {
   const AttrValue* target = &value;
   do {

@@ -1,9 +1,9 @@
-// Where a value is: a device, as the reference describes it.
+// VirtualDevice: the device of a value, as in the reference.
 //
-// Attributes hold a device as a dictionary of what is set in it, with exactly
-// the keys device_type_int, memory_scope, target and virtual_device_id; text
-// shows that as `meta[VirtualDevice][N]`. The target is None or a dictionary
-// with the keys attrs, features, host, keys, kind and tag.
+// In attributes a device is a dictionary of its set properties, with exactly
+// the keys device_type_int, memory_scope, target and virtual_device_id. In text
+// it is `meta[VirtualDevice][N]`. The target is None or a dictionary with the
+// keys attrs, features, host, keys, kind and tag.
 
 #ifndef BATON_RELAY_IR_VIRTUAL_DEVICE_H_
 #define BATON_RELAY_IR_VIRTUAL_DEVICE_H_
@@ -18,32 +18,32 @@
 
 namespace baton {
 
-// Attributes of a function: where its result is, and where its parameters are.
-// The latter is a list with a device, or None, for each parameter; text has it
-// as `%x {virtual_device=...}`.
+// Attributes of a function: the device of its result, and the devices of its
+// parameters. The latter is a list with a device, or None, for each parameter;
+// the text is `%x {virtual_device=...}`.
 inline constexpr char kVirtualDevice[] = "virtual_device";
 inline constexpr char kParamVirtualDevices[] = "param_virtual_devices";
 
-// Whether `value` is a device, with all its keys.
+// True if `value` is a device, with all its keys.
 bool IsVirtualDevice(const AttrValue& value);
 
-// Entry `key` of a dictionary that has it.
+// The entry `key` of a dictionary, which must have it.
 const AttrValue& EntryOf(const AttrValue& map, absl::string_view key);
 
-// What is not set may be anything.
+// A property that is not set is unconstrained.
 struct VirtualDevice {
   static constexpr int64_t kAnyType = -1;
   static constexpr int64_t kAnyId = -1;
   static constexpr int64_t kCpu = 1;
 
-  // As DLPack numbers them: 1 is a CPU, 2 a CUDA device.
+  // The numbers of DLPack: 1 is a CPU, 2 a CUDA device.
   int64_t device_type = kAnyType;
   int64_t id = kAnyId;
   AttrValue target;
   std::string memory_scope;
 
-  // A device from what attributes hold: a dictionary, with fewer keys if it is
-  // written by hand; a name, `cuda` or `cuda:1`; or None.
+  // Makes a device from an attribute: a dictionary, which may lack keys if it
+  // is written by hand; a name, `cuda` or `cuda:1`; or None.
   static absl::StatusOr<VirtualDevice> FromValue(const AttrValue& value);
   AttrValue ToValue() const;
 
@@ -56,24 +56,26 @@ struct VirtualDevice {
            a.target == b.target && a.memory_scope == b.memory_scope;
   }
 
-  // As the reference names it: `VirtualDevice(device_type=1, ...)`.
+  // The reference's form: `VirtualDevice(device_type=1, ...)`.
   std::string ToString() const;
 };
 
-// The device that is all that both are; none if they contradict each other.
+// The device with the set properties of both; nullopt if they contradict each
+// other.
 std::optional<VirtualDevice> Join(const VirtualDevice& a,
                                   const VirtualDevice& b);
-// `device` with what is not set in it as in `defaults`.
+// Returns `device` with its unset properties taken from `defaults`.
 VirtualDevice WithDefaults(VirtualDevice device, const VirtualDevice& defaults);
 
-// A target from its text, `cuda -arch=sm_86`, and its host, which may be None.
+// Makes a target from its text, `cuda -arch=sm_86`, and its host, which may be
+// None.
 absl::StatusOr<AttrValue> MakeTargetValue(absl::string_view text,
                                           const AttrValue& host);
-// The same target with another host.
+// Returns `target` with another host.
 AttrValue WithHost(AttrValue target, const AttrValue& host);
 int64_t DeviceTypeOf(const AttrValue& target);
 std::string TargetKindOf(const AttrValue& target);
-// The usual kind of target of a device; empty if there is none.
+// The default kind of target of a device type; empty if there is none.
 absl::string_view DefaultTargetKind(int64_t device_type);
 
 }  // namespace baton

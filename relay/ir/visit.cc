@@ -25,7 +25,7 @@
 namespace baton {
 namespace {
 
-// What to do with a node on the stack of a depth-first walk.
+// The next step for a node on the stack of a depth-first walk.
 enum class Step : uintptr_t {
   kEnter = 0,
   kLeave = 1,     // all children have been walked

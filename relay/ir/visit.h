@@ -1,14 +1,14 @@
-// Walking and rewriting expressions. Nothing here recurses over the depth of
-// the graph. Code that uses it overrides hooks, not the traversal, and so does
-// not recurse either.
+// Walks and rewrites expressions without recursion over the depth of the graph.
+// Code that uses it overrides hooks, not the traversal, and so does not recurse
+// either.
 //
-// Order is post-order: children before parents, each node once. The children
-// of a node, in order: a call's operator and arguments; a tuple's fields; a
-// function's parameters and body; a let's variable, value and body; an if's
-// condition and branches; a match's data and, clause by clause, the variables
-// of the pattern and the right side. An expression that is not Relay's, such as
-// a function of another level, counts as having no children: it is visited,
-// without a hook, and stays as it is.
+// The order is post-order: children before parents, each node once. The
+// children of a node, in order: a call's operator and arguments; a tuple's
+// fields; a function's parameters and body; a let's variable, value and body;
+// an if's condition and branches; a match's data and, clause by clause, the
+// variables of the pattern and the right side. An expression that is not
+// Relay's, such as a function of another level, counts as a node without
+// children: it is visited, without a hook, and stays unchanged.
 
 #ifndef BATON_RELAY_IR_VISIT_H_
 #define BATON_RELAY_IR_VISIT_H_
@@ -35,35 +35,37 @@ namespace baton {
 template <typename Fn>
 void ForEachChild(const ExprNode* node, Fn&& fn);
 
-// Calls `fn` on `root` and all it reaches, children first, each node once.
+// Calls `fn` for all nodes that `root` reaches, including itself, children
+// first, each node once.
 void PostOrderVisit(const Expr& root,
                     absl::FunctionRef<void(const ExprNode*)> fn);
 
-// The same, but does not enter the children of a node for which `enter` is
-// false (the node itself is still given to `fn`).
+// As above, but does not enter the children of nodes for which `enter` is
+// false. Still calls `fn` for these nodes.
 void PostOrderVisit(const Expr& root,
                     absl::FunctionRef<bool(const ExprNode*)> enter,
                     absl::FunctionRef<void(const ExprNode*)> fn);
 
-// The variables that `expr` uses but does not bind, in order of first use, and
-// those that it binds, in order of binding.
+// The variables that `expr` uses but does not bind, in order of first use; and
+// the variables that `expr` binds, in order of binding.
 std::vector<Var> FreeVars(const Expr& expr);
 std::vector<Var> BoundVars(const Expr& expr);
 
-// A post-order visitor by class. Each hook sees a node after its children.
+// A post-order visitor by class. Each hook is called after the node's children
+// were visited.
 class ExprVisitor {
  public:
   virtual ~ExprVisitor() = default;
-  // Visits each node once over the lifetime of the visitor: a second call skips
-  // nodes that an earlier call visited. Returns the error with which a hook
-  // ended the visit, if one did.
+  // Visits each node once during the lifetime of the visitor: a second call
+  // skips nodes that an earlier call visited. Returns the error with which a
+  // hook ended the visit, if any.
   absl::Status Visit(const Expr& root);
 
  protected:
   // For hooks: ends the visit with `error`, which must not be OK.
   void Fail(absl::Status error) { status_.Update(error); }
 
-  // Whether to visit the children of `node`.
+  // True if the children of `node` are to be visited.
   virtual bool ShouldEnter(const ExprNode* /*node*/) { return true; }
   virtual void VisitVar(const VarNode* /*node*/) {}
   virtual void VisitGlobalVar(const GlobalVarNode* /*node*/) {}
@@ -83,7 +85,7 @@ class ExprVisitor {
 
  private:
   void Dispatch(const ExprNode* node);
-  // The nodes visited, held so that their addresses cannot be reused.
+  // The visited nodes, kept alive so that their addresses are not reused.
   NodeMap<Expr> seen_;
   absl::Status status_;
 };
@@ -98,16 +100,16 @@ class ExprVisitor {
 //   absl::StatusOr<Expr> result = ReplaceConstants().Mutate(function);
 //
 // Each hook receives the node with its children already rewritten and returns
-// what replaces it; `original` is the node as it was. A node whose children do
-// not change is not rebuilt, so a rewrite that changes nothing returns the
-// same pointer. A node that is rebuilt keeps its type if it had one and every
-// new child has the type of the child that it replaces. The mutator remembers
-// the results for roots and for shared nodes, so it keeps sharing, also over
-// several calls of Mutate. But if the hook of a leaf (a variable, constant,
-// operator or constructor) returns the leaf itself, each further use of the
-// leaf calls the hook again.
+// its replacement; `original` is the node before the rewrite. A node whose
+// children do not change is not rebuilt, so a rewrite that changes nothing
+// returns the same pointer. A rebuilt node keeps its type if it had one and
+// every new child has the type of the child that it replaces. The mutator
+// caches the results for roots and for shared nodes, so it keeps sharing, also
+// over several calls of Mutate. Exception: if the hook of a leaf (a variable,
+// constant, operator or constructor) returns the leaf itself, each further use
+// of the leaf calls the hook again.
 //
-// A hook that cannot go on returns Fail(error), which ends the walk.
+// A hook that fails returns Fail(error), which ends the walk.
 class ExprMutator {
  public:
   ExprMutator() = default;
@@ -115,10 +117,10 @@ class ExprMutator {
   ExprMutator& operator=(const ExprMutator&) = delete;
   virtual ~ExprMutator() = default;
 
-  // What `root` becomes, or the error of the hook that failed.
+  // The replacement of `root`, or the error of the hook that failed.
   absl::StatusOr<Expr> Mutate(const Expr& root);
-  // The same for a function. An error if a hook replaces it by something that
-  // is not a function.
+  // As Mutate, for a function. An error if a hook replaces it by an expression
+  // that is not a function.
   absl::StatusOr<Function> MutateFunction(const Function& function);
 
  protected:
@@ -129,14 +131,14 @@ class ExprMutator {
   // replaces the node; its children are not visited and no hook is called.
   virtual Expr Before(const ExprNode* /*node*/) { return {}; }
 
-  // Called between the value and the body of a let: a non-null result stands
-  // for the variable in the body. `value` is rewritten already.
+  // Called between the value and the body of a let. A non-null result replaces
+  // the variable in the body. `value` is already rewritten.
   virtual Expr AfterLetValue(const LetNode* /*let*/, const Expr& /*value*/) {
     return {};
   }
 
-  // Also for the variables that functions, lets and patterns bind: there, the
-  // result must be a Var (anything else leaves the binder as it is).
+  // Also called for the variables that functions, lets and patterns bind; there
+  // the result must be a Var (any other result leaves the binder unchanged).
   virtual Expr VisitVar(const Var& var) { return var; }
   virtual Expr VisitGlobalVar(const GlobalVar& var) { return var; }
   virtual Expr VisitConstant(const Constant& constant) { return constant; }
@@ -177,11 +179,11 @@ class ExprMutator {
  private:
   Expr Dispatch(const ExprNode* original, Expr rebuilt);
   void Remember(const ExprNode* node, const Expr& result);
-  // The error why `node` has no result; resets the status.
+  // The error that explains why `node` has no result; resets the status.
   absl::Status TakeError(const ExprNode* node);
 
-  // The results for shared nodes. Holds the nodes, so that their addresses
-  // cannot be reused.
+  // The results for shared nodes. Keeps the nodes alive, so that their
+  // addresses are not reused.
   struct Result {
     Expr node;
     Expr result;
@@ -191,16 +193,16 @@ class ExprMutator {
   absl::Status status_;
 };
 
-// `node` with other children, given in the order of ForEachChild (as many as
-// it has). The same node if no child differs. Keeps the type by the rule of
-// ExprMutator.
+// A copy of `node` with the children `children`, in the order of ForEachChild
+// and as many as `node` has. Returns the same node if no child differs. Keeps
+// the type by the rule of ExprMutator.
 Expr WithChildren(const ExprNode* node, absl::Span<const Expr> children);
 
-// The same node with another type; a handle to `expr` itself if it has that
-// type already, or is not an expression of Relay.
+// A copy of `expr` with the type `type`. Returns `expr` itself if it already
+// has that type, or is not an expression of Relay.
 Expr WithType(const Expr& expr, Type type);
 
-// Substitutes variables by expressions. Binders are left as they are.
+// Substitutes variables by expressions. Leaves binders unchanged.
 Expr Substitute(const Expr& expr,
                 const absl::flat_hash_map<const VarNode*, Expr>& values);
 

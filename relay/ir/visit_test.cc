@@ -160,7 +160,7 @@ TEST(ExprMutatorTest, AHookFails) {
   EXPECT_EQ(mutator.calls, 1);
   EXPECT_EQ(mutator.MutateFunction(Function({}, c)).status(),
             absl::InvalidArgumentError("a constant"));
-  // What has no constant is rewritten as ever.
+  // A tree without constants is rewritten as usual.
   EXPECT_TRUE(mutator.Mutate(F({})).ok());
 }
 

@@ -1,11 +1,11 @@
-// The rules that every Relay program keeps, typed or not:
+// Verifies the rules for every Relay program, typed or not:
 //
 // - every variable is bound once, by one parameter or one let;
-// - a variable is used in the scope of its binder only: a function's body, a
-//   let's body, and a let's value if that is a function; this holds for every
-//   path to the use, also where a node is shared by several scopes;
+// - a variable is used only in the scope of its binder: a function's body, a
+//   let's body, and a let's value if that is a function; this applies to every
+//   path to the use, also where several scopes share a node;
 // - in a module, no variable is free and every global function used exists;
-// - a projection takes a field that its tuple has, as far as that is known;
+// - a projection takes a field that its tuple has, where the tuple is known;
 // - no operand is missing.
 
 #ifndef BATON_RELAY_IR_WELL_FORMED_H_
@@ -20,14 +20,14 @@
 
 namespace baton {
 
-// Checks that `expr` keeps the rules; it may have free variables and use any
+// Checks that `expr` follows the rules; it may have free variables and use any
 // global function. OK, or InvalidArgument with all violations. CheckWellFormed
-// of modules, and CheckTypes, are in ir/verify.h; this library registers
+// for modules, and CheckTypes, are in ir/verify.h; this library registers
 // Relay's verifier with them.
 absl::Status CheckWellFormed(const Expr& expr);
 
-// Adds what is wrong with a function that `module` has under the name of `var`
-// to `diagnostics`.
+// Adds the errors of a function, which `module` contains under the name of
+// `var`, to `diagnostics`.
 void CheckFunctionWellFormed(const IRModule& module, const GlobalVar& var,
                              const Function& function,
                              Diagnostics& diagnostics);

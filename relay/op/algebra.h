@@ -1,5 +1,4 @@
-// Algebraic properties of operators. They are set where the operator is
-// registered.
+// Algebraic properties of operators, set where the operator is registered.
 
 #ifndef BATON_RELAY_OP_ALGEBRA_H_
 #define BATON_RELAY_OP_ALGEBRA_H_

@@ -16,7 +16,7 @@ Dim AddSlow(const Dim& a, const Dim& b);
 Dim SubtractSlow(const Dim& a, const Dim& b);
 Dim MultiplySlow(const Dim& a, const Dim& b);
 
-// Numbers that can be added, and multiplied, without overflow.
+// True if both numbers can be added and multiplied without overflow.
 inline bool BothSmall(const Dim& a, const Dim& b) {
   const auto small = [](const Dim& dim) {
     return dim.is_const() && dim.value() >= -0x40000000 &&
@@ -26,7 +26,7 @@ inline bool BothSmall(const Dim& a, const Dim& b) {
 }
 }  // namespace dim_internal
 
-// A number that overflows becomes unknown.
+// An overflow gives an unknown dimension.
 inline Dim operator+(const Dim& a, const Dim& b) {
   return dim_internal::BothSmall(a, b) ? Dim(a.value() + b.value())
                                        : dim_internal::AddSlow(a, b);
@@ -39,13 +39,13 @@ inline Dim operator*(const Dim& a, const Dim& b) {
   return dim_internal::BothSmall(a, b) ? Dim(a.value() * b.value())
                                        : dim_internal::MultiplySlow(a, b);
 }
-// Rounded down; unknown where `b` is 0.
+// Rounded down; unknown if `b` is 0.
 Dim FloorDiv(const Dim& a, const Dim& b);
-// Rounded up; unknown where `b` is 0.
+// Rounded up; unknown if `b` is 0.
 Dim CeilDiv(const Dim& a, const Dim& b);
 Dim Product(absl::Span<const Dim> dims);
-// The product of `numerator` divided by that of `denominator`, rounded down.
-// Common factors, symbolic ones too, are cancelled.
+// The product of `numerator` divided by the product of `denominator`, rounded
+// down. Common factors, including symbolic ones, are cancelled.
 Dim Quotient(absl::Span<const Dim> numerator,
              absl::Span<const Dim> denominator);
 

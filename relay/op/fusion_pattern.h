@@ -1,4 +1,4 @@
-// How an operator may be fused with its neighbours.
+// FusionPattern: how an operator may be fused with its neighbours.
 
 #ifndef BATON_RELAY_OP_FUSION_PATTERN_H_
 #define BATON_RELAY_OP_FUSION_PATTERN_H_
@@ -9,7 +9,7 @@
 
 namespace baton::relay {
 
-// The order matters: two fused operators have the larger of their patterns.
+// The order matters: fusing two operators gives the larger pattern.
 enum class FusionPattern : uint8_t {
   // Output element i depends on input elements i only.
   kElemWise = 0,
@@ -20,7 +20,7 @@ enum class FusionPattern : uint8_t {
   kInjective = 2,
   // A commutative reduction.
   kCommReduce = 3,
-  // A complex operation to whose output element-wise ones can be fused.
+  // A complex operation whose output element-wise operations can be fused to.
   kOutEWiseFusable = 4,
   // The construction of a tuple.
   kTuple = 7,

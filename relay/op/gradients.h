@@ -1,4 +1,4 @@
-// Gradients of operators: what automatic differentiation asks of them.
+// Gradients of operators, for automatic differentiation.
 
 #ifndef BATON_RELAY_OP_GRADIENTS_H_
 #define BATON_RELAY_OP_GRADIENTS_H_
@@ -11,14 +11,14 @@
 
 namespace baton::relay {
 
-// The gradients of the arguments of `call`, given that of its result. `call`
-// and its arguments have types. Each gradient has the type of its argument; one
-// of a tuple is a tuple. The result is untyped expressions over `call`, its
-// arguments, and `grad`, each of which may occur several times.
+// Returns the gradients of the arguments of `call`, given the gradient `grad`
+// of its result. `call` and its arguments have types. Each gradient has the
+// type of its argument; for a tuple it is a tuple. The results are untyped
+// expressions over `call`, its arguments, and `grad`, each of which may occur
+// several times.
 //
-// An argument that has no influence that a derivative could tell (indices,
-// conditions, shapes) gets zeros. An error if the gradient is not known for
-// such a call.
+// An argument without differentiable influence (indices, conditions, shapes)
+// gets zeros. An error if the gradient is not implemented for such a call.
 //
 // Reference behaviour: the operator attribute FPrimalGradient of TVM, and the
 // gradients in python/tvm/relay/op/_tensor_grad.py.

@@ -122,8 +122,8 @@ absl::Status CopyDims(absl::Span<const Dim> dims,
   return absl::OkStatus();
 }
 
-// The same for padding, which may be one number for all axes, one an axis, or
-// all begins and then all ends.
+// As CopyDims, for padding, which may be one number for all axes, one for each
+// axis, or all begins followed by all ends.
 template <size_t N>
 absl::Status CopyPadding(absl::Span<const Dim> padding,
                          std::array<int64_t, 2 * N>& numbers) {

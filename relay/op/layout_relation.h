@@ -1,5 +1,5 @@
-// Type relations that are stated in one layout and hold in all layouts to which
-// it can be converted.
+// Type relations that are stated in one layout and apply in every layout that
+// can be converted to it.
 
 #ifndef BATON_RELAY_OP_LAYOUT_RELATION_H_
 #define BATON_RELAY_OP_LAYOUT_RELATION_H_
@@ -18,9 +18,10 @@ namespace baton::relay {
 // NCW, NCHW or NCDHW.
 const Layout& CanonicalLayout(int num_spatial);
 
-// Converts the shape of argument 0 from `layout` to `canonical`, lets `change`
-// turn it into the shape of the result, and converts that back to `layout`. The
-// result's element type is `dtype`, or that of the argument if void.
+// Converts the shape of argument 0 from `layout` to `canonical`, calls `change`
+// to turn it into the shape of the result, and converts that shape back to
+// `layout`. The element type of the result is `dtype`; if `dtype` is void, it
+// is that of the argument.
 absl::StatusOr<Type> InLayoutRel(
     TypeRelationContext& context, absl::string_view layout,
     const Layout& canonical,

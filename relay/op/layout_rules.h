@@ -1,4 +1,4 @@
-// The data layouts of operators, for passes that change layouts.
+// Layout rules of operators, for passes that change layouts.
 //
 //   BATON_REGISTER_OP("nn.conv2d")
 //       ...
@@ -9,12 +9,12 @@
 // An inference rule propagates layouts through an operator: given the layouts
 // of the arriving inputs, it returns the layouts in which the operator takes
 // its inputs and produces its outputs. A conversion rule makes an operator work
-// in the layouts that the user of ConvertLayout asks for.
+// in the layouts that the user of ConvertLayout requests.
 //
-// The rules of common kinds of operators are templates, or functions, of this
-// header; a template works with any attributes that have the fields that it
-// names. Namespace `layouts` has helpers for rules. A rule that serves one
-// operator only is beside its registration.
+// This header has the rules of common kinds of operators, as templates or
+// functions. A template works with any attributes that have the fields that it
+// names. Namespace `layouts` has helpers for rules. A rule for only one
+// operator is beside its registration.
 
 #ifndef BATON_RELAY_OP_LAYOUT_RULES_H_
 #define BATON_RELAY_OP_LAYOUT_RULES_H_
@@ -44,47 +44,49 @@ namespace baton::relay {
 
 using ::baton::Layout;
 
-// Inputs are the arguments of a call; the fields of a tuple that is built in
-// the argument list count one by one.
+// The layouts of the inputs: the arguments of a call. The fields of a tuple
+// that is built in the argument list count separately.
 using Layouts = absl::InlinedVector<Layout, 5>;
 
+// The argument of an inference rule.
 struct LayoutQuery {
-  // The call before any change, for the types of its arguments.
+  // The original call, for the types of its arguments.
   const CallNode& call;
-  // The attributes to start from, of the type that the operator declares.
+  // The initial attributes, of the type that the operator declares.
   const Attrs& attrs;
-  // The layouts of the inputs in the unchanged program; undefined where
-  // nothing is known.
+  // The layouts of the inputs in the original program; undefined where unknown.
   absl::Span<const Layout> old_inputs;
-  // False: the query is about the unchanged call. True: producers may have
-  // changed, `new_inputs` are the layouts that arrive, and in both lists only
-  // those of scalars are undefined.
+  // False: the query is about the original call. True: producers may have
+  // changed, and `new_inputs` are the layouts that arrive. Then in both lists
+  // only the layouts of scalars are undefined.
   bool changed = false;
   absl::Span<const Layout> new_inputs;
 };
 
+// The result of an inference rule.
 struct InferredLayouts {
   Layouts inputs;   // undefined: unchanged
-  Layouts outputs;  // one; for a result of tuple type one for each field
+  Layouts outputs;  // one; for a tuple result, one for each field
   Attrs attrs;      // adapted to the layouts
 };
 
-// Nullopt: the layouts are not known, or the operator cannot work in them. Then
+// Nullopt if the layouts are unknown, or the operator cannot work in them; then
 // the call stays unchanged.
 using LayoutInferenceRule =
     std::optional<InferredLayouts> (*)(const LayoutQuery& query);
 
-// An operator without a rule takes its inputs in unchanged layouts; the layouts
-// of its outputs are unknown.
+// An operator without a rule takes its inputs in the original layouts; the
+// layouts of its outputs are unknown.
 OpAttrMap<LayoutInferenceRule>& LayoutInferenceRules();
 
+// The argument of a conversion rule.
 struct ConvertLayoutQuery {
-  // The call before any change, for the types of its arguments.
+  // The original call, for the types of its arguments.
   const CallNode& call;
   const Attrs& attrs;
   // The inputs after the changes so far.
   absl::Span<const Expr> inputs;
-  // One for each slot of the rule; undefined where `default` was asked for.
+  // One for each slot of the rule; undefined where `default` was requested.
   absl::Span<const Layout> desired;
 };
 
@@ -94,8 +96,10 @@ struct ConvertedCall {
   Attrs attrs;
 };
 
+// A conversion rule, and the operands whose layouts the user chooses.
 struct ConvertLayoutRule {
-  // What the desired layouts are for, in order: {"data", "kernel"}.
+  // The names of the operands that the desired layouts apply to, in order:
+  // {"data", "kernel"}.
   std::vector<std::string> slots;
   absl::StatusOr<ConvertedCall> (*convert)(const ConvertLayoutQuery& query);
 };
@@ -107,49 +111,50 @@ namespace layouts {
 
 using Axes = absl::InlinedVector<Layout::Axis, 8>;
 
-// The layout that `text` names; undefined if it names none, which the type
-// relation rules out for attributes of operators.
+// The layout with the text `text`; undefined if `text` is malformed, which the
+// type relation excludes for attributes of operators.
 Layout LayoutOf(absl::string_view text);
 
 // The layout of a vector along the channels: C.
 const Layout& ChannelLayout();
 
-// The shape of argument `i` in the unchanged call; empty if it is no tensor.
+// The shape of argument `i` in the original call; empty if it is not a tensor.
 absl::Span<const Dim> ShapeOfArg(const LayoutQuery& query, int i);
 
-// The extent of axis `letter`, with that of its blocks, of argument `arg`, a
-// tensor in `layout`, in the unchanged call; nullopt if it is not known.
+// The extent of axis `letter`, including its sub-axes, of argument `arg`, a
+// tensor in `layout`, in the original call; nullopt if it is unknown.
 std::optional<int64_t> ExtentOf(const CallNode& call, int arg,
                                 absl::string_view layout, char letter);
 
-// `inferred`; nullopt if one of its layouts is undefined.
+// Returns `inferred`; nullopt if one of its layouts is undefined.
 std::optional<InferredLayouts> IfDefined(InferredLayouts inferred);
 
-// One input, one output, both in `layout`; nullopt if that is undefined.
+// One input and one output, both in `layout`; nullopt if `layout` is undefined.
 std::optional<InferredLayouts> Same(const Layout& layout, const Attrs& attrs);
 
 // True if an axis of `layout` is split.
 bool HasSubAxes(const Layout& layout);
 
-// The letter of axis `axis`, which counts from the end if it is negative.
-// Nullopt if it is out of range.
+// The letter of axis `axis`, counted from the end if it is negative. Nullopt if
+// it is out of range.
 std::optional<char> LetterAt(const Layout& layout, int64_t axis);
 
 // The position in layout `to` of axis `axis` of layout `from`; nullopt if `to`
 // lacks the axis or splits it.
 std::optional<int> FollowAxis(const Layout& from, int64_t axis,
                               const Layout& to);
-// The same for several axes; nullopt if FollowAxis is for one of them.
+// As FollowAxis, for several axes; nullopt if FollowAxis fails for one of them.
 std::optional<std::vector<int64_t>> FollowAxes(const Layout& from,
                                                absl::Span<const int64_t> axes,
                                                const Layout& to);
 
-// Sets `inputs` to its first `n` elements and then `filler` for each of the
-// other inputs of the query.
+// Truncates `inputs` to its first `n` elements and appends `filler` for each
+// other input of the query.
 void FillInputs(const LayoutQuery& query, size_t n, const Layout& filler,
                 Layouts& inputs);
 
-// The attributes with the field set to `value`; a copy only if that changes it.
+// The attributes with the field `field` set to `value`; copied only if the
+// value changes.
 template <typename T, typename F, typename V>
 Attrs WithField(const Attrs& attrs, F T::*field, V value) {
   const T& old = AttrsOrDefaults<T>(attrs);
@@ -159,13 +164,15 @@ Attrs WithField(const Attrs& attrs, F T::*field, V value) {
   return Attrs::Make(std::move(changed));
 }
 
+// A layout, and attributes that match it.
 struct Followed {
   Layout layout;
   Attrs attrs;
 };
 
-// The layout of the first input, and attributes whose `axis` fits it: the
-// layout that arrives, if the axis survives in it, or else the old one.
+// The layout of the first input, and attributes with a matching `axis`. The
+// layout is the arriving one if it still contains the axis, otherwise the old
+// one.
 template <typename T>
 Followed FollowWithAxis(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
@@ -181,19 +188,19 @@ Followed FollowWithAxis(const LayoutQuery& query) {
 }
 
 // The axes that a reduction of a tensor of `rank` removes, non-negative and in
-// order. Negative `axes` count from the end; nullopt or an empty list stands
-// for all axes.
+// order. Negative `axes` count from the end. Nullopt or an empty list means all
+// axes.
 std::vector<int64_t> ReducedAxes(
     const std::optional<std::vector<int64_t>>& axes, bool exclude, int rank);
 
-// The kernel layout that goes with a data layout.
+// The default kernel layout for a data layout.
 struct DefaultKernel {
   absl::string_view data;
   absl::string_view kernel;
 };
 
-// The text of `kernel`; if that is undefined (`default`), of the kernel layout
-// that goes with `data`.
+// The text of `kernel`; if `kernel` is undefined (`default`), the text of the
+// default kernel layout for `data`.
 absl::StatusOr<std::string> KernelFor(const Layout& data, const Layout& kernel,
                                       absl::Span<const DefaultKernel> defaults);
 
@@ -213,13 +220,14 @@ absl::StatusOr<T> WithLayout(const ConvertLayoutQuery& query) {
 
 // Rules that operators share.
 
-// For operators whose inputs and output share one layout, which may be any.
+// The rule of operators whose inputs and output have one layout, which may be
+// any.
 std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query);
-// For operators that broadcast two inputs.
+// The rule of operators that broadcast two inputs.
 std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query);
 
-// Convolutions take data and weight in the layouts that their attributes say.
-// T has data_layout, kernel_layout and out_layout: Conv2DAttrs, ...
+// The rule of convolutions, which take data and weight in the layouts of their
+// attributes. T has data_layout, kernel_layout and out_layout: Conv2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
   const T& attrs = AttrsOrDefaults<T>(query.attrs);
@@ -232,8 +240,8 @@ std::optional<InferredLayouts> InferConvLayouts(const LayoutQuery& query) {
        query.attrs});
 }
 
-// For operators that slide a window over the first input, in its layout. T has
-// layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
+// The rule of operators that slide a window over the first input, in its
+// layout. T has layout and out_layout: MaxPool2DAttrs, GlobalPool2DAttrs, ...
 template <typename T>
 std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   const T& attrs = AttrsOrDefaults<T>(query.attrs);
@@ -245,7 +253,7 @@ std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   }
   Layouts inputs;
   if (query.changed) {
-    // A window cannot slide along an axis that is split.
+    // A window cannot slide along a split axis.
     const Layout& arrived = query.new_inputs[0];
     const bool usable = std::all_of(
         layout.axes().begin(), layout.axes().end(),
@@ -269,8 +277,8 @@ std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   return InferredLayouts{std::move(inputs), {layout}, query.attrs};
 }
 
-// For operators that scale the spatial axes. T has layout: UpSamplingAttrs,
-// UpSampling3DAttrs.
+// The rule of operators that scale the spatial axes. T has layout:
+// UpSamplingAttrs, UpSampling3DAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferUpSamplingLayouts(
     const LayoutQuery& query) {
@@ -291,8 +299,8 @@ std::optional<InferredLayouts> InferUpSamplingLayouts(
   return layouts::Same(layout, query.attrs);
 }
 
-// The same for operators that work in any order of axes. T has layout:
-// Resize1DAttrs, Resize2DAttrs.
+// As InferUpSamplingLayouts, for operators that work in any order of axes. T
+// has layout: Resize1DAttrs, Resize2DAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query) {
   const Layout layout =
@@ -308,11 +316,11 @@ std::optional<InferredLayouts> InferResizeLayouts(const LayoutQuery& query) {
   return layouts::Same(layout, query.attrs);
 }
 
-// For operators on regions (second input) of data. T has layout: ROIAlignAttrs,
-// ROIPoolAttrs.
+// The rule of operators on regions (second input) of data. T has layout:
+// ROIAlignAttrs, ROIPoolAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferRoiLayouts(const LayoutQuery& query) {
-  // Each region is a row; their layout never changes.
+  // Each region is a row; the layout of regions never changes.
   static const Layout& kRows = *new Layout(layouts::LayoutOf("NX"));
   const Layout layout =
       layouts::LayoutOf(AttrsOrDefaults<T>(query.attrs).layout);
@@ -331,8 +339,8 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
   const bool follow = query.changed && !reduced.empty() &&
                       (query.new_inputs[0] == old || !layouts::HasSubAxes(old));
   const Layout& layout = follow ? query.new_inputs[0] : old;
-  // A sub-axis is reduced with its primal axis: of axis C of NCHW come the
-  // axes C and c of NCHW8c.
+  // A sub-axis is reduced with its primal axis: axis C of NCHW becomes the axes
+  // C and c of NCHW8c.
   const auto is_reduced = [&](int i) {
     const int old_axis =
         layout == old ? i
@@ -352,15 +360,15 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
   Layout output_layout = Layout::FromAxes(output);
   if (!output_layout.defined()) return std::nullopt;
   InferredLayouts result{{}, {std::move(output_layout)}, query.attrs};
-  // The mean that goes into a variance has the layout of the data.
+  // The mean that a variance takes has the layout of the data.
   result.inputs.resize(query.old_inputs.size(), layout);
   if (follow)
     result.attrs = layouts::WithField(query.attrs, &T::axis, std::move(axes));
   return result;
 }
 
-// For operators on data, and scale and offset along its axis `axis`. T has
-// axis: InstanceNormAttrs, LayerNormAttrs.
+// The rule of operators on data, and scale and offset along its axis `axis`. T
+// has axis: InstanceNormAttrs, LayerNormAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
   layouts::Followed data = layouts::FollowWithAxis<T>(query);
@@ -370,7 +378,7 @@ std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
        std::move(data.attrs)});
 }
 
-// Conversion of convolutions. T has data_layout, kernel_layout and padding:
+// Converts convolutions. T has data_layout, kernel_layout and padding:
 // Conv2DAttrs, ...
 template <typename T>
 absl::StatusOr<ConvertedCall> ConvertConv(

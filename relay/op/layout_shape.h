@@ -10,8 +10,8 @@
 
 namespace baton::relay {
 
-// The shape in layout `to` of a tensor that has `shape` in layout `from`. A
-// primal axis that its sub-axes do not divide is rounded up.
+// Converts the shape `shape` of a tensor in layout `from` to layout `to`. The
+// extent of a primal axis that its sub-axes do not divide is rounded up.
 //
 //   ConvertShape({1, 32, 224, 224}, nchw, nchw16c);  // (1, 2, 224, 224, 16)
 absl::StatusOr<Dims> ConvertShape(absl::Span<const Dim> shape,

@@ -1,5 +1,5 @@
-// Properties of operators that several passes use. The registration of an
-// operator sets them.
+// Properties of operators that several passes use. They are set where the
+// operator is registered.
 
 #ifndef BATON_RELAY_OP_OP_FLAGS_H_
 #define BATON_RELAY_OP_OP_FLAGS_H_
@@ -12,16 +12,16 @@ namespace baton::relay {
 // Constant folding skips their calls.
 OpAttrMap<bool>& NonComputationalOps();
 
-// The value of a call depends on more than its arguments (random numbers), or
-// the call has an effect. Such calls are neither merged, nor dropped, nor
-// folded.
+// Operators for which the value of a call depends on more than its arguments
+// (random numbers), or the call has an effect. Such calls are neither merged,
+// nor dropped, nor folded.
 OpAttrMap<bool>& StatefulOps();
 
 // Operators that change the shape and keep the elements in row-major order.
 OpAttrMap<bool>& ReshapeOps();
 
-// The result has the elements of the first argument, each at least once, and no
-// others: they are moved or repeated, and none is computed.
+// Operators that only move or repeat elements: the result has each element of
+// the first argument at least once, and no others.
 OpAttrMap<bool>& RearrangingOps();
 
 // Annotations that end a group of fused operators. The result is the argument.
@@ -35,20 +35,20 @@ OpAttrMap<bool>& DeviceCopyOps();
 // compilation.
 OpAttrMap<bool>& QuantizedOps();
 
-// The shape of the result may depend on the values of arguments. Where it does
-// (the type has an unknown dimension), the call is not fused.
+// Operators whose result shape may depend on the values of arguments. If it
+// does (the type has an unknown dimension), the call is not fused.
 OpAttrMap<bool>& DataDependentShapeOps();
 
 // Operators whose result depends only on the shape of the argument: the
-// argument's type determines it.
+// argument's type determines the result.
 enum class ShapeQuery {
   kShape,        // a vector of the extents
   kNumElements,  // a scalar
 };
 OpAttrMap<ShapeQuery>& ShapeQueries();
 
-// Each is false for an operator without an entry, and for expressions that are
-// not operators.
+// Each of these is false for an operator without an entry, and for expressions
+// that are not operators.
 inline bool IsNonComputational(const Expr& op) {
   return NonComputationalOps().Get(op) != nullptr;
 }

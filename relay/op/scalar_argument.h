@@ -1,4 +1,4 @@
-// Arguments of kernels that are one number.
+// Reads kernel arguments that are a single number.
 
 #ifndef BATON_RELAY_OP_SCALAR_ARGUMENT_H_
 #define BATON_RELAY_OP_SCALAR_ARGUMENT_H_
@@ -14,8 +14,8 @@
 
 namespace baton::relay {
 
-// The one element of a tensor of an integer type. `name`: of the argument, for
-// the error if it is something else.
+// The only element of a tensor of an integer type. `name` is the name of the
+// argument in the error for any other value.
 inline absl::StatusOr<int64_t> IntegerArgument(absl::string_view name,
                                                const Value& argument) {
   const Tensor& tensor = argument.tensor();

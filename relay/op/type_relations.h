@@ -20,31 +20,33 @@ namespace baton::relay {
 
 // The result has the type of the first argument, which may be any type.
 absl::StatusOr<Type> IdentityRel(TypeRelationContext& context);
-// The same for operators on tensors.
+// As IdentityRel, for operators on tensors.
 absl::StatusOr<Type> TensorIdentityRel(TypeRelationContext& context);
-// bool, in the shape of the argument.
+// The result is a bool tensor of the shape of the argument.
 absl::StatusOr<Type> PredicateRel(TypeRelationContext& context);
 // Both arguments are broadcast to one shape and must have one element type.
 absl::StatusOr<Type> BroadcastRel(TypeRelationContext& context);
-// The same, with a result of bool.
+// As BroadcastRel, with a bool result.
 absl::StatusOr<Type> BroadcastCompareRel(TypeRelationContext& context);
 
-// The tensor type of that shape and element type: the type of argument `like`
-// itself if it is that type already.
+// The tensor type with `shape` and `dtype`. Returns the type of argument `like`
+// itself if it is equal.
 Type TensorLike(const TypeRelationContext& context, int like,
                 absl::Span<const Dim> shape, DType dtype);
 
-// The shape to which both are broadcast. The error names both shapes.
+// The shape to which both `a` and `b` broadcast. The error names both shapes.
 absl::StatusOr<Dims> BroadcastShapes(const TypeRelationContext& context,
                                      absl::Span<const Dim> a,
                                      absl::Span<const Dim> b);
 
-// Unifies the type of argument `i` with that tensor type: infers it if it is
-// not known, and otherwise checks it. The error names argument and types.
+// Unifies the type of argument `i` with the tensor type of `shape` and `dtype`:
+// infers an unknown type, and checks a known one. The error names argument and
+// types.
 absl::Status ExpectArg(TypeRelationContext& context, int i,
                        absl::Span<const Dim> shape, DType dtype);
 
-// `axis`, counted from the end if negative. The error names `what`.
+// Converts a negative `axis`, counted from the end, to a non-negative one. The
+// error names `what`.
 absl::StatusOr<int> NormalizeAxis(const TypeRelationContext& context,
                                   int64_t axis, int rank,
                                   absl::string_view what = "axis");
@@ -61,25 +63,26 @@ absl::Status ExpectFieldsInLimit(const TypeRelationContext& context,
 absl::Status ExpectRank(const TypeRelationContext& context, int i,
                         const TensorTypeNode& type, int rank);
 
-// The layout that attribute `what` names; an error if it cannot be converted
-// to `canonical`. Points to `canonical`, or to `storage`, which it fills.
+// Parses `text`, the layout in attribute `what`. An error if it cannot be
+// converted to `canonical`. The result points to `canonical` or to `storage`,
+// which receives the layout.
 absl::StatusOr<const Layout*> ParseLayout(const TypeRelationContext& context,
                                           absl::string_view what,
                                           absl::string_view text,
                                           const Layout& canonical,
                                           Layout& storage);
 
-// The shape of argument `i` in layout `to`.
+// The shape of argument `i`, converted from layout `from` to layout `to`.
 absl::StatusOr<Dims> ConvertArgShape(const TypeRelationContext& context, int i,
                                      const TensorTypeNode& type,
                                      const Layout& from, const Layout& to);
 
-// `shape`, of a tensor in layout `from`, in layout `to`.
+// Converts `shape` from layout `from` to layout `to`.
 absl::StatusOr<Dims> ToLayout(const TypeRelationContext& context, Dims shape,
                               const Layout& from, const Layout& to);
 
 // The fields of argument `i`, a tuple of tensors of one element type. Empty if
-// one of them is not known yet.
+// the type of a field is not yet known.
 absl::StatusOr<std::vector<const TensorTypeNode*>> TensorFields(
     TypeRelationContext& context, int i);
 

@@ -15,15 +15,16 @@
 
 namespace baton::relay {
 
-// Padding of each of `num_spatial` axes, begin and end together. `padding` is
-// one number for all, one an axis, or all begins and then all ends.
+// The total padding, begin plus end, of each of `num_spatial` axes. `padding`
+// has one number for all axes, one for each axis, or all begins followed by all
+// ends.
 absl::StatusOr<Dims> TotalPadding(const TypeRelationContext& context,
                                   absl::Span<const Dim> padding,
                                   int num_spatial);
 
-// Expands one value to one for each of `num_axes` axes.
+// Expands a single value to one for each of `num_axes` axes.
 void SpellOutAxes(size_t num_axes, Dims& values);
-// Expands padding as above to all begins and then all ends.
+// Expands padding, as for TotalPadding, to all begins followed by all ends.
 void SpellOutPadding(size_t num_axes, Dims& padding);
 
 // The extent of a kernel whose elements are `dilation` apart.
@@ -33,8 +34,8 @@ Dim DilatedExtent(const Dim& kernel, const Dim& dilation);
 Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
                 const Dim& stride, bool ceil);
 
-// An error unless `values` (attribute `what`) are `count` and none is zero or
-// a negative number.
+// An error unless `values` (attribute `what`) has `count` elements and all of
+// them are positive.
 absl::Status ExpectPositive(const TypeRelationContext& context,
                             absl::string_view what,
                             absl::Span<const Dim> values, int count);

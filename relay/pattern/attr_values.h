@@ -1,4 +1,4 @@
-// The attributes of calls, as patterns and rules see them.
+// Reads attributes of calls for patterns and rules.
 
 #ifndef BATON_RELAY_PATTERN_ATTR_VALUES_H_
 #define BATON_RELAY_PATTERN_ATTR_VALUES_H_
@@ -11,16 +11,16 @@
 
 namespace baton::relay {
 
-// The attributes of a call, the defaults of its operator if it has none.
+// The attributes of a call; the defaults of its operator if it has none.
 AttrMap AttrsOf(const CallNode& call);
-// One of them; nullopt if there is none of that name.
+// The attribute `name` of a call; nullopt if there is none.
 std::optional<AttrValue> AttrOf(const CallNode& call, absl::string_view name);
 
-// A bool, an integer or a float.
+// The number in a bool, an integer or a float.
 std::optional<double> NumberOf(const AttrValue& value);
 
-// As patterns and conditions compare: numbers as numbers, element types by
-// their names.
+// Compares as patterns and conditions do: numbers by value, element types by
+// name.
 bool SameValue(const AttrValue& a, const AttrValue& b);
 
 }  // namespace baton::relay

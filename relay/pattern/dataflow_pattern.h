@@ -1,4 +1,4 @@
-// Patterns of the dataflow graph of a program.
+// DataflowPattern: patterns that match parts of a program's dataflow graph.
 //
 //   const DataflowPattern x = Wildcard("x"), bias = Wildcard("bias");
 //   const DataflowPattern conv = IsOp("nn.conv2d")(x, IsConstant());
@@ -8,17 +8,17 @@
 //       }));
 //
 // A pattern is a value: an immutable graph of pattern nodes that handles share,
-// as expressions are. It matches a node of a program or does not (matcher.h).
+// like an expression. It matches nodes of a program (matcher.h).
 //
-//   - A pattern that occurs several times matches the same node each time:
-//     `IsOp("add")(x, x)` is a node added to itself. "The same" is identity.
+//   - A pattern that occurs several times matches the same node, by identity,
+//     each time: `IsOp("add")(x, x)` is a node added to itself.
 //   - The arguments of a commutative operator (relay/op/algebra.h) match in
 //     either order.
-//   - Of several ways to match, the first is taken: alternatives from left to
-//     right, arguments as written before arguments exchanged.
+//   - If there are several ways to match, the first is taken: alternatives from
+//     left to right, arguments as written before exchanged arguments.
 //
 // The names are those of the reference's pattern language (is_op, wildcard,
-// dominates, ...), all of which this language can express.
+// dominates, ...). This language can express all patterns of the reference.
 
 #ifndef BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_
 #define BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_
@@ -43,40 +43,40 @@
 
 namespace baton::relay {
 
-// A condition on a node besides its form.
+// A condition on a node in addition to the structure of the pattern.
 struct PatternCondition {
-  // The inferred type, or the annotation of a variable, is this one.
+  // The inferred type, or the annotation of a variable, equals `type`.
   struct HasType {
     Type type;
   };
-  // A tensor of one of these element types.
+  // A tensor of one of the element types `dtypes`.
   struct HasDType {
     std::vector<DType> dtypes;
   };
-  // A tensor of this shape; `?` stands for any extent.
+  // A tensor of the shape `dims`; `?` matches any extent.
   struct HasShape {
     Dims shape;
   };
-  // A tensor of this rank.
+  // A tensor of the rank `rank`.
   struct HasRank {
     int rank;
   };
-  // An attribute of a call or a function. A call without attributes has the
-  // defaults.
+  // An attribute of a call or a function has the given value. A call without
+  // attributes has the defaults.
   struct HasAttr {
     std::string name;
     AttrValue value;
   };
-  // A constant, each element of which is this number.
+  // A constant whose elements all equal `value`.
   struct IsSplat {
     double value;
   };
-  // How often the node is an argument, field, branch or body; twice if one user
-  // has it twice.
+  // The number of uses of the node as an argument, field, branch or body; two
+  // uses if one user has it twice.
   struct HasUses {
     int uses;
   };
-  // Any other condition. `text` describes it in messages.
+  // A custom condition. `text` describes it in messages.
   struct Holds {
     std::string text;
     std::function<bool(const Expr&)> holds;
@@ -86,11 +86,12 @@ struct PatternCondition {
       form;
 };
 
+// A handle to a pattern node; see the top of this file.
 class DataflowPattern {
  public:
   enum class Kind : uint8_t {
     kWildcard,      // anything
-    kVar,           // a variable, of the given name if there is one
+    kVar,           // a variable, with the given name if there is one
     kConstant,      // a constant
     kExpr,          // an expression that equals the given one
     kCall,          // children: callee, arguments
@@ -100,14 +101,14 @@ class DataflowPattern {
     kLet,           // children: variable, value, body
     kIf,            // children: condition, branches
     kAlt,           // children: alternatives
-    kWhere,         // children: the pattern that must fulfil the condition
+    kWhere,         // children: the pattern with the condition
     kRegion,        // children: parent, path, child
     kRepeat,        // children: the pattern, which may contain itself as kSelf
     kSelf,
   };
   class Node;
 
-  // A null handle, which matches nothing.
+  // The null pattern, which matches nothing.
   DataflowPattern() = default;
 
   bool defined() const { return node_ != nullptr; }
@@ -118,23 +119,23 @@ class DataflowPattern {
     return a.node_ == b.node_;
   }
 
-  // A call of what this matches.
+  // A call of a callee that this pattern matches.
   template <typename... Args>
   DataflowPattern operator()(const Args&... args) const {
     return Call(std::vector<DataflowPattern>{args...});
   }
   DataflowPattern Call(std::vector<DataflowPattern> args) const;
-  // The same with any arguments.
+  // As operator(), with any arguments.
   DataflowPattern CallOfAny() const;
 
-  // Matches what this matches, or what `user(*this)` matches. `user` may be a
-  // pattern: then that is a call of it.
+  // Matches a node that this pattern or `user(*this)` matches. If `user` is a
+  // pattern, `user(*this)` is a call of it.
   template <typename User>
   DataflowPattern Optional(const User& user) const {
     return *this | user(*this);
   }
 
-  // This and a condition, see PatternCondition.
+  // This pattern with a condition, see PatternCondition.
   DataflowPattern HasType(Type type) const;
   DataflowPattern HasDType(DType dtype) const;
   DataflowPattern HasDType(std::vector<DType> dtypes) const;
@@ -143,7 +144,7 @@ class DataflowPattern {
   DataflowPattern HasAttr(std::string name, AttrValue value) const;
   DataflowPattern HasUses(int uses) const;
   DataflowPattern HasOneUse() const { return HasUses(1); }
-  // An operator that has `value` in a map of properties:
+  // Adds the condition that the operator has `value` in a map of properties:
   // Wildcard().HasProperty(FusionPatterns(), FusionPattern::kElemWise)(x).
   template <typename T>
   DataflowPattern HasProperty(const OpAttrMap<T>& map, T value) const {
@@ -153,8 +154,8 @@ class DataflowPattern {
                    return property != nullptr && *property == value;
                  });
   }
-  // Calls `holds` when all else has matched here; `text` describes the
-  // condition in messages.
+  // Adds the condition `holds`, which is called when the rest of this pattern
+  // has matched. `text` describes the condition in messages.
   DataflowPattern Where(std::string text,
                         std::function<bool(const Expr&)> holds) const;
   DataflowPattern Where(PatternCondition condition) const;
@@ -172,12 +173,12 @@ class DataflowPattern {
   friend DataflowPattern operator/(const DataflowPattern& a,
                                    const DataflowPattern& b);
 
-  // For messages: `add(%x, nn.conv2d(_, constant) | _)`. A pattern that occurs
-  // several times is written once and then as `...`, unless it has a name. A
-  // long text is cut off.
+  // The text for messages: `add(%x, nn.conv2d(_, constant) | _)`. A pattern
+  // that occurs several times is written once and then as `...`, unless it has
+  // a name. A long text is cut off.
   std::string ToString() const;
 
-  // For code that makes patterns: builders, and the reader of text.
+  // For code that makes patterns: builders, and the parser of rules.
   explicit DataflowPattern(std::shared_ptr<const Node> node)
       : node_(std::move(node)) {}
 
@@ -185,6 +186,7 @@ class DataflowPattern {
   std::shared_ptr<const Node> node_;
 };
 
+// A node of a pattern.
 class DataflowPattern::Node {
  public:
   Node(Kind kind, std::vector<DataflowPattern> children)
@@ -195,20 +197,20 @@ class DataflowPattern::Node {
 
   Kind kind() const { return kind_; }
   absl::Span<const DataflowPattern> children() const { return children_; }
-  // Of a wildcard: its name in messages and for Match::operator[]. Of a
+  // For a wildcard: its name in messages and for Match::operator[]. For a
   // variable: the name that it must have. Often empty.
   const std::string& name() const { return name_; }
-  // Of a call, tuple or function: true if it matches any arguments, fields or
+  // For a call, tuple or function: true if it matches any arguments, fields or
   // parameters, in any number.
   bool any_operands() const { return any_operands_; }
-  // Of a projection; -1 for any.
+  // For a projection; -1 for any index.
   int index() const { return index_; }
-  // Of kExpr: the expression that a match must equal.
+  // For kExpr: the expression that a match must equal.
   const Expr& expr() const { return expr_; }
   const OpNode* op() const { return expr_.As<OpNode>(); }
-  // Of kWhere.
+  // For kWhere.
   const PatternCondition& condition() const { return condition_; }
-  // Of kSelf: the enclosing kRepeat that it stands for.
+  // For kSelf: the enclosing kRepeat.
   const Node* repeat() const { return *repeat_; }
 
  private:
@@ -223,25 +225,25 @@ class DataflowPattern::Node {
   std::shared_ptr<const Node*> repeat_;
 };
 
-// Anything. A name makes messages clearer, and is a key of a Match.
+// Matches anything. A name makes messages clearer, and is a key of a Match.
 DataflowPattern Wildcard(std::string name = "");
-// A variable; one of that name if there is a name.
+// Matches a variable; if `name` is not empty, only one with that name.
 DataflowPattern IsVar(std::string name = "");
 DataflowPattern IsConstant();
-// A constant, each element of which is `value`: of any shape with elements, and
-// of any element type that represents `value` exactly.
+// Matches a constant whose elements all equal `value`, of any shape with
+// elements and any element type that represents `value` exactly.
 DataflowPattern IsSplat(double value);
-// A constant of rank 0; equal to `value`.
+// Matches a constant of rank 0; the second form, only if it equals `value`.
 DataflowPattern IsScalar();
 DataflowPattern IsScalar(double value);
-// An expression that is structurally equal.
+// Matches an expression that is structurally equal to `expr`.
 DataflowPattern IsExpr(Expr expr);
-// An operator. One that is not linked in matches nothing.
+// Matches an operator. An operator that is not linked matches nothing.
 DataflowPattern IsOp(absl::string_view name);
 DataflowPattern IsOp(const Op& op);
 DataflowPattern IsTuple(std::vector<DataflowPattern> fields);
 DataflowPattern IsAnyTuple();
-// Field `index` of a tuple; any field if it is -1.
+// Matches field `index` of a tuple; any field if `index` is -1.
 DataflowPattern IsTupleGetItem(DataflowPattern tuple, int index = -1);
 DataflowPattern IsFunction(std::vector<DataflowPattern> params,
                            DataflowPattern body);
@@ -251,23 +253,23 @@ DataflowPattern IsLet(DataflowPattern var, DataflowPattern value,
 DataflowPattern IsIf(DataflowPattern condition, DataflowPattern true_branch,
                      DataflowPattern false_branch);
 
-// A region: `child` at its end, one `parent` at its start, and between them any
-// number of nodes, each of which matches `path`. All uses of the parent and of
-// the nodes in between lead to the child (the child post-dominates them).
+// Matches a region: `child` at its end, one `parent` at its start, and between
+// them any number of nodes that each match `path`. All uses of the parent and
+// of the nodes in between lead to the child (the child post-dominates them).
 DataflowPattern Dominates(DataflowPattern parent, DataflowPattern path,
                           DataflowPattern child);
 
-// A pattern that may contain itself: a path of any length.
+// A pattern that may contain itself, for a path of any length:
 //
 //   Repeated([&](const DataflowPattern& self) {
 //     return IsOp("cast")(self | IsOp("nn.dense")(x, w));
 //   })
 //
-// Its parts match other nodes in each round.
+// The parts of the body match different nodes in each round.
 DataflowPattern Repeated(
     const std::function<DataflowPattern(const DataflowPattern& self)>& body);
 
-// The same in two steps, for code that makes patterns from others.
+// Repeated() in two steps, for code that makes patterns from other patterns.
 class Repetition {
  public:
   Repetition();

@@ -1,5 +1,5 @@
-// The cases of the reference's tests of its pattern language, and what is said
-// here and not there.
+// Tests the cases of the reference's tests of its pattern language, and cases
+// that only this language has.
 
 #include "baton/relay/pattern/dataflow_pattern.h"
 
@@ -75,7 +75,7 @@ Expr RewriteBy(const P& pattern,
   return result.ok() ? *result : Expr();
 }
 
-// What a pattern is made of.
+// The structure of patterns.
 
 TEST(DataflowPatternTest, Nodes) {
   const Var x("x", {4, 1});
@@ -147,7 +147,7 @@ TEST(DataflowPatternTest, PrintsAllForms) {
   EXPECT_EQ(P().ToString(), "nothing");
 }
 
-// What matches.
+// Matching.
 
 TEST(MatchTest, Operator) {
   EXPECT_TRUE(Matches(IsOp("add"), Op::Find("add")));
@@ -1034,7 +1034,7 @@ TEST(PartitionTest, InputOfTwoBranchesIsOneParameter) {
                       Call(f, {l, conv, r})));
 }
 
-// What is said here and not there.
+// Cases that the reference lacks.
 
 TEST(MatchTest, TellsWhatItsPartsMatched) {
   const P x = Wildcard("x"), w = Wildcard("w");
@@ -1113,7 +1113,7 @@ TEST(MatchTest, PatternsThatMatchNothing) {
   EXPECT_FALSE(Matches(nothing, Exp(x)));
   EXPECT_EQ(Matcher(nothing).Explain(Exp(x)),
             "a repetition repeats nothing: repeated((self | exp(_)))");
-  // What stands for a repetition, outside of it.
+  // A kSelf outside of its repetition.
   P self;
   (void)Repeated([&](const P& s) {
     self = s;

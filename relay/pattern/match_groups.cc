@@ -20,7 +20,7 @@ namespace {
 
 using Kind = DataflowPattern::Kind;
 
-// Whether a part of this kind has a form of its own, with parts below it.
+// True if parts of this kind have a structure of their own, with parts below.
 bool HasForm(Kind kind) {
   switch (kind) {
     case Kind::kCall:
@@ -65,7 +65,7 @@ class Users {
     return absl::MakeConstSpan(users_).subspan(first_[i],
                                                first_[i + 1] - first_[i]);
   }
-  // Whether whatever is computed of node `i` goes through `root`.
+  // True if every path from node `i` to the result passes through `root`.
   bool LeadTo(int i, int root) const {
     while (i >= 0 && i < root) i = post_dominator_[i];
     return i == root;
@@ -156,7 +156,7 @@ class GroupFinder {
   }
 
   void AddGroup(int root, const Match& match) {
-    // What each part matched, in order.
+    // The nodes that each part matched, in order.
     std::vector<std::vector<const ExprNode*>> by_part(
         static_cast<size_t>(matcher_.size()));
     for (const Match::Bound& bound : match.bound()) {

@@ -1,5 +1,5 @@
-// All matches of a pattern in a program, as the reference's rewriting and
-// partitioning find them: outermost first, and without overlap.
+// Finds all matches of a pattern in a program, in the order of the reference's
+// rewriting and partitioning: outermost first, and without overlap.
 
 #ifndef BATON_RELAY_PATTERN_MATCH_GROUPS_H_
 #define BATON_RELAY_PATTERN_MATCH_GROUPS_H_
@@ -14,18 +14,19 @@
 
 namespace baton::relay {
 
-// The attribute of a function that Partition() made of a match: the names of
-// the operators in it.
+// Attribute of functions that Partition() makes: the names of the operators in
+// the match.
 inline constexpr char kPartitionedFromPattern[] = "PartitionedFromPattern";
 
-// The nodes inside of a match: those matched by a part that has parts itself
-// (calls, tuples, projections, ...). Each once, the root first.
+// The nodes inside of a match: nodes matched by a part that has parts itself
+// (calls, tuples, projections, ...). Each node once, the root first.
 std::vector<const ExprNode*> InteriorNodes(const Match& match);
 
+// A match, and the nodes to move into a function.
 struct MatchGroup {
   Match match;
   // `nodes` compute the root: the interior of the match and the nodes that
-  // belong to it, such as operators and constants that the pattern names, in
+  // belong to it, such as operators and constants in the pattern, in
   // post-order. `inputs` are the operands of the group, in the order of the
   // pattern, each once.
   std::vector<const ExprNode*> nodes;
@@ -33,8 +34,8 @@ struct MatchGroup {
 };
 
 // The groups whose inner nodes have no uses outside of the group. Groups do not
-// overlap: of overlapping matches, the one whose root comes first from the root
-// of the program down gets the nodes. Does not look into functions that
+// overlap: of overlapping matches, the one whose root is nearest to the root of
+// the program, in the walk down, gets the nodes. Skips functions that
 // partitioning made.
 std::vector<MatchGroup> FindMatchGroups(const Matcher& matcher,
                                         const IndexedGraph& graph);

@@ -44,8 +44,8 @@ constexpr int kParent = 0;
 constexpr int kPath = 1;
 constexpr int kChild = 2;
 
-// What alternatives and exchanged arguments may undo, in parts that were
-// matched in vain: this many, and some for each part.
+// The limit of the undone matches of parts, by alternatives and exchanged
+// arguments: this many, and some for each part.
 constexpr size_t kMaxWasted = 100'000;
 constexpr size_t kMaxWastedPerPart = 16;
 
@@ -93,7 +93,7 @@ bool HoldsShape(absl::Span<const Dim> wanted, const TensorTypeNode& type) {
   return true;
 }
 
-// What a call, and only a call, does not count as an input.
+// True for the callee of a call, which does not count as an input.
 bool IsCalledOperator(const ExprNode* node, const Expr& child) {
   return node->kind() == ExprKind::kCall &&
          child == static_cast<const CallNode*>(node)->op();
@@ -240,8 +240,8 @@ void Matcher::Flatten() {
 }
 
 void Matcher::MarkRepeated() {
-  // What is in the path of a region matches many nodes, and so does what is in
-  // a repetition only.
+  // A part in the path of a region, or only in a repetition, matches many
+  // nodes.
   for (Part& part : parts_) part.repeated = true;
   std::vector<int> work = {0};
   std::vector<int> paths;
@@ -275,7 +275,8 @@ absl::Status Matcher::CheckRepetitions() const {
           "a pattern uses the `self` of a repetition outside of it");
     }
     if (parts_[i].kind != Kind::kRepeat) continue;
-    // What stands where the repetition stands, without anything between.
+    // The parts that may be at the place of the repetition, with nothing in
+    // between.
     std::vector<int> work(children(parts_[i]).begin(),
                           children(parts_[i]).end());
     FlatHashSet<int> seen;
@@ -831,7 +832,7 @@ bool MatchMachine::StepRegionEnd(const Goal& goal) {
   const Matcher::Part& part = matcher_->parts_[goal.part];
   const ExprNode* parent = bindings_[matcher_->children(part)[kParent]];
   if (parent == nullptr || uses_ == nullptr) return Fail(goal, "");
-  // What goes on within the region is all that becomes of its nodes.
+  // All uses of the nodes must be inside of the region.
   NodeMap<int> inside;
   const auto count = [&](const ExprNode* node) {
     ForEachChild(node, [&](const Expr& child) { ++inside[child.get()]; });

@@ -1,4 +1,4 @@
-// Matching patterns against programs.
+// Matcher: matches patterns against programs.
 //
 //   const Matcher matcher(pattern);
 //   if (const std::optional<Match> match = matcher.At(expr)) {
@@ -40,12 +40,12 @@
 
 namespace baton::relay {
 
-// How often the nodes of a program are used. See IndexedGraph::num_uses.
+// The numbers of uses of the nodes of a program. See IndexedGraph::num_uses.
 class UseCounts {
  public:
   UseCounts() = default;
   explicit UseCounts(const IndexedGraph& graph);
-  // 0 for a node that is not known.
+  // 0 for a node outside of the program.
   int Get(const ExprNode* node) const {
     const int* count = counts_.Find(node);
     return count == nullptr ? 0 : *count;
@@ -64,20 +64,21 @@ class Match {
  public:
   // The node that the whole pattern matched.
   Expr root() const { return Expr(root_); }
-  // The node that `part` matched, the first of several; null if there is none
+  // The node that `part` matched, the first of several; null if it matched none
   // (an alternative that was not chosen, a part of another pattern).
   Expr operator[](const DataflowPattern& part) const;
-  // The same for the part of that name.
+  // The node that the part named `name` matched.
   Expr operator[](absl::string_view name) const;
   // All nodes that `part` matched in a region or a repetition, from the root
   // down.
   std::vector<Expr> All(const DataflowPattern& part) const;
 
-  // The call that `part` matched; null if it matched no node or no call.
+  // The call that `part` matched; null if it matched no call.
   const CallNode* call(const DataflowPattern& part) const {
     return (*this)[part].As<CallNode>();
   }
-  // The attributes of that call; T's defaults if it has none.
+  // The attributes of the call that `part` matched; T's defaults if it has
+  // none.
   template <typename T>
   const T& attrs(const DataflowPattern& part) const {
     const CallNode* node = call(part);
@@ -89,8 +90,8 @@ class Match {
     return expr.defined() ? expr->tensor_type() : nullptr;
   }
 
-  // The same match with each node replaced by `now(node)`, an Expr that the
-  // caller keeps alive.
+  // This match with each node replaced by `now(node)`, an Expr that the caller
+  // keeps alive.
   template <typename Now>
   Match Mapped(Now&& now) const {
     Match result;
@@ -103,7 +104,7 @@ class Match {
   }
 
   // For rules: records `why` the rule does not replace the match. Returns null,
-  // for the rule to return.
+  // which the rule can return.
   Expr Decline(std::string why) const {
     declined_ = std::move(why);
     return {};
@@ -112,8 +113,8 @@ class Match {
 
   const Matcher& matcher() const { return *matcher_; }
 
-  // The matched pairs of a part, numbered as by Matcher::IndexOf, and a node,
-  // in the order of matching.
+  // The pairs of a part, numbered as by Matcher::IndexOf, and a node, in the
+  // order of matching.
   struct Bound {
     int part;
     const ExprNode* node;
@@ -128,19 +129,18 @@ class Match {
   mutable std::string declined_;
 };
 
-// A pattern compiled for matching: flat, numbered, and with the nodes that can
-// be roots of matches. Thread-safe.
+// A pattern compiled for matching: flat, numbered, with an index of the nodes
+// that can be roots of matches. Thread-safe.
 class Matcher {
  public:
-  // Which ways to match are tried.
+  // The ways to match that are tried.
   enum class Ways {
-    // All.
+    // All ways.
     kAll,
-    // Those that the reference tries: what a call or an alternative has matched
-    // stays as it is, also where the parts that come after it do not match
-    // then.
-    // `%x * %y + %x * %x` does not stand at `a * b + b * b`, because the first
-    // way to match the product takes %x to be `a`.
+    // The ways that the reference tries: the choice of a call or an alternative
+    // is final, even if later parts then fail to match.
+    // `%x * %y + %x * %x` does not match `a * b + b * b`, because the first
+    // way to match the product binds %x to `a`.
     kFirst,
   };
   explicit Matcher(DataflowPattern pattern, Ways ways = Ways::kAll);
@@ -151,21 +151,22 @@ class Matcher {
   const absl::Status& status() const { return status_; }
   // The number of parts.
   int size() const { return static_cast<int>(parts_.size()); }
-  // Whether matches depend on the uses of nodes.
+  // True if matches depend on the uses of nodes.
   bool needs_uses() const { return needs_uses_; }
 
-  // The match at `expr`, if there is one. `uses` are those of the program that
-  // `expr` is part of; without them the program is taken to be `expr`.
+  // The match at `expr`, if any. `uses` are the uses in the program that
+  // contains `expr`; if null, `expr` is the whole program.
   std::optional<Match> At(const Expr& expr,
                           const UseCounts* uses = nullptr) const;
 
-  // Why there is no match at `expr`, for the attempt that matched most parts:
+  // The reason why there is no match at `expr`, for the attempt that matched
+  // the most parts:
   //   matched 3 of 7 parts, then argument 1 of multiply must be a call of clip,
   //   found a call of nn.relu
-  // Empty if there is one.
+  // Empty if there is a match.
   std::string Explain(const Expr& expr, const UseCounts* uses = nullptr) const;
 
-  // The number of a part; -1 if the pattern has no such part, or null.
+  // The number of `part`; -1 if the pattern does not contain it or it is null.
   int IndexOf(const DataflowPattern& part) const;
   int IndexOf(absl::string_view name) const;
   const DataflowPattern::Node* part(int i) const { return parts_[i].node; }
@@ -181,9 +182,10 @@ class Matcher {
   };
   const Roots& roots() const { return roots_; }
 
-  // A cheap necessary condition on calls: what their first two arguments are.
-  // Sets of kinds of nodes are bits: one for calls of each operator (which may
-  // be that of others, too), one for constants, one for all else.
+  // A cheap necessary condition on calls: the kinds of their first two
+  // arguments. Sets of kinds of nodes are bit masks: a bit for calls of each
+  // operator (which operators may share), one for constants, one for all other
+  // nodes.
   class Hint {
    public:
     static constexpr uint64_t kAny = ~uint64_t{0};
@@ -199,7 +201,7 @@ class Matcher {
       return op == nullptr ? kOther : CallsOf(op);
     }
 
-    // What the arguments may be, one of these; anything if there is none.
+    // The alternatives for the arguments; without alternatives, any arguments.
     struct Way {
       uint64_t first;
       uint64_t second;
@@ -221,7 +223,7 @@ class Matcher {
     friend class Matcher;
     absl::InlinedVector<Way, 2> ways_;
   };
-  // That on calls of `op`, or on all calls if it is null.
+  // The condition on calls of `op`; on all calls if `op` is null.
   Hint HintFor(const OpNode* op) const;
 
  private:
@@ -229,16 +231,16 @@ class Matcher {
   struct Part {
     DataflowPattern::Kind kind;
     bool repeated;  // may match several nodes
-    bool shared;    // several parts refer to it
+    bool shared;    // several parts have it as a child
     bool commuted;
     bool any_operands;
     bool nothing;  // an undefined pattern
     int first_child;
     int num_children;
-    int target;        // of kSelf
-    const OpNode* op;  // of a call of one operator
+    int target;        // for kSelf
+    const OpNode* op;  // for a call of a single operator
     const DataflowPattern::Node* node;
-    int parent;  // of the first that refers to it
+    int parent;  // the first part that has it as a child
     int position;
   };
   absl::Span<const int> children(const Part& part) const {
@@ -261,27 +263,27 @@ class Matcher {
   Roots roots_;
 };
 
-// The working memory of matching; one thread reuses it from match to match.
+// The working memory of matching; a thread reuses it for many matches.
 class MatchMachine {
  public:
-  // The match at `expr`, if there is one: valid until the next call.
+  // The match at `expr`, if any; valid until the next call.
   const Match* Run(const Matcher& matcher, const ExprNode* expr,
                    const UseCounts* uses);
-  // The most parts that the last run had matched at one time.
+  // The largest number of parts that the last run had matched at one time.
   size_t farthest() const { return std::max(farthest_, match_.bound_.size()); }
 
  private:
   friend class Matcher;
   enum class Task : uint8_t {
     kMatch,         // `part` at `node`
-    kCommuted,      // the same with exchanged arguments
-    kCommit,        // what was chosen since there were `extra` choices stays
-    kAlternatives,  // from number `extra` on
-    kCondition,     // the condition of `part`, once all below has matched
+    kCommuted,      // as kMatch, with exchanged arguments
+    kCommit,        // makes choices after the first `extra` final
+    kAlternatives,  // the alternatives from number `extra` on
+    kCondition,     // the condition of `part`, after all below matched
     kRegionInputs,  // the operands of `node`, in region `part`
     kRegionNode,    // `node` starts region `part`, or is on its path
     kRegionPath,    // `node` is on the path
-    kRegionEnd,     // nothing leaves region `part`, which ends at `node`
+    kRegionEnd,     // no other use leaves region `part`, which ends at `node`
   };
   struct Goal {
     Task task;
@@ -348,10 +350,11 @@ class MatchMachine {
   Failure* failure_ = nullptr;
 };
 
-// Whether `pattern` matches at `expr`, which is taken to be the whole program.
+// True if `pattern` matches at `expr`, where `expr` is the whole program.
 bool Matches(const DataflowPattern& pattern, const Expr& expr);
 
-// A node in messages: `a call of add`, `the variable %x`, `a tuple of 2`.
+// Describes a node in messages: `a call of add`, `the variable %x`, `a tuple of
+// 2`.
 std::string DescribeNode(const ExprNode* node);
 
 }  // namespace baton::relay

@@ -1,5 +1,5 @@
-// Types for the few nodes that a rewrite makes, without looking at the rest of
-// the program.
+// Infers the types of the few nodes that a rewrite makes, without visiting the
+// rest of the program.
 
 #ifndef BATON_RELAY_PATTERN_NODE_TYPES_H_
 #define BATON_RELAY_PATTERN_NODE_TYPES_H_
@@ -11,14 +11,15 @@
 
 namespace baton::relay {
 
-// `expr`, whose children have types, with its type; for a call of an operator,
-// the result of the operator's type relation. `expr` itself if it has a type. A
-// call without a span gets `span`. `module` has the functions that it refers
-// to; may be null.
+// Returns `expr`, whose children have types, with its type. For a call of an
+// operator, the type is the result of the operator's type relation. Returns
+// `expr` itself if it has a type. A call without a span gets `span`. `module`
+// contains the functions to which `expr` refers; it may be null.
 absl::StatusOr<Expr> WithInferredType(const Expr& expr, const Span& span,
                                       const IRModule* module);
 
-// `expr` with types, in time linear in the number of nodes without one.
+// Returns `expr` with types, in time linear in the number of nodes without
+// type.
 absl::StatusOr<Expr> WithInferredTypes(const Expr& expr,
                                        const IRModule* module);
 

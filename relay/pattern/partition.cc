@@ -22,7 +22,7 @@
 namespace baton::relay {
 namespace {
 
-// What a node contributes to the name of the function that it is in.
+// The part of the function's name that a node in it contributes.
 std::string NamePart(const ExprNode* node) {
   switch (ExprKindOf(node)) {
     case ExprKind::kCall: {

@@ -1,4 +1,4 @@
-// Partitioning: moves each match of a pattern into a function of its own.
+// Partitions a program: moves each match of a pattern into a separate function.
 
 #ifndef BATON_RELAY_PATTERN_PARTITION_H_
 #define BATON_RELAY_PATTERN_PARTITION_H_
@@ -12,18 +12,18 @@
 
 namespace baton::relay {
 
-// Replaces each match of `pattern` (those of FindMatchGroups) by a call of a
+// Replaces each match of `pattern` (see FindMatchGroups) by a call of a new
 // function. The function has a parameter for each input of the match, the match
-// as its body, `attrs`, and the attribute PartitionedFromPattern, which lists
-// its operators: `nn.conv2d_nn.relu_`. If `check` is not null, only matches for
-// whose root in `expr` it is true are replaced. The same pointer if there are
-// none.
+// as its body, the attributes `attrs`, and the attribute
+// PartitionedFromPattern, which lists its operators: `nn.conv2d_nn.relu_`. If
+// `check` is not null, only matches for whose root in `expr` it is true are
+// replaced. Returns `expr` itself if there are none.
 Expr Partition(const DataflowPattern& pattern, const Expr& expr,
                const AttrMap& attrs = {},
                const std::function<bool(const Expr& root)>& check = nullptr);
 
-// The same, and `accepts` sees all of the match: where it is false, the program
-// stays as it is.
+// As Partition, with a condition on the whole match: if `accepts` is false, the
+// match is not replaced.
 Expr PartitionMatches(const DataflowPattern& pattern, const Expr& expr,
                       const AttrMap& attrs,
                       const std::function<bool(const Match& match)>& accepts);

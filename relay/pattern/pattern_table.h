@@ -1,5 +1,5 @@
-// Pattern tables: what external compilers (code generators, accelerators) can
-// take, by the compiler's name.
+// Pattern tables: the patterns and operators that an external compiler (a code
+// generator, an accelerator) supports, by the compiler's name.
 //
 //   BATON_REGISTER_PATTERN_TABLE_TEXT("acme", "acme.patterns", R"(
 //     pattern @acme.conv2d_relu "Both in one instruction." {
@@ -37,44 +37,46 @@
 
 namespace baton::relay {
 
-// Operators that a compiler takes as one. MergeComposite makes a function of
-// each match, with the name as its attribute `Composite`.
+// A group of operators that a compiler supports as one operation.
+// MergeComposite makes a function of each match, with the name as its attribute
+// `Composite`.
 struct CompositePattern {
-  // The compiler, a dot, and what is to be known as one.
+  // `COMPILER.OPERATION`.
   std::string name;
   std::string doc = {};  // one line
   DataflowPattern pattern;
-  // Whether the compiler takes this match; null: any. Match::Decline says why
-  // not.
+  // True if the compiler supports this match; null for all matches.
+  // Match::Decline records why not.
   std::function<bool(const Match& match)> accepts = nullptr;
 };
 
-// An operator that a compiler takes as it is.
+// An operator that a compiler supports.
 struct SupportedOperator {
   std::string op;
-  // Whether it takes this call, which has types; null: any.
+  // True if the compiler supports this typed call; null for all calls.
   std::function<bool(const CallNode& call)> accepts = nullptr;
 };
 
+// The operators and groups of operators that one compiler supports.
 struct PatternTable {
-  // In the order in which they are tried: a node belongs to the first.
+  // In order of preference: a node belongs to the first match.
   std::vector<CompositePattern> composites = {};
   std::vector<SupportedOperator> operators = {};
 };
 
-// The table that a text describes (ParsePatterns in rule_text.h). Each name
-// begins with that of the compiler.
+// Makes the table that `text` describes (ParsePatterns in rule_text.h). Each
+// name in it begins with that of the compiler.
 absl::StatusOr<PatternTable> ParsePatternTable(
     absl::string_view compiler, absl::string_view text,
     absl::string_view source_name = "patterns");
 
-// A table that is made when it is first asked for, once operators are there.
+// A table that is made at the first request, when the operators are registered.
 class LazyPatternTable {
  public:
   using Make = std::function<absl::StatusOr<PatternTable>()>;
   explicit LazyPatternTable(Make make) : make_(std::move(make)) {}
-  // Errors: those of the text; a composite without the compiler's name before
-  // it; an operator that is not linked in.
+  // Errors: those of the text; a composite whose name does not begin with the
+  // compiler's; an operator that is not linked.
   absl::StatusOr<std::shared_ptr<const PatternTable>> Get(
       absl::string_view compiler) const;
 
@@ -87,11 +89,11 @@ class LazyPatternTable {
 
 Registry<std::shared_ptr<const LazyPatternTable>>& PatternTables();
 
-// The table of that compiler. An error names the nearest known ones.
+// The table of `compiler`. The error names the nearest known compilers.
 absl::StatusOr<std::shared_ptr<const PatternTable>> GetPatternTable(
     absl::string_view compiler);
 
-// Returns true.
+// Each returns true.
 bool RegisterPatternTable(absl::string_view compiler,
                           LazyPatternTable::Make make,
                           CodeLocation location = CodeLocation::Current());

@@ -1,4 +1,4 @@
-// Patterns as text, for messages.
+// Prints patterns for messages.
 
 #ifndef BATON_RELAY_PATTERN_PATTERN_TEXT_H_
 #define BATON_RELAY_PATTERN_PATTERN_TEXT_H_
@@ -17,7 +17,8 @@ std::string PatternText(const DataflowPattern& pattern, size_t max_size = 500);
 // The text of a condition: `dtype float32`, `axis = 1`, `one use`.
 std::string ConditionText(const PatternCondition& condition);
 
-// One node alone: `a call of add`, `anything`, `a tuple of 2 fields`.
+// The description of a single node: `a call of add`, `anything`, `a tuple of 2
+// fields`.
 std::string NodeText(const DataflowPattern::Node& node);
 
 }  // namespace baton::relay

@@ -1,4 +1,4 @@
-// Rewrite rules: a pattern, and what replaces its matches.
+// RewriteRule: a pattern, and the replacement of its matches.
 //
 //   RewriteRule DivideBySqrt() {
 //     const DataflowPattern x = Wildcard("x"), y = Wildcard("y");
@@ -10,7 +10,7 @@
 //             }};
 //   }
 //
-// Rules are values. rewriter.h applies sets of them.
+// Rules are values. rewriter.h applies sets of rules.
 
 #ifndef BATON_RELAY_PATTERN_REWRITE_RULE_H_
 #define BATON_RELAY_PATTERN_REWRITE_RULE_H_
@@ -27,18 +27,18 @@
 
 namespace baton::relay {
 
-// How the two sides of a rule compare.
+// The promised accuracy of the replacement.
 struct RulePromise {
-  // Bit-exact. If false, results are within the tolerance.
+  // Bit-exact. If false, the results agree within the tolerance.
   bool exact = true;
   double rtol = 0;
   double atol = 0;
-  // Values for which the rule does not hold, if they occur in an argument or in
-  // an intermediate result.
+  // Values in arguments or intermediate results for which the rule promises
+  // nothing.
   bool excludes_nan = false;
   bool excludes_infinity = false;
-  // The rule holds for elements in [low, high] of what the wildcard of that
-  // name matches.
+  // The rule promises accuracy if the elements that the wildcard `name` matches
+  // are in [low, high].
   struct Range {
     std::string name;
     double low;
@@ -51,29 +51,31 @@ namespace internal {
 struct RuleAst;
 }  // namespace internal
 
+// A rule; see the top of this file.
 struct RewriteRule {
   // Letters, digits, `_` and `.`; unique within its set.
   std::string name;
   std::string doc;  // one line
   DataflowPattern pattern;
-  // What replaces the match; null keeps the match (Match::Decline says why). It
-  // is made of new nodes, which have no types, and of nodes of the match. The
-  // nodes of the match have types if the program has, and stand as they are at
-  // that time: rules have been applied to all that is below the match. An error
-  // ends the rewriting. Called by several threads.
+  // Returns the replacement of the match, or null to keep the match
+  // (Match::Decline records why). The replacement consists of new nodes,
+  // without types, and of nodes of the match. The nodes of the match have types
+  // if the program has types. Rules have already been applied to all nodes
+  // below the match. An error ends the rewriting. Several threads may call this
+  // function.
   std::function<absl::StatusOr<Expr>(const Match& match)> replace;
   // Applied in one sweep, outermost matches first, to matches that share no
   // nodes, and never to the result of the rule. For rules that would match
   // their own results.
   bool once = false;
-  // Applied only if the nodes inside of the match, between its root and the
-  // nodes that wildcards, variables and constants match, have no uses outside
-  // of it.
+  // Applied only if the inner nodes of the match have no uses outside of it.
+  // Inner nodes are those between its root and the nodes that wildcards,
+  // variables and constants match.
   bool exclusive = false;
   RulePromise promise;
-  // Where it was read from text, as in `acme.rules:3:6`; empty for others.
+  // The place in the text, such as `acme.rules:3:6`; empty for rules in C++.
   std::string place;
-  // The syntax tree of that text; null for others.
+  // The syntax tree of the text; null for rules in C++.
   std::shared_ptr<const internal::RuleAst> ast;
 };
 

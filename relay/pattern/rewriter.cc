@@ -50,8 +50,8 @@ bool Binds(NodeKind kind) {
          kind == ExprKind::kMatch;
 }
 
-// Whether something of type `before` may become `after`: the same, or with
-// dimensions known that were not, or the other way round.
+// True if an expression of type `before` may be replaced by one of type
+// `after`: the same type, or one that differs only in unknown dimensions.
 bool MayBecome(const Type& before, const Type& after) {
   absl::InlinedVector<std::pair<const Type*, const Type*>, 4> work = {
       {&before, &after}};
@@ -165,7 +165,7 @@ class RewriteRun {
     std::vector<int> edges;
     size_t next = 0;  // of `made`, to be rewritten
   };
-  // What a rule puts in the place of a node.
+  // The replacement of a node by a rule.
   struct Application {
     int rule = -1;  // none matches
     int num_matched = 0;
@@ -186,10 +186,10 @@ class RewriteRun {
   void NotePartialMatch(int rule, const ExprNode* node, bool matched);
   void TellPartialMatches();
 
-  // Whether some rule may be applied somewhere in `root`: a look at each node,
-  // without the graph that rewriting needs.
+  // True if some rule may be applied somewhere in `root`: one look-up for each
+  // node, without the graph that rewriting needs.
   bool MayApply(const Expr& root);
-  // Whether one of `candidates` may be applied to `node`, as it is.
+  // True if one of `candidates` may be applied to the unchanged `node`.
   bool MayApplyAt(const ExprNode* node,
                   absl::Span<const RuleSet::Candidate> candidates);
   // Applies a rule in one sweep.
@@ -228,14 +228,15 @@ class RewriteRun {
     held_.push_back(expr);
   }
 
-  // What `rule` puts in the place of `before` must be of its type.
+  // The replacement of `before` by `rule` must have its type.
   absl::Status CheckType(int rule, const Expr& before, const Expr& after) const;
   // Called after each walk that changed something: the program must not have
   // been the same before.
   absl::Status CheckWalk(const Expr& root);
   absl::Status CheckProgress(const Step& step);
   uint64_t Signature(const ExprNode* node) const;
-  // What the steps from number `first` on applied, each rule once: `a and b`.
+  // The rules that the steps from number `first` on applied, each once: `a and
+  // b`.
   std::string RulesFrom(size_t first) const;
 
   // The node stands where `before` stood.
@@ -298,7 +299,7 @@ void RewriteRun::TellPartialMatches() {
 
 bool RewriteRun::MayApply(const Expr& root) {
   bool may_apply = false;
-  // What is applied once is not looked for again.
+  // Rules that are applied once are not searched again.
   const bool looks_everywhere = !partial_.empty() && !once_.empty();
   AnyNode(root, rules_.any_for_leaves(), [&](const ExprNode* node) {
     may_apply |= MayApplyAt(node, rules_.AllCandidatesFor(node));
@@ -347,7 +348,7 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
     rewriter.Rebuild(i);
     const auto it = by_root.find(graph.node(i));
     if (it == by_root.end()) continue;
-    // What was matched, as it is now.
+    // The match with the current nodes.
     const Match now = it->second->match.Mapped([&](const ExprNode* node) {
       const auto known = index.find(node);
       return known == index.end() ? Expr(node) : rewriter.Get(known->second);
@@ -694,7 +695,7 @@ void RewriteRun::MoveUses(const Expr& before, const Expr& after) {
   if (!asks_for_uses_) return;
   (*uses_)[after.get()] += uses_->Get(before.get());
   (*uses_)[before.get()] = 0;
-  // What only `before` used is not used any more.
+  // Nodes that only `before` used have no uses any more.
   std::vector<Expr> dead = {before};
   while (!dead.empty()) {
     const Expr node = std::move(dead.back());
@@ -786,7 +787,7 @@ absl::StatusOr<Expr> RewriteRun::RewriteNode(const Expr& node) {
 
 RuleSet::Index::Index(absl::Span<const RewriteRule> rules,
                       absl::Span<const Matcher> matchers, bool with_once) {
-  // What stands for all calls, and for all nodes.
+  // The candidates for all calls, and for all nodes.
   std::vector<Candidate> any_call;
   std::vector<std::vector<Candidate>> by_op;
   std::vector<std::vector<Candidate>> by_kind(NodeKind::kNumIds);

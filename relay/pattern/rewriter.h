@@ -1,4 +1,4 @@
-// The rewrite driver: applies rules until none matches.
+// RuleSet: the rewrite driver, which applies rules until none matches.
 //
 //   static const RuleSet& kRules = *new RuleSet({DivideBySqrt(), ...});
 //   BATON_ASSIGN_OR_RETURN(const Expr result, kRules.Rewrite(function));
@@ -6,24 +6,24 @@
 // One walk, children first. The walk rewrites the result of a rule at once,
 // before it visits any user of it, so that at the end no rule matches. Rules
 // that depend on the uses of nodes are tried again, in further walks, as long
-// as something changes. Of several rules that match a node, the first of the
-// set is applied. Rules are found by the operator at the root of their
-// patterns: a node costs as much as there are rules for its operator, and a
-// program that no rule matches one look at each node. For rules that do not
-// depend on uses, time is linear in the size of the program and the number of
-// applications.
+// as something changes. If several rules match a node, the first one in the set
+// is applied. Rules are indexed by the operator at the root of their patterns:
+// the cost of a node is proportional to the number of rules for its operator,
+// and a program that no rule matches costs one look-up for each node. For rules
+// that do not depend on uses, time is linear in the size of the program and the
+// number of applications.
 //
 // If the program has types, the results of rules get types from the relations
-// of their operators alone; the type of a node must not change, except that
+// of their operators alone. The type of a node must not change, except that
 // unknown dimensions may become known. A rewrite that changes nothing returns
 // the same pointer. Nothing recurses.
 //
-// Rules that never end are an error which names them: rules that undo each
-// other, as soon as a node comes back; a rule that grows the program, or
-// matches what it makes, when it has gone on for longer than the options allow.
+// Endless rewriting is an error that names the rules: rules that undo each
+// other, as soon as a node recurs; and a rule that grows the program or matches
+// its own result, when it exceeds the limits in the options.
 //
-// That is RuleOrder::kInnermostFirst. RuleOrder::kInTurn makes what the
-// reference's `rewrite` makes of a list of callbacks.
+// This order is RuleOrder::kInnermostFirst. RuleOrder::kInTurn gives the
+// results of the reference's `rewrite` with a list of callbacks.
 
 #ifndef BATON_RELAY_PATTERN_REWRITER_H_
 #define BATON_RELAY_PATTERN_REWRITER_H_
@@ -48,7 +48,7 @@
 namespace baton::relay {
 
 struct RewriteOptions {
-  // Has the functions that the program refers to; may be null.
+  // Contains the functions to which the program refers; may be null.
   const IRModule* module = nullptr;
 
   // Called for each application with the rule, the node that it matched, and
@@ -60,36 +60,37 @@ struct RewriteOptions {
   std::function<void(const RewriteRule& rule, const Expr& at,
                      absl::string_view why)>
       on_decline;
-  // Called at the end, in the order of the set, for each rule that matched
-  // nowhere, with its best partial match: the node at which its pattern came
-  // farthest beyond its root, and how far and why it ended
-  // (Matcher::Explain).
+  // Called at the end, in the order of the set, for each rule without a match,
+  // with its best partial match: the node at which the pattern matched the most
+  // parts below its root, and Matcher::Explain for that node.
   std::function<void(const RewriteRule& rule, const Expr& at,
                      absl::string_view why)>
       on_partial_match;
-  // Whether a rule that matches may be applied; all may if null. A counter here
+  // If not null, decides for each match if the rule is applied. A counter here
   // limits the number of applications.
   std::function<bool(const RewriteRule& rule)> may_apply;
 
-  // Limits for rewriting the results that rules made of one node: the number of
-  // applications, one on the result of the other, beyond some for each node of
-  // the program; and the number of nodes by which the results may grow.
+  // Limits for rewriting the results of the rules at one node. The number of
+  // applications, each on the result of the one before, in addition to some for
+  // each node of the program; and the number of nodes by which the results may
+  // grow.
   int64_t max_derivation = 100'000;
   int64_t max_growth = 100'000;
 };
 
+// The order in which the rules of a set are applied.
 enum class RuleOrder {
-  // Children first, what a rule makes at once: see above.
+  // Children first; the result of a rule at once: see above.
   kInnermostFirst,
   // One rule after the other, and again from the first as long as one changes
-  // something. Each goes over the whole program: outermost matches first, none
-  // of which share nodes or have a node inside that something else needs; parts
-  // match in the first way only (Matcher::Ways::kFirst). For passes of which
-  // results must be those of the reference.
+  // something. Each sweep visits the whole program: outermost matches first,
+  // without matches that share nodes or have an inner node with uses outside of
+  // the match. Parts match in the first way only (Matcher::Ways::kFirst). For
+  // passes whose results must equal those of the reference.
   kInTurn,
 };
 
-// Rules compiled for matching: an immutable value. Thread-safe.
+// An immutable set of rules compiled for matching. Thread-safe.
 class RuleSet {
  public:
   RuleSet() : RuleSet(std::vector<RewriteRule>()) {}
@@ -97,37 +98,37 @@ class RuleSet {
                    RuleOrder order = RuleOrder::kInnermostFirst);
 
   // An error if two rules have one name, or if a pattern cannot match.
-  // Rewrite() returns it as well.
+  // Rewrite() returns the same error.
   const absl::Status& status() const { return data_->status; }
   absl::Span<const RewriteRule> rules() const { return data_->rules; }
   RuleOrder order() const { return data_->order; }
   const Matcher& matcher(int rule) const { return data_->matchers[rule]; }
 
-  // `root` rewritten; the same pointer if no rule applies. Errors: those of the
-  // rules, and rules that never end.
+  // Rewrites `root`; returns the same pointer if no rule applies. Errors: those
+  // of the rules, and endless rewriting.
   absl::StatusOr<Expr> Rewrite(const Expr& root,
                                const RewriteOptions& options = {}) const;
 
-  // Implementation: a rule that may match calls of some operator, or nodes of
-  // some kind.
+  // Implementation: a rule that may match calls of an operator, or nodes of a
+  // kind.
   struct Candidate {
     int rule;
     Matcher::Hint hint;
   };
-  // Those for `node`, in the order of the set, without those that are applied
-  // once; none if none can match by its hint.
+  // The candidates for `node`, in the order of the set, without rules that are
+  // applied once; empty if the hints exclude all.
   absl::Span<const Candidate> CandidatesFor(const ExprNode* node) const {
     return data_->repeated.For(node);
   }
-  // With those that are applied once.
+  // As above, including rules that are applied once.
   absl::Span<const Candidate> AllCandidatesFor(const ExprNode* node) const {
     return data_->all.For(node);
   }
-  // Whether a rule may match nodes without children.
+  // True if a rule may match nodes without children.
   bool any_for_leaves() const { return data_->any_for_leaves; }
 
  private:
-  // Candidates by what they may match.
+  // The candidates by operator and by kind.
   class Index {
    public:
     Index() = default;
@@ -142,7 +143,7 @@ class RuleSet {
         if (op != nullptr && static_cast<size_t>(op->index()) < by_op_.size()) {
           range = &by_op_[static_cast<size_t>(op->index())];
         }
-        // Most of the time no rule comes farther than this.
+        // Most of the time the search ends here.
         if (range->arguments != Matcher::Hint::kAny &&
             (range->arguments & Arguments(*call)) == 0) {
           return {};
@@ -152,7 +153,7 @@ class RuleSet {
     }
 
    private:
-    // What the arguments are, as hints tell.
+    // The kinds of the arguments, as bits of Matcher::Hint.
     static uint64_t Arguments(const CallNode& call) {
       uint64_t kinds = 0;
       for (const Expr& arg : call.args()) {
@@ -163,7 +164,7 @@ class RuleSet {
     struct Range {
       size_t first = 0;
       size_t size = 0;
-      // One of the arguments is one of these, where a hint holds.
+      // If a hint applies, one of the arguments is of one of these kinds.
       uint64_t arguments = Matcher::Hint::kAny;
     };
     std::vector<Candidate> candidates_;
@@ -182,7 +183,7 @@ class RuleSet {
   std::shared_ptr<const Data> data_;
 };
 
-// `root` rewritten by `rules`. For one use only: a RuleSet keeps the compiled
+// Rewrites `root` with `rules`, for a single use: a RuleSet keeps the compiled
 // rules.
 absl::StatusOr<Expr> ApplyRules(const std::vector<RewriteRule>& rules,
                                 const Expr& root,

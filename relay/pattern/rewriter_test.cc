@@ -64,7 +64,7 @@ Expr MustRewrite(const std::vector<RewriteRule>& rules, const Expr& expr,
   return result.ok() ? *result : Expr();
 }
 
-// Whether `result` is the typed form of `expected`.
+// True if `result` is the typed form of `expected`.
 bool Is(const Expr& result, const Function& expected) {
   return result.defined() && StructuralEqual(result, Typed(expected));
 }
@@ -635,7 +635,8 @@ TEST(RulesInTurnTest, GoOverTheProgramOneAfterTheOther) {
 }
 
 TEST(RulesInTurnTest, OutermostMatchesWhichShareNoNodes) {
-  // Of three calls the outer two make one, and in the next round the last two.
+  // The outer two of three calls become one, and in the next round the last
+  // two.
   const P x = Wildcard("x");
   int applications = 0;
   const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("exp")(x)),

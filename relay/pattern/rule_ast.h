@@ -1,4 +1,5 @@
-// The syntax tree of a rule's text, from which BuildRule() makes a RewriteRule.
+// RuleAst: the syntax tree of a rule's text. BuildRule() makes a RewriteRule of
+// it.
 
 #ifndef BATON_RELAY_PATTERN_RULE_AST_H_
 #define BATON_RELAY_PATTERN_RULE_AST_H_
@@ -14,15 +15,16 @@
 
 namespace baton::relay::internal {
 
-// The place of something in the text, in bytes.
+// A range of the text, in bytes.
 struct RulePlace {
   int64_t begin = 0;
   int64_t end = 0;
 };
 
+// An attribute of a call or a function in a rule.
 struct RuleAttr {
   std::string key;
-  std::string variable;  // if not empty, in place of the value
+  std::string variable;  // if not empty, replaces the value
   AttrValue value;
   RulePlace place;
 };
@@ -33,21 +35,21 @@ struct RuleNode {
     kName,       // %name
     kAny,        // _
     kNumber,     // 3f
-    kConst,      // const(...): `number` if it has one, `name` if it has one
+    kConst,      // const(...): `number` or `name` if present
     kVar,        // var(...)
     kCall,       // op(...): a call of an operator
-    kCallOf,     // operand(...): a call of what the first operand is
+    kCallOf,     // operand(...): a call of the first operand
     kTuple,      // (...)
     kField,      // operand.index
     kEither,     // either(...)
     kDominates,  // dominates(...)
-    kRepeat,     // repeat(%name, ...): what stands for it, and the part
+    kRepeat,     // repeat(%name, ...): its kSelf, and the part
     kSelf,       // %name, where a repetition binds it
     kParam,      // %name, where a function or a let binds it
     kFunction,   // fn (...) { ... }: parameters, then the body
     kLet,        // let %name = ...; ...: variable, value, body
     kIf,         // if (...) { ... } else { ... }
-    kBlock,      // the last part between braces that have bindings
+    kBlock,      // the last part between braces with bindings
   };
   Kind kind;
   RulePlace place;
@@ -56,30 +58,32 @@ struct RuleNode {
   double number = 0;
   DType dtype;
   Op op;
-  int index = 0;  // of kField; of kBlock, the scope of its bindings
-  // Of kCall, kCallOf, kTuple, kFunction: any operands, written `...`.
+  int index = 0;  // for kField; for kBlock, the scope of its bindings
+  // For kCall, kCallOf, kTuple, kFunction: any operands, written `...`.
   bool any_operands = false;
-  // Of kName: a function or a let around it binds the name.
+  // For kName: an enclosing function or let binds the name.
   bool in_scope = false;
   std::vector<int> operands;
   std::vector<RuleAttr> attrs;
   std::string attrs_of;  // the name after `**`
-  std::string type_of;   // of a kParam: `%name: type(%type_of)`
+  std::string type_of;   // for a kParam: `%name: type(%type_of)`
 };
 
+// A binding `%name = part;`.
 struct RuleBinding {
   std::string name;
   int node;
-  int scope = 0;  // the block that it stands in; 0 for that of the body
+  int scope = 0;  // the block that contains it; 0 for that of the body
 };
 
-// `match` or `replace`.
+// The content of `match` or `replace`.
 struct RuleBody {
   std::vector<RuleNode> nodes;
   std::vector<RuleBinding> bindings;
   int root = -1;
 };
 
+// An operand of a condition.
 struct RuleTerm {
   enum class Kind : uint8_t {
     kValue,     // a literal
@@ -101,6 +105,7 @@ struct RuleTerm {
   int64_t axis = 0;
 };
 
+// A condition `TERM OP TERM`.
 struct RuleCondition {
   enum class Op : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn };
   RuleTerm lhs;
@@ -108,8 +113,9 @@ struct RuleCondition {
   RuleTerm rhs;
 };
 
+// A rule, or a pattern of a pattern table.
 struct RuleAst {
-  // `pattern`: without `replace` and `promise`.
+  // True for a `pattern`, which lacks `replace` and `promise`.
   bool is_pattern = false;
   std::string name;
   std::string place;  // `file:line:column` of the name

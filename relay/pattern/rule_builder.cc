@@ -38,7 +38,7 @@ const AttrValue* Find(const AttrMap& values, absl::string_view name) {
   return nullptr;
 }
 
-// What a rule in text does when it matches. Immutable.
+// The replacement and the conditions of a rule in text. Immutable.
 class TextRule {
  public:
   explicit TextRule(std::shared_ptr<const RuleAst> ast) : ast_(std::move(ast)) {

@@ -1,4 +1,4 @@
-// Makes rules from their syntax trees.
+// Builds rules from their syntax trees.
 
 #ifndef BATON_RELAY_PATTERN_RULE_BUILDER_H_
 #define BATON_RELAY_PATTERN_RULE_BUILDER_H_
@@ -10,7 +10,7 @@
 
 namespace baton::relay::internal {
 
-// The rule that a checked text describes.
+// Builds the rule of a checked text.
 RewriteRule BuildRule(std::shared_ptr<const RuleAst> ast);
 
 }  // namespace baton::relay::internal

@@ -1,5 +1,5 @@
-// Rules with random mistakes: each is a located error, or a rule that prints,
-// reads back and can be applied.
+// Parses rules with random mistakes: each is a located error, or a rule that
+// prints, parses back and can be applied.
 
 #include <cstddef>
 #include <random>

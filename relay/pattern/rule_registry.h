@@ -1,5 +1,5 @@
-// The rules that are linked into a program, and those of files that it is
-// given.
+// RuleRegistry: the rules that are linked into a program, and those of files
+// that it loads.
 
 #ifndef BATON_RELAY_PATTERN_RULE_REGISTRY_H_
 #define BATON_RELAY_PATTERN_RULE_REGISTRY_H_
@@ -21,20 +21,20 @@ class RuleRegistry {
  public:
   static RuleRegistry& Global();
 
-  // Adds the rules of a text. The first call of Rules() or Select() parses it:
-  // by then operators are registered. `name` is that of its file, for messages.
-  // The same text of the same name is added once.
+  // Adds the rules of a text. The first call of Rules() or Select() parses the
+  // text: by then operators are registered. `name` is the name of its file, for
+  // messages. Adding a text again under the same name has no effect.
   void AddText(absl::string_view name, absl::string_view text);
   // Adds a rule in C++.
   void AddRule(RewriteRule (*make)());
 
   // All rules: those in C++ by name, then those of texts, by the name of the
-  // text and as they stand in it. Errors: all errors of the texts, and names
-  // that two rules have.
+  // text and in the order of the text. Errors: all errors of the texts, and
+  // names that two rules have.
   absl::StatusOr<std::vector<RewriteRule>> Rules() const;
 
-  // The rules of these names, in this order; all if there are none. An error
-  // names the nearest rules.
+  // The rules with the given names, in the order of `names`; all rules if
+  // `names` is empty. The error names the nearest rules.
   absl::StatusOr<std::vector<RewriteRule>> Select(
       const std::vector<std::string>& names) const;
 

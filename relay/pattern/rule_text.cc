@@ -131,7 +131,7 @@ class RuleReader {
     return std::string(text.substr(1));
   }
 
-  // What a repetition repeats is not the repetition itself.
+  // The part of a repetition must not be the repetition itself.
   bool CheckRepetitions(const RuleAst& ast, const RewriteRule& rule) {
     const auto repeat = std::find_if(
         ast.match.nodes.begin(), ast.match.nodes.end(),
@@ -237,8 +237,8 @@ class RuleReader {
   bool is_match_ = false;
   FlatHashSet<std::string> used_;   // names met in the body
   FlatHashSet<std::string> bound_;  // by `%y = ...;`, `var(%y)`, ...
-  // Those whose function, let or block is closed, and those that a function or
-  // a let binds here.
+  // The names whose function, let or block is closed, and the names that a
+  // function or a let binds here.
   FlatHashSet<std::string> closed_;
   std::vector<std::string> params_;
   int num_scopes_ = 0;
@@ -335,7 +335,7 @@ int RuleReader::ParseStatements(int scope, int depth) {
   return root;
 }
 
-// What stands between braces in a function or an if.
+// Parses the content between braces in a function or an if.
 int RuleReader::ParseBlock(int depth) {
   const int64_t begin = lexer_.token().begin;
   if (!Expect(TokenKind::kOpenCurly)) return -1;
@@ -770,7 +770,7 @@ bool RuleReader::ParseAttr(RuleNode& node) {
   return true;
 }
 
-// What stands between the parentheses of a call, and the closing one.
+// Parses the content between the parentheses of a call, and the closing one.
 bool RuleReader::ParseCall(RuleNode& node, int depth) {
   const size_t num_callees = node.operands.size();
   while (lexer_.kind() != TokenKind::kCloseParen) {

@@ -1,4 +1,4 @@
-// Rules as text.
+// Parses and prints rewrite rules as text.
 //
 //   rule @hard_swish "x * clip(x + 3, 0, 6) / 6 in one instruction." {
 //     match {
@@ -18,53 +18,53 @@
 //                  no earlier part defines matches anything
 //   _              in `match`: anything
 //   f(a, b, k=v)   a call of an operator, arguments of a commutative one in
-//                  either order. An attribute that is not written may be
-//                  anything in `match`, and has its default in `replace`.
-//   f(a, k=name)   in `match`: binds the value of the attribute to that name;
+//                  either order. An attribute that is not written may have any
+//                  value in `match`, and has its default in `replace`.
+//   f(a, k=name)   in `match`: binds the value of the attribute to `name`;
 //                  the same value at each use. In `replace`: that value.
 //   f(a, **%y)     in `replace`: the attributes of the call %y, except those
 //                  that are written
 //   a + b - c * d / e, (a, b), a.0       calls, a tuple, a field of a tuple
 //   3f, 3, 3f64, 3i64                    in `match`: a scalar constant of that
 //                  element type and value; in `replace`: such a constant
-//   const(3)       in `match`: a constant, all elements of which are 3, of any
+//   const(3)       in `match`: a constant whose elements all equal 3, of any
 //                  shape and element type
 //   const(3, %x)   in `replace`: a scalar 3 of the element type of %x
 //   const(%c), const(), var(%v), var()   in `match`: a constant, a variable
 //   if (c) { a } else { b }
 //   let %v = a; b  in `match`, %v is the variable that a let binds; in
-//                  `replace`, the same, or a new one
+//                  `replace`, the same variable, or a new one
 //   fn (%p, k=v) { b }                   a function with attributes. In
 //                  `replace`, a parameter that `match` does not bind is new:
 //                  `%p: type(%x)` declares its type.
-//   %f(a, b)       a call of whatever %f is: an operator, a function. In
+//   %f(a, b)       a call of any callee %f: an operator, a function. In
 //                  `replace`, `%f(a, **%y)` has the attributes of the call %y.
 //   f(...), %f(...), (...), fn (...) { b }   in `match`: any arguments, fields,
 //                  parameters
-//   either(p, q)   in `match`: one of them, the first that matches
+//   either(p, q)   in `match`: the first of p and q that matches
 //   dominates(parent, path, child)       in `match`: see Dominates()
-//   repeat(%r, part)                     in `match`: `part`, in which %r stands
-//                  for the whole again: a path of any length. Names of parts in
-//                  it mean the outermost nodes of several.
+//   repeat(%r, part)                     in `match`: `part`, in which %r is the
+//                  whole repetition again: a path of any length. Names of parts
+//                  in it refer to the outermost nodes of several.
 //                  `repeat(%r, nn.relu(either(%r, %x)))`: one relu or more of
 //                  %x
 //
-// Between the braces of functions and ifs, `%y = part;` names parts as well.
+// Between the braces of functions and ifs, `%y = part;` also names parts.
 //
 // `where` has conditions, separated by commas, each `TERM OP TERM`. Terms are
 // numbers, strings, lists, names of attributes, and
 //
 //   dtype(%x) rank(%x) shape(%x) dim(%x, 1) elements(%x) type(%x)  of its type
-//   value(%c)      the value that all elements of a constant have
-//   op(%y)         the name of the operator that it calls
+//   value(%c)      the value of all elements of a constant
+//   op(%y)         the name of the operator that the call %y calls
 //   uses(%x)       the number of its uses; only `uses(%x) == N`
 //
 // OP is one of == != < <= > >= and `in`, before a list. A condition on an
-// unknown value (an unknown dimension) does not hold.
+// unknown value (an unknown dimension) is false.
 //
 // `apply { once, exclusive }` has one of them or both: see RewriteRule.
 //
-// `promise` says how the two sides compare: `exact` (the default), or
+// `promise` declares the accuracy of the replacement: `exact` (the default), or
 // `rtol = R`, `atol = A`; `not nan`, `not inf` if arguments must have none, and
 // `%x in [LOW, HIGH]` if an argument must be in that range.
 
@@ -83,19 +83,21 @@
 
 namespace baton::relay {
 
-// The rules of a file, in order. One run finds all errors: unknown operators,
-// attributes and names, wrong numbers of arguments, values that an attribute
-// cannot have, names without a definition. `source_name` is for messages.
+// Parses the rules of a file, in order. One run finds all errors: unknown
+// operators, attributes and names, wrong numbers of arguments, values that an
+// attribute cannot have, names without a definition. `source_name` names the
+// text in messages.
 absl::StatusOr<std::vector<RewriteRule>> ParseRules(
     absl::string_view text, absl::string_view source_name = "rules");
 
-// The same; errors go to `diagnostics`. The result omits rules with errors.
+// As above, but adds errors to `diagnostics`. The result omits rules with
+// errors.
 std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
                                     Diagnostics& diagnostics);
 
-// The patterns of a file: rules that only say where they stand, for tables of
-// what an external compiler takes (pattern_table.h). Each is a rule that
-// replaces what it matches by itself.
+// Parses the patterns of a file: rules without `replace`, for tables of the
+// patterns that an external compiler supports (pattern_table.h). Each result is
+// a rule that replaces its match by itself.
 //
 //   pattern @acme.conv2d_relu "Both in one instruction." {
 //     match { nn.relu(nn.conv2d(%x, const(%w))) }
@@ -104,9 +106,9 @@ std::vector<RewriteRule> ParseRules(std::shared_ptr<const Source> source,
 absl::StatusOr<std::vector<RewriteRule>> ParsePatterns(
     absl::string_view text, absl::string_view source_name = "patterns");
 
-// The text of rules that were read from text. Parsing it gives the same rules,
-// and printing those the same text. For a rule in C++: its name, doc and
-// pattern, in a comment.
+// The text of rules that were parsed from text. Parsing the result gives the
+// same rules, and printing those gives the same text. For a rule in C++: a
+// comment with its name, doc and pattern.
 std::string PrintRule(const RewriteRule& rule);
 std::string PrintRules(const std::vector<RewriteRule>& rules);
 

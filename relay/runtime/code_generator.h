@@ -1,5 +1,5 @@
-// Code generators: what makes code of the functions that are for an external
-// compiler (those with its name as their attribute `Compiler`), and runs it.
+// CodeGenerator: generates and runs the code of functions for an external
+// compiler (functions with its name as their attribute `Compiler`).
 //
 //   CodeGenerator AcmeGenerator() {
 //     return {
@@ -15,9 +15,9 @@
 //   }
 //   BATON_REGISTER_CODE_GENERATOR("acme", AcmeGenerator);
 //
-// The pass GenerateCode (relay/transform/generate_code.h) asks generators and
-// puts what they make into attributes of the functions: so it is part of the
-// module, its text and its binary file. The evaluator runs it in place of the
+// The pass GenerateCode (relay/transform/generate_code.h) calls generators and
+// stores the code in attributes of the functions: so it is part of the module,
+// its text and its binary file. The evaluator runs the code in place of the
 // functions.
 
 #ifndef BATON_RELAY_RUNTIME_CODE_GENERATOR_H_
@@ -37,40 +37,41 @@
 
 namespace baton {
 
-// Attributes of a function that code was generated for.
+// Attributes of a function with generated code.
 namespace attr {
 inline constexpr char kArtifactName[] = "artifact_name";
 inline constexpr char kArtifact[] = "artifact";
 }  // namespace attr
 
-// What a code generator makes of a function.
+// The output of a code generator for a function.
 struct Artifact {
-  // Of a file: letters, digits, `_`, `-` and `.`, which is not the first.
+  // A file name: letters, digits, `_`, `-` and `.`; it does not begin with `.`.
   std::string name;
   std::string bytes;
 };
 
-// Runs the code of a function. Called from several threads at the same time.
-// `args` have the types of the function's parameters; the result must have that
-// of its result.
+// Runs the code of a function. Several threads may call it at the same time.
+// `args` have the types of the function's parameters; the result must have the
+// function's result type.
 using ExternalFunction =
     std::function<absl::StatusOr<Value>(absl::Span<const Value> args)>;
 
+// A code generator; see the top of this file.
 struct CodeGenerator {
   std::string doc;  // one line
-  // The code of `function`, which has types, under the name `symbol`, its
-  // attribute `global_symbol`. What is in it depends on these alone.
+  // Generates the code of `function`, which has types, under the name `symbol`,
+  // its attribute `global_symbol`. The code must depend on these alone.
   std::function<absl::StatusOr<Artifact>(const Function& function,
                                          const std::string& symbol)>
       generate;
-  // What runs that code here. The evaluator evaluates the function if this is
-  // null, or returns null: the code runs elsewhere.
+  // Returns a function that runs the code here. If `load` is null or returns
+  // null, the code runs elsewhere, and the evaluator evaluates the function.
   std::function<absl::StatusOr<ExternalFunction>(const Function& function,
                                                  const Artifact& artifact)>
       load = nullptr;
 };
 
-// By the names of their compilers.
+// All code generators, by the names of their compilers.
 Registry<CodeGenerator>& CodeGenerators();
 
 #define BATON_REGISTER_CODE_GENERATOR(compiler, make)              \
@@ -81,20 +82,20 @@ Registry<CodeGenerator>& CodeGenerators();
   BATON_CODE_GENERATOR_CONCAT_IMPL_(a, b)
 #define BATON_CODE_GENERATOR_CONCAT_IMPL_(a, b) a##b
 
-// The function's code by its compiler's generator. Errors name the function:
-// one without types or `global_symbol`; a compiler without a generator; what
-// the generator says; an artifact whose name is not that of a file.
+// Generates the code of the function with the generator of its compiler. Errors
+// name the function: it has no types or no `global_symbol`; its compiler has no
+// generator; the generator failed; the name of the artifact is not a file name.
 absl::StatusOr<Artifact> GenerateCodeOf(absl::string_view name,
                                         const Function& function);
 
-// The artifacts of functions of the module, in the order of these. An error if
-// a name is not that of a file, or two have one name.
+// The artifacts of the functions of `module`, in the order of the functions. An
+// error if a name is not a file name, or two artifacts have one name.
 absl::StatusOr<std::vector<Artifact>> ArtifactsOf(const IRModule& module);
 
-// What runs the artifact of `function`; null if it has none, or if nothing can
-// run it here. Calls check the types of arguments and result. Errors, of this
-// and of calls, name the function: a compiler without a generator; what the
-// generator says.
+// Returns a function that runs the artifact of `function`; null if it has none,
+// or if it cannot run here. Calls check the types of arguments and result.
+// Errors, also those of calls, name the function: its compiler has no
+// generator; the generator failed.
 absl::StatusOr<ExternalFunction> LoadExternalFunction(const Function& function);
 
 }  // namespace baton

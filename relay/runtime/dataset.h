@@ -1,4 +1,4 @@
-// Arguments of a function for several evaluations, from files.
+// Reads data sets: arguments for several evaluations of a function, from files.
 
 #ifndef BATON_RELAY_RUNTIME_DATASET_H_
 #define BATON_RELAY_RUNTIME_DATASET_H_
@@ -18,16 +18,17 @@ namespace baton {
 // The arguments of each evaluation.
 using Dataset = std::vector<std::vector<Value>>;
 
-// What is in the file or folder `path`, for the parameters of `main`, typed.
+// Reads the file or folder `path`, as values for the parameters of `main`,
+// which is typed.
 using DatasetReader = std::function<absl::StatusOr<Dataset>(
     const Function& main, const std::string& path)>;
 
-// What reads files stands above this package, and registers itself under this
-// name. The programs of tools/ that run pipelines link it.
+// The name under which the reader of files registers itself. It is in a package
+// above this one; the programs of tools/ that run pipelines link it.
 inline constexpr char kDatasetReader[] = "files";
 Registry<DatasetReader>& DatasetReaders();
 
-// What is in all of `paths`, in order. An error if nothing here reads files.
+// Reads all of `paths`, in order. An error if no reader is linked.
 absl::StatusOr<Dataset> ReadDataset(const Function& main,
                                     absl::Span<const std::string> paths);
 

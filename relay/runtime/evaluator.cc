@@ -87,7 +87,7 @@ namespace {
 
 Value Unknown() { return Value::MakeData({Constructor(), {}}); }
 
-// Whether arguments of a kernel have a part for which `pred` holds.
+// True if arguments of a kernel have a part for which `pred` is true.
 template <typename Pred>
 bool AnyPart(absl::Span<const Value> values, const Pred& pred) {
   std::vector<const Value*> work;
@@ -262,7 +262,8 @@ class Evaluator {
   absl::Status Activate(const Value& callee, absl::Span<const Value> args,
                         int64_t depth);
   bool IsTailCall() const;
-  // What runs in place of the function; null if it is to be evaluated.
+  // The function that runs in place of the callee; null if it must be
+  // evaluated.
   absl::StatusOr<const ExternalFunction*> External(const Value& callee);
   Value MakeClosure(const FunctionNode* function, Var self);
   Value ConstructorValue(const ConstructorNode* constructor);
@@ -279,7 +280,7 @@ class Evaluator {
     if (!node->unique()) current().computed.emplace(node, value);
     values_.push_back(std::move(value));
   }
-  // What would have been evaluated, and may have written to references, is not.
+  // Skips an evaluation that might have written to references.
   Value UnknownEffects() {
     effects_unknown_ = true;
     return Unknown();
@@ -597,8 +598,8 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
   }
   const int64_t depth = current().depth;
   if (IsTailCall()) {
-    // What only the calling function needed goes before the callee begins, so
-    // that a loop needs no more memory than one round of it.
+    // Values that only the calling function needed are dropped before the
+    // callee begins, so that a loop needs no more memory than one round of it.
     activations_.pop_back();
   } else {
     Push(call, Step::kReturn);
@@ -606,8 +607,8 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
   return Activate(callee, args, depth);
 }
 
-// Whether the call that was left is the last that its function does. Observers
-// are told of calls that return, so there are none for them.
+// True if the call is the last one of its function. Observers receive calls
+// that return, so with an observer there are no tail calls.
 bool Evaluator::IsTailCall() const {
   return options_.observe == nullptr && !work_.empty() &&
          work_.back().step == Step::kReturn;

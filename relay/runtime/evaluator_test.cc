@@ -220,7 +220,7 @@ BATON_REGISTER_OP("test.double")
 
 TEST(EvaluatorTest, BuffersThatNothingElseUsesAreReused) {
   const auto twice = [](Expr x) { return Op1("test.double", std::move(x)); };
-  // Of a chain, all but the first, which reads a constant.
+  // In a chain, all but the first, which reads a constant.
   const Expr constant = Const(3);
   reuses = 0;
   EXPECT_EQ(Result(twice(twice(twice(constant)))), 24);

@@ -1,4 +1,4 @@
-// Kernels: the functions that compute calls of operators.
+// Kernels: functions that compute calls of operators.
 
 #ifndef BATON_RELAY_RUNTIME_KERNEL_H_
 #define BATON_RELAY_RUNTIME_KERNEL_H_
@@ -13,7 +13,7 @@ namespace baton {
 
 // Computes one call of an operator from the values of its arguments. The
 // arguments have the types that the operator's type relation accepts. Errors
-// are those that only values show (an index out of range, an integer division
+// are those that depend on values (an index out of range, an integer division
 // by zero).
 using KernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
                                            absl::Span<const Value> args);
@@ -21,13 +21,13 @@ using KernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
 // The kernels of all operators that have one.
 OpAttrMap<KernelFn>& Kernels();
 
-// Computes what the kernel computes, with the same bits, where the result may
-// take the buffer of an argument that nothing else uses (MutableTensor::Reuse):
-// this saves memory and the time to fill it. Moves from `args`.
+// Computes the result of the kernel, bit-exact, but may write it to the buffer
+// of an argument without other users (MutableTensor::Reuse). This saves memory
+// and the time to fill it. Moves from `args`.
 using InPlaceKernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
                                                   absl::Span<Value> args);
 
-// Of some operators that have a kernel: of elementwise ones, whose result has
+// The in-place kernels of some operators: elementwise ones, whose result has
 // the shape and dtype of an argument.
 OpAttrMap<InPlaceKernelFn>& InPlaceKernels();
 

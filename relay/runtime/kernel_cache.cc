@@ -22,7 +22,7 @@ bool SameType(const Type& a, const Type& b) {
   return a.defined() && b.defined() && TypeEqual(a, b);
 }
 
-// The same elements at the same place: the cache compares no others.
+// True for the same elements at the same address: the cache compares no others.
 bool SameTensor(const Tensor& a, const Tensor& b) {
   return a.data() == b.data() && a.dtype() == b.dtype() &&
          a.shape() == b.shape();

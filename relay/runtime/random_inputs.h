@@ -15,24 +15,25 @@
 
 namespace baton {
 
+// The distribution of random floats; that of other dtypes is fixed.
 enum class RandomRange {
   // Floats in [-1, 1).
   kPlain,
-  // Floats that keep deep networks from overflowing and from roots of negative
-  // numbers: in [0.5, 1.5) for vectors and scalars (scales, variances); for all
-  // other tensors centered on zero, and smaller the more elements follow the
+  // Floats for which deep networks neither overflow nor take roots of negative
+  // numbers: in [0.5, 1.5) for vectors and scalars (scales, variances). For all
+  // other tensors, centered on zero, and smaller the more elements follow the
   // first dimension, so that sums over those elements have variance one.
   kMild,
 };
 
-// A tensor of random elements: floats in [-1, 1), integers in [-8, 8)
-// ([0, 16) if unsigned), bools. The same for the same arguments, everywhere.
+// A tensor of random elements: floats in [-1, 1), integers in [-8, 8) ([0, 16)
+// if unsigned), bools. Equal arguments give equal tensors on every machine.
 absl::StatusOr<Tensor> RandomTensor(DType dtype,
                                     absl::Span<const int64_t> shape,
                                     uint32_t seed);
 
-// Random values for the parameters of a typed function; an error if one is
-// neither a tensor of static shape nor a tuple of such.
+// Random values for the parameters of a typed function. An error if a parameter
+// is neither a tensor of static shape nor a tuple of such tensors.
 absl::StatusOr<std::vector<Value>> RandomInputs(
     const Function& function, uint32_t seed,
     RandomRange range = RandomRange::kPlain);

@@ -1,4 +1,4 @@
-// Values: what Relay expressions evaluate to.
+// Value: the result of evaluating a Relay expression.
 
 #ifndef BATON_RELAY_RUNTIME_VALUE_H_
 #define BATON_RELAY_RUNTIME_VALUE_H_
@@ -16,10 +16,9 @@
 
 namespace baton {
 
-// A tensor, a tuple, a function with what it captured, a reference cell, or a
-// value of a data type.
-// Copying shares; only reference cells can be written. Destroying a value does
-// not recurse, however deep it is.
+// A tensor, a tuple, a function with its captured values, a reference cell, or
+// a value of a data type. Copies share their parts; only reference cells can be
+// written. Destroying a value does not recurse, however deep it is.
 class Value {
  public:
   struct Closure;
@@ -39,7 +38,7 @@ class Value {
   bool is_cell() const { return std::holds_alternative<CellPtr>(value_); }
   bool is_data() const { return std::holds_alternative<DataPtr>(value_); }
 
-  // Call each only for a value of that kind.
+  // Each may be called only for a value of that kind.
   const Tensor& tensor() const& { return std::get<Tensor>(value_); }
   Tensor tensor() && { return std::get<Tensor>(std::move(value_)); }
   absl::Span<const Value> fields() const {
@@ -52,12 +51,12 @@ class Value {
 
  private:
   struct TupleContent;
-  // Destroys values without recursion, each after the values that it alone
-  // owns. Allocates nothing.
+  // Destroys values without recursion, each after the values that only it owns.
+  // Allocates nothing.
   static void Dismantle(Value root);
   static void DismantleAll(std::vector<Value>& values);
-  // The last part of a value, and how many parts it has; null and 0 if the
-  // value is shared, or has no parts.
+  // The last part of a value, and the number of its parts; null and 0 if the
+  // value is shared or has no parts.
   static Value* LastPlace(const Value& value, size_t* size);
   static void DropLastPlace(const Value& value);
   absl::Span<const Value> TupleFields() const;

@@ -1,5 +1,5 @@
-// AlterOpLayout: lets a target choose the layouts in which operators work, or
-// other operators for them.
+// AlterOpLayout: applies a target's rules for the layouts of operators, or for
+// other operators in their place.
 //
 //   absl::StatusOr<Expr> Blocked(const AlterLayoutQuery& query) {
 //     auto attrs = *query.attrs.As<Conv2DAttrs>();
@@ -10,12 +10,13 @@
 //   BATON_EXTEND_OP("nn.conv2d")
 //       .Set(AlterLayoutRules("mychip"), Blocked);
 //
-// `AlterOpLayout{target=mychip}` asks the rules of that target. A rule says in
-// which layouts the new call works (by its attributes) and does not transform
-// its arguments: the pass puts a layout_transform where an argument has another
-// layout, and lets other operators follow, as ConvertLayout does. A call whose
-// operator has a layout rule that cannot tell its layouts is left alone: one of
-// an element-wise operator, of a parameter.
+// `AlterOpLayout{target=mychip}` applies the rules of the target `mychip`. A
+// rule returns the new call, whose attributes determine its layouts, without
+// transforming its arguments. The pass inserts a layout_transform where an
+// argument has another layout, and lets other operators follow, as
+// ConvertLayout does. A call stays unchanged if the layout rule of its operator
+// cannot determine its layouts: for example an element-wise operator on a
+// parameter.
 
 #ifndef BATON_RELAY_TRANSFORM_ALTER_OP_LAYOUT_H_
 #define BATON_RELAY_TRANSFORM_ALTER_OP_LAYOUT_H_
@@ -32,22 +33,23 @@
 
 namespace baton::relay {
 
+// The argument of a rule.
 struct AlterLayoutQuery {
-  // The call before any change, for its types.
+  // The original call, for its types.
   const CallNode& call;
-  // Its attributes; never null where the operator has any.
+  // The attributes of the call; not null if the operator has attributes.
   const Attrs& attrs;
-  // Its arguments as they are now. Their layouts may have changed, which is not
-  // the rule's business; those that are new have no types.
+  // The current arguments. Their layouts may have changed; the rule may ignore
+  // that. New arguments have no types.
   absl::Span<const Expr> args;
 };
 
-// The call that takes the place of `query.call`: one of an operator, that takes
-// as many tensors and has as many results. Null: the call stays.
+// Returns the replacement of `query.call`: a call of an operator with as many
+// tensor arguments and as many results. Null keeps the call.
 using AlterLayoutRule = absl::StatusOr<Expr> (*)(const AlterLayoutQuery& query);
 
-// The rules for a target (`llvm`, `cuda`), or, if that is empty, for all. The
-// same map for the same name.
+// The rules for `target` (`llvm`, `cuda`); if `target` is empty, the rules for
+// all targets. Equal names give the same map.
 OpAttrMap<AlterLayoutRule>& AlterLayoutRules(absl::string_view target = {});
 
 struct AlterOpLayoutOptions {

@@ -1,5 +1,5 @@
 // AnnotateSpans: gives every expression a place in the text of the module, so
-// that errors in programs that were made by code show where they are.
+// that errors in generated programs show their place.
 
 #ifndef BATON_RELAY_TRANSFORM_ANNOTATE_SPANS_H_
 #define BATON_RELAY_TRANSFORM_ANNOTATE_SPANS_H_
@@ -10,11 +10,11 @@
 
 namespace baton::relay {
 
-// A module pass of level 0. The result is what the module's text, of the name
-// `GeneratedSource`, is read as, with types.
+// A module pass of level 0. Prints the module, parses the text under the name
+// `GeneratedSource`, and infers types.
 Pass AnnotateSpans();
 
-// The same for a module.
+// Runs the pass on a module.
 absl::StatusOr<IRModule> AnnotateSpansInModule(const IRModule& module);
 
 }  // namespace baton::relay

@@ -33,7 +33,7 @@ namespace {
 
 constexpr absl::string_view kDefault = "default";
 
-// What the compilers take.
+// The operators and patterns that the compilers support.
 class Targets {
  public:
   static absl::StatusOr<Targets> Of(const std::vector<std::string>& names) {
@@ -51,7 +51,7 @@ class Targets {
     return result;
   }
 
-  // Whether the pattern table of one of them has the operator.
+  // True if the pattern table of one of the compilers has the operator.
   bool Know(const OpNode* op) const { return operators_.contains(op); }
 
   // The preferred compiler that takes the call.
@@ -209,7 +209,7 @@ class Annotator final : public ExprMutator {
     target_[expr.get()] = std::move(target);
   }
 
-  // Whether nothing is computed: such an expression needs no end.
+  // True if nothing is computed: such an expression needs no end.
   static bool IsEmpty(const Expr& expr) {
     const auto* call = expr.As<CallNode>();
     const auto* tuple = expr.As<TupleNode>();
@@ -227,7 +227,8 @@ class Annotator final : public ExprMutator {
       std::string from(kDefault);
       if (IsCompilerBegin(operand)) {
         const Expr given = operand.As<CallNode>()->arg(0);
-        // What was annotated for nobody before may have a compiler now.
+        // A value that was assigned to `default` before may have a compiler
+        // now.
         const bool is_free =
             CompilerOf(operand) == kDefault && IsCompilerEnd(given);
         const Expr inner = is_free ? End(given) : given;
@@ -257,7 +258,7 @@ class Annotator final : public ExprMutator {
     return {std::move(target), std::move(result)};
   }
 
-  // What leaves the region that computed it.
+  // Ends the region of a value that leaves it.
   Expr End(const Expr& expr) {
     const std::string* known = TargetOf(expr);
     if (known != nullptr) {

@@ -1,10 +1,10 @@
-// AnnotateTarget: says which compiler takes each call.
+// AnnotateTarget: assigns calls to external compilers.
 //
-// A call of a composite function goes to the compiler in its name, a call of
-// an operator to the first compiler whose pattern table takes it
-// (relay/pattern/pattern_table.h), all else to `default`. Around each stand
-// annotations (relay/analysis/annotated_regions.h). Calls that are annotated
-// for a compiler already keep that.
+// A call of a composite function is assigned to the compiler in its name, a
+// call of an operator to the first compiler whose pattern table supports it
+// (relay/pattern/pattern_table.h), and all other expressions to `default`.
+// Annotations mark the assignment (relay/analysis/annotated_regions.h). Calls
+// with an annotation for a compiler keep it.
 
 #ifndef BATON_RELAY_TRANSFORM_ANNOTATE_TARGET_H_
 #define BATON_RELAY_TRANSFORM_ANNOTATE_TARGET_H_

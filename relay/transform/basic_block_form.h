@@ -1,5 +1,5 @@
-// Whether an expression is in basic block normal form: what
-// ToBasicBlockNormalForm makes (to_basic_block_normal_form.h).
+// Checks for basic block normal form, the result of ToBasicBlockNormalForm
+// (to_basic_block_normal_form.h).
 
 #ifndef BATON_RELAY_TRANSFORM_BASIC_BLOCK_FORM_H_
 #define BATON_RELAY_TRANSFORM_BASIC_BLOCK_FORM_H_
@@ -9,8 +9,8 @@
 
 namespace baton::relay {
 
-// OK if `expr` is in basic block normal form; else InvalidArgument, which names
-// the expressions that are not bound where they have to be.
+// OK if `expr` is in basic block normal form; otherwise InvalidArgument, which
+// names the expressions that must be bound and are not.
 absl::Status CheckBasicBlockNormalForm(const Expr& expr);
 
 }  // namespace baton::relay

@@ -21,7 +21,7 @@
 namespace baton::relay {
 namespace {
 
-// Whether the call computes element by element, broadcasting or not.
+// True if the call computes element by element, with or without broadcasting.
 bool IsBroadcasting(const CallNode& call) {
   const FusionPattern* pattern = FusionPatterns().Get(call.op());
   return pattern != nullptr && *pattern <= FusionPattern::kBroadcast;
@@ -122,8 +122,8 @@ class CastCopier {
   const IndexedGraph& graph_;
   GraphRewriter rewriter_;
   std::vector<bool> shared_casts_;
-  // Of a shared cast: the edge from the first call that it is copied for, which
-  // keeps the cast itself.
+  // For a shared cast: the edge from the first call for which it is copied,
+  // which keeps the cast itself.
   std::vector<int> first_uses_;
 };
 

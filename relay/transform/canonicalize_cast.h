@@ -1,12 +1,11 @@
-// CanonicalizeCast: gives each use of a widening cast a cast of its own, so
-// that the narrow tensor, not the wide one, is what goes between fused
-// operators.
+// CanonicalizeCast: gives each use of a widening cast a separate cast, so that
+// the narrow tensor, not the wide one, passes between fused operators.
 //
 //   let %y = cast(%x, float32);     exp(cast(%x, float32)),
 //   exp(%y), log(%y)                log(cast(%x, float32))
 //
 // Uses are arguments of element-wise and broadcasting operators. Other users of
-// the cast share it with the first of these.
+// the cast share the cast of the first use.
 
 #ifndef BATON_RELAY_TRANSFORM_CANONICALIZE_CAST_H_
 #define BATON_RELAY_TRANSFORM_CANONICALIZE_CAST_H_
@@ -20,7 +19,7 @@ namespace baton::relay {
 // A function pass of level 3, which requires InferType.
 Pass CanonicalizeCast();
 
-// The same for one expression, which must have types.
+// Runs the pass on one expression, which must have types.
 absl::StatusOr<Expr> CanonicalizeCastInExpr(const Expr& expr);
 
 }  // namespace baton::relay

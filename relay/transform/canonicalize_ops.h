@@ -1,4 +1,4 @@
-// CanonicalizeOps: fewer ways to say the same.
+// CanonicalizeOps: replaces operators by canonical equivalents.
 
 #ifndef BATON_RELAY_TRANSFORM_CANONICALIZE_OPS_H_
 #define BATON_RELAY_TRANSFORM_CANONICALIZE_OPS_H_
@@ -10,15 +10,15 @@
 
 namespace baton::relay {
 
-// The canonical form of calls of an operator. `call` is the call before any
-// change, for its attributes and types; `args` are its arguments as they are
-// now. Null: the call stays.
+// The canonical form of calls of an operator. `call` is the original call, for
+// its attributes and types; `args` are its current arguments. Null keeps the
+// call.
 using CanonicalForm = Expr (*)(const CallNode& call,
                                absl::Span<const Expr> args);
 OpAttrMap<CanonicalForm>& CanonicalForms();
 
-// Writes nn.bias_add as add. The bias gets the axes that follow the channels,
-// by expand_dims, where there are any.
+// Writes nn.bias_add as add. An expand_dims gives the bias the axes that follow
+// the channels, if there are any.
 Pass CanonicalizeOps();
 
 }  // namespace baton::relay

@@ -119,7 +119,7 @@ class NumberedGraph {
           break;
         }
         case ExprKind::kMatch: {
-          // What is matched flows into the variables of the patterns.
+          // The matched value flows into the variables of the patterns.
           const auto* match = static_cast<const MatchNode*>(node);
           for (const Clause& clause : match->clauses()) {
             ForEachBinder(clause.lhs, [&](const Var& var) {
@@ -200,7 +200,7 @@ class NumberedGraph {
   std::vector<TreeNode> tree_;
 };
 
-// The same node at another place.
+// Copies nodes with other places.
 class SpanSetter final : public ExprMutator {
  public:
   explicit SpanSetter(const NumberedGraph& graph) : graph_(graph) {
@@ -303,7 +303,7 @@ class SpanSetter final : public ExprMutator {
   std::shared_ptr<const Source> source_;
   // Where the line of node i begins; and the end of the text.
   std::vector<int64_t> ends_;
-  // What variables and constants have become.
+  // The replacements of variables and constants.
   NodeMap<Expr> vars_;
 };
 

@@ -1,12 +1,12 @@
-// CapturePostDfsIndexInSpans: gives every expression a place that says its
-// number in the function and the number of its post-dominator, for those who
-// debug partitioning.
+// CapturePostDfsIndexInSpans: gives every expression a place with its number in
+// the function and the number of its post-dominator, for debugging of
+// partitioning.
 //
-// The place is in a source called `index`, whose line N (the first is 0) has
-// `index:N:D`. N counts expressions as they are met depth first, each after
-// what it uses: the callee and the arguments before a call; the value, the
-// variable and the body of a let in this order. D is the nearest expression
-// that every way from N to the result passes; -1 if there is none.
+// The place is in a source called `index`, whose line N (the first is 0) is
+// `index:N:D`. N numbers expressions in depth-first order, each after its
+// operands: the callee and the arguments before a call; the value, the variable
+// and the body of a let in this order. D is the nearest expression on every
+// path from N to the result; -1 if there is none.
 //
 // Operators, constructors and global variables belong to no program and have no
 // place.

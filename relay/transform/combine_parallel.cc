@@ -45,7 +45,7 @@ bool IsOfTensors(const CallNode& call) {
          });
 }
 
-// What an expression needs to be where it is.
+// The constraints on the place of each expression.
 class Places {
  public:
   explicit Places(const IndexedGraph& graph)
@@ -61,7 +61,7 @@ class Places {
     }
   }
 
-  // Whether it binds variables or may have an effect.
+  // True if the expression binds variables or may have an effect.
   bool fixed(int i) const { return fixed_[i]; }
   // The innermost function, let or match that binds a variable that it uses;
   // the largest number if there is none. Of two that enclose one expression,
@@ -69,7 +69,7 @@ class Places {
   int scope(int i) const { return scopes_[i]; }
 
  private:
-  // What binds each variable.
+  // The binder of each variable.
   static std::vector<int> Binders(const IndexedGraph& graph) {
     std::vector<int> result(graph.size(), std::numeric_limits<int>::max());
     FlatHashMap<const VarNode*, int> in_patterns;
@@ -197,7 +197,7 @@ class CallCombiner {
 
   void GroupBranches(int root, absl::Span<const int> calls) {
     if (!places_.has_value()) places_.emplace(graph_);
-    // What all branches see: what the data uses, and the whole program.
+    // The scope of all branches: that of the data, or the whole program.
     int shared_scope = graph_.root();
     if (!places_->fixed(root)) {
       shared_scope = std::min(shared_scope, places_->scope(root));
@@ -283,8 +283,8 @@ class CallCombiner {
                             args.begin());
   }
 
-  // Whether the calls at `depth` differ in other arguments only, and these can
-  // be put together.
+  // True if the calls at `depth` differ only in other arguments, and these can
+  // be combined.
   bool CanFollow(const Group& group, size_t depth) const {
     const int parent = Parent(group.branches[0], depth);
     const CallNode& first = call(group.branches[0][0]);
@@ -433,7 +433,7 @@ class CallCombiner {
   std::vector<int> num_users_;
   std::vector<int> users_;  // one of them
   std::vector<Group> groups_;
-  // Of the last call of a branch that is combined: the group.
+  // For the last combined call of a branch: its group.
   std::vector<int> group_of_;
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kColumns = 2;  // the axis of the result that is made of parts
 
-// What products that are combined have in common.
+// The common properties of products that are combined.
 auto Common(const CallNode& call) {
   const TensorTypeNode& weight = *call.arg(1)->tensor_type();
   return std::make_tuple(call.attrs_as<BatchMatmulAttrs>()->out_dtype,

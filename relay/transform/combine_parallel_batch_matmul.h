@@ -1,5 +1,5 @@
-// CombineParallelBatchMatmul: batches of products with the same left operands
-// become one batch of products.
+// CombineParallelBatchMatmul: combines batches of products with the same left
+// operands into one batch of products.
 //
 //   nn.batch_matmul(x, w1, transpose_b=True), ...
 //       let y = nn.batch_matmul(x, concatenate((w1, w2), axis=1), ...);
@@ -21,7 +21,7 @@ namespace baton::relay {
 // A function pass of level 4, which requires InferType.
 Pass CombineParallelBatchMatmul(CombineParallelOptions options = {});
 
-// The same for one expression, which must have types.
+// Runs the pass on one expression, which must have types.
 absl::StatusOr<Expr> CombineParallelBatchMatmulInExpr(
     const Expr& expr, const CombineParallelOptions& options = {});
 

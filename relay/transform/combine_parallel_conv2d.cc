@@ -45,7 +45,7 @@ const Dim& KernelDim(const CallNode& conv, char axis) {
   return conv.arg(1)->tensor_type()->dim(static_cast<int>(i));
 }
 
-// What convolutions that are combined have in common.
+// The common properties of convolutions that are combined.
 auto CommonAttrs(const CallNode& conv) {
   const Conv2DAttrs& attrs = AttrsOf(conv);
   return std::tie(attrs.strides, attrs.padding, attrs.dilation,

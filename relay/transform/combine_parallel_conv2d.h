@@ -1,14 +1,14 @@
-// CombineParallelConv2d: convolutions of the same data become one that makes
-// the channels of all of them.
+// CombineParallelConv2d: combines convolutions of the same data into one that
+// computes the channels of all of them.
 //
 //   nn.conv2d(x, w1), nn.conv2d(x, w2)
 //       let y = nn.conv2d(x, concatenate((w1, w2)));
 //       strided_slice(y, ...), strided_slice(y, ...)
 //
-// They have the same attributes but for the channels, one group, and kernels of
-// the same height and width. Element-wise operators that follow are combined as
-// well, on arguments with the channels of the convolution; see
-// combine_parallel.h.
+// The convolutions must have equal attributes except for the channels, one
+// group, and kernels of equal height and width. Element-wise operators that
+// follow are combined as well, if their arguments have the channels of the
+// convolution; see combine_parallel.h.
 
 #ifndef BATON_RELAY_TRANSFORM_COMBINE_PARALLEL_CONV2D_H_
 #define BATON_RELAY_TRANSFORM_COMBINE_PARALLEL_CONV2D_H_
@@ -23,7 +23,7 @@ namespace baton::relay {
 // A function pass of level 4, which requires InferType.
 Pass CombineParallelConv2d(CombineParallelOptions options = {});
 
-// The same for one expression, which must have types.
+// Runs the pass on one expression, which must have types.
 absl::StatusOr<Expr> CombineParallelConv2dInExpr(
     const Expr& expr, const CombineParallelOptions& options = {});
 

@@ -30,8 +30,8 @@ const TensorTypeNode& WeightType(const CallNode& dense) {
   return *dense.arg(1)->tensor_type();
 }
 
-// What products that are combined have in common: to a batch, the rows of the
-// weight too.
+// The common properties of products that are combined; for a batch, also the
+// rows of the weight.
 auto Common(const CallNode& dense) {
   return std::make_tuple(dense.attrs_as<DenseAttrs>()->out_dtype,
                          WeightType(dense).dtype(), WeightType(dense).dim(1));

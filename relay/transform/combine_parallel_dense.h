@@ -1,12 +1,12 @@
-// CombineParallelDense: matrix products of the same data become one.
+// CombineParallelDense: combines matrix products of the same data into one.
 //
-// To a batch, weights of the same shape:
+// Into a batch, for weights of equal shape:
 //
 //   nn.dense(x, w1), nn.dense(x, w2)
 //       let y = split(nn.batch_matmul(stack(x, x), stack(w1, w2)), 2);
 //       squeeze(y.0, axis=[0]), squeeze(y.1, axis=[0])
 //
-// To one product, weights of any width:
+// Into one product, for weights of any width:
 //
 //       let y = nn.dense(x, concatenate((w1, w2)));
 //       strided_slice(y, ...), strided_slice(y, ...)
@@ -42,7 +42,7 @@ struct CombineParallelDenseOptions {
 // A function pass of level 4, which requires InferType.
 Pass CombineParallelDense(CombineParallelDenseOptions options = {});
 
-// The same for one expression, which must have types.
+// Runs the pass on one expression, which must have types.
 absl::StatusOr<Expr> CombineParallelDenseInExpr(
     const Expr& expr, const CombineParallelDenseOptions& options = {});
 

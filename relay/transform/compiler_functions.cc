@@ -116,7 +116,7 @@ class Outliner final : public ExprMutator {
   std::vector<Function> outlined_;
 };
 
-// Whether a function for a compiler stands inside of one of the module's.
+// True if a function of the module contains a function for a compiler.
 bool HasFunctionsToOutline(const IRModule& module, absl::string_view filter) {
   for (const auto& [var, function] : module.functions<Function>()) {
     if (AnyInnerNode(function->body(), [filter](const ExprNode* node) {

@@ -21,16 +21,16 @@ struct CompilerFilterOptions {
   }
 };
 
-// A module pass of level 0. Makes global functions of literals that are called,
-// where they stand or through a let, under the names that their attribute
-// `global_symbol` says. Equal functions of one name become one. Errors: a
-// literal without such a name, with free variables, or with the name of another
-// function.
+// A module pass of level 0. Makes global functions of function literals that
+// are called directly or through a let. The name is the attribute
+// `global_symbol` of the literal. Equal functions of one name become one.
+// Errors: a literal without such a name, with free variables, or with the name
+// of another function.
 Pass OutlineCompilerFunctionsWithExistingGlobalSymbols(
     CompilerFilterOptions options = {});
 
-// A module pass of level 0. Global functions get the attribute `Extern=1` in
-// place of all that they have: another compiler has dealt with them.
+// A module pass of level 0. Gives global functions the attribute `Extern=1` in
+// place of all their attributes: another compiler has compiled them.
 Pass MarkCompilerFunctionsAsExtern(CompilerFilterOptions options = {});
 
 struct InlineCompilerFunctionsOptions {
@@ -43,10 +43,10 @@ struct InlineCompilerFunctionsOptions {
   }
 };
 
-// A module pass of level 0. Puts the bodies of these functions in the place of
-// their calls, and the bodies of composite functions in those in the place of
-// theirs; undoes partitioning. The functions go. Errors: a name of no function
-// for an external compiler; one that is used otherwise than by calls.
+// A module pass of level 0 that undoes partitioning. Replaces the calls of
+// these functions by their bodies, and the calls of composite functions in
+// those by their bodies. Removes the functions. Errors: a name of no function
+// for an external compiler; a function with uses other than calls.
 Pass InlineCompilerFunctionsBoundTo(
     InlineCompilerFunctionsOptions options = {});
 

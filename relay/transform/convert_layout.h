@@ -19,16 +19,16 @@ struct ConvertLayoutOptions {
   }
 };
 
-// Changes the named operators to the desired layouts, and lets the others
+// Converts the named operators to the desired layouts, and lets other operators
 // follow where they can, so that few tensors need a layout_transform:
 //
 //   ConvertLayout({.desired_layouts = {
 //       {"nn.conv2d", AttrList{"NHWC", "default"}},
 //       {"nn.max_pool2d", AttrList{"NHWC"}}}})
 //
-// Arguments and result of the function keep their layouts. Options that name
-// an unknown operator, or layouts that it cannot have, are an error when the
-// pass runs; a pass made by name reports them at once.
+// Arguments and result of the function keep their layouts. Options with an
+// unknown operator, or with layouts that an operator cannot have, are an error
+// when the pass runs; a pass made by name reports them at once.
 Pass ConvertLayout(ConvertLayoutOptions options = {});
 
 }  // namespace baton::relay

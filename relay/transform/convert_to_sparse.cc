@@ -112,7 +112,7 @@ bool IsFloat32(const Expr& expr) {
   return type == nullptr || type->dtype() == DType::Float(32);
 }
 
-// Whether nn.sparse_dense computes what `dense` does.
+// True if nn.sparse_dense can compute `dense`.
 bool IsSparseDense(const CallNode& dense) {
   const auto* attrs = dense.attrs_as<DenseAttrs>();
   const TensorTypeNode* data = dense.arg(0)->tensor_type();
@@ -122,7 +122,7 @@ bool IsSparseDense(const CallNode& dense) {
           attrs->out_dtype == DType::Float(32));
 }
 
-// Whether nn.sparse_conv2d of these options computes what `conv` does.
+// True if nn.sparse_conv2d with these options can compute `conv`.
 bool IsSparseConv(const CallNode& conv, const std::string& layout,
                   int kernel_size) {
   const auto* attrs = conv.attrs_as<Conv2DAttrs>();

@@ -1,16 +1,16 @@
-// DenseToSparse, Conv2dToSparse, Conv2dToSparse2: layers with sparse weights,
-// in the BSR format (values of blocks, column of each block, first block of
-// each row of blocks).
+// DenseToSparse, Conv2dToSparse, Conv2dToSparse2: convert layers to sparse
+// weights in the BSR format (values of blocks, column of each block, first
+// block of each row of blocks).
 //
 //   nn.dense(%x, %w)  =>  nn.sparse_dense(%x, %w.data, %w.indices, %w.indptr)
 //
-// The first two take the weights as new parameters, of shapes that the options
-// say. Who binds parameters gives them the parts of the sparse matrix. The
-// third converts weights that are constants.
+// The first two passes take the weights as new parameters, whose shapes are in
+// the options. The code that binds parameters must bind them to the parts of
+// the sparse matrix. The third pass converts weights that are constants.
 //
 // A sparse convolution has no strides, no dilation and no groups, and pads so
-// that the result has the extent of the data. Convolutions that are not like
-// that stay, as do layers that are not of float32.
+// that the result has the extent of the data. Other convolutions stay
+// unchanged, as do layers that are not float32.
 
 #ifndef BATON_RELAY_TRANSFORM_CONVERT_TO_SPARSE_H_
 #define BATON_RELAY_TRANSFORM_CONVERT_TO_SPARSE_H_
@@ -78,14 +78,14 @@ struct Conv2dToSparse2Options {
   }
 };
 
-// Function passes of level 4, 4 and 5. Options that do not fit each other are
-// errors. In a function that changes, the first two drop parameters that are
-// not used, put the others in order of first use, and the new ones behind them.
+// Function passes of level 4, 4 and 5. Inconsistent options are errors. In a
+// function that changes, the first two passes drop unused parameters, put the
+// others in order of first use, and append the new ones.
 Pass DenseToSparse(DenseToSparseOptions options = {});
 Pass Conv2dToSparse(Conv2dToSparseOptions options = {});
 Pass Conv2dToSparse2(Conv2dToSparse2Options options = {});
 
-// The same for a function.
+// Run the passes on one function.
 absl::StatusOr<Function> DenseToSparseInFunction(
     const Function& function, const DenseToSparseOptions& options);
 absl::StatusOr<Function> Conv2dToSparseInFunction(

@@ -1,4 +1,4 @@
-// Copies of expressions with variables of their own: what is inlined twice.
+// Copies expressions with fresh variables, for inlining an expression twice.
 
 #ifndef BATON_RELAY_TRANSFORM_COPY_WITH_H_
 #define BATON_RELAY_TRANSFORM_COPY_WITH_H_
@@ -10,12 +10,12 @@
 
 namespace baton::relay {
 
-// A variable like `var`.
+// A fresh variable with the name and type of `var`.
 Var CopyVar(const VarNode* var);
 
-// `expr` with variables replaced by `values`, and new variables for all that
-// its lets, functions and patterns bind. It may use no others. Type variables
-// are replaced by `types`.
+// A copy of `expr` with variables replaced by `values`, and fresh variables for
+// all variables that its lets, functions and patterns bind. `expr` must not use
+// other variables. Type variables are replaced by `types`.
 absl::StatusOr<Expr> CopyWith(const Expr& expr,
                               FlatHashMap<const VarNode*, Expr> values,
                               const TypeVarMap& types = {});

@@ -50,7 +50,7 @@ class LetEliminator {
  private:
   enum class Action { kKeep, kRemove, kInline };
 
-  // What is known of a variable that a let binds.
+  // The facts about a variable that a let binds.
   struct Variable {
     int let = kNone;  // for nodes that are no such variable
     int level = 0;    // of functions, around the let

@@ -1,4 +1,4 @@
-// DeadCodeElimination: removes lets that nothing needs.
+// DeadCodeElimination: removes unused lets.
 //
 //   let %a = exp(%x);
 //   let %b = log(%x);
@@ -9,9 +9,9 @@
 //   let %b = log(%x);
 //   %b
 //
-// Level 1, a module pass. A let is removed if its variable is not used by
-// anything that is needed and evaluating its value has no effect (purity.h).
-// Functions of the module stay, used or not.
+// Level 1, a module pass. A let is removed if no needed expression uses its
+// variable and evaluating its value has no effect (purity.h). All functions of
+// the module stay, used or not.
 
 #ifndef BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
 #define BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
@@ -37,8 +37,8 @@ struct DeadCodeEliminationOptions {
 
 Pass DeadCodeElimination(DeadCodeEliminationOptions options = {});
 
-// What the pass does. The module must have types, unless impurity is ignored:
-// what has none is taken to have effects.
+// Runs the pass on a module. The module must have types, unless impurity is
+// ignored: an expression without a type counts as having effects.
 absl::StatusOr<IRModule> DeadCodeEliminationInModule(
     const IRModule& module, const DeadCodeEliminationOptions& options = {});
 

@@ -37,7 +37,7 @@
 namespace baton::relay {
 namespace {
 
-// Whether there is a function in `type`, or too much to find out.
+// True if `type` contains a function, or is nested too deeply to decide.
 bool HasFunction(const Type& type, int depth = 0) {
   if (!type.defined()) return false;
   if (type.Is<FuncTypeNode>() || depth > kMaxTypeDepth) return true;
@@ -53,7 +53,7 @@ const Type& ResultOf(const Function& function) {
   return function->type().As<FuncTypeNode>()->result();
 }
 
-// Whether `expr`, which has a type if it is no name, is a function.
+// True if `expr`, which has a type unless it is a name, is a function.
 bool IsFunction(const Expr& expr) {
   return expr.Is<GlobalVarNode>() || expr->type().Is<FuncTypeNode>();
 }
@@ -75,7 +75,7 @@ struct Encoding {
   GlobalTypeVar type;
   GlobalVar apply;
   std::vector<Constructor> constructors = {};
-  // What calls each: the clause of its constructor.
+  // The clause of each constructor in the function `apply`.
   std::vector<Clause> clauses = {};
   std::vector<Var> params = {};  // of the function that applies
 };
@@ -92,12 +92,12 @@ class Defunctionalizer {
   // `type` with encodings in the place of functions.
   Type Encoded(const Type& type, int depth = 0);
 
-  // Whether the function has to do with functions as values.
+  // True if the function uses functions as values.
   bool IsConcerned(const std::string& name) const {
     return concerned_.contains(name);
   }
-  // What calls of the concerned function `name` with the type `type`, which has
-  // no type variables, call instead.
+  // The replacement of the callee in calls of the concerned function `name`
+  // with the type `type`, which has no type variables.
   absl::StatusOr<GlobalVar> CalleeFor(const GlobalVar& var,
                                       const FuncTypeNode& type,
                                       const Span& span);
@@ -120,7 +120,7 @@ class Defunctionalizer {
     TypeVarMap types;
     GlobalVar name;
   };
-  // The same for a literal, in a clause of an encoding.
+  // The copy of a literal in a clause of an encoding.
   struct LiteralCopy {
     const FunctionNode* literal;
     TypeVarMap types;
@@ -251,7 +251,7 @@ class BodyConverter final : public ExprMutator {
       return Call(all_.EncodingOf(FuncType(type)).apply, args, {}, {}, {},
                   call->span());
     }
-    // What type variables stand for is known now.
+    // The values of type variables are known now.
     if (types_.empty() && !original->op().Is<FunctionNode>()) return call;
     return Call(call->op(), args, call->attrs(), {}, {}, call->span());
   }

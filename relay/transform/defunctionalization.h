@@ -14,8 +14,8 @@
 //   }
 //   def @main(%y: float32) { @twice_defunc(Defunc0_0(%y), 1f) }
 //
-// Functions that have to do with functions as values are copied, once for each
-// choice of type arguments; those that they were copied from stay.
+// Functions that use functions as values are copied, once for each choice of
+// type arguments; the originals stay.
 
 #ifndef BATON_RELAY_TRANSFORM_DEFUNCTIONALIZATION_H_
 #define BATON_RELAY_TRANSFORM_DEFUNCTIONALIZATION_H_
@@ -39,12 +39,14 @@ struct DefunctionalizationOptions {
 };
 
 // A module pass of level 0. Functions as values may be arguments of calls: a
-// literal, a global function or a parameter. They are errors elsewhere, in
-// lets, results, tuples, references and data, and so are polymorphic functions
-// and functions of functions as the start. A module without the function stays.
+// literal, a global function or a parameter. Elsewhere they are errors: in
+// lets, results, tuples, references and data. A start function that is
+// polymorphic or takes functions is an error as well. A module without the
+// start function stays unchanged.
 Pass Defunctionalization(DefunctionalizationOptions options = {});
 
-// The same for a module, which must have the function. The result has types.
+// Runs the pass on a module, which must have the function. The result has
+// types.
 absl::StatusOr<IRModule> DefunctionalizationInModule(
     const IRModule& module, const DefunctionalizationOptions& options = {});
 

@@ -63,7 +63,7 @@ class CallsToReplace {
   }
 
   bool Contains(const CallNode* call) const { return calls_.contains(call); }
-  // Whether `call` is all that uses its function.
+  // True if `call` is the only use of its function.
   bool IsOnlyUse(const CallNode* call) const {
     return uses_.find(call->op().get())->second == 1;
   }
@@ -90,7 +90,7 @@ class CallsToReplace {
   }
 
   FlatHashSet<const CallNode*> calls_;
-  // Of function literals: edges that lead to them.
+  // The numbers of edges to function literals.
   FlatHashMap<const Node*, int> uses_;
   // Expressions in which something that stays binds a variable.
   FlatHashSet<const Node*> binds_;

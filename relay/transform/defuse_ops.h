@@ -1,8 +1,8 @@
 // DefuseOps: undoes FuseOps.
 //
-// Level 3, a function pass. A call of a function literal becomes the body of
-// the function, with the arguments in the place of the parameters. A function
-// that binds variables other than its parameters stays as it is.
+// Level 3, a function pass. Replaces a call of a function literal by the body
+// of the function, with the arguments in place of the parameters. A function
+// that binds variables other than its parameters stays unchanged.
 
 #ifndef BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_
 #define BATON_RELAY_TRANSFORM_DEFUSE_OPS_H_
@@ -15,7 +15,7 @@ namespace baton::relay {
 
 Pass DefuseOps();
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> DefuseOpsInExpr(const Expr& expr);
 
 }  // namespace baton::relay

@@ -1,11 +1,12 @@
-// Equations between the places of values, and their solution by unification.
+// DeviceDomains: equations between the devices of values, solved by
+// unification.
 //
-// A domain is where a value is: a device of which more or less is known, or,
-// for a function, the domains of its parameters and of its result. A function
-// itself is where its result is. Tuples, references and data types have one
-// device for all that is in them.
+// The domain of a value is a device, of which more or less is known. The domain
+// of a function consists of the domains of its parameters and of its result;
+// the function itself is on the device of its result. Tuples, references and
+// data types have one device for all their parts.
 //
-// Domains and devices are numbers. Device 0 may be any.
+// Domains and devices are numbers. Device 0 is unconstrained.
 
 #ifndef BATON_RELAY_TRANSFORM_DEVICE_DOMAINS_H_
 #define BATON_RELAY_TRANSFORM_DEVICE_DOMAINS_H_
@@ -29,18 +30,19 @@ namespace baton::relay {
 // The targets that a program is compiled for.
 class DeviceConfig {
  public:
-  // `targets` may lack their host, which all of them get: that of the first
-  // that has one, or else the first for a CPU, or else llvm. `complete`: there
-  // are no devices but theirs; else each type of device has a target.
+  // `targets` may lack their host. All get the host of the first target that
+  // has one; otherwise the first target for a CPU; otherwise llvm. If
+  // `complete`, there are no devices but those of the targets; otherwise each
+  // type of device has a target.
   static absl::StatusOr<DeviceConfig> Make(std::vector<AttrValue> targets,
                                            bool complete,
                                            int64_t fallback_device_type);
 
-  // Where shapes are.
+  // The device of shapes.
   const VirtualDevice& host() const { return host_; }
-  // Where what may be anywhere is.
+  // The device of values without constraints.
   const VirtualDevice& fallback() const { return fallback_; }
-  // The same device with its target. An error if there is none for its type.
+  // Returns `device` with its target. An error if its type has no target.
   absl::StatusOr<VirtualDevice> Canonical(VirtualDevice device) const;
 
  private:
@@ -51,6 +53,7 @@ class DeviceConfig {
   VirtualDevice fallback_;
 };
 
+// The domains of the values of a program.
 class DeviceDomains {
  public:
   explicit DeviceDomains(const DeviceConfig& config);
@@ -61,10 +64,12 @@ class DeviceDomains {
   const VirtualDevice& device(int i) const { return devices_[i]; }
   int host() const { return host_; }
   int fallback() const { return fallback_; }
-  // The device that is both; none if they contradict each other.
+  // The device with the properties of both; nullopt if they contradict each
+  // other.
   std::optional<int> Join(int a, int b);
 
-  // Domains. `type` is that of the value; null is any that is not a function.
+  // Domains. `type` is the type of the value; null means any type except
+  // functions.
   int Free(const Type& type) { return Make(type, kAny); }
   // The domain of a value whose result is on `device`.
   int Make(const Type& type, int device);
@@ -73,7 +78,7 @@ class DeviceDomains {
   bool IsFunction(int domain) const {
     return domains_[Find(domain)].num_parts > 0;
   }
-  // Of a function.
+  // The parts of the domain of a function.
   int num_params(int domain) const {
     return domains_[Find(domain)].num_parts - 1;
   }
@@ -81,32 +86,33 @@ class DeviceDomains {
     return parts_[domains_[Find(domain)].first_part + i];
   }
   int result(int domain) const { return param(domain, num_params(domain)); }
-  // Of the value, or of what the function returns in the end.
+  // The device of the value; for a function, of its final result.
   int ResultDevice(int domain) const;
 
-  // Makes the two domains one. False if they contradict each other: error()
-  // says how, and all may be half done.
+  // Unifies the two domains. Returns false if they contradict each other:
+  // error() says how, and the domains may be partly unified.
   bool Unify(int a, int b);
-  // The same, but if it fails, nothing has changed.
+  // As Unify, but changes nothing if it fails.
   bool TryUnify(int a, int b);
-  // Makes `device`, no function, and all that is in `domain` one.
+  // Unifies `device`, not a function, with all parts of `domain`.
   bool UnifyAll(int device, int domain);
   const std::string& error() const { return error_; }
 
-  // What is not known of the devices in `domain` is as in `device`; those of
-  // its result first if `result_first`, and then those of the rest as there.
+  // Sets unknown properties of the devices in `domain` to those of `device`. If
+  // `result_first`, first for the devices of its result, and then for the
+  // others with those of the result.
   void SetDefault(int domain, int device);
   void SetDefaultResultFirst(int domain, int device);
 
  private:
   struct Domain {
     int parent = -1;  // -1: a root
-    int size = 1;     // of the class, if it is a root
+    int size = 1;     // of the class, for a root
     int device = kAny;
     int first_part = 0;
-    int num_parts = 0;  // of a function: parameters and result; else 0
+    int num_parts = 0;  // for a function: parameters and result; otherwise 0
   };
-  // What a root was before it was changed.
+  // A root before it was changed.
   struct Change {
     int index;
     Domain before;
@@ -125,7 +131,7 @@ class DeviceDomains {
 
   const DeviceConfig& config_;
   std::vector<VirtualDevice> devices_;
-  // What DeviceOf() was asked for: a program names few.
+  // The devices that DeviceOf() has looked up: a program has few.
   std::vector<std::pair<AttrValue, int>> known_;
   FlatHashMap<std::pair<int, int>, std::optional<int>> joins_;
   FlatHashMap<std::pair<int, int>, int> defaulted_;
@@ -134,7 +140,7 @@ class DeviceDomains {
   std::vector<Domain> domains_;
   std::vector<int> parts_;
   std::string error_;
-  // What TryUnify changed so far; null outside of it.
+  // The changes made by TryUnify so far; null outside of it.
   std::vector<Change>* changes_ = nullptr;
 };
 

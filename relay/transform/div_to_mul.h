@@ -1,5 +1,5 @@
-// DivToMul: multiplies by the reciprocal in the place of dividing by a
-// constant.
+// DivToMul: replaces divisions by a constant by multiplications with its
+// reciprocal.
 //
 //   divide(x, 4f)   multiply(x, 0.25f)
 
@@ -13,11 +13,12 @@
 namespace baton::relay {
 
 // A function pass of level 0, which requires InferType and FoldConstant.
-// Divisors are constants of float16, float32 or float64, none of whose elements
-// is zero or has a reciprocal that overflows; other divisions stay.
+// Converts divisors that are constants of float16, float32 or float64, without
+// elements that are zero or whose reciprocal overflows. Other divisions stay
+// unchanged.
 Pass DivToMul();
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> DivToMulInExpr(const Expr& expr);
 
 }  // namespace baton::relay

@@ -68,7 +68,7 @@ std::optional<T> CopyAttrs(const CallNode& call) {
   return *attrs;
 }
 
-// What `build` makes of the data and of the one value, a vector.
+// Calls `build` with the data and the only value, a vector.
 template <Expr (*build)(Expr data, std::vector<int64_t> value)>
 Expr OfVector(const CallNode& call, Values values) {
   auto ints = Ints(values[0]);
@@ -324,7 +324,7 @@ class StaticRewriter {
     }
     const Expr made = form.make(*call, values);
     if (!made.defined()) return {};
-    // What would be ill-typed stays as it is.
+    // A call that would be ill-typed stays unchanged.
     const absl::StatusOr<Expr> typed = InferTypeOf(made, module_);
     return typed.ok() ? *typed : Expr();
   }

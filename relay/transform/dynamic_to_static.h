@@ -1,12 +1,12 @@
-// DynamicToStatic: operators whose shapes are computed (`dyn.*`) become those
-// that have them as attributes, where the shapes follow from constants and
-// static types.
+// DynamicToStatic: replaces operators with computed shapes (`dyn.*`) by
+// operators with shapes as attributes, where the shapes follow from constants
+// and static types.
 //
 //   dyn.reshape(x, shape_of(y))   reshape(x, newshape=[4, 7])
 //
-// One becomes static after those that its shape depends on, so that one pass is
-// enough. Results of functions have the types that follow, not the ones that
-// were declared. Constants are folded at the end.
+// A call becomes static after the calls on which its shape depends, so that one
+// pass suffices. Results of functions get the inferred types in place of the
+// declared ones. Constants are folded at the end.
 
 #ifndef BATON_RELAY_TRANSFORM_DYNAMIC_TO_STATIC_H_
 #define BATON_RELAY_TRANSFORM_DYNAMIC_TO_STATIC_H_
@@ -23,12 +23,13 @@
 
 namespace baton::relay {
 
-// The operator that a dynamic one is if some of its arguments are constants.
+// The static form of a dynamic operator when some of its arguments are
+// constants.
 struct StaticForm {
-  // Which arguments must be constants.
+  // The arguments that must be constants.
   std::vector<int> constants;
-  // What replaces `call`, whose arguments have become static before. `values`
-  // are those of `constants`. Null: it stays.
+  // Returns the replacement of `call`, whose arguments have become static
+  // before. `values` are the values of `constants`. Null keeps the call.
   Expr (*make)(const CallNode& call, absl::Span<const Tensor> values) = nullptr;
 };
 OpAttrMap<StaticForm>& StaticForms();
@@ -36,8 +37,8 @@ OpAttrMap<StaticForm>& StaticForms();
 // A function pass of level 2.
 Pass DynamicToStatic();
 
-// The same for one function; it must have types. `module` has the functions
-// that it calls, and may be null if there are none.
+// Runs the pass on one function, which must have types. `module` contains the
+// functions that it calls; null if there are none.
 absl::StatusOr<Function> DynamicToStaticInFunction(
     const Function& function, const IRModule* module = nullptr);
 

@@ -43,7 +43,7 @@ bool HashChild(const ExprNode* child, StableHash& hash) {
   return !child->unique();
 }
 
-// The same for an argument of a call, where tuples of equal fields are equal.
+// Hashes an argument of a call; tuples of equal fields are equal.
 bool HashArg(const ExprNode* arg, StableHash& hash) {
   const auto* tuple = arg->kind() == ExprKind::kTuple
                           ? static_cast<const TupleNode*>(arg)
@@ -58,10 +58,10 @@ bool HashArg(const ExprNode* arg, StableHash& hash) {
   return true;
 }
 
-// Whether two nodes may be equal while none is merged: if not, none ever is.
-// Most programs have no such two, which takes no IndexedGraph to find out.
-// If it returns false, `any_stateful`, unless it is null, says whether there is
-// a call of a stateful operator.
+// True if two nodes may be equal before any are merged; if not, none ever are.
+// Most programs have no such pair, and this check needs no IndexedGraph. If it
+// returns false, sets `*any_stateful`, unless it is null, to true if there is a
+// call of a stateful operator.
 bool MayHaveEqualNodes(const Expr& root, bool* any_stateful) {
   FlatHashSet<uint64_t> seen;
   return AnyInnerNode(root, [&seen, any_stateful](const ExprNode* node) {
@@ -131,16 +131,16 @@ class Eliminator {
   // comparing their attributes, further ones by hashing them.
   static constexpr int kMaxChain = 8;
 
-  // What makes node `child` equal to another one: as an argument of a call, or
-  // as a field of a tuple. There, tuples are told apart by identity.
+  // The number that equal nodes share, as arguments of a call or as fields of a
+  // tuple. There, tuples are distinguished by identity.
   int Number(int child) const { return numbers_[child]; }
   int FieldNumber(int child) const {
     return graph_.node(child)->kind() == ExprKind::kTuple ? child
                                                           : numbers_[child];
   }
 
-  // Whether another node may have a child that equals node `child`, now that
-  // the nodes up to this one have been seen.
+  // True if another node may have a child that equals node `child`, given the
+  // nodes up to this one.
   bool IsShared(int child) const {
     if (graph_.kind(child) == ExprKind::kOp) return true;
     if (graph_.num_uses(child) > 1 || gained_users_[child]) return true;
@@ -159,7 +159,7 @@ class Eliminator {
     }
   }
 
-  // Whether node `i`, a call or a field of a tuple, may equal another one.
+  // True if node `i`, a call or a projection, may equal another one.
   bool MayRepeat(int i) const {
     if (unshared_[i] > 0) return false;
     if (const auto* call = graph_.As<CallNode>(i)) {
@@ -337,9 +337,10 @@ class Eliminator {
   const EliminateCommonSubexprOptions& options_;
   GraphRewriter rewriter_;
   std::vector<int> numbers_;
-  // Of calls, tuples and their fields: how many children are not shared.
+  // For calls, tuples and projections: the number of children that are not
+  // shared.
   std::vector<int> unshared_;
-  // Of nodes that equal another one: what uses the one uses the other.
+  // For nodes that equal another one: users of one become users of the other.
   std::vector<bool> gained_users_;
   bool any_merged_ = false;
   // The first of the nodes with a hash, and for each node the next one.

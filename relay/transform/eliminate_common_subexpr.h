@@ -1,11 +1,10 @@
-// EliminateCommonSubexpr: computes equal things once.
+// EliminateCommonSubexpr: computes equal expressions once.
 //
 // Level 3, a function pass. A call of an operator becomes the earlier call of
-// the same operator with the same attributes and the same arguments; a field
-// taken from a tuple becomes the same field taken earlier. Arguments are the
-// same if they are one node (after rewriting), equal scalar constants, or
-// tuples whose fields are. Operators that are stateful, and calls without
-// arguments, are left alone.
+// the same operator with equal attributes and the same arguments; a projection
+// becomes the earlier projection of the same field. Arguments are the same if
+// they are one node (after rewriting), equal scalar constants, or tuples with
+// the same fields. Skips stateful operators and calls without arguments.
 
 #ifndef BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 #define BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
@@ -17,9 +16,9 @@
 namespace baton::relay {
 
 struct EliminateCommonSubexprOptions {
-  // Asked of calls and of fields of tuples, after their children have been
-  // rewritten. Must give one answer whenever it is asked the same; may be
-  // called on several threads.
+  // If true for a call or a projection, whose children have been rewritten,
+  // skips it. Must give one result for equal arguments; several threads may
+  // call it.
   FunctionOption<bool(const Expr& expr)> fskip;
 
   template <typename V>
@@ -31,7 +30,7 @@ struct EliminateCommonSubexprOptions {
 
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options = {});
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
     const Expr& expr, const EliminateCommonSubexprOptions& options = {});
 

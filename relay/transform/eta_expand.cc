@@ -113,7 +113,7 @@ class Expander {
 
   const IRModule& module_;
   const EtaExpandOptions options_;
-  // What nodes of the function have become: one literal for each.
+  // The replacements of the nodes of the function: one literal for each.
   FlatHashMap<const ExprNode*, Expr> expanded_;
 };
 

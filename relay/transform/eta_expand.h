@@ -1,11 +1,11 @@
-// EtaExpand: writes out what a function or constructor is that is not a
-// function literal.
+// EtaExpand: replaces references to functions and constructors by function
+// literals.
 //
 //   @f      fn (%p: T) { @f(%p) }
 //   Cons    fn [A](%x: A, %xs: List[A]) -> List[A] { Cons(%x, %xs) }
 //
-// A constructor that is called stays; a global function that is called does
-// not.
+// A constructor that is called stays unchanged; a global function that is
+// called is expanded.
 
 #ifndef BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
 #define BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
@@ -29,11 +29,10 @@ struct EtaExpandOptions {
   }
 };
 
-// A module pass of level 1. Nothing is expanded that the options do not ask
-// for.
+// A module pass of level 1. Expands only the kinds that the options enable.
 Pass EtaExpand(EtaExpandOptions options = {});
 
-// The same for a module.
+// Runs the pass on a module.
 absl::StatusOr<IRModule> EtaExpandInModule(const IRModule& module,
                                            const EtaExpandOptions& options);
 

@@ -73,7 +73,7 @@ absl::StatusOr<bool> ApproxEqual(const Expr& a, const Expr& b) {
   return StructuralEqual(x, y);
 }
 
-// Whether both mean the same, wherever the channels are.
+// True if both have the same meaning, wherever the channels are.
 absl::StatusOr<bool> ApproxEqual(const AffineType& a, const AffineType& b) {
   if (a.dtype != b.dtype) return false;
   BATON_ASSIGN_OR_RETURN(const bool same, ApproxEqual(a.scale, b.scale));
@@ -81,7 +81,7 @@ absl::StatusOr<bool> ApproxEqual(const AffineType& a, const AffineType& b) {
   return ApproxEqual(a.zero_point, b.zero_point);
 }
 
-// Whether both are written in the same way.
+// True if both are written in the same way.
 bool Identical(const AffineType& a, const AffineType& b) {
   return a.dtype == b.dtype && a.axis == b.axis &&
          StructuralEqual(a.scale, b.scale) &&
@@ -126,7 +126,7 @@ absl::StatusOr<std::vector<int64_t>> ShapeOfParameter(const Expr& expr) {
   return shape;
 }
 
-// Whether `type` has a scale or a zero point for each of several channels.
+// True if `type` has a scale or a zero point for each of several channels.
 absl::StatusOr<bool> IsByChannel(const AffineType& type) {
   for (const Expr* parameter : {&type.scale, &type.zero_point}) {
     BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
@@ -255,7 +255,7 @@ std::optional<int> OfTranspose(const CallNode& call, int axis) {
 
 std::optional<int> OfStridedSlice(const CallNode& call, int axis) {
   const auto& attrs = AttrsOrDefaults<StridedSliceAttrs>(call.attrs());
-  // Of positive strides, an extent stays only if nothing is left out.
+  // With positive strides, an extent stays only if no element is skipped.
   if (attrs.strides.has_value() && attrs.slice_mode != "size" &&
       !absl::c_all_of(*attrs.strides, [](int64_t s) { return s > 0; })) {
     return std::nullopt;
@@ -629,8 +629,8 @@ absl::StatusOr<AffineValue> RewriteBinary(const FakeQuantizedCall& call) {
   return AffineValue{std::move(result), {std::move(operands.to)}};
 }
 
-// Whether integers are added as they are: the bias that follows a product,
-// whose scale may differ by channel, in 32 bits, so that nothing overflows.
+// True if integers are added unchanged: the bias after a product, whose scale
+// may differ by channel, in 32 bits, so that nothing overflows.
 absl::StatusOr<bool> AddsIntegers(const Operands& operands) {
   if (operands.lhs_type.dtype != kInt32) return false;
   BATON_ASSIGN_OR_RETURN(bool same,

@@ -96,10 +96,10 @@ absl::StatusOr<Expr> Dequantized(Expr data, const AffineType& type,
                                      {.out_dtype = dtype, .axis = type.axis}));
 }
 
-// What the rule of `call` makes of it, with types: so what other calls share
-// with it stays shared when it gets some. An error if that is no tensor of
-// integers that stand for what `call` is: not all quantized operators take a
-// scale for each channel.
+// The result of the rule for `call`, with types, so that expressions it shares
+// with other calls stay shared when they get types. An error if the result is
+// not a tensor of integers that represent the value of `call`: not all
+// quantized operators accept a scale for each channel.
 absl::StatusOr<AffineValue> Rewritten(const FakeQuantizedCall& call,
                                       const FakeQuantizationRule& rule) {
   BATON_ASSIGN_OR_RETURN(AffineValue value, rule.rewrite(call));
@@ -136,7 +136,7 @@ AffineType TypeOfDequantize(const CallNode& call, absl::Span<const Expr> args,
   return {args[1], args[2], dtype, call.attrs_as<DequantizeAttrs>()->axis};
 }
 
-// What ends at `node` is computed in integers, or stays real: why.
+// Emits a remark that the region of `node` is computed in integers, or why not.
 void TellInteger(const ExprNode* node) {
   if (!WantsRemarks(RemarkKind::kPassed)) return;
   LogRemark({.kind = RemarkKind::kPassed,
@@ -173,8 +173,8 @@ class RegionRewriter {
   }
 
  private:
-  // What is in the way of a region that ends in a node: nothing, something
-  // that is no data flow, or the call of that number, which has no rule.
+  // The obstacle of a region that ends in a node: nothing, an expression that
+  // is no dataflow, or the number of the call that has no rule.
   static constexpr int kNothing = -1;
   static constexpr int kNoDataFlow = -2;
 
@@ -192,7 +192,7 @@ class RegionRewriter {
   bool IsDequantize(int i) const {
     return IsCall<DequantizeAttrs>(i, BATON_OP("qnn.dequantize"));
   }
-  // Of data, a scale and a zero point.
+  // True for a call of `op` on data, a scale and a zero point.
   template <typename T>
   bool IsCall(int i, const Op& op) const {
     const auto* call = graph_.As<CallNode>(i);
@@ -200,7 +200,7 @@ class RegionRewriter {
            call->attrs_as<T>() != nullptr;
   }
 
-  // Whether there is a region to rewrite, or to complain about.
+  // True if there is a region to rewrite or to report.
   bool FindRegions() {
     bool any = false;
     for (int i = 0; i < graph_.size() && !any; ++i) any = IsQuantize(i);
@@ -260,7 +260,7 @@ class RegionRewriter {
 
   // An error if the region must be rewritten and cannot be.
   absl::Status RewriteRegionOf(int quantize) {
-    // What other regions see of it, if it stays.
+    // The state for other regions if this one stays unchanged.
     slots_[quantize].state = State::kFailed;
     const int end = graph_.args(quantize)[0];
     if (!has_calls_[end] || obstacles_[end] == kNoDataFlow) {
@@ -474,7 +474,7 @@ class RegionRewriter {
   std::vector<int> obstacles_;
   std::vector<bool> has_calls_;
   std::vector<Slot> slots_;
-  // Of the region at hand.
+  // The state of the current region.
   int region_ = 0;
   int root_ = 0;
   AffineType output_;
@@ -573,7 +573,8 @@ class SingleCallRewriter {
   const bool hard_fail_;
   GraphRewriter rewriter_;
   std::vector<AffineValue> args_;
-  // What the arguments of the new qnn.dequantize are; void for other nodes.
+  // The dtypes of the arguments of the new qnn.dequantize; void for other
+  // nodes.
   std::vector<DType> dtypes_;
 };
 

@@ -1,13 +1,14 @@
-// FakeQuantizationToInteger: computes in integers what stands between
-// qnn.dequantize and qnn.quantize.
+// FakeQuantizationToInteger: computes the operators between qnn.dequantize and
+// qnn.quantize with integers.
 //
 //   quantize(conv2d(dequantize(x), dequantize(w)))
 //     -> requantize(qnn.conv2d(x, w))
 //
-// A function pass of level 0. The region of a qnn.quantize is what its data is
-// made of, down to the qnn.dequantize and the constants. It is rewritten if it
-// holds calls of operators, tuples and fields only, and if every operator has a
-// rule that can follow it; else it stays as it is.
+// A function pass of level 0. The region of a qnn.quantize consists of the
+// expressions from which its data is computed, down to the qnn.dequantize calls
+// and the constants. The region is rewritten if it contains only calls of
+// operators, tuples and projections, and every operator has a rule that
+// succeeds. Otherwise it stays unchanged.
 
 #ifndef BATON_RELAY_TRANSFORM_FAKE_QUANTIZATION_TO_INTEGER_H_
 #define BATON_RELAY_TRANSFORM_FAKE_QUANTIZATION_TO_INTEGER_H_
@@ -47,25 +48,25 @@ struct FakeQuantizationToIntegerOptions {
 
 Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options = {});
 
-// How the integers of a tensor stand for real numbers: an element q for
-// scale * (q - zero_point).
+// The quantization of a tensor: an element q represents the real number scale *
+// (q - zero_point).
 struct AffineType {
   Expr scale;       // a scalar, or an element for each channel
-  Expr zero_point;  // the same
+  Expr zero_point;  // a scalar, or an element for each channel
   DType dtype;      // of the integers
   int axis = -1;    // of the channels
 };
 
 // An expression of a region, in integers.
 struct AffineValue {
-  // Null for what a rule could not follow.
+  // Null if a rule failed.
   Expr expr;
-  // One for a tensor, one a field for a tuple; none for a constant, which still
-  // holds real numbers.
+  // One for a tensor; for a tuple, one for each field; empty for a constant
+  // that still has real numbers.
   std::vector<AffineType> types;
 };
 
-// A call that a rule rewrites.
+// A call to be rewritten by a rule.
 class FakeQuantizedCall {
  public:
   FakeQuantizedCall(const CallNode& original, Call call,
@@ -78,9 +79,9 @@ class FakeQuantizedCall {
         output_(output),
         on_main_path_(on_main_path) {}
 
-  // The call before any change: its types are those of real numbers.
+  // The original call: its types are those of real numbers.
   const CallNode& original() const { return original_; }
-  // The call with the arguments that it has now.
+  // The call with its current arguments.
   const Call& call() const { return call_; }
   template <typename T>
   const T& attrs() const {
@@ -91,23 +92,23 @@ class FakeQuantizedCall {
   // The quantization of argument `i`; an error if it is a constant of real
   // numbers, or a tuple.
   absl::StatusOr<AffineType> arg_type(int i) const;
-  // Whether argument `i` is a constant that still holds real numbers.
+  // True if argument `i` is a constant of real numbers.
   bool is_real(int i) const { return args_[i]->types.empty(); }
-  // Those of the fields of argument `i`, a tuple.
+  // The quantizations of the fields of argument `i`, a tuple.
   absl::Span<const AffineType> field_types(int i) const {
     return args_[i]->types;
   }
 
-  // The quantization that the qnn.quantize at the end of the region asks for;
-  // an error if there is none (`use_qat`).
+  // The quantization of the qnn.quantize at the end of the region; an error if
+  // there is none (`use_qat`).
   absl::StatusOr<AffineType> output() const;
-  // Whether other calls, of which each takes the one before as its first
-  // argument, lead from this one to the qnn.quantize.
+  // True if a chain of calls leads from this one to the qnn.quantize, where
+  // each call takes the one before as its first argument.
   bool on_main_path() const {
     depends_on_output_ = true;
     return on_main_path_();
   }
-  // Whether one of the two was asked for.
+  // True if output() or on_main_path() was called.
   bool depends_on_output() const { return depends_on_output_; }
 
  private:
@@ -119,14 +120,14 @@ class FakeQuantizedCall {
   mutable bool depends_on_output_ = false;
 };
 
-// How to compute with integers what an operator computes with real numbers. An
-// error says why a call cannot be followed.
+// Rewrites calls of an operator to compute with integers. The error says why a
+// call cannot be rewritten.
 struct FakeQuantizationRule {
   absl::StatusOr<AffineValue> (*rewrite)(const FakeQuantizedCall& call) =
       nullptr;
   // Used only if the option `optional_qnn_ops` names the operator.
   bool optional = false;
-  // Also for single calls, with `use_qat`.
+  // Also used for single calls, with `use_qat`.
   bool single = false;
 };
 OpAttrMap<FakeQuantizationRule>& FakeQuantizationRules();

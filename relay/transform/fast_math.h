@@ -1,4 +1,4 @@
-// FastMath: operators that may be approximate in the place of exact ones.
+// FastMath: replaces operators by faster, approximate ones.
 //
 //   exp, tanh, erf, nn.softmax   fast_exp, fast_tanh, fast_erf, nn.fast_softmax
 
@@ -14,14 +14,14 @@
 
 namespace baton::relay {
 
-// The name of the operator that takes the same arguments and attributes and
-// computes about the same, faster.
+// The name of the fast operator, which takes the same arguments and attributes
+// and approximates the result.
 OpAttrMap<std::string>& FastCounterparts();
 
 // A function pass of level 4, which requires InferType.
 Pass FastMath();
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> FastMathInExpr(const Expr& expr);
 
 }  // namespace baton::relay

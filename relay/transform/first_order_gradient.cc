@@ -36,8 +36,8 @@ namespace {
 constexpr int kMaxTypeDepth = 100;
 constexpr int kMaxTensors = 10'000;
 
-// Whether `type` is a tensor or a tuple of such types. Takes their number from
-// `room`, which is negative if it is too small.
+// True if `type` is a tensor or a tuple of such types. Subtracts their number
+// from `room`, which becomes negative if it is too small.
 bool IsData(const Type& type, int depth, int& room) {
   if (--room < 0) return false;
   if (type.Is<TensorTypeNode>()) return true;
@@ -175,7 +175,7 @@ class Differentiator {
     Expr gradient;  // the sum so far
     Type type;
   };
-  // What was done to make a value, to be undone.
+  // A step of making a value, to be undone.
   struct Action {
     const ExprNode* node;  // which becomes `forward`
     int result;            // index of a value
@@ -218,7 +218,7 @@ class Differentiator {
     return absl::OkStatus();
   }
 
-  // What the operands have become.
+  // The replacements of the operands.
   std::vector<Expr> Operands(absl::Span<const Expr> operands) {
     std::vector<Expr> result;
     for (const Expr& operand : operands) {

@@ -213,7 +213,7 @@ class Budget {
   explicit Budget(const FoldConstantOptions& options)
       : max_elements_(options.max_elements), left_(options.max_growth) {}
 
-  // Whether `call`, of constants, may become constants of so many elements.
+  // True if `call`, of constants, may become constants of that many elements.
   bool Allows(const Call& call, int64_t elements) {
     int64_t given = 0, replaced = 0;
     ForEachArgument(call, [&](const ConstantNode* constant, bool first) {
@@ -367,7 +367,8 @@ class ConstantFolder : public ExprMutator {
   }
 
  private:
-  // What a shape query gives for a tensor whose shape is known; null else.
+  // The result of a shape query for a tensor with a known shape; otherwise
+  // null.
   static Expr FoldShape(const CallNode* call, const OpNode& op) {
     const ShapeQuery* query = ShapeQueries().Get(op);
     if (query == nullptr) return {};

@@ -1,4 +1,4 @@
-// FoldConstant: computes what depends on constants only.
+// FoldConstant: evaluates expressions that depend only on constants.
 //
 // Level 2, a function pass. A call of an operator whose arguments are all
 // constants (or tuples of constants) becomes the constant that its kernel
@@ -6,11 +6,12 @@
 // constant is inlined; a field of a tuple literal becomes that field; shapes
 // that are known statically become constants (shape_of, ndarray_size).
 //
-// Left alone: calls without arguments (`zeros`), operators with an effect or
-// without a kernel, bookkeeping operators, the bodies of Primitive functions,
-// calls whose evaluation fails, and calls that exceed the budget: folding
-// `sqrt(broadcast_to(1f, shape=[50000000]))` would make a program of one line
-// a file of 200 MB. What has a static type is not computed to find that out.
+// Skips calls without arguments (`zeros`), operators with an effect or without
+// a kernel, bookkeeping operators, the bodies of Primitive functions, calls
+// whose evaluation fails, and calls that exceed the budget: folding
+// `sqrt(broadcast_to(1f, shape=[50000000]))` would turn a program of one line
+// into a file of 200 MB. The budget check uses static types, without evaluating
+// the call.
 
 #ifndef BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
 #define BATON_RELAY_TRANSFORM_FOLD_CONSTANT_H_
@@ -41,7 +42,7 @@ struct FoldConstantOptions {
 
 Pass FoldConstant(FoldConstantOptions options = {});
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> FoldConstantInExpr(
     const Expr& expr, const FoldConstantOptions& options = {});
 

@@ -1,14 +1,14 @@
-// FoldExplicitPadding: moves the padding of nn.pad into the operator that the
-// padded data goes to.
+// FoldExplicitPadding: moves the padding of nn.pad into the operator that uses
+// the padded data.
 //
 //   nn.conv2d(nn.pad(x, 0, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]), w)
 //       nn.conv2d(x, w, padding=[1, 1, 1, 1])
 //
-// That is done for constant padding of spatial axes alone, with what the
-// operator itself pads with: convolutions and average pools with 0, quantized
-// convolutions with their zero point, maximum pools with the lowest value of
-// the element type. An average pool that does not count its own padding counts
-// that of nn.pad: it is folded if the pool has none, and counts it then.
+// Folds constant padding of spatial axes only, if its value is the one with
+// which the operator pads: 0 for convolutions and average pools, the zero point
+// for quantized convolutions, the lowest value of the element type for maximum
+// pools. An average pool that does not count its own padding counts the padding
+// of nn.pad. It is folded if the pool has no padding, and then counts it.
 
 #ifndef BATON_RELAY_TRANSFORM_FOLD_EXPLICIT_PADDING_H_
 #define BATON_RELAY_TRANSFORM_FOLD_EXPLICIT_PADDING_H_
@@ -23,12 +23,12 @@
 
 namespace baton::relay {
 
-// How an operator takes over what its first argument is padded with.
+// Rules of an operator for taking over the padding of its first argument.
 struct ExplicitPaddingRule {
-  // Whether the scalar `value` is what the operator pads with.
+  // True if the operator pads with the scalar `value`.
   bool (*pads_with)(const CallNode& call, const Tensor& value) = nullptr;
-  // The attributes of a call, those of `call` being `attrs`, that pads as `pad`
-  // does in addition; null if there are none.
+  // Returns `attrs`, the attributes of a call, with the padding of `pad` added;
+  // null if that is impossible.
   Attrs (*with_padding)(const Attrs& attrs, const PadAttrs& pad) = nullptr;
 };
 OpAttrMap<ExplicitPaddingRule>& ExplicitPaddingRules();
@@ -36,7 +36,7 @@ OpAttrMap<ExplicitPaddingRule>& ExplicitPaddingRules();
 // A function pass of level 0, which requires InferType.
 Pass FoldExplicitPadding();
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> FoldExplicitPaddingInExpr(const Expr& expr);
 
 }  // namespace baton::relay

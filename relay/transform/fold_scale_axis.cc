@@ -85,7 +85,7 @@ class ForwardFolder {
   }
 
  private:
-  // What the users of a node seen so far agree on.
+  // The common request of the users of a node visited so far.
   struct Request {
     ScaleSink sink;
     bool has_users = false;
@@ -612,8 +612,8 @@ std::optional<ConvAxes> FindConvAxes(const CallNode& call, int groups,
   return result;
 }
 
-// Of convolutions whose weight can take in a scale of the data. In a grouped
-// one an input channel of the weight stands for one of each group.
+// For convolutions whose weight can take in a scale of the data. In a grouped
+// convolution an input channel of the weight corresponds to one of each group.
 template <typename T>
 std::optional<ConvAxes> ForwardConvAxes(const CallNode& call) {
   const T* attrs = call.attrs_as<T>();
@@ -623,7 +623,7 @@ std::optional<ConvAxes> ForwardConvAxes(const CallNode& call) {
   return axes && !axes->grouped ? axes : std::nullopt;
 }
 
-// Of convolutions whose weight can take in a scale of the result.
+// For convolutions whose weight can take in a scale of the result.
 template <typename T>
 std::optional<ConvAxes> BackwardConvAxes(const CallNode& call) {
   const T* attrs = call.attrs_as<T>();
@@ -769,8 +769,8 @@ BATON_EXTEND_OP("nn.dense")
     .Set(BackwardScaleRules(),
          BackwardScaleRule{AcceptByDense, TakeBackwardIntoDense});
 
-// Whether a call that a scale can be taken out of has an argument that can take
-// it in: if none has, no scale moves up.
+// True if a call from which a scale can be extracted has an argument that can
+// take it in: otherwise no scale moves up.
 bool MayMoveBackward(const Expr& root) {
   return AnyInnerNode(root, [](const ExprNode* node) {
     if (node->kind() != ExprKind::kCall) return false;
@@ -787,9 +787,9 @@ bool MayMoveBackward(const Expr& root) {
   });
 }
 
-// Whether a call that takes scales in has an argument that a scale can be taken
-// out of, or a field is taken of a tuple that is built in place: if neither is
-// there, no scale moves down.
+// True if a call that takes scales in has an argument from which a scale can be
+// extracted, or there is a projection of a tuple that is built in place:
+// otherwise no scale moves down.
 bool MayMoveForward(const Expr& root) {
   return AnyInnerNode(root, [](const ExprNode* node) {
     if (node->kind() == ExprKind::kTupleGetItem) {

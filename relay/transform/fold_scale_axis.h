@@ -1,23 +1,23 @@
-// Folding of scales into weights.
+// FoldScaleAxis: folds channel scales into weights.
 //
-// Where a tensor is multiplied by a scale that varies along its channels (what
-// is left of a batch normalization after SimplifyInference), and a convolution
-// or dense layer beside it can take the scale into its weight, the
+// A tensor may be multiplied by a scale that varies along its channels;
+// SimplifyInference leaves such scales of a batch normalization. If a
+// convolution or dense layer beside it can take the scale into its weight, the
 // multiplication disappears:
 //
 //   BackwardFoldScaleAxis   conv2d(x, w) * s  becomes  conv2d(x, w * s)
 //   ForwardFoldScaleAxis    conv2d(x * s, w)  becomes  conv2d(x, w * s)
 //   FoldScaleAxis           both, and then FoldConstant
 //
-// Between the two there may be operators that a scale can move past: nn.relu
-// if the scale is not negative, an addition if its other operand is scaled
-// too. Forward, that operand is divided by the scale: only a scale that is
-// known to have no zero, and no element so small that the quotient overflows,
-// moves past an addition. Of an operand that is not constant, nothing is known:
-// it is taken for small enough if the scale is at least the reciprocal of the
-// largest square root (2^-64 for float32). Which operators take a scale or let
-// it pass is said by rules, one for an operator and direction; any library can
-// add rules, to operators of its own where it registers them, or to others:
+// There may be operators in between past which a scale can move: nn.relu if the
+// scale is not negative, an addition if its other operand is scaled too.
+// Forward, the other operand is divided by the scale: only a scale without a
+// zero, and without an element so small that the quotient overflows, moves past
+// an addition. If the operand is not constant, its magnitude is unknown: it is
+// assumed to be small enough if the scale is at least the reciprocal of the
+// largest square root (2^-64 for float32). Rules say which operators take a
+// scale or let it pass, one rule for an operator and direction. Any library can
+// add rules to its operators where it registers them, or to others:
 //
 //   BATON_EXTEND_OP("my.conv")
 //       .Set(BackwardScaleRules(), {.accept = ..., .apply = ...});
@@ -37,68 +37,67 @@
 
 namespace baton::relay {
 
-// A place where a scale can be folded in: a tensor that may be replaced by
-// itself without a scale along exactly `axes`, because the scale is taken over
-// elsewhere. No axes: no such place.
+// A place where a scale can be folded in: a tensor that may be replaced by the
+// tensor without a scale along exactly `axes`, because the scale is taken over
+// elsewhere. If `axes` is empty, there is no such place.
 struct ScaleSink {
   AxisSet axes;
-  bool positive_only = false;  // holds for scales that are not negative
-  // Holds for scales without an element smaller than 2^min_scale_log2 in
-  // magnitude: something is divided by the scale on the way to the sink.
-  // -infinity: for scales with zeros as well.
+  bool positive_only = false;  // only for scales that are not negative
+  // Only for scales whose elements have at least the magnitude
+  // 2^min_scale_log2: a value is divided by the scale on the way to the sink.
+  // -infinity allows scales with zeros.
   double min_scale_log2 = -std::numeric_limits<double>::infinity();
 
   bool empty() const { return axes.empty(); }
 };
 
-// The expression `value * scale`, where `scale` has just `axes` of `value`; or
-// `value` alone if `scale` is null.
+// The expression `value * scale`, where `scale` has exactly the axes `axes` of
+// `value`; `value` alone if `scale` is null.
 struct ScaledExpr {
   Expr value;
   Expr scale;
   AxisSet axes;
 };
 
-// How an operator lets scales of its arguments move on to its users. Types are
-// those of `call`, the call before any change. A member may be null.
+// Rules of an operator for moving scales of its arguments on to its users.
+// Types are those of `call`, the original call. A member may be null.
 struct ForwardScaleRule {
-  // Which scales of its arguments the call can take over, or pass on to its
-  // users, which take `out`. `args` has an element for each argument, empty at
-  // first. The users of an argument must all agree.
+  // Sets `args` to the scales of the arguments that the call can take over, or
+  // pass on to its users, which take `out`. `args` has an element for each
+  // argument, initially empty. The users of an argument must all agree.
   void (*request)(const CallNode& call, const ScaleSink& out,
                   absl::Span<ScaleSink> args) = nullptr;
-  // The call with its arguments as they are now: those that were requested
+  // Rewrites the call with its current arguments. Arguments that were requested
   // may have a scale. The result may have a scale along `out.axes` if `out` is
   // not empty. A null value refuses, as does any other scale: scales are then
-  // multiplied in before the call.
-  // A rule without `request` may make a scale out of an argument; one with it
-  // passes on those of its arguments.
+  // multiplied in before the call. A rule without `request` may make a scale
+  // out of an argument; a rule with it passes on the scales of its arguments.
   ScaledExpr (*rewrite)(const CallNode& call, absl::Span<const ScaledExpr> args,
                         const ScaleSink& out) = nullptr;
 };
 OpAttrMap<ForwardScaleRule>& ForwardScaleRules();
 
-// What a call does with a scale of its result.
+// The use of a scale of its result by a call.
 struct BackwardSink {
   ScaleSink sink;
   // Bit k: argument k, which must have a sink, is scaled instead.
   uint32_t scaled_args = 0;
 };
 
-// A call that is argument `arg`, scaled by `scale`.
+// The argument `arg`, scaled by `scale`, as the value of a call.
 struct ExtractedScale {
-  int arg = -1;  // -1: it is not
+  int arg = -1;  // -1 if the call has no such form
   Expr scale;
 };
 
-// How an operator lets a scale of its result move to its arguments.
+// Rules of an operator for moving a scale of its result to its arguments.
 struct BackwardScaleRule {
-  // Which scale of its result the call can take over, given the sinks of its
-  // arguments.
+  // The scales of its result that the call can take over, given the sinks of
+  // its arguments.
   BackwardSink (*accept)(const CallNode& call,
                          absl::Span<const ScaleSink> args) = nullptr;
-  // The call with its result scaled, as promised by `accept`. `args` are the
-  // arguments as they are now, those of `sink.scaled_args` scaled already.
+  // Rewrites the call with its result scaled, as promised by `accept`. `args`
+  // are the current arguments; those of `sink.scaled_args` are already scaled.
   Expr (*apply)(const CallNode& call, absl::Span<const Expr> args,
                 const BackwardSink& sink, const Expr& scale) = nullptr;
   // For operators that multiply: the scale to fold into the sink of an
@@ -115,7 +114,7 @@ Pass ForwardFoldScaleAxis();
 // A sequence of level 0.
 Pass FoldScaleAxis();
 
-// The first two for one expression, which must have types.
+// Run the first two passes on one expression, which must have types.
 absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr);
 absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr);
 

@@ -1,4 +1,4 @@
-// The forms of Relay programs (transform/form.h).
+// Registers the properties of Relay programs (transform/form.h).
 
 #include <utility>
 #include <vector>
@@ -24,7 +24,7 @@
 namespace baton::relay {
 namespace {
 
-// What `check` returns for all Relay functions of `module`, the first error.
+// The first error of `check` over all Relay functions of `module`.
 absl::Status CheckFunctions(
     const IRModule& module,
     absl::FunctionRef<absl::Status(const Function&)> check) {
@@ -57,7 +57,8 @@ absl::Status CheckNodes(const Function& function,
   return found == nullptr ? absl::OkStatus() : ErrorAt(found, what);
 }
 
-// What `expr` annotates, such as by `on_device`; `expr` itself if nothing.
+// The expression below annotations such as `on_device`; `expr` itself if there
+// are none.
 const Expr& WithoutAnnotations(const Expr& expr) {
   const Expr* inner = &expr;
   while (const auto* call = inner->As<CallNode>()) {
@@ -100,7 +101,7 @@ absl::Status CheckANormalForm(const Function& function) {
     }
     return absl::OkStatus();
   };
-  // What a code generator takes stays as it is.
+  // A function for a code generator stays unchanged.
   if (function->attrs().Find(attr::kCompiler) != nullptr) {
     return absl::OkStatus();
   }

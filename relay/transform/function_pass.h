@@ -1,4 +1,4 @@
-// Passes over the Relay functions of a module, one by one.
+// Function passes over Relay functions.
 
 #ifndef BATON_RELAY_TRANSFORM_FUNCTION_PASS_H_
 #define BATON_RELAY_TRANSFORM_FUNCTION_PASS_H_
@@ -10,8 +10,9 @@
 
 namespace baton {
 
-// Relay's functions. Passes leave alone those with a `Compiler` attribute, or a
-// true `Extern` or `SkipOptimization`. The pass InferType completes a module.
+// The kind of Relay's functions. Passes skip functions with a `Compiler`
+// attribute, or a true `Extern` or `SkipOptimization`. InferType runs after
+// each pass.
 const FunctionKind<Function>& RelayFunctions();
 
 // CreateFunctionPass (transform/function_pass.h) over RelayFunctions().

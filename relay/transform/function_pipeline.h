@@ -1,4 +1,4 @@
-// Passes over one function at a time.
+// FunctionPipeline: runs several passes on one function at a time.
 
 #ifndef BATON_RELAY_TRANSFORM_FUNCTION_PIPELINE_H_
 #define BATON_RELAY_TRANSFORM_FUNCTION_PIPELINE_H_
@@ -9,26 +9,27 @@
 
 namespace baton::relay {
 
-// Runs all of `passes` on one Relay function, then on the next one. In the text
-// of a pipeline it is
+// Runs all of `passes` on one Relay function, then on the next one. The text in
+// a pipeline is
 //
 //   Function(SimplifyInference,FoldConstant,FuseOps)
 //
-// With the `threads` setting, functions are worked on at once, and a function
-// that is done with one pass does not wait for the others before the next.
+// With the `threads` setting, functions are processed in parallel, and a
+// function that has finished one pass does not wait for the others before the
+// next.
 //
-// Each function is in a module of its own, which instruments see: the function,
-// and the functions that it refers to, directly or not, as they were before the
-// pipeline and with the attribute SkipOptimization. So the result is that of
-// `Sequential(passes)` if each pass looks at no other function than the one it
-// rewrites.
+// Instruments receive a separate module for each function. It contains the
+// function and all functions to which it refers, directly or not, in their
+// state before the pipeline and with the attribute SkipOptimization. So the
+// result is that of `Sequential(passes)` if each pass examines no function
+// other than the one it rewrites.
 //
 // `passes` must be passes over functions, InferType, or lists of such passes.
-// Another one is an error, of the text that names it or else of the run. Gates
-// and required passes are those of Sequential.
+// Another pass is an error, of the text that names it or otherwise of the run.
+// Gates and required passes are those of Sequential.
 //
-// Besides the passes, it takes time linear in the number of functions and of
-// the functions that each of them refers to.
+// Apart from the passes, takes time linear in the number of functions and of
+// the functions to which each of them refers.
 Pass FunctionPipeline(std::vector<Pass> passes);
 
 }  // namespace baton::relay

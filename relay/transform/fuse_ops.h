@@ -1,7 +1,7 @@
-// FuseOps: groups calls of operators into primitive functions.
+// FuseOps: fuses groups of operator calls into primitive functions.
 //
-// Level 0, a function pass. Each group that can be computed in one go becomes
-// a function with the attribute Primitive=1, and a call of it:
+// Level 0, a function pass. Each group that can be computed as one kernel
+// becomes a function with the attribute Primitive=1, and a call of it:
 //
 //   %0 = nn.conv2d(%x, %w);        %2 = fn (%p0, %p1, Primitive=1) {
 //   %1 = add(%0, 1f);                %0 = nn.conv2d(%p0, %p1);
@@ -10,14 +10,13 @@
 //                                  };
 //                                  %2(%x, %w)
 //
-// What may be fused with what: relay/op/fusion_pattern.h and
-// fusion_groups.h. Scalar constants go into the functions, other constants
-// are arguments. A group that only reshapes is marked relay.reshape_only=1.
+// relay/op/fusion_pattern.h and fusion_groups.h define what may be fused.
+// Scalar constants are moved into the functions; other constants are arguments.
+// A group that only reshapes is marked relay.reshape_only=1.
 //
 // Nothing is fused across lets, branches, references, and calls of functions;
-// annotation.stop_fusion keeps its two sides apart, and is dropped. Functions
-// that are primitive already, or are for an external compiler, stay as they
-// are.
+// annotation.stop_fusion separates its two sides, and is dropped. Functions
+// that are already primitive, or are for an external compiler, stay unchanged.
 
 #ifndef BATON_RELAY_TRANSFORM_FUSE_OPS_H_
 #define BATON_RELAY_TRANSFORM_FUSE_OPS_H_
@@ -42,13 +41,13 @@ struct FuseOpsOptions {
   }
 };
 
-// The setting relay.FuseOps.max_depth is the number of nodes that a group may
-// have, 256 by default; with relay.FuseOps.link_params, all constants go into
-// the functions.
+// The setting relay.FuseOps.max_depth is the limit of the number of nodes in a
+// group, 256 by default. With relay.FuseOps.link_params, all constants are
+// moved into the functions.
 Pass FuseOps(FuseOpsOptions options = {});
 
-// The same for one expression, which must have types; `context` has the level
-// and the settings.
+// Runs the pass on one expression, which must have types; `context` provides
+// the level and the settings.
 absl::StatusOr<Expr> FuseOpsInExpr(
     const Expr& expr, const FuseOpsOptions& options = {},
     const PassContext& context = PassContext::Current());

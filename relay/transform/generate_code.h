@@ -1,5 +1,5 @@
-// GenerateCode: asks code generators for the code of functions that are for
-// external compilers (relay/runtime/code_generator.h).
+// GenerateCode: generates code of functions for external compilers with the
+// registered code generators (relay/runtime/code_generator.h).
 
 #ifndef BATON_RELAY_TRANSFORM_GENERATE_CODE_H_
 #define BATON_RELAY_TRANSFORM_GENERATE_CODE_H_
@@ -21,10 +21,10 @@ struct GenerateCodeOptions {
   }
 };
 
-// A module pass of level 0, which requires InferType. Functions get the
-// attributes `artifact_name` and `artifact`, which hold the code. Errors name
-// the function: those of GenerateCodeOf and ArtifactsOf; more code than the
-// setting `relay.GenerateCode.max_bytes` allows.
+// A module pass of level 0, which requires InferType. Stores the code in the
+// attributes `artifact_name` and `artifact` of the functions. Errors name the
+// function: those of GenerateCodeOf and ArtifactsOf; more code than the setting
+// `relay.GenerateCode.max_bytes` allows.
 Pass GenerateCode(GenerateCodeOptions options = {});
 
 }  // namespace baton::relay

@@ -125,7 +125,7 @@ class DualTypes {
   NodeMap<Type> known_;  // what is mapped is held by the program
 };
 
-// What the functions that are rewritten share.
+// The state that the rewriting of all functions shares.
 struct Shared {
   VarNames names;
   DualTypes types;
@@ -187,7 +187,7 @@ class DualRewriter final : public ExprMutator {
   }
 
   Expr VisitCall(const CallNode* original, Call call) override {
-    // What is on a device is there with its gradient, whatever its type.
+    // A value on a device is there with its gradient, whatever its type.
     const CallNode* on_device = AsOnDevice(Expr(original));
     if (on_device != nullptr && IsFixedOnDevice(on_device)) {
       return Call(call->op(), call->args(), call->attrs(), {}, {},
@@ -343,12 +343,11 @@ class DualRewriter final : public ExprMutator {
   }
 
   Shared& shared_;
-  // Of the functions that are being visited: the parameter that refers to the
-  // closure.
+  // For the functions being visited: the parameter that refers to the closure.
   std::vector<Var> backprops_;
 };
 
-// Whether an expression that is not a name is used more than once.
+// True if an expression other than a name is used more than once.
 bool HasSharing(const Function& function) {
   const IndexedGraph graph(function);
   for (int i = 0; i < graph.size(); ++i) {
@@ -502,7 +501,7 @@ absl::StatusOr<IRModule> HigherOrderGradientInModule(
   BATON_RETURN_IF_ERROR(
       CheckParameters(module.Find<Function>(options.function)));
 
-  // What is used several times would be differentiated several times.
+  // A shared expression would be differentiated several times.
   IRModule bound = module;
   OpaqueFunctionOpener opener;
   for (const std::string& name : reachable) {

@@ -1,6 +1,6 @@
-// HigherOrderGradient: a function also returns the gradients of its parameters,
-// whatever it does: lets, branches, closures, recursion, references, data
-// types, calls of other functions.
+// HigherOrderGradient: makes a function also return the gradients of its
+// parameters. The function may contain lets, branches, closures, recursion,
+// references, data types, and calls of other functions.
 //
 //   def @main(%x) { @f(%x) }
 //     -> def @main(%x) { ... (@f(%x), (gradient of %x,)) }
@@ -9,14 +9,13 @@
 // becomes a pair (t, ref(gradient of t)), and each function takes one more
 // argument: a reference to a closure that propagates gradients backwards. A
 // call of an operator replaces that closure by one that adds to the gradients
-// of its arguments, then calls the closure that was there before. In the end
-// the gradient of the result is set to ones and the last closure is called. Of
-// a result that is a tuple, the first tensor counts.
+// of its arguments, then calls the previous closure. In the end the gradient of
+// the result is set to ones and the last closure is called. If the result is a
+// tuple, only its first tensor counts.
 //
-// What functions of the module become that are called on the way is added to
-// the module: @f_grad for @f. A function that is primitive or for another
-// compiler becomes a plain one. Notes of checkpoints (annotation.checkpoint)
-// are dropped.
+// The converted forms of the called functions are added to the module: @f_grad
+// for @f. A function that is primitive or for another compiler becomes a plain
+// one. Annotations of checkpoints (annotation.checkpoint) are dropped.
 
 #ifndef BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_
 #define BATON_RELAY_TRANSFORM_HIGHER_ORDER_GRADIENT_H_
@@ -41,13 +40,13 @@ struct HigherOrderGradientOptions {
   }
 };
 
-// `module` with that function replaced, and with the functions that this takes.
-// The parameters of the function must be tensors. An error shows all operators
-// that have no gradient.
+// Returns `module` with the function options.function replaced, and with the
+// functions that it needs. The parameters of the function must be tensors. The
+// error shows all operators without a gradient.
 absl::StatusOr<IRModule> HigherOrderGradientInModule(
     const IRModule& module, const HigherOrderGradientOptions& options = {});
 
-// A module pass of level 0. A module without the function stays as it is.
+// A module pass of level 0. A module without the function stays unchanged.
 Pass HigherOrderGradient(HigherOrderGradientOptions options = {});
 
 }  // namespace baton::relay

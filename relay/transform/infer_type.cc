@@ -24,13 +24,13 @@
 namespace baton::relay {
 namespace {
 
-// Whether inference of `function` would look at other functions.
+// True if inference of `function` needs other functions.
 bool RefersToOthers(const Function& function) {
   bool refers = false;
   PostOrderVisit(
       function,
       [&](const ExprNode* node) {
-        // What has a type is not looked into.
+        // Typed expressions are not entered.
         return !refers && !node->type().defined();
       },
       [&refers](const ExprNode* node) {

@@ -26,13 +26,13 @@
 namespace baton::relay {
 namespace {
 
-// Whether the function is to be inlined where it can be.
+// True if the function is to be inlined where possible.
 bool IsMarked(const Function& function) {
   return function->attrs().IsTrue(attr::kInline) &&
          function->type_params().empty();
 }
 
-// Whether another compiler takes the function as it is.
+// True if another compiler compiles the function.
 bool IsExternal(const Function& function) {
   return function->attrs().Find(attr::kCompiler) != nullptr ||
          function->attrs().IsTrue(attr::kExtern);
@@ -165,7 +165,7 @@ class Inliner {
     return CopyWith(functions_[f], {});
   }
 
-  // What replaces `call` of function `callee`, node `i` of function `f`.
+  // The replacement of `call` of function `callee`, node `i` of function `f`.
   absl::StatusOr<Expr> InlineCall(int f, int i, const CallNode& call,
                                   int callee, absl::Span<const Expr> args) {
     const Function& function = functions_[callee];

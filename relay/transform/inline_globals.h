@@ -1,14 +1,13 @@
-// InlineGlobals: puts the bodies of functions marked `Inline=1` in the place of
-// their calls.
+// InlineGlobals: replaces calls of functions marked `Inline=1` by their bodies.
 //
-// A function is inlined if all that it calls is inlined too, it does not call
-// itself, and it has no type parameters. Where it is used otherwise than by a
-// call, it becomes a function literal; so it does where it is called if it is
-// for another compiler (attributes `Compiler` and `Extern`). Functions that
-// were inlined are removed; marked functions that nothing used stay.
+// A function is inlined if all functions that it calls are inlined too, it does
+// not call itself, and it has no type parameters. Uses other than calls become
+// function literals; so do calls if the function is for another compiler
+// (attributes `Compiler` and `Extern`). Functions that were inlined are
+// removed; marked functions without uses stay.
 //
-// An argument that has an effect is bound by a let, so that it is evaluated
-// once and in its place.
+// An argument with an effect is bound by a let, so that it is evaluated once
+// and in the right order.
 
 #ifndef BATON_RELAY_TRANSFORM_INLINE_GLOBALS_H_
 #define BATON_RELAY_TRANSFORM_INLINE_GLOBALS_H_
@@ -22,7 +21,7 @@ namespace baton::relay {
 // A module pass of level 1.
 Pass InlineGlobals();
 
-// The same for a module.
+// Runs the pass on a module.
 absl::StatusOr<IRModule> InlineGlobalsInModule(const IRModule& module);
 
 }  // namespace baton::relay

@@ -35,15 +35,16 @@
 namespace baton::relay {
 namespace {
 
-// Of a global function: called with what a closure captures, it returns it.
+// Attribute of a global function that takes captured values and returns a
+// closure.
 constexpr char kClosure[] = "Closure";
 
-// Whether the function stays as it is, with all that is in it.
+// True if the function stays unchanged with its body.
 bool Stays(const FunctionNode& function) {
   return IsOpaque(function) || !function.type_params().empty();
 }
 
-// Whether a function literal is somewhere in `function`, itself aside.
+// True if `function` contains a function literal.
 bool HasLiterals(const Function& function) {
   return ContainsKind(function->body(), ExprKind::kFunction);
 }
@@ -55,7 +56,7 @@ class VarDevices {
     if (!graph.As<FunctionNode>(graph.root())->attrs().Find(kVirtualDevice)) {
       return;
     }
-    // Of node i: the device that what is around it says. Users come first.
+    // For node i: the device of the enclosing annotation. Users precede.
     std::vector<const AttrValue*> around(graph.size());
     for (int i = graph.root(); i >= 0; --i) {
       const AttrValue* inside = around[i];
@@ -89,7 +90,7 @@ class VarDevices {
     return call == nullptr ? nullptr : call->attrs_as<OnDeviceAttrs>();
   }
 
-  // Of the value of a let on the device `around`.
+  // The device of the value of a let; `around` is the enclosing device.
   const AttrValue* DeviceOf(const Expr& value, const AttrValue* around) const {
     if (const auto* var = value.As<VarNode>()) {
       const auto it = devices_.find(var);
@@ -151,8 +152,8 @@ class Lifter {
   const IRModule& result() const { return result_; }
 
  private:
-  // What replaces the literal `function` of type `type`; `self` is the variable
-  // that a let binds it to, or null.
+  // The replacement of the literal `function` of type `type`. `self` is the
+  // variable to which a let binds it, or null.
   Expr Lifted(const Function& function, const Type& type, const VarNode* self,
               const VarDevices& devices) {
     std::vector<Expr> captured;
@@ -225,7 +226,7 @@ class Lifter {
 }  // namespace
 
 absl::StatusOr<IRModule> LambdaLiftInModule(const IRModule& given) {
-  // What is captured becomes parameters, which need types.
+  // Captured variables become parameters, which need types.
   BATON_ASSIGN_OR_RETURN(const IRModule module, InferTypes(given));
   Lifter lifter(module);
   for (const auto& [var, function] : module.functions<Function>()) {

@@ -1,14 +1,14 @@
 // LambdaLift: makes global functions of function literals.
 //
-//   fn (%y) { add(%y, 1) }    @lifted_name..., with the parameters of the
-//   literal fn (%y) { add(%x, %y) }   @lifted_name...(%x), a function marked
-//   `Closure=1`
-//                             that returns the literal
+//   fn (%y) { add(%y, 1) }     @lifted_name..., with the parameters of the
+//                              literal
+//   fn (%y) { add(%x, %y) }    @lifted_name...(%x), a function marked
+//                              `Closure=1` that returns the literal
 //
-// A literal that a let binds may call itself; there, it names the global
-// function. Functions that are marked Primitive or for another compiler, or
-// have type parameters, stay as they are, with all that is in them. Equal
-// literals share a function.
+// A literal that a let binds may call itself; there, the global name replaces
+// it. Functions that are marked Primitive or for another compiler, or have type
+// parameters, stay unchanged with their bodies. Equal literals share one
+// function.
 
 #ifndef BATON_RELAY_TRANSFORM_LAMBDA_LIFT_H_
 #define BATON_RELAY_TRANSFORM_LAMBDA_LIFT_H_
@@ -20,11 +20,11 @@
 namespace baton::relay {
 
 // A module pass of level 1. Variables that literals use should have types: they
-// become parameters. The names of new functions are made of hashes, which may
+// become parameters. The names of new functions contain hashes, which may
 // change from version to version.
 Pass LambdaLift();
 
-// The same for a module.
+// Runs the pass on a module.
 absl::StatusOr<IRModule> LambdaLiftInModule(const IRModule& module);
 
 }  // namespace baton::relay

@@ -45,7 +45,7 @@ BATON_EXTEND_OP("ones_like").Set(GradCellForms(), GradCellForm::kOnes);
 BATON_EXTEND_OP("zeros").Set(GradCellForms(), GradCellForm::kZeros);
 BATON_EXTEND_OP("zeros_like").Set(GradCellForms(), GradCellForm::kZeros);
 
-// Those of the reference's library.
+// The definitions in the reference's library.
 constexpr absl::string_view kCells = R"(
 type GradCell[T] {
   Raw(T),
@@ -140,8 +140,8 @@ class Cells {
 // Types nested more deeply than this are left alone.
 constexpr int kMaxTypeDepth = 100;
 
-// Whether cells can take the place of the tensors in a value of that type.
-// `data`: only tensors and tuples of them.
+// True if cells can replace the tensors in a value of that type. `data`: only
+// tensors and tuples of them.
 bool IsSupported(const Type& type, bool data, int depth = 0) {
   if (depth > kMaxTypeDepth) return false;
   const auto all = [&](absl::Span<const Type> types) {
@@ -340,7 +340,7 @@ class Initializer {
     }
   }
 
-  // What node `i` has become; a constant, a new cell each time.
+  // The replacement of node `i`; for a constant, a new cell each time.
   Expr Child(int i) const {
     if (graph_.kind(i) == ExprKind::kConstant) {
       return cells_.Raw(Expr(graph_.node(i)));

@@ -1,15 +1,16 @@
-// Legalize: replaces calls by others that a target has, or computes faster.
+// Legalize: replaces calls by others that a target supports or computes faster.
 //
-// What replaces a call is a rule of its operator. Rules come in kinds, by name:
-// FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, and any that a library
-// adds. A kind has rules for all targets and rules for one, which come first:
+// A rule of an operator makes the replacement of a call. Rules come in kinds,
+// by name: FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, and any that a
+// library adds. A kind has rules for all targets and rules for one target,
+// which have precedence:
 //
 //   absl::StatusOr<Expr> ForMyChip(const CallNode& call,
 //                                  absl::Span<const Expr> args);
 //   BATON_EXTEND_OP("nn.dense")
 //       .Set(LegalizationRules("FTVMLegalize", "mychip"), ForMyChip);
 //
-// `Legalize{target=mychip}` asks them.
+// `Legalize{target=mychip}` applies the rules of that target.
 
 #ifndef BATON_RELAY_TRANSFORM_LEGALIZE_H_
 #define BATON_RELAY_TRANSFORM_LEGALIZE_H_
@@ -26,15 +27,15 @@
 
 namespace baton::relay {
 
-// What replaces a call. `call` is the call before any change, with its
-// attributes and types; `args` are its arguments as they are now. Null: the
-// call stays. Rules of FTVMLegalize for all targets keep every bit of the
-// results; those of a target, and of other kinds, may reassociate.
+// Makes the replacement of a call. `call` is the original call, with its
+// attributes and types; `args` are its current arguments. Null keeps the call.
+// Rules of FTVMLegalize for all targets are bit-exact; rules for one target,
+// and of other kinds, may be reassociating.
 using LegalizationRule = absl::StatusOr<Expr> (*)(const CallNode& call,
                                                   absl::Span<const Expr> args);
 
-// The rules of a kind for a target (`llvm`, `cuda`), or, if that is empty, for
-// all. The same map for the same names.
+// The rules of `kind` for `target` (`llvm`, `cuda`); if `target` is empty, the
+// rules for all targets. Equal names give the same map.
 OpAttrMap<LegalizationRule>& LegalizationRules(absl::string_view kind,
                                                absl::string_view target = {});
 
@@ -54,8 +55,8 @@ struct LegalizeOptions {
 // A function pass of level 1, which requires InferType.
 Pass Legalize(LegalizeOptions options = {});
 
-// The pass that replaces calls by the rules of `kind` and `target`, under
-// another name and with options of its own.
+// A pass with its own name and options that applies the rules of `kind` and
+// `target`.
 Pass CreateLegalizationPass(absl::string_view kind, absl::string_view target,
                             PassInfo info, PassOptions options = {});
 

@@ -93,11 +93,12 @@ class LetInserter {
   Expr LeaveLet(int i, const LetNode* let);
   // Node `i` with what its children have become.
   Expr Rebuild(int i);
-  // What stands for node `i`, which has become `now`: `now`, or a variable
-  // bound to it.
+  // The replacement of node `i`, whose rebuilt form is `now`: `now`, or a
+  // variable bound to it.
   Expr Bind(int i, Expr now, const LetNode* let);
-  // Whether the variable of `let` may stand for `name`, which it is bound to,
-  // elsewhere: not for a polymorphic function if it is declared as a plain one.
+  // True if the variable of `let` may replace `name`, to which it is bound,
+  // elsewhere. False for a polymorphic function if it is declared as a plain
+  // one.
   bool StandsFor(const LetNode* let, const ExprNode* name) const;
   bool IsToBeBound(int i) const {
     return what_ == LetInsertion::kEverything || graph_.lifted(i);
@@ -505,8 +506,8 @@ absl::StatusOr<Function> InsertLets(const Function& function, LetInsertion what,
   absl::StatusOr<Function> result = inserter.Run();
   bool again = what == LetInsertion::kLifted && inserter.any_lifted();
   while (again && result.ok()) {
-    // What has been bound may be computed earlier than before, and use first
-    // what was first used elsewhere.
+    // A bound expression may be computed earlier than before, and so become the
+    // first user of an expression.
     const Function before = *result;
     LetInserter next(before, what, module);
     if (!next.any_lifted()) break;

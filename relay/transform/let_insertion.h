@@ -1,5 +1,5 @@
-// Binding expressions by lets, each in the scope that it belongs to: what
-// ToANormalForm and ToBasicBlockNormalForm share.
+// Binds expressions by lets, each in its scope: the common code of
+// ToANormalForm and ToBasicBlockNormalForm.
 
 #ifndef BATON_RELAY_TRANSFORM_LET_INSERTION_H_
 #define BATON_RELAY_TRANSFORM_LET_INSERTION_H_
@@ -10,32 +10,33 @@
 
 namespace baton::relay {
 
+// Selects the expressions to bind.
 enum class LetInsertion {
-  // Every expression but variables, global variables, operators and
-  // constructors. What is bound is made anew, without types.
+  // All expressions except variables, global variables, operators and
+  // constructors. Bound expressions are new nodes, without types.
   kEverything,
-  // Those whose scope encloses the scope of their first use (ScopeGraph), until
-  // there are none. What does not change stays the same node.
+  // Expressions whose scope encloses the scope of their first use (ScopeGraph),
+  // until there are none. Unchanged expressions keep their nodes.
   kLifted,
 };
 
-// `function` with the expressions that `what` says bound to new variables, in
-// the scope that they belong to (ScopeGraph). Lets that bind or end a let are
-// flattened. A name that a let binds is known by the let's variable from there
-// on, unless the variable makes a polymorphic function a plain one. Primitive
-// functions stay as they are. If nothing changes the
-// result is `function`.
+// Binds the expressions of `function` that `what` selects to new variables, in
+// their scopes (ScopeGraph). Lets that bind or end a let are flattened. If a
+// let binds a name to an expression, uses of the expression in the body become
+// the let's variable, unless the variable makes a polymorphic function a plain
+// one. Primitive functions stay unchanged. If nothing changes, returns
+// `function`.
 //
-// What is bound inside the argument of an `on_device` that fixes both its
-// argument and its result, or in a function with a `virtual_device`, is put on
-// that device by an `on_device` of its own.
+// An expression that is bound inside the argument of an `on_device` that fixes
+// both its argument and its result, or in a function with a `virtual_device`,
+// gets a separate `on_device` for that device.
 //
 // An error if a variable is not bound. Reference behaviour: `Fill` of TVM,
 // which stops after one round even if that leaves lifted expressions.
 absl::StatusOr<Function> InsertLets(const Function& function,
                                     LetInsertion what);
 
-// The same for all functions of `module` but those with a `Compiler`.
+// As above, for all functions of `module` without a `Compiler` attribute.
 absl::StatusOr<IRModule> InsertLets(const IRModule& module, LetInsertion what);
 
 }  // namespace baton::relay

@@ -1,4 +1,4 @@
-// A program written as a row of lets, from first to last.
+// LetList: builds a program as a sequence of lets, from first to last.
 
 #ifndef BATON_RELAY_TRANSFORM_LET_LIST_H_
 #define BATON_RELAY_TRANSFORM_LET_LIST_H_
@@ -29,13 +29,13 @@ class VarNames {
 //   const Var two_x = lets.Push(Add(x, x));
 //   return lets.Close(Add(two_x, two_x));  // let %x_0 = ...; add(%x_0, %x_0)
 //
-// The names must outlive it.
+// `names` must outlive the list.
 class LetList {
  public:
   explicit LetList(VarNames& names) : names_(&names) {}
 
-  // A new variable that stands for `value`. With `type`, the variable has it,
-  // and is typed at once.
+  // Binds a new variable to `value`. If `type` is given, the variable is
+  // annotated and typed with it.
   Var Push(Expr value, const Type& type = {}) {
     return Push(Var(new VarNode(names_->Next(), type, type, {})),
                 std::move(value));
@@ -47,7 +47,7 @@ class LetList {
 
   bool empty() const { return lets_.empty(); }
 
-  // `body` inside of the bindings, of which none are left then.
+  // Wraps `body` in the bindings, and clears them.
   Expr Close(Expr body) {
     for (size_t i = lets_.size(); i > 0; --i) {
       auto& [var, value] = lets_[i - 1];

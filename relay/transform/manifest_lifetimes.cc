@@ -86,7 +86,7 @@ class KillInserter {
     Expr result;                       // of those that were
     // The branches of the value of the last of `lets` that are done.
     std::vector<Expr> branches;
-    // What became alive in them.
+    // The variables whose life began in the branches.
     std::vector<const ExprNode*> alive_in_branches;
     // How much was met before this block.
     size_t first_met = 0;
@@ -165,7 +165,8 @@ class KillInserter {
     return nullptr;
   }
 
-  // What the value of `let` uses before it goes into a branch, if it has any.
+  // The operand of the branches in the value of `let`; the value itself
+  // otherwise.
   static const Expr& Scrutinee(const LetNode* let) {
     const Expr& value = IgnoringOnDevice(let->value());
     if (const auto* branches = value.As<IfNode>()) return branches->cond();

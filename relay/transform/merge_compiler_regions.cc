@@ -158,7 +158,7 @@ class Groups {
     from.resize(kept);
     if (kept < 2 || needed.empty()) return;
     ++walk_;
-    // What is needed through another group is seen as a need of that.
+    // A dependency through another group counts as a dependency on that group.
     std::vector<int> stack = from;
     if (needed.size() == 1) {
       stack.erase(std::find(stack.begin(), stack.end(), needed[0]));
@@ -244,7 +244,7 @@ class Merger {
     }
   }
 
-  // Whether begin `i` and the end that it stands on are in one region now.
+  // True if begin `i` and the end below it are in one region now.
   bool IsInside(int i) {
     if (!IsCompilerBegin(Expr(graph_.node(i)))) return false;
     const int arg = graph_.args(i)[0];
@@ -297,7 +297,7 @@ class Merger {
     for (const int parent : parents) groups_.Merge(parent, group);
   }
 
-  // Of a region, and the end of another one that it takes an argument from.
+  // Emits a remark about a region, and the end of another one that it uses.
   void Tell(RemarkKind kind, RemarkText reason, int region, int end) const {
     const AnnotatedRegions::Region& r = regions_.regions()[region];
     if (!WantsRemarks(kind) || r.compiler == "default") return;

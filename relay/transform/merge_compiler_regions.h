@@ -1,9 +1,10 @@
-// MergeCompilerRegions: makes neighbouring regions of one compiler one region.
+// MergeCompilerRegions: merges neighbouring regions of one compiler.
 //
-// AnnotateTarget gives each call a region of its own. This pass joins a region
-// with those that it takes its arguments from, where no other computation
-// depends on the one and is needed by the other. The annotations inside of
-// what was joined go. PartitionGraph then makes a function of each region.
+// AnnotateTarget gives each call a separate region. This pass merges a region
+// with the regions of its arguments, unless another computation depends on one
+// of them and the other depends on that computation. The annotations inside of
+// the merged region are removed. PartitionGraph then makes a function of each
+// region.
 
 #ifndef BATON_RELAY_TRANSFORM_MERGE_COMPILER_REGIONS_H_
 #define BATON_RELAY_TRANSFORM_MERGE_COMPILER_REGIONS_H_

@@ -1,9 +1,10 @@
-// MergeComposite: makes functions of what external compilers take as one.
+// MergeComposite: makes functions of operator groups that external compilers
+// support as one operation.
 //
 // Each match of a composite pattern (relay/pattern/pattern_table.h) becomes the
 // call of a function with the attribute `Composite`, the pattern's name.
-// Patterns are tried in order, each on all of the program: what is in a
-// composite function belongs to it. AnnotateTarget gives the calls to the
+// Patterns are tried in order, each on the whole program: operators in a
+// composite function belong to it. AnnotateTarget assigns the calls to the
 // compilers.
 
 #ifndef BATON_RELAY_TRANSFORM_MERGE_COMPOSITE_H_
@@ -31,7 +32,7 @@ struct MergeCompositeOptions {
 // A function pass of level 0, which requires InferType.
 Pass MergeComposite(MergeCompositeOptions options = {});
 
-// The same pass with patterns of one's own.
+// As MergeComposite, with the given patterns.
 Pass MergeCompositePatterns(std::vector<CompositePattern> patterns);
 
 }  // namespace baton::relay

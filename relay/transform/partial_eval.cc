@@ -73,7 +73,7 @@ class Captures {
   // Adds the literals in `function`, no part of which is used more than once.
   void Add(const FunctionNode* function);
 
-  // Of a literal that was added.
+  // The captured variables of a literal that was added.
   absl::Span<const VarNode* const> Of(const FunctionNode* literal) const {
     const auto* vars = captures_.Find(literal);
     return vars == nullptr ? absl::Span<const VarNode* const>() : *vars;
@@ -196,9 +196,9 @@ struct Known {
   }
 };
 
-// What limits how often a function is inlined into itself: for each argument,
-// how old it is, and its value if that is a positive integer, else 0. Neither
-// can fall for ever.
+// The limit of inlining a function into itself. For each argument: its age, and
+// its value if that is a positive integer, otherwise 0. Neither can decrease
+// forever.
 struct Measure {
   int64_t time;
   int64_t number;
@@ -251,7 +251,7 @@ class Evaluator {
     const ExprNode* visited;  // as it was when the step was added
   };
 
-  // What is to be done: the last step first. A step may add others.
+  // The steps to do: the last one first. A step may add others.
   void Then(std::function<absl::Status()> run) {
     steps_.push_back({std::move(run), visited_});
   }
@@ -902,7 +902,7 @@ class Evaluator {
     return absl::OkStatus();
   }
 
-  // Whether a call of `function` may write to references.
+  // True if a call of `function` may write to references.
   static bool MayWrite(const Expr& function) {
     bool may = false;
     PostOrderVisit(function, [&may](const ExprNode* node) {
@@ -918,7 +918,7 @@ class Evaluator {
   static bool CanCompute(const Expr& op) {
     return !IsStateful(op) && !IsDeviceCopy(op) && Kernels().Get(op) != nullptr;
   }
-  // The same for all operators in `function`.
+  // True if CanCompute() is true for all operators in `function`.
   static bool CanComputeAll(const Expr& function) {
     bool can = true;
     PostOrderVisit(function, [&can](const ExprNode* node) {
@@ -942,8 +942,8 @@ class Evaluator {
     return *typed;
   }
 
-  // Whether `type` is that of a tensor that is not too large, or of a tuple of
-  // such.
+  // True if `type` is a tensor that is not too large, or a tuple of such
+  // tensors.
   bool IsSmall(const Type& type) const {
     if (const auto* tuple = type.As<TupleTypeNode>()) {
       return std::all_of(tuple->fields().begin(), tuple->fields().end(),

@@ -1,17 +1,18 @@
-// PartialEval: runs the program as far as it is known.
+// PartialEval: evaluates the program as far as values are known.
 //
 //   let %double = fn (%x) { add(%x, %x) };      let %x_0 = 8f;
 //   %double(4f)                             =>  %x_0
 //
-// Calls of known functions are inlined, operators on known tensors computed,
-// branches on known conditions and matches of known data decided, fields of
-// known tuples and contents of known references taken. What is left is a row of
-// lets in A-normal form, with much dead code: DeadCodeElimination after it
-// removes that.
+// Inlines calls of known functions, computes operators on known tensors,
+// decides branches on known conditions and matches of known data, and takes
+// fields of known tuples and contents of known references. The remaining
+// program is a sequence of lets in A-normal form, with much dead code: run
+// DeadCodeElimination after it.
 //
 // A function is inlined into itself only while its arguments make progress: one
-// is an older value, or a smaller integer, than in all calls around. So it
-// ends. Functions that are Primitive or for another compiler stay as they are.
+// is an older value, or a smaller integer, than in all enclosing calls. So the
+// pass terminates. Functions that are Primitive or for another compiler stay
+// unchanged.
 
 #ifndef BATON_RELAY_TRANSFORM_PARTIAL_EVAL_H_
 #define BATON_RELAY_TRANSFORM_PARTIAL_EVAL_H_
@@ -37,13 +38,13 @@ struct PartialEvalOptions {
   }
 };
 
-// A module pass of level 1. An expression that is used more than once, other
-// than a name or a constant, is an error: ToANormalForm before it binds it to a
-// variable. So are a match of known data that no clause fits, and a call with
-// too few or too many arguments.
+// A module pass of level 1. An expression that is used more than once is an
+// error, unless it is a name or a constant: run ToANormalForm first, which
+// binds it to a variable. A match of known data without a matching clause, and
+// a call with the wrong number of arguments, are errors as well.
 Pass PartialEval(PartialEvalOptions options = {});
 
-// The same for a module.
+// Runs the pass on a module.
 absl::StatusOr<IRModule> PartialEvalInModule(
     const IRModule& module, const PartialEvalOptions& options = {});
 

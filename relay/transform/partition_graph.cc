@@ -115,7 +115,7 @@ class Partitioner {
     }
   }
 
-  // What the function becomes. Adds those of its regions to the module.
+  // Rewrites the function. Adds the functions of its regions to the module.
   absl::StatusOr<Function> Run() {
     BATON_RETURN_IF_ERROR(CheckEnds());
     TellMissed();
@@ -205,7 +205,7 @@ class Partitioner {
     }
   }
 
-  // What is in a region is used inside of it, or through an end.
+  // Checks that nodes of a region are used inside of it, or through an end.
   absl::Status CheckEnds() const {
     Diagnostics diagnostics;
     for (int i = 0; i < graph_.size(); ++i) {
@@ -241,7 +241,7 @@ class Partitioner {
     }
   }
 
-  // What stands for begin `i` in its region.
+  // The replacement of begin `i` in its region.
   Expr Enter(int i) {
     const int number = regions_.region(i);
     const AnnotatedRegions::Region& region = regions_.regions()[number];

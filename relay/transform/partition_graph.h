@@ -1,12 +1,12 @@
-// PartitionGraph: makes global functions of the regions that annotations give
+// PartitionGraph: makes global functions of the regions that annotations assign
 // to external compilers (relay/analysis/annotated_regions.h).
 //
 // The function of a region has the attributes `Compiler`, `Primitive=1`,
 // `Inline=1` and `global_symbol`, which is its name:
-// `tvmgen_MODULE_COMPILER_FUNCTION_NUMBER`, where what is no letter or digit is
-// `_`. Functions that have a `Compiler` already are renamed like that, too. A
-// region of several results returns a tuple. Regions of the compiler `default`
-// stay where they are, without annotations.
+// `tvmgen_MODULE_COMPILER_FUNCTION_NUMBER`, where characters other than letters
+// and digits are `_`. Functions that already have a `Compiler` are renamed in
+// the same way. A region with several results returns a tuple. Regions of the
+// compiler `default` are only stripped of their annotations.
 
 #ifndef BATON_RELAY_TRANSFORM_PARTITION_GRAPH_H_
 #define BATON_RELAY_TRANSFORM_PARTITION_GRAPH_H_

@@ -1,4 +1,4 @@
-// What tests of passes on lets, branches and functions share.
+// Test helpers for passes on lets, branches and functions.
 
 #ifndef BATON_RELAY_TRANSFORM_PASS_TEST_UTIL_H_
 #define BATON_RELAY_TRANSFORM_PASS_TEST_UTIL_H_
@@ -16,25 +16,25 @@ namespace baton::relay {
 
 using testing::ParseTyped;
 
-// Runs `pass` on `module`. Checks that the input is as before, that the result
-// is well-formed and can be typed, and that `main`, if it can be run on random
-// tensors, computes what it computed, to the bit. The result has types.
+// Runs `pass` on `module` and returns the result with types. Checks that the
+// input is unchanged, that the result is well-formed and can be typed, and that
+// `main`, if it can run on random tensors, computes bit-exact results.
 IRModule RunChecked(const Pass& pass, const IRModule& module);
 
-// The same, and that the result is that of parsing `after`.
+// As RunChecked; also checks that the result equals the parsed text `after`.
 void ExpectPassMakes(const Pass& pass, absl::string_view before,
                      absl::string_view after);
 
-// Checks that `pass` returns the very module that it is given.
+// Checks that `pass` returns the same module unchanged.
 void ExpectPassLeaves(const Pass& pass, absl::string_view text);
 
-// Whether two values are the same tensors in the same tuples. Functions and
-// references are all alike.
+// True if two values are equal tensors in equal tuples. All functions and
+// references count as equal.
 bool SameValue(const Value& a, const Value& b);
 
 using RandomProgramOptions = testing::RandomProgramOptions;
 
-// As testing::RandomProgram; the test fails if there is an error.
+// As testing::RandomProgram; an error fails the test.
 IRModule RandomProgram(uint32_t seed, const RandomProgramOptions& options = {});
 
 }  // namespace baton::relay

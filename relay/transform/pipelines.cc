@@ -1,4 +1,4 @@
-// The named pipelines over Relay: O0 to O3, onnx and quantized.
+// Registers the named pipelines over Relay: O0 to O3, onnx and quantized.
 
 #include <string>
 #include <utility>

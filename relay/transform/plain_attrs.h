@@ -1,5 +1,4 @@
-// The attributes of functions that are made of others and compute something
-// else.
+// Removes attributes that become wrong when a function is rewritten.
 
 #ifndef BATON_RELAY_TRANSFORM_PLAIN_ATTRS_H_
 #define BATON_RELAY_TRANSFORM_PLAIN_ATTRS_H_
@@ -8,8 +7,8 @@
 
 namespace baton::relay {
 
-// `attrs` without those that say that the function is one operator, that
-// another compiler takes it, or what that made of it.
+// Removes from `attrs` the attributes Primitive, Composite, Compiler, Extern
+// and global_symbol, and the artifact of a code generator.
 DictAttrs PlainAttrs(DictAttrs attrs);
 
 }  // namespace baton::relay

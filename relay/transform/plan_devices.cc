@@ -94,9 +94,9 @@ void ForEachDevice(const ExprNode* node,
   }
 }
 
-// Whether the functions say of each parameter and of each result that it is on
-// one and the same device, of which everything is known, and want nothing else.
-// Then nothing can be anywhere else, and they are planned.
+// True if the attributes of the functions put each parameter and each result on
+// the same fully known device, and nothing requires another one. Then all
+// values are on that device, and the functions are planned.
 bool AreOnOneDevice(
     const std::vector<std::pair<std::string, Function>>& functions) {
   const AttrValue* one = nullptr;
@@ -141,7 +141,7 @@ bool AreOnOneDevice(
          device->ToValue() == *one;
 }
 
-// Whether there is an on_device or a device_copy.
+// True if there is an on_device or a device_copy.
 bool IsAnnotated(const Function& function) {
   bool found = false;
   PostOrderVisit(function, [&](const ExprNode* node) {
@@ -151,7 +151,7 @@ bool IsAnnotated(const Function& function) {
   return found;
 }
 
-// What is wrong at `node`, for an error about its devices.
+// The error about the devices of `node`.
 absl::Status ErrorAbout(const ExprNode* node, absl::string_view what,
                         absl::string_view error) {
   return ErrorAt(node->span(), absl::StrCat(what, ": ", error));
@@ -225,7 +225,7 @@ class ConflictFinder {
   }
 
   bool any() const { return conflicted_.size() > 0; }
-  // Whether several calls use `node` on devices that contradict each other.
+  // True if several calls use `node` on devices that contradict each other.
   bool IsConflicted(const ExprNode* node) const {
     return conflicted_.Contains(node) && OnDeviceAttrsOf(node) == nullptr;
   }
@@ -387,9 +387,10 @@ class Planner {
           callees(graph.size(), kNone) {}
 
     IndexedGraph graph;
-    // Of node i; none for operators and constructors.
+    // The domain of node i; none for operators and constructors.
     std::vector<int> domains;
-    // What call i makes of its callee, if that is an operator or a constructor.
+    // The domain of the callee of call i, if that is an operator or a
+    // constructor.
     std::vector<int> callees;
   };
 
@@ -425,7 +426,7 @@ class Planner {
   absl::Status Same(Planned& planned, int i, int a, int b) {
     return domains_.Unify(a, b) ? absl::OkStatus() : Contradiction(planned, i);
   }
-  // The same, but all that is in `b` is where `a` is.
+  // As Same, but puts all parts of `b` on the device of `a`.
   absl::Status Within(Planned& planned, int i, int a, int b) {
     return domains_.UnifyAll(a, b) ? absl::OkStatus()
                                    : Contradiction(planned, i);
@@ -528,7 +529,7 @@ class Planner {
                 domains_.result(domain));
   }
 
-  // What is in `domain` is on `device` in the end.
+  // Puts the value of `domain`, or its final result, on the device `value`.
   absl::Status PutOn(Planned& planned, int i, int domain,
                      const AttrValue& value) {
     BATON_ASSIGN_OR_RETURN(const int device, domains_.DeviceOf(value));
@@ -559,8 +560,8 @@ class Planner {
     const bool with_arguments =
         placement == nullptr ||
         placement->result == DevicePlacement::Result::kWithArguments;
-    // What operators make of functions is on one device, as their arguments
-    // are.
+    // The functions that an operator returns are on one device, as its
+    // arguments are.
     const int shared = with_arguments && !domains_.IsFunction(result)
                            ? result
                            : domains_.Free(Type());
@@ -742,9 +743,9 @@ class Planner {
     }
   }
 
-  // What `child` has become, on the device `wanted`, where a reader without
-  // annotation would take it to be on `lexical`. `old_copy`: a copy of it that
-  // may do.
+  // The replacement of `child` on the device `wanted`, where a reader without
+  // annotation would assume the device `lexical`. `old_copy` is an existing
+  // copy that may be reused.
   Expr ChildOf(Planned& planned, int lexical, int wanted, int child,
                const CallNode* old_copy) {
     const ExprNode* old = planned.graph.node(child);
@@ -794,7 +795,8 @@ class Planner {
   DeviceCalls& calls_;
   std::vector<Planned> functions_;
   FlatHashMap<std::string, int> global_domains_;
-  // Of the function that is rewritten: what node i has become, and where it is.
+  // For the function being rewritten: the replacement of node i, and its
+  // device.
   std::vector<Expr> results_;
   std::vector<int> devices_;
 };

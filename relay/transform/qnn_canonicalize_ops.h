@@ -1,9 +1,9 @@
-// qnn.CanonicalizeOps: writes operators on quantized tensors as others.
+// qnn.CanonicalizeOps: lowers operators on quantized tensors to other ones.
 //
-//   qnn.dense(x, w, ...)    nn.dense of the integers, less what the zero points
-//                           add to it
+//   qnn.dense(x, w, ...)    nn.dense of the integers, less the contribution of
+//                           the zero points
 //   qnn.requantize          a multiplication by a fixed-point number, and a
-//                           shift; or in floating point, if it says so
+//                           shift; or floating point, if its attributes say so
 //   qnn.add, qnn.concatenate ...
 //                           the plain operator on requantized arguments
 //   qnn.exp, qnn.tanh ...   the function of the real numbers

@@ -1,5 +1,5 @@
-// qnn.Legalize: operators on quantized tensors in a form that suits a target,
-// before qnn.CanonicalizeOps writes them as others.
+// qnn.Legalize: converts operators on quantized tensors to a form that suits a
+// target, before qnn.CanonicalizeOps lowers them.
 //
 //   qnn.exp, qnn.tanh ...   a look-up in a table of all elements
 //   qnn.conv2d_transpose    nn.conv2d_transpose of 16-bit integers

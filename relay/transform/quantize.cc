@@ -69,7 +69,7 @@ BATON_EXTEND_OP("concatenate")
 BATON_EXTEND_OP("nn.global_avg_pool2d")
     .Set(QuantizationRoles(), QuantizationRole::kStop);
 
-// What a tensor is after quantization. The numbers are those of
+// The kind of a tensor after quantization. The numbers are those of
 // AnnotateQuantizeAttrs::kind.
 enum class Kind { kReal = 0, kInput = 1, kWeight = 2, kActivation = 3 };
 
@@ -390,7 +390,7 @@ absl::StatusOr<IRModule> Calibrate(const IRModule& module,
               return absl::InvalidArgumentError(absl::StrCat(
                   "the range ", range, " of an annotation is no number"));
             }
-            // Of a tensor of zeros, any.
+            // For a tensor of zeros, any scale is right.
             const auto scale =
                 static_cast<float>((range > 0 ? range : 1.0) / kSteps);
             return Call(call.op(),

@@ -1,22 +1,21 @@
-// Quantization of a float model: which tensors become integers, in which range,
-// and the integers.
+// QuantizeAnnotate, QuantizeCalibrate, QuantizeRealize: quantize a float model.
 //
 //   QuantizeAnnotate    puts simulated_quantize before the operators that gain
 //   QuantizeCalibrate   sets the scales, from the ranges of the tensors
-//   QuantizeRealize     makes qnn.quantize and qnn.dequantize of them
+//   QuantizeRealize     replaces them by qnn.quantize and qnn.dequantize
 //
-// FakeQuantizationToInteger then computes in integers what stands between
-// these. The whole, as docs/baton_opt.md says more about:
+// FakeQuantizationToInteger then computes the operators between these with
+// integers. The whole pipeline, which docs/baton_opt.md describes:
 //
 //   SimplifyInference,FoldConstant,FoldScaleAxis,CanonicalizeOps,FoldConstant,
 //   QuantizeAnnotate,QuantizeCalibrate{mode=max,random_inputs=8},
 //   QuantizeRealize,FakeQuantizationToInteger{use_qat=true},quantized
 //
 // An annotation is a call of relay.op.annotation.simulated_quantize (data,
-// scale, lowest, highest). As long as its scale is 0 it passes its data on.
+// scale, lowest, highest). While its scale is 0, its result is the data.
 //
-// Reference behaviour: python/tvm/relay/quantize of TVM. What is added to
-// products stays real here: FakeQuantizationToInteger makes 32 bits of it.
+// Reference behaviour: python/tvm/relay/quantize of TVM. Summands of products
+// stay real numbers here: FakeQuantizationToInteger converts them to 32 bits.
 
 #ifndef BATON_RELAY_TRANSFORM_QUANTIZE_H_
 #define BATON_RELAY_TRANSFORM_QUANTIZE_H_
@@ -36,17 +35,18 @@
 
 namespace baton::relay {
 
-// What an operator means to annotation.
+// The role of an operator in annotation.
 enum class QuantizationRole {
-  kProduct,      // of data and a constant weight: quantizes both
-  kConv2D,       // the same, unless skip_conv_layers has its number
-  kDense,        // the same, unless skip_dense_layer
-  kAdd,          // two operands, one of which is quantized; a constant stays
-  kMultiply,     // the same, but a constant is a weight
-  kFollow,       // computes with integers what it computes with real numbers
-  kWindow,       // the same, with 8 bits for its data
+  kProduct,      // a product of data and a constant weight: quantizes both
+  kConv2D,       // as kProduct, unless its number is in skip_conv_layers
+  kDense,        // as kProduct, unless skip_dense_layer
+  kAdd,          // two operands, one of which is quantized; a constant is not
+                 // quantized
+  kMultiply,     // as kAdd, but a constant is a weight
+  kFollow,       // computes the same function of integers as of real numbers
+  kWindow,       // as kFollow, with 8-bit data
   kConcatenate,  // a tuple: if one field is quantized, all are
-  kStop,         // nothing is quantized after it
+  kStop,         // operators after it are not quantized
 };
 OpAttrMap<QuantizationRole>& QuantizationRoles();
 
@@ -63,8 +63,8 @@ struct QuantizeAnnotateOptions {
   }
 };
 
-// A function pass of level 1, which requires InferType. What it adds computes
-// nothing until it is calibrated.
+// A function pass of level 1, which requires InferType. The annotations have no
+// effect until they are calibrated.
 Pass QuantizeAnnotate(QuantizeAnnotateOptions options = {});
 
 struct QuantizeCalibrateOptions {
@@ -107,19 +107,20 @@ struct QuantizeCalibrateOptions {
 using QuantizationInputs = Dataset;
 
 // A module pass of level 1. Sets the scales of the annotations of @main that
-// have none. Modes other than global_scale evaluate @main on `inputs`
-// or, if there are none, on what the options name.
+// have none. Modes other than global_scale evaluate @main on `inputs`; if
+// `inputs` is empty, on the inputs that the options name.
 Pass QuantizeCalibrate(QuantizeCalibrateOptions options = {},
                        QuantizationInputs inputs = {});
 
 // The ranges that a mode other than global_scale finds by evaluating @main of a
-// typed module on `inputs`; for the option `ranges`.
+// typed module on `inputs`; values for the option `ranges`.
 absl::StatusOr<std::vector<double>> RecordRanges(
     const IRModule& module, const QuantizeCalibrateOptions& options,
     absl::Span<const std::vector<Value>> inputs);
 
-// A function pass of level 1, which requires InferType. An annotation becomes
-// qnn.dequantize of qnn.quantize to int8; one without a scale stays.
+// A function pass of level 1, which requires InferType. Replaces an annotation
+// by qnn.dequantize of qnn.quantize to int8; keeps an annotation without a
+// scale.
 Pass QuantizeRealize();
 
 }  // namespace baton::relay

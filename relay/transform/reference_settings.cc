@@ -1,6 +1,7 @@
-// The reference's settings that nothing in Baton reads: those of its back ends,
-// schedules and loop programs. What sets them runs as it is, and a misspelled
-// one is still an error. A setting that takes an object takes any value.
+// Registers the reference's settings that nothing in Baton reads: those of its
+// back ends, schedules and loop programs. Programs that set them run unchanged,
+// and a misspelled setting is still an error. A setting that takes an object
+// accepts any value.
 
 #include <cstdint>
 #include <string>

@@ -35,7 +35,8 @@ namespace {
 
 BATON_STATISTIC(kApplied, "Rewrite", "applied", "Applications of rules.");
 
-// What remarks say of rules. The last few are kept, so that remarks share them.
+// The texts of remarks about rules. The last few are kept, so that remarks
+// share them.
 class Reasons {
  public:
   ~Reasons() {

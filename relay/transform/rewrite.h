@@ -31,8 +31,9 @@ struct RewriteRulesOptions {
 // are limits.
 Pass Rewrite(RewriteRulesOptions options = {});
 
-// A function pass that applies rules of one's own. It promises what `info` says,
-// but no more than the weakest of the rules (relay/transform/rule_promise.h).
+// A function pass that applies the given rules. It promises the accuracy in
+// `info`, but at most that of the weakest rule
+// (relay/transform/rule_promise.h).
 Pass RulePass(RuleSet rules, PassInfo info);
 
 }  // namespace baton::relay

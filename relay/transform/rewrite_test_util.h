@@ -1,4 +1,4 @@
-// What tests of rewriting passes share.
+// Test helpers for rewriting passes.
 
 #ifndef BATON_RELAY_TRANSFORM_REWRITE_TEST_UTIL_H_
 #define BATON_RELAY_TRANSFORM_REWRITE_TEST_UTIL_H_
@@ -19,19 +19,19 @@ using Rewrite = absl::StatusOr<Expr> (*)(const Expr& expr);
 Var TensorVar(std::string name, const std::vector<int64_t>& shape,
               DType dtype = DType::Float(32));
 
-// `function` with types; the test fails if it is ill-typed.
+// Infers the types of `function`; the test fails if it is ill-typed.
 Function Typed(const Function& function);
 
-// Checks that `rewrite` makes `after` of `before`, leaves its input alone, and
-// keeps the results of the program, up to rounding, wherever it can be run on
-// random inputs in [0, 1).
+// Checks that `rewrite` rewrites `before` to `after`, leaves its input
+// unchanged, and keeps the results of the program, up to rounding, if it can
+// run on random inputs in [0, 1).
 void ExpectRewrites(Rewrite rewrite, const Function& before,
                     const Function& after);
 
-// Checks that `rewrite` returns the very function that it is given.
+// Checks that `rewrite` returns the same function unchanged.
 void ExpectUnchanged(Rewrite rewrite, const Function& function);
 
-// The same for the functions @main of texts.
+// As above, for the functions @main of texts.
 void ExpectRewrites(Rewrite rewrite, absl::string_view before,
                     absl::string_view after);
 void ExpectUnchanged(Rewrite rewrite, absl::string_view text);

@@ -1,5 +1,5 @@
-// The classes of rewrite rules, which are those of passes
-// (transform/value_promise.h), and what a set of rules may promise.
+// Converts the promises of rewrite rules to promises of passes
+// (transform/value_promise.h).
 
 #ifndef BATON_RELAY_TRANSFORM_RULE_PROMISE_H_
 #define BATON_RELAY_TRANSFORM_RULE_PROMISE_H_
@@ -13,14 +13,15 @@
 
 namespace baton::relay {
 
-// Bit-exact by default. A rule that holds for a range only computes something
-// else outside of it.
+// The promise of a pass that applies a rule with the promise `promise`. A rule
+// with a range of arguments is not bit-exact, since it gives other results
+// outside of the range.
 ValuePromise ValuePromiseOf(const RulePromise& promise);
 
-// The class, and its numbers: `reassociating, within 1e-06 of each element`.
+// The promise with its numbers: `reassociating, within 1e-06 of each element`.
 std::string ValuePromiseText(const RulePromise& promise);
 
-// `info`, but promising no more than the weakest of `rules` does.
+// Returns `info` with its promise weakened to that of the weakest of `rules`.
 PassInfo HeldToRules(PassInfo info, absl::Span<const RewriteRule> rules);
 
 }  // namespace baton::relay

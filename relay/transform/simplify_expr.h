@@ -1,7 +1,8 @@
-// SimplifyExpr: computes the same with fewer or cheaper operators.
+// SimplifyExpr: replaces expressions by equal ones with fewer or cheaper
+// operators.
 //
-//   zeros_like(x), reshape_like(x, y), ...  zeros(shape=..), reshape(x, ..):
-//                                           where the shape is known
+//   zeros_like(x), reshape_like(x, y), ...  zeros(shape=..), reshape(x, ..) if
+//                                           the shape is known
 //   x + 0, x - 0, x * 1, x / 1              x
 //   x + x                                   x * 2
 //   x / sqrt(y)                             x * rsqrt(y)
@@ -13,8 +14,9 @@
 //   argmax(qnn.dequantize(x, ..))           argmax(x); argmin, argsort as well
 //
 // Function passes of level 0, which require InferType. The rules are applied in
-// turn (RuleOrder::kInTurn), until none changes anything. A node that something
-// else needs as it is keeps what is computed of it from being rewritten.
+// turn (RuleOrder::kInTurn), until none changes anything. A node with another
+// user that needs it unchanged is not rewritten, nor are the nodes that compute
+// it.
 
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
@@ -28,15 +30,15 @@ namespace baton::relay {
 
 Pass SimplifyExpr();
 
-// Those of its rules for what a change of layouts leaves behind: identities,
-// reshapes, casts and clips in a row.
+// Applies only the rules for the remains of a change of layouts: identities,
+// and reshapes, casts and clips in a row.
 Pass SimplifyExprPostAlterOp();
 
-// The rules of each. They ask for types.
+// The rules of each pass. They require types.
 const RuleSet& SimplifyExprRules();
 const RuleSet& SimplifyExprPostAlterOpRules();
 
-// The same for one expression, which has types.
+// Run the passes on one expression, which must have types.
 absl::StatusOr<Expr> SimplifyExprInExpr(const Expr& expr);
 absl::StatusOr<Expr> SimplifyExprPostAlterOpInExpr(const Expr& expr);
 

@@ -1,10 +1,10 @@
-// SimplifyFCTranspose: takes weights of dense layers that are transposed first
-// as they are after that.
+// SimplifyFCTranspose: replaces transposed weights of dense layers by new
+// parameters that are already transposed.
 //
 //   nn.dense(%x, transpose(%w, axes=[1, 0]))  =>  nn.dense(%x, %w.T)
 //
-// `%w.T` is a new parameter. Who binds parameters gives it the transposed
-// weight.
+// `%w.T` is a new parameter. The code that binds parameters must bind it to the
+// transposed weight.
 
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_FC_TRANSPOSE_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_FC_TRANSPOSE_H_
@@ -30,16 +30,17 @@ struct SimplifyFCTransposeOptions {
 };
 
 // A function pass of level 4. A parameter that is transposed for nn.dense and
-// not in the list is an error. In a function that changes, parameters that are
-// not used go, the others stand in order of first use, and the new ones follow.
+// is not in the list is an error. In a function that changes, unused parameters
+// are dropped, the others are put in order of first use, and the new ones
+// follow.
 Pass SimplifyFCTranspose(SimplifyFCTransposeOptions options = {});
 
-// The same for a function.
+// Runs the pass on one function.
 absl::StatusOr<Function> SimplifyFCTransposeInFunction(
     const Function& function, const SimplifyFCTransposeOptions& options);
 
 // The names of the parameters of `function` that are transposed for nn.dense,
-// once for each such call, in order: what the list must have.
+// once for each such call, in order. The option must list them.
 std::vector<std::string> TransposedDenseWeights(const Function& function);
 
 }  // namespace baton::relay

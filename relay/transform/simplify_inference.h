@@ -1,4 +1,4 @@
-// Operators that normalize, written out for inference.
+// SimplifyInference: expands normalization operators for inference.
 //
 //   nn.batch_norm(...).0   a multiplication and an addition per channel
 //   nn.dropout(x).0        x
@@ -16,12 +16,13 @@
 
 namespace baton::relay {
 
-// What replaces calls of an operator at inference time.
+// The rule for calls of an operator at inference time.
 struct InferenceRule {
-  // The replacement. `call` is the call before any change, for its attributes
-  // and types; `args` are its arguments as they are now. Null: the call stays.
+  // Returns the replacement. `call` is the original call, for its attributes
+  // and types; `args` are its current arguments. Null keeps the call.
   Expr (*rewrite)(const CallNode& call, absl::Span<const Expr> args) = nullptr;
-  // The call has a tuple for a result, and only its field 0 is replaced.
+  // True if the result of the call is a tuple of which only field 0 is
+  // replaced.
   bool replaces_first_field = false;
 };
 OpAttrMap<InferenceRule>& InferenceRules();
@@ -29,7 +30,7 @@ OpAttrMap<InferenceRule>& InferenceRules();
 // A function pass of level 0, which requires InferType.
 Pass SimplifyInference();
 
-// The same for one expression, which must have types.
+// Runs the pass on one expression, which must have types.
 absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr);
 
 }  // namespace baton::relay

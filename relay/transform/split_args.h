@@ -1,4 +1,4 @@
-// SplitArgs: concatenations of few tensors at a time.
+// SplitArgs: splits concatenations of many tensors.
 
 #ifndef BATON_RELAY_TRANSFORM_SPLIT_ARGS_H_
 #define BATON_RELAY_TRANSFORM_SPLIT_ARGS_H_
@@ -21,10 +21,10 @@ struct SplitArgsOptions {
   }
 };
 
-// A concatenation of more tensors than a function of the target can have
-// becomes a chain of concatenations, which are not fused. A tensor whose shape
-// is not known counts for its unknown extents and its strides too. An error if
-// the result alone has that many.
+// A concatenation of more tensors than a function of the target can take
+// becomes a chain of concatenations, which are not fused. A tensor with unknown
+// extents counts as several arguments: its unknown extents and its strides
+// count as well. An error if the result alone exceeds the limit.
 //
 // A function pass of level 1, which requires InferType.
 Pass SplitArgs(SplitArgsOptions options = {});

@@ -9,13 +9,13 @@
 //   let %x3 = multiply(%x2, %y);
 //   %x3
 //
-// Level 1, a module pass. What several scopes (function bodies, branches) share
-// is bound in the scope around them, so that nothing is computed twice. A let
-// is flattened and bound too: its result gets a variable of its own. Variables,
-// global variables, operators and constructors need none; nor does a call of
-// on_device that fixes both sides, unless scopes share it. Functions with a
-// `Compiler` attribute, and Primitive functions, are left alone. New nodes have
-// no types until InferType runs.
+// Level 1, a module pass. An expression that several scopes (function bodies,
+// branches) share is bound in the scope around them, so that nothing is
+// computed twice. A let is flattened and bound too: its result gets a separate
+// variable. Variables, global variables, operators and constructors need none;
+// nor does a call of on_device that fixes both sides, unless scopes share it.
+// Functions with a `Compiler` attribute, and Primitive functions, stay
+// unchanged. New nodes have no types until InferType runs.
 
 #ifndef BATON_RELAY_TRANSFORM_TO_A_NORMAL_FORM_H_
 #define BATON_RELAY_TRANSFORM_TO_A_NORMAL_FORM_H_
@@ -28,7 +28,7 @@ namespace baton::relay {
 
 Pass ToANormalForm();
 
-// The same for one function. An error if it has free variables.
+// Runs the pass on one function. An error if it has free variables.
 absl::StatusOr<Function> ToANormalFormInFunction(const Function& function);
 
 }  // namespace baton::relay

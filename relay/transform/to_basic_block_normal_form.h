@@ -1,5 +1,5 @@
-// ToBasicBlockNormalForm: binds what a scope shares with others to a variable,
-// in the innermost scope around them.
+// ToBasicBlockNormalForm: binds expressions that several scopes share to
+// variables, in the innermost scope around all uses.
 //
 //   if (%c) { %0 = add(%x, 1f); %0 } else { multiply(%0, 2f) }
 //
@@ -8,12 +8,12 @@
 //   let %x1 = add(%x, 1f);
 //   if (%c) { %x1 } else { multiply(%x1, 2f) }
 //
-// so that it is plain where an expression is computed, and once only. Scopes
-// are function bodies, lets, branches and clauses. Within a scope, expressions
-// stay a graph.
+// The result shows where each expression is computed, and that it is computed
+// only once. Scopes are function bodies, lets, branches and clauses. Within a
+// scope, expressions stay a graph.
 //
 // Level 1, a module pass. Lets that bind lets are flattened. Functions with a
-// `Compiler` attribute, and Primitive functions, are left alone. New nodes have
+// `Compiler` attribute, and Primitive functions, stay unchanged. New nodes have
 // no types until InferType runs.
 
 #ifndef BATON_RELAY_TRANSFORM_TO_BASIC_BLOCK_NORMAL_FORM_H_
@@ -28,7 +28,7 @@ namespace baton::relay {
 
 Pass ToBasicBlockNormalForm();
 
-// The same for one function. An error if it has free variables.
+// Runs the pass on one function. An error if it has free variables.
 absl::StatusOr<Function> ToBasicBlockNormalFormInFunction(
     const Function& function);
 

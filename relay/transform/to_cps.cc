@@ -60,7 +60,7 @@ class CpsTypes {
     return result;
   }
 
-  // Of a continuation that takes `type`, which must be one that Of() returned.
+  // The type of a continuation that takes `type`, a result of Of().
   Type Continuation(const Type& type) const {
     return FuncType({type}, answer_);
   }
@@ -108,14 +108,14 @@ class ModuleConverter {
   explicit ModuleConverter(const IRModule& module)
       : module_(module), result_(module) {}
 
-  // What calls of that function, which must not be direct, call instead.
+  // The replacement of that function, which must not be direct, in calls.
   Expr Callee(const GlobalVar& var) {
     const auto [it, is_new] = callees_.try_emplace(
         var->name(), GlobalVar(absl::StrCat(var->name(), "_cps")));
     if (is_new) pending_.push_back(var->name());
     return it->second;
   }
-  // Whether calls of that function take no continuation.
+  // True if calls of that function take no continuation.
   bool IsDirect(const GlobalVar& var) const {
     const Function function = module_.Find<Function>(var->name());
     return !function.defined() || IsOpaque(*function);
@@ -219,8 +219,8 @@ class FunctionConverter {
     return tail;
   }
 
-  // What follows goes into a continuation, which gets what is the value from
-  // now on. `use` makes of that function the tail of the row.
+  // Moves the following code into a continuation whose argument is the current
+  // value. `use` makes the tail of the row from that function.
   void Reify(std::function<Expr(Expr)> use) {
     const Var arg("arg");
     OpenRow([arg, use = std::move(use)](Expr body) {
@@ -458,7 +458,7 @@ class FunctionConverter {
   void VisitCall(const CallNode* call) {
     const auto* global = call->op().As<GlobalVarNode>();
     const auto* literal = call->op().As<FunctionNode>();
-    // Whether it takes no continuation.
+    // True if the callee takes no continuation.
     const bool is_direct =
         call->op().Is<OpNode>() || call->op().Is<ConstructorNode>() ||
         (global != nullptr && module_.IsDirect(GlobalVar(global))) ||

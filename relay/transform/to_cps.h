@@ -1,16 +1,21 @@
-// ToCPS, UnCPS: continuation-passing style and back.
+// ToCPS, UnCPS: convert to continuation-passing style and back.
 //
 // A function of type fn (A) -> B becomes fn [answer](A, fn (B) -> answer) ->
-// answer: it gives its result to its last parameter, the continuation, and
-// returns what that returns. What follows a call or a branch becomes the
-// continuation that it is given:
+// answer. Its last parameter is the continuation `k`; the function calls `k`
+// with its result and returns the value of that call. The code after a call or
+// a branch becomes the continuation that is passed to it:
 //
-//   let %a = if (%b) { %c } else { %d };      let %f = fn (%a) { add(%a, 1) };
-//   add(%a, 1)                            =>  if (%b) { %f(%c) } else { %f(%d)
-//   }
+//   let %a = if (%b) { %c } else { %d };
+//   add(%a, 1)
 //
-// so that PartialEval, which inlines %f, goes on with what it knows in each
-// branch. UnCPS gives such a function the identity as its continuation.
+// becomes
+//
+//   let %f = fn (%a) { add(%a, 1) };
+//   if (%b) { %f(%c) } else { %f(%d) }
+//
+// So PartialEval, which inlines %f, continues in each branch with the values
+// known there. UnCPS passes the identity to such a function as its
+// continuation.
 
 #ifndef BATON_RELAY_TRANSFORM_TO_CPS_H_
 #define BATON_RELAY_TRANSFORM_TO_CPS_H_
@@ -44,21 +49,23 @@ struct UnCPSOptions {
 };
 
 // Module passes of level 1. Functions that are Primitive or for another
-// compiler stay.
+// compiler stay unchanged.
 //
-// ToCPS: what a converted function calls is converted as well, under its name
-// with `_cps` added; a function of that name that is there already is an error.
-// So are operators, constructors and functions that stay, where they are not
-// called, and an expression that is used more than once, other than a name or a
-// constant: ToANormalForm before it binds it to a variable.
+// ToCPS also converts the functions that a converted function calls. The
+// converted function has the suffix `_cps`; an existing function of that name
+// is an error. Operators, constructors and unconverted functions are errors,
+// unless they are called. An expression that is used more than once is an
+// error, unless it is a name or a constant: run ToANormalForm first, which
+// binds it to a variable.
 //
-// UnCPS: a function that functions of the module refer to keeps its
-// continuation, which they give it: an error if it is asked for by name. So is
-// a function whose last parameter is not a function of one argument.
+// UnCPS skips functions to which other functions of the module refer, since
+// these pass continuations to it; if the option names such a function, that is
+// an error. A function whose last parameter is not a function of one argument
+// is an error as well.
 Pass ToCPS(ToCPSOptions options = {});
 Pass UnCPS(UnCPSOptions options = {});
 
-// The same for a module. The results have types.
+// Run the passes on a module. The results have types.
 absl::StatusOr<IRModule> ToCPSInModule(const IRModule& module,
                                        const ToCPSOptions& options = {});
 absl::StatusOr<IRModule> UnCPSInModule(const IRModule& module,

@@ -8,9 +8,10 @@
 //   %0 = add(%x, %x);
 //   multiply(%0, %0)
 //
-// Level 1, a function pass. What a let binds is dropped if nothing uses it,
-// whatever its effects: as in the reference, this is for programs without any.
-// A recursive function keeps its let, `let %f = fn ...; %f`, where it is used.
+// Level 1, a function pass. The value of a let is dropped if nothing uses it,
+// whatever its effects: as in the reference, this is for programs without
+// effects. A recursive function keeps its let, `let %f = fn ...; %f`, at each
+// use.
 
 #ifndef BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
 #define BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
@@ -23,7 +24,7 @@ namespace baton::relay {
 
 Pass ToGraphNormalForm();
 
-// The same for one expression.
+// Runs the pass on one expression.
 absl::StatusOr<Expr> ToGraphNormalFormInExpr(const Expr& expr);
 
 }  // namespace baton::relay

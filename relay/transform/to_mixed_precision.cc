@@ -146,7 +146,7 @@ Attrs WithAccumulation(Attrs attrs, DType dtype) {
   return attrs;
 }
 
-// Whether numbers in the attributes of `call` are in the range of `dtype`.
+// True if the numbers in the attributes of `call` are in the range of `dtype`.
 bool FitsAttrs(const CallNode& call, DType dtype) {
   const auto* clip = call.attrs_as<ClipAttrs>();
   if (clip == nullptr) return true;
@@ -156,8 +156,8 @@ bool FitsAttrs(const CallNode& call, DType dtype) {
   return clip->a_min >= -bound && clip->a_max <= bound;
 }
 
-// Whether `holds` of the element types of all floating-point tensors in a value
-// of that type.
+// True if `holds` is true for the element types of all floating-point tensors
+// in a value of that type.
 bool AllFloats(const Type& type, absl::FunctionRef<bool(DType)> holds) {
   absl::InlinedVector<const TypeNode*, 8> pending = {type.get()};
   while (!pending.empty()) {
@@ -187,7 +187,7 @@ class Caster {
   absl::StatusOr<Expr> Cast(const Expr& expr, DType dtype) {
     return Cast(expr, Type(), dtype);
   }
-  // The same, each to the type that it has in `type`.
+  // Casts each tensor in `expr` to its type in `type`.
   absl::StatusOr<Expr> CastLike(const Expr& expr, const Type& type) {
     if (TypeEqual(expr->type(), type)) return expr;
     return Cast(expr, type, DType());
@@ -316,7 +316,7 @@ class Converter {
  private:
   static constexpr int kNone = -1;
 
-  // What lets bind, and which functions are more than callees.
+  // Finds the bindings of lets, and the functions that are more than callees.
   void FindScopes() {
     const int size = graph_.size();
     first_let_.assign(size, kNone);
@@ -367,7 +367,7 @@ class Converter {
     }
   }
 
-  // What node `i` becomes; null if the same, of other children.
+  // The replacement of node `i`; null if only its children change.
   absl::StatusOr<Expr> Convert(int i) {
     switch (ExprKindOf(graph_.node(i))) {
       case ExprKind::kCall: {
@@ -539,12 +539,12 @@ class Converter {
   // The lets that bind the value of a node, as a list.
   std::vector<int> first_let_;  // by value
   std::vector<int> next_let_;   // by let
-  // Of functions and of the variables that they are bound to: whether they are
-  // used otherwise than by calling them.
+  // For functions and the variables bound to them: true if they have uses other
+  // than calls.
   std::vector<bool> escapes_;
 };
 
-// Whether a function of `module` refers to the one of that name.
+// True if a function of `module` refers to the function `name`.
 bool IsReferenced(const IRModule& module, absl::string_view name) {
   bool found = false;
   for (const auto& definition : module.functions<Function>()) {

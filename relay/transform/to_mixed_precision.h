@@ -1,15 +1,15 @@
 // ToMixedPrecision: computes in a shorter floating-point type where that is
 // faster and accurate enough.
 //
-// Operators are of three categories. Those that gain always compute in the
-// shorter type; those that follow do so if their arguments are in it already;
-// the others compute in float32. Casts are put where arguments differ.
+// Operators are of three categories. Operators that gain always compute in the
+// shorter type. Operators that follow do so if their arguments already have it.
+// The others compute in float32. Casts are inserted where arguments differ.
 //
-// What crosses other boundaries keeps its type: arguments of functions and
-// constructors, values in references, results of branches that would differ,
-// results of functions that are called by name, are recursive, or are values
-// themselves. The result of @main becomes what it is computed in, if nothing
-// calls @main.
+// Values that cross other boundaries keep their types: arguments of functions
+// and constructors, values in references, results of branches that would
+// differ, results of functions that are called by name, are recursive, or are
+// values themselves. The result of @main gets the type in which it is computed,
+// if nothing calls @main.
 
 #ifndef BATON_RELAY_TRANSFORM_TO_MIXED_PRECISION_H_
 #define BATON_RELAY_TRANSFORM_TO_MIXED_PRECISION_H_
@@ -38,10 +38,12 @@ struct ToMixedPrecisionOptions {
   }
 };
 
-// A function pass of level 0. The setting
-// `relay.ToMixedPrecision.keep_orig_output_dtype` keeps the result of @main.
+// A function pass of level 0. If the setting
+// `relay.ToMixedPrecision.keep_orig_output_dtype` is on, the result of @main
+// keeps its type.
 Pass ToMixedPrecision(ToMixedPrecisionOptions options = {});
 
+// The category of an operator.
 enum class PrecisionCategory {
   kAlways,     // gains from the shorter type
   kFollow,     // does not, but can be computed in it
@@ -49,15 +51,16 @@ enum class PrecisionCategory {
   kUnchanged,  // its arguments must keep their types
 };
 
+// The conversion of one call.
 struct PrecisionConversion {
   PrecisionCategory category;
-  // What the operator computes in, for those that say it in their attributes.
+  // The dtype in which the operator accumulates, if it has an attribute for it.
   DType accumulation_dtype;
-  // What the result is cast to.
+  // The dtype to which the result is cast.
   DType output_dtype;
 };
 
-// How a call of an operator is converted; `dtype` is the shorter type.
+// The conversion of a call of an operator; `dtype` is the shorter type.
 using PrecisionRule = PrecisionConversion (*)(const CallNode& call,
                                               DType dtype);
 OpAttrMap<PrecisionRule>& PrecisionRules();

@@ -113,7 +113,7 @@ class LayoutConverter {
  private:
   static constexpr int kNone = -1;
 
-  // What stands for a node, or for a field of a tuple.
+  // The replacement of a node, or of a field of a tuple.
   struct Value {
     Expr expr;           // null: the node itself
     int change = kNone;  // in changes_: which layout `expr` has
@@ -136,7 +136,7 @@ class LayoutConverter {
     Expr realized;
   };
 
-  // What stands for node `i` comes from it.
+  // Records node `i` as the origin of its replacement.
   void TellOrigin(int i) const {
     const Value& value = values_[i];
     if (value.expr.defined()) LogOrigins(value.expr, graph_.node(i));
@@ -173,8 +173,7 @@ class LayoutConverter {
     return value.change != kNone || value.tuple != kNone;
   }
 
-  // Whether the nodes of the unchanged program stand for all arguments of call
-  // `i`.
+  // True if the nodes of the original program are the arguments of call `i`.
   bool ArgsAreOriginal(int i) const {
     return absl::c_all_of(graph_.args(i), [this](int arg) {
       const Value& value = values_[arg];
@@ -334,7 +333,7 @@ class LayoutConverter {
     return changed ? Expr(Tuple(std::move(fields))) : expr;
   }
 
-  // The same for an argument that the call has been given.
+  // As ArrangeArg, for an argument that the rule of the call made.
   absl::StatusOr<Expr> ArrangeNewArg(const Expr& arg,
                                      const InferredLayouts& before,
                                      const InferredLayouts& after,
@@ -617,7 +616,7 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
       arrived[k] = before->inputs[k];
   }
 
-  // What the call is to become.
+  // The new call.
   ChangedCall changed{Op(op), before->attrs, {}};
   if (change_.Applies(*op)) {
     BATON_ASSIGN_OR_RETURN(const std::vector<Expr> args, ArgsFromInputs(i));

@@ -1,5 +1,5 @@
-// Changes the layouts in which calls work, and lets the others follow where
-// they can: what ConvertLayout and AlterOpLayout share.
+// Changes the layouts in which calls work, and lets other calls follow where
+// they can: the common code of ConvertLayout and AlterOpLayout.
 
 #ifndef BATON_RELAY_TRANSFORM_TRANSFORM_LAYOUT_H_
 #define BATON_RELAY_TRANSFORM_TRANSFORM_LAYOUT_H_
@@ -15,46 +15,48 @@
 
 namespace baton::relay {
 
+// The argument of CallChange::Change().
 struct CallToChange {
-  // The call before any change, for its types.
+  // The original call, for its types.
   const CallNode& call;
-  // Its attributes, of the type that the operator declares.
+  // The attributes of the call, of the type that the operator declares.
   const Attrs& attrs;
-  // Its arguments as they are now: their layouts may have changed, and what is
-  // new has no type.
+  // The current arguments: their layouts may have changed, and new arguments
+  // have no types.
   absl::Span<const Expr> args;
-  // The same with tuples taken apart.
+  // `args` with tuples replaced by their fields.
   absl::Span<const Expr> inputs;
 };
 
+// The result of CallChange::Change().
 struct ChangedCall {
   Op op;
   Attrs attrs;
-  // As many tensors as before; none for those that there are.
+  // As many tensors as before; empty for the existing ones.
   std::vector<Expr> args;
 };
 
-// What a pass does to calls.
+// The change that a pass makes to calls.
 class CallChange {
  public:
   virtual ~CallChange() = default;
-  // Whether calls of `op` are to be changed.
+  // True if calls of `op` are to be changed.
   virtual bool Applies(const OpNode& op) const = 0;
-  // What becomes of one, where Applies(). The layouts are those that the layout
-  // rule of the new operator tells of the new attributes; layout_transforms are
-  // put where arguments or results have others. An operator without a layout
-  // rule gets and leaves all in the layouts of the unchanged program.
+  // Changes a call for which Applies() is true. The layout rule of the new
+  // operator determines the layouts from the new attributes. Layout_transforms
+  // are inserted where arguments or results have other layouts. An operator
+  // without a layout rule takes and gives the layouts of the original program.
   virtual absl::StatusOr<ChangedCall> Change(
       const CallToChange& call) const = 0;
   // The counters of the pass: of calls that work in another layout, and of
-  // nodes that take what was changed in the old layout.
+  // nodes that take changed values in the old layout.
   virtual const Statistic& converted() const = 0;
   virtual const Statistic& realized() const = 0;
 };
 
-// `function`, which must have types, with its calls changed. Its arguments and
-// results keep their layouts. Nodes that are not affected are the same. A
-// function without calls to change costs one walk.
+// Changes the calls of `function`, which must have types. Its arguments and
+// results keep their layouts. Unaffected nodes stay the same. A function
+// without calls to change costs one walk.
 absl::StatusOr<Function> TransformLayout(const Function& function,
                                          const CallChange& change);
 

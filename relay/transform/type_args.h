@@ -1,4 +1,4 @@
-// What the type parameters of a function stand for in a call of it.
+// Infers the type arguments of a call of a polymorphic function.
 
 #ifndef BATON_RELAY_TRANSFORM_TYPE_ARGS_H_
 #define BATON_RELAY_TRANSFORM_TYPE_ARGS_H_
@@ -12,20 +12,20 @@
 
 namespace baton::relay {
 
-// Types nested more deeply than this are not looked into.
+// The limit of the nesting of types; more deeply nested types are ignored.
 inline constexpr int kMaxTypeDepth = 100;
 
-// Calls `fn` for the types that `type`, which is not null, is made of.
+// Calls `fn` for the direct parts of `type`, which is not null.
 void ForEachPart(const Type& type, absl::FunctionRef<void(const Type&)> fn);
 
-// For each type parameter of `callee`, what it stands for where arguments and
-// result have these types, which may be null; null where they do not tell.
+// For each type parameter of `callee`, the type that follows from the types of
+// the arguments and the result, which may be null; null if nothing follows.
 std::vector<Type> MatchTypeParams(const FuncTypeNode& callee,
                                   absl::Span<const Type> args,
                                   const Type& result);
 
-// The same for `call`, of a function of type `callee`, by the types that it is
-// given or has.
+// The type arguments of `call`, of a function of type `callee`: the given ones,
+// or those that follow from its types.
 std::vector<Type> TypeArgsOf(const FuncTypeNode& callee, const CallNode& call);
 
 }  // namespace baton::relay

@@ -1,4 +1,4 @@
-// What passes that replace weights of a function by new parameters share.
+// Helpers for passes that replace weights of a function by new parameters.
 
 #ifndef BATON_RELAY_TRANSFORM_WEIGHT_PARAMS_H_
 #define BATON_RELAY_TRANSFORM_WEIGHT_PARAMS_H_
@@ -7,11 +7,11 @@
 
 namespace baton::relay {
 
-// Whether `expr` is a parameter of `function`.
+// True if `expr` is a parameter of `function`.
 bool IsParam(const Function& function, const Expr& expr);
 
-// `function` with other parameters: those of its own that its body uses, then
-// the variables that are free in it, both in order of first use.
+// Returns `function` with new parameters: its parameters that the body uses,
+// followed by the free variables, both in order of first use.
 Function WithUsedParams(const Function& function);
 
 }  // namespace baton::relay

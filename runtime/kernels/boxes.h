@@ -1,4 +1,4 @@
-// Functions on boxes in images.
+// Selects boxes in images (non-maximum suppression).
 
 #ifndef BATON_RUNTIME_KERNELS_BOXES_H_
 #define BATON_RUNTIME_KERNELS_BOXES_H_
@@ -18,9 +18,9 @@ namespace baton::kernels {
 //
 // `boxes`: float32 (images, boxes, 4), two opposite corners y, x, y, x;
 // `scores`: float32 (images, classes, boxes). Of boxes with equal scores the
-// first counts as higher. The result is int64 (images * classes * boxes, 3):
-// image, class and box of each that is chosen, then zeros; and how many there
-// are.
+// first counts as higher. The result is int64 (images * classes * boxes, 3),
+// with image, class and box of each chosen box, then zeros; and the number of
+// chosen boxes.
 absl::StatusOr<std::pair<Tensor, int64_t>> AllClassNonMaxSuppression(
     const Tensor& boxes, const Tensor& scores, int64_t max_boxes,
     double iou_threshold, double score_threshold);

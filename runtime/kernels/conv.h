@@ -38,13 +38,13 @@ struct ConvParams {
   std::array<int64_t, 2 * N> padding{};
   std::array<int64_t, N> dilation;
   int64_t groups = 1;
-  // Empty: NCW, NCHW or NCDHW.
+  // If empty: NCW, NCHW or NCDHW.
   std::string data_layout;
-  // Empty: OIW, OIHW or OIDHW; for transposed convolutions IOW, IOHW, IODHW.
+  // If empty: OIW, OIHW or OIDHW; for transposed convolutions IOW, IOHW, IODHW.
   std::string kernel_layout;
-  // Empty: the data layout.
+  // If empty: the data layout.
   std::string out_layout;
-  // Void: the dtype of the data.
+  // If void: the dtype of the data.
   DType out_dtype;
 };
 using Conv1dParams = ConvParams<1>;
@@ -60,10 +60,9 @@ using Conv1dTransposeParams = ConvTransposeParams<1>;
 using Conv2dTransposeParams = ConvTransposeParams<2>;
 using Conv3dTransposeParams = ConvTransposeParams<3>;
 
-// Cross-correlation of `data` [N, C, spatial] with `kernel`
-// [O, C / groups, taps]. Where groups = C = kernel's O, the kernel may also be
-// [C, M, taps] and gives C * M channels (a depthwise convolution with channel
-// multiplier M).
+// Cross-correlation of `data` [N, C, spatial] with `kernel` [O, C / groups,
+// taps]. If groups = C = kernel's O, the kernel may also be [C, M, taps] and
+// gives C * M channels (a depthwise convolution with channel multiplier M).
 absl::StatusOr<Tensor> Conv1d(const Tensor& data, const Tensor& kernel,
                               const Conv1dParams& params);
 absl::StatusOr<Tensor> Conv2d(const Tensor& data, const Tensor& kernel,

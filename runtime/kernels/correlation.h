@@ -1,4 +1,4 @@
-// How alike the patches of two feature maps are.
+// Correlation of the patches of two feature maps.
 
 #ifndef BATON_RUNTIME_KERNELS_CORRELATION_H_
 #define BATON_RUNTIME_KERNELS_CORRELATION_H_
@@ -17,12 +17,13 @@ struct CorrelationParams {
   int64_t stride1 = 1;                  // between patches of the first map
   int64_t stride2 = 1;                  // between displacements
   std::array<int64_t, 4> padding = {};  // top, left, bottom, right
-  // Of two elements: their product, or how far they are apart.
+  // True: the product of two elements. False: their absolute difference.
   bool is_multiply = true;
 };
 // For each patch of `x` and each displacement, a channel of the result: the
-// mean over the patch and its channels of what its elements and those of the
-// displaced patch of `y` make. Both are NCHW, of one shape and a floating type.
+// mean, over the elements of the patch and its channels, of the products or
+// differences with the displaced patch of `y`. Both are NCHW, of one shape and
+// a floating type.
 absl::StatusOr<Tensor> Correlation(const Tensor& x, const Tensor& y,
                                    const CorrelationParams& params);
 

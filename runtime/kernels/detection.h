@@ -1,4 +1,4 @@
-// What detectors do with feature maps and boxes.
+// Kernels of object detection: regions, anchors, box decoding and suppression.
 
 #ifndef BATON_RUNTIME_KERNELS_DETECTION_H_
 #define BATON_RUNTIME_KERNELS_DETECTION_H_
@@ -15,32 +15,33 @@ namespace baton::kernels {
 struct RegionParams {
   int64_t height = 1;
   int64_t width = 1;
-  // From coordinates of boxes to those of the feature map.
+  // The factor from coordinates of boxes to those of the feature map.
   double scale = 1;
-  // For RoiAlign: samples along each side of a bin; 0 or less: as many as
-  // elements.
+  // For RoiAlign: the samples along each side of a bin; if not positive, as
+  // many as elements.
   int64_t sample_ratio = -1;
-  // For RoiAlign: the largest sample instead of their mean.
+  // For RoiAlign: takes the largest sample instead of the mean.
   bool max = false;
-  // For RoiAlign: pixels are centered at half coordinates, and boxes have the
-  // sides that they say, of less than a pixel, too. Otherwise they are centered
-  // at whole ones, and no side is shorter than one pixel.
+  // For RoiAlign: pixels are centered at half coordinates, and boxes may have
+  // sides of less than a pixel. Otherwise pixels are centered at whole
+  // coordinates, and sides are at least one pixel.
   bool half_pixel = false;
 };
 
-// `x` (NCHW) in regions, each resampled to one size. A row of `regions` is the
-// image and the box left, top, right, bottom.
+// Resamples regions of `x` (NCHW) to one size. A row of `regions` is the image
+// and the box left, top, right, bottom.
 absl::StatusOr<Tensor> RoiAlign(const Tensor& x, const Tensor& regions,
                                 const RegionParams& params);
 // The largest element of each bin of the regions, whose corners are rounded; 0
-// where there is none.
+// for an empty bin.
 absl::StatusOr<Tensor> RoiPool(const Tensor& x, const Tensor& regions,
                                const RegionParams& params);
 
 struct AnchorParams {
   std::vector<double> sizes;
   std::vector<double> ratios;
-  std::vector<double> steps;    // down and right; not positive: the cell
+  std::vector<double> steps;    // down and right; if not positive, those of a
+                                // cell
   std::vector<double> offsets;  // of centers in a cell, down and right
   bool clip = false;
 };
@@ -58,11 +59,11 @@ struct DecodeParams {
 };
 struct CountedBoxes {
   Tensor boxes;
-  Tensor count;  // int32, one an image
+  Tensor count;  // int32, one for each image
 };
-// For each anchor with a class other than the background (class 0), in front:
-// class, score and box. `scores` (images, classes, anchors), `locations`
-// (images, 4 * anchors), `anchors` (1, anchors, 4). The rest is zeros.
+// For each anchor whose class is not the background (class 0), in front: class,
+// score and box; then zeros. `scores` (images, classes, anchors), `locations`
+// (images, 4 * anchors), `anchors` (1, anchors, 4).
 absl::StatusOr<CountedBoxes> DecodeBoxes(const Tensor& scores,
                                          const Tensor& locations,
                                          const Tensor& anchors,
@@ -70,8 +71,9 @@ absl::StatusOr<CountedBoxes> DecodeBoxes(const Tensor& scores,
 
 struct ValidBoxes {
   Tensor count;    // int32 (images)
-  Tensor boxes;    // those that are valid, in front; the rest is -1
-  Tensor indices;  // int32 (images, boxes): where they were; the rest is -1
+  Tensor boxes;    // the valid boxes in front; the rest is -1
+  Tensor indices;  // int32 (images, boxes): their positions before; the rest is
+                   // -1
 };
 // The boxes (images, boxes, numbers) whose number `score_index` is above
 // `threshold` and, unless `id_index` is negative, whose class is not negative.
@@ -90,13 +92,13 @@ struct SuppressionParams {
   bool invalid_to_bottom = false;
 };
 struct SuppressedBoxes {
-  Tensor boxes;    // highest score first; -1 where one is suppressed
-  Tensor indices;  // int32 (images, boxes), -1 where one is suppressed
-  Tensor count;    // int32 (images, 1): how many indices are not
+  Tensor boxes;    // highest score first; -1 for a suppressed box
+  Tensor indices;  // int32 (images, boxes); -1 for a suppressed box
+  Tensor count;    // int32 (images, 1): the number of remaining indices
 };
-// The first `valid_count[i]` boxes of each image, without those that overlap a
-// better one. `indices` says where the boxes were. With return_indices the
-// indices that are left come first.
+// The first `valid_count[i]` boxes of image i, without boxes that overlap a
+// better one. `indices` are the original positions of the boxes. With
+// return_indices the remaining indices come first.
 absl::StatusOr<SuppressedBoxes> SuppressBoxes(const Tensor& boxes,
                                               const Tensor& valid_count,
                                               const Tensor& indices,
@@ -105,7 +107,7 @@ absl::StatusOr<SuppressedBoxes> SuppressBoxes(const Tensor& boxes,
 struct ClassSuppressionParams {
   int64_t max_detections_per_class = 0;
   int64_t max_detections = 0;
-  int64_t num_classes = 0;  // the last ones; those before are background
+  int64_t num_classes = 0;  // the last ones; the first ones are background
   double iou_threshold = 0;
   double score_threshold = 0;
 };
@@ -113,11 +115,11 @@ struct Detections {
   Tensor boxes;    // float32 (images, max_detections, 4)
   Tensor classes;  // float32 (images, max_detections)
   Tensor scores;   // float32 (images, max_detections)
-  Tensor count;    // int32 (images); behind them there are zeros
+  Tensor count;    // int32 (images); entries after the count are zeros
 };
-// The best boxes of all classes, highest score first, after those of each class
-// that overlap a better one of it have been left out. `boxes` (images, boxes,
-// 4) are top, left, bottom, right; `scores` (images, boxes, classes).
+// The best boxes of all classes, highest score first, after suppressing the
+// boxes of each class that overlap a better one of the class. `boxes` (images,
+// boxes, 4) are top, left, bottom, right; `scores` (images, boxes, classes).
 absl::StatusOr<Detections> SuppressByClass(
     const Tensor& boxes, const Tensor& scores,
     const ClassSuppressionParams& params);
@@ -126,22 +128,23 @@ struct ProposalParams {
   std::vector<double> scales;
   std::vector<double> ratios;
   int64_t feature_stride = 16;   // elements of the image between anchors
-  double threshold = 0.7;        // boxes that overlap more are left out
-  int64_t pre_nms_top_n = 6000;  // boxes that are considered; all if not > 0
+  double threshold = 0.7;        // boxes with more overlap are suppressed
+  int64_t pre_nms_top_n = 6000;  // the number of considered boxes; all if not
+                                 // positive
   int64_t post_nms_top_n = 300;
   int64_t min_size = 16;  // of a box, before the scale of its image
   bool iou_loss = false;  // deltas are added to corners
 };
 // Rows of the image and the box left, top, right, bottom: the best boxes
 // without overlaps, repeated if they are too few. `scores` (images, 2 *
-// anchors, H, W), background first, `deltas` (images, 4 * anchors, H, W),
-// `images` (images, 3) rows of height, width and scale.
+// anchors, H, W), background first; `deltas` (images, 4 * anchors, H, W);
+// `images` (images, 3), with rows of height, width and scale.
 absl::StatusOr<Tensor> Propose(const Tensor& scores, const Tensor& deltas,
                                const Tensor& images,
                                const ProposalParams& params);
 
-// Blocks of `stride` by `stride` elements of `x` (NCHW) as channels, in the
-// order of Darknet.
+// Moves blocks of `stride` by `stride` elements of `x` (NCHW) to channels, in
+// the order of Darknet.
 absl::StatusOr<Tensor> Reorg(const Tensor& x, int64_t stride);
 
 }  // namespace baton::kernels

@@ -10,11 +10,11 @@
 
 namespace baton::kernels {
 
-// `equation` as in NumPy: `ij,jk->ik`, `...ij,...jk`, `ii->i`. Letters name
-// axes; an ellipsis stands for leading axes, which broadcast, as do extents of
-// 1; without an arrow the result has the letters that occur once, in
-// alphabetical order. The result has the dtype of the first operand, which the
-// others are converted to.
+// `equation` is as in NumPy: `ij,jk->ik`, `...ij,...jk`, `ii->i`. Letters name
+// axes. An ellipsis matches leading axes, which broadcast, as do extents of 1.
+// Without an arrow the result has the letters that occur once, in alphabetical
+// order. The other operands are converted to the dtype of the first one, which
+// is the dtype of the result.
 absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
                               absl::string_view equation);
 

@@ -1,11 +1,10 @@
-// Functions of one element, and of two elements of tensors that broadcast
-// against each other as in NumPy.
+// Element-wise functions of one operand, or of two operands that broadcast as
+// in NumPy.
 //
 // Half floats are computed in float32 and rounded at the end. Integer
-// arithmetic wraps. Those that take Operands compute in place where they may
-// (operand.h). A dtype that a function does not list is an
-// InvalidArgumentError, as are operands whose dtypes differ or whose shapes do
-// not broadcast.
+// arithmetic wraps. Functions with Operands compute in place where possible
+// (operand.h). Other dtypes than those listed, operands whose dtypes differ,
+// and shapes that do not broadcast are InvalidArgumentErrors.
 
 #ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_H_
 #define BATON_RUNTIME_KERNELS_ELEMENTWISE_H_
@@ -40,7 +39,7 @@ absl::StatusOr<Tensor> Atanh(const Tensor& x);
 absl::StatusOr<Tensor> Sigmoid(const Tensor& x);
 absl::StatusOr<Tensor> Erf(const Tensor& x);
 
-// The fast variants compute what the exact functions do.
+// The fast variants compute the exact functions.
 inline absl::StatusOr<Tensor> FastExp(const Tensor& x) { return Exp(x); }
 inline absl::StatusOr<Tensor> FastTanh(const Tensor& x) { return Tanh(x); }
 inline absl::StatusOr<Tensor> FastErf(const Tensor& x) { return Erf(x); }
@@ -52,14 +51,14 @@ absl::StatusOr<Tensor> Abs(Operand x);
 absl::StatusOr<Tensor> Sign(Operand x);
 absl::StatusOr<Tensor> Relu(Operand x);
 
-// Floating dtypes; an integer tensor is returned as it is. Round takes ties to
+// Floating dtypes; integer tensors are returned unchanged. Round rounds ties to
 // even.
 absl::StatusOr<Tensor> Ceil(const Tensor& x);
 absl::StatusOr<Tensor> Floor(const Tensor& x);
 absl::StatusOr<Tensor> Round(const Tensor& x);
 absl::StatusOr<Tensor> Trunc(const Tensor& x);
 
-// To bool, from floating and integer dtypes.
+// Predicates on floating and integer dtypes; the result is bool.
 absl::StatusOr<Tensor> IsNan(const Tensor& x);
 absl::StatusOr<Tensor> IsInf(const Tensor& x);
 absl::StatusOr<Tensor> IsFinite(const Tensor& x);
@@ -94,7 +93,7 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Maximum(Operand a, Operand b);
 absl::StatusOr<Tensor> Minimum(Operand a, Operand b);
 
-// To bool, from any dtype.
+// Comparisons of any dtype; the result is bool.
 absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b);
@@ -117,7 +116,7 @@ absl::StatusOr<Tensor> BitwiseXor(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> LeftShift(const Tensor& a, const Tensor& b);
 absl::StatusOr<Tensor> RightShift(const Tensor& a, const Tensor& b);
 
-// x + bias, where `bias` has rank 1 and lies along `axis` of `x`.
+// x + bias, where `bias` has rank 1 and the extent of axis `axis` of `x`.
 absl::StatusOr<Tensor> BiasAdd(Operand x, const Tensor& bias, int64_t axis);
 
 }  // namespace baton::kernels

@@ -1,5 +1,5 @@
-// Gradients of convolutions and pools over two spatial dimensions. Floats;
-// half floats are computed in float32.
+// Gradients of convolutions and pools over two spatial dimensions. Floating
+// dtypes only; half floats are computed in float32.
 
 #ifndef BATON_RUNTIME_KERNELS_GRADIENTS_H_
 #define BATON_RUNTIME_KERNELS_GRADIENTS_H_
@@ -14,17 +14,19 @@
 
 namespace baton::kernels {
 
-// The gradient of MaxPool2d(x, params), whose result has the gradient `grad`,
-// with respect to `x`: goes to the first largest element of each window.
+// The gradient of MaxPool2d(x, params) with respect to `x`, where `grad` is the
+// gradient of its result. The gradient of a window goes to its first largest
+// element.
 absl::StatusOr<Tensor> MaxPool2dGrad(const Tensor& grad, const Tensor& x,
                                      const Pool2dParams& params);
-// The same of AvgPool2d(x, params).
+// The gradient of AvgPool2d(x, params) with respect to `x`.
 absl::StatusOr<Tensor> AvgPool2dGrad(const Tensor& grad, const Tensor& x,
                                      const Pool2dParams& params);
 
-// The gradient of a convolution of `x` with respect to its kernel of the
-// spatial extents `taps`; its result has the gradient `grad`. params.out_layout
-// is the layout of `grad`, params.kernel_layout that of the result.
+// The gradient of a convolution of `x` with respect to its kernel, whose
+// spatial extents are `taps`. `grad` is the gradient of its result.
+// params.out_layout is the layout of `grad`, params.kernel_layout that of the
+// result.
 absl::StatusOr<Tensor> Conv2dBackwardWeight(const Tensor& grad, const Tensor& x,
                                             const std::array<int64_t, 2>& taps,
                                             const Conv2dParams& params);

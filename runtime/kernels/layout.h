@@ -13,26 +13,26 @@
 
 namespace baton::kernels {
 
-// `x` with dimension i taken from dimension axes[i] of `x`. `axes` is a
-// permutation, negative values count from the end; empty reverses all
-// dimensions. Any dtype. Shares the buffer where the order of the elements does
+// Transposes `x`: dimension i of the result is dimension axes[i] of `x`. `axes`
+// is a permutation; negative values count from the end; empty reverses all
+// dimensions. Any dtype. Shares the buffer if the order of the elements does
 // not change.
 absl::StatusOr<Tensor> Transpose(const Tensor& x,
                                  absl::Span<const int64_t> axes);
 
-// `x`, of layout `from`, rearranged to layout `to` (base/layout.h). Any dtype.
+// Converts `x` from layout `from` to layout `to` (base/layout.h). Any dtype.
 //
 // Several sub-axes of one axis are nested, the first outermost. Both layouts
 // must have the same primal axes. An axis that is not a multiple of its
-// sub-axes in `to` is filled up with zeros. Shares the buffer if the layouts
-// are the same.
+// sub-axes in `to` is padded with zeros. Shares the buffer if the layouts are
+// the same.
 absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, const Layout& from,
                                        const Layout& to);
-// The same, by the text of the layouts.
+// As above, with the layouts as text.
 absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, absl::string_view from,
                                        absl::string_view to);
 
-// fn(x) computed in the layout `canonical`, for `x` and the result in `layout`.
+// Computes fn(x) in the layout `canonical`. `x` and the result are in `layout`.
 template <typename Fn>
 absl::StatusOr<Tensor> InLayout(const Tensor& x, absl::string_view layout,
                                 absl::string_view canonical, const Fn& fn) {

@@ -1,9 +1,9 @@
-// Matrix products.
+// Kernels of matrix products: Dense, Matmul, BatchMatmul.
 //
 // Operands are both floating or both integral. Half floats are computed in
-// float32; integers in 32 bits, or 64 where one of the dtypes has 64, and wrap.
-// The result is converted to `out_dtype` (void: the dtype of the first
-// operand). float32 sums are within 1e-5 of the sum of their terms'
+// float32. Integers are computed in 32 bits, or in 64 if one of the dtypes has
+// 64, and wrap. The result is converted to `out_dtype` (void: the dtype of the
+// first operand). float32 sums are within 1e-5 of the sum of their terms'
 // magnitudes.
 
 #ifndef BATON_RUNTIME_KERNELS_LINEAR_H_
@@ -15,7 +15,7 @@
 
 namespace baton::kernels {
 
-// Which operands come with their last two dimensions swapped, and the dtype of
+// Selects the operands whose last two dimensions are swapped, and the dtype of
 // the result.
 struct MatmulParams {
   bool transpose_a = false;
@@ -32,8 +32,8 @@ absl::StatusOr<Tensor> Dense(const Tensor& data, const Tensor& weight,
 absl::StatusOr<Tensor> Matmul(const Tensor& a, const Tensor& b,
                               const MatmulParams& params);
 
-// [B, M, K] times [B, K, N], each with its last two dimensions swapped if so
-// asked: [B, M, N]. A batch of 1 is repeated.
+// [B, M, K] times [B, K, N], each with its last two dimensions swapped if
+// `params` says so: [B, M, N]. A batch of 1 is repeated.
 absl::StatusOr<Tensor> BatchMatmul(const Tensor& a, const Tensor& b,
                                    const MatmulParams& params);
 

@@ -10,8 +10,9 @@
 namespace baton::kernels {
 
 // The largest sum of an element and its weight, over windows of `x` (NCHW)
-// padded with zeros; `kernel` has the shape (channels, height, width). Both
-// have one dtype, floats or integers. Layouts and groups are not looked at.
+// padded with zeros. `kernel` has the shape (channels, height, width). Both
+// have one dtype, floats or integers. Ignores the layouts and groups of
+// `params`.
 absl::StatusOr<Tensor> Dilation2d(const Tensor& x, const Tensor& kernel,
                                   const Conv2dParams& params);
 

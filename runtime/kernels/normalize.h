@@ -1,4 +1,4 @@
-// Normalizations. Floating dtypes; half floats are computed in float32 or
+// Normalizations. Floating dtypes only; half floats are computed in float32 or
 // wider. Statistics are accumulated in double.
 
 #ifndef BATON_RUNTIME_KERNELS_NORMALIZE_H_
@@ -21,17 +21,17 @@ struct NormParams {
   bool scale = true;   // Multiply by gamma.
 };
 
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta, where the four
-// statistics have rank 1 and lie along params.axis of `x`.
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta. The four statistics
+// have rank 1 and the extent of params.axis of `x`.
 absl::StatusOr<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma,
                                  const Tensor& beta, const Tensor& mean,
                                  const Tensor& variance,
                                  const NormParams& params);
 
 // As BatchNorm with the mean and variance of `x` itself: along params.axis
-// (LayerNorm); along all axes but the first and params.axis (InstanceNorm);
-// as InstanceNorm, over `groups` equal parts of params.axis (GroupNorm).
-// `gamma` and `beta` have rank 1 and lie along params.axis.
+// (LayerNorm); along all axes but the first and params.axis (InstanceNorm); as
+// InstanceNorm, over `groups` equal parts of params.axis (GroupNorm). `gamma`
+// and `beta` have rank 1 and the extent of params.axis.
 absl::StatusOr<Tensor> LayerNorm(const Tensor& x, const Tensor& gamma,
                                  const Tensor& beta, const NormParams& params);
 absl::StatusOr<Tensor> InstanceNorm(const Tensor& x, const Tensor& gamma,
@@ -45,7 +45,8 @@ absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
 absl::StatusOr<Tensor> Softmax(const Tensor& x, int64_t axis);
 absl::StatusOr<Tensor> LogSoftmax(const Tensor& x, int64_t axis);
 
-// x / sqrt(max(sum(x^2 over axes), epsilon)); no axes: over all of them.
+// x / sqrt(max(sum(x^2 over axes), epsilon)). If `axes` is empty, over all
+// axes.
 absl::StatusOr<Tensor> L2Normalize(const Tensor& x, double epsilon,
                                    const absl::InlinedVector<int64_t, 6>& axes);
 
@@ -58,7 +59,7 @@ struct LrnParams {
 };
 
 // x / (bias + alpha / size * (sum of x^2 over the `size` neighbours along
-// `axis`, itself included))^beta.
+// `axis`, including x))^beta.
 absl::StatusOr<Tensor> Lrn(const Tensor& x, const LrnParams& params);
 
 }  // namespace baton::kernels

@@ -12,9 +12,10 @@
 
 namespace baton::kernels {
 
-// A tensor that an elementwise kernel reads. Given as an rvalue, it is not
-// needed afterwards: the kernel may write its result over it, if no other
-// tensor uses the buffer. Refers to the tensor, which must outlive it.
+// A tensor that an elementwise kernel reads. If it is made from an rvalue, the
+// caller no longer needs the tensor: the kernel may write its result over it,
+// if no other tensor uses the buffer. Refers to the tensor, which must outlive
+// the operand.
 class Operand {
  public:
   Operand(const Tensor& tensor) : tensor_(&tensor) {}              // NOLINT
@@ -23,8 +24,8 @@ class Operand {
   const Tensor& operator*() const { return *tensor_; }
   const Tensor* operator->() const { return tensor_; }
 
-  // The tensor, to be written, if that is allowed and it has this dtype and
-  // shape; else null.
+  // The tensor for writing, if that is allowed and it has this dtype and shape;
+  // otherwise nullopt.
   std::optional<MutableTensor> Reuse(DType dtype,
                                      absl::Span<const int64_t> shape) const {
     if (spare_ == nullptr || spare_->dtype() != dtype ||

@@ -1,10 +1,10 @@
 // Pooling over one, two and three spatial dimensions.
 //
-// The layout names batch, channels and the spatial dimensions D, H and W in any
-// order in which the spatial dimensions are adjacent and ordered, as in NCHW,
-// NHWC or NCHW16c; empty means NCW, NCHW or NCDHW. The result has the layout
-// and dtype of the input: float32, float64, half floats (computed in float32)
-// or integers of 8 to 64 bits.
+// The layout names batch, channels and the spatial dimensions D, H and W, in
+// any order in which the spatial dimensions are adjacent and ordered, as in
+// NCHW, NHWC or NCHW16c; empty means NCW, NCHW or NCDHW. The result has the
+// layout and dtype of the input: float32, float64, half floats (computed in
+// float32) or integers of 8 to 64 bits.
 
 #ifndef BATON_RUNTIME_KERNELS_POOL_H_
 #define BATON_RUNTIME_KERNELS_POOL_H_
@@ -37,8 +37,8 @@ struct PoolParams {
   std::array<int64_t, 2 * N> padding{};
   // Rounds the number of windows up instead of down.
   bool ceil_mode = false;
-  // For averages: divide by the size of the window; else by how many elements
-  // of the input it covers (1 if none).
+  // For averages: divide by the size of the window; if false, by the number of
+  // elements of the input in the window (1 if none).
   bool count_include_pad = false;
   std::string layout;
 };
@@ -46,7 +46,7 @@ using Pool1dParams = PoolParams<1>;
 using Pool2dParams = PoolParams<2>;
 using Pool3dParams = PoolParams<3>;
 
-// Padding is never the maximum: a window of padding only gives the lowest
+// Padding is never the maximum: a window with only padding gives the lowest
 // finite value. A NaN in the window is the maximum.
 absl::StatusOr<Tensor> MaxPool1d(const Tensor& x, const Pool1dParams& params);
 absl::StatusOr<Tensor> MaxPool2d(const Tensor& x, const Pool2dParams& params);
@@ -57,14 +57,14 @@ absl::StatusOr<Tensor> AvgPool1d(const Tensor& x, const Pool1dParams& params);
 absl::StatusOr<Tensor> AvgPool2d(const Tensor& x, const Pool2dParams& params);
 absl::StatusOr<Tensor> AvgPool3d(const Tensor& x, const Pool3dParams& params);
 
-// Over all spatial dimensions, which become 1. They must not be empty.
+// Pool over all spatial dimensions, which become 1. They must not be empty.
 absl::StatusOr<Tensor> GlobalMaxPool2d(const Tensor& x,
                                        absl::string_view layout = "NCHW");
 absl::StatusOr<Tensor> GlobalAvgPool2d(const Tensor& x,
                                        absl::string_view layout = "NCHW");
 
-// Pools to the extents `output_size` (none: keep them; one: for all
-// dimensions): output i of n covers [floor(i * in / n), ceil((i + 1) * in /
+// Pools to the extents `output_size` (none: unchanged; one: for all
+// dimensions). Output i of n covers [floor(i * in / n), ceil((i + 1) * in /
 // n)). The layout has one, two or three spatial dimensions.
 absl::StatusOr<Tensor> AdaptiveMaxPool(const Tensor& x,
                                        absl::Span<const int64_t> output_size,

@@ -1,7 +1,7 @@
 // Splittable random numbers that are functions of a key: Threefry (Salmon et
 // al., "Parallel random numbers: as easy as 1, 2, 3", 2011), with keys as in
 // Claessen and Palka, "Splittable pseudorandom number generators using
-// cryptographic hashing", 2013. The same bits as the reference's
+// cryptographic hashing", 2013. Bit-exact with the reference
 // (python/tvm/topi/random/kernel.py).
 //
 // A key is uint64 (10): four words of key, two of path, two of counter, and a
@@ -24,7 +24,7 @@ struct RandomResult {
   Tensor values;
 };
 
-// uint64.
+// Random uint64 values.
 absl::StatusOr<RandomResult> ThreefryGenerate(const Tensor& key,
                                               absl::Span<const int64_t> shape);
 
@@ -34,20 +34,21 @@ struct SplitKeys {
 };
 absl::StatusOr<SplitKeys> ThreefrySplit(const Tensor& key);
 
-// In [low, high), of `dtype`: float32 or float64.
+// Uniform values in [low, high) of `dtype`: float32 or float64.
 absl::StatusOr<RandomResult> RandomUniform(const Tensor& key, double low,
                                            double high,
                                            absl::Span<const int64_t> shape,
                                            DType dtype);
 
-// With this mean and standard deviation, of `dtype`: float32 or float64.
+// Normal values with the given mean and standard deviation, of `dtype`: float32
+// or float64.
 absl::StatusOr<RandomResult> RandomNormal(const Tensor& key, double mean,
                                           double scale,
                                           absl::Span<const int64_t> shape,
                                           DType dtype);
 
-// For each row of `probs`, `samples` indices with these probabilities (up to a
-// factor; negative ones are zero); int32.
+// For each row of `probs`, `samples` int32 indices with probabilities
+// proportional to the row (negative ones count as zero).
 absl::StatusOr<RandomResult> RandomMultinomial(const Tensor& key,
                                                const Tensor& probs,
                                                int64_t samples);

@@ -27,44 +27,46 @@ absl::StatusOr<Tensor> SpaceToDepth(const Tensor& x, int64_t block,
 absl::StatusOr<Tensor> SpaceToBatchNd(
     const Tensor& x, absl::Span<const int64_t> blocks,
     absl::Span<const std::vector<int64_t>> paddings, double value);
-// The inverse: moves parts of axis 0 into blocks and crops the result.
+// The inverse of SpaceToBatchNd: moves parts of axis 0 into blocks and crops
+// the result.
 absl::StatusOr<Tensor> BatchToSpaceNd(
     const Tensor& x, absl::Span<const int64_t> blocks,
     absl::Span<const std::vector<int64_t>> crops);
 
-// Puts widths[i] = {before, after} mirrored elements around axis i. The edge is
-// repeated if `symmetric`.
+// Adds widths[i] = {before, after} mirrored elements around axis i. Repeats the
+// edge if `symmetric`.
 absl::StatusOr<Tensor> MirrorPad(const Tensor& x,
                                  absl::Span<const std::vector<int64_t>> widths,
                                  bool symmetric);
 
-// `x` with its elements strides[i] apart on axis i, `value` between them.
+// Spaces the elements of `x` strides[i] apart on axis i, with `value` in
+// between.
 absl::StatusOr<Tensor> Dilate(const Tensor& x,
                               absl::Span<const int64_t> strides, double value);
 
-// `x` with its first lengths[i] elements along `seq_axis` reversed, for each
+// Reverses the first lengths[i] elements of `x` along `seq_axis`, for each
 // index i along `batch_axis`.
 absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
                                        int64_t seq_axis, int64_t batch_axis);
 
-// `x` with `value` past lengths[i] elements on `axis` (0 or 1), for each index
-// i on the other of the two axes.
+// Replaces the elements of `x` after the first lengths[i] on `axis` (0 or 1) by
+// `value`, for each index i on the other of the two axes.
 absl::StatusOr<Tensor> SequenceMask(const Tensor& x, const Tensor& lengths,
                                     int64_t axis, double value);
 
-// The matrices in the last two axes of `x`, zero below (above, if not `upper`)
-// diagonal `k`.
+// The matrices in the last two axes of `x`, with zeros below (above, if not
+// `upper`) diagonal `k`.
 absl::StatusOr<Tensor> Trilu(const Tensor& x, int64_t k, bool upper);
 
-// Windows of the extents `window`, `strides` apart, of the axes of `x` from
-// `axis` on: the axes before it, one axis for the windows along each of these
-// axes, the axes of a window.
+// Windows of the extents `window`, `strides` apart, over the axes of `x` from
+// `axis` on. The result has the axes before `axis`, one axis for the windows
+// along each of the other axes, and the axes of a window.
 absl::StatusOr<Tensor> SlidingWindow(const Tensor& x, int64_t axis,
                                      absl::Span<const int64_t> window,
                                      absl::Span<const int64_t> strides);
 
-// Coordinates of the grid that vectors (or scalars) span, one tensor each. The
-// first two axes are swapped if `xy`.
+// The coordinates of the grid that the vectors (or scalars) span, one tensor
+// each. Swaps the first two axes if `xy`.
 absl::StatusOr<std::vector<Tensor>> Meshgrid(absl::Span<const Tensor> vectors,
                                              bool xy);
 

@@ -17,7 +17,7 @@
 namespace baton::kernels {
 
 struct ReduceParams {
-  // The axes to reduce; negative ones count from the end. Empty: all of them
+  // The axes to reduce; negative ones count from the end. If empty, all axes
   // (also with `exclude`).
   absl::InlinedVector<int64_t, 6> axes;
   // Keeps the reduced axes, with extent 1.

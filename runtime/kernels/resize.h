@@ -1,4 +1,4 @@
-// Functions that sample images between their elements.
+// Resamples images: resize, crop and grid sampling.
 //
 // Data is in the layout NCW, NCHW or NCDHW and has float32, float64, half
 // floats (computed in float32) or integers (computed in float32, truncated).
@@ -21,44 +21,44 @@ namespace baton::kernels {
 struct ResizeParams {
   // Extents of the result, one for each spatial axis.
   std::vector<int64_t> size;
-  // For tf_crop_and_resize: where the region begins on each axis and then where
-  // it ends, as parts of the extents.
+  // For tf_crop_and_resize: the begins of the region on all axes, then the
+  // ends, as fractions of the extents.
   std::vector<double> roi;
   std::string method = "linear";  // nearest_neighbor, linear or cubic
-  // How a position in the result becomes one in the data: half_pixel,
-  // align_corners, asymmetric, pytorch_half_pixel, tf_half_pixel_for_nn or
-  // tf_crop_and_resize.
+  // The conversion from a position in the result to one in the data:
+  // half_pixel, align_corners, asymmetric, pytorch_half_pixel,
+  // tf_half_pixel_for_nn or tf_crop_and_resize.
   std::string coordinates = "half_pixel";
   // For nearest_neighbor: round, round_prefer_floor, round_prefer_ceil, floor
-  // or ceil. Empty: round for align_corners, else floor.
+  // or ceil. If empty: round for align_corners, otherwise floor.
   std::string rounding;
   double cubic_alpha = -0.5;
-  // Leaves out what is outside of the data instead of repeating the edge.
+  // Excludes elements outside of the data instead of repeating the edge.
   bool cubic_exclude = false;
-  // For tf_crop_and_resize: what is outside of the data.
+  // For tf_crop_and_resize: the value outside of the data.
   double extrapolation_value = 0;
 };
 
-// `x` with its spatial axes, all after the first two, resampled.
+// Resamples the spatial axes of `x`: all after the first two.
 absl::StatusOr<Tensor> Resize(const Tensor& x, const ResizeParams& params);
 
 // Regions of the images `x` (NCHW), each resampled to `height` and `width`.
-// `boxes` (boxes, 4): top, left, bottom and right as parts of the extents;
-// `image` says which image each is from.
+// `boxes` (boxes, 4) are top, left, bottom and right as fractions of the
+// extents; `image` is the image index of each box.
 absl::StatusOr<Tensor> CropAndResize(const Tensor& x, const Tensor& boxes,
                                      const Tensor& image, int64_t height,
                                      int64_t width, absl::string_view method,
                                      double extrapolation_value);
 
 // Sampling points of the affine transformations `x` (batch, 2, 3): (batch, 2,
-// height, width), column and then row, the image being [-1, 1] x [-1, 1].
+// height, width), column first, then row. The image is [-1, 1] x [-1, 1].
 absl::StatusOr<Tensor> AffineGrid(const Tensor& x, int64_t height,
                                   int64_t width);
 
 struct GridSampleParams {
   std::string method = "bilinear";  // nearest, bilinear or bicubic
   std::string padding = "zeros";    // zeros, border or reflection
-  // Whether -1 and 1 are the centers of the outer elements or their edges.
+  // True: -1 and 1 are the centers of the outer elements. False: their edges.
   bool align_corners = true;
 };
 // `x` at the points `grid` (batch, 2 or 3, spatial), which lists the fastest

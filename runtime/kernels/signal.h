@@ -12,7 +12,7 @@
 namespace baton::kernels {
 
 // The discrete Fourier transform along the last axis: real and imaginary part.
-// The inverse is divided by the extent. Floats.
+// The inverse is divided by the extent. Floating dtypes only.
 absl::StatusOr<std::pair<Tensor, Tensor>> Dft(const Tensor& real,
                                               const Tensor& imaginary,
                                               bool inverse);

@@ -1,7 +1,7 @@
 // Sorting, searching and scanning along one axis.
 //
 // Floating, integer and bool dtypes unless stated. A NaN counts as the largest
-// number. Axes may be negative: they count from the end.
+// number. Negative axes count from the end.
 
 #ifndef BATON_RUNTIME_KERNELS_SORT_H_
 #define BATON_RUNTIME_KERNELS_SORT_H_
@@ -15,9 +15,9 @@
 
 namespace baton::kernels {
 
-// `x` sorted along `axis`; equal elements keep their order.
+// Sorts `x` along `axis`; equal elements keep their order.
 absl::StatusOr<Tensor> Sort(const Tensor& x, int64_t axis, bool ascending);
-// The indices that sort it.
+// The indices that sort `x`.
 absl::StatusOr<Tensor> Argsort(const Tensor& x, int64_t axis, bool ascending,
                                DType index_dtype);
 
@@ -30,13 +30,13 @@ absl::StatusOr<TopKResult> TopK(const Tensor& x, int64_t k, int64_t axis,
                                 bool ascending, DType index_dtype);
 
 // For each value, the first (or, if `right`, last) position in the ascending
-// `sorted` where it can be inserted. `sorted` is a vector, or one for each row
-// of `values`.
+// `sorted` where it can be inserted. `sorted` is one vector, or has a vector
+// for each row of `values`.
 absl::StatusOr<Tensor> SearchSorted(const Tensor& sorted, const Tensor& values,
                                     bool right, DType index_dtype);
 
-// Sums and products of all elements up to each (of those before it if
-// `exclusive`) along `axis`; without an axis, of `x` as a vector. The result
+// Sums and products of all elements up to each element (of those before it if
+// `exclusive`) along `axis`; without an axis, of the flattened `x`. The result
 // has `dtype` (void: that of `x`). Not bool.
 absl::StatusOr<Tensor> CumSum(const Tensor& x, absl::optional<int64_t> axis,
                               DType dtype, bool exclusive);
@@ -45,14 +45,14 @@ absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
 
 struct UniqueResult {
   Tensor values;
-  Tensor indices;  // where each first occurs
+  Tensor indices;  // of the first occurrence of each value
   Tensor inverse;  // for each element, the index of its value
-  Tensor count;    // of different values; one element
-  Tensor counts;   // of each value
+  Tensor count;    // the number of distinct values; one element
+  Tensor counts;   // the number of occurrences of each value
 };
-// The different values of a vector, ascending if `sorted`, else in the order in
-// which they first occur. All but `count` are as long as the vector; what is
-// past the last value is 0. Indices and counts are int32.
+// The distinct values of a vector, ascending if `sorted`, otherwise in the
+// order of their first occurrence. All results but `count` are as long as the
+// vector; entries after the last value are 0. Indices and counts are int32.
 absl::StatusOr<UniqueResult> Unique(const Tensor& x, bool sorted);
 
 // The inverse of a permutation of 0, ..., n - 1.

@@ -1,4 +1,4 @@
-// Sparse matrices by rows: CSR, and BSR, whose elements are blocks.
+// Sparse matrices, stored by rows: CSR, and BSR, whose elements are blocks.
 
 #ifndef BATON_RUNTIME_KERNELS_SPARSE_H_
 #define BATON_RUNTIME_KERNELS_SPARSE_H_
@@ -17,15 +17,15 @@ struct SparseMatrix {
   Tensor row_begins;
 };
 
-// `x` (m, k) times the transpose of `weight` (n, k): (m, n); or its transpose,
-// if `sparse_first`. Floats and integers, all of the dtype of `x`.
+// `x` (m, k) times the transpose of `weight` (n, k): (m, n); the transpose of
+// that if `sparse_first`. Floats and integers, all of the dtype of `x`.
 absl::StatusOr<Tensor> SparseDense(const Tensor& x, const SparseMatrix& weight,
                                    bool sparse_first);
 
-// `x` plus `sparse`, of one dtype. No blocks.
+// `x` plus `sparse`, of one dtype. `sparse` must be CSR.
 absl::StatusOr<Tensor> SparseAdd(const Tensor& x, const SparseMatrix& sparse);
 
-// The transpose of a square matrix; its columns ascend in each row. No blocks.
+// The transpose of a square CSR matrix, with ascending columns in each row.
 absl::StatusOr<SparseMatrix> SparseTranspose(const SparseMatrix& x);
 
 }  // namespace baton::kernels

@@ -1,4 +1,4 @@
-// Each registered pass has a file here that runs it.
+// Checks that each registered pass has a file here that runs it.
 
 #include <cstddef>
 #include <string>

@@ -14,7 +14,7 @@ namespace tape {
 // Passes skip tapes with this attribute.
 inline constexpr absl::string_view kFrozen = "Frozen";
 
-// The tapes of a module. CheckTapes runs after every pass over them.
+// The kind of tapes. CheckTapes runs after every pass over them.
 const FunctionKind<Tape>& Tapes();
 
 // Removes steps whose results no other step reads. Steps have no effects.

@@ -1,7 +1,7 @@
-// A second level of the IR, beside Relay: tapes, straight lists of steps on
-// registers. `ir/` and `transform/` do not depend on it. It shows what a level
-// consists of (docs/add_a_kind_of_node.md); its test shows that all of `ir/`
-// and `transform/` works for it.
+// Tape: a second level of the IR, beside Relay. A tape is a straight list of
+// steps on registers. `ir/` and `transform/` do not depend on it. It shows the
+// parts of a level (docs/add_a_kind_of_node.md); its test shows that all of
+// `ir/` and `transform/` works for it.
 //
 //   tape @scaled(%x, %y) {
 //     %t = multiply(%x, %y);
@@ -10,8 +10,8 @@
 //   }
 //
 // A step calls an operator or a function of the module, of any kind, with the
-// values of registers, and stores the result in a register, which may be
-// written again.
+// values of registers. It stores the result in a register, which may be written
+// again.
 
 #ifndef BATON_TESTING_TAPE_TAPE_H_
 #define BATON_TESTING_TAPE_TAPE_H_
@@ -39,7 +39,7 @@ namespace tape {
 
 BATON_DEFINE_NODE_LEVEL(12, TapeKind, BATON_TAPE_NODES)
 
-// A place for a value. Its identity is the node, not the name.
+// A storage location for a value. Its identity is the node, not the name.
 class RegisterNode final : public ExprNode {
  public:
   BATON_NODE(Register, ExprNode, TapeKind::kRegister)
@@ -96,7 +96,7 @@ class Step : public Expr {
                           std::move(span))) {}
 };
 
-// A function: its parameters hold the arguments; the other registers are
+// A function. Its parameters contain the arguments; the other registers are
 // undefined until a step writes them.
 class TapeNode final : public BaseFuncNode {
  public:
@@ -132,7 +132,7 @@ class TapeNode final : public BaseFuncNode {
 class Tape : public BaseFunc {
  public:
   BATON_HANDLE(Tape, BaseFunc, TapeNode)
-  // The registers that are not parameters are found from the steps.
+  // The constructor collects the other registers from the steps.
   Tape(std::vector<Register> params, std::vector<Step> steps, Register result,
        DictAttrs attrs = {}, Span span = {});
 };

@@ -1,5 +1,5 @@
-// A level that is defined outside of `ir/` and `transform/` lives in one module
-// with Relay's functions, and everything that serves modules serves it.
+// Tests a level that is defined outside of `ir/` and `transform/`, in one
+// module with Relay's functions: everything that works on modules works on it.
 
 #include "baton/testing/tape/tape.h"
 
@@ -88,7 +88,7 @@ IRModule Parsed(absl::string_view text = kText) {
 
 IRModule Typed() { return *InferTypes(Parsed()); }
 
-// What a mistake in kText makes of it.
+// The error after a mistake in kText.
 std::string Mistake(absl::string_view from, absl::string_view to) {
   return std::string(
       ParseModule(absl::StrReplaceAll(kText, {{from, to}}), "test.relay")
@@ -210,7 +210,7 @@ TEST(TapeTest, FunctionPassesAreOverOneKind) {
   EXPECT_EQ(result.Find("main"), module.Find("main"));
   EXPECT_EQ(result.Find<Tape>("scaled")->steps().size(), 2);
   EXPECT_EQ(result.Find<Tape>("twice")->steps().size(), 1);
-  // What changes nothing returns the same module.
+  // A pass without effect returns the same module.
   EXPECT_TRUE(RemoveDeadSteps()(result)->SameAs(result));
 
   const absl::StatusOr<Pass> fold = testing::GetRegisteredPass("FoldConstant");

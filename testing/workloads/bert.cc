@@ -1,5 +1,5 @@
 // BERT (Devlin et al., 2019): a transformer encoder for text. The reference has
-// none; the default shapes are those of BERT-base, uncased.
+// no such network; the default shapes are those of BERT-base, uncased.
 
 #include <cstdint>
 #include <string>
@@ -67,7 +67,7 @@ Expr Embedding(const Var& data, const BertOptions& options,
                    config);
 }
 
-// What attention adds to the scores: 0 for the tokens where `%mask` is 1, a
+// The summand of the attention scores: 0 for the tokens where `%mask` is 1, a
 // large negative number for those where it is 0.
 Expr AttentionMask(const BertOptions& options) {
   const DType dtype = options.dtype;

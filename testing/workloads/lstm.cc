@@ -1,6 +1,6 @@
 // An unrolled LSTM (Hochreiter and Schmidhuber, 1997), as the reference's
-// `relay.testing.lstm` builds it: each step calls a function of its own and
-// has an input `%data` and weights of its own.
+// `relay.testing.lstm` builds it: each step calls a separate function and has
+// its own input `%data` and its own weights.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// The networks against the reference, by their texts; by what is published of
-// them, by their parameters; and what small ones compute.
+// Tests the networks: their texts against the reference; their parameters
+// against published numbers; and the results of small ones.
 
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // NumPy's legacy random generator (`numpy.random.RandomState`), bit-exact: the
-// weights of the reference's workloads are drawn from it.
+// reference draws the weights of its workloads from it.
 //
 // MT19937 (Matsumoto and Nishimura, 1998), seeded by its init_genrand; a double
 // takes 53 bits from two draws.

@@ -1,4 +1,4 @@
-// Options that networks have in common, and the checks of them.
+// Options that several networks have, and checks of them.
 
 #ifndef BATON_TESTING_WORKLOADS_OPTIONS_H_
 #define BATON_TESTING_WORKLOADS_OPTIONS_H_
@@ -14,12 +14,12 @@
 
 namespace baton::testing {
 
-// The error is that `layout` is none of `supported`.
+// An error if `layout` is none of `supported`.
 absl::Status CheckLayout(absl::string_view layout,
                          absl::Span<const absl::string_view> supported);
-// The error is that `value` is not positive.
+// An error if `value` is not positive.
 absl::Status CheckPositive(absl::string_view option, int64_t value);
-// The error is that `dtype` is not float16, float32 or float64.
+// An error if `dtype` is not float16, float32 or float64.
 absl::Status CheckDType(DType dtype);
 
 // The options that all networks for images have, in the order in which they
@@ -38,7 +38,7 @@ inline constexpr char kAnyLayout[] =
     "[channels,height,width], or [height,width,channels] with NHWC.";
 
 // `%data`, a batch of images of `image_rank` dimensions; the error names the
-// option that is wrong.
+// wrong option.
 absl::StatusOr<Var> ImageData(int64_t batch_size,
                               absl::Span<const int64_t> image_shape,
                               DType dtype, int image_rank);

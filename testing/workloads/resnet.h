@@ -63,7 +63,8 @@ struct ResNet3DOptions {
   }
 };
 
-// The networks, untyped: their parameters but the image have no annotations.
+// Builds the networks, untyped: only the parameter for the image has an
+// annotation.
 absl::StatusOr<Function> BuildResNet(const ResNetOptions& options);
 absl::StatusOr<Function> BuildResNet3D(const ResNet3DOptions& options);
 

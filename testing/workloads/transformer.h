@@ -14,6 +14,7 @@
 
 namespace baton::testing {
 
+// The sizes of a transformer.
 struct TransformerConfig {
   int64_t batch_size;
   int64_t sequence_length;
@@ -24,7 +25,7 @@ struct TransformerConfig {
   DType dtype;
 };
 
-// The error names the option that is wrong.
+// The error names the wrong option.
 absl::Status CheckTransformer(const TransformerConfig& config);
 
 // A scalar constant.

@@ -1,5 +1,5 @@
-// The vision transformer (Dosovitskiy et al., 2021). The reference has none;
-// the default shapes are those of ViT-B/16.
+// The vision transformer (Dosovitskiy et al., 2021). The reference has no such
+// network; the default shapes are those of ViT-B/16.
 
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
-// Workloads: networks to compile, made from a short text.
+// Workloads: registered networks to compile, selected by a short text.
 //
 //   GetWorkload("resnet{num_layers=50,layout=NHWC}")
 //
 // A workload is one registration: a name, options with a field list, and a
-// function that builds the network. From it come the text form, errors that
-// name the candidates, and `baton-opt --list_workloads`.
+// function that builds the network. The registration provides the text form,
+// errors that name the candidates, and `baton-opt --list_workloads`.
 
 #ifndef BATON_TESTING_WORKLOADS_WORKLOAD_H_
 #define BATON_TESTING_WORKLOADS_WORKLOAD_H_
@@ -27,12 +27,14 @@
 
 namespace baton::testing {
 
+// A network with its weights.
 struct Workload {
   IRModule module;  // typed; its entry is `main`
   // The weights of `main`, in the order of its parameters.
   std::vector<std::pair<std::string, Tensor>> params;
 };
 
+// The registration of a workload.
 struct WorkloadInfo {
   std::string name;
   std::string doc;
@@ -41,24 +43,24 @@ struct WorkloadInfo {
 
 // Builds the workload that `spec` names, weights included.
 absl::StatusOr<Workload> GetWorkload(absl::string_view spec);
-// The network alone, typed; no weights are made.
+// Builds only the network, typed; no weights are made.
 absl::StatusOr<IRModule> GetWorkloadModule(absl::string_view spec);
 
-// Sorted by name. The error is that some name was registered twice.
+// Sorted by name. An error if a name was registered twice.
 absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads();
 
-// Weights for the parameters of a typed network, all but the inputs: those
-// called `data`, and those whose elements are integers. Xavier uniform for
+// Makes weights for the parameters of a typed network, except the inputs:
+// parameters called `data`, and those with integer elements. Xavier uniform for
 // names that end in `weight`, one for `gamma` and `var`, zero for `beta`,
 // `mean` and `bias`; drawn in parameter order from NumPy's generator.
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
     const Function& network, uint32_t seed);
 
-// The typed module of a network whose parameters may lack annotations.
+// Makes the typed module of a network whose parameters may lack annotations.
 absl::StatusOr<IRModule> ModuleOf(const Function& network);
 
-// Adds a workload (base/registry.h). `build` receives options of type O and
-// returns the network, whose weights InitializeWeights makes.
+// Registers a workload (base/registry.h). `build` receives options of type O
+// and returns the network; InitializeWeights makes its weights.
 class WorkloadRegistration {
  public:
   template <typename O>

@@ -1,4 +1,4 @@
-// Threads that share work which is divided into independent parts.
+// ThreadPool: threads that execute independent parts of a loop.
 
 #ifndef BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
 #define BATON_TRANSFORM_INTERNAL_THREAD_POOL_H_
@@ -14,19 +14,18 @@
 
 namespace baton::internal {
 
-// One pool for the process. Threads are started on demand and live as long as
-// the process. There is no promise that a submitted task ever starts, as all
-// threads may be busy or waiting: the submitter must be able to do all the work
-// itself.
+// One pool for the process. Threads start on demand and live as long as the
+// process. A submitted task may never start, since all threads may be busy or
+// waiting: the submitter must be able to do all the work itself.
 class ThreadPool {
  public:
   static ThreadPool& Shared();
 
-  // The most threads that work on one loop, the caller's included.
+  // The limit of the number of threads of one loop, including the caller's.
   static constexpr int kMaxThreads = 256;
 
-  // Has up to `helpers` other threads call `task` once each, perhaps much
-  // later; fewer if there is no memory for more.
+  // Makes up to `helpers` other threads call `task` once each, possibly much
+  // later; fewer if memory runs out.
   void Submit(int helpers, const std::function<void()>& task);
 
   // Calls `body(begin, end)` for ranges that together are [0, n), on up to
@@ -36,9 +35,8 @@ class ThreadPool {
   void ForEachPart(int n, int num_threads,
                    absl::FunctionRef<void(int begin, int end)> body);
 
-  // For tests: makes MaybeDelay() delay threads at random, so that tests see
-  // other schedules. Each `seed` gives another sequence of delays; 0 turns them
-  // off.
+  // For tests: makes MaybeDelay() delay threads at random, to exercise other
+  // schedules. Each `seed` gives another sequence of delays; 0 turns them off.
   void PerturbSchedule(uint64_t seed) {
     schedule_seed_.store(seed, std::memory_order_relaxed);
   }

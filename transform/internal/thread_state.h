@@ -1,4 +1,4 @@
-// The state that the pass manager keeps for each thread.
+// ThreadState: the state of the pass manager on one thread.
 
 #ifndef BATON_TRANSFORM_INTERNAL_THREAD_STATE_H_
 #define BATON_TRANSFORM_INTERNAL_THREAD_STATE_H_
@@ -16,32 +16,34 @@
 
 namespace baton::internal {
 
-// The ticket of one body among bodies that run concurrently. Before a body does
-// anything observable (calls an instrument), it waits for its turn, so that
-// observers see the bodies as if they ran one after the other.
+// The commit order of bodies that run concurrently; one ticket for each body.
+// Before a body has an observable effect (calls an instrument), it waits for
+// its turn, so that observers receive the events as if the bodies ran one after
+// the other.
 class Ticket {
  public:
   virtual ~Ticket() = default;
-  // Waits until all earlier bodies have ended, and returns how many executions
-  // had started by then in the whole run. An error if one of them failed: the
-  // result of this body is then discarded. May be called more than once, from
-  // any thread.
+  // Waits until all earlier bodies have ended, and returns the number of
+  // executions of the whole run that had started by then. An error if an
+  // earlier body failed: the result of this body is then discarded. May be
+  // called more than once, from any thread.
   virtual absl::StatusOr<int64_t> Await() = 0;
 };
 
+// The contexts, the running execution and the numbers of one thread.
 class ThreadState {
  public:
   // The state of this thread.
   static ThreadState& Get();
 
-  // The state of a thread that helps another one: `context` and `running` are
-  // its outermost context and execution.
+  // The state of a helper thread: `context` and `running` are its outermost
+  // context and execution.
   ThreadState(PassContext context, const PassExecution* running)
       : base_(std::move(context)), running_(running) {}
   ThreadState(const ThreadState&) = delete;
   ThreadState& operator=(const ThreadState&) = delete;
 
-  // Makes `state` the state of this thread while this object lives.
+  // Makes `state` the state of this thread during its lifetime.
   class Adopt {
    public:
     explicit Adopt(ThreadState* state);
@@ -54,11 +56,11 @@ class ThreadState {
   const PassContext& context() const {
     return scopes_.empty() ? base_ : scopes_.back().context;
   }
-  // Allocates now what the next PushScope needs, so that it cannot fail.
+  // Allocates memory for the next PushScope, which then cannot fail.
   void ReserveScope();
   void PushScope(const PassContext& context, uint64_t id);
-  // False if there is no such scope. Sets `*was_innermost` to whether it was
-  // the innermost one.
+  // Returns false if there is no such scope. Sets `*was_innermost` to true if
+  // it was the innermost scope.
   bool PopScope(uint64_t id, bool* was_innermost);
 
   // The innermost execution that is running; may be null.
@@ -66,7 +68,7 @@ class ThreadState {
   // True if a pass is running in `context`.
   bool IsRunningIn(const PassContext& context) const;
 
-  // Brackets the hooks and the body of an execution with Begin() and End().
+  // Calls Begin() and End() around the hooks and the body of an execution.
   class Running {
    public:
     Running(ThreadState& state, PassExecution& execution)
@@ -87,7 +89,7 @@ class ThreadState {
     execution.number_ = number_base_ + executions_ + 1;
     running_ = &execution;
   }
-  // Confirms the number of the execution: it does run.
+  // Confirms the number of an execution that was not refused.
   void Count() { ++executions_; }
   void End(const PassExecution& execution) { running_ = execution.parent(); }
 
@@ -97,9 +99,8 @@ class ThreadState {
     return execution.number_ - execution.number_base_ + number_base_;
   }
 
-  // Waits for the turn of this thread's ticket, after which the thread may do
-  // what others can observe. Only code whose result is discarded sees the
-  // error.
+  // Waits for the turn of this thread's ticket. Afterwards the thread may have
+  // observable effects. Only code whose result is discarded gets the error.
   absl::Status AwaitTurn();
   Ticket* ticket() const { return ticket_; }
   bool has_turn() const { return has_turn_; }
@@ -111,7 +112,7 @@ class ThreadState {
   }
 
   // Executions are numbered from number_base() + 1. In a body that runs
-  // concurrently with others, the base is 0 until it is the body's turn.
+  // concurrently with others, the base is 0 until the body's turn.
   int64_t number_base() const { return number_base_; }
   int64_t executions() const { return executions_; }
   void AddExecutions(int64_t n) { executions_ += n; }
@@ -120,13 +121,14 @@ class ThreadState {
   struct ScopeEntry {
     PassContext context;
     uint64_t id;
-    bool restarted;  // the count of executions
+    bool restarted;  // restarted the count of executions
     int64_t saved_executions;
   };
 
   PassContext base_;
   std::vector<ScopeEntry> scopes_;
-  const Limits* outer_limits_ = nullptr;  // those before the outermost scope
+  const Limits* outer_limits_ = nullptr;  // the limits outside of the outermost
+                                          // scope
   const PassExecution* running_;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
@@ -134,8 +136,8 @@ class ThreadState {
   bool has_turn_ = true;
 };
 
-// `status` as the error of `execution`, which began in `state`. `culprit` names
-// what failed if it is not the pass itself.
+// Converts `status` to the error of `execution`, which began in `state`.
+// `culprit` names the part that failed if it is not the pass itself.
 absl::Status AddExecution(const absl::Status& status,
                           const PassExecution& execution,
                           const ThreadState& state,

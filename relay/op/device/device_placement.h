@@ -1,4 +1,4 @@
-// Which arguments of an operator are on the host.
+// DevicePlacement: the arguments of an operator that must be on the host.
 
 #ifndef BATON_RELAY_OP_DEVICE_DEVICE_PLACEMENT_H_
 #define BATON_RELAY_OP_DEVICE_DEVICE_PLACEMENT_H_
@@ -10,12 +10,12 @@
 namespace baton::relay {
 
 // The arguments and the result of most operators are on one device, which may
-// be any. Operators with an entry compute with shapes, which the host knows.
+// be any. Operators with an entry compute with shapes, which are on the host.
 struct DevicePlacement {
   enum class Result {
     kWithArguments,  // on the device of the other arguments
     kHost,
-    kAttribute,  // where the attribute virtual_device says
+    kAttribute,  // given by the attribute virtual_device
   };
   std::vector<int> host_args;
   Result result = Result::kWithArguments;

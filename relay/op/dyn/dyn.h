@@ -1,5 +1,5 @@
-// Operators whose result has a shape that the values of arguments determine
-// (`dyn.*`). Where the others have attributes, these have tensors.
+// Operators whose result shape depends on the values of arguments (`dyn.*`).
+// They have tensors in place of the attributes of the static operators.
 
 #ifndef BATON_RELAY_OP_DYN_DYN_H_
 #define BATON_RELAY_OP_DYN_DYN_H_

@@ -1,5 +1,5 @@
-// Activations, and other operators on neural networks that work element by
-// element or by channel.
+// Activations, and other element-wise or channel-wise operators on neural
+// networks.
 
 #ifndef BATON_RELAY_OP_NN_ACTIVATION_H_
 #define BATON_RELAY_OP_NN_ACTIVATION_H_
@@ -72,7 +72,7 @@ Expr LeakyRelu(Expr data, double alpha);
 Expr PRelu(Expr data, Expr alpha, int axis = 1);
 Expr Softmax(Expr data, int axis = -1);
 Expr LogSoftmax(Expr data, int axis = -1);
-// The data; in training, with elements dropped.
+// The result is `data`; in training, with elements dropped.
 Expr Dropout(Expr data, double rate = 0.5);
 
 }  // namespace baton::relay::nn

@@ -1,4 +1,4 @@
-// Convolutions.
+// Convolution operators: attributes, builders and shared rules.
 
 #ifndef BATON_RELAY_OP_NN_CONV_H_
 #define BATON_RELAY_OP_NN_CONV_H_
@@ -16,8 +16,9 @@
 
 namespace baton::relay {
 
-// The fields that attributes of convolutions have in common. A is one of them;
-// the lists below are in the order in which the text prints the fields.
+// The common fields of the attributes of convolutions. A is one of these
+// structs. The lists below are in the order in which the text prints the
+// fields.
 template <typename A, typename V>
 void VisitConvWindowFields(V& v) {
   v("strides", &A::strides, "Step of the window along each spatial axis.");
@@ -380,11 +381,10 @@ struct BinaryDenseAttrs {
   }
 };
 
-// Relations and rules that quantized convolutions share with the unquantized
-// ones.
+// Relations and rules that quantized and unquantized convolutions share.
 //
-// The type relations of nn.conv2d and nn.conv2d_transpose, for calls with these
-// attributes whose first two arguments are data and weight.
+// The type relations of nn.conv2d and nn.conv2d_transpose. The call must have
+// these attributes, and data and weight as its first two arguments.
 absl::StatusOr<Type> Conv2DRel(TypeRelationContext& context);
 absl::StatusOr<Type> Conv2DTransposeRel(TypeRelationContext& context);
 

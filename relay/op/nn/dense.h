@@ -1,4 +1,4 @@
-// Matrix products.
+// Operators of matrix products: nn.dense, nn.matmul, nn.batch_matmul.
 
 #ifndef BATON_RELAY_OP_NN_DENSE_H_
 #define BATON_RELAY_OP_NN_DENSE_H_
@@ -84,8 +84,8 @@ struct DensePackAttrs {
   }
 };
 
-// What the quantized operators share with these. The relations are for calls
-// with the attributes of the operators that they are named after.
+// Relations and rules that the quantized operators share with these. The
+// relations are for calls with the attributes of the operators in their names.
 absl::StatusOr<Type> DenseRel(TypeRelationContext& context);
 absl::StatusOr<Type> MatmulRel(TypeRelationContext& context);
 absl::StatusOr<Type> BatchMatmulRel(TypeRelationContext& context);
@@ -98,8 +98,8 @@ namespace baton::relay::nn {
 
 Expr Dense(Expr data, Expr weight, DenseAttrs attrs = {});
 Expr Matmul(Expr tensor_a, Expr tensor_b, MatmulAttrs attrs = {});
-// Here, as usual where batches are multiplied, the right operands are given
-// transposed; attributes say it if they are not.
+// The right operand is transposed by default, as usual for batches of products;
+// the attributes can change that.
 Expr BatchMatmul(Expr tensor_a, Expr tensor_b,
                  BatchMatmulAttrs attrs = {.transpose_b = true});
 

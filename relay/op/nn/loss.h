@@ -1,4 +1,4 @@
-// Losses.
+// Loss functions.
 
 #ifndef BATON_RELAY_OP_NN_LOSS_H_
 #define BATON_RELAY_OP_NN_LOSS_H_

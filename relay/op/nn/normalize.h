@@ -1,4 +1,4 @@
-// Normalizations.
+// Normalization operators.
 
 #ifndef BATON_RELAY_OP_NN_NORMALIZE_H_
 #define BATON_RELAY_OP_NN_NORMALIZE_H_
@@ -113,8 +113,8 @@ struct L2NormalizeAttrs {
 
 namespace baton::relay::nn {
 
-// A tuple: the normalized data, and the moving mean and variance. For the data
-// alone, `TupleGetItem(nn::BatchNorm(...), 0)`.
+// The result is a tuple: the normalized data, the moving mean and the moving
+// variance. For the data alone, use `TupleGetItem(nn::BatchNorm(...), 0)`.
 Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean,
                Expr moving_var, BatchNormAttrs attrs = {});
 Expr InstanceNorm(Expr data, Expr gamma, Expr beta,

@@ -1,4 +1,4 @@
-// Pooling.
+// Pooling operators.
 
 #ifndef BATON_RELAY_OP_NN_POOL_H_
 #define BATON_RELAY_OP_NN_POOL_H_
@@ -13,8 +13,8 @@
 
 namespace baton::relay {
 
-// The fields that attributes of pooling have in common, in the order in which
-// the text prints them. A is one of them.
+// The common fields of the attributes of pooling, in the order in which the
+// text prints them. A is one of these structs.
 template <typename A, typename V>
 void VisitPoolFields(V& v) {
   v("pool_size", &A::pool_size, "Size of the window along each spatial axis.",
@@ -196,8 +196,8 @@ struct AdaptivePool3DAttrs {
   }
 };
 
-// The type relation of nn.avg_pool2d, for calls with its attributes whose first
-// argument is the data.
+// The type relation of nn.avg_pool2d. The call must have its attributes, and
+// the data as its first argument.
 absl::StatusOr<Type> AvgPool2DRel(TypeRelationContext& context);
 
 }  // namespace baton::relay

@@ -71,7 +71,8 @@ struct SimulatedQuantizeAttrs {
 };
 
 // relay.op.annotation.simulated_quantize. The reference has the type key of
-// SimulatedQuantizeAttrs here as well; a reader could not tell them apart.
+// SimulatedQuantizeAttrs here as well; with equal keys a reader could not
+// distinguish them.
 struct AnnotateQuantizeAttrs {
   int kind = 0;
   bool sign = true;
@@ -107,20 +108,21 @@ struct BroadcastAttrs {
 
 namespace baton::relay::qnn {
 
-// A quantized element q stands for the number scale * (q - zero_point). The
-// scale is a float32 and the zero point an int32; either is a scalar or, where
-// an operator allows it, has an element for each channel.
+// The quantization of a tensor: a quantized element q represents the number
+// scale * (q - zero_point). The scale is a float32 and the zero point an int32.
+// Each is a scalar or, if an operator allows it, has an element for each
+// channel.
 struct Quantization {
   Expr scale;
   Expr zero_point;
 };
 
-// The numbers that quantized elements can be.
+// The range of quantized elements of a dtype.
 struct Range {
   double low;
   double high;
 };
-// Nullopt if `dtype` is no type of integers of at most 32 bits.
+// Nullopt unless `dtype` is an integer type of at most 32 bits.
 std::optional<Range> RangeOf(DType dtype);
 
 // Builders of calls.
@@ -131,20 +133,21 @@ Expr Dequantize(Expr data, Quantization from,
 Expr Requantize(Expr data, Quantization from, Quantization to,
                 RequantizeAttrs attrs);
 
-// Products. The result has the product of both scales, and zero point 0.
+// Products. The scale of the result is the product of both scales, and its zero
+// point is 0.
 Expr Conv2D(Expr data, Expr weight, Quantization data_from,
             Quantization weight_from, Conv2DAttrs attrs);
 Expr Conv2DTranspose(Expr data, Expr weight, Quantization data_from,
                      Quantization weight_from, Conv2DTransposeAttrs attrs);
 Expr Dense(Expr data, Expr weight, Quantization data_from,
            Quantization weight_from, DenseAttrs attrs);
-// The right operands are given transposed.
+// The right operand is transposed.
 Expr BatchMatmul(Expr x, Expr y, Quantization x_from, Quantization y_from,
                  DType out_dtype = DType::Int(32));
 
 Expr AvgPool2D(Expr data, Quantization from, Quantization to,
                AvgPool2DAttrs attrs);
-// `data`, `scales` and `zero_points` are tuples of as many fields.
+// `data`, `scales` and `zero_points` are tuples of equal length.
 Expr Concatenate(Expr data, Expr scales, Expr zero_points, Quantization to,
                  int axis);
 
@@ -159,7 +162,7 @@ Expr Abs(Expr data, Quantization from, Quantization to);
 Expr Erf(Expr data, Quantization from, Quantization to);
 Expr Exp(Expr data, Quantization from, Quantization to);
 Expr HardSwish(Expr data, Quantization from, Quantization to);
-// What qnn.hardswish computes, of real numbers in float32.
+// Builds the formula of qnn.hardswish for real numbers in float32.
 Expr RealHardSwish(Expr data);
 Expr LeakyRelu(Expr data, double alpha, Quantization from, Quantization to);
 Expr Log(Expr data, Quantization from, Quantization to);

@@ -1,5 +1,5 @@
-// Kernels of operators on quantized tensors. Each computes what the reference
-// computes after it lowers the operator.
+// Kernels of operators on quantized tensors. Each kernel gives the result of
+// the reference, which lowers the operator first.
 
 #ifndef BATON_RELAY_OP_QNN_QNN_KERNELS_H_
 #define BATON_RELAY_OP_QNN_QNN_KERNELS_H_
@@ -19,7 +19,8 @@ namespace baton::relay {
 absl::StatusOr<Value> QnnProduct(const CallNode& call,
                                  absl::Span<const Value> args);
 
-// These requantize both operands to the quantization of the result first.
+// These kernels first requantize both operands to the quantization of the
+// result.
 absl::StatusOr<Value> QnnAdd(const CallNode& call,
                              absl::Span<const Value> args);
 absl::StatusOr<Value> QnnSubtract(const CallNode& call,
@@ -45,16 +46,16 @@ absl::StatusOr<Value> QnnUnaryKernel(const CallNode& /*call*/,
 absl::StatusOr<Value> QnnLeakyRelu(const CallNode& call,
                                    absl::Span<const Value> args);
 
-// The mean of the elements in the quantization of the result.
+// Computes the mean of the elements in the quantization of the result.
 absl::StatusOr<Value> QnnAvgPool2D(const CallNode& call,
                                    absl::Span<const Value> args);
 
-// In integer arithmetic; the scale of the argument must be in (0, 1].
+// Computes in integer arithmetic; the scale of the argument must be in (0, 1].
 absl::StatusOr<Value> QnnSoftmax(const CallNode& call,
                                  absl::Span<const Value> args);
 
 // The second argument is the code of an element type: 1 for int8, 2 for uint8,
-// 3 for int32. With any other the data is the result.
+// 3 for int32. For any other code the result is the data.
 absl::StatusOr<Value> QnnSimulatedQuantize(const CallNode& call,
                                            absl::Span<const Value> args);
 absl::StatusOr<Value> QnnSimulatedDequantize(const CallNode& call,

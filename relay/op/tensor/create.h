@@ -1,4 +1,4 @@
-// Operators that make new tensors, repeat or sum a tensor to a shape, and tell
+// Operators that make new tensors, repeat or sum a tensor to a shape, or return
 // the shape of a tensor.
 
 #ifndef BATON_RELAY_OP_TENSOR_CREATE_H_
@@ -69,17 +69,17 @@ struct NdarraySizeAttrs {
 // New tensors.
 Expr Zeros(std::vector<int64_t> shape, DType dtype);
 Expr Ones(std::vector<int64_t> shape, DType dtype);
-// The element type is that of `fill_value` if `dtype` is void.
+// If `dtype` is void, the element type is that of `fill_value`.
 Expr Full(Expr fill_value, std::vector<int64_t> shape, DType dtype = DType());
 Expr FullLike(Expr data, Expr fill_value);
 Expr Arange(Expr start, Expr stop, Expr step, DType dtype);
 
-// To another shape.
+// Change the shape by broadcasting or summing.
 Expr BroadcastTo(Expr data, std::vector<int64_t> shape);
 Expr BroadcastToLike(Expr data, Expr broadcast_type);
 Expr CollapseSumLike(Expr data, Expr collapse_type);
 
-// Shapes as tensors.
+// Return shapes as tensors.
 Expr ShapeOf(Expr data, DType dtype = DType::Int(32));
 Expr NdarraySize(Expr data, DType dtype = DType::Int(32));
 

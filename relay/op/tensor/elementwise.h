@@ -1,4 +1,4 @@
-// Operators that map elements one by one, or pairs of them after broadcasting.
+// Element-wise operators, with one operand or with operands broadcast together.
 
 #ifndef BATON_RELAY_OP_TENSOR_ELEMENTWISE_H_
 #define BATON_RELAY_OP_TENSOR_ELEMENTWISE_H_
@@ -69,7 +69,7 @@ struct FixedPointMultiplyPerAxisAttrs {
 
 // Builders of calls.
 
-// One operand.
+// Operators with one operand.
 Expr Abs(Expr data);
 Expr Acos(Expr data);
 Expr Acosh(Expr data);
@@ -109,7 +109,7 @@ Expr Tanh(Expr data);
 Expr Trunc(Expr data);
 Expr ZerosLike(Expr data);
 
-// Two operands, broadcast against each other.
+// Operators with two operands, which are broadcast together.
 Expr Add(Expr lhs, Expr rhs);
 Expr BitwiseAnd(Expr lhs, Expr rhs);
 Expr BitwiseOr(Expr lhs, Expr rhs);

@@ -1,4 +1,4 @@
-// Reductions.
+// Reduction operators.
 
 #ifndef BATON_RELAY_OP_TENSOR_REDUCE_H_
 #define BATON_RELAY_OP_TENSOR_REDUCE_H_
@@ -81,7 +81,7 @@ Expr Prod(Expr data, ReduceAttrs attrs = {});
 Expr Sum(Expr data, ReduceAttrs attrs = {});
 // Computes the mean first.
 Expr Variance(Expr data, VarianceAttrs attrs = {});
-// For a given mean, whose reduced axes have extent 1.
+// As above, with a given mean whose reduced axes have extent 1.
 Expr Variance(Expr data, Expr mean, VarianceAttrs attrs);
 Expr Std(Expr data, VarianceAttrs attrs = {});
 

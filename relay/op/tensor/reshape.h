@@ -1,4 +1,4 @@
-// The rules of reshape: what the special values in a new shape stand for.
+// The semantics of reshape: the special values in a new shape.
 
 #ifndef BATON_RELAY_OP_TENSOR_RESHAPE_H_
 #define BATON_RELAY_OP_TENSOR_RESHAPE_H_
@@ -12,25 +12,25 @@
 
 namespace baton::relay {
 
-// The shape that `newshape` gives to a tensor of `shape`. Both are read from
-// the left; a positive number stands for itself, and
-//    0  for the next old axis (for itself if `allowzero`),
-//   -1  for what the other axes leave over (once only),
-//   -2  for all old axes that are left,
-//   -3  for the product of the next two old axes,
-//   -4  for the two numbers after it, into which the next old axis is split;
-//       one of them may be -1.
+// The shape that reshape with `newshape` gives a tensor of `shape`. Both are
+// read from the left. A positive number is an extent; the other numbers mean:
+//    0  the next old axis (the extent 0 if `allowzero`),
+//   -1  the remaining extent (at most once),
+//   -2  all remaining old axes,
+//   -3  the product of the next two old axes,
+//   -4  the next old axis, split into the two numbers after the -4; one of
+//       them may be -1.
 // An error if the number of elements would change.
 absl::StatusOr<Dims> ReshapedShape(absl::Span<const Dim> shape,
                                    absl::Span<const int64_t> newshape,
                                    bool allowzero);
 
-// The same, with both read from the right.
+// As ReshapedShape, with both read from the right.
 absl::StatusOr<Dims> ReverseReshapedShape(absl::Span<const Dim> shape,
                                           absl::Span<const int64_t> newshape,
                                           bool allowzero);
 
-// The shape of reshape_like: `shape` with some axes replaced by some of
+// The result shape of reshape_like: `shape` with some axes replaced by axes of
 // `like`.
 absl::StatusOr<Dims> ReshapedLikeShape(absl::Span<const Dim> shape,
                                        absl::Span<const Dim> like,

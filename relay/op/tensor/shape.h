@@ -1,5 +1,5 @@
 // Operators that change the shape, the order of the axes, or the number of
-// tensors, but no element: reshape, transpose, concatenate, split, ...
+// tensors, but no elements: reshape, transpose, concatenate, split, ...
 
 #ifndef BATON_RELAY_OP_TENSOR_SHAPE_H_
 #define BATON_RELAY_OP_TENSOR_SHAPE_H_
@@ -228,27 +228,27 @@ struct MeshgridAttrs {
 // The type relation of concatenate, for a first argument that is a tuple.
 absl::StatusOr<Type> ConcatenateRel(TypeRelationContext& context);
 
-// What the layout rules of concatenate and its quantized form share: the layout
-// in which the first `n` inputs are concatenated. Attributes are those of
-// concatenate.
+// The common part of the layout rules of concatenate and its quantized form:
+// the layout in which the first `n` inputs are concatenated. The attributes are
+// those of concatenate.
 std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
                                                      size_t n);
 
 // Builders of calls.
 
 Expr ExpandDims(Expr data, int axis, int num_newaxis = 1);
-// Drops all axes of extent 1 if `axis` is not given.
+// Drops all axes of extent 1 if `axis` is nullopt.
 Expr Squeeze(Expr data, std::optional<std::vector<int64_t>> axis = {});
 Expr Reshape(Expr data, std::vector<int64_t> newshape);
 Expr ReverseReshape(Expr data, std::vector<int64_t> newshape);
 Expr ReshapeLike(Expr data, Expr shape_like, ReshapeLikeAttrs attrs = {});
-// Reverses the axes if `axes` is not given.
+// Reverses the axes if `axes` is nullopt.
 Expr Transpose(Expr data, std::optional<std::vector<int64_t>> axes = {});
 Expr LayoutTransform(Expr data, std::string src_layout, std::string dst_layout);
-// `attrs` are LayoutTransformAttrs, which several calls may share.
+// `attrs` are LayoutTransformAttrs; several calls may share them.
 Expr LayoutTransform(Expr data, Attrs attrs);
 
-// Several tensors.
+// Combine or split tensors.
 Expr Concatenate(std::vector<Expr> data, int axis);
 Expr Stack(std::vector<Expr> data, int axis);
 // A tuple of `sections` equal parts.
@@ -256,7 +256,7 @@ Expr Split(Expr data, int64_t sections, int axis = 0);
 // A tuple of the parts between the positions.
 Expr SplitAt(Expr data, std::vector<int64_t> indices, int axis = 0);
 
-// Repetition and order.
+// Repeat or reorder elements.
 Expr Repeat(Expr data, int64_t repeats, int64_t axis);
 Expr Tile(Expr data, std::vector<int64_t> reps);
 Expr Reverse(Expr data, int64_t axis);

@@ -1,4 +1,4 @@
-// The rules of strided_slice: what its begins and ends stand for.
+// The semantics of strided_slice: normalized begins and ends.
 
 #ifndef BATON_RELAY_OP_TENSOR_STRIDED_SLICE_H_
 #define BATON_RELAY_OP_TENSOR_STRIDED_SLICE_H_
@@ -18,21 +18,21 @@ namespace baton::relay {
 struct AxisSlice {
   int axis;
   int64_t begin;
-  int64_t end;     // not included
-  int64_t stride;  // not zero
+  int64_t end;     // exclusive
+  int64_t stride;  // not 0
 };
 
-// The slices that `attrs` asks for of a tensor of `shape`, at most one an axis.
-// Begins and ends are numbers of elements counted from the front where the
-// extent is known, and as written where it is not.
+// The slices of a tensor of `shape` that `attrs` describes, at most one for
+// each axis. If an extent is known, begin and end are element numbers counted
+// from the front; otherwise they are as written.
 absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
     absl::Span<const Dim> shape, const StridedSliceAttrs& attrs);
 
-// The shape of the result.
+// The shape of the result of strided_slice.
 absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
                                        const StridedSliceAttrs& attrs);
 
-// The slice itself.
+// Computes strided_slice.
 absl::StatusOr<Tensor> SliceOf(const Tensor& data,
                                const StridedSliceAttrs& attrs);
 

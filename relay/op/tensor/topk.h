@@ -1,4 +1,4 @@
-// What topk and its dynamic form share.
+// Common parts of topk and dyn.topk.
 
 #ifndef BATON_RELAY_OP_TENSOR_TOPK_H_
 #define BATON_RELAY_OP_TENSOR_TOPK_H_
@@ -14,13 +14,14 @@
 
 namespace baton::relay {
 
-// The type of the result: `k` elements along the axis, all if it is not given.
+// The result type: `k` elements along the axis; all elements if `k` is nullopt.
 absl::StatusOr<Type> TopKResult(const TypeRelationContext& context,
                                 const TensorTypeNode& data,
                                 const TopKAttrs& attrs,
                                 const std::optional<Dim>& k);
 
-// Values, indices, or both, as the attributes say; `k` must be given.
+// Computes the values, the indices, or both, as the attributes request; they
+// must have `k`.
 absl::StatusOr<Value> TopKOf(const Tensor& data, const TopKAttrs& attrs);
 
 }  // namespace baton::relay

@@ -15,8 +15,9 @@
 
 namespace baton::kernels::internal {
 
-// A run of `n` elements. An operand's stride is 1, or 0 where it is broadcast.
-// `out` may be that of `a` or of `b` whose stride is 1.
+// A run of `n` elements. The stride of an operand is 1, or 0 if it is
+// broadcast. `out` may be equal to `a` or `b` if the stride of that operand is
+// 1.
 struct BinaryRun {
   const void* a;
   int64_t a_stride;
@@ -26,23 +27,23 @@ struct BinaryRun {
   int64_t n;
 };
 
-// A tensor of `dtype` and the shape to which `a` and `b` broadcast, whose
-// elements `fill` computes, run by run. It is the buffer of an operand that may
-// be reused, or a new one.
+// A tensor of `dtype` and the shape to which `a` and `b` broadcast. `fill`
+// computes the elements, run by run. The result uses the buffer of an operand
+// that may be reused, or a new one.
 absl::StatusOr<Tensor> ForEachBinaryRun(
     absl::string_view kernel, Operand a, Operand b, DType dtype,
     absl::FunctionRef<void(const BinaryRun&)> fill);
 
-// How the loops of MapBinary are compiled.
+// The compilation of the loops of MapBinary.
 enum class Loops {
-  // A loop for each way an operand may broadcast, in vectors that all
-  // processors have: for cheap functions, which wait for memory.
+  // A loop for each way in which an operand may broadcast, in vectors that all
+  // processors have: for cheap functions, which are bound by memory.
   kEach,
-  // The same, in the widest vectors.
+  // As kEach, in the widest vectors.
   kWidest,
 };
 
-// A tensor of `dtype`, stored as R, that holds fn(a, b) for the elements of two
+// A tensor of `dtype`, stored as R, with fn(a, b) for the elements of two
 // tensors stored as T.
 template <typename T, typename R, Loops kLoops, typename Fn>
 absl::StatusOr<Tensor> MapBinary(absl::string_view kernel, Operand a, Operand b,

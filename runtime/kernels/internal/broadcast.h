@@ -20,10 +20,10 @@ absl::StatusOr<TensorShape> BroadcastShape(
     absl::string_view kernel,
     absl::Span<const absl::Span<const int64_t>> shapes);
 
-// How to walk N operands that broadcast to `shape`: `dims` is `shape` with
-// dimensions merged where all operands allow it (at least one dimension, none
-// of extent 1 unless it is the only one), and the strides are in elements, 0
-// along a broadcast dimension.
+// A plan for walking N operands that broadcast to `shape`. `dims` is `shape`
+// with dimensions merged where all operands allow it. It has at least one
+// dimension, and none of extent 1 unless that is the only one. Strides are in
+// elements, 0 along a broadcast dimension.
 template <size_t N>
 struct BroadcastPlan {
   TensorShape shape;
@@ -71,7 +71,7 @@ absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(
 
 // Calls fn(offsets of the operands, offset of the result) at the start of each
 // run of plan.dims.back() elements. The strides within a run are
-// plan.strides[k].back(). Calls nothing if the result is empty.
+// plan.strides[k].back(). Does nothing if the result is empty.
 template <size_t N, typename Fn>
 void ForEachRun(const BroadcastPlan<N>& plan, const Fn& fn) {
   for (int64_t d : plan.dims) {

@@ -1,4 +1,4 @@
-// Conversion between element types.
+// Converts tensors between element types.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_CONVERT_H_
@@ -12,15 +12,14 @@
 
 namespace baton::kernels::internal {
 
-// `x` with its elements converted to `dtype`; `x` itself, sharing the buffer,
-// if it has that dtype. Integers wrap. A float becomes an integer by
-// truncation to int64 (or uint64 if the target is that), saturating, NaN as
-// zero, and then wraps. Conversion to bool is true for elements other than
-// zero.
+// Converts the elements of `x` to `dtype`; returns `x` itself, sharing the
+// buffer, if it has that dtype. Integers wrap. A float becomes an integer by
+// truncation to int64 (or uint64 if `dtype` is that), saturating, with NaN as
+// zero, and then wraps. Elements other than zero convert to true.
 absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                                DType dtype);
 
-// float32 for the half floats, else `x` itself.
+// Converts half floats to float32; returns `x` itself for other dtypes.
 absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x);
 
 // Converts `n` half floats of `dtype` to float32, and back.

@@ -1,4 +1,4 @@
-// Matrix products.
+// Matrix products (GEMM).
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_GEMM_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_GEMM_H_
@@ -12,8 +12,8 @@
 
 namespace baton::kernels::internal {
 
-// A matrix in memory: element (i, j) is data[i * stride + j], or, if
-// `transposed`, data[j * stride + i].
+// A matrix in memory. Element (i, j) is data[i * stride + j]; if `transposed`,
+// data[j * stride + i].
 template <typename T>
 struct ConstMatrix {
   const T* data;
@@ -22,9 +22,9 @@ struct ConstMatrix {
 };
 
 // A part of a matrix, to be filled with its rows [first_row, first_row + rows)
-// and columns [first_column, first_column + columns). In memory it is a
-// sequence of panels, `width` columns each: row after row, `width` elements a
-// row. The columns of the last panel that the matrix lacks are zero.
+// and columns [first_column, first_column + columns). The memory is a sequence
+// of panels of `width` columns each: row after row, `width` elements a row.
+// Columns of the last panel that the matrix lacks are zero.
 template <typename T>
 struct PackedBlock {
   int64_t first_row;
@@ -51,7 +51,7 @@ class PackedRow {
       from += n;
     });
   }
-  // Every `stride`-th element.
+  // Copies every `stride`-th element.
   void Copy(const T* from, int64_t count, int64_t stride) {
     if (stride == 1) return Copy(from, count);
     Write(count, [&](T* to, int64_t n) {
@@ -62,7 +62,7 @@ class PackedRow {
   void Zeros(int64_t count) {
     Write(count, [](T* to, int64_t n) { std::fill_n(to, n, T(0)); });
   }
-  // After the last column.
+  // Call after the last column.
   void Finish() {
     if (left_ < width_) std::fill_n(to_, left_, T(0));
   }
@@ -101,7 +101,7 @@ template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a, ConstMatrix<T> b,
           T* c, int64_t c_stride);
 
-// The same, where b exists only as blocks that are asked for.
+// As above, where `b` exists only as blocks that Gemm requests.
 template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a, PackFn<T> b, T* c,
           int64_t c_stride);

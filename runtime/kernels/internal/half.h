@@ -1,4 +1,4 @@
-// Loops over float16, and functions of what it holds.
+// Vector loops over float16, and functions accurate enough for float16.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_HALF_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_HALF_H_
@@ -23,7 +23,7 @@ namespace baton::kernels::internal {
 
 #ifdef __x86_64__
 
-// Whether the processor has instructions that convert float16, as FromHalf and
+// True if the processor has instructions that convert float16 as FromHalf and
 // ToHalf do; the bits of a NaN may differ.
 inline bool HasF16C() {
   static const bool has = [] {
@@ -66,8 +66,9 @@ struct ToHalf512 {
   }
 };
 
-// Elements at a time: several vectors, which do not wait for each other. The
-// last ones are computed among zeros, for all to become the same bytes.
+// The elements of one step: several vectors, which do not depend on each other.
+// The last elements are padded with zeros, so that all elements are computed by
+// the same code and give the same bytes.
 constexpr int64_t kHalves = 64;
 
 // The loop of MapHalves.
@@ -104,8 +105,8 @@ template <typename Fn>
 
 #endif  // __x86_64__
 
-// Writes fn(from[i]), of float16 as float32, to to[i] for all i < n. As RunLoop
-// does, with `vectors`.
+// Writes fn(from[i]), of float16 as float32, to to[i] for all i < n. Selects
+// the vectors as RunLoop does, from `vectors`.
 template <typename Fn>
 void MapHalves(const uint16_t* from, int64_t n, uint16_t* to, const Fn& fn,
                Vectors vectors = WidestVectors()) {
@@ -122,10 +123,11 @@ void MapHalves(const uint16_t* from, int64_t n, uint16_t* to, const Fn& fn,
 
 // --- Functions -------------------------------------------------------------
 //
-// Of the numbers that float16 holds, for results that become float16: within
-// 0.51 units in its last place. They take fewer steps than those of float32:
-// polynomials whose errors are below 2^-17 of the result, fitted as those of
-// internal/math.h are, and no care for numbers that float16 does not hold.
+// Functions of numbers that float16 can represent, with results that become
+// float16: within 0.51 units in its last place. They take fewer steps than
+// those of float32: polynomials with errors below 2^-17 of the result, fitted
+// as those of internal/math.h are, and no special cases for numbers that
+// float16 cannot represent.
 
 namespace half {
 
@@ -139,7 +141,7 @@ BATON_LOOP inline float ReducedExp(float x, uint32_t& k) {
                     0x1.57333ap-5f, 0x1.105f4ap-7f);
 }
 
-// Between numbers from where on results are 0 or infinite. A NaN passes.
+// Clamps x to a range outside of which results are 0 or infinite. Keeps NaN.
 BATON_LOOP inline float Bounded(float x, float low, float high) {
   const float above = x < low ? low : x;
   return above > high ? high : above;
@@ -151,8 +153,8 @@ BATON_LOOP inline float Exp(float x) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(e) + (k << 23));
 }
 
-// The logarithm of a positive, finite x, whose base has the logarithms of 2 and
-// of numbers 1 + f, f times the polynomial of coefficients `c`.
+// The logarithm of a positive, finite x. `of_two` is the logarithm of 2; the
+// logarithm of 1 + f is f times the polynomial with coefficients `c`.
 template <typename... C>
 BATON_LOOP inline float PlainLog(float x, float of_two, C... c) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
@@ -178,7 +180,7 @@ BATON_LOOP inline float PlainLog10(float x) {
                   -0x1.2b2886p-4f, 0x1.277b46p-5f);
 }
 
-// log(x) of any x, whose logarithm is `plain` if it is positive and finite.
+// log(x) of any x. `plain` is the logarithm if x is positive and finite.
 BATON_LOOP inline float LogOfAny(float x, float plain) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float finite = x < kInfinity ? plain : x;  // Also a NaN.
@@ -200,8 +202,8 @@ BATON_LOOP inline float Acos(float x) {
   return x < 0.0f ? 0x1.921fb6p+1f - acos : acos;
 }
 
-// Calls fn(e^n + e^-n, e^n - e^-n, cosh(r), sinh(r)), x = n + r, |r| <= ln 2 /
-// 2 and e^n a power of 2; the first two halved.
+// Calls fn(e^n + e^-n, e^n - e^-n, cosh(r), sinh(r)), where x = n + r, |r| <=
+// ln 2 / 2 and e^n is a power of 2; the first two arguments are halved.
 template <typename Fn>
 BATON_LOOP inline float OfHyperbolic(float x, const Fn& fn) {
   const float bounded = Bounded(x, -15.0f, 15.0f);

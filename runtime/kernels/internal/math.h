@@ -1,6 +1,6 @@
-// Functions of one number that loops of internal/vectorize.h are made of: no
-// branches, no calls that stay, no undefined behaviour, the same bytes
-// whatever the width of vectors.
+// Branch-free functions of one number, for the loops of internal/vectorize.h:
+// no calls that remain after inlining, no undefined behaviour, the same bytes
+// for every width of vectors.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_MATH_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_MATH_H_
@@ -15,19 +15,19 @@
 
 namespace baton::kernels::internal {
 
-// From here on a number has no fraction.
+// Numbers of at least this magnitude have no fraction.
 template <typename T>
 constexpr T kWhole = T(1) / std::numeric_limits<T>::epsilon();
 
-// The unsigned integers that hold the bits of T.
+// The unsigned integer type with the bits of T.
 template <typename T>
 using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
-// Rounded to the nearest whole number, ties to even. A zero has the sign of
-// `x`. T is float or double here and below.
+// Rounds to the nearest whole number, ties to even. A zero has the sign of `x`.
+// Here and below, T is float or double.
 template <typename T>
 BATON_LOOP inline T Round(T x) {
-  // The sum has no room for a fraction.
+  // The sum has no bits for a fraction.
   const T magic = std::copysign(kWhole<T>, x);
   const T rounded = std::copysign((x + magic) - magic, x);
   return std::abs(x) < kWhole<T> ? rounded : x;
@@ -50,8 +50,8 @@ BATON_LOOP inline T Trunc(T x) {
   return std::copysign(Floor(std::abs(x)), x);
 }
 
-// What x / y, without its fraction, leaves of x: exact where `served`, which is
-// where the quotient has room for a fraction and y is finite.
+// The remainder of x / y. Exact if `served`: if the quotient has bits for a
+// fraction and y is finite.
 template <typename T>
 BATON_LOOP inline T Remainder(T x, T y, bool& served) {
   const T a = std::abs(x);
@@ -60,8 +60,8 @@ BATON_LOOP inline T Remainder(T x, T y, bool& served) {
   const int small = (quotient < T(0.5) * kWhole<T> ? 1 : 0) &
                     (b < std::numeric_limits<T>::infinity() ? 1 : 0);
   served = small != 0;
-  // The nearest whole number. What it leaves is less than b, and a multiple of
-  // the last places of a and b, or of one of them: a T holds it.
+  // The nearest whole number. The remainder is less than b, and a multiple of
+  // the last places of a and b, or of one of them: it is representable.
   const T whole = (quotient + kWhole<T>)-kWhole<T>;
   const T rest = std::fma(-whole, b, a);
   return std::copysign(rest < T(0) ? rest + b : rest, x);
@@ -79,8 +79,8 @@ BATON_LOOP inline T Polynomial(T x, T c0, C... c) {
 
 // The polynomials below were fitted by the exchange of weights (Lawson), with
 // each coefficient rounded before the next are fitted. Their errors are below
-// 2^-25 of the result; what is said of each function is the largest error that
-// math_test finds, in units in the last place (ULP).
+// 2^-25 of the result. The comment of each function states the largest error
+// that math_test finds, in units in the last place (ULP).
 
 // e^x = e^r 2^k: e^r for |r| <= ln 2 / 2, and k as a number whose bits wrap.
 BATON_LOOP inline float ReducedExp(float x, uint32_t& k) {
@@ -100,8 +100,8 @@ BATON_LOOP inline float PowerOfTwo(uint32_t k) {
   return std::bit_cast<float>((k + 127u) << 23);
 }
 
-// x 2^k for 1/2 <= x <= 2, -250 <= k <= 250. By two powers of 2, so that
-// neither overflows and only the second multiplication rounds.
+// x 2^k for 1/2 <= x <= 2, -250 <= k <= 250. Multiplies by two powers of 2, so
+// that neither overflows and only the second multiplication rounds.
 BATON_LOOP inline float Scaled(float x, uint32_t k) {
   const uint32_t half = ((k + 256u) >> 1) - 128u;
   return x * PowerOfTwo(half) * PowerOfTwo(k - half);
@@ -136,7 +136,7 @@ BATON_LOOP inline double Scaled(double x, uint64_t k) {
 // 1 ULP.
 template <typename T>
 BATON_LOOP inline T Exp(T x) {
-  // Beyond these all is 0 or infinite. A NaN passes.
+  // Outside of these bounds results are 0 or infinite. NaN is kept.
   constexpr T kLowest = sizeof(T) == 4 ? T(-105) : T(-750);
   constexpr T kHighest = sizeof(T) == 4 ? T(90) : T(750);
   const T above = x < kLowest ? kLowest : x;
@@ -146,7 +146,7 @@ BATON_LOOP inline T Exp(T x) {
   return Scaled(e, k);
 }
 
-// The same of these arguments, whose results are finite and normal.
+// True for arguments of Exp with finite and normal results.
 template <typename T>
 BATON_LOOP inline bool IsPlainExp(T x) {
   return std::abs(x) < (sizeof(T) == 4 ? T(87) : T(708));
@@ -184,7 +184,7 @@ BATON_LOOP inline float LogNearOne(float f) {
   return std::fma(LogTail(f), f * f, f);
 }
 
-// x = 2^e m, m in [3/4, 3/2), of a positive, normal, finite x: m - 1.
+// x = 2^e m, m in [3/4, 3/2), for a positive, normal, finite x. Returns m - 1.
 BATON_LOOP inline float SplitForLog(float x, float& e) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
   const uint32_t exponent = (bits - 0x3f400000u) & 0xff800000u;
@@ -192,7 +192,7 @@ BATON_LOOP inline float SplitForLog(float x, float& e) {
   return std::bit_cast<float>(bits - exponent) - 1.0f;
 }
 
-// Logarithms of x 2^-shift, of a positive, normal, finite x. 0.9 ULP.
+// Logarithms of x 2^-shift, for a positive, normal, finite x. 0.9 ULP.
 BATON_LOOP inline float NormalLog(float x, float shift) {
   float e;
   const float f = SplitForLog(x, e);
@@ -203,7 +203,7 @@ BATON_LOOP inline float NormalLog10(float x, float shift) {
   float e;
   const float f = SplitForLog(x, e);
   e -= shift;
-  // Of log10(2), e times the first part is exact.
+  // e times the first part of log10(2) is exact.
   const float tail =
       std::fma(f, -0x1.5b235ep-27f, LogTail(f) * (f * f) * 0x1.bcb7b2p-2f);
   const float log =
@@ -224,8 +224,9 @@ BATON_LOOP inline float LogOnePlus(float u) {
   return u < std::numeric_limits<float>::infinity() ? log : u;
 }
 
-// x = 2^e m, m in [0.70710, 1.41421), of the bits of a positive, normal, finite
-// x: m - 1. The number e is biased, so that it is positive.
+// x = 2^e m, m in [0.70710, 1.41421), where `bits` are the bits of a positive,
+// normal, finite x. Returns m - 1. The number e is biased, so that it is
+// positive.
 constexpr uint64_t kLogLow = 0x3fe6a09e00000000u;
 constexpr uint64_t kLogBias = uint64_t{2048} << 52;
 BATON_LOOP inline double SplitBits(uint64_t bits, uint64_t& e) {
@@ -236,7 +237,7 @@ BATON_LOOP inline double SplitBits(uint64_t bits, uint64_t& e) {
 BATON_LOOP inline double SplitForLog(double x, double& e) {
   uint64_t biased;
   const double f = SplitBits(std::bit_cast<uint64_t>(x), biased);
-  // In the last bits of 2^52.
+  // Puts e into the last bits of 2^52.
   e = std::bit_cast<double>(biased | 0x4330000000000000u) - (0x1p52 + 2048.0);
   return f;
 }
@@ -254,7 +255,7 @@ BATON_LOOP inline double LogRest(double f) {
   return square - s * std::fma(p, z, square);
 }
 
-// e log(2) + log(1 + f). Of log(2), e times the first part is exact.
+// e log(2) + log(1 + f). e times the first part of log(2) is exact.
 BATON_LOOP inline double LogSum(double f, double e) {
   const double tail = std::fma(e, 0x1.a39ef35793c76p-33, -LogRest(f));
   return std::fma(e, 0x1.62e42feep-1, f + tail);
@@ -278,7 +279,7 @@ BATON_LOOP inline double NormalLog10(double x, double shift) {
   double e;
   const double f = SplitForLog(x, e);
   e -= shift;
-  // Of log10(2), e times the first part is exact.
+  // e times the first part of log10(2) is exact.
   const double tail =
       std::fma(f, 0x1.95355baaafad3p-57, -0x1.bcb7b1526e50ep-2 * LogRest(f));
   const double log = std::fma(f, 0x1.bcb7b1526e50ep-2,
@@ -286,7 +287,7 @@ BATON_LOOP inline double NormalLog10(double x, double shift) {
   return std::fma(e, 0x1.34413509f7p-2, log);
 }
 
-// log(1 + u), u >= 0 or NaN, as of float.
+// log(1 + u), u >= 0 or NaN, as for float.
 BATON_LOOP inline double LogOnePlus(double u) {
   uint64_t biased;
   SplitBits(std::bit_cast<uint64_t>(u + 1.0), biased);
@@ -300,13 +301,13 @@ BATON_LOOP inline double LogOnePlus(double u) {
   return u < std::numeric_limits<double>::infinity() ? log : u;
 }
 
-// Sin, Cos and Tan are for these arguments, beyond which the remainder of a
-// division by pi / 2 takes more digits.
+// The range of arguments of Sin, Cos and Tan. Beyond it the remainder of a
+// division by pi / 2 needs more digits.
 BATON_LOOP inline bool IsNearZero(float x) { return std::abs(x) < 0x1.8p16f; }
 BATON_LOOP inline bool IsNearZero(double x) { return std::abs(x) < 0x1p30; }
 
-// x less the nearest multiple of pi / 2; the lowest two bits of `quadrant` say
-// which.
+// x less the nearest multiple of pi / 2; the lowest two bits of `quadrant`
+// identify the multiple.
 BATON_LOOP inline float ReduceAngle(float x, uint32_t& quadrant) {
   constexpr float kMagic = 0x1.8p23f;
   const float shifted = std::fma(x, 0x1.45f306p-1f, kMagic);
@@ -347,7 +348,7 @@ BATON_LOOP inline double LessMultipleOfPi(double x, double n) {
   return std::fma(n, 0x1.f1976b7ed8fbcp-109, r);
 }
 
-// sin(r) for |r| <= pi / 2, negative if the last bit of `quadrant` is 1.
+// sin(r) for |r| <= pi / 2, negated if the last bit of `quadrant` is 1.
 BATON_LOOP inline double SignedSin(double r, uint64_t quadrant) {
   const double z = r * r;
   const double p = Polynomial(z, -0x1.5555555555555p-3, 0x1.11111111110c1p-7,
@@ -358,7 +359,7 @@ BATON_LOOP inline double SignedSin(double r, uint64_t quadrant) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(sin) ^ (quadrant << 63));
 }
 
-// 1.7 ULP, as Cos.
+// 1.7 ULP; Cos as well.
 BATON_LOOP inline double Sin(double x) {
   constexpr double kMagic = 0x1.8p52;
   const double shifted = std::fma(x, 0x1.45f306dc9c883p-2, kMagic);
@@ -427,7 +428,7 @@ BATON_LOOP inline double AsinNearZero(double r, double z) {
   return std::fma(p, z * r, r);
 }
 
-// x if `sign` is positive, else -x.
+// x if `sign` is positive, otherwise -x.
 template <typename T>
 BATON_LOOP inline T Signed(T x, T sign) {
   return std::bit_cast<T>(
@@ -435,7 +436,7 @@ BATON_LOOP inline T Signed(T x, T sign) {
       (std::bit_cast<Bits<T>>(sign) & std::bit_cast<Bits<T>>(T(-0.0))));
 }
 
-// pi / 2 is the product of these, with many more digits than either has.
+// The product of these is pi / 2 with many more digits than either has.
 template <typename T>
 constexpr T kHalfPiA = T(0x1.ddc7441e56ed7p-1);
 template <>
@@ -516,7 +517,7 @@ BATON_LOOP inline double SinhNearZero(double a, double z) {
   return std::fma(p, z * a, a);
 }
 
-// 1.6 ULP, as Cosh.
+// 1.6 ULP; Cosh as well.
 template <typename T>
 BATON_LOOP inline T Sinh(T x) {
   const T a = std::abs(x);
@@ -539,7 +540,7 @@ BATON_LOOP inline float Tanh(float x) {
   const float p = Polynomial(z, -0x1.55553ep-2f, 0x1.1109bep-3f,
                              -0x1.b89abap-5f, 0x1.54c3c2p-6f, -0x1.828776p-8f);
   const float small = std::fma(p, z * a, a);
-  // 1 from 9.02 on.
+  // The result is 1 from 9.02 on.
   const float bounded = a > 10.0f ? 10.0f : a;
   uint32_t k;
   const float e = ReducedExp(2.0f * bounded, k) * PowerOfTwo(k);
@@ -557,7 +558,7 @@ BATON_LOOP inline double Tanh(double x) {
       -0x1.7da0cde84c945p-10, 0x1.35354b03d7e73p-11, -0x1.f304ef3209573p-13,
       0x1.876bb46cd1ca2p-14, -0x1.0d234b1490b87p-15, 0x1.d13bdfa704373p-18);
   const double small = std::fma(p, z * a, a);
-  // 1 from 19.07 on.
+  // The result is 1 from 19.07 on.
   const double bounded = a > 20.0 ? 20.0 : a;
   uint64_t k;
   const double e = ReducedExp(2.0 * bounded, k) * PowerOfTwo(k);
@@ -565,14 +566,14 @@ BATON_LOOP inline double Tanh(double x) {
   return std::copysign(a < 0.6 ? small : large, x);
 }
 
-// From here on x^2 and x^2 + 1 have the same root.
+// From this magnitude on, x^2 and x^2 + 1 have the same root.
 template <typename T>
 constexpr T kLarge = std::is_same_v<T, float> ? T(0x1p13) : T(0x1p28);
 
 template <typename T>
 constexpr T kLogTwo = T(0x1.62e42fefa39efp-1);
 
-// 2.1 ULP, as the other inverses of hyperbolic functions.
+// 2.1 ULP; the other inverses of hyperbolic functions as well.
 template <typename T>
 BATON_LOOP inline T Asinh(T x) {
   const T a = std::abs(x);
@@ -613,7 +614,7 @@ BATON_LOOP inline float Erf(float x) {
                              -0x1.b7f71ap-6f, 0x1.53f226p-8f, -0x1.a35186p-11f,
                              0x1.4772c0p-14f);
   const float small = std::fma(p, a, a);
-  // erf(b) = 1 - e^-q(b); 1 from 3.92 on.
+  // erf(b) = 1 - e^-q(b); the result is 1 from 3.92 on.
   const float b = a > 3.92f ? 3.92f : a;
   const float q = Polynomial(b, -0x1.8b44e2p-13f, 0x1.212c2ep+0f,
                              0x1.4434ecp-1f, 0x1.bc18eep-4f, -0x1.9d0beep-6f,
@@ -622,31 +623,32 @@ BATON_LOOP inline float Erf(float x) {
   return std::copysign(a < 1.0f ? small : large, x);
 }
 
-// What the C library computes.
+// Calls the C library.
 inline double Erf(double x) { return std::erf(x); }
 
 // The logistic function.
 template <typename T>
 BATON_LOOP inline T Sigmoid(T x) {
-  // e^ of a negative value only: it cannot overflow.
+  // The argument of Exp is not positive: the result cannot overflow.
   const T e = Exp(-std::abs(x));
   return (x >= T(0) ? T(1) : e) / (T(1) + e);
 }
 
-// Power is for these arguments; others are special cases.
+// True for ordinary arguments of Power; others are special cases.
 template <typename T>
 BATON_LOOP inline bool IsOrdinaryPower(T x, T y) {
   const T a = std::abs(x);
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  // Integers, and all questions asked: without branches it becomes vectors.
+  // Integers without short circuits have no branches, so they can be
+  // vectorized.
   const int finite = (a > T(0) ? 1 : 0) & (a < kInfinity ? 1 : 0) &
                      (std::abs(y) < kInfinity ? 1 : 0);
   const int real = (x > T(0) ? 1 : 0) | (Round(y) == y ? 1 : 0);
   return (finite & real) != 0;
 }
 
-// base + f p as a sum, where base and p have small parts of their own: what is
-// returned, and `low`, which is small beside it.
+// base + f p as an unevaluated sum, where base and p have low parts: the result
+// and `low`, which is small beside it.
 template <typename T>
 BATON_LOOP inline T SumWithLow(T base, T base_low, T f, T p, T p_low, T& low) {
   const T product = f * p;
@@ -656,7 +658,7 @@ BATON_LOOP inline T SumWithLow(T base, T base_low, T f, T p, T p_low, T& low) {
   return sum;
 }
 
-// (x + x_low) y as a sum, in the same way.
+// (x + x_low) y as an unevaluated sum of the result and `low`.
 template <typename T>
 BATON_LOOP inline T ProductWithLow(T x, T x_low, T y, T& low) {
   const T product = x * y;
@@ -664,8 +666,8 @@ BATON_LOOP inline T ProductWithLow(T x, T x_low, T y, T& low) {
   return product;
 }
 
-// log2(x 2^-shift) = base + base_low + log2(1 + f) of a positive, normal,
-// finite x, |f| <= 0.2: f. base_low is small beside base.
+// Splits a positive, normal, finite x such that log2(x 2^-shift) = base +
+// base_low + log2(1 + f), |f| <= 0.2. Returns f. base_low is small beside base.
 BATON_LOOP inline float SplitForLog2(float x, float shift, float& base,
                                      float& base_low) {
   // x = 2^e m, m in [0.8, 1.6).
@@ -674,19 +676,19 @@ BATON_LOOP inline float SplitForLog2(float x, float shift, float& base,
   const float m = std::bit_cast<float>(bits - exponent);
   const float e =
       static_cast<float>(static_cast<int32_t>(exponent)) * 0x1p-23f - shift;
-  // m = 1 + f or 4/3 (1 + f); f is exact. Of log2(4/3), the sum of e and the
-  // first part is exact.
+  // m = 1 + f or 4/3 (1 + f); f is exact. The sum of e and the first part of
+  // log2(4/3) is exact.
   const bool low_half = m < 8.0f / 7.0f;
   base = e + (low_half ? 0.0f : 0x1.a8fp-2f);
   base_low = low_half ? 0.0f : 0x1.f2e302p-15f;
   return std::fma(m, low_half ? 1.0f : 0.75f, -1.0f);
 }
 
-// log2(x 2^-shift) of a positive, normal, finite x. 0.9 ULP.
+// log2(x 2^-shift) for a positive, normal, finite x. 0.9 ULP.
 BATON_LOOP inline float NormalLog2(float x, float shift) {
   float base, base_low;
   const float f = SplitForLog2(x, shift, base, base_low);
-  // A sum of even and uneven powers: two chains are sooner ready than one.
+  // A sum of even and odd powers: two chains finish sooner than one.
   const float ff = f * f;
   const float even = Polynomial(ff, 0x1.ec709cp-2f, 0x1.27789ap-2f,
                                 0x1.a50a24p-3f, 0x1.659aecp-3f);
@@ -700,13 +702,13 @@ BATON_LOOP inline float NormalLog2(float x, float shift) {
   return base + std::fma(f, kC, tail);
 }
 
-// The same, more exactly, as a sum: what is returned, and `low`, which is
-// smaller by 22 binary digits. The error is below 2^-30 of the sum.
+// As NormalLog2, more accurate, as an unevaluated sum of the result and `low`,
+// which is smaller by 22 binary digits. The error is below 2^-30 of the sum.
 BATON_LOOP inline float Log2Of(float x, float shift, float& low) {
   float base, base_low;
   const float f = SplitForLog2(x, shift, base, base_low);
-  // log2(1 + f) / f, of which two coefficients and the sums with them have
-  // twice the digits.
+  // log2(1 + f) / f. Two coefficients and the sums with them have twice the
+  // digits.
   const float ff = f * f;
   const float even = Polynomial(ff, 0x1.ec709cp-2f, 0x1.27786cp-2f,
                                 0x1.a521e6p-3f, 0x1.64226ap-3f);
@@ -738,7 +740,8 @@ BATON_LOOP inline float ReducedPower(float x, float rest, uint32_t& k) {
   return std::fma(q, r, 1.0f);
 }
 
-// log2(m 2^e) of m in [8/9, 16/9), as a sum. The error is below 2^-63 of it.
+// log2(m 2^e) for m in [8/9, 16/9), as an unevaluated sum. The error is below
+// 2^-63 of it.
 BATON_LOOP inline double Log2OfParts(double m, double e, double& low) {
   // m = (1 + f) / c with |f| <= 1/9; f is exact.
   const auto choose = [m](double c0, double c1, double c2, double c3)
@@ -753,8 +756,8 @@ BATON_LOOP inline double Log2OfParts(double m, double e, double& low) {
       e + choose(0.0, 0x1.8a8980abf8p-3, 0x1.a8ff97181p-2, 0x1.5b2c3da196p-1);
   const double base_low = choose(0.0, 0x1.e9933354dbf17p-42,
                                  0x1.4bc302ffa76fbp-43, 0x1.23a80db6a0480p-41);
-  // log2(1 + f) / f, of which three coefficients and the sums with them have
-  // twice the digits.
+  // log2(1 + f) / f. Three coefficients and the sums with them have twice the
+  // digits.
   const double ff = f * f;
   const double even = Polynomial(
       ff, -0x1.71547652b8231p-2, -0x1.ec709dc3f7dbfp-3, -0x1.715475cef55cdp-3,
@@ -777,9 +780,9 @@ BATON_LOOP inline double Log2OfParts(double m, double e, double& low) {
   return SumWithLow(base, base_low, f, p0, low0, low);
 }
 
-// As of float; `low` is smaller by 53 binary digits.
+// As for float; `low` is smaller by 53 binary digits.
 BATON_LOOP inline double Log2Of(double x, double shift, double& low) {
-  // x = 2^e m, m in [8/9, 16/9). In the last bits of 2^52, e is biased.
+  // x = 2^e m, m in [8/9, 16/9). e is biased, in the last bits of 2^52.
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   constexpr uint64_t kLow = 0x3fec71c71c71c71cu;
   constexpr uint64_t kBias = uint64_t{2048} << 52;
@@ -790,7 +793,7 @@ BATON_LOOP inline double Log2Of(double x, double shift, double& low) {
   return Log2OfParts(m, e, low);
 }
 
-// As of float, |x| < 2000.
+// As for float, |x| < 2000.
 BATON_LOOP inline double ReducedPower(double x, double rest, uint64_t& k) {
   constexpr double kMagic = 0x1.8p52;
   const double shifted = x + kMagic;
@@ -804,13 +807,13 @@ BATON_LOOP inline double ReducedPower(double x, double rest, uint64_t& k) {
   return std::fma(q, r, 1.0);
 }
 
-// (x 2^-shift)^y of a positive, normal, finite x and a finite y.
+// (x 2^-shift)^y for a positive, normal, finite x and a finite y.
 template <typename T>
 BATON_LOOP inline T PowerOf(T x, T shift, T y) {
   T low, rest;
   const T log = Log2Of(x, shift, low);
   const T product = ProductWithLow(log, low, y, rest);
-  // Beyond this all is 0 or infinite.
+  // Beyond this bound results are 0 or infinite.
   constexpr T kHighest = sizeof(T) == 4 ? T(200) : T(1200);
   const T above = product < -kHighest ? -kHighest : product;
   const T bounded = above > kHighest ? kHighest : above;
@@ -819,7 +822,7 @@ BATON_LOOP inline T PowerOf(T x, T shift, T y) {
   return Scaled(e, k);
 }
 
-// Whether x is positive, normal and finite.
+// True if x is positive, normal and finite.
 template <typename T>
 BATON_LOOP inline bool IsNormalPositive(T x) {
   // The numbers from the smallest normal one to infinity have successive bits.
@@ -829,8 +832,8 @@ BATON_LOOP inline bool IsNormalPositive(T x) {
   return std::bit_cast<Bits<T>>(x) - kFirst < kEnd - kFirst;
 }
 
-// The same as Power where `served`: of a positive, normal, finite x whose power
-// is finite and normal, and not near the largest or the smallest such number.
+// Equal to Power if `served`: for a positive, normal, finite x whose power is
+// finite and normal, and not near the largest or the smallest such number.
 template <typename T>
 BATON_LOOP inline T PlainPower(T x, T y, bool& served) {
   T low, rest;
@@ -846,7 +849,7 @@ BATON_LOOP inline T PlainPower(T x, T y, bool& served) {
                           (k << (std::numeric_limits<T>::digits - 1)));
 }
 
-// fn(y, shift) for the normal number y = x 2^shift, of a positive x.
+// fn(y, shift) for the normal number y = x 2^shift, where x is positive.
 template <typename T, typename Fn>
 BATON_LOOP inline T OfNormal(T x, const Fn& fn) {
   constexpr int kDigits = std::numeric_limits<T>::digits;
@@ -854,20 +857,20 @@ BATON_LOOP inline T OfNormal(T x, const Fn& fn) {
   return fn(tiny ? x * T(uint64_t{1} << kDigits) : x, tiny ? T(kDigits) : T(0));
 }
 
-// Of float 1.1 ULP, and 1.5 from |y| = 50 on; of double 1 ULP.
+// For float 1.1 ULP, and 1.5 from |y| = 50 on; for double 1 ULP.
 template <typename T>
 BATON_LOOP inline T Power(T x, T y) {
   const T value = OfNormal(std::abs(x), [y](T normal, T shift) BATON_LOOP {
     return PowerOf(normal, shift, y);
   });
-  // Negative if x is and y is odd.
+  // Negative if x is negative and y is odd.
   const T half = T(0.5) * y;
   const bool odd = Round(half) != half;
   const T negative = x < T(0) ? -value : value;
   return odd ? negative : value;
 }
 
-// log(x) of any x, where normal_log(y, shift) is log(y 2^-shift) of a positive,
+// log(x) of any x. normal_log(y, shift) is log(y 2^-shift) for a positive,
 // normal, finite y.
 template <typename T, typename Fn>
 BATON_LOOP inline T LogOfAny(T x, const Fn& normal_log) {
@@ -897,10 +900,10 @@ BATON_LOOP inline T Log10(T x) {
 
 // --- Of many numbers -------------------------------------------------------
 
-// Partial results, so that a sum does not wait for the one before.
+// Partial results, so that an addition does not wait for the preceding one.
 constexpr int64_t kPartial = 16;
 
-// The largest of n numbers; NaN if one is, minus infinity if there is none.
+// The largest of n numbers; NaN if one is NaN; minus infinity if n is 0.
 template <typename T>
 BATON_LOOP inline T LargestOf(const T* x, int64_t n) {
   T lanes[kPartial];
@@ -938,12 +941,12 @@ BATON_LOOP inline auto SumOf(int64_t n, const Term& term) {
 
 // --- Half floats -----------------------------------------------------------
 
-// float16 and bfloat16, given as bits, as Float16 and BFloat16 convert them.
+// Convert the bits of float16 and bfloat16 as Float16 and BFloat16 do.
 BATON_LOOP inline float FromHalf(uint16_t half) {
   const uint32_t sign = uint32_t{half & 0x8000u} << 16;
   const uint32_t magnitude = uint32_t{half & 0x7fffu} << 13;
-  // The multiplication corrects the exponent, of subnormal numbers too.
-  // Infinities and NaNs get the largest.
+  // The multiplication corrects the exponent, also for subnormal numbers.
+  // Infinities and NaNs get the largest exponent.
   const uint32_t finite =
       std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
   const uint32_t other = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;

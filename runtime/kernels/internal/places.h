@@ -1,4 +1,4 @@
-// Places of elements that indices name.
+// Computes the offsets of elements from indices.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_PLACES_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_PLACES_H_
@@ -9,9 +9,9 @@
 
 namespace baton::kernels::internal {
 
-// Adds index[i] * stride to places[i] for all i < n, of indices in
-// [-extent, extent), where those below 0 count from the end. False if one is
-// out of this range, which adds nothing.
+// Adds index[i] * stride to places[i] for all i < n. Indices are in [-extent,
+// extent); negative ones count from the end. If an index is out of range,
+// returns false and adds nothing.
 inline bool AddPlaces(const int64_t* index, int64_t n, int64_t extent,
                       int64_t stride, int64_t* places) {
   int wrong = 0;

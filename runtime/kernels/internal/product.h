@@ -1,4 +1,4 @@
-// The dtype in which convolutions and matrix products are computed.
+// Chooses the dtype in which convolutions and matrix products are computed.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_PRODUCT_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_PRODUCT_H_
@@ -16,8 +16,8 @@ namespace baton::kernels::internal {
 absl::StatusOr<DType> ProductDType(absl::string_view kernel, DType a, DType b,
                                    DType out);
 
-// Calls fn<T>() with the C++ type for what ProductDType returns; integers as
-// unsigned, which wrap.
+// Calls fn<T>() with the C++ type for the result of ProductDType; integers as
+// unsigned types, which wrap.
 template <typename Fn>
 auto VisitProduct(DType dtype, const Fn& fn) {
   if (dtype == DType::Float(32)) return fn.template operator()<float>();

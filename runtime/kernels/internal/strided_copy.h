@@ -1,5 +1,5 @@
-// Copies between strided views: the engine under transpose, layout transforms,
-// slicing, concatenation, padding and broadcasting.
+// Copies between strided views: for transpose, layout transforms, slicing,
+// concatenation, padding and broadcasting.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_STRIDED_COPY_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_STRIDED_COPY_H_
@@ -15,8 +15,8 @@ namespace baton::kernels::internal {
 // negative, those of `dst` must be positive and must not make elements overlap.
 // The buffers must not overlap.
 //
-// Dimensions are merged where both sides allow it; contiguous runs are copied
-// whole, and a swap of the fastest dimensions goes through tiles.
+// Dimensions are merged where both sides allow it. Contiguous runs are copied
+// whole. A swap of the fastest dimensions is copied in tiles.
 void StridedCopy(int element_size, absl::Span<const int64_t> shape,
                  const void* src, absl::Span<const int64_t> src_strides,
                  void* dst, absl::Span<const int64_t> dst_strides);

@@ -1,5 +1,5 @@
-// Tensors and matchers for tests of kernels. (ir/testing has a level of the IR
-// for tests; testing/ has the laws of passes.)
+// Tensors and matchers for tests of kernels. (ir/testing contains a level of
+// the IR for tests; testing/ contains the laws of passes.)
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_TESTING_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_TESTING_H_
@@ -18,32 +18,32 @@
 
 namespace baton::kernels::internal {
 
-// A tensor of `dtype` with these values, converted.
+// A tensor of `dtype` with `values` converted to it.
 Tensor Make(DType dtype, absl::Span<const int64_t> shape,
             const std::vector<double>& values);
-// A float32 one.
+// A float32 tensor.
 Tensor MakeFloat(absl::Span<const int64_t> shape,
                  const std::vector<double>& values);
 
-// Values that depend on `seed` alone: in [-1, 1] for floats, in [-100, 100] for
-// signed integers, in [0, 200] for unsigned ones.
+// Values that depend only on `seed`: in [-1, 1] for floats, in [-100, 100] for
+// signed integers, in [0, 200] for unsigned integers.
 Tensor Random(DType dtype, absl::Span<const int64_t> shape, uint32_t seed = 1);
 // 0, 1, 2, ..., wrapped to the dtype.
 Tensor Iota(DType dtype, absl::Span<const int64_t> shape);
 
 std::vector<double> Values(const Tensor& x);
 
-// The value, or a default one after a test failure.
+// The value of `result`; after an error, fails the test and returns a default.
 Tensor Unwrap(absl::StatusOr<Tensor> result);
 
-// Passes if `result` has this dtype and shape and each value is within
+// Passes if `result` has the given dtype and shape and each value is within
 // relative * |expected| + absolute of the expected one (or both are NaN).
 ::testing::AssertionResult Matches(const absl::StatusOr<Tensor>& result,
                                    DType dtype, absl::Span<const int64_t> shape,
                                    const std::vector<double>& expected,
                                    double relative = 1e-5,
                                    double absolute = 1e-7);
-// The same with a bound for each value, such as 1e-5 of the magnitudes.
+// As Matches, with a bound for each value, such as 1e-5 of the magnitudes.
 ::testing::AssertionResult Within(const absl::StatusOr<Tensor>& result,
                                   DType dtype, absl::Span<const int64_t> shape,
                                   const std::vector<double>& expected,

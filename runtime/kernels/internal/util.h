@@ -1,4 +1,4 @@
-// Checks and small helpers that all kernels share.
+// Checks and small helpers for all kernels.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_UTIL_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_UTIL_H_
@@ -56,7 +56,7 @@ absl::StatusOr<int64_t> CheckedAdd(absl::string_view kernel, int64_t a,
 absl::StatusOr<int64_t> CheckedMul(absl::string_view kernel, int64_t a,
                                    int64_t b);
 
-// A tensor seen as [outer, extent, inner] around one axis.
+// A tensor viewed as [outer, extent, inner] around one axis.
 struct AxisView {
   int64_t outer;
   int64_t extent;
@@ -64,7 +64,7 @@ struct AxisView {
 };
 AxisView ViewAround(absl::Span<const int64_t> shape, int axis);
 
-// float16 and bfloat16: computed in float32, rounded at the end.
+// float16 and bfloat16, which are computed in float32 and rounded at the end.
 inline bool IsHalf(DType dtype) {
   return dtype.is_float() && dtype.bits() == 16;
 }
@@ -74,8 +74,8 @@ template <typename T>
 using Wrapping = std::conditional_t<(sizeof(T) < sizeof(uint32_t)), uint32_t,
                                     std::make_unsigned_t<T>>;
 
-// The C++ type through which the elements of a tensor of T are read: a bool
-// may hold any byte, so it is read as one.
+// The C++ type for reading the elements of a tensor of T. A bool may be stored
+// as any byte, so it is read as uint8_t.
 template <typename T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
@@ -88,8 +88,8 @@ template <typename Fn>
 using VisitResult = decltype(std::declval<Fn&>().template operator()<float>());
 
 // Calls `fn.template operator()<T>()` for float32, float64 and integers of 8 to
-// 64 bits and returns what it returns; UnsupportedDType otherwise (half floats
-// and bool).
+// 64 bits and returns its result; UnsupportedDType otherwise (half floats and
+// bool).
 template <typename Fn>
 VisitResult<Fn> VisitNumeric(absl::string_view kernel, DType dtype, Fn&& fn) {
   if (!dtype.IsStorable() || dtype.is_bool() || IsHalf(dtype)) {

@@ -1,5 +1,5 @@
-// Arithmetic of windows that slide over spatial dimensions, shared by
-// convolutions and pools.
+// Arithmetic of windows that slide over spatial dimensions, for convolutions
+// and pools.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_WINDOW_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_WINDOW_H_
@@ -12,8 +12,8 @@
 
 namespace baton::kernels::internal {
 
-// One spatial dimension. All but `in` and `kernel` are bounded by
-// kMaxWindowParam once CheckWindow has passed.
+// The window along one spatial dimension. CheckWindow bounds all fields but
+// `in` and `kernel` by kMaxWindowParam.
 struct Window {
   int64_t in = 1;
   int64_t kernel = 1;
@@ -23,11 +23,11 @@ struct Window {
   int64_t pad_after = 0;
   int64_t out = 1;
 
-  // Where tap `k` of output `o` reads; may lie outside [0, in).
+  // The input position of tap `k` of output `o`; may be outside of [0, in).
   int64_t Input(int64_t o, int64_t k) const {
     return o * stride - pad_before + k * dilation;
   }
-  // The outputs [first, last) for which tap `k` reads inside [0, in).
+  // The outputs [first, last) whose tap `k` reads inside of [0, in).
   struct Range {
     int64_t first;
     int64_t last;
@@ -49,8 +49,8 @@ constexpr int64_t kMaxWindowParam = int64_t{1} << 31;
 // Checks extents, stride, dilation and padding; not `out`.
 absl::Status CheckWindow(absl::string_view kernel, const Window& window);
 
-// Checks the same, and sets `window.out` to the number of positions of the
-// window: rounded down, or up with `ceil_mode`. An error if there is none.
+// As CheckWindow; also sets `window.out` to the number of positions of the
+// window: rounded down, or up if `ceil_mode`. An error if there is none.
 absl::Status SetWindowOutputs(absl::string_view kernel, bool ceil_mode,
                               Window& window);
 
