@@ -88,7 +88,8 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
 }
 
 absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes to would block before it could be refused.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return absl::NotFoundError(
         absl::StrCat(path, ": ", std::generic_category().message(errno)));
@@ -96,7 +97,8 @@ absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
-    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no regular file"));
   }
   TensorSource::Mapped result;
   const auto size = static_cast<size_t>(info.st_size);

@@ -81,16 +81,21 @@ struct BisectToolOptions {
       FlagSpec{.help = "Tries limits up to N, which is bad, in place of the "
                        "states of a history.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
     v("good", &BisectToolOptions::good,
       FlagSpec{.help = "After execution N, or with limit N, it is good still. "
                        "Default: before all.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0,
+               .none = -1});
     v("bad", &BisectToolOptions::bad,
       FlagSpec{.help = "After execution N it is bad. Default: after the last.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0,
+               .none = -1});
     v("emit", &BisectToolOptions::emit,
       FlagSpec{.help = "How modules are written: text or binary.",
                .value = "HOW",
@@ -100,12 +105,14 @@ struct BisectToolOptions {
       FlagSpec{.help = "Runs the command K times for each answer; bad if it is "
                        "once.",
                .value = "K",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 1});
     v("timeout", &BisectToolOptions::timeout,
       FlagSpec{.help = "Of one run, in seconds; what takes longer is bad. 0: "
                        "no limit.",
                .value = "X",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
     v("crash", &BisectToolOptions::crash,
       FlagSpec{.help = "What it means if the command crashes: bad, skip or "
                        "abort.",

@@ -27,8 +27,8 @@ struct Argument {
 // hold in place of each `--flagfile` before `--`; and in place of Abseil's
 // `--fromenv=NAME,NAME`, flags with the values that the environment has under
 // FLAGS_NAME (`--tryfromenv`: those that are there). Errors: a file that cannot
-// be read, one that includes itself, a line that is no flag, a variable that
-// is not set.
+// be read, one that includes itself, more than a thousand files, a line that is
+// no flag, a variable that is not set.
 absl::StatusOr<std::vector<Argument>> ExpandFlagFiles(
     absl::Span<const absl::string_view> args);
 

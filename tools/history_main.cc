@@ -100,7 +100,8 @@ struct HistoryToolOptions {
     v("max_nodes", &HistoryToolOptions::max_nodes,
       FlagSpec{.help = "Of html: refuses to make a page of more nodes.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
   }
 };
 

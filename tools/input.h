@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -57,7 +58,8 @@ InputFormat FormatOf(absl::string_view content, absl::string_view name);
 // What is to be the value of an input.
 struct InputValue {
   std::vector<int64_t> shape;  // of rank 0 or 1
-  std::vector<double> elements;
+  // Integers as they are written: not all are doubles.
+  std::vector<std::variant<int64_t, double>> elements;
 };
 
 // Reads modules of a format that a library knows.
@@ -66,8 +68,7 @@ struct ModuleReader {
     FileContent content;
     std::string name;  // for messages
     std::string path;  // of the file; empty if it is none
-    // Shapes of inputs, by name, as `--input_shapes` gives them; a number below
-    // zero is a dimension that is not known.
+    // Shapes of inputs, by name, as `--input_shapes` gives them.
     std::map<std::string, std::vector<int64_t>> input_shapes;
     // Inputs that become constants, by name: `--input_values`.
     std::map<std::string, InputValue> input_values;
