@@ -28,6 +28,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/checksum.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
@@ -653,7 +654,7 @@ absl::StatusOr<int> Run(const std::vector<absl::string_view>& args,
     return 128 + asker.signal();
   }
   if (absl::IsUnknown(result.status())) {
-    reports << "baton-bisect: " << result.status().message() << "\n";
+    reports << "baton-bisect: " << PrintableLines(result.status().message()) << "\n";
     return 2;
   }
   BATON_RETURN_IF_ERROR(result.status());
@@ -668,7 +669,7 @@ int BisectTool(const std::vector<absl::string_view>& args, std::ostream& out,
                std::ostream& reports) {
   const absl::StatusOr<int> code = Run(args, out, reports);
   if (code.ok()) return *code;
-  reports << "baton-bisect: " << code.status().message() << "\n";
+  reports << "baton-bisect: " << PrintableLines(code.status().message()) << "\n";
   return 1;
 }
 

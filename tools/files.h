@@ -3,14 +3,16 @@
 #ifndef BATON_TOOLS_FILES_H_
 #define BATON_TOOLS_FILES_H_
 
-#include <istream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/text_file.h"   // IWYU pragma: export
+#include "baton/base/write_file.h"  // IWYU pragma: export
 
 namespace baton {
 
@@ -36,18 +38,10 @@ absl::StatusOr<FileContent> MapFile(const std::string& path);
 // `text` as a FileContent.
 FileContent ContentOf(std::string text);
 
-// The rest of `in`, which messages call `name`.
-absl::StatusOr<std::string> ReadStream(std::istream& in,
-                                       absl::string_view name);
-
-// Writes a file that appears whole or not at all: a temporary file beside it
-// takes its name when it is complete. Follows links; writes directly to a path
-// that is no regular file (a pipe, a device).
-absl::Status WriteFileAtomically(const std::string& path,
-                                 absl::string_view content);
-// The same for a content that is in pieces.
-absl::Status WriteFileAtomically(const std::string& path,
-                                 absl::Span<const absl::string_view> pieces);
+// An error if two of `files`, pairs of a flag such as `--output` and its value,
+// are one file. Standard output, pipes and devices may be given twice.
+absl::Status CheckDifferentFiles(
+    absl::Span<const std::pair<std::string, std::string>> files);
 
 }  // namespace baton
 

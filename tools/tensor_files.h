@@ -21,8 +21,9 @@ namespace baton {
 absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
                                          absl::string_view stem);
 
-// The tensors in the order of `names`: by name if all names are there, else by
-// position. The error says how many there are for how many `what`.
+// The tensors in the order of `names`: by name if all names are there, by
+// position if none is. The error says how many there are for how many `what`,
+// or which name is missing.
 absl::StatusOr<std::vector<Tensor>> InOrder(
     const NamedTensors& tensors, const std::vector<std::string>& names,
     absl::string_view what);

@@ -64,7 +64,7 @@ template <typename Attrs>
 Attrs TransposeAttrs(const Window& window, const Ints& output_padding,
                      const TensorTypeNode* weight, int64_t groups) {
   Attrs attrs;
-  attrs.channels = weight->dim(1) * Dim(groups);
+  attrs.channels = relay::Product({weight->dim(1), Dim(groups)});
   attrs.kernel_size = ToDims(window.kernel);
   attrs.strides = ToDims(window.strides);
   attrs.output_padding = ToDims(output_padding);
