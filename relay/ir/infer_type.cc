@@ -301,6 +301,11 @@ class Inferencer final : private TypeRelationContext::Unifier {
     diagnostics_.Error(SpanOf(node), std::move(message));
   }
 
+  // Else what a further error says need not be looked for.
+  bool KeepsErrors() const {
+    return diagnostics_.num_errors() < Diagnostics::kMaxErrors;
+  }
+
   const IRModule* module_;
   Diagnostics& diagnostics_;
   const Span default_span_;
@@ -559,7 +564,7 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
                               NodeKindName(known->kind())));
     } else if (!may_lack_definitions_) {
       std::vector<std::string> names;
-      if (module_ != nullptr) {
+      if (module_ != nullptr && KeepsErrors()) {
         for (const auto& d : module_->functions()) {
           names.push_back(d.var->name());
         }
@@ -1022,8 +1027,10 @@ void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
         if (!data.defined()) {
           if (may_lack_definitions_) break;
           std::vector<std::string> known;
-          for (const TypeData& each : module_->types<TypeData>()) {
-            known.push_back(each->name());
+          if (KeepsErrors()) {
+            for (const TypeData& each : module_->types<TypeData>()) {
+              known.push_back(each->name());
+            }
           }
           Error(node, absl::StrCat("the module has no type ", name->name(),
                                    DidYouMean(name->name(), known)));
