@@ -272,10 +272,23 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // The binding of an inference variable, if it is bound; else `type` itself.
   const Type& ResolveTop(const Type& type) {
     const Type* top = &type;
-    while (const auto* node = top->As<IncompleteTypeNode>()) {
+    int steps = 0;
+    for (; const auto* node = top->As<IncompleteTypeNode>(); ++steps) {
       const InferenceVar* variable = FindInferenceVar(node);
       if (variable == nullptr || !variable->value.defined()) break;
       top = &variable->value;
+    }
+    // Variables that stand for each other in a long row, as the results of
+    // functions that call the next: from now on for what the last stands for.
+    constexpr int kMostSteps = 8;
+    if (steps > kMostSteps) {
+      const Type* next = &type;
+      for (; steps > 1; --steps) {
+        InferenceVar* variable =
+            FindInferenceVar(next->As<IncompleteTypeNode>());
+        const Type value = std::exchange(variable->value, *top);
+        next = &FindInferenceVar(value.As<IncompleteTypeNode>())->type;
+      }
     }
     return *top;
   }
