@@ -177,6 +177,7 @@ class Importer final : public GraphConverter {
               const OpConverter*>
       converters_;
   // Of what is being converted.
+  absl::Span<const absl::string_view> nodes_;
   const Scope* scope_ = nullptr;
   const Opsets* opsets_ = nullptr;
   absl::Span<const AttributeProto> attributes_;
@@ -425,6 +426,18 @@ std::optional<Expr> WithElements(const Expr& expr, const Dims* elements) {
   return relay::Const(*tensor);
 }
 
+// Whether one of `nodes` has the output `name`.
+bool IsGivenBy(absl::Span<const absl::string_view> nodes,
+               absl::string_view name) {
+  return std::any_of(
+      nodes.begin(), nodes.end(), [name](absl::string_view message) {
+        const absl::StatusOr<NodeProto> node = ReadNode(message);
+        return node.ok() &&
+               std::find(node->outputs.begin(), node->outputs.end(), name) !=
+                   node->outputs.end();
+      });
+}
+
 absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
                                               const Span& span,
                                               const Scope& scope,
@@ -440,8 +453,10 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
     const Expr* value = scope.Find(name);
     if (value == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat("uses '", Printable(name),
-                       "', which no input, initializer or earlier node gives"));
+          absl::StrCat("uses '", Printable(name), "', which ",
+                       IsGivenBy(nodes_, name)
+                           ? "depends on it: the graph has a cycle"
+                           : "no input, initializer or earlier node gives"));
     }
     all_constant = all_constant && value->defined() &&
                    relay::ConstantTensor(*value) != nullptr && IsSmall(*value);
@@ -541,6 +556,8 @@ absl::Status Importer::ConvertNodes(
       ListNodes(nodes, what.empty()
                            ? options_.name
                            : absl::StrCat(options_.name, " (", what, ")")));
+  const absl::Span<const absl::string_view> outer_nodes =
+      std::exchange(nodes_, nodes);
   const Scope* const outer_scope = std::exchange(scope_, &scope);
   const Opsets* const outer_opsets = std::exchange(opsets_, &opsets);
   const absl::Span<const AttributeProto> outer_attributes =
@@ -600,6 +617,7 @@ absl::Status Importer::ConvertNodes(
       status = absl::Status(status.code(), diagnostics.ToString());
     }
   }
+  nodes_ = outer_nodes;
   scope_ = outer_scope;
   opsets_ = outer_opsets;
   attributes_ = outer_attributes;
