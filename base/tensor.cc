@@ -160,7 +160,8 @@ Tensor Tensor::ScalarOf(DType dtype, double value) {
     if constexpr (std::is_same_v<T, bool>) {
       return Scalar(value != 0);
     } else if constexpr (std::is_integral_v<T>) {
-      // The ends as doubles: of 64 bits the upper one is one more.
+      // The nearest to zero, and within what the type has; 0 for NaN. The upper
+      // end of 64 bits is one more as a double.
       constexpr T kLow = std::numeric_limits<T>::min();
       constexpr T kHigh = std::numeric_limits<T>::max();
       if (std::isnan(value)) return Scalar(T{0});

@@ -44,8 +44,7 @@ class Tensor {
   // A tensor of rank 0.
   template <typename T>
   static Tensor Scalar(T value);
-  // A rank-0 tensor of `dtype` (storable) that holds `value` converted to it:
-  // of integers the nearest to zero, and within what the type has; 0 for NaN.
+  // A rank-0 tensor of `dtype` (storable) that holds `value` converted to it.
   static Tensor ScalarOf(DType dtype, double value);
   // Copies `values`; their number must be that of `shape`.
   template <typename T>
