@@ -53,4 +53,28 @@ absl::Status CheckTensorBytes(int64_t bytes) {
       " bytes is over the limit (limits.max_tensor_bytes=", limit, ")"));
 }
 
+absl::Status CheckCopiedNodes(int64_t nodes) {
+  const int64_t limit = CurrentLimits().max_copied_nodes;
+  if (nodes <= limit) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("copies of functions would add more nodes than the limit "
+                   "(limits.max_copied_nodes=",
+                   limit, ")"));
+}
+
+absl::Status CheckCalls(int64_t calls) {
+  const int64_t limit = CurrentLimits().max_calls;
+  if (calls <= limit) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "more calls of functions than the limit (limits.max_calls=", limit, ")"));
+}
+
+absl::Status CheckStreamBytes(int64_t bytes) {
+  const int64_t limit = CurrentLimits().max_stream_bytes;
+  if (bytes <= limit) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "an input of more bytes than the limit (limits.max_stream_bytes=", limit,
+      ")"));
+}
+
 }  // namespace baton

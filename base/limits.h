@@ -20,6 +20,14 @@ struct Limits {
   int64_t max_rank = 1024;                       // of a tensor, in axes
   int64_t max_fields = int64_t{1} << 20;         // of a tuple
   int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
+  // The parts of the types of a module, written out, without small types.
+  int64_t max_type_parts = int64_t{1} << 22;
+  // Nodes that a pass may add to a module by copying functions.
+  int64_t max_copied_nodes = 1'000'000;
+  // The calls of functions in one evaluation.
+  int64_t max_calls = 4'000'000;
+  // The bytes of an input that is not a regular file, which may never end.
+  int64_t max_stream_bytes = int64_t{1} << 30;
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
@@ -55,6 +63,12 @@ absl::Status CheckFields(int64_t fields);
 
 // A ResourceExhausted error if `bytes` exceeds `max_tensor_bytes`.
 absl::Status CheckTensorBytes(int64_t bytes);
+
+// A ResourceExhausted error if a pass has copied too many nodes, an evaluation
+// has made too many calls, or an input is too long.
+absl::Status CheckCopiedNodes(int64_t nodes);
+absl::Status CheckCalls(int64_t calls);
+absl::Status CheckStreamBytes(int64_t bytes);
 
 }  // namespace baton
 

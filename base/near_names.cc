@@ -17,13 +17,19 @@ namespace {
 size_t EditDistance(absl::string_view a, absl::string_view b, size_t limit) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() > limit) return limit + 1;
-  std::vector<size_t> before(a.size() + 1), previous(a.size() + 1),
-      current(a.size() + 1);
-  for (size_t i = 0; i <= a.size(); ++i) previous[i] = i;
+  // Further from the diagonal than `limit` there are more edits: that part of a
+  // row is not looked at.
+  const size_t far = limit + 1;
+  std::vector<size_t> before(a.size() + 2, far), previous(a.size() + 2, far),
+      current(a.size() + 2, far);
+  for (size_t i = 0; i <= std::min(a.size(), limit); ++i) previous[i] = i;
   for (size_t j = 1; j <= b.size(); ++j) {
-    current[0] = j;
-    size_t least = j;
-    for (size_t i = 1; i <= a.size(); ++i) {
+    const size_t first = j > limit ? j - limit : 1;
+    const size_t last = std::min(a.size(), j + limit);
+    current[first - 1] = first == 1 ? j : far;
+    current[last + 1] = far;
+    size_t least = first == 1 ? j : far;
+    for (size_t i = first; i <= last; ++i) {
       size_t edits = previous[i - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       edits = std::min({edits, previous[i] + 1, current[i - 1] + 1});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
@@ -53,7 +59,10 @@ std::vector<std::string> NearestNames(
   constexpr size_t kLongest = 200;
   if (name.empty() || name.size() > kLongest) return {};
   const std::string lower = absl::AsciiStrToLower(name);
-  const size_t most = std::max<size_t>(1, name.size() / 3);
+  // Of long names that are alike only few edits are mistakes.
+  constexpr size_t kMostEdits = 12;
+  const size_t most =
+      std::min(kMostEdits, std::max<size_t>(1, name.size() / 3));
   std::vector<std::pair<size_t, const std::string*>> near;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest || candidate == name) continue;

@@ -22,6 +22,16 @@ TEST(NearestNamesTest, ByEdits) {
   EXPECT_EQ(NearestNames(std::string(100000, 'x'), names), Names());
 }
 
+TEST(NearestNamesTest, OfLongNames) {
+  using Names = std::vector<std::string>;
+  const std::string name = std::string(60, 'a') + std::string(60, 'b');
+  const Names names = {name + "cde", name.substr(5), "x" + name,
+                       std::string(120, 'a'), "ba" + name.substr(2)};
+  EXPECT_EQ(
+      NearestNames(name, names, 9),
+      (Names{"ba" + name.substr(2), "x" + name, name + "cde", name.substr(5)}));
+}
+
 TEST(NearestNamesTest, AsAQuestion) {
   EXPECT_EQ(DidYouMean("ab", {"abc", "abd", "abe", "xyz"}),
             "; did you mean \"abc\", \"abd\" or \"abe\"?");

@@ -161,13 +161,14 @@ Tensor Tensor::ScalarOf(DType dtype, double value) {
     if constexpr (std::is_same_v<T, bool>) {
       return Scalar(value != 0);
     } else if constexpr (std::is_integral_v<T>) {
-      // Through int64, so that a conversion out of range wraps instead of
-      // being undefined.
-      const double clamped = std::isnan(value) ? 0
-                             : value > 9.2e18  ? 9.2e18
-                             : value < -9.2e18 ? -9.2e18
-                                               : value;
-      return Scalar(static_cast<T>(static_cast<int64_t>(clamped)));
+      // The nearest to zero, and within what the type has; 0 for NaN. The upper
+      // end of 64 bits is one more as a double.
+      constexpr T kLow = std::numeric_limits<T>::min();
+      constexpr T kHigh = std::numeric_limits<T>::max();
+      if (std::isnan(value)) return Scalar(T{0});
+      if (value >= static_cast<double>(kHigh)) return Scalar(kHigh);
+      if (value <= static_cast<double>(kLow)) return Scalar(kLow);
+      return Scalar(static_cast<T>(value));
     } else {
       return Scalar(static_cast<T>(value));
     }

@@ -1,5 +1,6 @@
 #include "baton/base/tensor.h"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -41,9 +42,41 @@ TEST(TensorTest, ScalarsOfEveryType) {
   EXPECT_EQ(Tensor::ScalarOf(DType::Int(8), -3).AtAsInt64(0), -3);
   EXPECT_EQ(Tensor::ScalarOf(DType::Float(16), 0.5).AtAsDouble(0), 0.5);
   EXPECT_EQ(Tensor::ScalarOf(DType::BFloat(16), 2).AtAsDouble(0), 2);
-  // Out of range: defined, whatever the value.
-  (void)Tensor::ScalarOf(DType::Int(64), 1e300);
-  (void)Tensor::ScalarOf(DType::UInt(8), -1e300);
+  EXPECT_EQ(Tensor::ScalarOf(DType::Int(64), -2.75).AtAsInt64(0), -2);
+  EXPECT_EQ(Tensor::ScalarOf(DType::Int(32), std::nan("")).AtAsInt64(0), 0);
+  EXPECT_EQ(Tensor::ScalarOf(DType::Bool(), 0.5).AtAsInt64(0), 1);
+}
+
+template <typename T>
+void ExpectSaturates() {
+  const DType dtype = DType::Of<T>();
+  constexpr T kLow = std::numeric_limits<T>::min();
+  constexpr T kHigh = std::numeric_limits<T>::max();
+  for (const double beyond : {1e300, 0x1p64, HUGE_VAL}) {
+    EXPECT_EQ(Tensor::ScalarOf(dtype, beyond), Tensor::Scalar(kHigh));
+    EXPECT_EQ(Tensor::ScalarOf(dtype, -beyond), Tensor::Scalar(kLow));
+  }
+  EXPECT_EQ(Tensor::ScalarOf(dtype, static_cast<double>(kHigh)),
+            Tensor::Scalar(kHigh));
+  EXPECT_EQ(Tensor::ScalarOf(dtype, static_cast<double>(kLow)),
+            Tensor::Scalar(kLow));
+}
+
+TEST(TensorTest, ScalarsBeyondATypeAreItsEnds) {
+  ExpectSaturates<int8_t>();
+  ExpectSaturates<int16_t>();
+  ExpectSaturates<int32_t>();
+  ExpectSaturates<int64_t>();
+  ExpectSaturates<uint8_t>();
+  ExpectSaturates<uint16_t>();
+  ExpectSaturates<uint32_t>();
+  ExpectSaturates<uint64_t>();
+  // The largest doubles below the ends are as they are.
+  EXPECT_EQ(
+      Tensor::ScalarOf(DType::Int(64), 0x1p63 - 1024),
+      Tensor::Scalar<int64_t>((int64_t{1} << 62) - 1024 + (int64_t{1} << 62)));
+  EXPECT_EQ(Tensor::ScalarOf(DType::UInt(64), 9.3e18),
+            Tensor::Scalar<uint64_t>(9300000000000000000u));
 }
 
 TEST(TensorTest, BuffersAreAligned) {

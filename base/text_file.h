@@ -3,11 +3,18 @@
 #ifndef BATON_BASE_TEXT_FILE_H_
 #define BATON_BASE_TEXT_FILE_H_
 
+#include <istream>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace baton {
+
+// The rest of `in`, which messages call `name`: at most as much as the limits
+// allow (base/limits.h).
+absl::StatusOr<std::string> ReadStream(std::istream& in,
+                                       absl::string_view name);
 
 // The content of a file; `-` is standard input.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path);

@@ -65,7 +65,8 @@ struct GrowthOptions {
   static void VisitFields(V& v) {
     v("max_growth", &GrowthOptions::max_growth,
       FlagSpec{.help = "A pass may make the program X times as large; 0: any.",
-               .value = "X"});
+               .value = "X",
+               .least = 0});
   }
 };
 

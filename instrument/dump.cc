@@ -1,7 +1,6 @@
 #include "baton/instrument/dump.h"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/write_file.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/transform/pass_instrument.h"
@@ -29,11 +29,7 @@ absl::Status DumpInstrument::EnterPassContext() {
 absl::Status DumpInstrument::WriteFile(const std::string& name,
                                        const IRModule& module) const {
   const std::string path = (std::filesystem::path(folder_) / name).string();
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  AsText(module, file, text_);
-  file.close();
-  if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", path));
-  return absl::OkStatus();
+  return WriteFileAtomically(path, AsText(module, text_));
 }
 
 absl::Status DumpInstrument::Write(const PassExecution& pass,

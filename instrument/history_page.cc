@@ -9,15 +9,16 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/printable.h"
 #include "baton/base/source.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_page_files.h"
+#include "baton/instrument/json.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
@@ -37,45 +38,10 @@ namespace {
 
 // --- JSON --------------------------------------------------------------------
 
-// The number of bytes of the UTF-8 character that `text` begins with; 0 if it
-// begins with none.
-size_t CharacterSize(absl::string_view text) {
-  const auto byte = [&text](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what is past U+10FFFF.
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-      (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) {
-    return 0;
-  }
-  return size;
-}
-
 // Appends `text` as a JSON string. No reader of HTML sees an end of the script
 // in it, since it has no `<`.
 void AppendString(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  while (!text.empty()) {
-    const size_t size = CharacterSize(text);
-    const auto byte = static_cast<uint8_t>(text[0]);
-    if (size == 0) {
-      out->append("\\ufffd");
-    } else if (byte == '"' || byte == '\\') {
-      out->push_back('\\');
-      out->push_back(text[0]);
-    } else if (byte < 0x20 || byte == 0x7F || byte == '<') {
-      absl::StrAppendFormat(out, "\\u%04x", byte);
-    } else {
-      out->append(text.data(), size);
-    }
-    text.remove_prefix(size == 0 ? 1 : size);
-  }
-  out->push_back('"');
+  out->append(absl::StrReplaceAll(JsonString(text), {{"<", "\\u003c"}}));
 }
 
 std::string Numbers(const std::vector<int64_t>& numbers) {
@@ -96,7 +62,7 @@ std::string Differences(const std::vector<int64_t>& numbers) {
 std::string HtmlText(absl::string_view text) {
   std::string result;
   for (absl::string_view rest = text; !rest.empty();) {
-    const size_t size = CharacterSize(rest);
+    const size_t size = Utf8CharacterSize(rest);
     if (size == 0 || absl::ascii_iscntrl(static_cast<uint8_t>(rest[0]))) {
       result += "\xEF\xBF\xBD";
     } else {

@@ -9,7 +9,8 @@
 
 namespace baton {
 
-// `text` as a JSON string, with its quotes.
+// `text` as a JSON string, with its quotes: always UTF-8, as JSON is. Bytes
+// that are none become U+FFFD.
 std::string JsonString(absl::string_view text);
 
 }  // namespace baton

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/out_of_memory.h"
+#include "baton/base/printable.h"
 #include "baton/base/source.h"
 #include "baton/ir/span.h"
 
@@ -31,11 +32,12 @@ absl::string_view SeverityName(Severity severity) {
 }  // namespace
 
 std::string Diagnostic::ToString() const {
+  const std::string text = PrintableLines(message);
   if (!span.defined()) {
-    return absl::StrCat(SeverityName(severity), ": ", message);
+    return absl::StrCat(SeverityName(severity), ": ", text);
   }
   return LocatedMessage(span->source(), span->begin(), span->end(),
-                        SeverityName(severity), message);
+                        SeverityName(severity), text);
 }
 
 void Diagnostics::Add(Diagnostic diagnostic) {

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/printable.h"
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
 
@@ -177,7 +178,7 @@ void AppendDimExpr(const DimExprNode* dim, std::string* out) {
     switch (node->op()) {
       case DimExprNode::Op::kVar:
       case DimExprNode::Op::kSizeVar:
-        out->append(node->name());
+        out->append(Printable(node->name()));
         return;
       case DimExprNode::Op::kAdd:
         symbol = " + ";

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -88,7 +89,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   if (const Tensor* tensor = relay::ConstantTensor(inputs_[i])) return *tensor;
   if (!IsCheap(inputs_[i])) {
     return absl::UnimplementedError(absl::StrCat(
-        "input ", i, " ('", node_.inputs[i],
+        "input ", i, " ('", Printable(node_.inputs[i]),
         "') must be known when the model is imported, but it is computed from"
         " tensors of too many elements"));
   }
@@ -97,7 +98,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   const Tensor* tensor = relay::ConstantTensor(folded);
   if (tensor == nullptr) {
     return absl::UnimplementedError(
-        absl::StrCat("input ", i, " ('", node_.inputs[i],
+        absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
                      "') must be known when the model is imported"));
   }
   return *tensor;

@@ -1,10 +1,12 @@
 #include "baton/onnx/export.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -256,6 +258,116 @@ TEST(ExportOnnxTest, WhatIsResizedGivesTheSameResults) {
                               " nn.upsampling(%x, scale_h=1.5f, scale_w=2f) }"))
                   .status(),
               StatusIs(absl::StatusCode::kUnimplemented, "integers"));
+}
+
+// As ExpectSameResults, bit for bit, of a function with one tensor as result.
+void ExpectSameBits(const IRModule& module,
+                    const std::vector<baton::Value>& args) {
+  const absl::StatusOr<onnx::OnnxModel> model =
+      ExportOnnx(module, {.opset = 17});
+  ASSERT_THAT(model, IsOk());
+  const auto bytes = std::make_shared<const std::string>(model->ToString());
+  const absl::StatusOr<IRModule> again = ImportOnnx(*bytes, bytes);
+  ASSERT_THAT(again, IsOk());
+  const auto want = EvaluateFunction(module, "main", args);
+  ASSERT_THAT(want, IsOk());
+  const auto got = EvaluateFunction(*again, "main", args);
+  ASSERT_THAT(got, IsOk());
+  const Tensor& a = want->tensor();
+  const Tensor& b = got->tensor();
+  ASSERT_EQ(a.TypeToString(), b.TypeToString());
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    const bool both_nan =
+        std::isnan(a.AtAsDouble(i)) && std::isnan(b.AtAsDouble(i));
+    EXPECT_TRUE(both_nan || (a.AtAsDouble(i) == b.AtAsDouble(i) &&
+                             a.AtAsInt64(i) == b.AtAsInt64(i)))
+        << a.AtAsDouble(i) << " " << b.AtAsDouble(i) << " at " << i;
+  }
+}
+
+TEST(ExportOnnxTest, IndicesBelowZeroAreWhatTheOperatorTakesThemFor) {
+  const Tensor x = *Tensor::FromValues<float>({4}, {1, 2, 3, 4});
+  const Tensor indices = *Tensor::FromValues<int64_t>({3}, {-1, -4, 2});
+  const Tensor beyond = *Tensor::FromValues<int64_t>({4}, {-1, -9, 2, 9});
+  const Tensor unsigned_indices = *Tensor::FromValues<uint64_t>(
+      {3}, {1, ~uint64_t{0}, (uint64_t{1} << 63) + 1});
+  for (const char* extent : {"4", "?"}) {
+    SCOPED_TRACE(extent);
+    const auto of = [&](const char* type, const char* call) {
+      return Main(absl::StrCat("(%x: Tensor[(", extent,
+                               "), float32], %i: Tensor[", type, "]) { ", call,
+                               " }"));
+    };
+    // Those of gather count from the end, those of take are the nearest.
+    if (std::string(extent) == "4") {
+      ExpectSameBits(of("(3), int64", "gather(%x, %i, axis=0)"), {x, indices});
+    }
+    ExpectSameBits(of("(4), int64", "take(%x, %i, axis=0)"), {x, beyond});
+    ExpectSameBits(of("(4), int64", "take(%x, %i)"), {x, beyond});
+    ExpectSameBits(of("(3), uint64", "take(%x, %i, axis=0)"),
+                   {x, unsigned_indices});
+  }
+  ExpectSameBits(Main("(%x: Tensor[(4), float32]) {"
+                      " gather(%x, reshape(-1, newshape=[1]), axis=0) }"),
+                 {x});
+}
+
+TEST(ExportOnnxTest, RemaindersOfFloatsAreExact) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> x = {1e9, 123456789, 5, -5, 3e38, -3e38,
+                                 7,   -7,        7, -7, 0.5,  inf,
+                                 1,   -6,        6, 5,  1e9,  -1e9};
+  const std::vector<double> y = {7, 0.1, inf, inf,  .5,    .75,
+                                 3, 3,   -3,  -3,   1e-30, 2,
+                                 0, 3,   -3,  -inf, 1e-9,  1e-9};
+  const auto size = static_cast<int64_t>(x.size());
+  const std::vector<float> fx(x.begin(), x.end());
+  const std::vector<float> fy(y.begin(), y.end());
+  for (const char* op : {"floor_mod", "trunc_mod", "mod"}) {
+    for (const int bits : {32, 64}) {
+      SCOPED_TRACE(absl::StrCat(op, bits));
+      const std::string type =
+          absl::StrCat("Tensor[(", size, "), float", bits, "]");
+      const IRModule module = Main(absl::StrCat("(%x: ", type, ", %y: ", type,
+                                                ") { ", op, "(%x, %y) }"));
+      if (bits == 32) {
+        ExpectSameBits(module, {*Tensor::FromValues<float>({size}, fx),
+                                *Tensor::FromValues<float>({size}, fy)});
+      } else {
+        ExpectSameBits(module, {*Tensor::FromValues<double>({size}, x),
+                                *Tensor::FromValues<double>({size}, y)});
+      }
+    }
+  }
+}
+
+TEST(ExportOnnxTest, IntegersNearTheEndsOfTheirTypesAreKept) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  const Tensor x = *Tensor::FromValues<int64_t>(
+      {5}, {kMax, kMin, kMax - 1, kMin + 1, (int64_t{1} << 53) + 1});
+  const auto clip = [](const char* dtype, const char* bounds) {
+    return Main(absl::StrCat("(%x: Tensor[(5), ", dtype, "]) { clip(%x, ",
+                             bounds, ") }"));
+  };
+  for (const char* bounds :
+       {"a_min=0f, a_max=9223372036854775807f",
+        "a_min=-9223372036854775808f, a_max=9e18f", "a_min=-1e30f, a_max=1e30f",
+        "a_min=-1.5f, a_max=1.5f"}) {
+    SCOPED_TRACE(bounds);
+    ExpectSameBits(clip("int64", bounds), {x});
+  }
+  const Tensor u = *Tensor::FromValues<uint64_t>(
+      {5}, {0, ~uint64_t{0}, ~uint64_t{0} - 1, uint64_t{1} << 63, 7});
+  for (const char* bounds :
+       {"a_min=3f, a_max=1.8446744073709552e19f", "a_min=-3f, a_max=9.3e18f"}) {
+    SCOPED_TRACE(bounds);
+    ExpectSameBits(clip("uint64", bounds), {u});
+  }
+  ExpectSameBits(Main("(%x: Tensor[(5), int64]) {"
+                      " nn.pad(%x, 9223372036854775807i64,"
+                      " pad_width=[[0, 1]]) }"),
+                 {x});
 }
 
 TEST(ExportOnnxTest, RepeatsOfSeveralAxesAreOneNode) {

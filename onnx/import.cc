@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -24,6 +23,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -177,6 +177,7 @@ class Importer final : public GraphConverter {
               const OpConverter*>
       converters_;
   // The state of the conversion in progress.
+  absl::Span<const absl::string_view> nodes_;
   const Scope* scope_ = nullptr;
   const Opsets* opsets_ = nullptr;
   absl::Span<const AttributeProto> attributes_;
@@ -196,8 +197,8 @@ absl::StatusOr<Opsets> Importer::ReadOpsets(
   Opsets result;
   for (const auto& [domain, version] : list) {
     if (version < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("opset ", version, " of the domain '", domain, "'"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "opset ", version, " of the domain '", Printable(domain), "'"));
     }
     int64_t& known = result[domain];
     known = std::max(known, version);
@@ -252,16 +253,16 @@ absl::Status Importer::CheckOperators(absl::string_view graph) {
       const int64_t version =
           opset == current.opsets->end() ? 0 : opset->second;
       if (version > 0 && Converter(node, version) != nullptr) continue;
-      std::string name(absl::Utf8SafeCEscape(node.op_type));
+      std::string name(Printable(node.op_type));
       if (!node.domain.empty()) {
-        absl::StrAppend(&name, " of ", absl::Utf8SafeCEscape(node.domain));
+        absl::StrAppend(&name, " of ", Printable(node.domain));
       }
       absl::StrAppend(&name, version == 0
                                  ? std::string(" (no opset imported)")
                                  : absl::StrCat(" (opset ", version, ")"));
       Unsupported& entry = unsupported[name];
       if (++entry.count <= kMaxNamedNodes) {
-        entry.nodes.push_back(absl::Utf8SafeCEscape(NodeName(node)));
+        entry.nodes.push_back(Printable(NodeName(node)));
       }
     }
   }
@@ -284,15 +285,15 @@ absl::Status Importer::CheckOperators(absl::string_view graph) {
 absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
   if (info.kind != ValueInfo::Kind::kTensor) {
     return absl::UnimplementedError(
-        absl::StrCat("input '", info.name,
+        absl::StrCat("input '", Printable(info.name),
                      "' is no tensor; sequences and optionals as inputs are not"
                      " supported"));
   }
   const absl::StatusOr<DType> dtype = DTypeOf(info.element_type);
   if (!dtype.ok()) {
-    return absl::Status(
-        dtype.status().code(),
-        absl::StrCat("input '", info.name, "': ", dtype.status().message()));
+    return absl::Status(dtype.status().code(),
+                        absl::StrCat("input '", Printable(info.name),
+                                     "': ", dtype.status().message()));
   }
   Dims dims;
   const auto given = options_.input_shapes.find(std::string(info.name));
@@ -302,21 +303,22 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
     }
     if (info.shape.has_value() && info.shape->size() != dims.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "input '", info.name, "' has rank ", info.shape->size(),
+          "input '", Printable(info.name), "' has rank ", info.shape->size(),
           ", but the shape that was given for it has ", dims.size()));
     }
     return Type(TensorType(std::move(dims), *dtype));
   }
   if (!info.shape.has_value()) {
     return absl::UnimplementedError(
-        absl::StrCat("the rank of input '", info.name,
+        absl::StrCat("the rank of input '", Printable(info.name),
                      "' is not known; give its shape (input_shapes)"));
   }
   for (const ValueInfo::Dimension& dimension : *info.shape) {
     if (dimension.value.has_value() && *dimension.value >= 0) {
       if (*dimension.value > int64_t{1} << 60) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "input '", info.name, "' has a dimension of ", *dimension.value));
+        return absl::InvalidArgumentError(
+            absl::StrCat("input '", Printable(info.name),
+                         "' has a dimension of ", *dimension.value));
       }
       dims.push_back(*dimension.value);
     } else if (keeps_names_ && !dimension.param.empty() &&
@@ -347,9 +349,9 @@ absl::StatusOr<Expr> Importer::Known(const ValueInfo& info,
            said->dim(i).value() == value.shape()[static_cast<size_t>(i)];
   }
   if (!fits) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the value that was given for input '", info.name, "' is ",
-                     given.ToString(), ", not ", type.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the value that was given for input '", Printable(info.name), "' is ",
+        given.ToString(), ", not ", type.ToString()));
   }
   return Expr(Constant(value, given));
 }
@@ -375,8 +377,9 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
       narrow_.emplace(value, bits);
     }
     if (!scope.values.emplace(initializer.name, value).second) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "there are two initializers of the name '", initializer.name, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("there are two initializers of the name '",
+                       Printable(initializer.name), "'"));
     }
   }
   return absl::OkStatus();
@@ -389,7 +392,7 @@ absl::StatusOr<Outputs> Importer::GraphOutputs(
     const Expr* value = name.empty() ? nullptr : scope.Find(name);
     if (value == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat("no node gives the output '", name, "'"));
+          absl::StrCat("no node gives the output '", Printable(name), "'"));
     }
     result.push_back(*value);
   }
@@ -423,6 +426,18 @@ std::optional<Expr> WithElements(const Expr& expr, const Dims* elements) {
   return relay::Const(*tensor);
 }
 
+// Whether one of `nodes` has the output `name`.
+bool IsGivenBy(absl::Span<const absl::string_view> nodes,
+               absl::string_view name) {
+  return std::any_of(
+      nodes.begin(), nodes.end(), [name](absl::string_view message) {
+        const absl::StatusOr<NodeProto> node = ReadNode(message);
+        return node.ok() &&
+               std::find(node->outputs.begin(), node->outputs.end(), name) !=
+                   node->outputs.end();
+      });
+}
+
 absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
                                               const Span& span,
                                               const Scope& scope,
@@ -438,8 +453,10 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
     const Expr* value = scope.Find(name);
     if (value == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat("uses '", absl::Utf8SafeCEscape(name),
-                       "', which no input, initializer or earlier node gives"));
+          absl::StrCat("uses '", Printable(name), "', which ",
+                       IsGivenBy(nodes_, name)
+                           ? "depends on it: the graph has a cycle"
+                           : "no input, initializer or earlier node gives"));
     }
     all_constant = all_constant && value->defined() &&
                    relay::ConstantTensor(*value) != nullptr && IsSmall(*value);
@@ -539,6 +556,8 @@ absl::Status Importer::ConvertNodes(
       ListNodes(nodes, what.empty()
                            ? options_.name
                            : absl::StrCat(options_.name, " (", what, ")")));
+  const absl::Span<const absl::string_view> outer_nodes =
+      std::exchange(nodes_, nodes);
   const Scope* const outer_scope = std::exchange(scope_, &scope);
   const Opsets* const outer_opsets = std::exchange(opsets_, &opsets);
   const absl::Span<const AttributeProto> outer_attributes =
@@ -586,18 +605,19 @@ absl::Status Importer::ConvertNodes(
       if (!scope.values.emplace(node.outputs[k], std::move((*outputs)[k]))
                .second) {
         status = absl::InvalidArgumentError(
-            absl::StrCat("gives '", absl::Utf8SafeCEscape(node.outputs[k]),
+            absl::StrCat("gives '", Printable(node.outputs[k]),
                          "', which there is already"));
       }
     }
     if (!status.ok() && !is_located_) {
       is_located_ = true;
       Diagnostics diagnostics;
-      diagnostics.Error(span, absl::StrCat(absl::Utf8SafeCEscape(node.op_type),
-                                           ": ", status.message()));
+      diagnostics.Error(span, absl::StrCat(Printable(node.op_type), ": ",
+                                           Printable(status.message())));
       status = absl::Status(status.code(), diagnostics.ToString());
     }
   }
+  nodes_ = outer_nodes;
   scope_ = outer_scope;
   opsets_ = outer_opsets;
   attributes_ = outer_attributes;
@@ -678,17 +698,16 @@ absl::StatusOr<Outputs> Importer::ConvertCall(const FunctionProto& function,
   BATON_ASSIGN_OR_RETURN(const Opsets opsets, ReadOpsets(function.opsets));
   ++depth_;
   const absl::Status status = ConvertNodes(
-      function.nodes,
-      absl::StrCat("function ", absl::Utf8SafeCEscape(function.name)), scope,
-      opsets, attributes);
+      function.nodes, absl::StrCat("function ", Printable(function.name)),
+      scope, opsets, attributes);
   --depth_;
   BATON_RETURN_IF_ERROR(status);
   Outputs result;
   for (absl::string_view name : function.outputs) {
     const Expr* value = scope.Find(name);
     if (value == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("no node of the function gives '", name, "'"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no node of the function gives '", Printable(name), "'"));
     }
     result.push_back(*value);
   }
@@ -724,8 +743,9 @@ absl::StatusOr<IRModule> Importer::Import() {
         std::any_of(graph.inputs.begin(), graph.inputs.end(),
                     [&](const ValueInfo& info) { return info.name == name; });
     if (is_input) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " was given for '", name, "', but the model has no such input"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " was given for '", Printable(name),
+                     "', but the model has no such input"));
   };
   for (const auto& [name, shape] : options_.input_shapes) {
     BATON_RETURN_IF_ERROR(check_input("a shape", name));
@@ -746,8 +766,8 @@ absl::StatusOr<IRModule> Importer::Import() {
   BATON_ASSIGN_OR_RETURN(Outputs outputs, GraphOutputs(names, scope));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined()) {
-      return absl::UnimplementedError(
-          absl::StrCat("the output '", names[i], "' is an empty optional"));
+      return absl::UnimplementedError(absl::StrCat(
+          "the output '", Printable(names[i]), "' is an empty optional"));
     }
   }
   Expr body = outputs.size() == 1 ? outputs[0] : Tuple(std::move(outputs));

@@ -22,6 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/pages.h"
+#include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/onnx/model.h"
@@ -88,15 +89,17 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
 }
 
 absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes to would block before it could be refused.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
-    return absl::NotFoundError(
-        absl::StrCat(path, ": ", std::generic_category().message(errno)));
+    return absl::NotFoundError(absl::StrCat(
+        Printable(path), ": ", std::generic_category().message(errno)));
   }
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
-    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(Printable(path), " is no regular file"));
   }
   TensorSource::Mapped result;
   const auto size = static_cast<size_t>(info.st_size);
@@ -105,8 +108,8 @@ absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
     if (data == MAP_FAILED) {
       const int error = errno;
       close(fd);
-      return absl::ResourceExhaustedError(
-          absl::StrCat(path, ": ", std::generic_category().message(error)));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          Printable(path), ": ", std::generic_category().message(error)));
     }
     result.owner = std::shared_ptr<const void>(
         data, [size](const void* p) { munmap(const_cast<void*>(p), size); });
@@ -132,7 +135,7 @@ absl::StatusOr<const TensorSource::Mapped*> ExternalFile(
   }
   if (source.folder.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "its data is in the file '", location,
+        "its data is in the file '", Printable(location),
         "', but the model was not read from a file beside which it could be"));
   }
   const std::filesystem::path relative(key);
@@ -149,7 +152,7 @@ absl::StatusOr<const TensorSource::Mapped*> ExternalFile(
       relative.is_absolute() || !is_inside) {
     return absl::InvalidArgumentError(
         absl::StrCat("external data must be in the model's folder, not in '",
-                     location, "'"));
+                     Printable(location), "'"));
   }
   BATON_ASSIGN_OR_RETURN(TensorSource::Mapped mapped, MapFile(file.string()));
   return &source.files.emplace(key, std::move(mapped)).first->second;
@@ -170,7 +173,7 @@ absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
   if (offset > file->bytes.size() || length > file->bytes.size() - offset) {
     return absl::InvalidArgumentError(absl::StrCat(
         "its external data is bytes ", offset, " to ", offset + length, " of '",
-        header.location, "', which has ", file->bytes.size()));
+        Printable(header.location), "', which has ", file->bytes.size()));
   }
   return TensorSource::Mapped{file->bytes.substr(offset, length), file->owner,
                               file->is_mapped};
@@ -353,9 +356,9 @@ absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
   BATON_ASSIGN_OR_RETURN(const Header header, ReadHeader(message));
   absl::StatusOr<Tensor> result = Read(header, message, source);
   if (result.ok()) return result;
-  return absl::Status(
-      result.status().code(),
-      absl::StrCat("tensor '", header.name, "': ", result.status().message()));
+  return absl::Status(result.status().code(),
+                      absl::StrCat("tensor '", Printable(header.name),
+                                   "': ", result.status().message()));
 }
 
 }  // namespace baton::onnx

@@ -28,6 +28,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/checksum.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
@@ -81,16 +82,21 @@ struct BisectToolOptions {
       FlagSpec{.help = "Tries limits up to N, which is bad, in place of the "
                        "states of a history.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
     v("good", &BisectToolOptions::good,
       FlagSpec{.help = "After execution N, or with limit N, it is good still. "
                        "Default: before all.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0,
+               .none = -1});
     v("bad", &BisectToolOptions::bad,
       FlagSpec{.help = "After execution N it is bad. Default: after the last.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0,
+               .none = -1});
     v("emit", &BisectToolOptions::emit,
       FlagSpec{.help = "How modules are written: text or binary.",
                .value = "HOW",
@@ -100,12 +106,14 @@ struct BisectToolOptions {
       FlagSpec{.help = "Runs the command K times for each answer; bad if it is "
                        "once.",
                .value = "K",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 1});
     v("timeout", &BisectToolOptions::timeout,
       FlagSpec{.help = "Of one run, in seconds; what takes longer is bad. 0: "
                        "no limit.",
                .value = "X",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
     v("crash", &BisectToolOptions::crash,
       FlagSpec{.help = "What it means if the command crashes: bad, skip or "
                        "abort.",
@@ -646,7 +654,7 @@ absl::StatusOr<int> Run(const std::vector<absl::string_view>& args,
     return 128 + asker.signal();
   }
   if (absl::IsUnknown(result.status())) {
-    reports << "baton-bisect: " << result.status().message() << "\n";
+    reports << "baton-bisect: " << PrintableLines(result.status().message()) << "\n";
     return 2;
   }
   BATON_RETURN_IF_ERROR(result.status());
@@ -661,7 +669,7 @@ int BisectTool(const std::vector<absl::string_view>& args, std::ostream& out,
                std::ostream& reports) {
   const absl::StatusOr<int> code = Run(args, out, reports);
   if (code.ok()) return *code;
-  reports << "baton-bisect: " << code.status().message() << "\n";
+  reports << "baton-bisect: " << PrintableLines(code.status().message()) << "\n";
   return 1;
 }
 

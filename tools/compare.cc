@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/printable.h"
 #include "baton/base/tensor.h"
 #include "baton/base/ulp.h"
 
@@ -75,18 +76,18 @@ Difference Compare(const Tensor& got, const Tensor& want,
 std::string Describe(absl::string_view name, const Difference& difference,
                      const Tensor& got, const Tensor& want) {
   if (difference.has_other_type) {
-    return absl::StrCat(name, ": is ", got.TypeToString(), ", not ",
+    return absl::StrCat(Printable(name), ": is ", got.TypeToString(), ", not ",
                         want.TypeToString());
   }
   const std::string errors = absl::StrFormat(
       "largest errors: absolute %g, relative %g, %g ULP",
       difference.max_absolute, difference.max_relative, difference.max_ulp);
   if (difference.is_within) {
-    return absl::StrCat(name, ": within tolerance; ", errors);
+    return absl::StrCat(Printable(name), ": within tolerance; ", errors);
   }
   return absl::StrFormat(
-      "%s: %d of %d elements differ; the worst is %s: %.9g, not %.9g; %s", name,
-      difference.num_outside, got.num_elements(),
+      "%s: %d of %d elements differ; the worst is %s: %.9g, not %.9g; %s",
+      Printable(name), difference.num_outside, got.num_elements(),
       Position(got, difference.worst), got.AtAsDouble(difference.worst),
       want.AtAsDouble(difference.worst), errors);
 }

@@ -3,14 +3,16 @@
 #ifndef BATON_TOOLS_FILES_H_
 #define BATON_TOOLS_FILES_H_
 
-#include <istream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/text_file.h"   // IWYU pragma: export
+#include "baton/base/write_file.h"  // IWYU pragma: export
 
 namespace baton {
 
@@ -35,18 +37,10 @@ absl::StatusOr<FileContent> MapFile(const std::string& path);
 // Makes a FileContent that owns `text`.
 FileContent ContentOf(std::string text);
 
-// Reads the rest of `in`; messages name it `name`.
-absl::StatusOr<std::string> ReadStream(std::istream& in,
-                                       absl::string_view name);
-
-// Writes a file atomically: writes a temporary file beside it and renames it
-// when it is complete. Follows links. Writes directly to a path that is not a
-// regular file (a pipe, a device).
-absl::Status WriteFileAtomically(const std::string& path,
-                                 absl::string_view content);
-// As above, for content in several pieces.
-absl::Status WriteFileAtomically(const std::string& path,
-                                 absl::Span<const absl::string_view> pieces);
+// An error if two of `files`, pairs of a flag such as `--output` and its value,
+// are one file. Standard output, pipes and devices may be given twice.
+absl::Status CheckDifferentFiles(
+    absl::Span<const std::pair<std::string, std::string>> files);
 
 }  // namespace baton
 

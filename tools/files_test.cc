@@ -1,5 +1,7 @@
 #include "baton/tools/files.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -7,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/limits.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,6 +64,21 @@ TEST_F(FilesTest, ReadStream) {
   EXPECT_EQ(read, "one\ntwo");
 }
 
+TEST_F(FilesTest, AStreamThatNeverEndsIsRefusedAtALimit) {
+  EXPECT_THAT(ReadFile("/dev/zero"),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       "/dev/zero: an input of more bytes than the limit "
+                       "(limits.max_stream_bytes="));
+  Limits limits;
+  limits.max_stream_bytes = 100'000;
+  const ScopedLimits scope(limits);
+  std::istringstream some(std::string(100'000, 'x'));
+  EXPECT_THAT(ReadStream(some, "some"), IsOk());
+  std::istringstream more(std::string(100'001, 'x'));
+  EXPECT_THAT(ReadStream(more, "more"),
+              StatusIs(absl::StatusCode::kResourceExhausted, "more: "));
+}
+
 TEST_F(FilesTest, MissingFileSuggestsOthers) {
   std::ofstream(Path("model.relay")) << "";
   std::ofstream(Path("other.relay")) << "";
@@ -102,6 +120,43 @@ TEST_F(FilesTest, LinksAreFollowed) {
   EXPECT_TRUE(fs::is_symlink(Path("link")));
   BATON_ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("file")));
   EXPECT_EQ(read, "new");
+}
+
+TEST_F(FilesTest, LinksToWhatIsNotThereAreFollowed) {
+  fs::create_symlink("later", Path("link"));
+  fs::create_symlink("link", Path("chain"));
+  ASSERT_THAT(WriteFileAtomically(Path("chain"), "new"), IsOk());
+  EXPECT_TRUE(fs::is_symlink(Path("chain")));
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("later")));
+  EXPECT_EQ(read, "new");
+}
+
+TEST_F(FilesTest, WhatMayNotBeWrittenToIsKept) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write to all files";
+  std::ofstream(Path("kept")) << "old";
+  fs::permissions(Path("kept"), fs::perms::owner_read);
+  EXPECT_THAT(WriteFileAtomically(Path("kept"), "new"),
+              StatusIs(absl::StatusCode::kPermissionDenied, "cannot write"));
+}
+
+TEST_F(FilesTest, OneFileForTwoFlagsIsAMistake) {
+  std::ofstream(Path("file")) << "old";
+  fs::create_symlink("file", Path("link"));
+  EXPECT_THAT(CheckDifferentFiles({{"--a", Path("file")},
+                                   {"--b", Path("other")},
+                                   {"--c", ""},
+                                   {"--d", ""},
+                                   {"--e", "/dev/null"},
+                                   {"--f", "/dev/null"}}),
+              IsOk());
+  EXPECT_THAT(
+      CheckDifferentFiles({{"--a", Path("file")}, {"--b", Path("./link")}}),
+      StatusIs(absl::StatusCode::kInvalidArgument, "--a and --b are one file"));
+  // Also one that is not there yet.
+  EXPECT_THAT(CheckDifferentFiles(
+                  {{"--a", Path("new")}, {"--b", Path("missing/../new")}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "--a and --b"));
 }
 
 TEST_F(FilesTest, DevicesAreWrittenTo) {

@@ -92,6 +92,13 @@ class Expander {
       return absl::InvalidArgumentError(
           absl::StrCat(absl::StrJoin(open_, " includes "), " includes ", path));
     }
+    // Files that include each other twice would be read again and again.
+    constexpr int kMostFiles = 1000;
+    if (++files_ > kMostFiles) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("more than ", kMostFiles, " files of flags are read, ",
+                       path, " among them"));
+    }
     BATON_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     open_.push_back(path);
     int number = 0;
@@ -113,6 +120,7 @@ class Expander {
 
   std::vector<Argument> result_;
   std::vector<std::string> open_;  // files that are being read
+  int files_ = 0;                  // that were read
 };
 
 }  // namespace

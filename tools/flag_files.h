@@ -28,7 +28,8 @@ struct Argument {
 // `--flagfile` before `--` by the contents of its files, and Abseil's
 // `--fromenv=NAME,NAME` by flags with the values of the environment variables
 // FLAGS_NAME (`--tryfromenv`: only those that are set). Errors: a file that
-// cannot be read or includes itself, a line that is not a flag, a variable that
+// cannot be read or includes itself, more than
+// a thousand files, a line that is not a flag, a variable that
 // is not set.
 absl::StatusOr<std::vector<Argument>> ExpandFlagFiles(
     absl::Span<const absl::string_view> args);

@@ -81,6 +81,14 @@ TEST(FlagFilesTest, Errors) {
   File("loop.flags", absl::StrCat("--flagfile=", loop));
   EXPECT_THAT(error(loop), StatusIs(absl::StatusCode::kInvalidArgument,
                                     absl::StrCat(loop, " includes ", loop)));
+  // Each file includes the next one twice.
+  std::string next = File("leaf.flags", "--x\n");
+  for (int i = 0; i < 26; ++i) {
+    next = File(absl::StrCat("twice", i, ".flags"),
+                absl::StrCat("--flagfile=", next, ",", next, "\n"));
+  }
+  EXPECT_THAT(error(next), StatusIs(absl::StatusCode::kResourceExhausted,
+                                    "more than 1000 files of flags"));
   EXPECT_THAT(error(::testing::TempDir() + "/godo.flags"),
               StatusIs(absl::StatusCode::kNotFound, "good.flags\""));
 }

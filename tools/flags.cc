@@ -1,7 +1,9 @@
 #include "baton/tools/flags.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -45,6 +47,30 @@ void SetValue(const std::string& name, AttrValue value, AttrMap& values) {
   values.emplace_back(name, std::move(value));
 }
 
+// Why `value` is no number that the flag may be; empty if it may be, or is no
+// number.
+std::string OutOfRange(const FlagSpec& spec, const AttrValue& value) {
+  double number = 0;
+  if (const double* real = value.As<double>()) {
+    number = *real;
+  } else if (const int64_t* integer = value.As<int64_t>()) {
+    number = static_cast<double>(*integer);
+  } else {
+    return "";
+  }
+  if (!std::isfinite(number)) return "it must be a finite number";
+  if (spec.none == number) return "";
+  const std::string or_none =
+      spec.none.has_value() ? absl::StrCat(", or ", *spec.none) : "";
+  if (spec.least.has_value() && number < *spec.least) {
+    return absl::StrCat("it must be at least ", *spec.least, or_none);
+  }
+  if (spec.most.has_value() && number > *spec.most) {
+    return absl::StrCat("it must be at most ", *spec.most, or_none);
+  }
+  return "";
+}
+
 // The text of the value of `flag`, which is given as `--name` or `--noname`
 // (`negative`), perhaps with a value; `next` is the argument behind it, if any,
 // and null if it was taken. What is wrong goes to `errors`.
@@ -84,9 +110,14 @@ std::optional<std::string> ValueText(const Flag& flag, bool negative,
 
 absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object) {
   for (const Flag& flag : flags) {
+    const AttrValue value = flag.field->Get(object);
+    const std::string why = OutOfRange(flag.spec, value);
+    if (!why.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag.name, "=", value.ToString(), ": ", why));
+    }
     const std::vector<std::string>& choices = flag.spec.choices;
     if (choices.empty()) continue;
-    const AttrValue value = flag.field->Get(object);
     const std::string text = value.As<std::string>() != nullptr
                                  ? *value.As<std::string>()
                                  : value.ToString();
@@ -181,11 +212,12 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
     if (!is_last && next == nullptr) ++i;
     if (!text.has_value()) continue;
     absl::StatusOr<AttrValue> parsed = flag->parse(*text);
-    if (parsed.ok()) {
+    std::string why = parsed.ok() ? OutOfRange(flag->spec, *parsed)
+                                  : std::string(parsed.status().message());
+    if (parsed.ok() && why.empty()) {
       SetValue(flag->name, *std::move(parsed), result.values);
       continue;
     }
-    const absl::string_view why = parsed.status().message();
     errors.push_back(absl::StrCat("Illegal value '", *text,
                                   "' specified for flag '", flag->name, "'",
                                   why.empty() ? "" : "; ", why));

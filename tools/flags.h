@@ -23,6 +23,7 @@
 #ifndef BATON_TOOLS_FLAGS_H_
 #define BATON_TOOLS_FLAGS_H_
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -49,6 +50,12 @@ struct FlagSpec {
   std::string group = {};
   // The allowed values of the flag; if empty, any value.
   std::vector<std::string> choices = {};
+  // The least and the largest number that the flag may be. No flag may be NaN
+  // or infinite.
+  std::optional<double> least = std::nullopt;
+  std::optional<double> most = std::nullopt;
+  // A number outside of these bounds that stands for none, such as -1.
+  std::optional<double> none = std::nullopt;
 
   // As the documentation of the field.
   operator const char*() const { return help; }  // NOLINT
@@ -71,7 +78,7 @@ template <typename T>
 const std::vector<Flag>& FlagsOf();
 
 // An error if the value of a field of `object` is not one of its flag's
-// choices.
+// choices, or a number outside of its bounds.
 absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object);
 
 // A line of the help: `  --opt_level=N      Sequences run ... Default: 2.`

@@ -39,10 +39,14 @@ struct Options {
     v("level", &Options::level,
       FlagSpec{.help = "How much.", .value = "N", .group = "B"});
     v("limit", &Options::limit,
-      FlagSpec{
-          .help = "How long.", .value = "LONG_NAME_OF_NUMBER", .group = "A"});
+      FlagSpec{.help = "How long.",
+               .value = "LONG_NAME_OF_NUMBER",
+               .group = "A",
+               .least = 0,
+               .none = -1});
     v("ratio", &Options::ratio,
-      FlagSpec{.help = "How.", .value = "X", .group = "B"});
+      FlagSpec{
+          .help = "How.", .value = "X", .group = "B", .least = 0, .most = 1});
     v("name", &Options::name,
       FlagSpec{.help = "Who.",
                .value = "NAME",
@@ -117,6 +121,30 @@ TEST(FlagSetTest, SaysAllThatIsWrong) {
           "\n")));
 }
 
+TEST(FlagSetTest, NumbersOutOfRangeAreRefused) {
+  for (const char* good :
+       {"--limit=-1", "--limit=0", "--ratio=0", "--ratio=1", "--level=-7"}) {
+    EXPECT_THAT(Parse({good}), IsOk()) << good;
+  }
+  EXPECT_THAT(
+      Parsed({"--limit=-2", "--ratio=-0.5", "--ratio=1.5", "--ratio=nan",
+              "--ratio=-inf", "--ratio=inf"}),
+      ElementsAre(absl::StrJoin(
+          {"Illegal value '-2' specified for flag 'limit'; it must be at least "
+           "0, or -1",
+           "Illegal value '-0.5' specified for flag 'ratio'; it must be at "
+           "least 0",
+           "Illegal value '1.5' specified for flag 'ratio'; it must be at most "
+           "1",
+           "Illegal value 'nan' specified for flag 'ratio'; it must be a "
+           "finite number",
+           "Illegal value '-inf' specified for flag 'ratio'; it must be a "
+           "finite number",
+           "Illegal value 'inf' specified for flag 'ratio'; it must be a "
+           "finite number"},
+          "\n")));
+}
+
 TEST(FlagSetTest, HelpIsByHeadings) {
   EXPECT_EQ(Flags().Help("A"),
             "  --fast                    Quick.\n"
@@ -160,6 +188,14 @@ TEST(CheckChoicesTest, NamesTheCandidates) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--name=yess: unknown value; did you mean \"yes\"? "
                        "(expected one of x, yes, no)"));
+}
+
+TEST(CheckChoicesTest, NamesTheBounds) {
+  Options options;
+  options.limit = -2;
+  EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--limit=-2: it must be at least 0, or -1"));
 }
 
 TEST(FlagSpecTest, FieldsWithFlagsAreFields) {

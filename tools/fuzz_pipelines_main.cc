@@ -47,11 +47,13 @@ struct FuzzToolOptions {
     v("count", &FuzzToolOptions::count,
       FlagSpec{.help = "So many pipelines; 0: until the time is up.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
     v("seconds", &FuzzToolOptions::seconds,
       FlagSpec{.help = "Of the wall clock; 0: no limit.",
                .value = "X",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
     v("output", &FuzzToolOptions::output,
       FlagSpec{.help = "Where what fails is left, in a folder each.",
                .value = "DIR",
@@ -64,7 +66,8 @@ struct FuzzToolOptions {
       FlagSpec{.help = "Lists pairs of passes that make different programs of "
                        "one of N, in one order and in the other.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
   }
 };
 

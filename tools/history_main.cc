@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/near_names.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
@@ -100,7 +101,8 @@ struct HistoryToolOptions {
     v("max_nodes", &HistoryToolOptions::max_nodes,
       FlagSpec{.help = "Of html: refuses to make a page of more nodes.",
                .value = "N",
-               .group = "Flags"});
+               .group = "Flags",
+               .least = 0});
   }
 };
 
@@ -270,7 +272,7 @@ int HistoryMain(int argc, char** argv) {
     const absl::Status status = HistoryTool(
         {argv + (argc > 0 ? 1 : 0), argv + argc}, std::cout, std::cerr);
     if (status.ok()) return 0;
-    std::cerr << "baton-history: " << status.message() << "\n";
+    std::cerr << "baton-history: " << PrintableLines(status.message()) << "\n";
     return 1;
   });
 }

@@ -209,6 +209,11 @@ absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
     for (const AttrValue& dim : *list) {
       const int64_t* number = dim.As<int64_t>();
       if (number == nullptr) return error(name);
+      if (*number < 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--input_shapes: the shape of ", name,
+                         " has the negative extent ", *number));
+      }
       dims.push_back(*number);
     }
   }
@@ -231,14 +236,12 @@ absl::StatusOr<std::map<std::string, InputValue>> ParseInputValues(
   if (values == nullptr) return error("the inputs");
   for (const auto& [name, given] : *values) {
     InputValue& input = result[name];
-    // False if it is no number, or one that a double does not hold.
+    // False if it is no number.
     const auto add = [&input](const AttrValue& element) {
       if (const bool* truth = element.As<bool>()) {
-        input.elements.push_back(*truth ? 1 : 0);
+        input.elements.push_back(int64_t{*truth});
       } else if (const int64_t* integer = element.As<int64_t>()) {
-        constexpr int64_t kMax = int64_t{1} << 53;
-        if (*integer > kMax || *integer < -kMax) return false;
-        input.elements.push_back(static_cast<double>(*integer));
+        input.elements.push_back(*integer);
       } else if (const double* number = element.As<double>()) {
         input.elements.push_back(*number);
       } else {

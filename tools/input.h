@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -59,7 +60,8 @@ InputFormat FormatOf(absl::string_view content, absl::string_view name);
 // The value for an input of a model.
 struct InputValue {
   std::vector<int64_t> shape;  // of rank 0 or 1
-  std::vector<double> elements;
+  // Integers as they are written: not all are doubles.
+  std::vector<std::variant<int64_t, double>> elements;
 };
 
 // Reads modules of a format that a library registers.

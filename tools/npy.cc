@@ -1,9 +1,13 @@
 #include "baton/tools/npy.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "baton/base/dtype.h"
+#include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 
@@ -181,6 +186,7 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
     at = Number<uint64_t>(bytes, end64 + 48);
   }
   NamedTensors result;
+  std::set<std::string> names;
   for (uint64_t i = 0; i < count; ++i) {
     if (at > bytes.size() || bytes.size() - at < 46 ||
         !absl::StartsWith(bytes.substr(at), absl::string_view("PK\1\2", 4))) {
@@ -220,8 +226,9 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
     }
     at += uint64_t{46} + name_size + extra_size + comment_size;
     if (method != 0) {
-      return absl::UnimplementedError(absl::StrCat(
-          "'", name, "' is compressed: write the file with numpy.savez"));
+      return absl::UnimplementedError(
+          absl::StrCat("'", Printable(name),
+                       "' is compressed: write the file with numpy.savez"));
     }
     if (local > bytes.size() || bytes.size() - local < 30) return cut();
     const uint64_t data = local + 30 + Number<uint16_t>(bytes, local + 26) +
@@ -231,9 +238,13 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
     if (!tensor.ok()) {
       return absl::Status(
           tensor.status().code(),
-          absl::StrCat("'", name, "': ", tensor.status().message()));
+          absl::StrCat("'", Printable(name), "': ", tensor.status().message()));
     }
     absl::ConsumeSuffix(&name, ".npy");
+    if (!names.insert(std::string(name)).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there are two arrays '", Printable(name), "'"));
+    }
     result.emplace_back(std::string(name), *std::move(tensor));
   }
   return result;
@@ -290,18 +301,43 @@ std::string NpyOf(const Tensor& given) {
 absl::StatusOr<std::string> WriteNpz(const NamedTensors& tensors) {
   std::string result;
   std::string directory;
+  size_t count = 0;
+  std::map<std::string, const Tensor*> written;
   for (const auto& [name, tensor] : tensors) {
-    const std::string file = absl::StrCat(name, ".npy");
-    const std::string content = NpyOf(tensor);
-    if (content.size() + result.size() > std::numeric_limits<uint32_t>::max() ||
-        file.size() > std::numeric_limits<uint16_t>::max()) {
-      return absl::UnimplementedError("more than 4 GB of outputs");
+    const auto [known, is_new] = written.emplace(name, &tensor);
+    if (!is_new) {
+      // A result that is given twice is one array.
+      if (*known->second == tensor) continue;
+      return absl::UnimplementedError(
+          absl::StrCat("a .npz file has no two arrays of one name, '",
+                       Printable(name), "'"));
     }
+    // What is no UTF-8 no reader could decode.
+    const std::string file =
+        absl::StrCat(IsUtf8(name) ? name : Printable(name), ".npy");
+    if (file.size() > std::numeric_limits<uint16_t>::max()) {
+      return absl::UnimplementedError(
+          absl::StrCat("a name in a .npz file has at most 65531 bytes, but '",
+                       Printable(absl::string_view(name).substr(0, 32)),
+                       "...' has ", name.size()));
+    }
+    if (++count > std::numeric_limits<uint16_t>::max()) {
+      return absl::UnimplementedError("more than 65535 arrays in a .npz file");
+    }
+    const std::string content = NpyOf(tensor);
+    if (content.size() + file.size() + 256 + result.size() + directory.size() >
+        std::numeric_limits<uint32_t>::max()) {
+      return absl::UnimplementedError("more than 4 GB in a .npz file");
+    }
+    const bool is_ascii = std::all_of(file.begin(), file.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x80;
+    });
     const auto offset = static_cast<uint32_t>(result.size());
     // The fields that the header of a file and its directory entry share.
     std::string fields;
-    Append<uint16_t>(fields, 20);        // version needed
-    Append<uint16_t>(fields, 0);         // flags
+    Append<uint16_t>(fields, 20);  // version needed
+    // Flags: whether the name is UTF-8, and not of code page 437.
+    Append<uint16_t>(fields, is_ascii ? 0 : 0x800);
     Append<uint16_t>(fields, 0);         // stored
     Append<uint32_t>(fields, 0x210000);  // the first day there is, at midnight
     Append<uint32_t>(fields, Crc32(content));
@@ -325,8 +361,8 @@ absl::StatusOr<std::string> WriteNpz(const NamedTensors& tensors) {
   result += directory;
   absl::StrAppend(&result, absl::string_view("PK\5\6", 4));
   Append<uint32_t>(result, 0);
-  Append<uint16_t>(result, static_cast<uint16_t>(tensors.size()));
-  Append<uint16_t>(result, static_cast<uint16_t>(tensors.size()));
+  Append<uint16_t>(result, static_cast<uint16_t>(count));
+  Append<uint16_t>(result, static_cast<uint16_t>(count));
   Append<uint32_t>(result, static_cast<uint32_t>(directory.size()));
   Append<uint32_t>(result, offset);
   Append<uint16_t>(result, 0);

@@ -79,6 +79,45 @@ TEST(NpzTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(*read, Several());
 }
 
+TEST(NpzTest, NamesAreUtf8) {
+  const Tensor x = Tensor::Scalar<uint8_t>(7);
+  const auto flags_of = [&](const std::string& name) {
+    const auto bytes = WriteNpz({{name, x}});
+    EXPECT_THAT(bytes, IsOk());
+    EXPECT_THAT(ReadNpz(*bytes), IsOk());
+    return bytes.ok() ? static_cast<int>((*bytes)[7]) : -1;
+  };
+  EXPECT_EQ(flags_of("x"), 0);
+  EXPECT_EQ(flags_of("\xc3\xa9"), 8);  // bit 11: UTF-8
+  // What is no UTF-8 is escaped.
+  EXPECT_EQ(flags_of("\xe9"), 0);
+  const auto read = ReadNpz(*WriteNpz({{"\xe9", x}}));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ((*read)[0].first, "\\xe9");
+}
+
+TEST(NpzTest, NamesThatDoNotFitAreErrors) {
+  const Tensor x = Tensor::Scalar<uint8_t>(7);
+  EXPECT_THAT(WriteNpz({{std::string(65531, 'x'), x}}), IsOk());
+  EXPECT_THAT(
+      WriteNpz({{std::string(65532, 'x'), x}}).status(),
+      StatusIs(absl::StatusCode::kUnimplemented, "at most 65531 bytes"));
+  // One result that is given twice is one array.
+  const auto twice = ReadNpz(*WriteNpz({{"x", x}, {"x", x}}));
+  ASSERT_THAT(twice, IsOk());
+  EXPECT_EQ(twice->size(), 1u);
+  EXPECT_THAT(
+      WriteNpz({{"x", x}, {"x", Tensor::Scalar<uint8_t>(8)}}).status(),
+      StatusIs(absl::StatusCode::kUnimplemented, "no two arrays of one name"));
+  std::string same = *WriteNpz({{"x", x}, {"y", x}});
+  for (size_t at = 0; (at = same.find("y.npy", at)) != std::string::npos;) {
+    same[at] = 'x';
+  }
+  EXPECT_THAT(
+      ReadNpz(same).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "there are two arrays 'x'"));
+}
+
 TEST(NpzTest, DamagedArchivesAreErrors) {
   const auto bytes = WriteNpz(Several());
   ASSERT_THAT(bytes, IsOk());

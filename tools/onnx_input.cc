@@ -1,10 +1,13 @@
 // Registers ONNX as input and output format of the tools.
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,14 +29,31 @@ namespace {
 absl::StatusOr<Tensor> TensorOf(const std::string& name,
                                 const InputValue& value, DType dtype) {
   auto bytes = std::make_shared<std::string>();
-  for (const double element : value.elements) {
-    const Tensor converted = Tensor::ScalarOf(dtype, element);
-    if (!dtype.is_float() && converted.AtAsDouble(0) != element) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--input_values: ", name, " has elements of type ",
-                       dtype.ToString(), ", which have no ", element));
-    }
-    absl::StrAppend(bytes.get(), converted.bytes());
+  for (const std::variant<int64_t, double>& element : value.elements) {
+    const auto add = [&](auto number) -> absl::Status {
+      Tensor converted = Tensor::ScalarOf(dtype, static_cast<double>(number));
+      bool is_exact = dtype.is_float() ||
+                      converted.AtAsDouble(0) == static_cast<double>(number);
+      if constexpr (std::is_same_v<decltype(number), int64_t>) {
+        // A double may not hold it, but elements of 64 bits do.
+        if (dtype == DType::Int(64)) {
+          converted = Tensor::Scalar<int64_t>(number);
+        } else if (dtype == DType::UInt(64) && number >= 0) {
+          converted = Tensor::Scalar<uint64_t>(static_cast<uint64_t>(number));
+        }
+      } else if (number >= (dtype == DType::Int(64) ? 0x1p63 : 0x1p64)) {
+        // What the largest element would be rounded to.
+        is_exact = dtype.is_float();
+      }
+      if (!is_exact) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--input_values: ", name, " has elements of type ",
+                         dtype.ToString(), ", which have no ", number));
+      }
+      absl::StrAppend(bytes.get(), converted.bytes());
+      return absl::OkStatus();
+    };
+    BATON_RETURN_IF_ERROR(std::visit(add, element));
   }
   return Tensor::FromBuffer(dtype, value.shape, *bytes, bytes);
 }

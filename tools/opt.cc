@@ -1068,10 +1068,36 @@ absl::Status VerifyDiagnostics(const OptOptions& options, std::istream& in) {
 
 }  // namespace
 
+namespace {
+
+// An error if what is written goes to one file twice, or all but the result to
+// the file that is read.
+absl::Status CheckFiles(const OptOptions& options) {
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"--output", options.output},
+      {"--report", options.report},
+      {"--remarks_file", options.remarks_file},
+      {"--record", options.record}};
+  if (options.onnx_external_data && !options.output.empty()) {
+    files.push_back(
+        {"the data of --output", absl::StrCat(options.output, ".data")});
+  }
+  files.push_back({"--reproducer", options.reproducer});
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
+  // A result may take the place of its input, and so may a reproducer.
+  files.back() = {};
+  files[0] = {"the input", options.input};
+  return CheckDifferentFiles(files);
+}
+
+}  // namespace
+
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress && !PrintsModules(options));
   // Reports errors that can be found at once.
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
+  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<RunOptions>(), &options.run));
+  BATON_RETURN_IF_ERROR(CheckFiles(options));
   BATON_RETURN_IF_ERROR(PipelineOf(options.run).status());
   BATON_RETURN_IF_ERROR(CreatePrinter(options, console.stream()).status());
   BATON_RETURN_IF_ERROR(CreateRemarks(options, console, nullptr).status());

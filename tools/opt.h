@@ -148,7 +148,9 @@ struct OptOptions {
     v("onnx_opset", &OptOptions::onnx_opset,
       FlagSpec{.help = "Version of the operators in an ONNX result: 13 to 21.",
                .value = "N",
-               .group = kOutputFlags});
+               .group = kOutputFlags,
+               .least = 13,
+               .most = 21});
     v("onnx_external_data", &OptOptions::onnx_external_data,
       FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
                .group = kOutputFlags});
@@ -172,7 +174,9 @@ struct OptOptions {
       FlagSpec{.help = "With --timing=sums: passes below this part share a "
                        "line.",
                .value = "PERCENT",
-               .group = kReportFlags});
+               .group = kReportFlags,
+               .least = 0,
+               .most = 100});
     v("op_diff", &OptOptions::op_diff,
       FlagSpec{.help = "How each pass changed the calls of each operator.",
                .group = kReportFlags});
@@ -243,11 +247,13 @@ struct OptOptions {
     v("triage_seconds", &OptOptions::triage_seconds,
       FlagSpec{.help = "Processor time after which passes count as hanging.",
                .value = "X",
-               .group = kFaultFlags});
+               .group = kFaultFlags,
+               .least = 0});
     v("triage_memory_gb", &OptOptions::triage_memory_gb,
       FlagSpec{.help = "Memory that passes may use; 0: three quarters of all.",
                .value = "X",
-               .group = kFaultFlags});
+               .group = kFaultFlags,
+               .least = 0});
   }
 };
 

@@ -25,6 +25,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/near_names.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/flag_files.h"
@@ -304,7 +305,7 @@ int OptMain(int argc, char** argv) {
     const absl::StatusOr<int> code =
         Main(program, absl::MakeConstSpan(args).subspan(args.empty() ? 0 : 1));
     if (code.ok()) return *code;
-    const absl::string_view message = code.status().message();
+    const std::string message = PrintableLines(code.status().message());
     std::cerr << program << ": "
               << (message.empty() ? "out of memory" : message) << "\n";
     return InterruptGuard::FailureExitCode();

@@ -60,21 +60,25 @@ struct ReduceToolOptions {
     v("jobs", &ReduceToolOptions::jobs,
       FlagSpec{.help = "Tests at one time; the result is the same.",
                .value = "N",
-               .group = kReduceFlags});
+               .group = kReduceFlags,
+               .least = 1});
     v("test_seconds", &ReduceToolOptions::test_seconds,
       FlagSpec{.help = "Of processor time for one test; what runs longer has "
                        "crashed.",
                .value = "X",
-               .group = kReduceFlags});
+               .group = kReduceFlags,
+               .least = 0});
     v("seconds", &ReduceToolOptions::seconds,
       FlagSpec{.help = "Of processor time, after which the best so far is good "
                        "enough; 0: no end.",
                .value = "X",
-               .group = kReduceFlags});
+               .group = kReduceFlags,
+               .least = 0});
     v("memory_gb", &ReduceToolOptions::memory_gb,
       FlagSpec{.help = "Of one test; 0: no limit.",
                .value = "X",
-               .group = kReduceFlags});
+               .group = kReduceFlags,
+               .least = 0});
     v("tool", &ReduceToolOptions::tool,
       FlagSpec{.help = "The compiler that the test's RUN lines call.",
                .value = "NAME",

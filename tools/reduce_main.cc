@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/flag_files.h"
@@ -115,7 +116,7 @@ int ReduceMain(int argc, char** argv) {
   return RunMain("baton-reduce", [argc, argv] {
     const absl::Status status = Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (status.ok()) return 0;
-    std::cerr << "baton-reduce: " << status.message() << "\n";
+    std::cerr << "baton-reduce: " << PrintableLines(status.message()) << "\n";
     return InterruptGuard::FailureExitCode();
   });
 }

@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/progress.h"
@@ -34,6 +35,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/files.h"
+#include "baton/tools/flags.h"
 #include "baton/tools/input.h"
 #include "baton/tools/npy.h"
 #include "baton/tools/run_options.h"
@@ -258,7 +260,7 @@ void CompareNodes(const NodeResults& got, const NodeResults& want,
 void Print(const NamedTensors& tensors, std::ostream& out) {
   constexpr int64_t kShown = 8;
   for (const auto& [name, tensor] : tensors) {
-    out << name << ": " << tensor.TypeToString() << " [";
+    out << Printable(name) << ": " << tensor.TypeToString() << " [";
     for (int64_t i = 0; i < std::min(kShown, tensor.num_elements()); ++i) {
       out << (i == 0 ? "" : ", ")
           << absl::StrFormat("%g", tensor.AtAsDouble(i));
@@ -407,6 +409,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     return absl::InvalidArgumentError(
         absl::StrCat("results are written as .npz, not as ", options.outputs));
   }
+  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<RunModelOptions>(), &options));
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles({{"the model", options.model},
+                                             {"--inputs", options.inputs},
+                                             {"--outputs", options.outputs},
+                                             {"--report", options.report}}));
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
     BATON_RETURN_IF_ERROR(RunProfile().Report(options.profile).status());

@@ -60,9 +60,11 @@ struct RunModelOptions {
       FlagSpec{.help = "What the results must be: as --inputs.",
                .value = "FILE"});
     v("rtol", &RunModelOptions::rtol,
-      FlagSpec{.help = "Relative error that is allowed.", .value = "X"});
+      FlagSpec{
+          .help = "Relative error that is allowed.", .value = "X", .least = 0});
     v("atol", &RunModelOptions::atol,
-      FlagSpec{.help = "Absolute error that is allowed.", .value = "X"});
+      FlagSpec{
+          .help = "Absolute error that is allowed.", .value = "X", .least = 0});
     v("against", &RunModelOptions::against,
       FlagSpec{.help = "A model whose results are expected; where they differ, "
                        "so are those of its nodes.",
@@ -74,16 +76,23 @@ struct RunModelOptions {
                .value = "PIPELINE"});
     v("opt_level", &RunModelOptions::opt_level,
       FlagSpec{.help = "As that of baton-opt, for these passes.",
-               .value = "N"});
+               .value = "N",
+               .least = 0,
+               .most = 4,
+               .none = -1});
     v("threads", &RunModelOptions::threads,
       FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
                        "Evaluation takes one.",
-               .value = "N"});
+               .value = "N",
+               .least = 0});
     v("bench", &RunModelOptions::bench,
       FlagSpec{.help = "Runs the model N times, and reports the times.",
-               .value = "N"});
+               .value = "N",
+               .least = 0});
     v("warmup", &RunModelOptions::warmup,
-      FlagSpec{.help = "Runs before those that are measured.", .value = "N"});
+      FlagSpec{.help = "Runs before those that are measured.",
+               .value = "N",
+               .least = 0});
     v("profile", &RunModelOptions::profile,
       FlagSpec{.help =
                    "Where the time of a run goes: operators and the slowest "

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/flag_files.h"
@@ -78,7 +79,8 @@ int main(int argc, char** argv) {
     const absl::StatusOr<bool> holds =
         baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (holds.ok()) return *holds ? 0 : 1;
-    std::cerr << "baton-run: " << holds.status().message() << "\n";
+    std::cerr << "baton-run: " << baton::PrintableLines(holds.status().message())
+              << "\n";
     return 1;
   });
 }

@@ -70,7 +70,10 @@ struct RunOptions {
       FlagSpec{
           .help = "Sequences run passes up to it; -1: all that --passes names.",
           .value = "N",
-          .group = kPassFlags});
+          .group = kPassFlags,
+          .least = 0,
+          .most = 4,
+          .none = -1});
     v("disabled_pass", &RunOptions::disabled_pass,
       FlagSpec{.help = "Passes that sequences leave out; A#k: the k-th "
                        "execution of A only.",
@@ -90,12 +93,15 @@ struct RunOptions {
     v("threads", &RunOptions::threads,
       FlagSpec{.help = "For function passes; 0 for as many as the machine has.",
                .value = "N",
-               .group = kPassFlags});
+               .group = kPassFlags,
+               .least = 0});
     v("bisect_limit", &RunOptions::bisect_limit,
       FlagSpec{
           .help = "Executions after which passes change nothing; -1: no limit.",
           .value = "N",
-          .group = kPassFlags});
+          .group = kPassFlags,
+          .least = 0,
+          .none = -1});
     v("skip_execution", &RunOptions::skip_execution,
       FlagSpec{.help = "Executions, by number, that are left out.",
                .value = "N,N",
@@ -104,7 +110,9 @@ struct RunOptions {
       FlagSpec{
           .help = "The number of the last execution of the run; -1: no limit.",
           .value = "N",
-          .group = kPassFlags});
+          .group = kPassFlags,
+          .least = 0,
+          .none = -1});
     v("verify_each", &RunOptions::verify_each,
       FlagSpec{
           .help = "Checks the module after each pass; names the guilty one.",
@@ -144,7 +152,9 @@ struct RunOptions {
     v("max_error", &RunOptions::max_error,
       FlagSpec{.help = "Of results, by all passes together; -1: no limit.",
                .value = "X",
-               .group = kFaultFlags});
+               .group = kFaultFlags,
+               .least = 0,
+               .none = -1});
     v("typed_input", &RunOptions::typed_input,
       "Infer types before the passes run.");
   }

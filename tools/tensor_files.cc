@@ -14,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/near_names.h"
+#include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
@@ -55,6 +57,11 @@ absl::StatusOr<NamedTensors> ReadArrays(const std::string& folder) {
     result.emplace_back(file.stem().string(), std::move(one[0].second));
   }
   return result;
+}
+
+bool IsNamed(const NamedTensors& tensors, absl::string_view name) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [name](const auto& other) { return other.first == name; });
 }
 
 }  // namespace
@@ -109,6 +116,15 @@ absl::StatusOr<std::vector<Tensor>> InOrder(
     }
   }
   if (result.size() == names.size()) return result;
+  // Some names are right: then the others are mistakes.
+  for (const std::string& name : names) {
+    if (result.empty() || IsNamed(tensors, name)) continue;
+    std::vector<std::string> given;
+    for (const auto& [other, tensor] : tensors) given.push_back(other);
+    return absl::NotFoundError(absl::StrCat("there is no tensor '",
+                                            Printable(name), "' among the ",
+                                            what, DidYouMean(name, given)));
+  }
   if (tensors.size() != names.size()) {
     return absl::InvalidArgumentError(absl::StrCat("there are ", tensors.size(),
                                                    " tensors for ",

@@ -21,8 +21,9 @@ namespace baton {
 absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
                                          absl::string_view stem);
 
-// The tensors in the order of `names`: by name if all names exist, otherwise by
-// position. The error contains the number of tensors and the number of `what`.
+// The tensors in the order of `names`: by name if all names exist, by position
+// if none does. The error contains the number of tensors and the number of
+// `what`, or the name that is missing.
 absl::StatusOr<std::vector<Tensor>> InOrder(
     const NamedTensors& tensors, const std::vector<std::string>& names,
     absl::string_view what);

@@ -22,6 +22,21 @@ struct Settings {
       "limits.max_tensor_bytes", Limits().max_tensor_bytes,
       "The most bytes that one tensor may take when a program is evaluated or "
       "its constants are folded."};
+  ConfigKey<int64_t> max_type_parts{
+      "limits.max_type_parts", Limits().max_type_parts,
+      "The most parts of the types of a module, written out: types that share "
+      "their parts can be much larger than the program. Types of few parts do "
+      "not count."};
+  ConfigKey<int64_t> max_copied_nodes{
+      "limits.max_copied_nodes", Limits().max_copied_nodes,
+      "The most nodes that a pass may add by copying functions into those that "
+      "call them."};
+  ConfigKey<int64_t> max_calls{
+      "limits.max_calls", Limits().max_calls,
+      "The most calls of functions when a program is evaluated."};
+  ConfigKey<int64_t> max_stream_bytes{
+      "limits.max_stream_bytes", Limits().max_stream_bytes,
+      "The most bytes of an input that is no regular file."};
 };
 
 const Settings& LimitSettings() {
@@ -50,6 +65,10 @@ Limits LimitsOf(const AttrMap& config) {
   Read(config, settings.max_rank, &limits.max_rank);
   Read(config, settings.max_fields, &limits.max_fields);
   Read(config, settings.max_tensor_bytes, &limits.max_tensor_bytes);
+  Read(config, settings.max_type_parts, &limits.max_type_parts);
+  Read(config, settings.max_copied_nodes, &limits.max_copied_nodes);
+  Read(config, settings.max_calls, &limits.max_calls);
+  Read(config, settings.max_stream_bytes, &limits.max_stream_bytes);
   return limits;
 }
 

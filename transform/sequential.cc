@@ -119,9 +119,13 @@ class FixedPointPass final : public PassImpl {
       if (next.IdenticalTo(module)) return module;
       module = std::move(next);
       if (round.changed_by.empty()) {
-        // The round rebuilt the module as an equal one. It may have new types,
-        // which the first passes could use: one more round.
-        if (++equal_rounds == 2) return module;
+        // The round rebuilt the module as an equal one. If it has new types,
+        // the first passes could use them: one more round. Without, another
+        // round would say nothing new, and in a fixed point of fixed points
+        // double what each level runs.
+        if (!HasNewTypes(round.module, module) || ++equal_rounds == 2) {
+          return module;
+        }
         continue;
       }
       equal_rounds = 0;
@@ -131,6 +135,17 @@ class FixedPointPass final : public PassImpl {
         "no fixed point after ", limit_, limit_ == 1 ? " round" : " rounds",
         "; still changing the module: ",
         absl::StrJoin(rounds.back().changed_by, ", ")));
+  }
+
+  // Whether a function has a type in `after` only.
+  static bool HasNewTypes(const IRModule& before, const IRModule& after) {
+    return std::any_of(
+        after.functions().begin(), after.functions().end(),
+        [&before](const IRModule::Definition& definition) {
+          if (!definition.function->type().defined()) return false;
+          const BaseFunc old = before.Find(definition.var->name());
+          return !old.defined() || !old->type().defined();
+        });
   }
 
   // Runs all passes on the module of `round` and notes which changed it.

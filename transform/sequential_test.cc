@@ -216,6 +216,14 @@ TEST(FixedPointTest, PassThatLiesAboutChangeDoesNotRunForever) {
   EXPECT_EQ(toy::Ops(*result), "a");
 }
 
+TEST(FixedPointTest, FixedPointsOfFixedPointsDoNotDouble) {
+  for (const Pass& inner : {toy::Liar(), toy::AToB(), toy::BToA()}) {
+    Pass pass = inner;
+    for (int i = 0; i < 60; ++i) pass = FixedPoint({pass});
+    EXPECT_TRUE(pass(toy::Module()).ok()) << inner.name();
+  }
+}
+
 TEST(FixedPointTest, LimitReachedIsAnErrorThatNamesThePasses) {
   const absl::Status status =
       FixedPoint({toy::AToB(), toy::Liar(), toy::Grow()},

@@ -1,6 +1,5 @@
 // Exporters of element-wise operators and reductions.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -155,8 +154,18 @@ absl::StatusOr<Values> FloorMod(CallExport& call) {
   if (call.ElementType(0).is_integral()) {
     return Values{call.Node("Mod", {a, b})};
   }
-  const ValueId quotient = call.Node("Floor", {call.Node("Div", {a, b})});
-  return Values{call.Node("Sub", {a, call.Node("Mul", {quotient, b})})};
+  // Of floats Mod has the sign of the dividend, and is exact: the difference
+  // with a rounded quotient is not, and is infinite where the quotient is.
+  const ValueId zero = call.Scalar(0, call.ElementType(0));
+  const ValueId rest =
+      call.Node("Mod", {a, b}, NodeAttributes().Int("fmod", 1));
+  const ValueId signs_differ = call.Node(
+      "Xor", {call.Node("Less", {rest, zero}), call.Node("Less", {b, zero})});
+  const ValueId is_lower = call.Node(
+      "And",
+      {call.Node("Not", {call.Node("Equal", {rest, zero})}), signs_differ});
+  return Values{
+      call.Node("Where", {is_lower, call.Node("Add", {rest, b}), rest})};
 }
 
 template <OpName kDirection>
@@ -202,23 +211,12 @@ absl::StatusOr<Values> Cast(CallExport& call) {
       call.Cast(call.Arg(0), call.ElementType(0), call.ResultType()->dtype())};
 }
 
-// The nearest number that the integers of a type have.
-double Within(double value, DType dtype) {
-  if (!dtype.is_integral()) return value;
-  const int bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
-  const double high = std::ldexp(1.0, bits) - 1;
-  const double low = dtype.is_int() ? -std::ldexp(1.0, bits) : 0;
-  // The largest 64-bit integer is not a double.
-  return std::clamp(value, low,
-                    bits > 52 ? std::ldexp(1.0, bits) - 1024 : high);
-}
-
 absl::StatusOr<Values> Clip(CallExport& call) {
   const auto& attrs = call.attrs<relay::ClipAttrs>();
   const DType dtype = call.ElementType(0);
   const double infinity = std::numeric_limits<double>::infinity();
   const auto limit = [&](double value, double none) {
-    return value == none ? kNoValue : call.Scalar(Within(value, dtype), dtype);
+    return value == none ? kNoValue : call.Scalar(value, dtype);
   };
   return Values{call.Node("Clip", {call.Arg(0), limit(attrs.a_min, -infinity),
                                    limit(attrs.a_max, infinity)})};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -653,20 +654,10 @@ absl::StatusOr<Values> SliceLike(CallExport& call) {
 
 // --- Gathering and scattering ----------------------------------------------
 
-// Indices into an axis of that extent as ONNX takes them: those below zero
-// count from the end there. What an importer makes of such indices is undone;
-// else indices are kept where Relay, which takes the nearest, keeps them.
-ValueId Indices(CallExport& call, int i, const Dim& extent) {
-  if (const Tensor* known = call.Constant(i);
-      known != nullptr && extent.is_const()) {
-    bool is_inside = true;
-    for (int64_t k = 0; k < known->num_elements(); ++k) {
-      const int64_t at = known->AtAsInt64(k);
-      is_inside = is_inside && at >= 0 && at < extent.value();
-    }
-    if (is_inside) return AsInt64(call, i);
-  }
-  // where(x < 0, x + extent, x)
+// Indices that an importer made of such that count from the end if they are
+// below zero: where(x < 0, x + extent, x). Those again; no value if they are
+// others.
+ValueId IndicesFromBothEnds(CallExport& call, int i, const Dim& extent) {
   const CallNode* where = call.Definition(i).As<CallNode>();
   if (where != nullptr && IsCallTo(call.Definition(i), BATON_OP("where"))) {
     const Expr& is_negative = call.Definition(where->arg(0));
@@ -686,13 +677,67 @@ ValueId Indices(CallExport& call, int i, const Dim& extent) {
       }
     }
   }
-  // The indices from argwhere are in range.
+  return kNoValue;
+}
+
+// Whether indices are parts of what argwhere finds, which is inside.
+bool AreFound(CallExport& call, int i) {
+  const Expr* definition = &call.Definition(i);
+  constexpr int kMostParts = 16;
+  for (int parts = 0; parts < kMostParts; ++parts) {
+    if (IsCallTo(*definition, BATON_OP("argwhere"))) return true;
+    const bool is_part = IsCallTo(*definition, BATON_OP("cast")) ||
+                         IsCallTo(*definition, BATON_OP("reshape")) ||
+                         IsCallTo(*definition, BATON_OP("squeeze")) ||
+                         IsCallTo(*definition, BATON_OP("strided_slice")) ||
+                         IsCallTo(*definition, BATON_OP("take")) ||
+                         IsCallTo(*definition, BATON_OP("transpose"));
+    if (!is_part) return false;
+    definition = &call.Definition(definition->As<CallNode>()->arg(0));
+  }
+  return false;
+}
+
+// Indices into an axis of `x` that `take` keeps inside by taking the nearest,
+// as ONNX takes them, where those below zero count from the end.
+ValueId NearestIndices(CallExport& call, int i, ValueId x, int64_t axis,
+                       const Dim& extent) {
+  if (const Tensor* known = call.Constant(i);
+      known != nullptr && extent.is_const()) {
+    bool is_inside = true;
+    for (int64_t k = 0; k < known->num_elements(); ++k) {
+      const int64_t at = known->AtAsInt64(k);
+      is_inside = is_inside && at >= 0 && at < extent.value();
+    }
+    if (is_inside) return AsInt64(call, i);
+  }
+  if (const ValueId both = IndicesFromBothEnds(call, i, extent);
+      both != kNoValue) {
+    return both;
+  }
+  if (AreFound(call, i)) return AsInt64(call, i);
+  // Beyond int64 there is nothing, whatever the extent.
   const DType dtype = call.ElementType(i);
-  if (!extent.is_const() || dtype == DType::UInt(64)) return AsInt64(call, i);
-  return call.Node("Clip", {AsInt64(call, i), call.Scalar(0, kInt64),
-                            call.Scalar(static_cast<double>(std::max<int64_t>(
-                                            extent.value() - 1, 0)),
-                                        kInt64)});
+  const ValueId indices =
+      dtype == DType::UInt(64)
+          ? call.Cast(
+                call.Node("Clip", {call.Arg(i), kNoValue,
+                                   call.TensorConstant(Tensor::Scalar<uint64_t>(
+                                       std::numeric_limits<int64_t>::max()))}),
+                dtype, kInt64)
+          : AsInt64(call, i);
+  const ValueId zero = call.TensorConstant(Tensor::Scalar<int64_t>(0));
+  if (extent.is_const()) {
+    return call.Node("Clip", {indices, zero,
+                              call.TensorConstant(Tensor::Scalar<int64_t>(
+                                  std::max<int64_t>(extent.value() - 1, 0)))});
+  }
+  const ValueId count =
+      call.Node("Gather", {call.Node("Shape", {x}),
+                           call.TensorConstant(Tensor::Scalar<int64_t>(axis))});
+  const ValueId last = call.Node(
+      "Sub", {count, call.TensorConstant(Tensor::Scalar<int64_t>(1))});
+  return call.Node("Clip", {indices, zero, last});
 }
 
 absl::StatusOr<Values> Take(CallExport& call) {
@@ -710,23 +755,27 @@ absl::StatusOr<Values> Take(CallExport& call) {
     if (call.Rank(0) != 1) x = call.Reshape(x, {-1});
     const absl::StatusOr<Ints> shape = call.Shape(0);
     if (shape.ok()) {
-      int64_t size = 1;
-      for (int64_t dim : *shape) size *= dim;
+      BATON_ASSIGN_OR_RETURN(const int64_t size,
+                             NumElements(DType::Bool(), *shape));
       extent = Dim(size);
     }
   }
-  return Values{call.Node("Gather", {x, Indices(call, 1, extent)},
+  return Values{call.Node("Gather",
+                          {x, NearestIndices(call, 1, x, axis, extent)},
                           NodeAttributes().Int("axis", axis))};
 }
 
 absl::StatusOr<Values> Gather(CallExport& call) {
   const int64_t axis = FromFront(
       call.attrs<relay::GatherAttrs>().axis.value_or(0), call.Rank(0));
-  return Values{call.Node(
-      "GatherElements",
-      {call.Arg(0),
-       Indices(call, 1, call.ArgType(0)->dim(static_cast<int>(axis)))},
-      NodeAttributes().Int("axis", axis))};
+  // Both count indices below zero from the end.
+  const ValueId from_both_ends = IndicesFromBothEnds(
+      call, 1, call.ArgType(0)->dim(static_cast<int>(axis)));
+  return Values{
+      call.Node("GatherElements",
+                {call.Arg(0), from_both_ends == kNoValue ? AsInt64(call, 1)
+                                                         : from_both_ends},
+                NodeAttributes().Int("axis", axis))};
 }
 
 // Coordinates along the first axis, moved to the last.

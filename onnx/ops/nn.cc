@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -25,6 +26,7 @@
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/normalize.h"
@@ -62,7 +64,7 @@ template <typename Attrs>
 Attrs TransposeAttrs(const Window& window, const Ints& output_padding,
                      const TensorTypeNode* weight, int64_t groups) {
   Attrs attrs;
-  attrs.channels = Dim(weight->dim(1).value() * groups);
+  attrs.channels = relay::Product({weight->dim(1), Dim(groups)});
   attrs.kernel_size = ToDims(window.kernel);
   attrs.strides = ToDims(window.strides);
   attrs.output_padding = ToDims(output_padding);
@@ -316,14 +318,19 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   Ints split = {0, shape[1]};
   Ints order = {0, 1};
   Ints joined = {0, shape[1]};
-  int64_t elements = 1;
   for (int i = 0; i < axes; ++i) {
     split.push_back(result_shape[i + 2]);
     split.push_back(window.kernel[i]);
     order.push_back(2 + 2 * i);
     joined.push_back(result_shape[i + 2]);
-    elements *= window.kernel[i];
   }
+  const absl::StatusOr<int64_t> all_windows =
+      NumElements(DType::Int(64), absl::MakeConstSpan(split).subspan(2));
+  if (!all_windows.ok() || *all_windows > kMaxIndices) {
+    return absl::UnimplementedError("indices of so many or so large windows");
+  }
+  int64_t elements = 1;
+  for (int64_t extent : window.kernel) elements *= extent;
   for (int i = 0; i < axes; ++i) order.push_back(3 + 2 * i);
   joined.push_back(elements);
   const auto windows = [&](Expr value) {
@@ -444,17 +451,16 @@ absl::StatusOr<Outputs> LpPool(NodeContext& node) {
   const double p = static_cast<double>(node.Int("p", 2));
   BATON_ASSIGN_OR_RETURN(const Window window,
                          ReadWindow(node, node.Input(0), {}, false));
-  int64_t count = 1;
-  for (int64_t k : window.kernel) count *= k;
+  double count = 1;  // The product may be too large for an integer.
+  for (int64_t k : window.kernel) count *= static_cast<double>(k);
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(
       Expr powers, node.Typed(relay::Power(relay::Abs(x), ScalarLike(p, x))));
   BATON_ASSIGN_OR_RETURN(Expr mean, AveragePoolOf(node, powers, window, true));
   BATON_ASSIGN_OR_RETURN(
       mean, WithoutEmptyWindows(node, std::move(mean), powers, window));
-  return One(relay::Power(
-      Multiply(std::move(mean), ScalarLike(static_cast<double>(count), x)),
-      ScalarLike(1 / p, x)));
+  return One(relay::Power(Multiply(std::move(mean), ScalarLike(count, x)),
+                          ScalarLike(1 / p, x)));
 }
 
 absl::StatusOr<Ints> SpatialAxes(const Expr& x) {

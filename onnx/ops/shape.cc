@@ -100,34 +100,22 @@ absl::StatusOr<Outputs> Flatten(NodeContext& node) {
   if (axis == 1) return One(relay::nn::BatchFlatten(x));
   if (axis == 0) return One(relay::Reshape(x, {1, -1}));
   // -1 stands for the side that has a dimension which is not known.
-  int64_t rows = 1;
-  bool rows_known = true;
-  for (int i = 0; i < axis; ++i) {
-    rows_known = rows_known && type->dim(i).is_const();
-    if (rows_known) rows *= type->dim(i).value();
+  const auto place = static_cast<size_t>(axis);
+  const Dim rows = relay::Product(type->shape().subspan(0, place));
+  const Dim columns = relay::Product(type->shape().subspan(place));
+  // Not -1 for the columns if there are no rows.
+  if (rows.is_const()) {
+    return One(relay::Reshape(
+        x, {rows.value(), columns.is_const() ? columns.value() : -1}));
   }
-  if (rows_known) {
-    // Not -1 for the columns if there are no rows.
-    int64_t columns = 1;
-    bool columns_known = true;
-    for (int i = static_cast<int>(axis); i < rank; ++i) {
-      columns_known = columns_known && type->dim(i).is_const();
-      if (columns_known) columns *= type->dim(i).value();
-    }
-    return One(relay::Reshape(x, {rows, columns_known ? columns : -1}));
+  if (columns.is_const()) {
+    return One(relay::Reshape(x, {-1, columns.value()}));
   }
-  int64_t columns = 1;
-  for (int i = static_cast<int>(axis); i < rank; ++i) {
-    if (!type->dim(i).is_const()) {
-      // Neither side is known.
-      const int rows_rank = static_cast<int>(axis);
-      Expr result = MergeAxes(x, rank, 0, rows_rank);
-      return One(MergeAxes(std::move(result), rank - rows_rank + 1, 1,
-                           rank - rows_rank));
-    }
-    columns *= type->dim(i).value();
-  }
-  return One(relay::Reshape(x, {-1, columns}));
+  // Neither side is known.
+  const int rows_rank = static_cast<int>(axis);
+  Expr result = MergeAxes(x, rank, 0, rows_rank);
+  return One(
+      MergeAxes(std::move(result), rank - rows_rank + 1, 1, rank - rows_rank));
 }
 
 absl::StatusOr<Outputs> Transpose(NodeContext& node) {
@@ -205,8 +193,8 @@ absl::StatusOr<Outputs> Size(NodeContext& node) {
   const Expr& x = node.Input(0);
   const absl::StatusOr<Ints> shape = ShapeOf(x);
   if (!shape.ok()) return One(relay::NdarraySize(x, DType::Int(64)));
-  int64_t size = 1;
-  for (int64_t dim : *shape) size *= dim;
+  BATON_ASSIGN_OR_RETURN(const int64_t size,
+                         NumElements(DType::Bool(), *shape));
   return One(relay::Const(Tensor::Scalar<int64_t>(size)));
 }
 

@@ -148,6 +148,13 @@ absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
   BATON_ASSIGN_OR_RETURN(result.strides, PerAxis(node, "strides", axes, 1, 1));
   BATON_ASSIGN_OR_RETURN(result.dilations,
                          PerAxis(node, "dilations", axes, 1, 1));
+  for (int i = 0; i < axes; ++i) {
+    if (absl::int128(result.kernel[i]) * result.dilations[i] > kMaxNumber) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a window of ", result.kernel[i], " with dilation ",
+                       result.dilations[i], " is too large"));
+    }
+  }
   BATON_ASSIGN_OR_RETURN(const Padding padding, PaddingOf(node));
   result.pads.assign(2 * axes, 0);
   if (padding == Padding::kGiven) {

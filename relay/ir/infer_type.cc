@@ -25,6 +25,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/type_relation.h"
+#include "baton/relay/ir/type_sizes.h"
 #include "baton/relay/ir/unmatched_cases.h"
 #include "baton/relay/ir/visit.h"
 
@@ -203,8 +204,19 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // Registers a node made here, to be completed later if its type is not.
   template <typename T>
   T Made(T node) {
-    if (!node->type()->complete()) incomplete_.push_back(node);
+    const TypeNode* const type = node->type().get();
+    if (!type->complete()) incomplete_.push_back(node);
+    // Most types have no parts, or are that of the node before.
+    if (type != last_counted_) Count(node->type(), node.get());
     return node;
+  }
+  // Adds the parts of `type` to those that the types of this run have, written
+  // out; reports it if they are too many. From then on types do not grow, and
+  // are not compared.
+  void Count(const Type& type, const ExprNode* node);
+  // `type`, or if there are too many parts something small.
+  Type Bounded(Type type) {
+    return types_are_too_large_ ? NewInferenceVar() : std::move(type);
   }
 
   // Calls and projections whose type waits for inference variables to be bound.
@@ -260,10 +272,23 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // The binding of an inference variable, if it is bound; else `type` itself.
   const Type& ResolveTop(const Type& type) {
     const Type* top = &type;
-    while (const auto* node = top->As<IncompleteTypeNode>()) {
+    int steps = 0;
+    for (; const auto* node = top->As<IncompleteTypeNode>(); ++steps) {
       const InferenceVar* variable = FindInferenceVar(node);
       if (variable == nullptr || !variable->value.defined()) break;
       top = &variable->value;
+    }
+    // Variables that stand for each other in a long row, as the results of
+    // functions that call the next: from now on for what the last stands for.
+    constexpr int kMostSteps = 8;
+    if (steps > kMostSteps) {
+      const Type* next = &type;
+      for (; steps > 1; --steps) {
+        InferenceVar* variable =
+            FindInferenceVar(next->As<IncompleteTypeNode>());
+        const Type value = std::exchange(variable->value, *top);
+        next = &FindInferenceVar(value.As<IncompleteTypeNode>())->type;
+      }
     }
     return *top;
   }
@@ -287,6 +312,11 @@ class Inferencer final : private TypeRelationContext::Unifier {
   }
   void Error(const ExprNode* node, std::string message) {
     diagnostics_.Error(SpanOf(node), std::move(message));
+  }
+
+  // Else what a further error says need not be looked for.
+  bool KeepsErrors() const {
+    return diagnostics_.num_errors() < Diagnostics::kMaxErrors;
   }
 
   const IRModule* module_;
@@ -316,6 +346,12 @@ class Inferencer final : private TypeRelationContext::Unifier {
   FlatHashMap<const TypeNode*, size_t> foreign_vars_;
   // Symbolic dimensions that were found to be numbers.
   FlatHashMap<Dim, Dim> dim_values_;
+  // See Count.
+  const int64_t max_type_parts_ = CurrentLimits().max_type_parts;
+  relay::TypeSizes type_sizes_;
+  const TypeNode* last_counted_ = nullptr;
+  int64_t type_parts_ = 0;
+  bool types_are_too_large_ = false;
   std::vector<Expr> incomplete_;
   std::vector<Expr> suspended_;
   FlatHashMap<const TypeNode*, std::vector<size_t>> waiting_;
@@ -541,7 +577,7 @@ const Type& Inferencer::TypeOfGlobal(const GlobalVarNode* var) {
                               NodeKindName(known->kind())));
     } else if (!may_lack_definitions_) {
       std::vector<std::string> names;
-      if (module_ != nullptr) {
+      if (module_ != nullptr && KeepsErrors()) {
         for (const auto& d : module_->functions()) {
           names.push_back(d.var->name());
         }
@@ -625,8 +661,8 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
       for (const Expr& child : children) types.push_back(TypeOf(child));
       std::vector<Expr> fields(std::make_move_iterator(children.begin()),
                                std::make_move_iterator(children.end()));
-      return Made(
-          Tuple(std::move(fields), TupleType(std::move(types)), SpanOf(node)));
+      return Made(Tuple(std::move(fields), Bounded(TupleType(std::move(types))),
+                        SpanOf(node)));
     }
     case ExprKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItemNode*>(node);
@@ -665,7 +701,7 @@ Expr Inferencer::Rebuild(const ExprNode* node, absl::Span<Expr> children) {
                      std::move(children[2]), std::move(type), SpanOf(node)));
     }
     case ExprKind::kRefCreate: {
-      RefType type(TypeOf(children[0]));
+      Type type = Bounded(RefType(TypeOf(children[0])));
       return Made(
           RefCreate(std::move(children[0]), std::move(type), node->span()));
     }
@@ -711,6 +747,7 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
                            absl::Span<Expr> args) {
   const OpNode* op = callee.As<OpNode>();
   const auto make = [&](Type type) {
+    type = Bounded(std::move(type));
     return Made(
         Call::Taking(std::move(callee), args, call->attrs(),
                      {call->type_args().begin(), call->type_args().end()},
@@ -733,7 +770,13 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
     return make(NewInferenceVar());
   }
   absl::InlinedVector<Type, 6> arg_types;
-  for (const Expr& arg : args) arg_types.push_back(Resolve(TypeOf(arg)));
+  for (const Expr& arg : args) {
+    const Type& type = TypeOf(arg);
+    // What is resolved is walked.
+    if (!type->complete()) Count(type, call);
+    arg_types.push_back(Bounded(Resolve(type)));
+  }
+  if (types_are_too_large_) return make(NewInferenceVar());
   absl::StatusOr<Type> type = ApplyRelation(call, arg_types);
   if (!type.ok()) {
     Error(call, std::string(type.status().message()));
@@ -997,8 +1040,10 @@ void Inferencer::CheckDataTypes(const Type& type, const ExprNode* node) {
         if (!data.defined()) {
           if (may_lack_definitions_) break;
           std::vector<std::string> known;
-          for (const TypeData& each : module_->types<TypeData>()) {
-            known.push_back(each->name());
+          if (KeepsErrors()) {
+            for (const TypeData& each : module_->types<TypeData>()) {
+              known.push_back(each->name());
+            }
           }
           Error(node, absl::StrCat("the module has no type ", name->name(),
                                    DidYouMean(name->name(), known)));
@@ -1127,11 +1172,29 @@ absl::StatusOr<Type> Inferencer::Retry(const Expr& node) {
   return ApplyRelation(call, arg_types);
 }
 
+void Inferencer::Count(const Type& type, const ExprNode* node) {
+  if (types_are_too_large_) return;
+  const int64_t size = type_sizes_.Of(type);
+  // Small types are not what makes a program large.
+  constexpr int64_t kSmall = 64;
+  if (size <= kSmall) {
+    last_counted_ = type.get();
+    return;
+  }
+  type_parts_ += size;
+  if (type_parts_ <= max_type_parts_) return;
+  types_are_too_large_ = true;
+  Error(node, absl::StrCat("the types have, written out, more than ",
+                           max_type_parts_, " parts (limits.max_type_parts)"));
+}
+
 void Inferencer::Finish() {
   Resume();
   FlatHashSet<const TypeNode*> reported;
   for (const Expr& node : incomplete_) {
-    Type type = Resolve(node->type());
+    Type type = types_are_too_large_ ? node->type() : Resolve(node->type());
+    // An inference variable may stand for much.
+    if (type != node->type()) Count(type, node.get());
     if (!type->complete() && !diagnostics_.has_errors() &&
         reported.insert(type.get()).second) {
       Error(node.get(), DescribeIncomplete(node.get(), type));
@@ -1427,6 +1490,9 @@ template <typename... Context>
 Type Inferencer::Require(const Type& a, const Type& b, const ExprNode* node,
                          const Context&... context) {
   if (a == b) return a;
+  // Both are walked, as trees.
+  if (!a.Is<TensorTypeNode>() && !b.Is<TensorTypeNode>()) Count(a, node);
+  if (types_are_too_large_) return a;
   absl::StatusOr<Type> type = UnifyTypes(a, b);
   if (type.ok()) return *std::move(type);
   Error(node, absl::StrCat(context..., ": ", type.status().message()));

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "baton/base/dtype.h"
+#include "baton/base/limits.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -384,6 +385,54 @@ TEST(InferTypeTest, MillionLetsInAChain) {
   absl::StatusOr<IRModule> typed =
       InferTypes(ModuleFromExpr(Function({x}, std::move(e))));
   ASSERT_TRUE(typed.ok()) << typed.status();
+}
+
+// `count` tuples, each of which has the one before it twice.
+Expr Tower(Expr base, int count) {
+  for (int i = 0; i < count; ++i) base = Tuple({base, base});
+  return base;
+}
+
+TEST(InferTypeTest, TypesThatShareTheirPartsAreBounded) {
+  const Var x("x", {2});
+  const auto error = [](Expr body, const Var& param) {
+    return std::string(
+        InferTypes(ModuleFromExpr(Function({param}, std::move(body))))
+            .status()
+            .message());
+  };
+  EXPECT_EQ(error(Tower(x, 15), x), "");
+  for (const int count : {60, 500}) {
+    EXPECT_THAT(error(Tower(x, count), x), HasSubstr("limits.max_type_parts"));
+    // Two equal ones, which are not one node.
+    const Var c("c", TensorType::Scalar(DType::Bool()));
+    EXPECT_THAT(error(If(c, Tower(x, count), Tower(x, count)), c),
+                HasSubstr("limits.max_type_parts"));
+    EXPECT_THAT(error(TestAdd(Tower(x, count), x), x),
+                HasSubstr("limits.max_type_parts"));
+    // Of a type that is found out later.
+    const Var unknown("u");
+    EXPECT_THAT(error(Let(Var("t"), Tower(unknown, count), TestAdd(unknown, x)),
+                      unknown),
+                HasSubstr("limits.max_type_parts"));
+    // Of references and functions.
+    Expr e = x;
+    for (int i = 0; i < count; ++i) {
+      e = Function({}, RefCreate(Tuple({e, e})));
+    }
+    EXPECT_THAT(error(e, x), HasSubstr("limits.max_type_parts"));
+  }
+  Limits limits;
+  limits.max_type_parts = 1000;
+  const ScopedLimits scope(limits);
+  EXPECT_THAT(error(Tower(x, 15), x), HasSubstr("more than 1000 parts"));
+  // Many small types are no large one.
+  Expr chain = x;
+  for (int i = 0; i < 1000; ++i) {
+    chain = TupleGetItem(Tower(std::move(chain), 3), 0);
+    chain = TupleGetItem(TupleGetItem(std::move(chain), 0), 0);
+  }
+  EXPECT_EQ(error(std::move(chain), x), "");
 }
 
 TEST(InferTypeTest, MissingOperandsAreErrors) {

@@ -351,8 +351,10 @@ Attrs TextParser::MakeAttrs(const AttrsType& type, absl::string_view owner,
   for (ParsedAttr& attr : attrs) {
     if (type.fields().Find(attr.key) == nullptr) {
       std::vector<std::string> known;
-      for (const Field& field : type.fields().fields()) {
-        known.push_back(field.name());
+      if (KeepsErrors()) {
+        for (const Field& field : type.fields().fields()) {
+          known.push_back(field.name());
+        }
       }
       Error(attr.begin, attr.end,
             absl::StrCat(owner, " has no attribute `", attr.key, "`",

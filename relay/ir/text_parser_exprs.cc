@@ -621,8 +621,9 @@ bool TextParser::ParseLocal() {
     }
   } while (lexer_.ShortenLocal());
   Error(token.begin, token.end,
-        absl::StrCat("unknown variable %", whole,
-                     DidYouMean(whole, NamesInScope())));
+        absl::StrCat(
+            "unknown variable %", whole,
+            KeepsErrors() ? DidYouMean(whole, NamesInScope()) : std::string()));
   values_.push_back(placeholder_);
   lexer_.Rewind(token, lexer_.last_end());
   lexer_.Next();
@@ -667,9 +668,11 @@ bool TextParser::ParseName() {
     // A definition of another level: this one is not closed.
     if (input_.AtDefinition()) return Expected("an expression");
     std::vector<std::string> known;
-    for (const auto& entry : constructors_) known.emplace_back(entry.first);
-    for (const OpNode* each : OpRegistry::Global().List()) {
-      known.push_back(each->name());
+    if (KeepsErrors()) {
+      for (const auto& entry : constructors_) known.emplace_back(entry.first);
+      for (const OpNode* each : OpRegistry::Global().List()) {
+        known.push_back(each->name());
+      }
     }
     ErrorHere(
         absl::StrCat("unknown operator `", name, "`", DidYouMean(name, known)));
@@ -1137,7 +1140,11 @@ bool TextParser::ParsePattern(int depth, Pattern* pattern) {
       const auto it = constructors_.find(name);
       if (it == constructors_.end()) {
         std::vector<std::string> known;
-        for (const auto& entry : constructors_) known.emplace_back(entry.first);
+        if (KeepsErrors()) {
+          for (const auto& entry : constructors_) {
+            known.emplace_back(entry.first);
+          }
+        }
         return ErrorHere(absl::StrCat("unknown constructor `", name, "`",
                                       DidYouMean(name, known)));
       }

@@ -137,6 +137,10 @@ class TextParser final : public FunctionTextReader {
   bool Error(int64_t begin, int64_t end, std::string message) {
     return input_.Error(begin, end, std::move(message));
   }
+  // Else what a further error says need not be looked for.
+  bool KeepsErrors() const {
+    return diagnostics_->num_errors() < Diagnostics::kMaxErrors;
+  }
   bool ErrorHere(std::string message) {
     return input_.ErrorHere(std::move(message));
   }

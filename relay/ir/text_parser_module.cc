@@ -309,7 +309,8 @@ void TextParser::CheckTypeNames() {
   for (const TypeName& entry : missing) {
     Error(entry.begin, entry.end,
           absl::StrCat("unknown type `", entry.var->name(), "`",
-                       DidYouMean(entry.var->name(), known)));
+                       KeepsErrors() ? DidYouMean(entry.var->name(), known)
+                                     : std::string()));
   }
 }
 

@@ -220,8 +220,11 @@ class Checker {
     if (module_ == nullptr || module_->Find(var->name()).defined()) return;
     if (!unknown_globals_.insert(var->name()).second) return;
     std::vector<std::string> known;
-    for (const auto& definition : module_->functions()) {
-      known.push_back(definition.var->name());
+    // Of errors that are not kept nobody reads suggestions.
+    if (diagnostics_.num_errors() < Diagnostics::kMaxErrors) {
+      for (const auto& definition : module_->functions()) {
+        known.push_back(definition.var->name());
+      }
     }
     Error(var->span(), "the module has no function @", var->name(),
           DidYouMean(var->name(), known));

@@ -38,8 +38,8 @@ AttrMap AttrsOf(const CallNode& call) {
   AttrMap values;
   const auto [fields, object] = FieldsOf(call);
   if (fields == nullptr) return values;
-  for (const auto& field : fields->fields()) {
-    values.emplace_back(field->name(), field->Get(object));
+  for (const Field& field : fields->fields()) {
+    values.emplace_back(field.name(), field.Get(object));
   }
   return values;
 }

@@ -13,6 +13,7 @@
 #include "absl/numeric/bits.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -661,8 +662,11 @@ absl::Status RewriteRun::CheckProgress(const Step& step) {
         first + 1 == steps_.size()
             ? absl::StrCat(RulesFrom(first), " makes of ", at,
                            " the same again, without end")
-            : absl::StrCat(RulesFrom(first), " undo each other at ", at,
-                           ", without end"));
+            : absl::StrCat(RulesFrom(first),
+                           absl::StartsWith(RulesFrom(first), "rules ")
+                               ? " undo each other at "
+                               : " undoes its own work at ",
+                           at, ", without end"));
   }
   // By now the rules that are to blame have come round many times.
   if (step.growth > options_.max_growth) {

@@ -256,6 +256,19 @@ TEST(RewriterTest, RulesThatUndoEachOtherAreNamed) {
                "of exp, without end"));
 }
 
+TEST(RewriterTest, ARuleThatUndoesItsOwnWorkIsNamed) {
+  const Var x("x", {4}), y("y", {4});
+  const P a = Wildcard("a"), b = Wildcard("b");
+  const RewriteRule swap =
+      Rule("swap", IsOp("subtract")(a, b),
+           [=](const Match& m) { return Subtract(m[b], m[a]); });
+  EXPECT_THAT(
+      ApplyRules({swap}, Typed(Function({x, y}, Subtract(x, y)))),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "rule swap undoes its own work at a call of subtract, without "
+               "end"));
+}
+
 TEST(RewriterTest, ARuleThatMatchesItsResultIsNamed) {
   const Var x("x", {4}), y("y", {4});
   const P a = Wildcard("a"), b = Wildcard("b");

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node_map.h"
@@ -664,12 +665,14 @@ absl::Status Evaluator::Activate(const Value& callee,
   if (depth > options_.max_call_depth) {
     return absl::ResourceExhaustedError(
         absl::StrCat("more than ", options_.max_call_depth,
-                     " calls of functions inside one another"));
+                     " calls of functions inside one another, or rounds of a "
+                     "loop"));
   }
   if (++num_calls_ > options_.max_calls) {
     return absl::ResourceExhaustedError(
         absl::StrCat("more than ", options_.max_calls, " calls of functions"));
   }
+  BATON_RETURN_IF_ERROR(CheckCalls(num_calls_));
   const Value::Closure& closure = callee.closure();
   const FunctionNode* function = closure.function.get();
   if (function->params().size() != args.size()) {

@@ -1,5 +1,7 @@
 #include "baton/relay/transform/inline_globals.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -56,6 +59,7 @@ class Inliner {
     const int size = static_cast<int>(functions_.size());
     inlined_.resize(size);
     used_.resize(size);
+    for (const IndexedGraph& graph : graphs_) sizes_.push_back(graph.size());
     for (const int f : CalleesFirst()) {
       BATON_RETURN_IF_ERROR(Rewrite(f));
       inlined_[f] = IsMarked(functions_[f]) &&
@@ -73,6 +77,8 @@ class Inliner {
  private:
   // A function that the module lacks, or that is not Relay's.
   static constexpr int kUnknown = -1;
+  // Where counts of nodes end.
+  static constexpr int64_t kMostNodes = int64_t{1} << 40;
 
   int IndexOf(const GlobalVarNode* var) const {
     const auto it = indices_.find(var->name());
@@ -136,10 +142,12 @@ class Inliner {
       if (graph.As<CallNode>(i) != nullptr) ++calls[graph.callee(i)];
     }
     GraphRewriter rewriter(graph);
+    int64_t size = graph.size();
     for (int i = 0; i < graph.size(); ++i) {
       if (const int callee = ToInline(graph, i); callee != kUnknown) {
         used_[callee] = true;
         if (graph.num_uses(i) == calls[i]) continue;
+        size = std::min(kMostNodes, size + sizes_[callee]);
         BATON_ASSIGN_OR_RETURN(Expr literal, Literal(callee));
         rewriter.Replace(i, std::move(literal));
         continue;
@@ -151,18 +159,27 @@ class Inliner {
         rewriter.Rebuild(i);
         continue;
       }
+      size = std::min(kMostNodes, size + sizes_[callee]);
       BATON_ASSIGN_OR_RETURN(Expr result,
                              InlineCall(f, i, *call, callee, rewriter.Args(i)));
       rewriter.Replace(i, std::move(result));
     }
     functions_[f] = Function(rewriter.Result().As<FunctionNode>());
+    sizes_[f] = std::min(kMostNodes, size);
     return absl::OkStatus();
   }
 
   // Function `f` as an expression. Its variables are new but for the first.
   absl::StatusOr<Expr> Literal(int f) {
     if (copies_[f]++ == 0) return functions_[f];
+    BATON_RETURN_IF_ERROR(CountCopy(f));
     return CopyWith(functions_[f], {});
+  }
+
+  // Calls of calls of calls double what is copied each time.
+  absl::Status CountCopy(int f) {
+    copied_nodes_ = std::min(kMostNodes, copied_nodes_ + sizes_[f]);
+    return CheckCopiedNodes(copied_nodes_);
   }
 
   // The replacement of `call` of function `callee`, node `i` of function `f`.
@@ -190,6 +207,7 @@ class Inliner {
     if (copies_[callee]++ == 0) {
       result = Substitute(function->body(), values);
     } else {
+      BATON_RETURN_IF_ERROR(CountCopy(callee));
       BATON_ASSIGN_OR_RETURN(result, CopyWith(function->body(), values));
     }
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
@@ -213,6 +231,8 @@ class Inliner {
   std::vector<std::vector<int>> callees_;
   std::vector<bool> inlined_;
   std::vector<bool> used_;
+  std::vector<int64_t> sizes_;  // of `functions_`, in nodes
+  int64_t copied_nodes_ = 0;
   FlatHashMap<int, int> copies_;
   std::optional<Purity> purity_;
 };

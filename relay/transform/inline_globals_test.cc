@@ -1,7 +1,17 @@
 #include "baton/relay/transform/inline_globals.h"
 
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"  // IWYU pragma: keep
 #include "baton/relay/transform/pass_test_util.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
@@ -148,6 +158,22 @@ TEST(InlineGlobalsTest, EffectsOfArgumentsStayInTheirPlace) {
         let %y = ref_read(%r);
         add(%y, %y)
       })");
+}
+
+TEST(InlineGlobalsTest, CallsOfCallsAreNotUnfoldedWithoutEnd) {
+  std::string text = "#[version = \"0.0.5\"]\n";
+  for (int i = 0; i < 40; ++i) {
+    absl::StrAppend(&text, "def @f", i, "(%x: int32, Inline=1) -> int32 { @f",
+                    i + 1, "(@f", i + 1, "(%x)) }\n");
+  }
+  absl::StrAppend(&text,
+                  "def @f40(%x: int32, Inline=1) -> int32 { add(%x, 1) }\n"
+                  "def @main(%x: int32) { @f0(%x) }\n");
+  BATON_ASSERT_OK_AND_ASSIGN(IRModule module, ParseModule(text));
+  BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
+  EXPECT_THAT(InlineGlobals()(module).status(),
+              testing::StatusIs(absl::StatusCode::kResourceExhausted,
+                                "limits.max_copied_nodes=1000000"));
 }
 
 }  // namespace

@@ -147,6 +147,17 @@ absl::StatusOr<Expr> Narrowed(Expr data, DType dtype) {
   return Cast(Clip(std::move(data), range.low, range.high), dtype);
 }
 
+// Narrowed, of floats of type `from`. The largest integer of 32 bits is no
+// float32: the clip ends one above it, which the cast wraps.
+absl::StatusOr<Expr> NarrowedFloat(const Expr& data, DType from, DType dtype) {
+  BATON_ASSIGN_OR_RETURN(Expr narrow, Narrowed(data, dtype));
+  if (from != kFloat32 || dtype.bits() < 32) return narrow;
+  BATON_ASSIGN_OR_RETURN(const qnn::Range range, RangeOf(dtype));
+  const auto high = static_cast<double>(range.high);
+  return Where(GreaterEqual(data, Const(high + 1, kFloat32)),
+               Const(high, dtype), std::move(narrow));
+}
+
 // Fixed-point numbers.
 
 // `significand` * 2^(shift - 31), with a significand of 31 bits.
@@ -293,18 +304,117 @@ Expr WithoutZeroPoint(Expr data, const Requantization& params, int rank,
                        dtype));
 }
 
+// The largest zero point; that of a few bits where it is not known, as zero
+// points are numbers of the quantized type.
+double LargestZeroPoint(const Expr& zero_point) {
+  const Tensor* known = ConstantTensor(zero_point);
+  if (known == nullptr) return 0x1p16;
+  double largest = 0;
+  for (int64_t i = 0; i < known->num_elements(); ++i) {
+    largest = std::max(largest, std::abs(known->AtAsDouble(i)));
+  }
+  return largest;
+}
+
+// Whether no number on the way from `data` to its new quantization is beyond
+// int32.
+bool StaysInInt32(DType data, const Requantization& params,
+                  const std::vector<double>& ratios) {
+  constexpr double kEnd = 0x1p31;
+  const double end = std::ldexp(1.0, data.bits() - (data.is_int() ? 1 : 0));
+  const double from_zero = LargestZeroPoint(params.from.zero_point);
+  const double to_zero = LargestZeroPoint(params.to.zero_point);
+  // Both ends are reached only where nothing is added.
+  const auto fits = [](double number, double added) {
+    return added == 0 ? number <= kEnd : number + added < kEnd;
+  };
+  double ratio = 0;
+  for (const double each : ratios) {
+    // Scales are positive.
+    if (!(each >= 0)) return true;
+    ratio = std::max(ratio, each);
+  }
+  return fits(end, from_zero) && (!data.is_uint() || data.bits() < 32) &&
+         fits((end + from_zero) * ratio, to_zero);
+}
+
+// Where numbers may be beyond int32: in 64 bits, saturated at the end. What is
+// so large that its product is beyond int32 is bounded first.
+absl::StatusOr<Expr> RequantizeIn64Bits(const Expr& data,
+                                        const TensorTypeNode& type,
+                                        const Requantization& params,
+                                        const std::vector<FixedPoint>& factors,
+                                        const std::vector<double>& ratios) {
+  const int axis = NormalizedAxis(params.axis, type.rank());
+  const auto parameter =
+      [&](const std::vector<int64_t>& values) -> absl::StatusOr<Expr> {
+    if (values.size() == 1) return Expr(Const(values[0]));
+    BATON_ASSIGN_OR_RETURN(Expr vector, VectorConstant(values));
+    return ExpandBiasToMatchAxis(std::move(vector), type.rank(), {axis});
+  };
+  Expr result = WithoutZeroPoint(data, params, type.rank(), kInt64);
+  if (!factors.empty()) {
+    // (x * significand + half) >> right, where the low bits of x are multiplied
+    // apart: x may have 34 bits, the significand 31, and `half` 62.
+    std::vector<int64_t> most, least, significands, halves, less, lows, rights;
+    for (size_t i = 0; i < factors.size(); ++i) {
+      constexpr int kLowBits = 16;
+      const int right = 31 - factors[i].shift;
+      const int low = std::min(right, kLowBits);
+      // Beyond, the result is saturated whatever the zero point is.
+      most.push_back(static_cast<int64_t>(
+          std::ceil(0x1p33 / std::max(ratios[i], 0.25)) + 1));
+      least.push_back(-most.back());
+      significands.push_back(factors[i].significand);
+      halves.push_back(right == 0 ? 0 : int64_t{1} << (right - 1));
+      less.push_back(std::max<int64_t>(halves.back() - 1, 0));
+      lows.push_back(low);
+      rights.push_back(right - low);
+    }
+    BATON_ASSIGN_OR_RETURN(Expr upper, parameter(most));
+    BATON_ASSIGN_OR_RETURN(Expr lower, parameter(least));
+    BATON_ASSIGN_OR_RETURN(const Expr significand, parameter(significands));
+    BATON_ASSIGN_OR_RETURN(Expr rounding, parameter(halves));
+    BATON_ASSIGN_OR_RETURN(Expr less_than_half, parameter(less));
+    BATON_ASSIGN_OR_RETURN(const Expr low_bits, parameter(lows));
+    BATON_ASSIGN_OR_RETURN(Expr right, parameter(rights));
+    const Expr x =
+        Maximum(Minimum(std::move(result), std::move(upper)), std::move(lower));
+    if (!params.upward()) {
+      rounding = Where(GreaterEqual(x, Const<int64_t>(0)), std::move(rounding),
+                       std::move(less_than_half));
+    }
+    const Expr high = RightShift(x, low_bits);
+    const Expr low = Subtract(x, LeftShift(high, low_bits));
+    result = RightShift(
+        Add(Multiply(high, significand),
+            RightShift(Add(Multiply(low, significand), std::move(rounding)),
+                       low_bits)),
+        std::move(right));
+  }
+  if (!IsInt(params.to.zero_point, 0)) {
+    result = Add(std::move(result), Cast(params.to.zero_point, kInt64));
+  }
+  return Narrowed(std::move(result), params.out_dtype);
+}
+
 absl::StatusOr<Expr> RequantizeInIntegers(const Expr& data,
                                           const TensorTypeNode& type,
                                           const Requantization& params) {
-  Expr result = WithoutZeroPoint(data, params, type.rank(), kInt32);
   BATON_ASSIGN_OR_RETURN(const std::vector<double> ratios, ScaleRatios(params));
   const bool by_channel = !IsScalarConstant(params.from.scale);
+  std::vector<FixedPoint> factors;
   if (by_channel || !SameScalar(params.from.scale, params.to.scale)) {
-    const int axis = NormalizedAxis(params.axis, type.rank());
-    std::vector<FixedPoint> factors;
     for (const double ratio : ratios) {
       BATON_ASSIGN_OR_RETURN(factors.emplace_back(), ToFixedPoint(ratio));
     }
+  }
+  if (!StaysInInt32(type.dtype(), params, ratios)) {
+    return RequantizeIn64Bits(data, type, params, factors, ratios);
+  }
+  Expr result = WithoutZeroPoint(data, params, type.rank(), kInt32);
+  if (!factors.empty()) {
+    const int axis = NormalizedAxis(params.axis, type.rank());
     if (!params.upward()) {
       BATON_ASSIGN_OR_RETURN(
           result, MultiplyToNearest(std::move(result), factors, by_channel,
@@ -328,14 +438,14 @@ Expr RoundedToNearest(const Expr& data, DType dtype) {
   const Expr sign = Where(Less(data, Const(0.0, dtype)), Const(-1.0, dtype),
                           Const(1.0, dtype));
   const Expr biased = Add(data, Multiply(Const(0.5, dtype), sign));
-  const Expr integer = Cast(Multiply(biased, sign), DType::Int(dtype.bits()));
+  const Expr integer = Cast(Multiply(biased, sign), kInt64);
   return Where(IsFinite(data), Multiply(Cast(integer, dtype), sign), data);
 }
 
 // To the nearest integers, ties up.
 Expr RoundedUpward(const Expr& data, DType dtype) {
   const Expr biased = Add(data, Const(0.5, dtype));
-  const Expr truncated = Cast(Cast(biased, DType::Int(dtype.bits())), dtype);
+  const Expr truncated = Cast(Cast(biased, kInt64), dtype);
   const Expr is_floor = LogicalOr(Equal(biased, truncated),
                                   GreaterEqual(biased, Const(0.0, dtype)));
   const Expr floor =
@@ -369,9 +479,7 @@ absl::StatusOr<Expr> RequantizeInFloats(const Expr& data,
   }
   result = params.upward() ? RoundedUpward(result, dtype)
                            : RoundedToNearest(result, dtype);
-  result = Cast(std::move(result), kInt32);
-  if (params.out_dtype == kInt32) return result;
-  return Narrowed(std::move(result), params.out_dtype);
+  return NarrowedFloat(result, dtype, params.out_dtype);
 }
 
 absl::StatusOr<Expr> RequantizeData(const Expr& data,
@@ -447,14 +555,20 @@ absl::StatusOr<Quantization> QuantizationIn(const CallNode& call, Args args,
 }
 
 absl::StatusOr<Expr> QuantizeData(Expr data, Quantization to, DType dtype) {
-  return Narrowed(Add(Round(Divide(std::move(data), std::move(to.scale))),
-                      Cast(std::move(to.zero_point), kFloat32)),
-                  dtype);
+  return NarrowedFloat(Add(Round(Divide(std::move(data), std::move(to.scale))),
+                           Cast(std::move(to.zero_point), kFloat32)),
+                       kFloat32, dtype);
 }
 
-Expr DequantizeData(Expr data, Quantization from) {
-  Expr shifted =
-      Subtract(Cast(std::move(data), kInt32), std::move(from.zero_point));
+// `type` is the element type of `data`.
+Expr DequantizeData(Expr data, DType type, Quantization from) {
+  // The distance of numbers of 32 bits may have 33.
+  const bool is_wide =
+      type.bits() >= 32 && !(type.is_int() && IsInt(from.zero_point, 0));
+  Expr shifted = is_wide ? Subtract(Cast(std::move(data), kInt64),
+                                    Cast(std::move(from.zero_point), kInt64))
+                         : Subtract(Cast(std::move(data), kInt32),
+                                    std::move(from.zero_point));
   return Multiply(Cast(std::move(shifted), kFloat32), std::move(from.scale));
 }
 
@@ -472,7 +586,7 @@ absl::StatusOr<Expr> LowerDequantize(const CallNode& call, Args args) {
   BATON_ASSIGN_OR_RETURN(
       Quantization from,
       QuantizationIn(call, args, 1, type->rank(), attrs.axis));
-  Expr result = DequantizeData(args[0], std::move(from));
+  Expr result = DequantizeData(args[0], type->dtype(), std::move(from));
   if (attrs.out_dtype == kFloat32) return result;
   constexpr double kMaxFloat16 = 65504;
   return Cast(Clip(std::move(result), -kMaxFloat16, kMaxFloat16),
@@ -486,7 +600,7 @@ absl::StatusOr<Expr> LowerUnary(const CallNode& call, Args args) {
                          QuantizationIn(call, args, 1, type->rank(), -1));
   BATON_ASSIGN_OR_RETURN(Quantization to,
                          QuantizationIn(call, args, 3, type->rank(), -1));
-  Expr real = DequantizeData(args[0], std::move(from));
+  Expr real = DequantizeData(args[0], type->dtype(), std::move(from));
   return QuantizeData(kFunction(std::move(real)), std::move(to), type->dtype());
 }
 

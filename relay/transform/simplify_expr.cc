@@ -534,19 +534,47 @@ bool Widens(DType from, DType to) {
   return from.code() == DType::Code::kInt && to.code() == DType::Code::kFloat;
 }
 
+// How many bits a whole number may have for a floating-point type to hold it,
+// and all smaller ones, exactly.
+int ExactBits(DType dtype) {
+  if (dtype.code() == DType::Code::kBFloat) return 8;
+  return dtype.bits() == 16 ? 11 : dtype.bits() == 32 ? 24 : 53;
+}
+
+// Whether a cast that widens keeps every value as it is.
+bool KeepsValues(DType from, DType to) {
+  if (!Widens(from, to)) return false;
+  return from.code() == to.code() ||
+         from.bits() - (from.is_int() ? 1 : 0) <= ExactBits(to);
+}
+
+// Whether a cast from `middle` to `to` may be one from `from`, which widens to
+// `middle`. A float that rounded an integer may have changed every bit that a
+// further cast to integers leaves, or have left the range of the type; a float
+// is as good as its rounding, and only 0 is false.
+bool CanSkip(DType from, DType middle, DType to) {
+  return KeepsValues(from, middle) || to.code() == DType::Code::kFloat ||
+         to.is_bool();
+}
+
 RewriteRule MergeCasts() {
   const DataflowPattern x = Wildcard("x");
   const DataflowPattern inner = CastOf(x);
   return {.name = "casts_in_a_row",
-          .doc = "A cast of a cast that widens is one cast.",
+          .doc =
+              "A cast of a cast that widens is one cast, unless it makes an "
+              "integer of one that a float rounded.",
           .pattern = CastOf(inner),
           .replace = [=](const Match& m) -> Expr {
             const Expr data = m[x];
             const DType from = ElementType(data);
             const DType to = ElementType(m.root());
-            if (from.is_void() || to.is_void() ||
-                !Widens(from, ElementType(m[inner]))) {
+            const DType middle = ElementType(m[inner]);
+            if (from.is_void() || to.is_void() || !Widens(from, middle)) {
               return m.Decline("the first cast narrows");
+            }
+            if (!CanSkip(from, middle, to)) {
+              return m.Decline("the first cast rounds integers");
             }
             return Cast(data, to);
           },
@@ -561,6 +589,7 @@ struct NumberRange {
   bool Contains(const NumberRange& other) const {
     return low <= other.low && other.high <= high;
   }
+  double largest() const { return std::max(std::abs(low), std::abs(high)); }
 };
 std::optional<NumberRange> RangeOf(DType dtype) {
   if (dtype.is_int()) {
@@ -595,27 +624,52 @@ RewriteRule RemoveCastsOfClip() {
           .replace = [=](const Match& m) -> Expr {
             const Expr clipped = m[clip];
             const auto& attrs = m.attrs<ClipAttrs>(clip);
-            const NumberRange range = {attrs.a_min, attrs.a_max};
-            // Element types of the casts that stay, the last first.
-            std::vector<DType> stay;
-            int num_casts = 0;
-            bool truncates = false;
+            // Element types of the casts, the last first.
+            std::vector<DType> casts;
             for (Expr cast = m.root(); cast != clipped;
                  cast = cast.As<CallNode>()->arg(0)) {
-              ++num_casts;
-              const DType dtype = ElementType(cast);
+              casts.push_back(ElementType(cast));
+            }
+            const auto last_integral =
+                std::find_if(casts.begin(), casts.end(),
+                             [](DType dtype) { return dtype.is_integral(); }) -
+                casts.begin();
+            // The numbers that there are before a cast, and their type.
+            NumberRange range = {attrs.a_min, attrs.a_max};
+            DType before = ElementType(clipped);
+            // Element types of the casts that stay.
+            std::vector<DType> stay;
+            bool truncates = false;
+            for (size_t i = casts.size(); i-- > 0;) {
+              const DType dtype = casts[i];
               const std::optional<NumberRange> holds = RangeOf(dtype);
-              if (holds.has_value() && holds->Contains(range)) {
+              const bool fits = holds.has_value() && holds->Contains(range);
+              // Of floats that round, some cast may make other integers.
+              const bool keeps =
+                  dtype.is_integral() || KeepsValues(before, dtype) ||
+                  before == dtype ||
+                  (before.is_integral() &&
+                   range.largest() <= std::ldexp(1.0, ExactBits(dtype)));
+              if (fits &&
+                  (keeps || last_integral > static_cast<std::ptrdiff_t>(i))) {
                 truncates |= dtype.is_integral();
               } else {
                 stay.push_back(dtype);
+                if (!fits) {
+                  range = holds.value_or(NumberRange{-DBL_MAX, DBL_MAX});
+                } else {
+                  range.low -= std::abs(range.low) / 128;
+                  range.high += std::abs(range.high) / 128;
+                }
               }
+              before = dtype;
             }
+            std::reverse(stay.begin(), stay.end());
             const DType last =
                 stay.empty() ? ElementType(clipped) : stay.front();
             const DType wanted = ElementType(m.root());
             if (last != wanted) stay.insert(stay.begin(), wanted);
-            if (static_cast<int>(stay.size()) == num_casts) return {};
+            if (stay.size() == casts.size()) return {};
             if (truncates && ElementType(clipped).is_float() &&
                 (stay.empty() || !stay.back().is_integral())) {
               return m.Decline("a cast to integers drops fractions");

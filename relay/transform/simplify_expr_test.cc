@@ -216,6 +216,60 @@ TEST(SimplifyExprTest, Casts) {
   ExpectStays(params, "cast(cast(%i, dtype=\"uint8\"), dtype=\"int32\")");
 }
 
+TEST(SimplifyExprTest, CastsThroughFloatsThatRoundStay) {
+  // All triples of an integer type, a float, and an integer type.
+  for (const bool is_signed : {true, false}) {
+    for (const int bits : {8, 16, 32, 64}) {
+      const std::string from = absl::StrCat(is_signed ? "int" : "uint", bits);
+      const std::string params = absl::StrCat("%x: Tensor[(3), ", from, "]");
+      for (const auto& [middle, exact] :
+           std::vector<std::pair<std::string, int>>{
+               {"float16", 11}, {"float32", 24}, {"float64", 53}}) {
+        for (const char* to : {"int8", "int16", "int32", "int64", "uint8",
+                               "uint16", "uint32", "uint64"}) {
+          const std::string casts = absl::StrCat(
+              "cast(cast(%x, dtype=\"", middle, "\"), dtype=\"", to, "\")");
+          if (bits - (is_signed ? 1 : 0) > exact) {
+            ExpectStays(params, casts);
+          } else {
+            ExpectSimplifies(
+                params, casts,
+                to == from ? "%x"
+                           : absl::StrCat("cast(%x, dtype=\"", to, "\")"));
+          }
+        }
+      }
+    }
+  }
+  // A float is as good as its rounding.
+  ExpectSimplifies("%x: Tensor[(3), int64]",
+                   "cast(cast(%x, dtype=\"float64\"), dtype=\"float32\")",
+                   "cast(%x, dtype=\"float32\")");
+}
+
+TEST(SimplifyExprTest, CastsOfClipThatChangeNumbersStay) {
+  const char ints[] = "%x: Tensor[(4), int32]";
+  const auto casts = [](absl::string_view clip,
+                        const std::vector<std::string>& dtypes) {
+    std::string text(clip);
+    for (const std::string& dtype : dtypes) {
+      text = absl::StrCat("cast(", text, ", dtype=\"", dtype, "\")");
+    }
+    return text;
+  };
+  const char large[] = "clip(%x, a_min=0f, a_max=2.14748e+09f)";
+  ExpectStays(ints, casts(large, {"float32", "int8"}));
+  ExpectStays(ints, casts(large, {"float32", "int64"}));
+  ExpectSimplifies(ints, casts(large, {"float64", "int8"}),
+                   casts(large, {"int8"}));
+  // What int8 wraps is not within the clip any more.
+  const char bytes[] = "clip(%x, a_min=0f, a_max=255f)";
+  ExpectStays(ints, casts(bytes, {"int8", "uint8", "int32"}));
+  // 99.99 rounds to 100.
+  ExpectStays("%x: Tensor[(4), float32]",
+              casts("clip(%x, a_min=0f, a_max=100f)", {"float16", "int32"}));
+}
+
 TEST(SimplifyExprTest, ClipsAndCasts) {
   const char ints[] = "%x: Tensor[(4), int32]";
   const std::string clip = "clip(%x, a_min=0f, a_max=255f)";

@@ -100,15 +100,12 @@ absl::StatusOr<Tensor> PoolGrad(absl::string_view kernel, const Tensor& grad,
 template <typename Fn>
 void ForEachCovered(const std::array<Window, 2>& windows, int64_t i, int64_t j,
                     const Fn& fn) {
-  for (int64_t a = 0; a < windows[0].kernel; ++a) {
-    const int64_t row = windows[0].Input(i, a);
-    if (row < 0) continue;
-    if (row >= windows[0].in) break;
-    for (int64_t b = 0; b < windows[1].kernel; ++b) {
-      const int64_t column = windows[1].Input(j, b);
-      if (column < 0) continue;
-      if (column >= windows[1].in) break;
-      fn(row * windows[1].in + column);
+  const Window::Range rows = windows[0].ValidTaps(i);
+  const Window::Range columns = windows[1].ValidTaps(j);
+  for (int64_t a = rows.first; a < rows.last; ++a) {
+    const int64_t row = windows[0].Input(i, a) * windows[1].in;
+    for (int64_t b = columns.first; b < columns.last; ++b) {
+      fn(row + windows[1].Input(j, b));
     }
   }
 }
@@ -135,13 +132,16 @@ absl::StatusOr<Tensor> AvgPool2dGrad(const Tensor& grad, const Tensor& x,
       "avg_pool2d_grad", grad, x, params,
       [&params](const auto*, auto* out, const std::array<Window, 2>& windows,
                 int64_t i, int64_t j, auto gradient) {
-        int64_t count = 0;
-        ForEachCovered(windows, i, j, [&](int64_t) { ++count; });
-        if (params.count_include_pad) {
-          count = windows[0].kernel * windows[1].kernel;
+        // In double: the elements of a window may be too many for an integer.
+        double count = 1;
+        for (size_t axis = 0; axis < 2; ++axis) {
+          const Window::Range taps = windows[axis].ValidTaps(axis == 0 ? i : j);
+          count *= static_cast<double>(params.count_include_pad
+                                           ? windows[axis].kernel
+                                           : taps.last - taps.first);
         }
-        const auto share = gradient / static_cast<decltype(gradient)>(
-                                          std::max<int64_t>(count, 1));
+        const auto share =
+            gradient / static_cast<decltype(gradient)>(std::max(count, 1.0));
         ForEachCovered(windows, i, j, [&](int64_t at) { out[at] += share; });
       });
 }

@@ -76,6 +76,21 @@ TEST(GradientsTest, OfPools) {
   }
 }
 
+TEST(GradientsTest, WindowsMuchLargerThanTheImageAreNotWalked) {
+  const Tensor x = Random(kDouble, {1, 1, 2, 2});
+  constexpr int64_t kHuge = (int64_t{1} << 31) - 1;
+  Pool2dParams params;
+  params.pool_size = {kHuge, kHuge};
+  params.padding = {kHuge / 2, kHuge / 2, kHuge / 2, kHuge / 2};
+  const Tensor weights = Random(kDouble, {1, 1, 2, 2}, 2);
+  const double sum = Dot(weights, Make(kDouble, {1, 1, 2, 2}, {1, 1, 1, 1}));
+  const Tensor average = Unwrap(AvgPool2dGrad(weights, x, params));
+  for (int64_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(average.AtAsDouble(i), sum / 4, 1e-12);
+  }
+  EXPECT_TRUE(MaxPool2dGrad(weights, x, params).ok());
+}
+
 TEST(GradientsTest, PoolsKeepTheirLayout) {
   const Tensor x = Random(kDouble, {1, 3, 4, 4});
   Pool2dParams params;

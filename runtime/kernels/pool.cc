@@ -129,12 +129,8 @@ T Result(SumType<T, kMode> sum, int64_t count) {
 
 // How many taps of output `o` read inside the input.
 int64_t CountInside(const Window& window, int64_t o) {
-  int64_t count = 0;
-  for (int64_t k = 0; k < window.kernel; ++k) {
-    const int64_t i = window.Input(o, k);
-    count += i >= 0 && i < window.in ? 1 : 0;
-  }
-  return count;
+  const Window::Range taps = window.ValidTaps(o);
+  return taps.last - taps.first;
 }
 
 template <typename T, Mode kMode>
@@ -149,51 +145,77 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
     int64_t input;
   };
   std::vector<Tap> taps;
-  for (int64_t k = 0; k < v.w.kernel; ++k) {
-    const Window::Range valid = v.w.ValidOutputs(k);
-    if (valid.first == valid.last) continue;
-    taps.push_back(
-        {valid.first, valid.last - valid.first, v.w.Input(valid.first, k)});
+  // In ascending order: the later an output, the earlier its taps. A window may
+  // be much larger than the image, so its other taps are not visited.
+  for (int64_t o = v.w.out, next = 0; o-- > 0;) {
+    const Window::Range inside = v.w.ValidTaps(o);
+    for (int64_t k = std::max(next, inside.first); k < inside.last; ++k) {
+      const Window::Range valid = v.w.ValidOutputs(k);
+      taps.push_back(
+          {valid.first, valid.last - valid.first, v.w.Input(valid.first, k)});
+    }
+    next = std::max(next, inside.last);
   }
   std::vector<int64_t> counts(static_cast<size_t>(v.w.out));
   for (int64_t w = 0; w < v.w.out; ++w) {
     counts[static_cast<size_t>(w)] =
         count_include_pad ? v.w.kernel : CountInside(v.w, w);
   }
+  // The elements that the taps of an output read along an axis.
+  struct Reads {
+    int64_t first = -1;
+    int64_t count = -1;
+    bool operator==(const Reads&) const = default;
+  };
+  const auto reads = [](const Window& window, int64_t o,
+                        const Window::Range& taps) {
+    const int64_t count = taps.last - taps.first;
+    return Reads{count == 0 ? 0 : window.Input(o, taps.first), count};
+  };
   for (int64_t outer = 0; outer < v.outer; ++outer) {
     const T* image = x + outer * v.d.in * v.h.in * v.w.in * v.inner;
+    // The depth and height that `sums` are of.
+    Reads depth_done, height_done;
     for (int64_t od = 0; od < v.d.out; ++od) {
       for (int64_t oh = 0; oh < v.h.out; ++oh) {
-        // First over depth and height, then over width: neighbouring windows
-        // share the columns.
-        std::fill(columns.begin(), columns.end(), Start<T, kMode>(v));
-        for (int64_t kd = 0; kd < v.d.kernel; ++kd) {
-          const int64_t id = v.d.Input(od, kd);
-          if (id < 0 || id >= v.d.in) continue;
-          for (int64_t kh = 0; kh < v.h.kernel; ++kh) {
-            const int64_t ih = v.h.Input(oh, kh);
-            if (ih < 0 || ih >= v.h.in) continue;
-            const T* row = image + (id * v.h.in + ih) * v.w.in * v.inner;
-            Sum* to = columns.data();
-            for (int64_t i = 0; i < v.w.in * v.inner; ++i) {
-              Combine<T, kMode>(static_cast<Sum>(row[i]), to[i]);
+        // Neighbours that reach over the whole image, or lie in the padding,
+        // read the same.
+        const Window::Range depth = v.d.ValidTaps(od);
+        const Window::Range height = v.h.ValidTaps(oh);
+        const Reads depth_reads = reads(v.d, od, depth);
+        const Reads height_reads = reads(v.h, oh, height);
+        if (depth_reads != depth_done || height_reads != height_done) {
+          depth_done = depth_reads;
+          height_done = height_reads;
+          // First over depth and height, then over width: neighbouring windows
+          // share the columns.
+          std::fill(columns.begin(), columns.end(), Start<T, kMode>(v));
+          for (int64_t kd = depth.first; kd < depth.last; ++kd) {
+            const int64_t id = v.d.Input(od, kd);
+            for (int64_t kh = height.first; kh < height.last; ++kh) {
+              const int64_t ih = v.h.Input(oh, kh);
+              const T* row = image + (id * v.h.in + ih) * v.w.in * v.inner;
+              Sum* to = columns.data();
+              for (int64_t i = 0; i < v.w.in * v.inner; ++i) {
+                Combine<T, kMode>(static_cast<Sum>(row[i]), to[i]);
+              }
             }
           }
-        }
-        std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
-        for (const Tap& tap : taps) {
-          const Sum* from = columns.data() + tap.input * v.inner;
-          Sum* to = sums.data() + tap.first * v.inner;
-          if (v.w.stride == 1 || v.inner == 1) {
-            const int64_t step = v.inner == 1 ? v.w.stride : 1;
-            for (int64_t i = 0; i < tap.count * v.inner; ++i) {
-              Combine<T, kMode>(from[i * step], to[i]);
-            }
-          } else {
-            for (int64_t w = 0; w < tap.count; ++w) {
-              for (int64_t i = 0; i < v.inner; ++i) {
-                Combine<T, kMode>(from[w * v.w.stride * v.inner + i],
-                                  to[w * v.inner + i]);
+          std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
+          for (const Tap& tap : taps) {
+            const Sum* from = columns.data() + tap.input * v.inner;
+            Sum* to = sums.data() + tap.first * v.inner;
+            if (v.w.stride == 1 || v.inner == 1) {
+              const int64_t step = v.inner == 1 ? v.w.stride : 1;
+              for (int64_t i = 0; i < tap.count * v.inner; ++i) {
+                Combine<T, kMode>(from[i * step], to[i]);
+              }
+            } else {
+              for (int64_t w = 0; w < tap.count; ++w) {
+                for (int64_t i = 0; i < v.inner; ++i) {
+                  Combine<T, kMode>(from[w * v.w.stride * v.inner + i],
+                                    to[w * v.inner + i]);
+                }
               }
             }
           }

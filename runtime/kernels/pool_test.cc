@@ -265,6 +265,31 @@ TEST(PoolTest, Adaptive) {
       Fails(AdaptiveAvgPool(x, {-1, 2}).status(), "adaptive_avg_pool", "-1"));
 }
 
+TEST(PoolTest, WindowsMuchLargerThanTheImageAreNotWalked) {
+  const Tensor x = MakeFloat({1, 1, 2, 2}, {1, 2, 3, 4});
+  constexpr int64_t kHuge = (int64_t{1} << 31) - 1;
+  Pool2dParams params;
+  params.pool_size = {kHuge, kHuge};
+  params.padding = {kHuge / 2, kHuge / 2, kHuge / 2 + 30, kHuge / 2 + 30};
+  const Tensor largest = Unwrap(MaxPool2d(x, params));
+  EXPECT_EQ(Values(largest), std::vector<double>(32 * 32, 4));
+  EXPECT_EQ(Values(Unwrap(AvgPool2d(x, params))),
+            std::vector<double>(32 * 32, 2.5));
+  // Steps and dilation leave all but the corners out.
+  params.pool_size = {3, 3};
+  params.strides = {kHuge - 1, kHuge - 1};
+  params.dilation = {kHuge - 1, kHuge - 1};
+  params.padding = {kHuge - 1, kHuge - 1, kHuge - 1, kHuge - 1};
+  EXPECT_TRUE(Matches(MaxPool2d(x, params), kFloat32, {1, 1, 1, 1}, {1}));
+  // Most windows lie in the padding.
+  params = {};
+  params.pool_size = {1, 1};
+  params.padding = {1 << 20, 0, 1 << 20, 0};
+  params.strides = {1 << 20, 1};
+  EXPECT_TRUE(Matches(AvgPool2d(MakeFloat({1, 1, 1, 2}, {5, 6}), params),
+                      kFloat32, {1, 1, 3, 2}, {0, 0, 5, 6, 0, 0}));
+}
+
 TEST(PoolTest, Errors) {
   const Tensor x = Random(kFloat32, {1, 2, 5, 5});
   const auto fails = [&x](const char* text, const auto& change) {

@@ -115,7 +115,11 @@ int64_t Scale(int64_t x, const FixedPoint& ratio,
               RequantizeParams::Rounding rounding) {
   const __int128 product = static_cast<__int128>(x) * ratio.multiplier;
   if (ratio.shift <= 0) {
-    return static_cast<int64_t>(product << std::min(-ratio.shift, 32));
+    // Beyond what any type holds, of the sign that it has.
+    constexpr __int128 kEnd = __int128{1} << 62;
+    const __int128 scaled =
+        product * (__int128{1} << std::min(-ratio.shift, 32));
+    return static_cast<int64_t>(std::clamp(scaled, -kEnd, kEnd));
   }
   if (ratio.shift > 100) return 0;
   __int128 half = static_cast<__int128>(1) << (ratio.shift - 1);
@@ -126,13 +130,22 @@ int64_t Scale(int64_t x, const FixedPoint& ratio,
   return static_cast<int64_t>((product + half) >> ratio.shift);
 }
 
+// (x - from) * ratio + to, rounded, in F as qnn.CanonicalizeOps writes it; 0
+// for NaN.
 template <typename F>
-int64_t RoundFloat(F x, RequantizeParams::Rounding rounding) {
-  if (!std::isfinite(x)) return x > 0 ? INT32_MAX : INT32_MIN;
+int64_t ScaleFloat(int64_t x, int64_t from, double ratio, int64_t to,
+                   RequantizeParams::Rounding rounding) {
+  F value = static_cast<F>(x);
+  if (from != 0) value -= static_cast<F>(from);
+  if (ratio != 1) value *= static_cast<F>(ratio);
+  if (to != 0) value += static_cast<F>(to);
+  if (std::isnan(value)) return 0;
+  // Half is added before what is behind the point is cut off.
   const F rounded = rounding == RequantizeParams::Rounding::kUpward
-                        ? std::floor(x + F{0.5})
-                        : std::round(x);
-  return static_cast<int64_t>(std::min(std::max(rounded, F{-4e9}), F{4e9}));
+                        ? std::floor(value + F{0.5})
+                    : value < 0 ? -std::floor(F{0.5} - value)
+                                : std::floor(value + F{0.5});
+  return static_cast<int64_t>(std::clamp(rounded, F{-5e9}, F{5e9}));
 }
 
 }  // namespace
@@ -161,17 +174,18 @@ absl::StatusOr<Tensor> Quantize(const Tensor& x, const Quantization& q,
           using Wide = std::conditional_t<sizeof(To) < 4, int32_t, int64_t>;
           for (int64_t run = 0; run < view.outer * view.extent; ++run) {
             const float scale = scales[run % view.extent];
-            const double zero =
-                static_cast<double>(zero_points[run % view.extent]);
+            const float zero =
+                static_cast<float>(zero_points[run % view.extent]);
             const float* from = in + run * view.inner;
             To* to = out + run * view.inner;
             for (int64_t i = 0; i < view.inner; ++i) {
               const double value =
-                  static_cast<double>(internal::Round(from[i] / scale)) + zero;
-              // NaN becomes the lower bound.
+                  static_cast<double>(internal::Round(from[i] / scale) + zero);
               const double above = value > low ? value : low;
               const double bounded = above < high ? above : high;
-              to[i] = static_cast<To>(static_cast<Wide>(bounded));
+              // NaN becomes 0, as in a cast.
+              const double number = value == value ? bounded : 0.0;
+              to[i] = static_cast<To>(static_cast<Wide>(number));
             }
           }
         });
@@ -217,6 +231,15 @@ absl::StatusOr<Tensor> Dequantize(const Tensor& x, const Quantization& q,
         });
         return absl::OkStatus();
       }));
+  if (dtype != DType::Float(32)) {
+    // As qnn.CanonicalizeOps writes it; NaN stays.
+    constexpr float kMaxFloat16 = 65504;
+    for (float& value : result.span<float>()) {
+      if (std::abs(value) > kMaxFloat16) {
+        value = std::copysign(kMaxFloat16, value);
+      }
+    }
+  }
   return Convert(kKernel, std::move(result).Freeze(), dtype);
 }
 
@@ -244,20 +267,23 @@ absl::StatusOr<Tensor> Requantize(const Tensor& x, const Quantization& from,
   BATON_ASSIGN_OR_RETURN(MutableTensor result, Int64Like(x));
   const absl::Span<int64_t> out = result.span<int64_t>();
   ForEach(channels.view, [&](int64_t i, int64_t channel) {
-    int64_t value = x.AtAsInt64(i) - channels.zero_points[channel];
-    if (ratios[channel] == 1) {
-      // Nothing to scale.
-    } else if (params.float_bits == 32) {
-      value = RoundFloat(
-          static_cast<float>(value) * static_cast<float>(ratios[channel]),
-          params.rounding);
+    const int64_t element = x.AtAsInt64(i);
+    const int64_t zero_point = channels.zero_points[channel];
+    int64_t value = 0;
+    if (params.float_bits == 32) {
+      value = ScaleFloat<float>(element, zero_point, ratios[channel],
+                                new_zero_point, params.rounding);
     } else if (params.float_bits == 64) {
-      value = RoundFloat(static_cast<double>(value) * ratios[channel],
-                         params.rounding);
+      value = ScaleFloat<double>(element, zero_point, ratios[channel],
+                                 new_zero_point, params.rounding);
     } else {
-      value = Scale(value, fixed[channel], params.rounding);
+      value = element - zero_point;
+      if (ratios[channel] != 1) {
+        value = Scale(value, fixed[channel], params.rounding);
+      }
+      value += new_zero_point;
     }
-    out[i] = std::min(std::max(value + new_zero_point, range.low), range.high);
+    out[i] = std::min(std::max(value, range.low), range.high);
   });
   return Convert(kKernel, std::move(result).Freeze(), params.dtype);
 }

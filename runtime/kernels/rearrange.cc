@@ -68,12 +68,16 @@ absl::StatusOr<Tensor> DepthToSpace(const Tensor& x, int64_t block,
   constexpr absl::string_view kKernel = "depth_to_space";
   BATON_ASSIGN_OR_RETURN(const Tensor nchw, LayoutTransform(x, layout, "NCHW"));
   const auto shape = nchw.shape();
-  if (block <= 0 || shape[1] % (block * block) != 0) {
+  if (block <= 0 || shape[1] % block != 0 || shape[1] / block % block != 0) {
     return Error(kKernel, "blocks of ", block, " do not fit ",
                  ShapeToString(shape));
   }
-  const int64_t c = shape[1] / (block * block);
+  const int64_t c = shape[1] / block / block;
   const int64_t n = shape[0], h = shape[2], w = shape[3];
+  BATON_ASSIGN_OR_RETURN(const int64_t result_h,
+                         internal::CheckedMul(kKernel, h, block));
+  BATON_ASSIGN_OR_RETURN(const int64_t result_w,
+                         internal::CheckedMul(kKernel, w, block));
   Tensor split;
   if (depth_first) {
     BATON_ASSIGN_OR_RETURN(split, nchw.Reshaped({n, c, block, block, h, w}));
@@ -83,7 +87,7 @@ absl::StatusOr<Tensor> DepthToSpace(const Tensor& x, int64_t block,
     BATON_ASSIGN_OR_RETURN(split, Transpose(split, {0, 3, 4, 1, 5, 2}));
   }
   BATON_ASSIGN_OR_RETURN(const Tensor result,
-                         split.Reshaped({n, c, h * block, w * block}));
+                         split.Reshaped({n, c, result_h, result_w}));
   return LayoutTransform(result, "NCHW", layout);
 }
 
@@ -98,11 +102,15 @@ absl::StatusOr<Tensor> SpaceToDepth(const Tensor& x, int64_t block,
   }
   const int64_t n = shape[0], c = shape[1];
   const int64_t h = shape[2] / block, w = shape[3] / block;
+  BATON_ASSIGN_OR_RETURN(int64_t result_c,
+                         internal::CheckedMul(kKernel, c, block));
+  BATON_ASSIGN_OR_RETURN(result_c,
+                         internal::CheckedMul(kKernel, result_c, block));
   BATON_ASSIGN_OR_RETURN(Tensor split,
                          nchw.Reshaped({n, c, h, block, w, block}));
   BATON_ASSIGN_OR_RETURN(split, Transpose(split, {0, 3, 5, 1, 2, 4}));
   BATON_ASSIGN_OR_RETURN(const Tensor result,
-                         split.Reshaped({n, c * block * block, h, w}));
+                         split.Reshaped({n, result_c, h, w}));
   return LayoutTransform(result, "NCHW", layout);
 }
 
@@ -135,7 +143,8 @@ absl::StatusOr<Tensor> SpaceToBatchNd(
     kept.push_back(static_cast<int64_t>(split.size()) - 1);
     split.push_back(blocks[i]);
     order.push_back(static_cast<int64_t>(split.size()) - 1);
-    result[0] *= blocks[i];
+    BATON_ASSIGN_OR_RETURN(
+        result[0], internal::CheckedMul(kKernel, result[0], blocks[i]));
     result[i + 1] /= blocks[i];
   }
   for (size_t i = blocks.size() + 1; i < shape.size(); ++i) {
@@ -155,25 +164,34 @@ absl::StatusOr<Tensor> BatchToSpaceNd(
   BATON_RETURN_IF_ERROR(CheckBlocks(kKernel, x, blocks));
   BATON_RETURN_IF_ERROR(CheckPairs(kKernel, crops, blocks.size()));
   const int m = static_cast<int>(blocks.size());
-  int64_t all = 1;
-  for (const int64_t block : blocks) all *= block;
-  if (x.shape()[0] % all != 0) {
-    return Error(kKernel, "blocks ", ShapeToString(blocks), " do not fit ",
-                 x.TypeToString());
+  // One block after the other: their product may be too large for a number.
+  int64_t batch = x.shape()[0];
+  for (const int64_t block : blocks) {
+    if (batch % block != 0) {
+      return Error(kKernel, "blocks ", ShapeToString(blocks), " do not fit ",
+                   x.TypeToString());
+    }
+    batch /= block;
   }
   // [b.., N, H, W, rest] to [N, H, b, W, b, rest].
   TensorShape split(blocks.begin(), blocks.end());
-  split.push_back(x.shape()[0] / all);
+  split.push_back(batch);
   split.insert(split.end(), x.shape().begin() + 1, x.shape().end());
   std::vector<int64_t> order = {m};
   TensorShape result = ToShape(x.shape());
-  result[0] /= all;
+  result[0] = batch;
   StridedSliceParams slice;
   slice.axes.emplace();
   for (int i = 0; i < m; ++i) {
     order.push_back(m + 1 + i);
     order.push_back(i);
-    result[i + 1] *= blocks[i];
+    BATON_ASSIGN_OR_RETURN(
+        result[i + 1],
+        internal::CheckedMul(kKernel, result[i + 1], blocks[i]));
+    if (crops[i][0] < 0 || crops[i][1] < 0) {
+      return Error(kKernel, "the crops (", crops[i][0], ", ", crops[i][1],
+                   ") are negative");
+    }
     slice.axes->push_back(i + 1);
     slice.begin.push_back(crops[i][0]);
     slice.end.push_back(std::max(crops[i][0], result[i + 1] - crops[i][1]));

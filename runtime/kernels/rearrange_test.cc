@@ -63,6 +63,29 @@ TEST(SpaceToBatchTest, GoesBothWays) {
                     "batch_to_space_nd", "do not fit"));
 }
 
+TEST(SpaceToBatchTest, RefusesBlocksWhoseProductOverflows) {
+  constexpr int64_t kHuge = int64_t{1} << 32;
+  const std::vector<std::vector<int64_t>> none = {{0, 0}, {0, 0}};
+  const Tensor one = Iota(kFloat, {1, 1, 1, 1});
+  const std::vector<std::vector<int64_t>> crops = {{kHuge - 1, 0},
+                                                   {kHuge - 1, 0}};
+  EXPECT_TRUE(Fails(BatchToSpaceNd(one, {kHuge, kHuge}, crops).status(),
+                    "batch_to_space_nd", "do not fit"));
+  const Tensor empty = Iota(kFloat, {0, 1, 1, 1});
+  EXPECT_FALSE(BatchToSpaceNd(empty, {kHuge, kHuge}, none).ok());
+  EXPECT_TRUE(Fails(BatchToSpaceNd(one, {1, 1}, {{-1, 0}, {0, 0}}).status(),
+                    "batch_to_space_nd", "negative"));
+  const Tensor no_rows = Iota(kFloat, {2, 0, 0, 1});
+  EXPECT_TRUE(Fails(SpaceToBatchNd(no_rows, {kHuge, kHuge}, none, 0).status(),
+                    "space_to_batch_nd", "too large"));
+  EXPECT_TRUE(
+      Fails(DepthToSpace(one, kHuge, "NCHW", /*depth_first=*/true).status(),
+            "depth_to_space", "do not fit"));
+  EXPECT_TRUE(
+      Fails(SpaceToDepth(Iota(kFloat, {1, 1, 0, 0}), kHuge, "NCHW").status(),
+            "space_to_depth", "too large"));
+}
+
 TEST(MirrorPadTest, WithAndWithoutTheEdge) {
   const Tensor x = MakeFloat({3}, {1, 2, 3});
   EXPECT_TRUE(Matches(MirrorPad(x, {{2, 1}}, /*symmetric=*/true), kFloat, {6},

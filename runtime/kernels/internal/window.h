@@ -41,6 +41,15 @@ struct Window {
     return {std::min(first, out),
             std::max(std::min(first, out), std::min(last, out))};
   }
+  // The taps [first, last) of output `o` that read inside [0, in).
+  Range ValidTaps(int64_t o) const {
+    const int64_t offset = o * stride - pad_before;
+    const int64_t first = offset >= 0 ? 0 : (-offset + dilation - 1) / dilation;
+    const int64_t room = in - 1 - offset;
+    const int64_t last = room < 0 ? 0 : room / dilation + 1;
+    return {std::min(first, kernel),
+            std::max(std::min(first, kernel), std::min(last, kernel))};
+  }
   bool pads() const { return pad_before != 0 || pad_after != 0; }
 };
 

@@ -1,0 +1,143 @@
+#include "baton/base/write_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Error(int code, const std::string& path) {
+  return absl::ErrnoToStatus(code, absl::StrCat("cannot write ", path));
+}
+
+// Closes a file unless told that it is closed.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { Close(); }
+
+  int get() const { return fd_; }
+  // Whether it went well, of which late errors in writing are a part.
+  bool Close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd < 0 || close(fd) == 0;
+  }
+  bool Write(absl::Span<const absl::string_view> pieces) {
+    constexpr size_t kMostAtOnce = 1024;  // IOV_MAX
+    std::vector<iovec> rest;
+    rest.reserve(pieces.size());
+    for (const absl::string_view piece : pieces) {
+      rest.push_back({const_cast<char*>(piece.data()), piece.size()});
+    }
+    size_t next = 0;
+    while (next < rest.size()) {
+      const ssize_t n =
+          writev(fd_, &rest[next],
+                 static_cast<int>(std::min(kMostAtOnce, rest.size() - next)));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return false;
+      auto written = static_cast<size_t>(n);
+      for (; next < rest.size() && rest[next].iov_len <= written; ++next) {
+        written -= rest[next].iov_len;
+      }
+      if (written == 0) continue;
+      rest[next].iov_base = static_cast<char*>(rest[next].iov_base) + written;
+      rest[next].iov_len -= written;
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+// Opens a new file in the folder of `target`; -1 with errno if it cannot.
+int CreateBeside(const std::string& target, std::string* path) {
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    *path = absl::StrCat(target, ".tmp", getpid(), "-", i);
+    const int fd =
+        open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string FileToWrite(const std::string& path) {
+  std::error_code error;
+  fs::path file = path;
+  // As many links as the system follows.
+  constexpr int kMostLinks = 40;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(file, error); ++i) {
+    const fs::path target = fs::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / target;
+  }
+  const fs::path canonical =
+      fs::weakly_canonical(fs::absolute(file, error), error);
+  return error || canonical.empty() ? path : canonical.string();
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::string_view content) {
+  return WriteFileAtomically(path, absl::MakeConstSpan(&content, 1));
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::Span<const absl::string_view> pieces) {
+  std::error_code ignored;
+  const bool is_special =
+      fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+  if (is_special) {
+    Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0 || !file.Write(pieces) || !file.Close()) {
+      return Error(errno, path);
+    }
+    return absl::OkStatus();
+  }
+  const std::string target = FileToWrite(path);
+  // A new file could take the place of one that may not be written to.
+  if (fs::exists(target, ignored) && access(target.c_str(), W_OK) != 0) {
+    return Error(errno, path);
+  }
+  std::string temporary;
+  const int fd = CreateBeside(target, &temporary);
+  if (fd < 0) return Error(errno, path);
+  Descriptor file(fd);
+  // An old file hands its permissions down.
+  struct stat old = {};
+  const bool is_new = stat(target.c_str(), &old) != 0;
+  if ((!is_new && fchmod(fd, old.st_mode & 07777) != 0) ||
+      !file.Write(pieces) || !file.Close() ||
+      std::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int code = errno;
+    std::remove(temporary.c_str());
+    return Error(code, path);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace baton
