@@ -78,7 +78,7 @@ struct RunModelOptions {
       FlagSpec{.help = "As that of baton-opt, for these passes.",
                .value = "N",
                .least = 0,
-               .most = 4,
+               .most = 5,
                .none = -1});
     v("threads", &RunModelOptions::threads,
       FlagSpec{.help = "For these passes; 0 for as many as the machine has. "

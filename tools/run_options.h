@@ -72,7 +72,7 @@ struct RunOptions {
           .value = "N",
           .group = kPassFlags,
           .least = 0,
-          .most = 4,
+          .most = 5,
           .none = -1});
     v("disabled_pass", &RunOptions::disabled_pass,
       FlagSpec{.help = "Passes that sequences leave out; A#k: the k-th "
