@@ -33,6 +33,9 @@ Dim DilatedExtent(const Dim& kernel, const Dim& dilation);
 Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
                 const Dim& stride, bool ceil);
 
+// The extent times a factor, as upsampling rounds it; Any if it is not known.
+Dim ScaledExtent(const Dim& extent, double factor);
+
 // An error unless `values` (attribute `what`) are `count` and none is zero or
 // a negative number.
 absl::Status ExpectPositive(const TypeRelationContext& context,
