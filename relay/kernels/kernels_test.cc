@@ -735,5 +735,19 @@ TEST(KernelsTest, VarianceTakesAMeanOfItsData) {
   EXPECT_FALSE(Evaluate(*call, nullptr).ok());
 }
 
+TEST(KernelsTest, ElementwiseOnesReuseArguments) {
+  std::vector<std::string> reusing;
+  for (const OpNode* op : OpRegistry::Global().List()) {
+    const Kernel* kernel = Kernels().Get(*op);
+    if (kernel != nullptr && kernel->reuses_arguments()) {
+      reusing.push_back(op->name());
+    }
+  }
+  EXPECT_EQ(reusing, (std::vector<std::string>{"abs", "add", "clip", "divide",
+                                               "maximum", "minimum", "multiply",
+                                               "negative", "nn.bias_add",
+                                               "nn.relu", "sign", "subtract"}));
+}
+
 }  // namespace
 }  // namespace baton::relay

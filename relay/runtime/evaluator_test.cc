@@ -260,6 +260,20 @@ TEST(EvaluatorTest, BuffersThatNothingElseUsesAreReused) {
   EXPECT_EQ(AsFloat(given), 5);
 }
 
+TEST(EvaluatorTest, RunKernelKeepsItsArguments) {
+  MutableTensor buffer = *MutableTensor::Create(DType::Float(32), {});
+  buffer.span<float>()[0] = 5;
+  const Value argument(std::move(buffer).Freeze());
+  const Expr call = Op1("test.double", Const(1));
+  reuses = 0;
+  const absl::StatusOr<Value> value =
+      RunKernel(*call.As<CallNode>(), {&argument, 1});
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(AsFloat(*value), 10);
+  EXPECT_EQ(AsFloat(argument), 5);
+  EXPECT_EQ(reuses, 0);
+}
+
 TEST(EvaluatorTest, EndlessRecursionIsAnError) {
   const absl::StatusOr<Value> value =
       Evaluate(CountDown(5000), nullptr, {.max_call_depth = 1000});

@@ -117,10 +117,6 @@ absl::StatusOr<Type> UpSampling3DRel(TypeRelationContext& context) {
                      });
 }
 
-}  // namespace
-
-namespace {
-
 absl::StatusOr<Type> DilateRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();

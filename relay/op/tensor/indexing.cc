@@ -361,10 +361,6 @@ absl::StatusOr<Type> SparseReshapeRel(TypeRelationContext& context) {
                  context.arg(2)}));
 }
 
-}  // namespace
-
-namespace {
-
 // Layout rules.
 
 std::optional<InferredLayouts> InferStridedSliceLayouts(
