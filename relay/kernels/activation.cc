@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/activation.h"
+
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -7,7 +9,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/elementwise.h"
@@ -17,42 +18,18 @@ namespace baton::relay {
 namespace {
 
 BATON_EXTEND_OP("nn.relu").Set(Kernels(), KernelOf<kernels::Relu>);
-
-absl::StatusOr<Tensor> ComputeLeakyRelu(const LeakyReluAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::LeakyRelu(args[0].tensor(), attrs.alpha);
-}
-
-BATON_EXTEND_OP("nn.leaky_relu").Set(Kernels(), KernelOf<ComputeLeakyRelu>);
-
-absl::StatusOr<Tensor> ComputePRelu(const PReluAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::Prelu(args[0].tensor(), args[1].tensor(), attrs.axis);
-}
-
-BATON_EXTEND_OP("nn.prelu").Set(Kernels(), KernelOf<ComputePRelu>);
-
-absl::StatusOr<Tensor> ComputeBiasAdd(const BiasAddAttrs& attrs,
-                                      absl::Span<Value> args) {
-  return kernels::BiasAdd(std::move(args[0]).tensor(), args[1].tensor(),
-                          attrs.axis);
-}
-
-BATON_EXTEND_OP("nn.bias_add").Set(Kernels(), KernelOf<ComputeBiasAdd>);
-
-absl::StatusOr<Tensor> ComputeSoftmax(const SoftmaxAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::Softmax(args[0].tensor(), attrs.axis);
-}
-
-absl::StatusOr<Tensor> ComputeLogSoftmax(const SoftmaxAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  return kernels::LogSoftmax(args[0].tensor(), attrs.axis);
-}
-
-BATON_EXTEND_OP("nn.softmax").Set(Kernels(), KernelOf<ComputeSoftmax>);
-BATON_EXTEND_OP("nn.fast_softmax").Set(Kernels(), KernelOf<ComputeSoftmax>);
-BATON_EXTEND_OP("nn.log_softmax").Set(Kernels(), KernelOf<ComputeLogSoftmax>);
+BATON_EXTEND_OP("nn.leaky_relu")
+    .Set(Kernels(), KernelOf<kernels::LeakyRelu, &LeakyReluAttrs::alpha>);
+BATON_EXTEND_OP("nn.prelu")
+    .Set(Kernels(), KernelOf<kernels::Prelu, &PReluAttrs::axis>);
+BATON_EXTEND_OP("nn.bias_add")
+    .Set(Kernels(), KernelOf<kernels::BiasAdd, &BiasAddAttrs::axis>);
+BATON_EXTEND_OP("nn.softmax")
+    .Set(Kernels(), KernelOf<kernels::Softmax, &SoftmaxAttrs::axis>);
+BATON_EXTEND_OP("nn.fast_softmax")
+    .Set(Kernels(), KernelOf<kernels::Softmax, &SoftmaxAttrs::axis>);
+BATON_EXTEND_OP("nn.log_softmax")
+    .Set(Kernels(), KernelOf<kernels::LogSoftmax, &SoftmaxAttrs::axis>);
 
 // Drops nothing: programs are run for inference.
 absl::StatusOr<Value> ComputeDropout(const CallNode& /*call*/,

@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/conv.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -9,7 +11,6 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/conv.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/bitserial.h"
@@ -140,20 +141,7 @@ absl::StatusOr<Tensor> ConvolveBitserial(const BinaryConv2DAttrs& attrs,
       });
 }
 
-template <auto kFunction>
-absl::StatusOr<Tensor> TransformWeight(
-    const ConvWinogradWeightTransformAttrs& attrs,
-    absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(), attrs.tile_size);
-}
-
-absl::StatusOr<Tensor> TileWeight(const ConvGemmWeightTransformAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kernels::TiledWeight(args[0].tensor(), attrs.tile_rows,
-                              attrs.tile_cols);
-}
-
-// nn.conv2d with a weight that TileWeight made.
+// nn.conv2d with a weight that kernels::TiledWeight made.
 absl::StatusOr<Tensor> ConvolveTiled(const Conv2DAttrs& attrs,
                                      absl::Span<const Value> args) {
   const Tensor& data = args[0].tensor();
@@ -200,13 +188,18 @@ BATON_EXTEND_OP("nn.contrib_conv2d_NCHWc")
 BATON_EXTEND_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .Set(Kernels(), KernelOf<ConvolveBlocked>);
 BATON_EXTEND_OP("nn.contrib_conv2d_winograd_weight_transform")
-    .Set(Kernels(), KernelOf<TransformWeight<kernels::WinogradWeight2d>>);
+    .Set(Kernels(), KernelOf<kernels::WinogradWeight2d,
+                             &ConvWinogradWeightTransformAttrs::tile_size>);
 BATON_EXTEND_OP("nn.contrib_conv3d_winograd_weight_transform")
-    .Set(Kernels(), KernelOf<TransformWeight<kernels::WinogradWeight3d>>);
+    .Set(Kernels(), KernelOf<kernels::WinogradWeight3d,
+                             &ConvWinogradWeightTransformAttrs::tile_size>);
 BATON_EXTEND_OP("nn.contrib_conv2d_gemm_without_weight_transform")
     .Set(Kernels(), KernelOf<ConvolveTiled>);
 BATON_EXTEND_OP("nn.contrib_conv2d_gemm_weight_transform")
-    .Set(Kernels(), KernelOf<TileWeight>);
+    .Set(
+        Kernels(),
+        KernelOf<kernels::TiledWeight, &ConvGemmWeightTransformAttrs::tile_rows,
+                 &ConvGemmWeightTransformAttrs::tile_cols>);
 BATON_EXTEND_OP("nn.bitpack").Set(Kernels(), KernelOf<ComputeBitPack>);
 BATON_EXTEND_OP("nn.bitserial_conv2d")
     .Set(Kernels(), KernelOf<ConvolveBitserial>);

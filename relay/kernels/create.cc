@@ -1,3 +1,5 @@
+#include "baton/relay/op/tensor/create.h"
+
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -7,7 +9,6 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/shape.h"
@@ -32,12 +33,6 @@ absl::StatusOr<Tensor> MakeFull(const InitOpAttrs& attrs,
 
 absl::StatusOr<Tensor> MakeFullLike(const Tensor& data, const Tensor& value) {
   return kernels::Full(value, data.shape(), data.dtype());
-}
-
-absl::StatusOr<Tensor> MakeArange(const ArangeAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kernels::Arange(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                         attrs.dtype);
 }
 
 absl::StatusOr<Tensor> ComputeBroadcastTo(const InitOpAttrs& attrs,
@@ -90,7 +85,8 @@ BATON_EXTEND_OP("zeros").Set(Kernels(), KernelOf<MakeZeros>);
 BATON_EXTEND_OP("ones").Set(Kernels(), KernelOf<MakeOnes>);
 BATON_EXTEND_OP("full").Set(Kernels(), KernelOf<MakeFull>);
 BATON_EXTEND_OP("full_like").Set(Kernels(), KernelOf<MakeFullLike>);
-BATON_EXTEND_OP("arange").Set(Kernels(), KernelOf<MakeArange>);
+BATON_EXTEND_OP("arange").Set(Kernels(),
+                              KernelOf<kernels::Arange, &ArangeAttrs::dtype>);
 BATON_EXTEND_OP("broadcast_to").Set(Kernels(), KernelOf<ComputeBroadcastTo>);
 BATON_EXTEND_OP("broadcast_to_like")
     .Set(Kernels(), KernelOf<ComputeBroadcastToLike>);

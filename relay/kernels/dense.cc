@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/dense.h"
+
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -6,7 +8,6 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/dense.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/layout.h"
@@ -14,11 +15,6 @@
 
 namespace baton::relay {
 namespace {
-
-absl::StatusOr<Tensor> ComputeDense(const DenseAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::Dense(args[0].tensor(), args[1].tensor(), attrs.out_dtype);
-}
 
 template <typename A>
 kernels::MatmulParams MatmulParamsOf(const A& attrs) {
@@ -41,7 +37,8 @@ absl::StatusOr<Tensor> ComputeBatchMatmul(const BatchMatmulAttrs& attrs,
                               MatmulParamsOf(attrs));
 }
 
-BATON_EXTEND_OP("nn.dense").Set(Kernels(), KernelOf<ComputeDense>);
+BATON_EXTEND_OP("nn.dense")
+    .Set(Kernels(), KernelOf<kernels::Dense, &DenseAttrs::out_dtype>);
 BATON_EXTEND_OP("nn.matmul").Set(Kernels(), KernelOf<ComputeMatmul>);
 BATON_EXTEND_OP("nn.batch_matmul").Set(Kernels(), KernelOf<ComputeBatchMatmul>);
 

@@ -1,3 +1,5 @@
+#include "baton/relay/op/dyn/dyn.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -14,7 +16,6 @@
 #include "baton/relay/kernels/dynamic_forms.h"
 #include "baton/relay/kernels/integer_arguments.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/dyn/dyn.h"
 #include "baton/relay/op/image/image.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/create.h"

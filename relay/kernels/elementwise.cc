@@ -1,3 +1,5 @@
+#include "baton/relay/op/tensor/elementwise.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +14,6 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/elementwise.h"
@@ -99,13 +100,8 @@ BATON_EXTEND_OP("less_equal").Set(Kernels(), KernelOf<kernels::LessEqual>);
 BATON_EXTEND_OP("greater").Set(Kernels(), KernelOf<kernels::Greater>);
 BATON_EXTEND_OP("greater_equal")
     .Set(Kernels(), KernelOf<kernels::GreaterEqual>);
-
-absl::StatusOr<Tensor> ComputeClip(const ClipAttrs& attrs,
-                                   absl::Span<Value> args) {
-  return kernels::Clip(std::move(args[0]).tensor(), attrs.a_min, attrs.a_max);
-}
-
-BATON_EXTEND_OP("clip").Set(Kernels(), KernelOf<ComputeClip>);
+BATON_EXTEND_OP("clip").Set(
+    Kernels(), KernelOf<kernels::Clip, &ClipAttrs::a_min, &ClipAttrs::a_max>);
 
 // x * multiplier * 2^shift, where the multiplier has 31 bits after the point;
 // rounded to the nearest, ties upwards.
@@ -202,11 +198,6 @@ BATON_EXTEND_OP("fixed_point_multiply_per_axis")
     .Set(Kernels(), KernelOf<FixedPointMultiplyPerAxis>);
 BATON_EXTEND_OP("where").Set(Kernels(), KernelOf<kernels::Where>);
 
-absl::StatusOr<Tensor> ComputeCast(const CastAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  return kernels::Cast(args[0].tensor(), attrs.dtype);
-}
-
 absl::StatusOr<Tensor> ComputeCastLike(const Tensor& data, const Tensor& like) {
   return kernels::Cast(data, like.dtype());
 }
@@ -225,7 +216,8 @@ absl::StatusOr<Tensor> ComputeReinterpret(const CastAttrs& attrs,
                             std::make_shared<Tensor>(data));
 }
 
-BATON_EXTEND_OP("cast").Set(Kernels(), KernelOf<ComputeCast>);
+BATON_EXTEND_OP("cast").Set(Kernels(),
+                            KernelOf<kernels::Cast, &CastAttrs::dtype>);
 BATON_EXTEND_OP("cast_like").Set(Kernels(), KernelOf<ComputeCastLike>);
 BATON_EXTEND_OP("reinterpret").Set(Kernels(), KernelOf<ComputeReinterpret>);
 

@@ -1,3 +1,5 @@
+#include "baton/relay/op/image/image.h"
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -9,7 +11,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/dynamic_forms.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/image/image.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/conv.h"

@@ -1,3 +1,5 @@
+#include "baton/relay/op/tensor/indexing.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -18,7 +20,6 @@
 #include "baton/relay/kernels/dynamic_forms.h"
 #include "baton/relay/kernels/integer_arguments.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/rearrange.h"
@@ -76,18 +77,6 @@ absl::StatusOr<Tensor> ComputeGather(const GatherAttrs& attrs,
                          args[1].tensor());
 }
 
-absl::StatusOr<Tensor> ComputeGatherNd(const GatherNDAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  return kernels::GatherNd(args[0].tensor(), args[1].tensor(),
-                           attrs.batch_dims);
-}
-
-absl::StatusOr<Tensor> ComputeOneHot(const OneHotAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                         attrs.depth, attrs.axis, attrs.dtype);
-}
-
 absl::StatusOr<kernels::ScatterMode> ScatterModeOf(absl::string_view name) {
   if (name == "update") return kernels::ScatterMode::kUpdate;
   if (name == "add") return kernels::ScatterMode::kAdd;
@@ -124,12 +113,6 @@ absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
   return kernels::UnravelIndex(positions, extents);
 }
 
-absl::StatusOr<Tensor> SequenceMask(const SequenceMaskAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::SequenceMask(args[0].tensor(), args[1].tensor(), attrs.axis,
-                               attrs.mask_value);
-}
-
 absl::StatusOr<Tensor> Trilu(const TriluAttrs& attrs,
                              absl::Span<const Value> args) {
   BATON_ASSIGN_OR_RETURN(const int64_t k, IntegerArgument("k", args[1]));
@@ -142,13 +125,6 @@ absl::StatusOr<Tensor> ComputeStridedSet(const Tensor& data,
                                          const Tensor& strides) {
   return kernels::StridedSet(data, values, Integers(begin), Integers(end),
                              Integers(strides));
-}
-
-absl::StatusOr<Tensor> ComputeMatrixSetDiag(const MatrixSetDiagAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  return kernels::MatrixSetDiag(args[0].tensor(), args[1].tensor(), attrs.k1,
-                                attrs.k2, attrs.super_diag_right_align,
-                                attrs.sub_diag_right_align);
 }
 
 // Of broadcast indices, as gather_nd takes them.
@@ -291,15 +267,23 @@ BATON_EXTEND_OP("slice_like").Set(Kernels(), KernelOf<ComputeSliceLike>);
 BATON_EXTEND_OP("strided_set").Set(Kernels(), KernelOf<ComputeStridedSet>);
 BATON_EXTEND_OP("take").Set(Kernels(), KernelOf<ComputeTake>);
 BATON_EXTEND_OP("gather").Set(Kernels(), KernelOf<ComputeGather>);
-BATON_EXTEND_OP("gather_nd").Set(Kernels(), KernelOf<ComputeGatherNd>);
+BATON_EXTEND_OP("gather_nd")
+    .Set(Kernels(), KernelOf<kernels::GatherNd, &GatherNDAttrs::batch_dims>);
 BATON_EXTEND_OP("adv_index").Set(Kernels(), ComputeAdvIndex);
 BATON_EXTEND_OP("unravel_index").Set(Kernels(), KernelOf<UnravelIndex>);
 BATON_EXTEND_OP("argwhere").Set(Kernels(), KernelOf<kernels::ArgWhere>);
-BATON_EXTEND_OP("sequence_mask").Set(Kernels(), KernelOf<SequenceMask>);
+BATON_EXTEND_OP("sequence_mask")
+    .Set(Kernels(), KernelOf<kernels::SequenceMask, &SequenceMaskAttrs::axis,
+                             &SequenceMaskAttrs::mask_value>);
 BATON_EXTEND_OP("trilu").Set(Kernels(), KernelOf<Trilu>);
 BATON_EXTEND_OP("matrix_set_diag")
-    .Set(Kernels(), KernelOf<ComputeMatrixSetDiag>);
-BATON_EXTEND_OP("one_hot").Set(Kernels(), KernelOf<ComputeOneHot>);
+    .Set(Kernels(), KernelOf<kernels::MatrixSetDiag, &MatrixSetDiagAttrs::k1,
+                             &MatrixSetDiagAttrs::k2,
+                             &MatrixSetDiagAttrs::super_diag_right_align,
+                             &MatrixSetDiagAttrs::sub_diag_right_align>);
+BATON_EXTEND_OP("one_hot").Set(
+    Kernels(), KernelOf<kernels::OneHot, &OneHotAttrs::depth,
+                        &OneHotAttrs::axis, &OneHotAttrs::dtype>);
 BATON_EXTEND_OP("scatter_elements").Set(Kernels(), KernelOf<ScatterElements>);
 BATON_EXTEND_OP("scatter_nd").Set(Kernels(), KernelOf<ScatterNd>);
 BATON_EXTEND_OP("sparse_to_dense")

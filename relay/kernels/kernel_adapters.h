@@ -33,29 +33,37 @@ absl::StatusOr<Value> ToValue(absl::StatusOr<R> result) {
   return Value(*std::move(result));
 }
 
-// The kernel that calls `kFunction`, by the types of its parameters.
-template <auto kFunction, typename Type = decltype(kFunction)>
+inline const Tensor& TensorOf(const Value& value) { return value.tensor(); }
+inline Tensor TensorOf(Value& value) { return std::move(value).tensor(); }
+
+template <typename T, typename A>
+const T& FieldOf(const CallNode& call, T A::*field) {
+  return AttrsOrDefaults<A>(call.attrs()).*field;
+}
+
+// Makes the function of a kernel, by the type of `kFunction`.
+template <auto kFunction, typename Type, auto... kFields>
 struct KernelMaker;
 
-template <auto kFunction, typename R, typename... Parameters>
-struct KernelMaker<kFunction, absl::StatusOr<R> (*)(Parameters...)> {
+template <auto kFunction, typename R, typename... Parameters, auto... kFields>
+struct KernelMaker<kFunction, absl::StatusOr<R> (*)(Parameters...),
+                   kFields...> {
   static constexpr bool kReuses =
       (std::is_same_v<Parameters, kernels::Operand> || ...);
   using Args = absl::Span<std::conditional_t<kReuses, Value, const Value>>;
 
-  static absl::StatusOr<Value> Compute(const CallNode& /*call*/, Args args) {
-    return Call(args, std::index_sequence_for<Parameters...>());
+  static absl::StatusOr<Value> Compute(const CallNode& call, Args args) {
+    return Compute(
+        call, args,
+        std::make_index_sequence<sizeof...(Parameters) - sizeof...(kFields)>());
   }
 
  private:
   template <size_t... kIndices>
-  static absl::StatusOr<Value> Call(Args args,
-                                    std::index_sequence<kIndices...>) {
-    if constexpr (kReuses) {
-      return ToValue(kFunction(std::move(args[kIndices]).tensor()...));
-    } else {
-      return ToValue(kFunction(args[kIndices].tensor()...));
-    }
+  static absl::StatusOr<Value> Compute(const CallNode& call, Args args,
+                                       std::index_sequence<kIndices...>) {
+    return ToValue(
+        kFunction(TensorOf(args[kIndices])..., FieldOf(call, kFields)...));
   }
 };
 
@@ -70,13 +78,16 @@ struct KernelMaker<kFunction, absl::StatusOr<R> (*)(const A&, absl::Span<V>)> {
 }  // namespace kernel_internal
 
 // The kernel that calls `kFunction`, which returns a Tensor or a Value. It
-// takes as many tensors as the operator has arguments, or the operator's
-// attributes, `const A&`, and then the arguments, `absl::Span<const Value>`. It
-// may reuse the buffers of arguments (see Kernel) if it takes tensors as
-// `kernels::Operand`, or the arguments as `absl::Span<Value>`.
-template <auto kFunction>
+// takes as many tensors as the operator has arguments, and then what the fields
+// `kFields` of the operator's attributes hold: `KernelOf<kernels::Softmax,
+// &SoftmaxAttrs::axis>`. Or it takes the attributes, `const A&`, and the
+// arguments, `absl::Span<const Value>`. It may reuse the buffers of arguments
+// (see Kernel) if it takes tensors as `kernels::Operand`, or the arguments as
+// `absl::Span<Value>`.
+template <auto kFunction, auto... kFields>
 inline constexpr Kernel KernelOf =
-    kernel_internal::KernelMaker<kFunction>::Compute;
+    kernel_internal::KernelMaker<kFunction, decltype(kFunction),
+                                 kFields...>::Compute;
 
 // The argument itself.
 inline absl::StatusOr<Value> IdentityKernel(const CallNode& /*call*/,

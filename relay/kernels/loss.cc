@@ -1,9 +1,10 @@
+#include "baton/relay/op/nn/loss.h"
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/loss.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/loss.h"

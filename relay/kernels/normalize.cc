@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/normalize.h"
+
 #include <cstdint>
 #include <utility>
 
@@ -9,7 +11,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/normalize.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/normalize.h"

@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/pool.h"
+
 #include <cstddef>
 
 #include "absl/status/statusor.h"
@@ -6,7 +8,6 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/pool.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/gradients.h"
@@ -43,12 +44,6 @@ absl::StatusOr<Tensor> PoolGrad(const A& attrs, absl::Span<const Value> args) {
   return kFunction(args[0].tensor(), args[1].tensor(), params);
 }
 
-template <auto kFunction>
-absl::StatusOr<Tensor> GlobalPool(const GlobalPool2DAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(), attrs.layout);
-}
-
 template <typename A, auto kFunction>
 absl::StatusOr<Tensor> AdaptivePool(const A& attrs,
                                     absl::Span<const Value> args) {
@@ -69,9 +64,11 @@ BATON_EXTEND_OP("nn.avg_pool2d")
 BATON_EXTEND_OP("nn.avg_pool3d")
     .Set(Kernels(), KernelOf<Pool<3, AvgPool3DAttrs, kernels::AvgPool3d>>);
 BATON_EXTEND_OP("nn.global_max_pool2d")
-    .Set(Kernels(), KernelOf<GlobalPool<kernels::GlobalMaxPool2d>>);
+    .Set(Kernels(),
+         KernelOf<kernels::GlobalMaxPool2d, &GlobalPool2DAttrs::layout>);
 BATON_EXTEND_OP("nn.global_avg_pool2d")
-    .Set(Kernels(), KernelOf<GlobalPool<kernels::GlobalAvgPool2d>>);
+    .Set(Kernels(),
+         KernelOf<kernels::GlobalAvgPool2d, &GlobalPool2DAttrs::layout>);
 BATON_EXTEND_OP("nn.adaptive_max_pool1d")
     .Set(Kernels(),
          KernelOf<AdaptivePool<AdaptivePool1DAttrs, kernels::AdaptiveMaxPool>>);

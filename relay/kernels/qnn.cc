@@ -1,3 +1,5 @@
+#include "baton/relay/op/qnn/qnn.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,6 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/nn/activation.h"
-#include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"

@@ -1,3 +1,5 @@
+#include "baton/relay/op/random/random.h"
+
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -6,7 +8,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/random/random.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/random.h"

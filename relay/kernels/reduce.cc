@@ -1,3 +1,5 @@
+#include "baton/relay/op/tensor/reduce.h"
+
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -9,7 +11,6 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/elementwise.h"

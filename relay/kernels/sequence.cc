@@ -1,3 +1,5 @@
+#include "baton/relay/op/tensor/sequence.h"
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -10,7 +12,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/dynamic_forms.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/einsum.h"
@@ -20,26 +21,9 @@
 namespace baton::relay {
 namespace {
 
-absl::StatusOr<Tensor> ComputeSort(const ArgsortAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  return kernels::Sort(args[0].tensor(), attrs.axis, attrs.is_ascend);
-}
-
-absl::StatusOr<Tensor> ComputeArgsort(const ArgsortAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::Argsort(args[0].tensor(), attrs.axis, attrs.is_ascend,
-                          attrs.dtype);
-}
-
 absl::StatusOr<Value> ComputeTopK(const TopKAttrs& attrs,
                                   absl::Span<const Value> args) {
   return TopKOf(args[0].tensor(), attrs);
-}
-
-absl::StatusOr<Tensor> SearchSorted(const SearchSortedAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::SearchSorted(args[0].tensor(), args[1].tensor(), attrs.right,
-                               attrs.dtype);
 }
 
 template <auto kFunction>
@@ -90,10 +74,16 @@ absl::StatusOr<Tensor> ComputeEinsum(const EinsumAttrs& attrs,
   return kernels::Einsum(operands, attrs.equation);
 }
 
-BATON_EXTEND_OP("sort").Set(Kernels(), KernelOf<ComputeSort>);
-BATON_EXTEND_OP("argsort").Set(Kernels(), KernelOf<ComputeArgsort>);
+BATON_EXTEND_OP("sort").Set(
+    Kernels(),
+    KernelOf<kernels::Sort, &ArgsortAttrs::axis, &ArgsortAttrs::is_ascend>);
+BATON_EXTEND_OP("argsort").Set(
+    Kernels(), KernelOf<kernels::Argsort, &ArgsortAttrs::axis,
+                        &ArgsortAttrs::is_ascend, &ArgsortAttrs::dtype>);
 BATON_EXTEND_OP("topk").Set(Kernels(), KernelOf<ComputeTopK>);
-BATON_EXTEND_OP("searchsorted").Set(Kernels(), KernelOf<SearchSorted>);
+BATON_EXTEND_OP("searchsorted")
+    .Set(Kernels(), KernelOf<kernels::SearchSorted, &SearchSortedAttrs::right,
+                             &SearchSortedAttrs::dtype>);
 BATON_EXTEND_OP("cumsum").Set(Kernels(), KernelOf<Scan<kernels::CumSum>>);
 BATON_EXTEND_OP("cumprod").Set(Kernels(), KernelOf<Scan<kernels::CumProd>>);
 BATON_EXTEND_OP("unique").Set(Kernels(), KernelOf<ComputeUnique>);

@@ -1,3 +1,5 @@
+#include "baton/relay/op/tensor/shape.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,7 +19,6 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/tensor/reshape.h"
 #include "baton/relay/op/tensor/scheduled_layout.h"
-#include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/layout.h"
@@ -103,17 +104,6 @@ absl::StatusOr<Tensor> ComputeReshapeLike(const ReshapeLikeAttrs& attrs,
   return x.Reshaped(numbers);
 }
 
-absl::StatusOr<Tensor> ComputeSlidingWindow(const SlidingWindowAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  return kernels::SlidingWindow(args[0].tensor(), attrs.axis,
-                                attrs.window_shape, attrs.strides);
-}
-
-absl::StatusOr<Tensor> ComputeExpandDims(const ExpandDimsAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  return kernels::ExpandDims(args[0].tensor(), attrs.axis, attrs.num_newaxis);
-}
-
 absl::StatusOr<Tensor> ComputeSqueeze(const SqueezeAttrs& attrs,
                                       absl::Span<const Value> args) {
   if (!attrs.axis.has_value()) return kernels::Squeeze(args[0].tensor());
@@ -162,11 +152,6 @@ absl::StatusOr<Tensor> ComputeRepeat(const RepeatAttrs& attrs,
                          attrs.axis.value_or(0));
 }
 
-absl::StatusOr<Tensor> ComputeTile(const TileAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  return kernels::Tile(args[0].tensor(), attrs.reps);
-}
-
 absl::StatusOr<Tensor> ComputeReverse(const ReverseAttrs& attrs,
                                       absl::Span<const Value> args) {
   return kernels::Reverse(args[0].tensor(), attrs.axis.value_or(0));
@@ -182,13 +167,9 @@ absl::StatusOr<Value> Meshgrid(const CallNode& call,
   return Value::MakeTuple({grids.begin(), grids.end()});
 }
 
-absl::StatusOr<Tensor> ReverseSequence(const ReverseSequenceAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  return kernels::ReverseSequence(args[0].tensor(), args[1].tensor(),
-                                  attrs.seq_axis, attrs.batch_axis);
-}
-
-BATON_EXTEND_OP("expand_dims").Set(Kernels(), KernelOf<ComputeExpandDims>);
+BATON_EXTEND_OP("expand_dims")
+    .Set(Kernels(), KernelOf<kernels::ExpandDims, &ExpandDimsAttrs::axis,
+                             &ExpandDimsAttrs::num_newaxis>);
 BATON_EXTEND_OP("squeeze").Set(Kernels(), KernelOf<ComputeSqueeze>);
 BATON_EXTEND_OP("transpose").Set(Kernels(), KernelOf<ComputeTranspose>);
 BATON_EXTEND_OP("layout_transform")
@@ -204,11 +185,17 @@ BATON_EXTEND_OP("stack").Set(Kernels(), KernelOf<ComputeStack>);
 BATON_EXTEND_OP("meshgrid").Set(Kernels(), Meshgrid);
 BATON_EXTEND_OP("split").Set(Kernels(), ComputeSplit);
 BATON_EXTEND_OP("repeat").Set(Kernels(), KernelOf<ComputeRepeat>);
-BATON_EXTEND_OP("tile").Set(Kernels(), KernelOf<ComputeTile>);
+BATON_EXTEND_OP("tile").Set(Kernels(),
+                            KernelOf<kernels::Tile, &TileAttrs::reps>);
 BATON_EXTEND_OP("reverse").Set(Kernels(), KernelOf<ComputeReverse>);
-BATON_EXTEND_OP("reverse_sequence").Set(Kernels(), KernelOf<ReverseSequence>);
+BATON_EXTEND_OP("reverse_sequence")
+    .Set(Kernels(),
+         KernelOf<kernels::ReverseSequence, &ReverseSequenceAttrs::seq_axis,
+                  &ReverseSequenceAttrs::batch_axis>);
 BATON_EXTEND_OP("sliding_window")
-    .Set(Kernels(), KernelOf<ComputeSlidingWindow>);
+    .Set(Kernels(), KernelOf<kernels::SlidingWindow, &SlidingWindowAttrs::axis,
+                             &SlidingWindowAttrs::window_shape,
+                             &SlidingWindowAttrs::strides>);
 
 }  // namespace
 

@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/sparse.h"
+
 #include <cstdint>
 #include <utility>
 
@@ -11,7 +13,6 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/sparse.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/layout.h"

@@ -1,3 +1,5 @@
+#include "baton/relay/op/nn/spatial.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +12,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/kernels/dynamic_forms.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/correlation.h"
@@ -58,24 +59,6 @@ absl::StatusOr<Tensor> DepthToSpace(const SubPixelAttrs& attrs,
                                attrs.mode == "CDR");
 }
 
-absl::StatusOr<Tensor> SpaceToDepth(const SubPixelAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::SpaceToDepth(args[0].tensor(), attrs.block_size,
-                               attrs.layout);
-}
-
-absl::StatusOr<Tensor> SpaceToBatchNd(const SpaceToBatchNDAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::SpaceToBatchNd(args[0].tensor(), attrs.block_shape,
-                                 attrs.paddings, attrs.pad_value);
-}
-
-absl::StatusOr<Tensor> BatchToSpaceNd(const BatchToSpaceNDAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::BatchToSpaceNd(args[0].tensor(), attrs.block_shape,
-                                 attrs.crops);
-}
-
 absl::StatusOr<Tensor> ComputeCorrelation(const CorrelationAttrs& attrs,
                                           absl::Span<const Value> args) {
   kernels::CorrelationParams params;
@@ -95,11 +78,18 @@ BATON_EXTEND_OP("nn.upsampling3d")
     .Set(Kernels(), KernelOf<ComputeUpSampling3D>);
 BATON_EXTEND_OP("nn.dilate").Set(Kernels(), KernelOf<Dilate>);
 BATON_EXTEND_OP("nn.depth_to_space").Set(Kernels(), KernelOf<DepthToSpace>);
-BATON_EXTEND_OP("nn.space_to_depth").Set(Kernels(), KernelOf<SpaceToDepth>);
+BATON_EXTEND_OP("nn.space_to_depth")
+    .Set(Kernels(), KernelOf<kernels::SpaceToDepth, &SubPixelAttrs::block_size,
+                             &SubPixelAttrs::layout>);
 BATON_EXTEND_OP("nn.space_to_batch_nd")
-    .Set(Kernels(), KernelOf<SpaceToBatchNd>);
+    .Set(Kernels(),
+         KernelOf<kernels::SpaceToBatchNd, &SpaceToBatchNDAttrs::block_shape,
+                  &SpaceToBatchNDAttrs::paddings,
+                  &SpaceToBatchNDAttrs::pad_value>);
 BATON_EXTEND_OP("nn.batch_to_space_nd")
-    .Set(Kernels(), KernelOf<BatchToSpaceNd>);
+    .Set(Kernels(),
+         KernelOf<kernels::BatchToSpaceNd, &BatchToSpaceNDAttrs::block_shape,
+                  &BatchToSpaceNDAttrs::crops>);
 BATON_EXTEND_OP("nn.correlation").Set(Kernels(), KernelOf<ComputeCorrelation>);
 BATON_EXTEND_OP("nn.batch_flatten")
     .Set(Kernels(), KernelOf<kernels::BatchFlatten>);

@@ -1,3 +1,5 @@
+#include "baton/relay/op/vision/vision.h"
+
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -11,7 +13,6 @@
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
-#include "baton/relay/op/vision/vision.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/boxes.h"
@@ -153,11 +154,6 @@ absl::StatusOr<Tensor> ComputeProposal(const ProposalAttrs& attrs,
                            .iou_loss = attrs.iou_loss});
 }
 
-absl::StatusOr<Tensor> ComputeYoloReorg(const YoloReorgAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::Reorg(args[0].tensor(), attrs.stride);
-}
-
 BATON_EXTEND_OP("vision.multibox_prior")
     .Set(Kernels(), KernelOf<ComputeMultiBoxPrior>);
 BATON_EXTEND_OP("vision.multibox_transform_loc")
@@ -178,7 +174,8 @@ BATON_EXTEND_OP("vision.roi_align_half_pixel")
 BATON_EXTEND_OP("vision.roi_pool")
     .Set(Kernels(), KernelOf<ComputeRegions<ROIPoolAttrs, kernels::RoiPool>>);
 BATON_EXTEND_OP("vision.proposal").Set(Kernels(), KernelOf<ComputeProposal>);
-BATON_EXTEND_OP("vision.yolo_reorg").Set(Kernels(), KernelOf<ComputeYoloReorg>);
+BATON_EXTEND_OP("vision.yolo_reorg")
+    .Set(Kernels(), KernelOf<kernels::Reorg, &YoloReorgAttrs::stride>);
 
 }  // namespace
 
