@@ -118,6 +118,7 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = 
         parts.append(":%s_rules" % name)
     if standard:
         parts += [
+            Label("//relay/kernels"),
             Label("//relay/op:all_ops"),
             Label("//relay/transform:all_passes"),
             Label("//testing/workloads:networks"),
@@ -141,6 +142,7 @@ def baton_run_binary(name, deps = [], **kwargs):
     cc_binary(
         name = name,
         deps = deps + [
+            Label("//relay/kernels"),
             Label("//relay/op:all_ops"),
             Label("//relay/transform:all_passes"),
             Label("//tools:onnx_input"),

@@ -15,8 +15,8 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
+#include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/runtime/kernel.h"
@@ -90,7 +90,7 @@ BATON_REGISTER_OP("example.roll")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<RollAttrs>()
     .TypeRelation(RollRel)
-    .Set(Kernels(), relay::KernelWith<RollAttrs, ComputeRoll>)
+    .Set(Kernels(), relay::KernelOf<ComputeRoll>)
     .Set(relay::FusionPatterns(), relay::FusionPattern::kInjective)
     .Set(relay::LayoutInferenceRules(), InferRollLayouts);
 // [/registration]

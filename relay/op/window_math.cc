@@ -1,5 +1,9 @@
 #include "baton/relay/op/window_math.h"
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
 #include "baton/relay/op/dim_math.h"
 
 namespace baton::relay {
@@ -43,6 +47,19 @@ Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
   if (extent.is_any()) return extent;
   const Dim room = extent + pad - window;
   return (ceil ? CeilDiv(room, stride) : FloorDiv(room, stride)) + Dim(1);
+}
+
+Dim ScaledExtent(const Dim& extent, double factor) {
+  if (extent.is_const()) {
+    const double scaled =
+        std::nearbyint(static_cast<double>(extent.value()) * factor);
+    if (std::abs(scaled) < 4e18) return static_cast<int64_t>(scaled);
+    return Dim::Any();
+  }
+  if (factor == std::floor(factor) && std::abs(factor) < 1e9) {
+    return extent * Dim(static_cast<int64_t>(factor));
+  }
+  return Dim::Any();
 }
 
 absl::Status ExpectPositive(const TypeRelationContext& context,

@@ -34,8 +34,11 @@ Dim DilatedExtent(const Dim& kernel, const Dim& dilation);
 Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
                 const Dim& stride, bool ceil);
 
-// An error unless `values` (attribute `what`) has `count` elements and all of
-// them are positive.
+// The extent times a factor, as upsampling rounds it; Any if it is not known.
+Dim ScaledExtent(const Dim& extent, double factor);
+
+// An error unless `values` (attribute `what`) has `count` elements and none is
+// zero or a negative number.
 absl::Status ExpectPositive(const TypeRelationContext& context,
                             absl::string_view what,
                             absl::Span<const Dim> values, int count);

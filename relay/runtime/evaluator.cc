@@ -31,26 +31,32 @@ namespace baton {
 
 namespace {
 
-// compute(), with the name of the operator in errors. A kernel may come from a
-// library that throws.
-template <typename Compute>
-absl::StatusOr<Value> ComputeCall(const OpNode& op, const Compute& compute) {
+// Runs the kernel of a call, which may reuse the buffers of `args`. Errors get
+// the name of the operator. A kernel may come from a library that throws.
+absl::StatusOr<Value> ComputeCall(const CallNode& call,
+                                  absl::Span<Value> args) {
+  const OpNode* op = call.op_node();
+  const Kernel* kernel = op == nullptr ? nullptr : Kernels().Get(*op);
+  if (kernel == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        "operator ", op == nullptr ? "?" : op->name(), " has no kernel"));
+  }
   try {
-    absl::StatusOr<Value> result = compute();
+    absl::StatusOr<Value> result = kernel->Compute(call, args);
     if (result.ok()) return result;
     return absl::Status(result.status().code(),
-                        absl::StrCat("evaluating ", op.name(), ": ",
+                        absl::StrCat("evaluating ", op->name(), ": ",
                                      result.status().message()));
   } catch (const std::bad_alloc&) {
-    return OutOfMemoryError(op.name());
+    return OutOfMemoryError(op->name());
   } catch (const std::length_error&) {
-    return OutOfMemoryError(op.name());
+    return OutOfMemoryError(op->name());
   } catch (const std::exception& e) {
-    return absl::InternalError(absl::StrCat("the kernel of ", op.name(),
+    return absl::InternalError(absl::StrCat("the kernel of ", op->name(),
                                             " threw an exception: ", e.what()));
   } catch (...) {
     return absl::InternalError(
-        absl::StrCat("the kernel of ", op.name(), " threw an exception"));
+        absl::StrCat("the kernel of ", op->name(), " threw an exception"));
   }
 }
 
@@ -58,13 +64,8 @@ absl::StatusOr<Value> ComputeCall(const OpNode& op, const Compute& compute) {
 
 absl::StatusOr<Value> RunKernel(const CallNode& call,
                                 absl::Span<const Value> args) {
-  const OpNode* op = call.op_node();
-  const KernelFn* kernel = op == nullptr ? nullptr : Kernels().Get(*op);
-  if (kernel == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        "operator ", op == nullptr ? "?" : op->name(), " has no kernel"));
-  }
-  return ComputeCall(*op, [&] { return (*kernel)(call, args); });
+  absl::InlinedVector<Value, 4> copies(args.begin(), args.end());
+  return ComputeCall(call, absl::MakeSpan(copies));
 }
 
 bool IsUnknown(const Value& value) {
@@ -645,12 +646,7 @@ absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,
       return may_write ? UnknownEffects() : Unknown();
     }
   }
-  if (options_.cache == nullptr) {
-    const OpNode& op = *call.op_node();
-    const InPlaceKernelFn* in_place = InPlaceKernels().Get(op);
-    if (in_place == nullptr) return RunKernel(call, args);
-    return ComputeCall(op, [&] { return (*in_place)(call, args); });
-  }
+  if (options_.cache == nullptr) return ComputeCall(call, args);
   const Value* known = options_.cache->Find(call, args);
   if (known != nullptr) return *known;
   BATON_ASSIGN_OR_RETURN(Value result, RunKernel(call, args));

@@ -2,13 +2,8 @@
 
 namespace baton {
 
-OpAttrMap<KernelFn>& Kernels() {
-  static auto* const kMap = new OpAttrMap<KernelFn>;
-  return *kMap;
-}
-
-OpAttrMap<InPlaceKernelFn>& InPlaceKernels() {
-  static auto* const kMap = new OpAttrMap<InPlaceKernelFn>;
+OpAttrMap<Kernel>& Kernels() {
+  static auto* const kMap = new OpAttrMap<Kernel>;
   return *kMap;
 }
 

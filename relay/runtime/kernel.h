@@ -15,21 +15,43 @@ namespace baton {
 // arguments have the types that the operator's type relation accepts. Errors
 // are those that depend on values (an index out of range, an integer division
 // by zero).
-using KernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
-                                           absl::Span<const Value> args);
+//
+// A function that takes `absl::Span<Value>` makes a kernel that may give the
+// result the buffer of an argument that nothing else uses
+// (MutableTensor::Reuse), which saves memory and the time to fill it. It
+// computes the same bits whether it does or not.
+class Kernel {
+ public:
+  using Function = absl::StatusOr<Value> (*)(const CallNode& call,
+                                             absl::Span<const Value> args);
+  using ReusingFunction = absl::StatusOr<Value> (*)(const CallNode& call,
+                                                    absl::Span<Value> args);
+
+  constexpr Kernel(Function function) : function_(function) {}  // NOLINT
+  constexpr Kernel(ReusingFunction function)                    // NOLINT
+      : reusing_function_(function) {}
+
+  // True if Compute() may move from its arguments, and overwrite the buffers
+  // that nothing else uses. A caller that needs its arguments afterwards passes
+  // copies, which share buffers.
+  constexpr bool reuses_arguments() const {
+    return reusing_function_ != nullptr;
+  }
+
+  absl::StatusOr<Value> Compute(const CallNode& call,
+                                absl::Span<Value> args) const {
+    return reuses_arguments() ? reusing_function_(call, args)
+                              : function_(call, args);
+  }
+
+ private:
+  // One is null.
+  Function function_ = nullptr;
+  ReusingFunction reusing_function_ = nullptr;
+};
 
 // The kernels of all operators that have one.
-OpAttrMap<KernelFn>& Kernels();
-
-// Computes the result of the kernel, bit-exact, but may write it to the buffer
-// of an argument without other users (MutableTensor::Reuse). This saves memory
-// and the time to fill it. Moves from `args`.
-using InPlaceKernelFn = absl::StatusOr<Value> (*)(const CallNode& call,
-                                                  absl::Span<Value> args);
-
-// The in-place kernels of some operators: elementwise ones, whose result has
-// the shape and dtype of an argument.
-OpAttrMap<InPlaceKernelFn>& InPlaceKernels();
+OpAttrMap<Kernel>& Kernels();
 
 }  // namespace baton
 

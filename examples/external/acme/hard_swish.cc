@@ -12,8 +12,8 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
+#include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/runtime/kernel.h"
 
@@ -52,7 +52,7 @@ BATON_REGISTER_OP("acme.hard_swish")
     .Describe("x * clip(x + 3, 0, 6) / 6, in one instruction.")
     .Arguments({{"data", "The input."}})
     .TypeRelation(HardSwishRel)
-    .Set(baton::Kernels(), baton::relay::Kernel1<ComputeHardSwish>)
+    .Set(baton::Kernels(), baton::relay::KernelOf<ComputeHardSwish>)
     .Set(baton::relay::FusionPatterns(), baton::relay::FusionPattern::kElemWise)
     .Set(baton::relay::LayoutInferenceRules(),
          baton::relay::InferElemwiseLayouts);

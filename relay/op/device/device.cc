@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/registry.h"
@@ -20,14 +19,10 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/device/device_placement.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -40,8 +35,7 @@ OpRegistration Annotation(absl::string_view name, absl::string_view doc,
       .Arguments({{"data", "The input."}})
       .TypeRelation(IdentityRel)
       .Set(FusionPatterns(), FusionPattern::kOpaque)
-      .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-      .Set(Kernels(), IdentityKernel);
+      .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 }
 
 [[maybe_unused]] const OpRegistration kAnnotations[] = {
@@ -110,12 +104,6 @@ absl::StatusOr<Type> KillRel(TypeRelationContext& /*context*/) {
   return Type(TupleType(std::vector<Type>()));
 }
 
-// Nothing that the evaluator holds ends before it is dropped.
-absl::StatusOr<Value> KillKernel(const CallNode& /*call*/,
-                                 absl::Span<const Value> /*args*/) {
-  return Value::MakeTuple({});
-}
-
 BATON_REGISTER_OP("memory.alloc_storage")
     .Describe("A region of memory.")
     .Arguments({{"size", "Bytes."},
@@ -144,7 +132,6 @@ BATON_REGISTER_OP("memory.kill")
     .Describe("Ends the life of a tensor or region.")
     .Arguments({{"to_free", "What is no longer used."}})
     .TypeRelation(KillRel)
-    .Set(Kernels(), KillKernel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(StatefulOps(), true)
     .Set(NonComputationalOps(), true);
@@ -165,26 +152,6 @@ absl::StatusOr<Type> VmReshapeTensorRel(TypeRelationContext& context) {
                     data->dtype());
 }
 
-absl::StatusOr<Tensor> ComputeVmShapeOf(const ShapeOfAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  const absl::Span<const int64_t> shape = args[0].tensor().shape();
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor wide,
-      Tensor::FromValues<int64_t>({static_cast<int64_t>(shape.size())}, shape));
-  return attrs.dtype.is_void() ? wide : kernels::Cast(wide, attrs.dtype);
-}
-
-absl::StatusOr<Value> ComputeVmReshape(const CallNode& /*call*/,
-                                       absl::Span<const Value> args) {
-  const Tensor& given = args[1].tensor();
-  std::vector<int64_t> shape(static_cast<size_t>(given.num_elements()));
-  for (size_t i = 0; i < shape.size(); ++i) {
-    shape[i] = given.AtAsInt64(static_cast<int64_t>(i));
-  }
-  BATON_ASSIGN_OR_RETURN(Tensor result, args[0].tensor().Reshaped(shape));
-  return Value(std::move(result));
-}
-
 BATON_REGISTER_OP("vm.shape_of")
     .Describe("The shape of a tensor, as a vector.")
     .Arguments({{"tensor", "The input."}})
@@ -194,8 +161,7 @@ BATON_REGISTER_OP("vm.shape_of")
          DevicePlacement{.result = DevicePlacement::Result::kHost})
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(NonComputationalOps(), true)
-    .Set(ShapeQueries(), ShapeQuery::kShape)
-    .Set(Kernels(), KernelWith<ShapeOfAttrs, ComputeVmShapeOf>);
+    .Set(ShapeQueries(), ShapeQuery::kShape);
 
 BATON_REGISTER_OP("vm.reshape_tensor")
     .Describe("The same memory under another shape.")
@@ -204,8 +170,7 @@ BATON_REGISTER_OP("vm.reshape_tensor")
     .TypeRelation(VmReshapeTensorRel)
     .Set(DevicePlacements(), DevicePlacement{.host_args = {1}})
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(NonComputationalOps(), true)
-    .Set(Kernels(), ComputeVmReshape);
+    .Set(NonComputationalOps(), true);
 
 }  // namespace
 

@@ -2,41 +2,28 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/image/image.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_relation.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/op_flags.h"
-#include "baton/relay/op/scalar_argument.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/indexing.h"
-#include "baton/relay/op/tensor/reshape.h"
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/op/tensor/shape.h"
-#include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/op/tensor/topk.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -215,148 +202,6 @@ absl::StatusOr<Type> DynTopKRel(TypeRelationContext& context) {
   return TopKResult(context, *data, context.attrs<TopKAttrs>(), Dim::Any());
 }
 
-// The integers in a tensor.
-std::vector<int64_t> Ints(const Value& value) {
-  const Tensor& tensor = value.tensor();
-  std::vector<int64_t> ints(tensor.num_elements());
-  for (size_t i = 0; i < ints.size(); ++i) ints[i] = tensor.AtAsInt64(i);
-  return ints;
-}
-
-absl::StatusOr<Tensor> DynReshape(const ReshapeAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  const Dims old_shape(data.shape().begin(), data.shape().end());
-  BATON_ASSIGN_OR_RETURN(
-      const Dims shape,
-      ReshapedShape(old_shape, Ints(args[1]), attrs.allowzero));
-  BATON_ASSIGN_OR_RETURN(const auto numbers, ConcreteDims(shape));
-  return data.Reshaped(numbers);
-}
-
-absl::StatusOr<Tensor> DynTile(const TileAttrs& /*attrs*/,
-                               absl::Span<const Value> args) {
-  return kernels::Tile(args[0].tensor(), Ints(args[1]));
-}
-
-absl::StatusOr<Tensor> DynBroadcastTo(const InitOpAttrs& /*attrs*/,
-                                      absl::Span<const Value> args) {
-  return kernels::BroadcastTo(args[0].tensor(), Ints(args[1]));
-}
-
-absl::StatusOr<Tensor> DynZeros(const InitOpAttrs& attrs,
-                                absl::Span<const Value> args) {
-  return Tensor::Zeros(attrs.dtype, Ints(args[0]));
-}
-
-absl::StatusOr<Tensor> DynOnes(const InitOpAttrs& attrs,
-                               absl::Span<const Value> args) {
-  return Tensor::Ones(attrs.dtype, Ints(args[0]));
-}
-
-absl::StatusOr<Tensor> DynFull(const InitOpAttrs& attrs,
-                               absl::Span<const Value> args) {
-  return kernels::Full(args[0].tensor(), Ints(args[1]), attrs.dtype);
-}
-
-absl::StatusOr<Tensor> DynOneHot(const OneHotAttrs& attrs,
-                                 absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const int64_t depth,
-                         IntegerArgument("depth", args[3]));
-  return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                         depth, attrs.axis, attrs.dtype);
-}
-
-absl::StatusOr<Tensor> DynStridedSlice(const StridedSliceAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  StridedSliceAttrs slice;
-  slice.begin = Ints(args[1]);
-  slice.end = Ints(args[2]);
-  slice.strides = Ints(args[3]);
-  slice.slice_mode = attrs.slice_mode;
-  return SliceOf(args[0].tensor(), slice);
-}
-
-absl::StatusOr<Tensor> DynExpandDims(const DynExpandDimsAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const int64_t axis, IntegerArgument("axis", args[1]));
-  return kernels::ExpandDims(args[0].tensor(), axis, attrs.num_newaxis);
-}
-
-absl::StatusOr<Tensor> DynSqueeze(const SqueezeAttrs& /*attrs*/,
-                                  absl::Span<const Value> args) {
-  const std::vector<int64_t> axes = Ints(args[1]);
-  return kernels::Squeeze(args[0].tensor(), absl::Span<const int64_t>(axes));
-}
-
-absl::StatusOr<Value> DynTopK(const CallNode& call,
-                              absl::Span<const Value> args) {
-  const auto* given = call.attrs_as<TopKAttrs>();
-  TopKAttrs attrs = given != nullptr ? *given : TopKAttrs();
-  BATON_ASSIGN_OR_RETURN(attrs.k, IntegerArgument("k", args[1]));
-  return TopKOf(args[0].tensor(), attrs);
-}
-
-absl::StatusOr<Tensor> DynPad(const PadAttrs& attrs,
-                              absl::Span<const Value> args) {
-  const std::vector<int64_t> widths = Ints(args[1]);
-  std::vector<int64_t> before, after;
-  for (size_t i = 0; i + 1 < widths.size(); i += 2) {
-    before.push_back(widths[i]);
-    after.push_back(widths[i + 1]);
-  }
-  if (attrs.pad_mode != "constant") {
-    return absl::UnimplementedError(
-        absl::StrCat("pad_mode=\"", attrs.pad_mode, "\""));
-  }
-  return kernels::Pad(args[0].tensor(), before, after,
-                      kernels::PadMode::kConstant, args[2].tensor());
-}
-
-absl::StatusOr<Value> DynSparseToDense(const CallNode& /*call*/,
-                                       absl::Span<const Value> args) {
-  SparseToDenseAttrs attrs;
-  attrs.output_shape = Ints(args[3]);
-  BATON_ASSIGN_OR_RETURN(Tensor result, ComputeSparseToDense(attrs, args));
-  return Value(std::move(result));
-}
-
-// The number in a tensor of one element.
-absl::StatusOr<double> FactorArgument(const Value& value) {
-  if (value.tensor().num_elements() != 1) {
-    return absl::InvalidArgumentError("a factor is no scalar");
-  }
-  return value.tensor().AtAsDouble(0);
-}
-
-absl::StatusOr<Tensor> DynUpSampling(const UpSamplingAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  UpSamplingAttrs scaled = attrs;
-  BATON_ASSIGN_OR_RETURN(scaled.scale_h, FactorArgument(args[1]));
-  BATON_ASSIGN_OR_RETURN(scaled.scale_w, FactorArgument(args[2]));
-  return ComputeUpSampling(scaled, args);
-}
-
-absl::StatusOr<Tensor> DynUpSampling3D(const UpSampling3DAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  UpSampling3DAttrs scaled = attrs;
-  BATON_ASSIGN_OR_RETURN(scaled.scale_d, FactorArgument(args[1]));
-  BATON_ASSIGN_OR_RETURN(scaled.scale_h, FactorArgument(args[2]));
-  BATON_ASSIGN_OR_RETURN(scaled.scale_w, FactorArgument(args[3]));
-  return ComputeUpSampling3D(scaled, args);
-}
-
-absl::StatusOr<Tensor> DynResize2D(const Resize2DAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  const Tensor& roi = args[2].tensor();
-  std::vector<double> region(roi.num_elements());
-  for (size_t i = 0; i < region.size(); ++i) region[i] = roi.AtAsDouble(i);
-  if (args[1].tensor().num_elements() != 2) {
-    return absl::InvalidArgumentError("size must have 2 elements");
-  }
-  return ResizeTo(attrs, args[0].tensor(), Ints(args[1]), std::move(region));
-}
-
 BATON_REGISTER_OP("dyn.reshape")
     .Describe("reshape to a shape that is computed.")
     .Arguments({{"data", "The input."}, {"newshape", "The shape wanted."}})
@@ -364,7 +209,6 @@ BATON_REGISTER_OP("dyn.reshape")
     .TypeRelation(RankFromLengthRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<ReshapeAttrs, DynReshape>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.tile")
@@ -373,7 +217,6 @@ BATON_REGISTER_OP("dyn.tile")
     .TakesAttrs<TileAttrs>()
     .TypeRelation(DynTileRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<TileAttrs, DynTile>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.broadcast_to")
@@ -382,7 +225,6 @@ BATON_REGISTER_OP("dyn.broadcast_to")
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(RankFromLengthRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), KernelWith<InitOpAttrs, DynBroadcastTo>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.zeros")
@@ -391,7 +233,6 @@ BATON_REGISTER_OP("dyn.zeros")
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(DynInitRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<InitOpAttrs, DynZeros>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.ones")
@@ -400,7 +241,6 @@ BATON_REGISTER_OP("dyn.ones")
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(DynInitRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<InitOpAttrs, DynOnes>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.full")
@@ -410,7 +250,6 @@ BATON_REGISTER_OP("dyn.full")
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(DynFullRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<InitOpAttrs, DynFull>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.one_hot")
@@ -422,7 +261,6 @@ BATON_REGISTER_OP("dyn.one_hot")
     .TakesAttrs<OneHotAttrs>()
     .TypeRelation(DynOneHotRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<OneHotAttrs, DynOneHot>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.strided_slice")
@@ -434,7 +272,6 @@ BATON_REGISTER_OP("dyn.strided_slice")
     .TakesAttrs<StridedSliceAttrs>()
     .TypeRelation(DynStridedSliceRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<StridedSliceAttrs, DynStridedSlice>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.sparse_to_dense")
@@ -445,7 +282,6 @@ BATON_REGISTER_OP("dyn.sparse_to_dense")
                 {"output_shape", "The shape wanted."}})
     .TypeRelation(DynSparseToDenseRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), DynSparseToDense)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.expand_dims")
@@ -454,7 +290,6 @@ BATON_REGISTER_OP("dyn.expand_dims")
     .TakesAttrs<DynExpandDimsAttrs>()
     .TypeRelation(DynExpandDimsRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<DynExpandDimsAttrs, DynExpandDims>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.squeeze")
@@ -464,7 +299,6 @@ BATON_REGISTER_OP("dyn.squeeze")
     .TypeRelation(DynSqueezeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<SqueezeAttrs, DynSqueeze>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.topk")
@@ -473,7 +307,6 @@ BATON_REGISTER_OP("dyn.topk")
     .TakesAttrs<TopKAttrs>()
     .TypeRelation(DynTopKRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), DynTopK)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.nn.pad")
@@ -484,7 +317,6 @@ BATON_REGISTER_OP("dyn.nn.pad")
     .TakesAttrs<PadAttrs>()
     .TypeRelation(DynPadRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<PadAttrs, DynPad>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.nn.upsampling")
@@ -496,7 +328,6 @@ BATON_REGISTER_OP("dyn.nn.upsampling")
     .TypeRelation(DynUpSamplingRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>)
-    .Set(Kernels(), KernelWith<UpSamplingAttrs, DynUpSampling>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.nn.upsampling3d")
@@ -509,7 +340,6 @@ BATON_REGISTER_OP("dyn.nn.upsampling3d")
     .TypeRelation(DynSpatialRel<UpSampling3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>)
-    .Set(Kernels(), KernelWith<UpSampling3DAttrs, DynUpSampling3D>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("dyn.image.resize2d")
@@ -520,7 +350,6 @@ BATON_REGISTER_OP("dyn.image.resize2d")
     .TakesAttrs<Resize2DAttrs>()
     .TypeRelation(DynResize2DRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<Resize2DAttrs, DynResize2D>)
     .Set(DataDependentShapeOps(), true);
 
 }  // namespace

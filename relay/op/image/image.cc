@@ -1,16 +1,10 @@
 #include "baton/relay/op/image/image.h"
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -19,18 +13,10 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_relation.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/op/window_math.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/conv.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/morphology.h"
-#include "baton/runtime/kernels/resize.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -151,67 +137,6 @@ std::optional<InferredLayouts> InferDilation2DLayouts(
       {{data, layouts::LayoutOf(attrs.kernel_layout)}, {data}, query.attrs});
 }
 
-template <typename A>
-absl::StatusOr<Tensor> ComputeResize(const A& attrs,
-                                     absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const auto size, ConcreteDims(attrs.size));
-  return ResizeTo(attrs, args[0].tensor(),
-                  std::vector<int64_t>(size.begin(), size.end()),
-                  attrs.roi.value_or(std::vector<double>()));
-}
-
-absl::StatusOr<Tensor> ComputeCropAndResize(const CropAndResizeAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  std::array<int64_t, 2> size;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.crop_size, size));
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor result,
-      kernels::InLayout(args[0].tensor(), attrs.layout, "NCHW",
-                        [&](const Tensor& data) {
-                          return kernels::CropAndResize(
-                              data, args[1].tensor(), args[2].tensor(), size[0],
-                              size[1], attrs.method, attrs.extrapolation_value);
-                        }));
-  return attrs.out_dtype.is_void() ? result
-                                   : kernels::Cast(result, attrs.out_dtype);
-}
-
-absl::StatusOr<Tensor> ComputeDilation2D(const Dilation2DAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  kernels::Conv2dParams params;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.dilations, params.dilation));
-  BATON_RETURN_IF_ERROR(CopyPadding<2>(attrs.padding, params.padding));
-  params.out_dtype = attrs.out_dtype;
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor weight,
-      kernels::LayoutTransform(args[1].tensor(), attrs.kernel_layout, "IHW"));
-  return kernels::InLayout(args[0].tensor(), attrs.data_layout, "NCHW",
-                           [&](const Tensor& data) {
-                             return kernels::Dilation2d(data, weight, params);
-                           });
-}
-
-absl::StatusOr<Tensor> ComputeAffineGrid(const AffineGridAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  std::array<int64_t, 2> shape;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.target_shape, shape));
-  return kernels::AffineGrid(args[0].tensor(), shape[0], shape[1]);
-}
-
-absl::StatusOr<Tensor> ComputeGridSample(const GridSampleAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  kernels::GridSampleParams params;
-  params.method = attrs.method == "trilinear" ? "bilinear" : attrs.method;
-  params.padding = attrs.padding_mode;
-  params.align_corners = attrs.align_corners;
-  return kernels::InLayout(
-      args[0].tensor(), attrs.layout,
-      args[0].tensor().rank() == 5 ? "NCDHW" : "NCHW", [&](const Tensor& data) {
-        return kernels::GridSample(data, args[1].tensor(), params);
-      });
-}
-
 BATON_REGISTER_OP("image.resize1d")
     .Describe("Resizes along one axis.")
     .Arguments({{"data", "The input."}})
@@ -220,8 +145,7 @@ BATON_REGISTER_OP("image.resize1d")
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferResizeLayouts<Resize1DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertResize<Resize1DAttrs>})
-    .Set(Kernels(), KernelWith<Resize1DAttrs, ComputeResize<Resize1DAttrs>>);
+         ConvertLayoutRule{{"data"}, ConvertResize<Resize1DAttrs>});
 
 BATON_REGISTER_OP("image.resize2d")
     .Describe("Resizes along two axes.")
@@ -231,16 +155,14 @@ BATON_REGISTER_OP("image.resize2d")
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferResizeLayouts<Resize2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertResize<Resize2DAttrs>})
-    .Set(Kernels(), KernelWith<Resize2DAttrs, ComputeResize<Resize2DAttrs>>);
+         ConvertLayoutRule{{"data"}, ConvertResize<Resize2DAttrs>});
 
 BATON_REGISTER_OP("image.resize3d")
     .Describe("Resizes along three axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<Resize3DAttrs>()
     .TypeRelation(ResizeRel<Resize3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<Resize3DAttrs, ComputeResize<Resize3DAttrs>>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("image.crop_and_resize")
     .Describe("Cuts boxes out and resizes them.")
@@ -249,8 +171,7 @@ BATON_REGISTER_OP("image.crop_and_resize")
                 {"box_indices", "The image of each box."}})
     .TakesAttrs<CropAndResizeAttrs>()
     .TypeRelation(CropAndResizeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<CropAndResizeAttrs, ComputeCropAndResize>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("image.dilation2d")
     .Describe("Morphological dilation.")
@@ -258,62 +179,22 @@ BATON_REGISTER_OP("image.dilation2d")
     .TakesAttrs<Dilation2DAttrs>()
     .TypeRelation(Dilation2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDilation2DLayouts)
-    .Set(Kernels(), KernelWith<Dilation2DAttrs, ComputeDilation2D>);
+    .Set(LayoutInferenceRules(), InferDilation2DLayouts);
 
 BATON_REGISTER_OP("image.affine_grid")
     .Describe("Sampling points of an affine transformation.")
     .Arguments({{"data", "The matrices."}})
     .TakesAttrs<AffineGridAttrs>()
     .TypeRelation(AffineGridRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<AffineGridAttrs, ComputeAffineGrid>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("image.grid_sample")
     .Describe("Samples images at given points.")
     .Arguments({{"data", "The input."}, {"grid", "The points."}})
     .TakesAttrs<GridSampleAttrs>()
     .TypeRelation(GridSampleRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<GridSampleAttrs, ComputeGridSample>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 }  // namespace
-
-template <typename A>
-absl::StatusOr<Tensor> ResizeTo(const A& attrs, const Tensor& data,
-                                std::vector<int64_t> size,
-                                std::vector<double> roi) {
-  kernels::ResizeParams params;
-  const size_t spatial = size.size();
-  params.size = std::move(size);
-  params.roi = std::move(roi);
-  params.method = attrs.method;
-  params.coordinates = attrs.coordinate_transformation_mode;
-  params.rounding = attrs.rounding_method;
-  params.cubic_alpha = attrs.cubic_alpha;
-  params.cubic_exclude = attrs.cubic_exclude != 0;
-  params.extrapolation_value = attrs.extrapolation_value;
-  constexpr absl::string_view kCanonical[] = {"NCW", "NCHW", "NCDHW"};
-  if (spatial < 1 || spatial > 3) {
-    return absl::InvalidArgumentError("there are no such layouts");
-  }
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor result,
-      kernels::InLayout(
-          data, attrs.layout, kCanonical[spatial - 1],
-          [&params](const Tensor& x) { return kernels::Resize(x, params); }));
-  return attrs.out_dtype.is_void() ? result
-                                   : kernels::Cast(result, attrs.out_dtype);
-}
-
-template absl::StatusOr<Tensor> ResizeTo(const Resize1DAttrs&, const Tensor&,
-                                         std::vector<int64_t>,
-                                         std::vector<double>);
-template absl::StatusOr<Tensor> ResizeTo(const Resize2DAttrs&, const Tensor&,
-                                         std::vector<int64_t>,
-                                         std::vector<double>);
-template absl::StatusOr<Tensor> ResizeTo(const Resize3DAttrs&, const Tensor&,
-                                         std::vector<int64_t>,
-                                         std::vector<double>);
 
 }  // namespace baton::relay

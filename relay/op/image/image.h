@@ -3,15 +3,12 @@
 #ifndef BATON_RELAY_OP_IMAGE_IMAGE_H_
 #define BATON_RELAY_OP_IMAGE_IMAGE_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 
 namespace baton::relay {
@@ -167,13 +164,6 @@ struct GridSampleAttrs {
       "Keep the values at the corners.");
   }
 };
-
-// The kernel of image.resize1d, 2d and 3d, for the attributes A: `data` to
-// `size`, of the region `roi`.
-template <typename A>
-absl::StatusOr<Tensor> ResizeTo(const A& attrs, const Tensor& data,
-                                std::vector<int64_t> size,
-                                std::vector<double> roi);
 
 }  // namespace baton::relay
 

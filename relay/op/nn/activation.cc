@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -15,14 +14,9 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/elementwise.h"
-#include "baton/runtime/kernels/normalize.h"
 
 namespace baton::relay {
 namespace {
@@ -38,14 +32,7 @@ BATON_REGISTER_OP("nn.relu")
     .Arguments({{"data", "The input."}})
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), Kernel1<kernels::Relu>)
-    .Set(InPlaceKernels(), InPlaceKernel1<kernels::Relu>);
-
-absl::StatusOr<Tensor> ComputeLeakyRelu(const LeakyReluAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::LeakyRelu(args[0].tensor(), attrs.alpha);
-}
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 BATON_REGISTER_OP("nn.leaky_relu")
     .Describe("x where it is positive, else alpha * x.")
@@ -53,8 +40,7 @@ BATON_REGISTER_OP("nn.leaky_relu")
     .TakesAttrs<LeakyReluAttrs>()
     .TypeRelation(TensorIdentityRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(Kernels(), KernelWith<LeakyReluAttrs, ComputeLeakyRelu>);
+    .Set(LayoutInferenceRules(), InferElemwiseLayouts);
 
 absl::StatusOr<Type> PReluRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -69,19 +55,13 @@ absl::StatusOr<Type> PReluRel(TypeRelationContext& context) {
   return context.arg(0);
 }
 
-absl::StatusOr<Tensor> ComputePRelu(const PReluAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::Prelu(args[0].tensor(), args[1].tensor(), attrs.axis);
-}
-
 BATON_REGISTER_OP("nn.prelu")
     .Describe("x where it is positive, else alpha * x, alpha by channel.")
     .Arguments({{"data", "The input."}, {"alpha", "One slope a channel."}})
     .TakesAttrs<PReluAttrs>()
     .TypeRelation(PReluRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(LayoutInferenceRules(), InferPReluLayouts)
-    .Set(Kernels(), KernelWith<PReluAttrs, ComputePRelu>);
+    .Set(LayoutInferenceRules(), InferPReluLayouts);
 
 absl::StatusOr<Type> BiasAddRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -97,26 +77,12 @@ absl::StatusOr<Type> BiasAddRel(TypeRelationContext& context) {
   return context.arg(0);
 }
 
-absl::StatusOr<Tensor> ComputeBiasAdd(const BiasAddAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::BiasAdd(args[0].tensor(), args[1].tensor(), attrs.axis);
-}
-
-absl::StatusOr<Tensor> ComputeBiasAddInPlace(const BiasAddAttrs& attrs,
-                                             absl::Span<Value> args) {
-  return kernels::BiasAdd(std::move(args[0]).tensor(), args[1].tensor(),
-                          attrs.axis);
-}
-
 BATON_REGISTER_OP("nn.bias_add")
     .Describe("Adds a number to each channel.")
     .Arguments({{"data", "The input."}, {"bias", "One number a channel."}})
     .TakesAttrs<BiasAddAttrs>()
     .TypeRelation(BiasAddRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), KernelWith<BiasAddAttrs, ComputeBiasAdd>)
-    .Set(InPlaceKernels(),
-         InPlaceKernelWith<BiasAddAttrs, ComputeBiasAddInPlace>);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast);
 
 absl::StatusOr<Type> SoftmaxRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -127,51 +93,30 @@ absl::StatusOr<Type> SoftmaxRel(TypeRelationContext& context) {
   return context.arg(0);
 }
 
-absl::StatusOr<Tensor> ComputeSoftmax(const SoftmaxAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::Softmax(args[0].tensor(), attrs.axis);
-}
-
-absl::StatusOr<Tensor> ComputeLogSoftmax(const SoftmaxAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  return kernels::LogSoftmax(args[0].tensor(), attrs.axis);
-}
-
 BATON_REGISTER_OP("nn.softmax")
     .Describe("exp(x) divided by its sum along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SoftmaxAttrs>()
     .TypeRelation(SoftmaxRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<SoftmaxAttrs, ComputeSoftmax>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.fast_softmax")
     .Describe("nn.softmax; may be approximate.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SoftmaxAttrs>()
     .TypeRelation(SoftmaxRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<SoftmaxAttrs, ComputeSoftmax>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.log_softmax")
     .Describe("The logarithm of nn.softmax.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SoftmaxAttrs>()
     .TypeRelation(SoftmaxRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<SoftmaxAttrs, ComputeLogSoftmax>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 absl::StatusOr<Type> DropoutRel(TypeRelationContext& context) {
   if (context.Tensor(0) == nullptr) return Type();
   return Type(TupleType({context.arg(0), context.arg(0)}));
-}
-
-// Drops nothing: programs are run for inference.
-absl::StatusOr<Value> ComputeDropout(const CallNode& /*call*/,
-                                     absl::Span<const Value> args) {
-  const Tensor& x = args[0].tensor();
-  BATON_ASSIGN_OR_RETURN(Tensor mask, Tensor::Ones(x.dtype(), x.shape()));
-  return Value::MakeTuple({args[0], std::move(mask)});
 }
 
 BATON_REGISTER_OP("nn.dropout")
@@ -181,8 +126,7 @@ BATON_REGISTER_OP("nn.dropout")
     .TypeRelation(DropoutRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(LayoutInferenceRules(), InferElemwiseLayouts)
-    .Set(StatefulOps(), true)
-    .Set(Kernels(), ComputeDropout);
+    .Set(StatefulOps(), true);
 
 }  // namespace
 

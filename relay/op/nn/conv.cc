@@ -23,19 +23,9 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
-#include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/op/window_math.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/bitserial.h"
-#include "baton/runtime/kernels/conv.h"
-#include "baton/runtime/kernels/deformable_conv.h"
-#include "baton/runtime/kernels/gradients.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/transformed_weight.h"
 
 namespace baton::relay {
 namespace {
@@ -568,161 +558,6 @@ absl::StatusOr<Type> Conv2DTransposeRel(TypeRelationContext& context) {
 }
 
 namespace {
-
-// The attributes as the kernels take them.
-template <size_t N, typename A>
-absl::Status SetConvParams(const A& attrs, kernels::ConvParams<N>& params) {
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.dilation, params.dilation));
-  BATON_RETURN_IF_ERROR(CopyPadding<N>(attrs.padding, params.padding));
-  params.groups = attrs.groups;
-  params.data_layout = attrs.data_layout;
-  params.kernel_layout = attrs.kernel_layout;
-  params.out_layout = attrs.out_layout;
-  params.out_dtype = attrs.out_dtype;
-  return absl::OkStatus();
-}
-
-template <size_t N, typename A, auto kFunction>
-absl::StatusOr<Tensor> Convolve(const A& attrs, absl::Span<const Value> args) {
-  kernels::ConvParams<N> params;
-  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
-  return kFunction(args[0].tensor(), args[1].tensor(), params);
-}
-
-template <size_t N, typename A, auto kFunction>
-absl::StatusOr<Tensor> ConvolveTransposed(const A& attrs,
-                                          absl::Span<const Value> args) {
-  kernels::ConvTransposeParams<N> params;
-  BATON_RETURN_IF_ERROR(SetConvParams<N>(attrs, params));
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.output_padding, params.output_padding));
-  return kFunction(args[0].tensor(), args[1].tensor(), params);
-}
-
-// The attributes name the layouts of the gradient, the data and the weight, in
-// this order.
-absl::StatusOr<Tensor> BackwardWeight(const Conv2DAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  kernels::Conv2dParams params;
-  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
-  params.out_layout = attrs.data_layout;
-  params.data_layout = attrs.kernel_layout;
-  params.kernel_layout = attrs.out_layout;
-  std::array<int64_t, 2> taps;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.kernel_size, taps));
-  return kernels::Conv2dBackwardWeight(args[0].tensor(), args[1].tensor(), taps,
-                                       params);
-}
-
-// nn.conv2d of data and weight in blocked layouts.
-absl::StatusOr<Tensor> ConvolveBlocked(const Conv2DAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  kernels::Conv2dParams params;
-  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor data,
-      kernels::LayoutTransform(args[0].tensor(), attrs.data_layout, "NCHW"));
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor weight,
-      kernels::LayoutTransform(args[1].tensor(), attrs.kernel_layout, "OIHW"));
-  params.data_layout = "NCHW";
-  params.kernel_layout = "OIHW";
-  params.out_layout = "NCHW";
-  BATON_ASSIGN_OR_RETURN(const Tensor result,
-                         kernels::Conv2d(data, weight, params));
-  return kernels::LayoutTransform(
-      result, "NCHW",
-      attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
-}
-
-absl::StatusOr<Tensor> ConvolveDeformable(const DeformableConv2DAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  kernels::DeformableConv2dParams params;
-  BATON_RETURN_IF_ERROR(SetConvParams<2>(attrs, params));
-  params.deformable_groups = attrs.deformable_groups;
-  return kernels::DeformableConv2d(args[0].tensor(), args[1].tensor(),
-                                   args[2].tensor(), params);
-}
-
-absl::StatusOr<Tensor> ComputeBitPack(const BitPackAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::BitPack(args[0].tensor(), {attrs.bits, attrs.pack_axis,
-                                             attrs.bit_axis, attrs.pack_type});
-}
-
-absl::StatusOr<Tensor> ComputeBitserialDense(const BinaryDenseAttrs& attrs,
-                                             absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  return kernels::BitserialDense(
-      data, args[1].tensor(),
-      {attrs.data_bits, attrs.weight_bits, attrs.pack_dtype,
-       attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype,
-       attrs.unipolar});
-}
-
-absl::StatusOr<Tensor> ConvolveBitserial(const BinaryConv2DAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  kernels::BitserialConvParams params;
-  params.data_bits = attrs.activation_bits;
-  params.weight_bits = attrs.weight_bits;
-  params.pack_dtype = attrs.pack_dtype;
-  params.out_dtype = attrs.out_dtype;
-  params.signed_weights = attrs.unipolar;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
-  BATON_RETURN_IF_ERROR(CopyPadding<2>(attrs.padding, params.padding));
-  Tensor weight = args[1].tensor();
-  if (weight.rank() != 5) {
-    BATON_ASSIGN_OR_RETURN(
-        weight, kernels::LayoutTransform(weight, attrs.kernel_layout, "OIHW"));
-  } else if (attrs.kernel_layout == "HWIO") {
-    // The bits of a packed weight are its last axis in both layouts.
-    BATON_ASSIGN_OR_RETURN(weight, kernels::Transpose(weight, {3, 2, 0, 1, 4}));
-  } else if (attrs.kernel_layout != "OIHW") {
-    return absl::UnimplementedError(
-        absl::StrCat("a packed weight in ", attrs.kernel_layout));
-  }
-  return kernels::InLayout(
-      args[0].tensor(), attrs.data_layout, "NCHW", [&](const Tensor& data) {
-        return kernels::BitserialConv2d(data, weight, params);
-      });
-}
-
-template <auto kFunction>
-absl::StatusOr<Tensor> TransformWeight(
-    const ConvWinogradWeightTransformAttrs& attrs,
-    absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(), attrs.tile_size);
-}
-
-absl::StatusOr<Tensor> TileWeight(const ConvGemmWeightTransformAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kernels::TiledWeight(args[0].tensor(), attrs.tile_rows,
-                              attrs.tile_cols);
-}
-
-// nn.conv2d with a weight that TileWeight made.
-absl::StatusOr<Tensor> ConvolveTiled(const Conv2DAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  if (attrs.data_layout != "NHWC" || data.rank() != 4) {
-    return absl::UnimplementedError("a tiled weight of data that is not NHWC");
-  }
-  kernels::Conv2dParams params;
-  BATON_RETURN_IF_ERROR(SetConvParams(attrs, params));
-  params.kernel_layout = "HWIO";
-  std::array<int64_t, 2> taps;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.kernel_size, taps));
-  if (!attrs.channels.has_value() || !attrs.channels->is_const()) {
-    return absl::InvalidArgumentError("channels must be given");
-  }
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor weight,
-      kernels::UntiledWeight(
-          args[1].tensor(),
-          {taps[0], taps[1], data.shape()[3], attrs.channels->value()}));
-  return kernels::Conv2d(data, weight, params);
-}
-
 // Layout rules.
 
 std::optional<InferredLayouts> InferDeformableConv2DLayouts(
@@ -866,9 +701,7 @@ BATON_REGISTER_OP("nn.conv1d")
     .TakesAttrs<Conv1DAttrs>()
     .TypeRelation(ConvRel<Conv1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>)
-    .Set(Kernels(),
-         KernelWith<Conv1DAttrs, Convolve<1, Conv1DAttrs, kernels::Conv1d>>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>);
 
 BATON_REGISTER_OP("nn.conv2d")
     .Describe("Convolution over two spatial axes.")
@@ -878,9 +711,7 @@ BATON_REGISTER_OP("nn.conv2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D})
-    .Set(Kernels(),
-         KernelWith<Conv2DAttrs, Convolve<2, Conv2DAttrs, kernels::Conv2d>>);
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D});
 
 BATON_REGISTER_OP("nn.conv3d")
     .Describe("Convolution over three spatial axes.")
@@ -890,19 +721,14 @@ BATON_REGISTER_OP("nn.conv3d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D})
-    .Set(Kernels(),
-         KernelWith<Conv3DAttrs, Convolve<3, Conv3DAttrs, kernels::Conv3d>>);
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D});
 
 BATON_REGISTER_OP("nn.conv1d_transpose")
     .Describe("Transposed convolution over one spatial axis.")
     .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
     .TakesAttrs<Conv1DTransposeAttrs>()
     .TypeRelation(ConvTransposeRel<Conv1DTransposeAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<Conv1DTransposeAttrs,
-                               ConvolveTransposed<1, Conv1DTransposeAttrs,
-                                                  kernels::Conv1dTranspose>>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.conv2d_transpose")
     .Describe("Transposed convolution over two spatial axes.")
@@ -912,10 +738,7 @@ BATON_REGISTER_OP("nn.conv2d_transpose")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DTransposeAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose})
-    .Set(Kernels(), KernelWith<Conv2DTransposeAttrs,
-                               ConvolveTransposed<2, Conv2DTransposeAttrs,
-                                                  kernels::Conv2dTranspose>>);
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose});
 
 BATON_REGISTER_OP("nn.conv3d_transpose")
     .Describe("Transposed convolution over three spatial axes.")
@@ -925,10 +748,7 @@ BATON_REGISTER_OP("nn.conv3d_transpose")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DTransposeAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose})
-    .Set(Kernels(), KernelWith<Conv3DTransposeAttrs,
-                               ConvolveTransposed<3, Conv3DTransposeAttrs,
-                                                  kernels::Conv3dTranspose>>);
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose});
 
 BATON_REGISTER_OP("nn.deformable_conv2d")
     .Describe("Convolution that samples the data at learned offsets.")
@@ -940,8 +760,7 @@ BATON_REGISTER_OP("nn.deformable_conv2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferDeformableConv2DLayouts)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D})
-    .Set(Kernels(), KernelWith<DeformableConv2DAttrs, ConvolveDeformable>);
+         ConvertLayoutRule{{"data", "kernel"}, ConvertDeformableConv2D});
 
 BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Describe("The gradient of nn.conv2d with respect to its weight.")
@@ -952,8 +771,7 @@ BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight})
-    .Set(Kernels(), KernelWith<Conv2DAttrs, BackwardWeight>);
+         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight});
 
 BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .Describe("nn.conv2d in a blocked layout.")
@@ -961,8 +779,7 @@ BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
-    .Set(Kernels(), KernelWith<Conv2DAttrs, ConvolveBlocked>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .Describe("Depthwise nn.conv2d in a blocked layout.")
@@ -970,8 +787,7 @@ BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(Conv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
-    .Set(Kernels(), KernelWith<Conv2DAttrs, ConvolveBlocked>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
     .Describe("nn.conv2d by Winograd's method, with a transformed weight.")
@@ -986,9 +802,7 @@ BATON_REGISTER_OP("nn.contrib_conv2d_winograd_weight_transform")
     .Arguments({{"weight", "The kernel, in OIHW."}})
     .TakesAttrs<ConvWinogradWeightTransformAttrs>()
     .TypeRelation(WinogradWeight2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<ConvWinogradWeightTransformAttrs,
-                               TransformWeight<kernels::WinogradWeight2d>>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.contrib_conv3d_winograd_without_weight_transform")
     .Describe("nn.conv3d by Winograd's method, with a transformed weight.")
@@ -1003,9 +817,7 @@ BATON_REGISTER_OP("nn.contrib_conv3d_winograd_weight_transform")
     .Arguments({{"weight", "The kernel, in OIDHW."}})
     .TakesAttrs<ConvWinogradWeightTransformAttrs>()
     .TypeRelation(WinogradWeight3DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<ConvWinogradWeightTransformAttrs,
-                               TransformWeight<kernels::WinogradWeight3d>>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_nnpack_weight_transform")
     .Describe("Transforms a weight for NNPACK's Winograd convolution.")
@@ -1020,24 +832,21 @@ BATON_REGISTER_OP("nn.contrib_conv2d_gemm_without_weight_transform")
     .TakesAttrs<Conv2DAttrs>()
     .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
-    .Set(Kernels(), KernelWith<Conv2DAttrs, ConvolveTiled>);
+    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv2d_gemm_weight_transform")
     .Describe("Tiles a weight for convolution as a matrix product.")
     .Arguments({{"weights", "The kernel, in HWIO."}})
     .TakesAttrs<ConvGemmWeightTransformAttrs>()
     .TypeRelation(GemmWeightRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<ConvGemmWeightTransformAttrs, TileWeight>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.bitpack")
     .Describe("Packs the bits of elements along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<BitPackAttrs>()
     .TypeRelation(BitPackRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<BitPackAttrs, ComputeBitPack>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.bitserial_conv2d")
     .Describe("Convolution of elements of few bits.")
@@ -1045,16 +854,14 @@ BATON_REGISTER_OP("nn.bitserial_conv2d")
     .TakesAttrs<BinaryConv2DAttrs>()
     .TypeRelation(BinaryConv2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts)
-    .Set(Kernels(), KernelWith<BinaryConv2DAttrs, ConvolveBitserial>);
+    .Set(LayoutInferenceRules(), InferBinaryConv2DLayouts);
 
 BATON_REGISTER_OP("nn.bitserial_dense")
     .Describe("A dense layer of elements of few bits.")
     .Arguments({{"data", "The input."}, {"weight", "The weight."}})
     .TakesAttrs<BinaryDenseAttrs>()
     .TypeRelation(BinaryDenseRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<BinaryDenseAttrs, ComputeBitserialDense>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
@@ -16,13 +15,8 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/linear.h"
 
 namespace baton::relay {
 namespace {
@@ -108,33 +102,6 @@ absl::StatusOr<Type> BatchMatmulRel(TypeRelationContext& context) {
 }
 
 namespace {
-
-absl::StatusOr<Tensor> ComputeDense(const DenseAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::Dense(args[0].tensor(), args[1].tensor(), attrs.out_dtype);
-}
-
-template <typename A>
-kernels::MatmulParams MatmulParamsOf(const A& attrs) {
-  kernels::MatmulParams params;
-  params.transpose_a = attrs.transpose_a;
-  params.transpose_b = attrs.transpose_b;
-  params.out_dtype = attrs.out_dtype;
-  return params;
-}
-
-absl::StatusOr<Tensor> ComputeMatmul(const MatmulAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  return kernels::Matmul(args[0].tensor(), args[1].tensor(),
-                         MatmulParamsOf(attrs));
-}
-
-absl::StatusOr<Tensor> ComputeBatchMatmul(const BatchMatmulAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  return kernels::BatchMatmul(args[0].tensor(), args[1].tensor(),
-                              MatmulParamsOf(attrs));
-}
-
 // Layout rules.
 
 }  // namespace
@@ -161,8 +128,7 @@ BATON_REGISTER_OP("nn.dense")
     .TakesAttrs<DenseAttrs>()
     .TypeRelation(DenseRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDenseLayouts)
-    .Set(Kernels(), KernelWith<DenseAttrs, ComputeDense>);
+    .Set(LayoutInferenceRules(), InferDenseLayouts);
 
 BATON_REGISTER_OP("nn.matmul")
     .Describe("The product of a tensor, over its last axis, and a matrix.")
@@ -170,8 +136,7 @@ BATON_REGISTER_OP("nn.matmul")
                 {"tensor_b", "The right operand, a matrix."}})
     .TakesAttrs<MatmulAttrs>()
     .TypeRelation(MatmulRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<MatmulAttrs, ComputeMatmul>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.batch_matmul")
     .Describe("The products of two batches of matrices.")
@@ -179,8 +144,7 @@ BATON_REGISTER_OP("nn.batch_matmul")
                 {"tensor_b", "The right operands."}})
     .TakesAttrs<BatchMatmulAttrs>()
     .TypeRelation(BatchMatmulRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<BatchMatmulAttrs, ComputeBatchMatmul>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 absl::StatusOr<Type> DensePackRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -196,24 +160,6 @@ absl::StatusOr<Type> DensePackRel(TypeRelationContext& context) {
                     dtype.is_void() ? data->dtype() : dtype);
 }
 
-// The weight (blocks, inputs, units of a block), or with the inputs in blocks
-// too, in the order (blocks, input blocks, units, inputs).
-absl::StatusOr<Tensor> ComputeDensePack(const DensePackAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  const Tensor& weight = args[1].tensor();
-  const bool in_blocks = weight.rank() == 4;
-  BATON_ASSIGN_OR_RETURN(const Tensor moved,
-                         in_blocks ? kernels::Transpose(weight, {0, 2, 1, 3})
-                                   : kernels::Transpose(weight, {0, 2, 1}));
-  const absl::Span<const int64_t> shape = moved.shape();
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor rows,
-      moved.Reshaped(
-          {shape[0] * shape[1], in_blocks ? shape[2] * shape[3] : shape[2]}));
-  return kernels::Dense(data, rows, attrs.out_dtype);
-}
-
 BATON_REGISTER_OP("nn.contrib_dense_pack")
     .Describe("nn.dense with a blocked weight.")
     .Arguments({{"data", "The input, a matrix."},
@@ -221,8 +167,7 @@ BATON_REGISTER_OP("nn.contrib_dense_pack")
     .TakesAttrs<DensePackAttrs>()
     .TypeRelation(DensePackRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferDensePackLayouts)
-    .Set(Kernels(), KernelWith<DensePackAttrs, ComputeDensePack>);
+    .Set(LayoutInferenceRules(), InferDensePackLayouts);
 
 }  // namespace
 

@@ -9,11 +9,7 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/loss.h"
 
 namespace baton::relay {
 namespace {
@@ -32,33 +28,17 @@ absl::StatusOr<Type> CrossEntropyRel(TypeRelationContext& context) {
   return Type(TensorType::Scalar(x->dtype()));
 }
 
-template <bool kIsLog>
-absl::StatusOr<Tensor> CrossEntropyOf(const Tensor& x, const Tensor& y) {
-  return kernels::CrossEntropy(x, y, kIsLog);
-}
-
-absl::StatusOr<Tensor> ComputeNLLLoss(const NLLLossAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  kernels::Reduction reduction = kernels::Reduction::kNone;
-  if (attrs.reduction == "mean") reduction = kernels::Reduction::kMean;
-  if (attrs.reduction == "sum") reduction = kernels::Reduction::kSum;
-  return kernels::NllLoss(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                          attrs.ignore_index, reduction);
-}
-
 BATON_REGISTER_OP("nn.cross_entropy")
     .Describe("The mean cross entropy of predictions and targets.")
     .Arguments({{"x", "The predictions."}, {"y", "The targets."}})
     .TypeRelation(CrossEntropyRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Kernel2<CrossEntropyOf</*kIsLog=*/false>>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("nn.cross_entropy_with_logits")
     .Describe("The mean cross entropy of logarithmic predictions.")
     .Arguments({{"x", "The predictions."}, {"y", "The targets."}})
     .TypeRelation(CrossEntropyRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Kernel2<CrossEntropyOf</*kIsLog=*/true>>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 absl::StatusOr<Type> NLLLossRel(TypeRelationContext& context) {
   const TensorTypeNode* predictions = context.Tensor(0);
@@ -103,8 +83,7 @@ BATON_REGISTER_OP("nn.nll_loss")
                 {"weights", "The weight of each class."}})
     .TakesAttrs<NLLLossAttrs>()
     .TypeRelation(NLLLossRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<NLLLossAttrs, ComputeNLLLoss>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 }  // namespace
 

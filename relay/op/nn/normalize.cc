@@ -5,9 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -18,26 +16,11 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/normalize.h"
 
 namespace baton::relay {
 namespace {
-
-template <typename A>
-kernels::NormParams NormParamsOf(const A& attrs) {
-  kernels::NormParams params;
-  params.axis = attrs.axis;
-  params.epsilon = attrs.epsilon;
-  params.center = attrs.center;
-  params.scale = attrs.scale;
-  return params;
-}
-
 absl::StatusOr<Type> BatchNormRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();
@@ -66,19 +49,6 @@ absl::StatusOr<Type> BatchNormRel(TypeRelationContext& context) {
   fields.push_back(statistics);
   fields.push_back(std::move(statistics));
   return Type(TupleType(std::move(fields)));
-}
-
-// At run time the statistics are given; they are returned as they are.
-absl::StatusOr<Value> ComputeBatchNorm(const CallNode& call,
-                                       absl::Span<const Value> args) {
-  const auto* attrs = call.attrs_as<BatchNormAttrs>();
-  BATON_ASSIGN_OR_RETURN(
-      Tensor result,
-      kernels::BatchNorm(
-          args[0].tensor(), args[1].tensor(), args[2].tensor(),
-          args[3].tensor(), args[4].tensor(),
-          NormParamsOf(attrs == nullptr ? BatchNormAttrs() : *attrs)));
-  return Value::MakeTuple({std::move(result), args[3], args[4]});
 }
 
 // Layout rules.
@@ -124,8 +94,7 @@ BATON_REGISTER_OP("nn.batch_norm")
     .TakesAttrs<BatchNormAttrs>()
     .TypeRelation(BatchNormRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferBatchNormLayouts)
-    .Set(Kernels(), ComputeBatchNorm);
+    .Set(LayoutInferenceRules(), InferBatchNormLayouts);
 
 // Gamma and beta lie along the axis; the result is like the data.
 template <typename A>
@@ -153,25 +122,6 @@ absl::StatusOr<Type> InstanceNormRel(TypeRelationContext& context) {
   return NormRel<InstanceNormAttrs>(context);
 }
 
-absl::StatusOr<Tensor> ComputeInstanceNorm(const InstanceNormAttrs& attrs,
-                                           absl::Span<const Value> args) {
-  return kernels::InstanceNorm(args[0].tensor(), args[1].tensor(),
-                               args[2].tensor(), NormParamsOf(attrs));
-}
-
-absl::StatusOr<Tensor> ComputeLayerNorm(const LayerNormAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::LayerNorm(args[0].tensor(), args[1].tensor(),
-                            args[2].tensor(), NormParamsOf(attrs));
-}
-
-absl::StatusOr<Tensor> ComputeGroupNorm(const GroupNormAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::GroupNorm(args[0].tensor(), args[1].tensor(),
-                            args[2].tensor(), attrs.num_groups,
-                            NormParamsOf(attrs));
-}
-
 BATON_REGISTER_OP("nn.instance_norm")
     .Describe("Normalizes each channel of each instance.")
     .Arguments({{"data", "The input."},
@@ -179,7 +129,6 @@ BATON_REGISTER_OP("nn.instance_norm")
                 {"beta", "The offset of each channel."}})
     .TakesAttrs<InstanceNormAttrs>()
     .TypeRelation(InstanceNormRel)
-    .Set(Kernels(), KernelWith<InstanceNormAttrs, ComputeInstanceNorm>)
     .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>);
 
 BATON_REGISTER_OP("nn.layer_norm")
@@ -189,7 +138,6 @@ BATON_REGISTER_OP("nn.layer_norm")
                 {"beta", "The offset along the axis."}})
     .TakesAttrs<LayerNormAttrs>()
     .TypeRelation(NormRel<LayerNormAttrs>)
-    .Set(Kernels(), KernelWith<LayerNormAttrs, ComputeLayerNorm>)
     .Set(LayoutInferenceRules(), InferNormLayouts<LayerNormAttrs>);
 
 BATON_REGISTER_OP("nn.group_norm")
@@ -198,41 +146,20 @@ BATON_REGISTER_OP("nn.group_norm")
                 {"gamma", "The scale of each channel."},
                 {"beta", "The offset of each channel."}})
     .TakesAttrs<GroupNormAttrs>()
-    .TypeRelation(NormRel<GroupNormAttrs>)
-    .Set(Kernels(), KernelWith<GroupNormAttrs, ComputeGroupNorm>);
-
-absl::StatusOr<Tensor> ComputeLrn(const LRNAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  kernels::LrnParams params;
-  params.size = attrs.size;
-  params.axis = attrs.axis;
-  params.bias = attrs.bias;
-  params.alpha = attrs.alpha;
-  params.beta = attrs.beta;
-  return kernels::Lrn(args[0].tensor(), params);
-}
+    .TypeRelation(NormRel<GroupNormAttrs>);
 
 BATON_REGISTER_OP("nn.lrn")
     .Describe("Normalizes each element by those of the nearest channels.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<LRNAttrs>()
     .TypeRelation(TensorIdentityRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<LRNAttrs, ComputeLrn>);
-
-absl::StatusOr<Tensor> ComputeL2Normalize(const L2NormalizeAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  return kernels::L2Normalize(
-      args[0].tensor(), attrs.eps,
-      absl::InlinedVector<int64_t, 6>(attrs.axis.begin(), attrs.axis.end()));
-}
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("nn.l2_normalize")
     .Describe("Divides by the Euclidean norm over some axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<L2NormalizeAttrs>()
     .TypeRelation(TensorIdentityRel)
-    .Set(Kernels(), KernelWith<L2NormalizeAttrs, ComputeL2Normalize>)
     .Set(LayoutInferenceRules(), InferL2NormalizeLayouts);
 
 }  // namespace

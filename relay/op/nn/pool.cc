@@ -6,7 +6,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/layout.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
@@ -18,14 +17,9 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/op/window_math.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/gradients.h"
-#include "baton/runtime/kernels/pool.h"
 
 namespace baton::relay {
 namespace {
@@ -128,57 +122,13 @@ absl::StatusOr<Type> AvgPool2DRel(TypeRelationContext& context) {
 }
 
 namespace {
-
-// The attributes as the kernels take them.
-template <size_t N, typename A>
-absl::StatusOr<kernels::PoolParams<N>> PoolParamsOf(const A& attrs) {
-  kernels::PoolParams<N> params;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.pool_size, params.pool_size));
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.strides, params.strides));
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.dilation, params.dilation));
-  BATON_RETURN_IF_ERROR(CopyPadding<N>(attrs.padding, params.padding));
-  params.ceil_mode = attrs.ceil_mode;
-  if constexpr (requires { attrs.count_include_pad; }) {
-    params.count_include_pad = attrs.count_include_pad;
-  }
-  params.layout = attrs.layout;
-  return params;
-}
-
-template <size_t N, typename A, auto kFunction>
-absl::StatusOr<Tensor> Pool(const A& attrs, absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const auto params, (PoolParamsOf<N, A>(attrs)));
-  return kFunction(args[0].tensor(), params);
-}
-
-template <typename A, auto kFunction>
-absl::StatusOr<Tensor> PoolGrad(const A& attrs, absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const auto params, (PoolParamsOf<2, A>(attrs)));
-  return kFunction(args[0].tensor(), args[1].tensor(), params);
-}
-
-template <auto kFunction>
-absl::StatusOr<Tensor> GlobalPool(const GlobalPool2DAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(), attrs.layout);
-}
-
-template <typename A, auto kFunction>
-absl::StatusOr<Tensor> AdaptivePool(const A& attrs,
-                                    absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const auto size, ConcreteDims(attrs.output_size));
-  return kFunction(args[0].tensor(), size, attrs.layout);
-}
-
 BATON_REGISTER_OP("nn.max_pool1d")
     .Describe("Maximum over a window that slides along one axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MaxPool1DAttrs>()
     .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>)
-    .Set(Kernels(), KernelWith<MaxPool1DAttrs,
-                               Pool<1, MaxPool1DAttrs, kernels::MaxPool1d>>);
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>);
 
 BATON_REGISTER_OP("nn.max_pool2d")
     .Describe("Maximum over a window that slides along two axes.")
@@ -188,9 +138,7 @@ BATON_REGISTER_OP("nn.max_pool2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>})
-    .Set(Kernels(), KernelWith<MaxPool2DAttrs,
-                               Pool<2, MaxPool2DAttrs, kernels::MaxPool2d>>);
+         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.max_pool3d")
     .Describe("Maximum over a window that slides along three axes.")
@@ -198,9 +146,7 @@ BATON_REGISTER_OP("nn.max_pool3d")
     .TakesAttrs<MaxPool3DAttrs>()
     .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>)
-    .Set(Kernels(), KernelWith<MaxPool3DAttrs,
-                               Pool<3, MaxPool3DAttrs, kernels::MaxPool3d>>);
+    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>);
 
 BATON_REGISTER_OP("nn.avg_pool1d")
     .Describe("Mean over a window that slides along one axis.")
@@ -208,9 +154,7 @@ BATON_REGISTER_OP("nn.avg_pool1d")
     .TakesAttrs<AvgPool1DAttrs>()
     .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>)
-    .Set(Kernels(), KernelWith<AvgPool1DAttrs,
-                               Pool<1, AvgPool1DAttrs, kernels::AvgPool1d>>);
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>);
 
 BATON_REGISTER_OP("nn.avg_pool2d")
     .Describe("Mean over a window that slides along two axes.")
@@ -220,9 +164,7 @@ BATON_REGISTER_OP("nn.avg_pool2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>})
-    .Set(Kernels(), KernelWith<AvgPool2DAttrs,
-                               Pool<2, AvgPool2DAttrs, kernels::AvgPool2d>>);
+         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.avg_pool3d")
     .Describe("Mean over a window that slides along three axes.")
@@ -230,9 +172,7 @@ BATON_REGISTER_OP("nn.avg_pool3d")
     .TakesAttrs<AvgPool3DAttrs>()
     .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>)
-    .Set(Kernels(), KernelWith<AvgPool3DAttrs,
-                               Pool<3, AvgPool3DAttrs, kernels::AvgPool3d>>);
+    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>);
 
 BATON_REGISTER_OP("nn.global_max_pool2d")
     .Describe("Maximum over height and width.")
@@ -242,9 +182,7 @@ BATON_REGISTER_OP("nn.global_max_pool2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
-    .Set(Kernels(),
-         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalMaxPool2d>>);
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
 
 BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Describe("Mean over height and width.")
@@ -254,11 +192,9 @@ BATON_REGISTER_OP("nn.global_avg_pool2d")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>})
-    .Set(Kernels(),
-         KernelWith<GlobalPool2DAttrs, GlobalPool<kernels::GlobalAvgPool2d>>);
+         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
 
-template <typename A, int kSpatialRank, auto kKernel>
+template <typename A, int kSpatialRank>
 OpRegistration AdaptivePoolOp(absl::string_view name, absl::string_view doc,
                               CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
@@ -267,8 +203,7 @@ OpRegistration AdaptivePoolOp(absl::string_view name, absl::string_view doc,
       .TakesAttrs<A>()
       .TypeRelation(AdaptivePoolRel<A, kSpatialRank>)
       .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-      .Set(LayoutInferenceRules(), InferPoolLayouts<A>)
-      .Set(Kernels(), KernelWith<A, AdaptivePool<A, kKernel>>);
+      .Set(LayoutInferenceRules(), InferPoolLayouts<A>);
 }
 
 constexpr char kAdaptiveMax[] =
@@ -277,18 +212,18 @@ constexpr char kAdaptiveAvg[] =
     "Mean over windows chosen to give a result of a size.";
 
 [[maybe_unused]] const OpRegistration kAdaptivePools[] = {
-    AdaptivePoolOp<AdaptivePool1DAttrs, 1, kernels::AdaptiveMaxPool>(
-        "nn.adaptive_max_pool1d", kAdaptiveMax),
-    AdaptivePoolOp<AdaptivePool2DAttrs, 2, kernels::AdaptiveMaxPool>(
-        "nn.adaptive_max_pool2d", kAdaptiveMax),
-    AdaptivePoolOp<AdaptivePool3DAttrs, 3, kernels::AdaptiveMaxPool>(
-        "nn.adaptive_max_pool3d", kAdaptiveMax),
-    AdaptivePoolOp<AdaptivePool1DAttrs, 1, kernels::AdaptiveAvgPool>(
-        "nn.adaptive_avg_pool1d", kAdaptiveAvg),
-    AdaptivePoolOp<AdaptivePool2DAttrs, 2, kernels::AdaptiveAvgPool>(
-        "nn.adaptive_avg_pool2d", kAdaptiveAvg),
-    AdaptivePoolOp<AdaptivePool3DAttrs, 3, kernels::AdaptiveAvgPool>(
-        "nn.adaptive_avg_pool3d", kAdaptiveAvg),
+    AdaptivePoolOp<AdaptivePool1DAttrs, 1>("nn.adaptive_max_pool1d",
+                                           kAdaptiveMax),
+    AdaptivePoolOp<AdaptivePool2DAttrs, 2>("nn.adaptive_max_pool2d",
+                                           kAdaptiveMax),
+    AdaptivePoolOp<AdaptivePool3DAttrs, 3>("nn.adaptive_max_pool3d",
+                                           kAdaptiveMax),
+    AdaptivePoolOp<AdaptivePool1DAttrs, 1>("nn.adaptive_avg_pool1d",
+                                           kAdaptiveAvg),
+    AdaptivePoolOp<AdaptivePool2DAttrs, 2>("nn.adaptive_avg_pool2d",
+                                           kAdaptiveAvg),
+    AdaptivePoolOp<AdaptivePool3DAttrs, 3>("nn.adaptive_avg_pool3d",
+                                           kAdaptiveAvg),
 };
 
 BATON_REGISTER_OP("nn.max_pool2d_grad")
@@ -297,10 +232,7 @@ BATON_REGISTER_OP("nn.max_pool2d_grad")
                 {"data", "The input."}})
     .TakesAttrs<MaxPool2DAttrs>()
     .TypeRelation(PoolGradRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(),
-         KernelWith<MaxPool2DAttrs,
-                    PoolGrad<MaxPool2DAttrs, kernels::MaxPool2dGrad>>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("nn.avg_pool2d_grad")
     .Describe("The gradient of nn.avg_pool2d.")
@@ -308,10 +240,7 @@ BATON_REGISTER_OP("nn.avg_pool2d_grad")
                 {"data", "The input."}})
     .TakesAttrs<AvgPool2DAttrs>()
     .TypeRelation(PoolGradRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(),
-         KernelWith<AvgPool2DAttrs,
-                    PoolGrad<AvgPool2DAttrs, kernels::AvgPool2dGrad>>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 }  // namespace
 

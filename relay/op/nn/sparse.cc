@@ -1,29 +1,18 @@
 #include "baton/relay/op/nn/sparse.h"
 
-#include <cstdint>
 #include <string>
-#include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
-#include "baton/base/dtype.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/sparse.h"
 
 namespace baton::relay {
 namespace {
@@ -59,58 +48,6 @@ absl::StatusOr<Type> SparseDenseRel(TypeRelationContext& context) {
   return Type(TensorType({dense->dim(0), rows}, dense->dtype()));
 }
 
-// The arguments after the dense one.
-kernels::SparseMatrix SparseArgument(absl::Span<const Value> args) {
-  return {args[1].tensor(), args[2].tensor(), args[3].tensor()};
-}
-
-absl::StatusOr<Tensor> ComputeSparseDense(const SparseDenseAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  return kernels::SparseDense(args[0].tensor(), SparseArgument(args),
-                              attrs.sparse_lhs);
-}
-
-absl::StatusOr<Value> ComputeSparseTranspose(const CallNode& /*call*/,
-                                             absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(
-      kernels::SparseMatrix result,
-      kernels::SparseTranspose(
-          {args[0].tensor(), args[1].tensor(), args[2].tensor()}));
-  return Value::MakeTuple({std::move(result.values), std::move(result.indices),
-                           std::move(result.row_begins)});
-}
-
-absl::StatusOr<Value> ComputeSparseAdd(const CallNode& /*call*/,
-                                       absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(
-      Tensor result,
-      kernels::SparseAdd(args[0].tensor(), SparseArgument(args)));
-  return Value(std::move(result));
-}
-
-// With a kernel of one tap, a matrix product for each position.
-absl::StatusOr<Tensor> ComputeSparseConv2D(const SparseConv2DAttrs& attrs,
-                                           absl::Span<const Value> args) {
-  for (const Dim& taps : attrs.kernel_size) {
-    if (taps.is_const(1)) continue;
-    return absl::UnimplementedError("kernels of more than one tap");
-  }
-  return kernels::InLayout(
-      args[0].tensor(), attrs.layout, "NHWC",
-      [&](const Tensor& data) -> absl::StatusOr<Tensor> {
-        const absl::Span<const int64_t> shape = data.shape();
-        BATON_ASSIGN_OR_RETURN(const int64_t count,
-                               NumElements(DType::Int(8), shape.first(3)));
-        BATON_ASSIGN_OR_RETURN(const Tensor rows,
-                               data.Reshaped({count, shape[3]}));
-        BATON_ASSIGN_OR_RETURN(
-            const Tensor product,
-            kernels::SparseDense(rows, SparseArgument(args), false));
-        return product.Reshaped(
-            {shape[0], shape[1], shape[2], product.shape()[1]});
-      });
-}
-
 OpRegistration SparseDense(absl::string_view name, absl::string_view doc,
                            CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
@@ -121,8 +58,7 @@ OpRegistration SparseDense(absl::string_view name, absl::string_view doc,
                   {"sparse_indptr", "Its row pointers."}})
       .TakesAttrs<SparseDenseAttrs>()
       .TypeRelation(SparseDenseRel)
-      .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-      .Set(Kernels(), KernelWith<SparseDenseAttrs, ComputeSparseDense>);
+      .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 }
 
 [[maybe_unused]] const OpRegistration kSparseDenseOps[] = {
@@ -148,8 +84,7 @@ BATON_REGISTER_OP("nn.sparse_transpose")
                 {"sparse_indptr", "The row pointers."}})
     .TakesAttrs<SparseTransposeAttrs>()
     .TypeRelation(SparseTransposeRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), ComputeSparseTranspose);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 absl::StatusOr<Type> SparseAddRel(TypeRelationContext& context) {
   const TensorTypeNode* dense = context.Tensor(0);
@@ -174,8 +109,7 @@ BATON_REGISTER_OP("nn.sparse_add")
                 {"sparse_indices", "Its column indices."},
                 {"sparse_indptr", "Its row pointers."}})
     .TypeRelation(SparseAddRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeSparseAdd);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 absl::StatusOr<Type> SparseConv2DRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -209,8 +143,7 @@ BATON_REGISTER_OP("nn.sparse_conv2d")
                 {"sparse_indptr", "Its row pointers."}})
     .TakesAttrs<SparseConv2DAttrs>()
     .TypeRelation(SparseConv2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<SparseConv2DAttrs, ComputeSparseConv2D>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 }  // namespace
 

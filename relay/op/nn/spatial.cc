@@ -1,7 +1,6 @@
 #include "baton/relay/op/nn/spatial.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/layout.h"
@@ -24,19 +22,11 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_relation.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/op/window_math.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/correlation.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/rearrange.h"
-#include "baton/runtime/kernels/resize.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -106,25 +96,12 @@ absl::StatusOr<Type> MirrorPadRel(TypeRelationContext& context) {
   return PadResult(context, *data, widths);
 }
 
-Dim Scaled(const Dim& extent, double scale) {
-  if (extent.is_const()) {
-    const double scaled =
-        std::nearbyint(static_cast<double>(extent.value()) * scale);
-    if (std::abs(scaled) < 4e18) return static_cast<int64_t>(scaled);
-    return Dim::Any();
-  }
-  if (scale == std::floor(scale) && std::abs(scale) < 1e9) {
-    return extent * Dim(static_cast<int64_t>(scale));
-  }
-  return Dim::Any();
-}
-
 absl::StatusOr<Type> UpSamplingRel(TypeRelationContext& context) {
   const auto& attrs = context.attrs<UpSamplingAttrs>();
   return InLayoutRel(context, attrs.layout, CanonicalLayout(2),
                      [&](Dims& shape) -> absl::Status {
-                       shape[2] = Scaled(shape[2], attrs.scale_h);
-                       shape[3] = Scaled(shape[3], attrs.scale_w);
+                       shape[2] = ScaledExtent(shape[2], attrs.scale_h);
+                       shape[3] = ScaledExtent(shape[3], attrs.scale_w);
                        return absl::OkStatus();
                      });
 }
@@ -133,63 +110,12 @@ absl::StatusOr<Type> UpSampling3DRel(TypeRelationContext& context) {
   const auto& attrs = context.attrs<UpSampling3DAttrs>();
   return InLayoutRel(context, attrs.layout, CanonicalLayout(3),
                      [&](Dims& shape) -> absl::Status {
-                       shape[2] = Scaled(shape[2], attrs.scale_d);
-                       shape[3] = Scaled(shape[3], attrs.scale_h);
-                       shape[4] = Scaled(shape[4], attrs.scale_w);
+                       shape[2] = ScaledExtent(shape[2], attrs.scale_d);
+                       shape[3] = ScaledExtent(shape[3], attrs.scale_h);
+                       shape[4] = ScaledExtent(shape[4], attrs.scale_w);
                        return absl::OkStatus();
                      });
 }
-
-// Extents times factors, as UpSamplingRel gives them.
-absl::StatusOr<Tensor> Upsample(const Tensor& x, absl::string_view layout,
-                                absl::string_view canonical,
-                                absl::Span<const double> scales,
-                                kernels::ResizeParams params) {
-  return kernels::InLayout(
-      x, layout, canonical, [&](const Tensor& data) -> absl::StatusOr<Tensor> {
-        for (size_t i = 0; i < scales.size(); ++i) {
-          const Dim extent = Scaled(data.shape()[i + 2], scales[i]);
-          if (!extent.is_const()) {
-            return absl::InvalidArgumentError("the result is too large");
-          }
-          params.size.push_back(extent.value());
-        }
-        return kernels::Resize(data, params);
-      });
-}
-
-kernels::ResizeParams UpSamplingParams(const UpSamplingAttrs& attrs) {
-  kernels::ResizeParams params;
-  params.method = attrs.method == "bilinear"  ? "linear"
-                  : attrs.method == "bicubic" ? "cubic"
-                                              : attrs.method;
-  params.coordinates = attrs.align_corners ? "align_corners" : "asymmetric";
-  return params;
-}
-
-kernels::ResizeParams UpSampling3DParams(const UpSampling3DAttrs& attrs) {
-  kernels::ResizeParams params;
-  params.method = attrs.method == "trilinear" ? "linear" : attrs.method;
-  params.coordinates = attrs.coordinate_transformation_mode;
-  return params;
-}
-
-}  // namespace
-
-absl::StatusOr<Tensor> ComputeUpSampling(const UpSamplingAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  return Upsample(args[0].tensor(), attrs.layout, "NCHW",
-                  {attrs.scale_h, attrs.scale_w}, UpSamplingParams(attrs));
-}
-
-absl::StatusOr<Tensor> ComputeUpSampling3D(const UpSampling3DAttrs& attrs,
-                                           absl::Span<const Value> args) {
-  return Upsample(args[0].tensor(), attrs.layout, "NCDHW",
-                  {attrs.scale_d, attrs.scale_h, attrs.scale_w},
-                  UpSampling3DParams(attrs));
-}
-
-namespace {
 
 absl::StatusOr<Type> DilateRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -307,74 +233,6 @@ absl::StatusOr<Type> CorrelationRel(TypeRelationContext& context) {
                  data1->dtype()));
 }
 
-absl::StatusOr<Tensor> ComputePad(const PadAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  kernels::PadMode mode = kernels::PadMode::kConstant;
-  if (attrs.pad_mode == "edge") {
-    mode = kernels::PadMode::kEdge;
-  } else if (attrs.pad_mode == "reflect") {
-    mode = kernels::PadMode::kReflect;
-  } else if (attrs.pad_mode != "constant") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("pad_mode=\"", attrs.pad_mode,
-                     "\" is none of constant, edge and reflect"));
-  }
-  std::vector<int64_t> before, after;
-  for (const std::vector<int64_t>& width : attrs.pad_width) {
-    before.push_back(width[0]);
-    after.push_back(width[1]);
-  }
-  return kernels::Pad(args[0].tensor(), before, after, mode, args[1].tensor());
-}
-
-absl::StatusOr<Tensor> MirrorPad(const MirrorPadAttrs& attrs,
-                                 absl::Span<const Value> args) {
-  return kernels::MirrorPad(args[0].tensor(), attrs.pad_width,
-                            attrs.mode == "SYMMETRIC");
-}
-
-absl::StatusOr<Tensor> Dilate(const DilateAttrs& attrs,
-                              absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const auto strides, ConcreteDims(attrs.strides));
-  return kernels::Dilate(args[0].tensor(), strides, attrs.dilation_value);
-}
-
-absl::StatusOr<Tensor> DepthToSpace(const SubPixelAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::DepthToSpace(args[0].tensor(), attrs.block_size, attrs.layout,
-                               attrs.mode == "CDR");
-}
-
-absl::StatusOr<Tensor> SpaceToDepth(const SubPixelAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::SpaceToDepth(args[0].tensor(), attrs.block_size,
-                               attrs.layout);
-}
-
-absl::StatusOr<Tensor> SpaceToBatchNd(const SpaceToBatchNDAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::SpaceToBatchNd(args[0].tensor(), attrs.block_shape,
-                                 attrs.paddings, attrs.pad_value);
-}
-
-absl::StatusOr<Tensor> BatchToSpaceNd(const BatchToSpaceNDAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::BatchToSpaceNd(args[0].tensor(), attrs.block_shape,
-                                 attrs.crops);
-}
-
-absl::StatusOr<Tensor> ComputeCorrelation(const CorrelationAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  kernels::CorrelationParams params;
-  params.kernel_size = attrs.kernel_size;
-  params.max_displacement = attrs.max_displacement;
-  params.stride1 = attrs.stride1;
-  params.stride2 = attrs.stride2;
-  BATON_RETURN_IF_ERROR(CopyPadding<2>(attrs.padding, params.padding));
-  params.is_multiply = attrs.is_multiply;
-  return kernels::Correlation(args[0].tensor(), args[1].tensor(), params);
-}
-
 // Layout rules.
 
 std::optional<InferredLayouts> InferPadLayouts(const LayoutQuery& query) {
@@ -421,16 +279,14 @@ BATON_REGISTER_OP("nn.pad")
     .TakesAttrs<PadAttrs>()
     .TypeRelation(PadRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferPadLayouts)
-    .Set(Kernels(), KernelWith<PadAttrs, ComputePad>);
+    .Set(LayoutInferenceRules(), InferPadLayouts);
 
 BATON_REGISTER_OP("nn.mirror_pad")
     .Describe("Adds mirrored elements around a tensor.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<MirrorPadAttrs>()
     .TypeRelation(MirrorPadRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<MirrorPadAttrs, MirrorPad>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.upsampling")
     .Describe("Enlarges height and width.")
@@ -438,8 +294,7 @@ BATON_REGISTER_OP("nn.upsampling")
     .TakesAttrs<UpSamplingAttrs>()
     .TypeRelation(UpSamplingRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>)
-    .Set(Kernels(), KernelWith<UpSamplingAttrs, ComputeUpSampling>);
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSamplingAttrs>);
 
 BATON_REGISTER_OP("nn.upsampling3d")
     .Describe("Enlarges depth, height and width.")
@@ -447,48 +302,42 @@ BATON_REGISTER_OP("nn.upsampling3d")
     .TakesAttrs<UpSampling3DAttrs>()
     .TypeRelation(UpSampling3DRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>)
-    .Set(Kernels(), KernelWith<UpSampling3DAttrs, ComputeUpSampling3D>);
+    .Set(LayoutInferenceRules(), InferUpSamplingLayouts<UpSampling3DAttrs>);
 
 BATON_REGISTER_OP("nn.dilate")
     .Describe("Moves the elements apart.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<DilateAttrs>()
     .TypeRelation(DilateRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<DilateAttrs, Dilate>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.depth_to_space")
     .Describe("Moves channels into blocks of height and width.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SubPixelAttrs>()
     .TypeRelation(SubPixelRel</*kToSpace=*/true>)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<SubPixelAttrs, DepthToSpace>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.space_to_depth")
     .Describe("Moves blocks of height and width into channels.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SubPixelAttrs>()
     .TypeRelation(SubPixelRel</*kToSpace=*/false>)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<SubPixelAttrs, SpaceToDepth>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.space_to_batch_nd")
     .Describe("Moves blocks of spatial axes into the batch.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SpaceToBatchNDAttrs>()
     .TypeRelation(SpaceToBatchNDRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<SpaceToBatchNDAttrs, SpaceToBatchNd>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.batch_to_space_nd")
     .Describe("Moves parts of the batch into blocks of spatial axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<BatchToSpaceNDAttrs>()
     .TypeRelation(BatchToSpaceNDRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<BatchToSpaceNDAttrs, BatchToSpaceNd>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("nn.correlation")
     .Describe("Compares patches of two feature maps.")
@@ -496,8 +345,7 @@ BATON_REGISTER_OP("nn.correlation")
     .TakesAttrs<CorrelationAttrs>()
     .TypeRelation(CorrelationRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferCorrelationLayouts)
-    .Set(Kernels(), KernelWith<CorrelationAttrs, ComputeCorrelation>);
+    .Set(LayoutInferenceRules(), InferCorrelationLayouts);
 
 absl::StatusOr<Type> BatchFlattenRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -513,8 +361,7 @@ BATON_REGISTER_OP("nn.batch_flatten")
     .Arguments({{"data", "The input."}})
     .TypeRelation(BatchFlattenRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(ReshapeOps(), true)
-    .Set(Kernels(), Kernel1<kernels::BatchFlatten>);
+    .Set(ReshapeOps(), true);
 
 absl::StatusOr<Type> FIFOBufferRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -528,29 +375,12 @@ absl::StatusOr<Type> FIFOBufferRel(TypeRelationContext& context) {
   return context.arg(1);
 }
 
-// Drops as many old elements as new ones come.
-absl::StatusOr<Tensor> ComputeFIFOBuffer(const FIFOBufferAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  const Tensor& buffer = args[1].tensor();
-  const int64_t axis = attrs.axis < 0 ? attrs.axis + buffer.rank() : attrs.axis;
-  const int64_t extent = buffer.shape()[axis];
-  const std::vector<Tensor> both = {buffer, data};
-  BATON_ASSIGN_OR_RETURN(const Tensor all, kernels::Concatenate(both, axis));
-  kernels::StridedSliceParams last;
-  last.begin = {all.shape()[axis] - extent};
-  last.end = {all.shape()[axis]};
-  last.axes = std::vector<int64_t>{axis};
-  return kernels::StridedSlice(all, last);
-}
-
 BATON_REGISTER_OP("nn.fifo_buffer")
     .Describe("Appends data to a queue of fixed length.")
     .Arguments({{"data", "What is appended."}, {"buffer", "The queue."}})
     .TakesAttrs<FIFOBufferAttrs>()
     .TypeRelation(FIFOBufferRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<FIFOBufferAttrs, ComputeFIFOBuffer>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 }  // namespace
 

@@ -7,13 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/fields.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 
@@ -184,13 +180,6 @@ struct FIFOBufferAttrs {
       "The axis along which the buffer is a queue.");
   }
 };
-
-// The kernels of nn.upsampling and nn.upsampling3d: of the first argument, by
-// the factors in the attributes.
-absl::StatusOr<Tensor> ComputeUpSampling(const UpSamplingAttrs& attrs,
-                                         absl::Span<const Value> args);
-absl::StatusOr<Tensor> ComputeUpSampling3D(const UpSampling3DAttrs& attrs,
-                                           absl::Span<const Value> args);
 
 }  // namespace baton::relay
 

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
 #include "baton/base/registry.h"
@@ -24,21 +23,15 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/op_flags.h"
-#include "baton/relay/op/qnn/qnn_kernels.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/elementwise.h"
-#include "baton/runtime/kernels/quantize.h"
 
 namespace baton::relay {
 namespace {
@@ -189,21 +182,6 @@ absl::StatusOr<Type> AnnotateQuantizeRel(TypeRelationContext& context) {
     BATON_RETURN_IF_ERROR(ExpectScalar(context, i, kScale));
   }
   return context.arg(0);
-}
-
-absl::StatusOr<Tensor> AnnotateQuantize(const AnnotateQuantizeAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  const Tensor& scale = args[1].tensor();
-  // Without a scale, it is not calibrated yet.
-  if (attrs.kind == 0 || scale.AtAsDouble(0) == 0) return data;
-  BATON_ASSIGN_OR_RETURN(Tensor x, kernels::Divide(data, scale));
-  BATON_ASSIGN_OR_RETURN(x, kernels::Clip(x, args[2].tensor().AtAsDouble(0),
-                                          args[3].tensor().AtAsDouble(0)));
-  BATON_ASSIGN_OR_RETURN(x, attrs.rounding == "floor"  ? kernels::Floor(x)
-                            : attrs.rounding == "ceil" ? kernels::Ceil(x)
-                                                       : kernels::Round(x));
-  return kernels::Multiply(x, scale);
 }
 
 // Products. Arguments 2 and 3 are the zero points, 4 and 5 the scales.
@@ -405,37 +383,6 @@ absl::StatusOr<Type> QnnConcatenateRel(TypeRelationContext& context) {
   return ConcatenateRel(context);
 }
 
-absl::StatusOr<Tensor> Quantize(const QuantizeAttrs& attrs,
-                                absl::Span<const Value> args) {
-  return kernels::Quantize(
-      args[0].tensor(),
-      {args[1].tensor(), args[2].tensor(), int64_t{attrs.axis}},
-      attrs.out_dtype);
-}
-
-absl::StatusOr<Tensor> Dequantize(const DequantizeAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kernels::Dequantize(
-      args[0].tensor(),
-      {args[1].tensor(), args[2].tensor(), int64_t{attrs.axis}},
-      attrs.out_dtype);
-}
-
-absl::StatusOr<Tensor> Requantize(const RequantizeAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  kernels::RequantizeParams params;
-  if (attrs.rounding == "TONEAREST") {
-    params.rounding = kernels::RequantizeParams::Rounding::kToNearest;
-  }
-  if (attrs.compute_dtype == "float32") params.float_bits = 32;
-  if (attrs.compute_dtype == "float64") params.float_bits = 64;
-  params.dtype = attrs.out_dtype;
-  return kernels::Requantize(
-      args[0].tensor(),
-      {args[1].tensor(), args[2].tensor(), int64_t{attrs.axis}},
-      {args[3].tensor(), args[4].tensor(), -1}, params);
-}
-
 // Layout rules.
 
 template <typename T>
@@ -529,7 +476,6 @@ BATON_REGISTER_OP("qnn.quantize")
     .TypeRelation(QuantizeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(NonComputationalOps(), true)
-    .Set(Kernels(), KernelWith<QuantizeAttrs, Quantize>)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.dequantize")
@@ -541,7 +487,6 @@ BATON_REGISTER_OP("qnn.dequantize")
     .TypeRelation(DequantizeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(NonComputationalOps(), true)
-    .Set(Kernels(), KernelWith<DequantizeAttrs, Dequantize>)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.requantize")
@@ -556,7 +501,6 @@ BATON_REGISTER_OP("qnn.requantize")
     .Set(FusionPatterns(), FusionPattern::kElemWise)
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferRequantizeLayouts)
-    .Set(Kernels(), KernelWith<RequantizeAttrs, Requantize>)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.simulated_quantize")
@@ -568,7 +512,6 @@ BATON_REGISTER_OP("qnn.simulated_quantize")
     .TakesAttrs<SimulatedQuantizeAttrs>()
     .TypeRelation(SimulatedRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), QnnSimulatedQuantize)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.simulated_dequantize")
@@ -580,7 +523,6 @@ BATON_REGISTER_OP("qnn.simulated_dequantize")
     .TakesAttrs<SimulatedQuantizeAttrs>()
     .TypeRelation(SimulatedRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), QnnSimulatedDequantize)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("relay.op.annotation.simulated_quantize")
@@ -592,8 +534,7 @@ BATON_REGISTER_OP("relay.op.annotation.simulated_quantize")
     .TakesAttrs<AnnotateQuantizeAttrs>()
     .TypeRelation(AnnotateQuantizeRel)
     .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(LayoutInferenceRules(), InferAnnotateQuantizeLayouts)
-    .Set(Kernels(), KernelWith<AnnotateQuantizeAttrs, AnnotateQuantize>);
+    .Set(LayoutInferenceRules(), InferAnnotateQuantizeLayouts);
 
 BATON_REGISTER_OP("qnn.dense")
     .Describe("nn.dense of quantized tensors.")
@@ -608,7 +549,6 @@ BATON_REGISTER_OP("qnn.dense")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferQnnDenseLayouts)
-    .Set(Kernels(), QnnProduct)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.contrib_dense_pack")
@@ -624,7 +564,6 @@ BATON_REGISTER_OP("qnn.contrib_dense_pack")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferQnnDensePackLayouts)
-    .Set(Kernels(), QnnProduct)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.batch_matmul")
@@ -639,7 +578,6 @@ BATON_REGISTER_OP("qnn.batch_matmul")
     .TypeRelation(QnnBatchMatmulRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(NonComputationalOps(), true)
-    .Set(Kernels(), QnnProduct)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.conv2d")
@@ -657,7 +595,6 @@ BATON_REGISTER_OP("qnn.conv2d")
     .Set(LayoutInferenceRules(), InferQnnConvLayouts<Conv2DAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertQnnConv2D})
-    .Set(Kernels(), QnnProduct)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.conv2d_transpose")
@@ -674,7 +611,6 @@ BATON_REGISTER_OP("qnn.conv2d_transpose")
     .Set(LayoutInferenceRules(), InferQnnConvLayouts<Conv2DTransposeAttrs>)
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose})
-    .Set(Kernels(), QnnProduct)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.avg_pool2d")
@@ -687,7 +623,6 @@ BATON_REGISTER_OP("qnn.avg_pool2d")
     .TakesAttrs<AvgPool2DAttrs>()
     .TypeRelation(QnnAvgPool2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), QnnAvgPool2D)
     .Set(QuantizedOps(), true);
 
 BATON_REGISTER_OP("qnn.concatenate")
@@ -702,11 +637,9 @@ BATON_REGISTER_OP("qnn.concatenate")
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(NonComputationalOps(), true)
     .Set(LayoutInferenceRules(), InferQnnConcatenateLayouts)
-    .Set(Kernels(), QnnConcatenate)
     .Set(QuantizedOps(), true);
 
 OpRegistration QnnBinary(absl::string_view name, absl::string_view doc,
-                         KernelFn kernel,
                          CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
       .Describe(doc)
@@ -723,23 +656,14 @@ OpRegistration QnnBinary(absl::string_view name, absl::string_view doc,
       .Set(FusionPatterns(), FusionPattern::kBroadcast)
       .Set(LayoutInferenceRules(), InferQnnBroadcastLayouts)
       .Set(NonComputationalOps(), true)
-      .Set(Kernels(), kernel)
       .Set(QuantizedOps(), true);
 }
 
 [[maybe_unused]] const OpRegistration kQnnBinaryOps[] = {
-    QnnBinary("qnn.add", "add of quantized tensors.", QnnAdd),
-    QnnBinary("qnn.mul", "multiply of quantized tensors.", QnnMul),
-    QnnBinary("qnn.subtract", "subtract of quantized tensors.", QnnSubtract),
+    QnnBinary("qnn.add", "add of quantized tensors."),
+    QnnBinary("qnn.mul", "multiply of quantized tensors."),
+    QnnBinary("qnn.subtract", "subtract of quantized tensors."),
 };
-
-absl::StatusOr<Tensor> HardSwishOf(const Tensor& x) {
-  const Tensor three = Tensor::Scalar(3.0f);
-  BATON_ASSIGN_OR_RETURN(Tensor factor, kernels::Add(x, three));
-  BATON_ASSIGN_OR_RETURN(factor, kernels::Clip(factor, 0, 6));
-  BATON_ASSIGN_OR_RETURN(const Tensor product, kernels::Multiply(x, factor));
-  return kernels::Divide(product, Tensor::Scalar(6.0f));
-}
 
 OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
                         CodeLocation location = CodeLocation::Current()) {
@@ -756,32 +680,21 @@ OpRegistration QnnUnary(absl::string_view name, absl::string_view doc,
 }
 
 [[maybe_unused]] const OpRegistration kQnnUnaryOps[] = {
-    QnnUnary("qnn.abs", "abs of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Abs>),
-    QnnUnary("qnn.erf", "erf of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Erf>),
-    QnnUnary("qnn.exp", "exp of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Exp>),
-    QnnUnary("qnn.hardswish", "x * clip(x + 3, 0, 6) / 6, quantized.")
-        .Set(Kernels(), QnnUnaryKernel<HardSwishOf>),
-    QnnUnary("qnn.log", "log of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Log>),
-    QnnUnary("qnn.rsqrt", "rsqrt of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Rsqrt>),
-    QnnUnary("qnn.sigmoid", "sigmoid of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Sigmoid>),
-    QnnUnary("qnn.sqrt", "sqrt of quantized tensors.")
-        .Set(Kernels(), QnnUnaryKernel<kernels::Sqrt>),
+    QnnUnary("qnn.abs", "abs of quantized tensors."),
+    QnnUnary("qnn.erf", "erf of quantized tensors."),
+    QnnUnary("qnn.exp", "exp of quantized tensors."),
+    QnnUnary("qnn.hardswish", "x * clip(x + 3, 0, 6) / 6, quantized."),
+    QnnUnary("qnn.log", "log of quantized tensors."),
+    QnnUnary("qnn.rsqrt", "rsqrt of quantized tensors."),
+    QnnUnary("qnn.sigmoid", "sigmoid of quantized tensors."),
+    QnnUnary("qnn.sqrt", "sqrt of quantized tensors."),
     QnnUnary("qnn.tanh", "tanh of quantized tensors.")
-        .Set(FusionPatterns(), FusionPattern::kElemWise)
-        .Set(Kernels(), QnnUnaryKernel<kernels::Tanh>),
+        .Set(FusionPatterns(), FusionPattern::kElemWise),
     QnnUnary("qnn.leaky_relu", "nn.leaky_relu of quantized tensors.")
-        .TakesAttrs<LeakyReluAttrs>()
-        .Set(Kernels(), QnnLeakyRelu),
+        .TakesAttrs<LeakyReluAttrs>(),
     QnnUnary("qnn.softmax", "nn.softmax of quantized tensors.")
         .TakesAttrs<SoftmaxAttrs>()
-        .TypeRelation(QnnUnaryRel</*kSignedOnly=*/true>)
-        .Set(Kernels(), QnnSoftmax),
+        .TypeRelation(QnnUnaryRel</*kSignedOnly=*/true>),
 };
 
 }  // namespace

@@ -1,23 +1,17 @@
 #include "baton/relay/op/random/random.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/random.h"
 
 namespace baton::relay {
 namespace {
@@ -70,55 +64,18 @@ absl::StatusOr<Type> MultinomialRel(TypeRelationContext& context) {
   return Type(TupleType({key, TensorType(shape, DType::Int(32))}));
 }
 
-// A key and random values, as a tuple.
-absl::StatusOr<Value> Tuple(absl::StatusOr<kernels::RandomResult> result) {
-  if (!result.ok()) return std::move(result).status();
-  return Value::MakeTuple({std::move(result->key), std::move(result->values)});
-}
-
-absl::StatusOr<Value> Generate(const CallNode& call,
-                               absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<ThreefryGenerateAttrs>(call.attrs());
-  return Tuple(kernels::ThreefryGenerate(args[0].tensor(), attrs.out_shape));
-}
-
-absl::StatusOr<Value> SplitKey(const CallNode& /*call*/,
-                               absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(kernels::SplitKeys keys,
-                         kernels::ThreefrySplit(args[0].tensor()));
-  return Value::MakeTuple({std::move(keys.left), std::move(keys.right)});
-}
-
-template <typename A, auto kFunction>
-absl::StatusOr<Value> Distribution(const CallNode& call,
-                                   absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<A>(call.attrs());
-  return Tuple(kFunction(args[0].tensor(), args[1].tensor().AtAsDouble(0),
-                         args[2].tensor().AtAsDouble(0), attrs.out_shape,
-                         attrs.out_dtype));
-}
-
-absl::StatusOr<Value> Multinomial(const CallNode& call,
-                                  absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<MultinomialAttrs>(call.attrs());
-  return Tuple(kernels::RandomMultinomial(args[0].tensor(), args[1].tensor(),
-                                          attrs.num_samples));
-}
-
 BATON_REGISTER_OP("random.threefry_generate")
     .Describe("Random bits; gives a new key and the bits.")
     .Arguments({{"key", "The state of the generator."}})
     .TakesAttrs<ThreefryGenerateAttrs>()
     .TypeRelation(GenerateRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Generate);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("random.threefry_split")
     .Describe("Two independent keys from one.")
     .Arguments({{"key", "The state of the generator."}})
     .TypeRelation(SplitKeyRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), SplitKey);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("random.uniform")
     .Describe("Uniformly distributed numbers; gives a new key and them.")
@@ -127,8 +84,7 @@ BATON_REGISTER_OP("random.uniform")
                 {"high", "The upper bound."}})
     .TakesAttrs<UniformAttrs>()
     .TypeRelation(DistributionRel<UniformAttrs>)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Distribution<UniformAttrs, kernels::RandomUniform>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("random.normal")
     .Describe("Normally distributed numbers; gives a new key and them.")
@@ -137,8 +93,7 @@ BATON_REGISTER_OP("random.normal")
                 {"scale", "The standard deviation."}})
     .TakesAttrs<NormalAttrs>()
     .TypeRelation(DistributionRel<NormalAttrs>)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Distribution<NormalAttrs, kernels::RandomNormal>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("random.multinomial")
     .Describe("Samples of categories; gives a new key and the samples.")
@@ -146,8 +101,7 @@ BATON_REGISTER_OP("random.multinomial")
                 {"probs", "The probability of each category."}})
     .TakesAttrs<MultinomialAttrs>()
     .TypeRelation(MultinomialRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Multinomial);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 }  // namespace
 

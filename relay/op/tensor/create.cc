@@ -21,12 +21,8 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -176,108 +172,33 @@ absl::StatusOr<Type> NdarraySizeRel(TypeRelationContext& context) {
   return Type(TensorType::Scalar(dtype.is_void() ? DType::Int(32) : dtype));
 }
 
-absl::StatusOr<Tensor> MakeZeros(const InitOpAttrs& attrs,
-                                 absl::Span<const Value> /*args*/) {
-  return Tensor::Zeros(attrs.dtype, *attrs.shape);
-}
-
-absl::StatusOr<Tensor> MakeOnes(const InitOpAttrs& attrs,
-                                absl::Span<const Value> /*args*/) {
-  return Tensor::Ones(attrs.dtype, *attrs.shape);
-}
-
-absl::StatusOr<Tensor> MakeFull(const InitOpAttrs& attrs,
-                                absl::Span<const Value> args) {
-  return kernels::Full(args[0].tensor(), *attrs.shape, attrs.dtype);
-}
-
-absl::StatusOr<Tensor> MakeFullLike(const Tensor& data, const Tensor& value) {
-  return kernels::Full(value, data.shape(), data.dtype());
-}
-
-absl::StatusOr<Tensor> MakeArange(const ArangeAttrs& attrs,
-                                  absl::Span<const Value> args) {
-  return kernels::Arange(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                         attrs.dtype);
-}
-
-absl::StatusOr<Tensor> ComputeBroadcastTo(const InitOpAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  return kernels::BroadcastTo(args[0].tensor(), *attrs.shape);
-}
-
-absl::StatusOr<Tensor> ComputeBroadcastToLike(const Tensor& data,
-                                              const Tensor& like) {
-  return kernels::BroadcastTo(data, like.shape());
-}
-
-absl::StatusOr<Tensor> ComputeCollapseSumLike(const Tensor& data,
-                                              const Tensor& like) {
-  return kernels::CollapseSumTo(data, like.shape());
-}
-
-absl::StatusOr<Tensor> CollapseSumTo(const Tensor& data, const Tensor& shape) {
-  TensorShape extents;
-  for (int64_t i = 0; i < shape.num_elements(); ++i) {
-    extents.push_back(shape.AtAsInt64(i));
-  }
-  return kernels::CollapseSumTo(data, extents);
-}
-
-DType IntegerOr(DType dtype) {
-  return dtype.is_void() ? DType::Int(32) : dtype;
-}
-
-absl::StatusOr<Tensor> ComputeShapeOf(const ShapeOfAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  const absl::Span<const int64_t> shape = args[0].tensor().shape();
-  const TensorShape result_shape(shape.empty() ? 0 : 1,
-                                 static_cast<int64_t>(shape.size()));
-  if (shape.empty()) {
-    return Tensor::Zeros(IntegerOr(attrs.dtype), result_shape);
-  }
-  BATON_ASSIGN_OR_RETURN(const Tensor extents,
-                         Tensor::FromValues<int64_t>(result_shape, shape));
-  return kernels::Cast(extents, IntegerOr(attrs.dtype));
-}
-
-absl::StatusOr<Tensor> ComputeNdarraySize(const NdarraySizeAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  return kernels::Cast(Tensor::Scalar(args[0].tensor().num_elements()),
-                       IntegerOr(attrs.dtype));
-}
-
 BATON_REGISTER_OP("zeros")
     .Describe("A tensor of zeros.")
     .Arguments({})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(InitRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<InitOpAttrs, MakeZeros>);
+    .Set(FusionPatterns(), FusionPattern::kElemWise);
 
 BATON_REGISTER_OP("ones")
     .Describe("A tensor of ones.")
     .Arguments({})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(InitRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<InitOpAttrs, MakeOnes>);
+    .Set(FusionPatterns(), FusionPattern::kElemWise);
 
 BATON_REGISTER_OP("full")
     .Describe("A tensor with all elements equal.")
     .Arguments({{"fill_value", "The element, a scalar."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(FullRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<InitOpAttrs, MakeFull>);
+    .Set(FusionPatterns(), FusionPattern::kElemWise);
 
 BATON_REGISTER_OP("full_like")
     .Describe("A tensor like another, with all elements equal.")
     .Arguments({{"data", "A tensor of the type wanted."},
                 {"fill_value", "The element, a scalar."}})
     .TypeRelation(FullLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), Kernel2<MakeFullLike>);
+    .Set(FusionPatterns(), FusionPattern::kElemWise);
 
 BATON_REGISTER_OP("arange")
     .Describe("Evenly spaced numbers.")
@@ -286,8 +207,7 @@ BATON_REGISTER_OP("arange")
                 {"step", "The distance of the values."}})
     .TakesAttrs<ArangeAttrs>()
     .TypeRelation(ArangeRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ArangeAttrs, MakeArange>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("broadcast_to")
     .Describe("Repeats a tensor to a shape.")
@@ -295,7 +215,6 @@ BATON_REGISTER_OP("broadcast_to")
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(BroadcastToRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), KernelWith<InitOpAttrs, ComputeBroadcastTo>)
     .Set(DataDependentShapeOps(), true);
 
 BATON_REGISTER_OP("broadcast_to_like")
@@ -303,24 +222,21 @@ BATON_REGISTER_OP("broadcast_to_like")
     .Arguments({{"data", "The input."},
                 {"broadcast_type", "A tensor of the shape wanted."}})
     .TypeRelation(BroadcastToLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), Kernel2<ComputeBroadcastToLike>);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast);
 
 BATON_REGISTER_OP("collapse_sum_like")
     .Describe("Sums a tensor to the shape of another.")
     .Arguments({{"data", "The input."},
                 {"collapse_type", "A tensor of the shape wanted."}})
     .TypeRelation(CollapseSumLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kCommReduce)
-    .Set(Kernels(), Kernel2<ComputeCollapseSumLike>);
+    .Set(FusionPatterns(), FusionPattern::kCommReduce);
 
 BATON_REGISTER_OP("collapse_sum_to")
     .Describe("Sums a tensor to a shape.")
     .Arguments({{"data", "The input."}, {"shape", "The shape wanted."}})
     .TakesAttrs<InitOpAttrs>()
     .TypeRelation(CollapseSumToRel)
-    .Set(FusionPatterns(), FusionPattern::kCommReduce)
-    .Set(Kernels(), Kernel2<CollapseSumTo>);
+    .Set(FusionPatterns(), FusionPattern::kCommReduce);
 
 BATON_REGISTER_OP("shape_of")
     .Describe("The shape of a tensor, as a vector.")
@@ -328,7 +244,6 @@ BATON_REGISTER_OP("shape_of")
     .TakesAttrs<ShapeOfAttrs>()
     .TypeRelation(ShapeOfRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ShapeOfAttrs, ComputeShapeOf>)
     .Set(ShapeQueries(), ShapeQuery::kShape);
 
 BATON_REGISTER_OP("ndarray_size")
@@ -337,7 +252,6 @@ BATON_REGISTER_OP("ndarray_size")
     .TakesAttrs<NdarraySizeAttrs>()
     .TypeRelation(NdarraySizeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<NdarraySizeAttrs, ComputeNdarraySize>)
     .Set(ShapeQueries(), ShapeQuery::kNumElements);
 
 }  // namespace

@@ -9,13 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
-#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -25,17 +21,9 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
-#include "baton/relay/op/scalar_argument.h"
 #include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/rearrange.h"
-#include "baton/runtime/kernels/scatter.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -373,299 +361,6 @@ absl::StatusOr<Type> SparseReshapeRel(TypeRelationContext& context) {
                  context.arg(2)}));
 }
 
-absl::StatusOr<Tensor> ComputeStridedSlice(const StridedSliceAttrs& attrs,
-                                           absl::Span<const Value> args) {
-  return SliceOf(args[0].tensor(), attrs);
-}
-
-absl::StatusOr<Tensor> ComputeSliceLike(const SliceLikeAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  const Tensor& like = args[1].tensor();
-  kernels::StridedSliceParams params;
-  params.axes.emplace();
-  if (attrs.axes.has_value()) {
-    for (const int64_t axis : *attrs.axes) {
-      params.axes->push_back(axis < 0 ? axis + data.rank() : axis);
-    }
-  } else {
-    for (int i = 0; i < data.rank() && i < like.rank(); ++i) {
-      params.axes->push_back(i);
-    }
-  }
-  for (const int64_t axis : *params.axes) {
-    params.begin.push_back(0);
-    params.end.push_back(like.shape()[axis]);
-  }
-  return kernels::StridedSlice(data, params);
-}
-
-absl::StatusOr<Tensor> ComputeTake(const TakeAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  const auto mode = attrs.mode == "wrap"   ? kernels::IndexMode::kWrap
-                    : attrs.mode == "fast" ? kernels::IndexMode::kCheck
-                                           : kernels::IndexMode::kClip;
-  const Tensor& indices = args[1].tensor();
-  return kernels::Take(args[0].tensor(), indices,
-                       attrs.axis.has_value()
-                           ? absl::optional<int64_t>(*attrs.axis)
-                           : absl::nullopt,
-                       mode,
-                       attrs.batch_dims < 0 ? attrs.batch_dims + indices.rank()
-                                            : attrs.batch_dims);
-}
-
-absl::StatusOr<Tensor> ComputeGather(const GatherAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  return kernels::Gather(args[0].tensor(), attrs.axis.value_or(0),
-                         args[1].tensor());
-}
-
-absl::StatusOr<Tensor> ComputeGatherNd(const GatherNDAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  return kernels::GatherNd(args[0].tensor(), args[1].tensor(),
-                           attrs.batch_dims);
-}
-
-absl::StatusOr<Tensor> ComputeOneHot(const OneHotAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  return kernels::OneHot(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                         attrs.depth, attrs.axis, attrs.dtype);
-}
-
-absl::StatusOr<kernels::ScatterMode> ScatterModeOf(absl::string_view name) {
-  if (name == "update") return kernels::ScatterMode::kUpdate;
-  if (name == "add") return kernels::ScatterMode::kAdd;
-  if (name == "mul") return kernels::ScatterMode::kMul;
-  if (name == "min") return kernels::ScatterMode::kMin;
-  if (name == "max") return kernels::ScatterMode::kMax;
-  if (name == "mean") return kernels::ScatterMode::kMean;
-  return absl::InvalidArgumentError(
-      absl::StrCat("no way of combining updates is named \"", name, "\""));
-}
-
-absl::StatusOr<Tensor> ScatterElements(const ScatterElementsAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const kernels::ScatterMode mode,
-                         ScatterModeOf(attrs.reduction));
-  return kernels::ScatterElements(args[0].tensor(), args[1].tensor(),
-                                  args[2].tensor(), attrs.axis, mode);
-}
-
-absl::StatusOr<Tensor> ScatterNd(const ScatterNDAttrs& attrs,
-                                 absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const kernels::ScatterMode mode,
-                         ScatterModeOf(attrs.mode));
-  return kernels::ScatterNd(args[0].tensor(), args[1].tensor(),
-                            args[2].tensor(), mode);
-}
-
-absl::StatusOr<Tensor> UnravelIndex(const Tensor& positions,
-                                    const Tensor& shape) {
-  TensorShape extents;
-  for (int64_t i = 0; i < shape.num_elements(); ++i) {
-    extents.push_back(shape.AtAsInt64(i));
-  }
-  return kernels::UnravelIndex(positions, extents);
-}
-
-absl::StatusOr<Tensor> SequenceMask(const SequenceMaskAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::SequenceMask(args[0].tensor(), args[1].tensor(), attrs.axis,
-                               attrs.mask_value);
-}
-
-absl::StatusOr<Tensor> Trilu(const TriluAttrs& attrs,
-                             absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const int64_t k, IntegerArgument("k", args[1]));
-  return kernels::Trilu(args[0].tensor(), k, attrs.upper);
-}
-
-// The integers in a tensor.
-std::vector<int64_t> Ints(const Value& value) {
-  const Tensor& tensor = value.tensor();
-  std::vector<int64_t> ints(tensor.num_elements());
-  for (size_t i = 0; i < ints.size(); ++i) ints[i] = tensor.AtAsInt64(i);
-  return ints;
-}
-
-absl::StatusOr<Value> ComputeStridedSet(const CallNode& /*call*/,
-                                        absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(
-      Tensor result,
-      kernels::StridedSet(args[0].tensor(), args[1].tensor(), Ints(args[2]),
-                          Ints(args[3]), Ints(args[4])));
-  return Value(std::move(result));
-}
-
-absl::StatusOr<Tensor> ComputeMatrixSetDiag(const MatrixSetDiagAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  return kernels::MatrixSetDiag(args[0].tensor(), args[1].tensor(), attrs.k1,
-                                attrs.k2, attrs.super_diag_right_align,
-                                attrs.sub_diag_right_align);
-}
-
-// Of broadcast indices, as gather_nd takes them.
-absl::StatusOr<Value> ComputeAdvIndex(const CallNode& /*call*/,
-                                      absl::Span<const Value> args) {
-  const absl::Span<const Value> fields = args[0].fields();
-  TensorShape shape;
-  for (size_t i = 1; i < fields.size(); ++i) {
-    const absl::Span<const int64_t> given = fields[i].tensor().shape();
-    if (given.size() > shape.size()) {
-      shape.insert(shape.begin(), given.size() - shape.size(), 1);
-    }
-    for (size_t d = 0; d < given.size(); ++d) {
-      int64_t& extent = shape[shape.size() - given.size() + d];
-      if (extent == 1) extent = given[d];
-    }
-  }
-  std::vector<Tensor> indices;
-  for (size_t i = 1; i < fields.size(); ++i) {
-    BATON_ASSIGN_OR_RETURN(const Tensor wide,
-                           kernels::Cast(fields[i].tensor(), DType::Int(64)));
-    BATON_ASSIGN_OR_RETURN(Tensor index, kernels::BroadcastTo(wide, shape));
-    indices.push_back(std::move(index));
-  }
-  BATON_ASSIGN_OR_RETURN(const Tensor stacked, kernels::Stack(indices, 0));
-  BATON_ASSIGN_OR_RETURN(Tensor result,
-                         kernels::GatherNd(fields[0].tensor(), stacked));
-  return Value(std::move(result));
-}
-
-// Rows of a sparse matrix without an element get one of value `default_value`
-// in column 0.
-absl::StatusOr<Value> ComputeSparseFillEmptyRows(const CallNode& /*call*/,
-                                                 absl::Span<const Value> args) {
-  const Tensor& indices = args[0].tensor();
-  const Tensor& values = args[1].tensor();
-  const std::vector<int64_t> shape = Ints(args[2]);
-  const int64_t rank = indices.shape()[1];
-  const int64_t count = indices.shape()[0];
-  if (values.num_elements() != count || shape.empty() || rank < 1 ||
-      args[3].tensor().num_elements() != 1) {
-    return absl::InvalidArgumentError(
-        "the coordinates, values, shape and default do not fit");
-  }
-  BATON_ASSIGN_OR_RETURN(
-      const int64_t bytes,
-      NumElements(DType::Int(8),
-                  {shape[0], rank,
-                   static_cast<int64_t>(sizeof(std::vector<int64_t>))}));
-  BATON_RETURN_IF_ERROR(CheckTensorBytes(bytes));
-  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(shape[0]));
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = indices.AtAsInt64(i * rank);
-    if (row < 0 || row >= shape[0]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("row ", row, " is none of the ", shape[0]));
-    }
-    rows[static_cast<size_t>(row)].push_back(i);
-  }
-  std::vector<int64_t> filled, numbers, empty;
-  for (size_t row = 0; row < rows.size(); ++row) {
-    empty.push_back(rows[row].empty() ? 1 : 0);
-    for (const int64_t i : rows[row]) {
-      for (int64_t d = 0; d < rank; ++d) {
-        filled.push_back(indices.AtAsInt64(i * rank + d));
-      }
-      numbers.push_back(values.AtAsInt64(i));
-    }
-    if (!rows[row].empty()) continue;
-    filled.push_back(static_cast<int64_t>(row));
-    filled.insert(filled.end(), static_cast<size_t>(rank - 1), 0);
-    numbers.push_back(args[3].tensor().AtAsInt64(0));
-  }
-  const auto length = static_cast<int64_t>(numbers.size());
-  BATON_ASSIGN_OR_RETURN(const Tensor new_indices,
-                         Tensor::FromValues<int64_t>({length, rank}, filled));
-  BATON_ASSIGN_OR_RETURN(const Tensor new_values,
-                         Tensor::FromValues<int64_t>({length}, numbers));
-  BATON_ASSIGN_OR_RETURN(const Tensor is_empty,
-                         Tensor::FromValues<int64_t>({shape[0]}, empty));
-  return Value::MakeTuple({new_indices, new_values, is_empty});
-}
-
-absl::StatusOr<Value> ComputeSparseReshape(const CallNode& /*call*/,
-                                           absl::Span<const Value> args) {
-  const Tensor& indices = args[0].tensor();
-  const std::vector<int64_t> from = Ints(args[1]);
-  std::vector<int64_t> to = Ints(args[2]);
-  BATON_ASSIGN_OR_RETURN(const int64_t size, NumElements(DType::Int(8), from));
-  // -1 stands for what is left over.
-  int64_t known = 1;
-  int64_t* hole = nullptr;
-  for (int64_t& extent : to) {
-    if (extent == -1 && hole == nullptr) {
-      hole = &extent;
-    } else if (extent < 0 || __builtin_mul_overflow(known, extent, &known)) {
-      known = -1;
-      break;
-    }
-  }
-  if (hole != nullptr) *hole = known > 0 ? size / known : 0;
-  const bool fits = known >= 0 &&
-                    (hole == nullptr ? known : known * *hole) == size &&
-                    indices.shape()[1] == static_cast<int64_t>(from.size());
-  if (!fits) {
-    return absl::InvalidArgumentError("the shapes have not one size");
-  }
-  const auto rank = static_cast<int64_t>(to.size());
-  std::vector<int64_t> moved(static_cast<size_t>(indices.shape()[0] * rank));
-  for (int64_t i = 0; i < indices.shape()[0]; ++i) {
-    int64_t position = 0;
-    for (size_t d = 0; d < from.size(); ++d) {
-      const int64_t at = indices.AtAsInt64(
-          i * static_cast<int64_t>(from.size()) + static_cast<int64_t>(d));
-      if (at < 0 || at >= from[d]) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("coordinate ", at, " is out of range"));
-      }
-      position = position * from[d] + at;
-    }
-    for (int64_t d = rank; d > 0; --d) {
-      moved[i * rank + d - 1] = position % to[d - 1];
-      position /= to[d - 1];
-    }
-  }
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor wide,
-      Tensor::FromValues<int64_t>({indices.shape()[0], rank}, moved));
-  BATON_ASSIGN_OR_RETURN(Tensor coordinates,
-                         kernels::Cast(wide, indices.dtype()));
-  BATON_ASSIGN_OR_RETURN(const Tensor wide_shape,
-                         Tensor::FromValues<int64_t>({rank}, to));
-  BATON_ASSIGN_OR_RETURN(Tensor shape,
-                         kernels::Cast(wide_shape, args[2].tensor().dtype()));
-  return Value::MakeTuple({std::move(coordinates), std::move(shape)});
-}
-
-}  // namespace
-
-absl::StatusOr<Tensor> ComputeSparseToDense(const SparseToDenseAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  const Tensor& coordinates = args[0].tensor();
-  const Tensor& values = args[1].tensor();
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor background,
-      kernels::Full(args[2].tensor(), attrs.output_shape, values.dtype()));
-  // As scatter_nd takes them: one column a value.
-  TensorShape shape = {static_cast<int64_t>(attrs.output_shape.size())};
-  const int64_t count =
-      coordinates.num_elements() / std::max<int64_t>(shape[0], 1);
-  shape.push_back(count);
-  BATON_ASSIGN_OR_RETURN(const Tensor rows,
-                         coordinates.Reshaped({count, shape[0]}));
-  BATON_ASSIGN_OR_RETURN(const Tensor columns,
-                         kernels::Transpose(rows, {1, 0}));
-  BATON_ASSIGN_OR_RETURN(const Tensor updates,
-                         kernels::BroadcastTo(values, {count}));
-  return kernels::ScatterNd(background, columns, updates,
-                            kernels::ScatterMode::kUpdate);
-}
-
-namespace {
-
 // Layout rules.
 
 std::optional<InferredLayouts> InferStridedSliceLayouts(
@@ -820,8 +515,7 @@ BATON_REGISTER_OP("strided_slice")
     .TakesAttrs<StridedSliceAttrs>()
     .TypeRelation(StridedSliceRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferStridedSliceLayouts)
-    .Set(Kernels(), KernelWith<StridedSliceAttrs, ComputeStridedSlice>);
+    .Set(LayoutInferenceRules(), InferStridedSliceLayouts);
 
 BATON_REGISTER_OP("slice_like")
     .Describe("The leading part of a tensor, as large as another.")
@@ -830,8 +524,7 @@ BATON_REGISTER_OP("slice_like")
     .TakesAttrs<SliceLikeAttrs>()
     .TypeRelation(SliceLikeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferSliceLikeLayouts)
-    .Set(Kernels(), KernelWith<SliceLikeAttrs, ComputeSliceLike>);
+    .Set(LayoutInferenceRules(), InferSliceLikeLayouts);
 
 BATON_REGISTER_OP("strided_set")
     .Describe("A tensor with a part of it replaced.")
@@ -841,24 +534,21 @@ BATON_REGISTER_OP("strided_set")
                 {"end", "Where it ends, not included."},
                 {"strides", "The step on each axis."}})
     .TypeRelation(IdentityRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), ComputeStridedSet);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("take")
     .Describe("Elements along an axis, by index.")
     .Arguments({{"data", "The input."}, {"indices", "The indices."}})
     .TakesAttrs<TakeAttrs>()
     .TypeRelation(TakeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<TakeAttrs, ComputeTake>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("gather")
     .Describe("Elements by index along one axis, the others given by place.")
     .Arguments({{"data", "The input."}, {"indices", "The indices."}})
     .TakesAttrs<GatherAttrs>()
     .TypeRelation(GatherRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<GatherAttrs, ComputeGather>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("gather_nd")
     .Describe("Elements or parts by coordinates.")
@@ -866,29 +556,25 @@ BATON_REGISTER_OP("gather_nd")
                 {"indices", "The coordinates, along the first axis."}})
     .TakesAttrs<GatherNDAttrs>()
     .TypeRelation(GatherNDRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<GatherNDAttrs, ComputeGatherNd>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("adv_index")
     .Describe("Elements by one tensor of indices an axis.")
     .Arguments({{"inputs", "A tuple of the data and the indices."}})
     .TypeRelation(AdvIndexRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), ComputeAdvIndex);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("unravel_index")
     .Describe("Coordinates from row-major positions.")
     .Arguments({{"data", "The positions."}, {"shape", "The shape."}})
     .TypeRelation(UnravelIndexRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), Kernel2<UnravelIndex>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("argwhere")
     .Describe("The coordinates of the elements that are not zero.")
     .Arguments({{"condition", "The input."}})
     .TypeRelation(ArgWhereRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), Kernel1<kernels::ArgWhere>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("sequence_mask")
     .Describe("Overwrites what is past the end of sequences.")
@@ -896,8 +582,7 @@ BATON_REGISTER_OP("sequence_mask")
                 {"valid_length", "The length of each."}})
     .TakesAttrs<SequenceMaskAttrs>()
     .TypeRelation(SequenceMaskRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<SequenceMaskAttrs, SequenceMask>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("trilu")
     .Describe("The upper or lower triangle of matrices.")
@@ -905,16 +590,14 @@ BATON_REGISTER_OP("trilu")
                 {"k", "The diagonal that bounds the triangle."}})
     .TakesAttrs<TriluAttrs>()
     .TypeRelation(TriluRel)
-    .Set(FusionPatterns(), FusionPattern::kElemWise)
-    .Set(Kernels(), KernelWith<TriluAttrs, Trilu>);
+    .Set(FusionPatterns(), FusionPattern::kElemWise);
 
 BATON_REGISTER_OP("matrix_set_diag")
     .Describe("Matrices with some diagonals replaced.")
     .Arguments({{"input", "The input."}, {"diagonal", "The new diagonals."}})
     .TakesAttrs<MatrixSetDiagAttrs>()
     .TypeRelation(MatrixSetDiagRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<MatrixSetDiagAttrs, ComputeMatrixSetDiag>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("one_hot")
     .Describe("For each index, a vector that is special there only.")
@@ -923,8 +606,7 @@ BATON_REGISTER_OP("one_hot")
                 {"off_value", "The other value."}})
     .TakesAttrs<OneHotAttrs>()
     .TypeRelation(OneHotRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(Kernels(), KernelWith<OneHotAttrs, ComputeOneHot>);
+    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
 
 BATON_REGISTER_OP("scatter_elements")
     .Describe("Places updates by index along an axis.")
@@ -933,8 +615,7 @@ BATON_REGISTER_OP("scatter_elements")
                 {"updates", "What is placed."}})
     .TakesAttrs<ScatterElementsAttrs>()
     .TypeRelation(ScatterElementsRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ScatterElementsAttrs, ScatterElements>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("scatter_nd")
     .Describe("Places updates by coordinates.")
@@ -943,8 +624,7 @@ BATON_REGISTER_OP("scatter_nd")
                 {"updates", "What is placed."}})
     .TakesAttrs<ScatterNDAttrs>()
     .TypeRelation(ScatterNDRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ScatterNDAttrs, ScatterNd>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("sparse_to_dense")
     .Describe("A dense tensor from coordinates and values.")
@@ -953,8 +633,7 @@ BATON_REGISTER_OP("sparse_to_dense")
                 {"default_value", "The value everywhere else."}})
     .TakesAttrs<SparseToDenseAttrs>()
     .TypeRelation(SparseToDenseRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<SparseToDenseAttrs, ComputeSparseToDense>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("sparse_fill_empty_rows")
     .Describe("Adds a value to each row of a sparse matrix that has none.")
@@ -963,8 +642,7 @@ BATON_REGISTER_OP("sparse_fill_empty_rows")
                 {"dense_shape", "The shape."},
                 {"default_value", "The value to add."}})
     .TypeRelation(SparseFillEmptyRowsRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeSparseFillEmptyRows);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("sparse_reshape")
     .Describe("Coordinates in another shape of as many elements.")
@@ -972,8 +650,7 @@ BATON_REGISTER_OP("sparse_reshape")
                 {"prev_shape", "The old shape."},
                 {"new_shape", "The shape wanted; -1 for what is left over."}})
     .TypeRelation(SparseReshapeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), ComputeSparseReshape);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 }  // namespace
 

@@ -8,13 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
-#include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 
@@ -181,10 +177,6 @@ struct TriluAttrs {
       "Keep the upper triangle; otherwise the lower.");
   }
 };
-
-// The kernel of sparse_to_dense.
-absl::StatusOr<Tensor> ComputeSparseToDense(const SparseToDenseAttrs& attrs,
-                                            absl::Span<const Value> args);
 
 // Builders of calls.
 

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -22,14 +20,9 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/elementwise.h"
-#include "baton/runtime/kernels/reduce.h"
 
 namespace baton::relay {
 namespace {
@@ -101,54 +94,7 @@ absl::StatusOr<Type> VarianceRel(TypeRelationContext& context) {
   return TensorLike(context, 0, shape, data->dtype());
 }
 
-template <typename A>
-kernels::ReduceParams ReduceParamsOf(const A& attrs) {
-  kernels::ReduceParams params;
-  if (attrs.axis.has_value()) {
-    params.axes.assign(attrs.axis->begin(), attrs.axis->end());
-  }
-  params.keepdims = attrs.keepdims;
-  params.exclude = attrs.exclude;
-  return params;
-}
-
-template <auto kFunction>
-absl::StatusOr<Tensor> Reduce(const ReduceAttrs& attrs,
-                              absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(), ReduceParamsOf(attrs));
-}
-
-template <auto kFunction>
-absl::StatusOr<Tensor> ArgReduce(const ArgReduceAttrs& attrs,
-                                 absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(), ReduceParamsOf(attrs),
-                   attrs.select_last_index, DType::Int(32));
-}
-
-// The mean squared distance to the given mean.
-absl::StatusOr<Tensor> ComputeVariance(const VarianceAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(const Tensor distance,
-                         kernels::Subtract(args[0].tensor(), args[1].tensor()));
-  if (distance.shape() != args[0].tensor().shape()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the mean, ", args[1].tensor().TypeToString(),
-                     ", is not one of the data, ",
-                     args[0].tensor().TypeToString()));
-  }
-  BATON_ASSIGN_OR_RETURN(const Tensor square,
-                         kernels::Multiply(distance, distance));
-  const kernels::ReduceParams params = ReduceParamsOf(attrs);
-  if (!attrs.unbiased) return kernels::Mean(square, params);
-  BATON_ASSIGN_OR_RETURN(const Tensor sum, kernels::Sum(square, params));
-  const int64_t count =
-      sum.num_elements() == 0 ? 1 : square.num_elements() / sum.num_elements();
-  return kernels::Divide(
-      sum, Tensor::ScalarOf(sum.dtype(), static_cast<double>(count - 1)));
-}
-
 OpRegistration Reduction(absl::string_view name, absl::string_view doc,
-                         KernelFn kernel,
                          CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
       .Describe(doc)
@@ -156,29 +102,20 @@ OpRegistration Reduction(absl::string_view name, absl::string_view doc,
       .TakesAttrs<ReduceAttrs>()
       .TypeRelation(ReduceRel)
       .Set(FusionPatterns(), FusionPattern::kCommReduce)
-      .Set(LayoutInferenceRules(), InferReduceLayouts<ReduceAttrs>)
-      .Set(Kernels(), kernel);
+      .Set(LayoutInferenceRules(), InferReduceLayouts<ReduceAttrs>);
 }
 
 [[maybe_unused]] const OpRegistration kReductions[] = {
-    Reduction("sum", "The sum over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::Sum>>),
-    Reduction("prod", "The product over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::Prod>>),
-    Reduction("mean", "The mean over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::Mean>>),
-    Reduction("max", "The maximum over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::Max>>),
-    Reduction("min", "The minimum over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::Min>>),
-    Reduction("all", "Whether all are true, over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::All>>),
-    Reduction("any", "Whether one is true, over some axes.",
-              KernelWith<ReduceAttrs, Reduce<kernels::Any>>),
+    Reduction("sum", "The sum over some axes."),
+    Reduction("prod", "The product over some axes."),
+    Reduction("mean", "The mean over some axes."),
+    Reduction("max", "The maximum over some axes."),
+    Reduction("min", "The minimum over some axes."),
+    Reduction("all", "Whether all are true, over some axes."),
+    Reduction("any", "Whether one is true, over some axes."),
 };
 
 OpRegistration ArgReduction(absl::string_view name, absl::string_view doc,
-                            KernelFn kernel,
                             CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
       .Describe(doc)
@@ -186,15 +123,12 @@ OpRegistration ArgReduction(absl::string_view name, absl::string_view doc,
       .TakesAttrs<ArgReduceAttrs>()
       .TypeRelation(ArgReduceRel)
       .Set(FusionPatterns(), FusionPattern::kCommReduce)
-      .Set(LayoutInferenceRules(), InferReduceLayouts<ArgReduceAttrs>)
-      .Set(Kernels(), kernel);
+      .Set(LayoutInferenceRules(), InferReduceLayouts<ArgReduceAttrs>);
 }
 
 [[maybe_unused]] const OpRegistration kArgReductions[] = {
-    ArgReduction("argmax", "The index of the maximum over some axes.",
-                 KernelWith<ArgReduceAttrs, ArgReduce<kernels::ArgMax>>),
-    ArgReduction("argmin", "The index of the minimum over some axes.",
-                 KernelWith<ArgReduceAttrs, ArgReduce<kernels::ArgMin>>),
+    ArgReduction("argmax", "The index of the maximum over some axes."),
+    ArgReduction("argmin", "The index of the minimum over some axes."),
 };
 
 BATON_REGISTER_OP("variance")
@@ -203,8 +137,7 @@ BATON_REGISTER_OP("variance")
     .TakesAttrs<VarianceAttrs>()
     .TypeRelation(VarianceRel)
     .Set(FusionPatterns(), FusionPattern::kCommReduce)
-    .Set(LayoutInferenceRules(), InferReduceLayouts<VarianceAttrs>)
-    .Set(Kernels(), KernelWith<VarianceAttrs, ComputeVariance>);
+    .Set(LayoutInferenceRules(), InferReduceLayouts<VarianceAttrs>);
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "baton/relay/op/tensor/sequence.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
@@ -22,15 +20,9 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/topk.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/einsum.h"
-#include "baton/runtime/kernels/signal.h"
-#include "baton/runtime/kernels/sort.h"
 
 namespace baton::relay {
 namespace {
@@ -274,79 +266,6 @@ absl::StatusOr<Type> EinsumRel(TypeRelationContext& context) {
   return Type(TensorType(shape, tensors[0]->dtype()));
 }
 
-absl::StatusOr<Tensor> ComputeSort(const ArgsortAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  return kernels::Sort(args[0].tensor(), attrs.axis, attrs.is_ascend);
-}
-
-absl::StatusOr<Tensor> ComputeArgsort(const ArgsortAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::Argsort(args[0].tensor(), attrs.axis, attrs.is_ascend,
-                          attrs.dtype);
-}
-
-absl::StatusOr<Value> ComputeTopK(const CallNode& call,
-                                  absl::Span<const Value> args) {
-  const auto* attrs = call.attrs_as<TopKAttrs>();
-  return TopKOf(args[0].tensor(), attrs != nullptr ? *attrs : TopKAttrs());
-}
-
-absl::StatusOr<Tensor> SearchSorted(const SearchSortedAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::SearchSorted(args[0].tensor(), args[1].tensor(), attrs.right,
-                               attrs.dtype);
-}
-
-template <auto kFunction>
-absl::StatusOr<Tensor> Scan(const ScanopAttrs& attrs,
-                            absl::Span<const Value> args) {
-  return kFunction(args[0].tensor(),
-                   attrs.axis.has_value() ? absl::optional<int64_t>(*attrs.axis)
-                                          : absl::nullopt,
-                   attrs.dtype, attrs.exclusive);
-}
-
-absl::StatusOr<Value> ComputeUnique(const CallNode& call,
-                                    absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<UniqueAttrs>(call.attrs());
-  BATON_ASSIGN_OR_RETURN(kernels::UniqueResult unique,
-                         kernels::Unique(args[0].tensor(), attrs.sorted));
-  std::vector<Value> fields = {
-      std::move(unique.values), std::move(unique.indices),
-      std::move(unique.inverse), std::move(unique.count)};
-  if (attrs.return_counts) fields.emplace_back(std::move(unique.counts));
-  return Value::MakeTuple(std::move(fields));
-}
-
-absl::StatusOr<Tensor> ComputeStft(const StftAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  return kernels::Stft(
-      args[0].tensor(), args[1].tensor(),
-      {.n_fft = attrs.n_fft,
-       .hop_length = attrs.hop_length,
-       .win_length = attrs.win_length > 0 ? attrs.win_length : attrs.n_fft,
-       .normalized = attrs.normalized,
-       .onesided = attrs.onesided});
-}
-
-absl::StatusOr<Value> ComputeDft(const CallNode& call,
-                                 absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(
-      auto parts,
-      kernels::Dft(args[0].tensor(), args[1].tensor(),
-                   AttrsOrDefaults<DFTAttrs>(call.attrs()).inverse));
-  return Value::MakeTuple({std::move(parts.first), std::move(parts.second)});
-}
-
-absl::StatusOr<Tensor> ComputeEinsum(const EinsumAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  std::vector<Tensor> operands;
-  for (const Value& field : args[0].fields()) {
-    operands.push_back(field.tensor());
-  }
-  return kernels::Einsum(operands, attrs.equation);
-}
-
 std::optional<InferredLayouts> InferTopKLayouts(const LayoutQuery& query) {
   if (!query.old_inputs[0].defined()) return std::nullopt;
   layouts::Followed data = layouts::FollowWithAxis<TopKAttrs>(query);
@@ -362,16 +281,14 @@ BATON_REGISTER_OP("sort")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ArgsortAttrs>()
     .TypeRelation(SortRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ArgsortAttrs, ComputeSort>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("argsort")
     .Describe("The indices that sort along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ArgsortAttrs>()
     .TypeRelation(ArgsortRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ArgsortAttrs, ComputeArgsort>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("topk")
     .Describe("The largest elements along an axis, or their indices.")
@@ -379,8 +296,7 @@ BATON_REGISTER_OP("topk")
     .TakesAttrs<TopKAttrs>()
     .TypeRelation(TopKRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(LayoutInferenceRules(), InferTopKLayouts)
-    .Set(Kernels(), ComputeTopK);
+    .Set(LayoutInferenceRules(), InferTopKLayouts);
 
 BATON_REGISTER_OP("searchsorted")
     .Describe("Where values would be inserted to keep a sequence sorted.")
@@ -388,47 +304,41 @@ BATON_REGISTER_OP("searchsorted")
                 {"values", "The values."}})
     .TakesAttrs<SearchSortedAttrs>()
     .TypeRelation(SearchSortedRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<SearchSortedAttrs, SearchSorted>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("cumsum")
     .Describe("Sums of all elements up to each, along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ScanopAttrs>()
     .TypeRelation(ScanRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ScanopAttrs, Scan<kernels::CumSum>>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("cumprod")
     .Describe("Products of all elements up to each, along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ScanopAttrs>()
     .TypeRelation(ScanRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ScanopAttrs, Scan<kernels::CumProd>>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("unique")
     .Describe("The different values of a vector, and where they are.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<UniqueAttrs>()
     .TypeRelation(UniqueRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeUnique);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("invert_permutation")
     .Describe("The inverse of a permutation.")
     .Arguments({{"data", "The permutation."}})
     .TypeRelation(TensorIdentityRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), Kernel1<kernels::InvertPermutation>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("stft")
     .Describe("The short-time Fourier transform.")
     .Arguments({{"data", "The input."}, {"window", "The window."}})
     .TakesAttrs<StftAttrs>()
     .TypeRelation(StftRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<StftAttrs, ComputeStft>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("dft")
     .Describe("The discrete Fourier transform; real and imaginary parts.")
@@ -436,16 +346,14 @@ BATON_REGISTER_OP("dft")
                 {"im_data", "The imaginary part."}})
     .TakesAttrs<DFTAttrs>()
     .TypeRelation(DftRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeDft);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("einsum")
     .Describe("Products summed over axes, in Einstein notation.")
     .Arguments({{"data", "A tuple of tensors."}})
     .TakesAttrs<EinsumAttrs>()
     .TypeRelation(EinsumRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<EinsumAttrs, ComputeEinsum>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 }  // namespace
 

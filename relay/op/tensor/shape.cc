@@ -3,20 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/layout.h"
@@ -29,16 +23,11 @@
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/reshape.h"
+#include "baton/relay/op/tensor/scheduled_layout.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/rearrange.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -119,14 +108,6 @@ absl::StatusOr<Type> TransposeRel(TypeRelationContext& context) {
   return TensorLike(context, 0, shape, data->dtype());
 }
 
-absl::StatusOr<Tensor> ComputeTranspose(const TransposeAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::Transpose(args[0].tensor(),
-                            attrs.axes.has_value()
-                                ? absl::Span<const int64_t>(*attrs.axes)
-                                : absl::Span<const int64_t>());
-}
-
 absl::StatusOr<Type> LayoutTransformRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   if (data == nullptr) return Type();
@@ -145,48 +126,6 @@ absl::StatusOr<Type> LayoutTransformRel(TypeRelationContext& context) {
   return TensorLike(context, 0, shape, data->dtype());
 }
 
-absl::StatusOr<Tensor> ComputeLayoutTransform(const LayoutTransformAttrs& attrs,
-                                              absl::Span<const Value> args) {
-  return kernels::LayoutTransform(args[0].tensor(), attrs.src_layout,
-                                  attrs.dst_layout);
-}
-
-// The layout of a scheduler, a sequence of extents and axes: in 4h16w2h, axis h
-// is split into an outer part of 4 and an inner part of 2.
-struct ScheduledLayout {
-  TensorShape extents;
-  absl::InlinedVector<std::string, 4> axes;
-
-  // As the reference reads it: an extent without an axis, or an axis without an
-  // extent, is not found out here.
-  static absl::StatusOr<ScheduledLayout> Parse(absl::string_view field,
-                                               absl::string_view text) {
-    ScheduledLayout layout;
-    int64_t extent = 0;
-    bool in_axis = false;
-    for (const char c : text) {
-      if (absl::ascii_isdigit(static_cast<unsigned char>(c))) {
-        extent = extent * 10 + (c - '0');
-        if (extent > std::numeric_limits<int32_t>::max()) {
-          return absl::InvalidArgumentError(
-              absl::StrCat(field, "=\"", text, "\" is out of range"));
-        }
-        in_axis = false;
-      } else if (c >= 'A' && c <= 'z') {
-        if (extent != 0) layout.extents.push_back(extent);
-        extent = 0;
-        if (!in_axis) layout.axes.emplace_back();
-        layout.axes.back().push_back(c);
-        in_axis = true;
-      } else {
-        return absl::InvalidArgumentError(absl::StrCat(
-            field, "=\"", text, "\" is not a sequence of extents and axes"));
-      }
-    }
-    return layout;
-  }
-};
-
 absl::StatusOr<Type> AutoSchedulerLayoutTransformRel(
     TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
@@ -198,42 +137,6 @@ absl::StatusOr<Type> AutoSchedulerLayoutTransformRel(
   return TensorLike(context, 0,
                     Dims(layout->extents.begin(), layout->extents.end()),
                     data->dtype());
-}
-
-// Splits each axis of the data into its parts, and puts those in order.
-absl::StatusOr<Tensor> ComputeAutoSchedulerLayoutTransform(
-    const AutoSchedulerLayoutTransformAttrs& attrs,
-    absl::Span<const Value> args) {
-  const Tensor& x = args[0].tensor();
-  BATON_ASSIGN_OR_RETURN(
-      const ScheduledLayout src,
-      ScheduledLayout::Parse("src_layout", attrs.src_layout));
-  BATON_ASSIGN_OR_RETURN(
-      const ScheduledLayout dst,
-      ScheduledLayout::Parse("dst_layout", attrs.dst_layout));
-  TensorShape parts;
-  std::vector<int64_t> order(dst.axes.size(), -1);
-  bool fits = src.axes.size() == x.shape().size() &&
-              dst.axes.size() == dst.extents.size();
-  for (size_t axis = 0; fits && axis < src.axes.size(); ++axis) {
-    int64_t extent = 1;
-    for (size_t i = 0; i < dst.axes.size(); ++i) {
-      if (dst.axes[i] != src.axes[axis]) continue;
-      fits = fits && order[i] < 0 &&
-             !__builtin_mul_overflow(extent, dst.extents[i], &extent);
-      order[i] = static_cast<int64_t>(parts.size());
-      parts.push_back(dst.extents[i]);
-    }
-    fits = fits && extent == x.shape()[axis];
-  }
-  if (!fits || absl::c_linear_search(order, -1)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "data of shape (", absl::StrJoin(x.shape(), ", "),
-        ") cannot be rearranged from src_layout=\"", attrs.src_layout,
-        "\" to dst_layout=\"", attrs.dst_layout, "\""));
-  }
-  BATON_ASSIGN_OR_RETURN(const Tensor split, x.Reshaped(parts));
-  return kernels::Transpose(split, order);
 }
 
 // Reshape.
@@ -251,20 +154,6 @@ absl::StatusOr<Type> ReshapeRel(TypeRelationContext& context) {
   return TensorLike(context, 0, *shape, data->dtype());
 }
 
-template <bool kReverse>
-absl::StatusOr<Tensor> ComputeReshape(const ReshapeAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  const Tensor& x = args[0].tensor();
-  const Dims old_shape(x.shape().begin(), x.shape().end());
-  BATON_ASSIGN_OR_RETURN(
-      const Dims shape,
-      kReverse
-          ? ReverseReshapedShape(old_shape, attrs.newshape, attrs.allowzero)
-          : ReshapedShape(old_shape, attrs.newshape, attrs.allowzero));
-  BATON_ASSIGN_OR_RETURN(const auto numbers, ConcreteDims(shape));
-  return x.Reshaped(numbers);
-}
-
 absl::StatusOr<Type> ReshapeLikeRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   const TensorTypeNode* like = context.Tensor(1);
@@ -278,18 +167,6 @@ absl::StatusOr<Type> ReshapeLikeRel(TypeRelationContext& context) {
                          " differ in their number of elements");
   }
   return TensorLike(context, 0, *shape, data->dtype());
-}
-
-absl::StatusOr<Tensor> ComputeReshapeLike(const ReshapeLikeAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  const Tensor& x = args[0].tensor();
-  const absl::Span<const int64_t> like = args[1].tensor().shape();
-  BATON_ASSIGN_OR_RETURN(
-      const Dims shape,
-      ReshapedLikeShape(Dims(x.shape().begin(), x.shape().end()),
-                        Dims(like.begin(), like.end()), attrs));
-  BATON_ASSIGN_OR_RETURN(const auto numbers, ConcreteDims(shape));
-  return x.Reshaped(numbers);
 }
 
 // Several tensors.
@@ -534,91 +411,6 @@ absl::StatusOr<Type> SlidingWindowRel(TypeRelationContext& context) {
   return Type(TensorType(shape, data->dtype()));
 }
 
-absl::StatusOr<Tensor> ComputeSlidingWindow(const SlidingWindowAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  return kernels::SlidingWindow(args[0].tensor(), attrs.axis,
-                                attrs.window_shape, attrs.strides);
-}
-
-absl::StatusOr<Tensor> ComputeExpandDims(const ExpandDimsAttrs& attrs,
-                                         absl::Span<const Value> args) {
-  return kernels::ExpandDims(args[0].tensor(), attrs.axis, attrs.num_newaxis);
-}
-
-absl::StatusOr<Tensor> ComputeSqueeze(const SqueezeAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  if (!attrs.axis.has_value()) return kernels::Squeeze(args[0].tensor());
-  return kernels::Squeeze(args[0].tensor(),
-                          absl::Span<const int64_t>(*attrs.axis));
-}
-
-std::vector<Tensor> FieldTensors(const Value& tuple) {
-  std::vector<Tensor> tensors;
-  for (const Value& field : tuple.fields()) tensors.push_back(field.tensor());
-  return tensors;
-}
-
-absl::StatusOr<Tensor> ComputeConcatenate(const ConcatenateAttrs& attrs,
-                                          absl::Span<const Value> args) {
-  return kernels::Concatenate(FieldTensors(args[0]), attrs.axis);
-}
-
-absl::StatusOr<Tensor> ComputeStack(const StackAttrs& attrs,
-                                    absl::Span<const Value> args) {
-  return kernels::Stack(FieldTensors(args[0]), attrs.axis);
-}
-
-absl::StatusOr<Value> ComputeSplit(const CallNode& call,
-                                   absl::Span<const Value> args) {
-  const auto* attrs = call.attrs_as<SplitAttrs>();
-  if (attrs == nullptr) {
-    return absl::InvalidArgumentError("split has no attributes");
-  }
-  const Tensor& data = args[0].tensor();
-  std::vector<Tensor> parts;
-  if (const auto* sections = attrs->indices_or_sections.As<int64_t>()) {
-    BATON_ASSIGN_OR_RETURN(parts, kernels::Split(data, *sections, attrs->axis));
-  } else {
-    std::vector<int64_t> indices;
-    BATON_RETURN_IF_ERROR(AttrTraits<std::vector<int64_t>>::FromValue(
-        attrs->indices_or_sections, &indices));
-    BATON_ASSIGN_OR_RETURN(parts, kernels::SplitAt(data, indices, attrs->axis));
-  }
-  return Value::MakeTuple({parts.begin(), parts.end()});
-}
-
-absl::StatusOr<Tensor> ComputeRepeat(const RepeatAttrs& attrs,
-                                     absl::Span<const Value> args) {
-  return kernels::Repeat(args[0].tensor(), attrs.repeats,
-                         attrs.axis.value_or(0));
-}
-
-absl::StatusOr<Tensor> ComputeTile(const TileAttrs& attrs,
-                                   absl::Span<const Value> args) {
-  return kernels::Tile(args[0].tensor(), attrs.reps);
-}
-
-absl::StatusOr<Tensor> ComputeReverse(const ReverseAttrs& attrs,
-                                      absl::Span<const Value> args) {
-  return kernels::Reverse(args[0].tensor(), attrs.axis.value_or(0));
-}
-
-absl::StatusOr<Value> Meshgrid(const CallNode& call,
-                               absl::Span<const Value> args) {
-  const auto* attrs = call.attrs_as<MeshgridAttrs>();
-  BATON_ASSIGN_OR_RETURN(
-      const std::vector<Tensor> grids,
-      kernels::Meshgrid(FieldTensors(args[0]),
-                        attrs != nullptr && attrs->indexing == "xy"));
-  return Value::MakeTuple({grids.begin(), grids.end()});
-}
-
-absl::StatusOr<Tensor> ReverseSequence(const ReverseSequenceAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  return kernels::ReverseSequence(args[0].tensor(), args[1].tensor(),
-                                  attrs.seq_axis, attrs.batch_axis);
-}
-
 // Layout rules.
 
 }  // namespace
@@ -820,7 +612,6 @@ BATON_REGISTER_OP("expand_dims")
     .TypeRelation(ExpandDimsRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<ExpandDimsAttrs, ComputeExpandDims>)
     .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("squeeze")
@@ -831,7 +622,6 @@ BATON_REGISTER_OP("squeeze")
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferSqueezeLayouts)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<SqueezeAttrs, ComputeSqueeze>)
     .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("transpose")
@@ -841,7 +631,6 @@ BATON_REGISTER_OP("transpose")
     .TypeRelation(TransposeRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(LayoutInferenceRules(), InferTransposeLayouts)
-    .Set(Kernels(), KernelWith<TransposeAttrs, ComputeTranspose>)
     .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("layout_transform")
@@ -849,17 +638,14 @@ BATON_REGISTER_OP("layout_transform")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<LayoutTransformAttrs>()
     .TypeRelation(LayoutTransformRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<LayoutTransformAttrs, ComputeLayoutTransform>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("auto_scheduler_layout_transform")
     .Describe("Rearranges a tensor to a layout that a scheduler chose.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<AutoSchedulerLayoutTransformAttrs>()
     .TypeRelation(AutoSchedulerLayoutTransformRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<AutoSchedulerLayoutTransformAttrs,
-                               ComputeAutoSchedulerLayoutTransform>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("reshape")
     .Describe("Gives a tensor another shape of as many elements.")
@@ -868,7 +654,6 @@ BATON_REGISTER_OP("reshape")
     .TypeRelation(ReshapeRel</*kReverse=*/false>)
     .Set(FusionPatterns(), FusionPattern::kInjective)
     .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<ReshapeAttrs, ComputeReshape<false>>)
     .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("contrib_reverse_reshape")
@@ -877,8 +662,7 @@ BATON_REGISTER_OP("contrib_reverse_reshape")
     .TakesAttrs<ReshapeAttrs>()
     .TypeRelation(ReshapeRel</*kReverse=*/true>)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(ReshapeOps(), true)
-    .Set(Kernels(), KernelWith<ReshapeAttrs, ComputeReshape<true>>);
+    .Set(ReshapeOps(), true);
 
 BATON_REGISTER_OP("reshape_like")
     .Describe("Gives a tensor the shape, or some axes, of another.")
@@ -886,8 +670,7 @@ BATON_REGISTER_OP("reshape_like")
                 {"shape_like", "A tensor of the shape wanted."}})
     .TakesAttrs<ReshapeLikeAttrs>()
     .TypeRelation(ReshapeLikeRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<ReshapeLikeAttrs, ComputeReshapeLike>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("concatenate")
     .Describe("Joins tensors along an axis.")
@@ -895,24 +678,21 @@ BATON_REGISTER_OP("concatenate")
     .TakesAttrs<ConcatenateAttrs>()
     .TypeRelation(ConcatenateRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferConcatenateLayouts)
-    .Set(Kernels(), KernelWith<ConcatenateAttrs, ComputeConcatenate>);
+    .Set(LayoutInferenceRules(), InferConcatenateLayouts);
 
 BATON_REGISTER_OP("stack")
     .Describe("Joins tensors along a new axis.")
     .Arguments({{"data", "A tuple of tensors."}})
     .TakesAttrs<StackAttrs>()
     .TypeRelation(StackRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<StackAttrs, ComputeStack>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("meshgrid")
     .Describe("Coordinates of a grid, from those along its axes.")
     .Arguments({{"data", "A tuple of vectors."}})
     .TakesAttrs<MeshgridAttrs>()
     .TypeRelation(MeshgridRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), Meshgrid);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("split")
     .Describe("Divides a tensor along an axis; gives a tuple.")
@@ -920,8 +700,7 @@ BATON_REGISTER_OP("split")
     .TakesAttrs<SplitAttrs>()
     .TypeRelation(SplitRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferSplitLayouts)
-    .Set(Kernels(), ComputeSplit);
+    .Set(LayoutInferenceRules(), InferSplitLayouts);
 
 BATON_REGISTER_OP("repeat")
     .Describe("Repeats each element along an axis.")
@@ -929,7 +708,6 @@ BATON_REGISTER_OP("repeat")
     .TakesAttrs<RepeatAttrs>()
     .TypeRelation(RepeatRel)
     .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), KernelWith<RepeatAttrs, ComputeRepeat>)
     .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("tile")
@@ -937,16 +715,14 @@ BATON_REGISTER_OP("tile")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<TileAttrs>()
     .TypeRelation(TileRel)
-    .Set(FusionPatterns(), FusionPattern::kBroadcast)
-    .Set(Kernels(), KernelWith<TileAttrs, ComputeTile>);
+    .Set(FusionPatterns(), FusionPattern::kBroadcast);
 
 BATON_REGISTER_OP("reverse")
     .Describe("Reverses the order of elements along an axis.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<ReverseAttrs>()
     .TypeRelation(ReverseRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<ReverseAttrs, ComputeReverse>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("reverse_sequence")
     .Describe("Reverses the beginnings of sequences.")
@@ -954,16 +730,14 @@ BATON_REGISTER_OP("reverse_sequence")
                 {"seq_lengths", "How much of each sequence to reverse."}})
     .TakesAttrs<ReverseSequenceAttrs>()
     .TypeRelation(ReverseSequenceRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<ReverseSequenceAttrs, ReverseSequence>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 BATON_REGISTER_OP("sliding_window")
     .Describe("All windows of a size, along some axes.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<SlidingWindowAttrs>()
     .TypeRelation(SlidingWindowRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<SlidingWindowAttrs, ComputeSlidingWindow>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 }  // namespace
 

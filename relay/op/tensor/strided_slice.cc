@@ -13,11 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/tensor/indexing.h"
-#include "baton/runtime/kernels/shape.h"
 
 namespace baton::relay {
 namespace {
@@ -117,23 +115,6 @@ absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
     }
   }
   return result;
-}
-
-absl::StatusOr<Tensor> SliceOf(const Tensor& data,
-                               const StridedSliceAttrs& attrs) {
-  const Dims shape(data.shape().begin(), data.shape().end());
-  BATON_ASSIGN_OR_RETURN(const auto slices, SlicesOf(shape, attrs));
-  kernels::StridedSliceParams params;
-  params.axes.emplace();
-  for (const AxisSlice& slice : slices) {
-    params.axes->push_back(slice.axis);
-    params.begin.push_back(slice.begin);
-    // Before the first element: written so that it does not count from the end.
-    params.end.push_back(slice.end < 0 ? std::numeric_limits<int64_t>::min() / 2
-                                       : slice.end);
-    params.strides.push_back(slice.stride);
-  }
-  return kernels::StridedSlice(data, params);
 }
 
 }  // namespace baton::relay

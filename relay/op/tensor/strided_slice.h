@@ -8,7 +8,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/tensor/indexing.h"
 
@@ -31,10 +30,6 @@ absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
 // The shape of the result of strided_slice.
 absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
                                        const StridedSliceAttrs& attrs);
-
-// Computes strided_slice.
-absl::StatusOr<Tensor> SliceOf(const Tensor& data,
-                               const StridedSliceAttrs& attrs);
 
 }  // namespace baton::relay
 

@@ -6,11 +6,9 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/tensor/sequence.h"
-#include "baton/relay/runtime/value.h"
 
 namespace baton::relay {
 
@@ -19,10 +17,6 @@ absl::StatusOr<Type> TopKResult(const TypeRelationContext& context,
                                 const TensorTypeNode& data,
                                 const TopKAttrs& attrs,
                                 const std::optional<Dim>& k);
-
-// Computes the values, the indices, or both, as the attributes request; they
-// must have `k`.
-absl::StatusOr<Value> TopKOf(const Tensor& data, const TopKAttrs& attrs);
 
 }  // namespace baton::relay
 

@@ -1,30 +1,18 @@
 #include "baton/relay/op/vision/vision.h"
 
-#include <array>
 #include <cstdint>
-#include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
-#include "baton/relay/op/kernel_adapters.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/type_relations.h"
-#include "baton/relay/runtime/kernel.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/boxes.h"
-#include "baton/runtime/kernels/detection.h"
-#include "baton/runtime/kernels/layout.h"
 
 namespace baton::relay {
 namespace {
@@ -109,29 +97,6 @@ absl::StatusOr<Type> AllClassNonMaxSuppressionRel(
                          TensorType({batch}, kInt64)}));
 }
 
-absl::StatusOr<Value> ComputeAllClassNonMaxSuppression(
-    const CallNode& call, absl::Span<const Value> args) {
-  const auto* attrs = call.attrs_as<AllClassNonMaximumSuppressionAttrs>();
-  if (attrs != nullptr && attrs->output_format != "onnx") {
-    return absl::UnimplementedError(absl::StrCat(
-        "output_format=", attrs->output_format, " cannot be evaluated"));
-  }
-  for (int i = 2; i < 5; ++i) {
-    if (args[i].tensor().num_elements() != 1) {
-      return absl::InvalidArgumentError("a limit is no scalar");
-    }
-  }
-  BATON_ASSIGN_OR_RETURN(
-      auto result,
-      kernels::AllClassNonMaxSuppression(
-          args[0].tensor(), args[1].tensor(), args[2].tensor().AtAsInt64(0),
-          args[3].tensor().AtAsDouble(0), args[4].tensor().AtAsDouble(0)));
-  const int64_t count = result.second;
-  BATON_ASSIGN_OR_RETURN(const Tensor found,
-                         Tensor::FromValues<int64_t>({1}, {count}));
-  return Value::MakeTuple({std::move(result.first), found});
-}
-
 absl::StatusOr<Type> RegularNonMaxSuppressionRel(TypeRelationContext& context) {
   const TensorTypeNode* boxes = context.Tensor(0);
   const TensorTypeNode* scores = context.Tensor(1);
@@ -202,131 +167,12 @@ absl::StatusOr<Type> YoloReorgRel(TypeRelationContext& context) {
       data->dtype());
 }
 
-absl::StatusOr<Tensor> ComputeMultiBoxPrior(const MultiBoxPriorAttrs& attrs,
-                                            absl::Span<const Value> args) {
-  const Tensor& data = args[0].tensor();
-  return kernels::AnchorBoxes(
-      data.shape()[2], data.shape()[3],
-      {attrs.sizes, attrs.ratios, attrs.steps, attrs.offsets, attrs.clip},
-      data.dtype());
-}
-
-absl::StatusOr<Value> ComputeMultiBoxTransformLoc(
-    const CallNode& call, absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<MultiBoxTransformLocAttrs>(call.attrs());
-  BATON_ASSIGN_OR_RETURN(
-      kernels::CountedBoxes found,
-      kernels::DecodeBoxes(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                           {attrs.clip, attrs.threshold, attrs.variances,
-                            attrs.keep_background}));
-  return Value::MakeTuple({std::move(found.boxes), std::move(found.count)});
-}
-
-absl::StatusOr<Value> ComputeValidCounts(const CallNode& call,
-                                         absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<GetValidCountsAttrs>(call.attrs());
-  if (args[1].tensor().num_elements() != 1) {
-    return absl::InvalidArgumentError("score_threshold is no scalar");
-  }
-  BATON_ASSIGN_OR_RETURN(
-      kernels::ValidBoxes valid,
-      kernels::FilterBoxes(args[0].tensor(), args[1].tensor().AtAsDouble(0),
-                           attrs.id_index, attrs.score_index));
-  return Value::MakeTuple({std::move(valid.count), std::move(valid.boxes),
-                           std::move(valid.indices)});
-}
-
-absl::StatusOr<Value> ComputeNonMaxSuppression(const CallNode& call,
-                                               absl::Span<const Value> args) {
-  const auto& attrs = AttrsOrDefaults<NonMaximumSuppressionAttrs>(call.attrs());
-  for (int i = 3; i < 5; ++i) {
-    if (args[i].tensor().num_elements() != 1) {
-      return absl::InvalidArgumentError("a limit is no scalar");
-    }
-  }
-  BATON_ASSIGN_OR_RETURN(
-      kernels::SuppressedBoxes result,
-      kernels::SuppressBoxes(args[0].tensor(), args[1].tensor(),
-                             args[2].tensor(),
-                             {.max_boxes = args[3].tensor().AtAsInt64(0),
-                              .iou_threshold = args[4].tensor().AtAsDouble(0),
-                              .across_classes = attrs.force_suppress,
-                              .top_k = attrs.top_k,
-                              .coord_start = attrs.coord_start,
-                              .score_index = attrs.score_index,
-                              .id_index = attrs.id_index,
-                              .return_indices = attrs.return_indices,
-                              .invalid_to_bottom = attrs.invalid_to_bottom}));
-  if (!attrs.return_indices) return Value(std::move(result.boxes));
-  return Value::MakeTuple({std::move(result.indices), std::move(result.count)});
-}
-
-template <typename A, auto kFunction, bool kHalfPixel = false>
-absl::StatusOr<Tensor> ComputeRegions(const A& attrs,
-                                      absl::Span<const Value> args) {
-  std::array<int64_t, 2> size;
-  BATON_RETURN_IF_ERROR(CopyDims(attrs.pooled_size, size));
-  kernels::RegionParams params;
-  params.height = size[0];
-  params.width = size[1];
-  params.scale = attrs.spatial_scale;
-  params.half_pixel = kHalfPixel;
-  if constexpr (requires { attrs.sample_ratio; }) {
-    params.sample_ratio = attrs.sample_ratio;
-    params.max = attrs.mode == "max";
-    if (!params.max && attrs.mode != "avg") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("mode=", attrs.mode, " is neither avg nor max"));
-    }
-  }
-  return kernels::InLayout(args[0].tensor(), attrs.layout, "NCHW",
-                           [&](const Tensor& data) {
-                             return kFunction(data, args[1].tensor(), params);
-                           });
-}
-
-absl::StatusOr<Value> ComputeRegularNonMaxSuppression(
-    const CallNode& call, absl::Span<const Value> args) {
-  const auto& attrs =
-      AttrsOrDefaults<RegularNonMaximumSuppressionAttrs>(call.attrs());
-  BATON_ASSIGN_OR_RETURN(
-      kernels::Detections found,
-      kernels::SuppressByClass(
-          args[0].tensor(), args[1].tensor(),
-          {.max_detections_per_class = attrs.max_detections_per_class,
-           .max_detections = attrs.max_detections,
-           .num_classes = attrs.num_classes,
-           .iou_threshold = attrs.iou_threshold,
-           .score_threshold = attrs.score_threshold}));
-  return Value::MakeTuple({std::move(found.boxes), std::move(found.classes),
-                           std::move(found.scores), std::move(found.count)});
-}
-
-absl::StatusOr<Tensor> ComputeProposal(const ProposalAttrs& attrs,
-                                       absl::Span<const Value> args) {
-  return kernels::Propose(args[0].tensor(), args[1].tensor(), args[2].tensor(),
-                          {.scales = attrs.scales,
-                           .ratios = attrs.ratios,
-                           .feature_stride = attrs.feature_stride,
-                           .threshold = attrs.threshold,
-                           .pre_nms_top_n = attrs.rpn_pre_nms_top_n,
-                           .post_nms_top_n = attrs.rpn_post_nms_top_n,
-                           .min_size = attrs.rpn_min_size,
-                           .iou_loss = attrs.iou_loss});
-}
-
-absl::StatusOr<Tensor> ComputeYoloReorg(const YoloReorgAttrs& attrs,
-                                        absl::Span<const Value> args) {
-  return kernels::Reorg(args[0].tensor(), attrs.stride);
-}
-
 BATON_REGISTER_OP("vision.multibox_prior")
     .Describe("Anchor boxes for each position of a feature map.")
     .Arguments({{"data", "The feature map."}})
     .TakesAttrs<MultiBoxPriorAttrs>()
     .TypeRelation(MultiBoxPriorRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<MultiBoxPriorAttrs, ComputeMultiBoxPrior>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.multibox_transform_loc")
     .Describe("Boxes from class probabilities, locations and anchors.")
@@ -335,8 +181,7 @@ BATON_REGISTER_OP("vision.multibox_transform_loc")
                 {"anchor", "The anchors."}})
     .TakesAttrs<MultiBoxTransformLocAttrs>()
     .TypeRelation(MultiBoxTransformLocRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeMultiBoxTransformLoc);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.get_valid_counts")
     .Describe("The boxes above a score, in front.")
@@ -344,8 +189,7 @@ BATON_REGISTER_OP("vision.get_valid_counts")
                 {"score_threshold", "The least score."}})
     .TakesAttrs<GetValidCountsAttrs>()
     .TypeRelation(GetValidCountsRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeValidCounts);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.non_max_suppression")
     .Describe("The boxes that no better one overlaps.")
@@ -356,8 +200,7 @@ BATON_REGISTER_OP("vision.non_max_suppression")
                 {"iou_threshold", "The overlap that suppresses."}})
     .TakesAttrs<NonMaximumSuppressionAttrs>()
     .TypeRelation(NonMaxSuppressionRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeNonMaxSuppression);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.all_class_non_max_suppression")
     .Describe("For each class, the boxes that no better one overlaps.")
@@ -368,16 +211,14 @@ BATON_REGISTER_OP("vision.all_class_non_max_suppression")
                 {"score_threshold", "The least score."}})
     .TakesAttrs<AllClassNonMaximumSuppressionAttrs>()
     .TypeRelation(AllClassNonMaxSuppressionRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeAllClassNonMaxSuppression);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.regular_non_max_suppression")
     .Describe("The best boxes of all classes, without overlaps.")
     .Arguments({{"boxes", "The boxes."}, {"scores", "The scores by class."}})
     .TakesAttrs<RegularNonMaximumSuppressionAttrs>()
     .TypeRelation(RegularNonMaxSuppressionRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), ComputeRegularNonMaxSuppression);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.roi_align")
     .Describe("Samples regions of a feature map to one size.")
@@ -387,10 +228,7 @@ BATON_REGISTER_OP("vision.roi_align")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIAlignAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>})
-    .Set(Kernels(),
-         KernelWith<ROIAlignAttrs,
-                    ComputeRegions<ROIAlignAttrs, kernels::RoiAlign>>);
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>});
 
 // ONNX's half_pixel and PyTorch's aligned=True; the reference has no such
 // operator.
@@ -404,10 +242,7 @@ BATON_REGISTER_OP("vision.roi_align_half_pixel")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIAlignAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>})
-    .Set(Kernels(),
-         KernelWith<ROIAlignAttrs,
-                    ComputeRegions<ROIAlignAttrs, kernels::RoiAlign, true>>);
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIAlignAttrs>});
 
 BATON_REGISTER_OP("vision.roi_pool")
     .Describe("Pools regions of a feature map to one size.")
@@ -417,9 +252,7 @@ BATON_REGISTER_OP("vision.roi_pool")
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
     .Set(LayoutInferenceRules(), InferRoiLayouts<ROIPoolAttrs>)
     .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIPoolAttrs>})
-    .Set(Kernels(), KernelWith<ROIPoolAttrs,
-                               ComputeRegions<ROIPoolAttrs, kernels::RoiPool>>);
+         ConvertLayoutRule{{"data", "rois"}, ConvertRoi<ROIPoolAttrs>});
 
 BATON_REGISTER_OP("vision.proposal")
     .Describe("Proposes regions.")
@@ -428,16 +261,14 @@ BATON_REGISTER_OP("vision.proposal")
                 {"im_info", "Height, width and scale of each image."}})
     .TakesAttrs<ProposalAttrs>()
     .TypeRelation(ProposalRel)
-    .Set(FusionPatterns(), FusionPattern::kOpaque)
-    .Set(Kernels(), KernelWith<ProposalAttrs, ComputeProposal>);
+    .Set(FusionPatterns(), FusionPattern::kOpaque);
 
 BATON_REGISTER_OP("vision.yolo_reorg")
     .Describe("Moves blocks of height and width into channels.")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<YoloReorgAttrs>()
     .TypeRelation(YoloReorgRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(Kernels(), KernelWith<YoloReorgAttrs, ComputeYoloReorg>);
+    .Set(FusionPatterns(), FusionPattern::kInjective);
 
 }  // namespace
 

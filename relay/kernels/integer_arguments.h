@@ -1,9 +1,11 @@
-// Reads kernel arguments that are a single number.
+// Reads integers from arguments of kernels.
 
-#ifndef BATON_RELAY_OP_SCALAR_ARGUMENT_H_
-#define BATON_RELAY_OP_SCALAR_ARGUMENT_H_
+#ifndef BATON_RELAY_KERNELS_INTEGER_ARGUMENTS_H_
+#define BATON_RELAY_KERNELS_INTEGER_ARGUMENTS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,8 +16,8 @@
 
 namespace baton::relay {
 
-// The only element of a tensor of an integer type. `name` is the name of the
-// argument in the error for any other value.
+// Returns the one element of a tensor of an integer type. An error says that
+// the argument called `name` is something else.
 inline absl::StatusOr<int64_t> IntegerArgument(absl::string_view name,
                                                const Value& argument) {
   const Tensor& tensor = argument.tensor();
@@ -26,6 +28,15 @@ inline absl::StatusOr<int64_t> IntegerArgument(absl::string_view name,
   return tensor.AtAsInt64(0);
 }
 
+// Returns the elements of a tensor, row-major.
+inline std::vector<int64_t> Integers(const Tensor& tensor) {
+  std::vector<int64_t> integers(static_cast<size_t>(tensor.num_elements()));
+  for (size_t i = 0; i < integers.size(); ++i) {
+    integers[i] = tensor.AtAsInt64(static_cast<int64_t>(i));
+  }
+  return integers;
+}
+
 }  // namespace baton::relay
 
-#endif  // BATON_RELAY_OP_SCALAR_ARGUMENT_H_
+#endif  // BATON_RELAY_KERNELS_INTEGER_ARGUMENTS_H_

@@ -1,0 +1,23 @@
+// "baton/relay/op/kernel_adapters.h", as it was called before, with the names of
+// before: see docs/compatibility.md. Goes with the next minor version.
+
+#ifndef BATON_RELAY_KERNELS_MOVED_KERNEL_ADAPTERS_H_
+#define BATON_RELAY_KERNELS_MOVED_KERNEL_ADAPTERS_H_
+
+#include "baton/relay/kernels/kernel_adapters.h"  // IWYU pragma: export
+#include "baton/relay/runtime/kernel.h"           // IWYU pragma: export
+
+namespace baton::relay {
+
+template <auto kFunction>
+inline constexpr Kernel Kernel1 = KernelOf<kFunction>;
+template <auto kFunction>
+inline constexpr Kernel Kernel2 = KernelOf<kFunction>;
+template <auto kFunction>
+inline constexpr Kernel Kernel3 = KernelOf<kFunction>;
+template <typename A, auto kFunction>
+inline constexpr Kernel KernelWith = KernelOf<kFunction>;
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_KERNELS_MOVED_KERNEL_ADAPTERS_H_
