@@ -109,8 +109,8 @@ class Pass {
   // if an option is a function.
   absl::StatusOr<std::string> ToString() const;
 
-  // The same pass, which sequences run even where its level is above that of
-  // the context. It can be disabled by name.
+  // Returns this pass as one that sequences run even where its level is above that
+  // of the context. It can be disabled by name.
   Pass AtAnyLevel() const;
   bool runs_at_any_level() const { return runs_at_any_level_; }
 
