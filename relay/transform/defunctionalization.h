@@ -22,8 +22,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -43,10 +41,6 @@ struct DefunctionalizationOptions {
 // lets, results, tuples, references and data, and so are polymorphic functions
 // and functions of functions as the start. A module without the function stays.
 Pass Defunctionalization(DefunctionalizationOptions options = {});
-
-// The same for a module, which must have the function. The result has types.
-absl::StatusOr<IRModule> DefunctionalizationInModule(
-    const IRModule& module, const DefunctionalizationOptions& options = {});
 
 }  // namespace baton::relay
 

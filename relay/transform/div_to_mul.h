@@ -6,8 +6,6 @@
 #ifndef BATON_RELAY_TRANSFORM_DIV_TO_MUL_H_
 #define BATON_RELAY_TRANSFORM_DIV_TO_MUL_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -16,9 +14,6 @@ namespace baton::relay {
 // Divisors are constants of float16, float32 or float64, none of whose elements
 // is zero or has a reciprocal that overflows; other divisions stay.
 Pass DivToMul();
-
-// The same for one expression.
-absl::StatusOr<Expr> DivToMulInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

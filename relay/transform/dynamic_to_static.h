@@ -13,10 +13,8 @@
 
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
@@ -35,11 +33,6 @@ OpAttrMap<StaticForm>& StaticForms();
 
 // A function pass of level 2.
 Pass DynamicToStatic();
-
-// The same for one function; it must have types. `module` has the functions
-// that it calls, and may be null if there are none.
-absl::StatusOr<Function> DynamicToStaticInFunction(
-    const Function& function, const IRModule* module = nullptr);
 
 }  // namespace baton::relay
 

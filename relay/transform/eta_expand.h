@@ -10,8 +10,6 @@
 #ifndef BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
 #define BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
 
-#include "absl/status/statusor.h"
-#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -32,10 +30,6 @@ struct EtaExpandOptions {
 // A module pass of level 1. Nothing is expanded that the options do not ask
 // for.
 Pass EtaExpand(EtaExpandOptions options = {});
-
-// The same for a module.
-absl::StatusOr<IRModule> EtaExpandInModule(const IRModule& module,
-                                           const EtaExpandOptions& options);
 
 }  // namespace baton::relay
 
