@@ -129,10 +129,6 @@ class CastCopier {
 
 }  // namespace
 
-absl::StatusOr<Expr> CanonicalizeCastInExpr(const Expr& expr) {
-  return CastCopier(IndexedGraph(expr)).Run();
-}
-
 Pass CanonicalizeCast() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,

@@ -10,17 +10,12 @@
 #ifndef BATON_RELAY_TRANSFORM_CANONICALIZE_CAST_H_
 #define BATON_RELAY_TRANSFORM_CANONICALIZE_CAST_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
 
 // A function pass of level 3, which requires InferType.
 Pass CanonicalizeCast();
-
-// Runs the pass on one expression, which must have types.
-absl::StatusOr<Expr> CanonicalizeCastInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

@@ -103,12 +103,6 @@ class BatchMatmulCombiner final : public ParallelCombiner {
 
 }  // namespace
 
-absl::StatusOr<Expr> CombineParallelBatchMatmulInExpr(
-    const Expr& expr, const CombineParallelOptions& options) {
-  return CombineParallelCalls(expr, BatchMatmulCombiner(),
-                              options.min_num_branches);
-}
-
 Pass CombineParallelBatchMatmul(CombineParallelOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,

@@ -11,8 +11,6 @@
 #ifndef BATON_RELAY_TRANSFORM_COMBINE_PARALLEL_BATCH_MATMUL_H_
 #define BATON_RELAY_TRANSFORM_COMBINE_PARALLEL_BATCH_MATMUL_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/combine_parallel.h"
 #include "baton/transform/pass.h"
 
@@ -20,10 +18,6 @@ namespace baton::relay {
 
 // A function pass of level 4, which requires InferType.
 Pass CombineParallelBatchMatmul(CombineParallelOptions options = {});
-
-// Runs the pass on one expression, which must have types.
-absl::StatusOr<Expr> CombineParallelBatchMatmulInExpr(
-    const Expr& expr, const CombineParallelOptions& options = {});
 
 }  // namespace baton::relay
 

@@ -143,11 +143,6 @@ class Conv2dCombiner final : public ParallelCombiner {
 
 }  // namespace
 
-absl::StatusOr<Expr> CombineParallelConv2dInExpr(
-    const Expr& expr, const CombineParallelOptions& options) {
-  return CombineParallelCalls(expr, Conv2dCombiner(), options.min_num_branches);
-}
-
 Pass CombineParallelConv2d(CombineParallelOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,

@@ -13,8 +13,6 @@
 #ifndef BATON_RELAY_TRANSFORM_COMBINE_PARALLEL_CONV2D_H_
 #define BATON_RELAY_TRANSFORM_COMBINE_PARALLEL_CONV2D_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/combine_parallel.h"
 #include "baton/transform/pass.h"
 
@@ -22,10 +20,6 @@ namespace baton::relay {
 
 // A function pass of level 4, which requires InferType.
 Pass CombineParallelConv2d(CombineParallelOptions options = {});
-
-// Runs the pass on one expression, which must have types.
-absl::StatusOr<Expr> CombineParallelConv2dInExpr(
-    const Expr& expr, const CombineParallelOptions& options = {});
 
 }  // namespace baton::relay
 

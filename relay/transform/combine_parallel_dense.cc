@@ -226,11 +226,6 @@ Expr CombineDense(const Expr& expr,
 
 }  // namespace
 
-absl::StatusOr<Expr> CombineParallelDenseInExpr(
-    const Expr& expr, const CombineParallelDenseOptions& options) {
-  return CombineDense(expr, options);
-}
-
 Pass CombineParallelDense(CombineParallelDenseOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,

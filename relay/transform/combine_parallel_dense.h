@@ -19,8 +19,6 @@
 
 #include <cstdint>
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/combine_parallel.h"
 #include "baton/transform/pass.h"
 
@@ -41,10 +39,6 @@ struct CombineParallelDenseOptions {
 
 // A function pass of level 4, which requires InferType.
 Pass CombineParallelDense(CombineParallelDenseOptions options = {});
-
-// Runs the pass on one expression, which must have types.
-absl::StatusOr<Expr> CombineParallelDenseInExpr(
-    const Expr& expr, const CombineParallelDenseOptions& options = {});
 
 }  // namespace baton::relay
 

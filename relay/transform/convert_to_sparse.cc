@@ -274,10 +274,8 @@ absl::StatusOr<std::vector<Expr>> SparseParts(
 
 constexpr char kParamsChange[] = "Parameters change.";
 
-}  // namespace
-
-absl::StatusOr<Function> DenseToSparseInFunction(
-    const Function& function, const DenseToSparseOptions& options) {
+absl::StatusOr<Function> MakeDenseSparse(const Function& function,
+                                         const DenseToSparseOptions& options) {
   BATON_ASSIGN_OR_RETURN(
       const SparseWeights weights,
       NamedWeights(options.weight_name, options.weight_shape, std::nullopt));
@@ -286,8 +284,8 @@ absl::StatusOr<Function> DenseToSparseInFunction(
                        Attrs::Make(SparseDenseAttrs()), weights, IsSparseDense);
 }
 
-absl::StatusOr<Function> Conv2dToSparseInFunction(
-    const Function& function, const Conv2dToSparseOptions& options) {
+absl::StatusOr<Function> MakeConvSparse(const Function& function,
+                                        const Conv2dToSparseOptions& options) {
   BATON_RETURN_IF_ERROR(CheckConvOptions(options.layout, options.kernel_size));
   BATON_ASSIGN_OR_RETURN(
       const SparseWeights weights,
@@ -300,7 +298,7 @@ absl::StatusOr<Function> Conv2dToSparseInFunction(
       });
 }
 
-absl::StatusOr<Function> Conv2dToSparse2InFunction(
+absl::StatusOr<Function> MakeConstantConvSparse(
     const Function& function, const Conv2dToSparse2Options& options) {
   BATON_RETURN_IF_ERROR(CheckConvOptions(options.layout, options.kernel_size));
   if (options.blocksize.size() != 2 ||
@@ -339,11 +337,13 @@ absl::StatusOr<Function> Conv2dToSparse2InFunction(
   return Function(result->As<FunctionNode>());
 }
 
+}  // namespace
+
 Pass DenseToSparse(DenseToSparseOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) {
-        return DenseToSparseInFunction(function, options);
+        return MakeDenseSparse(function, options);
       },
       {.name = "DenseToSparse",
        .opt_level = 4,
@@ -359,7 +359,7 @@ Pass Conv2dToSparse(Conv2dToSparseOptions options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) {
-        return Conv2dToSparseInFunction(function, options);
+        return MakeConvSparse(function, options);
       },
       {.name = "Conv2dToSparse",
        .opt_level = 4,
@@ -375,7 +375,7 @@ Pass Conv2dToSparse2(Conv2dToSparse2Options options) {
   return CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) {
-        return Conv2dToSparse2InFunction(function, options);
+        return MakeConstantConvSparse(function, options);
       },
       {.name = "Conv2dToSparse2",
        .opt_level = 5,

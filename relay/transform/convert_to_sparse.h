@@ -19,8 +19,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -84,14 +82,6 @@ struct Conv2dToSparse2Options {
 Pass DenseToSparse(DenseToSparseOptions options = {});
 Pass Conv2dToSparse(Conv2dToSparseOptions options = {});
 Pass Conv2dToSparse2(Conv2dToSparse2Options options = {});
-
-// Run the passes on one function.
-absl::StatusOr<Function> DenseToSparseInFunction(
-    const Function& function, const DenseToSparseOptions& options);
-absl::StatusOr<Function> Conv2dToSparseInFunction(
-    const Function& function, const Conv2dToSparseOptions& options);
-absl::StatusOr<Function> Conv2dToSparse2InFunction(
-    const Function& function, const Conv2dToSparse2Options& options);
 
 }  // namespace baton::relay
 

@@ -181,9 +181,7 @@ Expr LetEliminator::Rewrite() {
   return rewriter.Result();
 }
 
-}  // namespace
-
-absl::StatusOr<IRModule> DeadCodeEliminationInModule(
+absl::StatusOr<IRModule> RemoveDeadLets(
     const IRModule& module, const DeadCodeEliminationOptions& options) {
   const auto has_let = [](const IRModule::Definition& definition) {
     const auto* function = definition.function.As<FunctionNode>();
@@ -210,11 +208,13 @@ absl::StatusOr<IRModule> DeadCodeEliminationInModule(
   return module.WithFunctions(results);
 }
 
+}  // namespace
+
 Pass DeadCodeElimination(DeadCodeEliminationOptions options) {
   return CreateModulePass(
       [options](const IRModule& module,
                 const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        return DeadCodeEliminationInModule(module, options);
+        return RemoveDeadLets(module, options);
       },
       {.name = "DeadCodeElimination",
        .opt_level = 1,

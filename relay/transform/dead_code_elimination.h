@@ -16,8 +16,6 @@
 #ifndef BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
 #define BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
 
-#include "absl/status/statusor.h"
-#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -35,12 +33,9 @@ struct DeadCodeEliminationOptions {
   }
 };
 
+// Requires InferType. An expression without types is taken to have effects,
+// unless effects are ignored.
 Pass DeadCodeElimination(DeadCodeEliminationOptions options = {});
-
-// Runs the pass on a module. The module must have types, unless impurity is
-// ignored: an expression without a type counts as having effects.
-absl::StatusOr<IRModule> DeadCodeEliminationInModule(
-    const IRModule& module, const DeadCodeEliminationOptions& options = {});
 
 }  // namespace baton::relay
 

@@ -561,21 +561,20 @@ absl::StatusOr<IRModule> Defunctionalizer::Run(const std::string& start) {
   return InferTypes(result_);
 }
 
-}  // namespace
-
-absl::StatusOr<IRModule> DefunctionalizationInModule(
+absl::StatusOr<IRModule> Defunctionalize(
     const IRModule& given, const DefunctionalizationOptions& options) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, InferTypes(given));
-  BATON_RETURN_IF_ERROR(module.Lookup<Function>(options.function).status());
   return Defunctionalizer(module).Run(options.function);
 }
+
+}  // namespace
 
 Pass Defunctionalization(DefunctionalizationOptions options) {
   return CreateModulePass(
       [options](const IRModule& module,
                 const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         if (!module.Find<Function>(options.function).defined()) return module;
-        return DefunctionalizationInModule(module, options);
+        return Defunctionalize(module, options);
       },
       {.name = "Defunctionalization",
        .doc = "Makes data of functions that are arguments.",

@@ -22,8 +22,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -44,11 +42,6 @@ struct DefunctionalizationOptions {
 // polymorphic or takes functions is an error as well. A module without the
 // start function stays unchanged.
 Pass Defunctionalization(DefunctionalizationOptions options = {});
-
-// Runs the pass on a module, which must have the function. The result has
-// types.
-absl::StatusOr<IRModule> DefunctionalizationInModule(
-    const IRModule& module, const DefunctionalizationOptions& options = {});
 
 }  // namespace baton::relay
 

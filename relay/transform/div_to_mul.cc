@@ -61,10 +61,6 @@ Expr MultiplyByReciprocals(const Expr& expr) {
 
 }  // namespace
 
-absl::StatusOr<Expr> DivToMulInExpr(const Expr& expr) {
-  return MultiplyByReciprocals(expr);
-}
-
 Pass DivToMul() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,

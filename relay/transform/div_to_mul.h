@@ -6,8 +6,6 @@
 #ifndef BATON_RELAY_TRANSFORM_DIV_TO_MUL_H_
 #define BATON_RELAY_TRANSFORM_DIV_TO_MUL_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -17,9 +15,6 @@ namespace baton::relay {
 // elements that are zero or whose reciprocal overflows. Other divisions stay
 // unchanged.
 Pass DivToMul();
-
-// Runs the pass on one expression.
-absl::StatusOr<Expr> DivToMulInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

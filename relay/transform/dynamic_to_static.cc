@@ -371,11 +371,6 @@ absl::StatusOr<Function> MakeStatic(const Function& function,
 
 }  // namespace
 
-absl::StatusOr<Function> DynamicToStaticInFunction(const Function& function,
-                                                   const IRModule* module) {
-  return MakeStatic(function, module);
-}
-
 Pass DynamicToStatic() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& module,

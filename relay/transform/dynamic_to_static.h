@@ -13,10 +13,8 @@
 
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
@@ -36,11 +34,6 @@ OpAttrMap<StaticForm>& StaticForms();
 
 // A function pass of level 2.
 Pass DynamicToStatic();
-
-// Runs the pass on one function, which must have types. `module` contains the
-// functions that it calls; null if there are none.
-absl::StatusOr<Function> DynamicToStaticInFunction(
-    const Function& function, const IRModule* module = nullptr);
 
 }  // namespace baton::relay
 

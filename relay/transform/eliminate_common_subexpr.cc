@@ -8,7 +8,6 @@
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/stable_hash.h"
-#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -349,10 +348,8 @@ class Eliminator {
   std::vector<int> users_;
 };
 
-}  // namespace
-
-absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
-    const Expr& expr, const EliminateCommonSubexprOptions& options) {
+Expr MergeEqualNodes(const Expr& expr,
+                     const EliminateCommonSubexprOptions& options) {
   // Who wants remarks wants to know of every node that is left out.
   const bool tells = WantsRemarks(RemarkKind::kMissed);
   bool any_stateful = false;
@@ -363,13 +360,13 @@ absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
   return Eliminator(IndexedGraph(expr), options).Run();
 }
 
+}  // namespace
+
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        BATON_ASSIGN_OR_RETURN(const Expr result,
-                               EliminateCommonSubexprInExpr(function, options));
-        return Function(result.As<FunctionNode>());
+        return Function(MergeEqualNodes(function, options).As<FunctionNode>());
       },
       {.name = "EliminateCommonSubexpr",
        .opt_level = 3,

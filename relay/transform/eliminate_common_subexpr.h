@@ -9,7 +9,6 @@
 #ifndef BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 #define BATON_RELAY_TRANSFORM_ELIMINATE_COMMON_SUBEXPR_H_
 
-#include "absl/status/statusor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
@@ -29,10 +28,6 @@ struct EliminateCommonSubexprOptions {
 };
 
 Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options = {});
-
-// Runs the pass on one expression.
-absl::StatusOr<Expr> EliminateCommonSubexprInExpr(
-    const Expr& expr, const EliminateCommonSubexprOptions& options = {});
 
 }  // namespace baton::relay
 

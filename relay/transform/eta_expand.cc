@@ -117,10 +117,8 @@ class Expander {
   FlatHashMap<const ExprNode*, Expr> expanded_;
 };
 
-}  // namespace
-
-absl::StatusOr<IRModule> EtaExpandInModule(const IRModule& module,
-                                           const EtaExpandOptions& options) {
+absl::StatusOr<IRModule> ExpandModule(const IRModule& module,
+                                      const EtaExpandOptions& options) {
   if (!options.expand_constructor && !options.expand_global_var) return module;
   Expander expander(module, options);
   std::vector<Function> functions;
@@ -130,10 +128,12 @@ absl::StatusOr<IRModule> EtaExpandInModule(const IRModule& module,
   return module.WithFunctions(functions);
 }
 
+}  // namespace
+
 Pass EtaExpand(EtaExpandOptions options) {
   return CreateModulePass(
       [options](const IRModule& module, const PassContext& /*context*/) {
-        return EtaExpandInModule(module, options);
+        return ExpandModule(module, options);
       },
       {.name = "EtaExpand",
        .opt_level = 1,

@@ -10,8 +10,6 @@
 #ifndef BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
 #define BATON_RELAY_TRANSFORM_ETA_EXPAND_H_
 
-#include "absl/status/statusor.h"
-#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -31,10 +29,6 @@ struct EtaExpandOptions {
 
 // A module pass of level 1. Expands only the kinds that the options enable.
 Pass EtaExpand(EtaExpandOptions options = {});
-
-// Runs the pass on a module.
-absl::StatusOr<IRModule> EtaExpandInModule(const IRModule& module,
-                                           const EtaExpandOptions& options);
 
 }  // namespace baton::relay
 

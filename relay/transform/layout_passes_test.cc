@@ -1,33 +1,46 @@
-#include "baton/relay/transform/alter_op_layout.h"
+// AlterOpLayout under rules that this test registers, and ConvertLayout where
+// an IR file of testing/passes/ does not show it: on deep programs, with bad
+// options given in C++, on programs without types.
 
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural_equal.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
+#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/transform/alter_op_layout.h"
+#include "baton/relay/transform/convert_layout.h"
 #include "baton/relay/transform/infer_type.h"
 #include "baton/relay/transform/rewrite_test_util.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
 namespace {
 
+using testing::IsOk;
 using testing::StatusIs;
 
 // Targets of this test, with a rule or two each.
@@ -194,6 +207,86 @@ TEST(AlterOpLayoutTest, ErrorsNameTheOperator) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "nn.conv2d: a call of 2 tensors is replaced by one of "
                        "1"));
+}
+
+Pass ToNhwc() {
+  return ConvertLayout(
+      {.desired_layouts = {{"nn.conv2d", AttrList{"NHWC", "default"}}}});
+}
+
+IRModule TypedModule(std::vector<Var> params, const Expr& body) {
+  const absl::StatusOr<IRModule> typed =
+      InferTypes(ModuleFromExpr(Function(std::move(params), body)));
+  EXPECT_THAT(typed, IsOk());
+  return typed.value_or(IRModule());
+}
+
+class ConvertLayoutTest : public ::testing::Test {
+ protected:
+  static Expr Conv(const Expr& x, const Expr& w) {
+    return nn::Conv2D(x, w, {.padding = {1, 1}, .kernel_size = {3, 3}});
+  }
+
+  const Var x_{"x", {1, 8, 4, 4}};
+  const Var w_{"w", {8, 8, 3, 3}};
+};
+
+TEST_F(ConvertLayoutTest, DeepGraphsDoNotRecurse) {
+  Expr body = Conv(x_, w_);
+  for (int i = 0; i < 100000; ++i) body = nn::Relu(body);
+  for (int i = 0; i < 100000; ++i) body = Tuple({body});
+  for (int i = 0; i < 100000; ++i) body = TupleGetItem(body, 0);
+  const absl::StatusOr<IRModule> result = ToNhwc()(TypedModule({x_, w_}, body));
+  EXPECT_THAT(result, IsOk());
+
+  // A tuple of tuples that is put back into the old layout.
+  const Expr condition = Const(true);
+  Expr value = Conv(x_, w_);
+  for (int i = 0; i < 500; ++i) value = Tuple({value});
+  body = If(condition, value, value);
+  for (int i = 0; i < 500; ++i) body = TupleGetItem(body, 0);
+  EXPECT_THAT(ToNhwc()(TypedModule({x_, w_}, body)), IsOk());
+}
+
+TEST_F(ConvertLayoutTest, BadOptionsAreNamed) {
+  const IRModule module = TypedModule({x_, w_}, Conv(x_, w_));
+  const auto error = [&](AttrMap desired) {
+    return ConvertLayout({.desired_layouts = std::move(desired)})(module)
+        .status();
+  };
+  const absl::Status unknown = error({{"nn.conv2dd", AttrList{"NHWC"}}});
+  EXPECT_THAT(unknown, StatusIs(absl::StatusCode::kInvalidArgument,
+                                "nn.conv2dd: no such operator"));
+  EXPECT_THAT(unknown, StatusIs(absl::StatusCode::kInvalidArgument,
+                                "nn.conv2d, nn.conv2d_backward_weight"));
+  EXPECT_THAT(error({{"nn.relu", AttrList{"NHWC"}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.relu: the layout of this operator cannot be "
+                       "chosen"));
+  EXPECT_THAT(error({{"nn.conv2d", AttrList{"NHWC"}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.conv2d: expected 2 layouts (data, kernel), not 1"));
+  EXPECT_THAT(error({{"nn.conv2d", AttrList{"NH?C", "HWIO"}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.conv2d: invalid layout \"NH?C\""));
+  EXPECT_THAT(error({{"nn.conv2d", AttrList{"default", "HWIO"}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.conv2d: the data layout cannot be `default`"));
+  // Well formed, but not for four axes.
+  EXPECT_THAT(error({{"nn.conv2d", AttrList{"NWC", "WIO"}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "nn.conv2d: there is no way from layout \"NCHW\" to "
+                       "layout \"NWC\""));
+  // By name, when the pass is made.
+  EXPECT_THAT(
+      PassRegistry::Global().Create(
+          "ConvertLayout", {{"desired_layouts", AttrMap{{"nn.conv2d", 1}}}}),
+      StatusIs(absl::StatusCode::kInvalidArgument, "nn.conv2d"));
+}
+
+TEST_F(ConvertLayoutTest, UntypedFunctionsAreRefused) {
+  EXPECT_THAT(ToNhwc()(ModuleFromExpr(Function({x_, w_}, Conv(x_, w_)))),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "InferType"));
 }
 
 }  // namespace
