@@ -24,10 +24,7 @@
 
 #include <cstdint>
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
-#include "baton/transform/pass_context.h"
 
 namespace baton::relay {
 
@@ -46,12 +43,6 @@ struct FuseOpsOptions {
 // have, 256 by default; with relay.FuseOps.link_params, all constants go into
 // the functions.
 Pass FuseOps(FuseOpsOptions options = {});
-
-// The same for one expression, which must have types; `context` has the level
-// and the settings.
-absl::StatusOr<Expr> FuseOpsInExpr(
-    const Expr& expr, const FuseOpsOptions& options = {},
-    const PassContext& context = PassContext::Current());
 
 }  // namespace baton::relay
 

@@ -19,8 +19,6 @@
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rewriter.h"
 #include "baton/transform/pass.h"
 
@@ -35,10 +33,6 @@ Pass SimplifyExprPostAlterOp();
 // The rules of each. They ask for types.
 const RuleSet& SimplifyExprRules();
 const RuleSet& SimplifyExprPostAlterOpRules();
-
-// The same for one expression, which has types.
-absl::StatusOr<Expr> SimplifyExprInExpr(const Expr& expr);
-absl::StatusOr<Expr> SimplifyExprPostAlterOpInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 
