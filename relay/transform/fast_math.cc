@@ -28,9 +28,7 @@ BATON_EXTEND_OP("tanh").Set(FastCounterparts(), "fast_tanh");
 BATON_EXTEND_OP("erf").Set(FastCounterparts(), "fast_erf");
 BATON_EXTEND_OP("nn.softmax").Set(FastCounterparts(), "nn.fast_softmax");
 
-}  // namespace
-
-absl::StatusOr<Expr> FastMathInExpr(const Expr& expr) {
+absl::StatusOr<Expr> ReplaceWithFast(const Expr& expr) {
   if (!CallsOpOf(expr, FastCounterparts())) return expr;
   const IndexedGraph graph(expr);
   GraphRewriter rewriter(graph);
@@ -43,11 +41,13 @@ absl::StatusOr<Expr> FastMathInExpr(const Expr& expr) {
       });
 }
 
+}  // namespace
+
 Pass FastMath() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        BATON_ASSIGN_OR_RETURN(const Expr result, FastMathInExpr(function));
+        BATON_ASSIGN_OR_RETURN(const Expr result, ReplaceWithFast(function));
         return Function(result.As<FunctionNode>());
       },
       {.name = "FastMath",

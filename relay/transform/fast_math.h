@@ -7,9 +7,7 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "baton/ir/op.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -20,9 +18,6 @@ OpAttrMap<std::string>& FastCounterparts();
 
 // A function pass of level 4, which requires InferType.
 Pass FastMath();
-
-// Runs the pass on one expression.
-absl::StatusOr<Expr> FastMathInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

@@ -128,10 +128,6 @@ Expr Flatten(const Expr& expr) {
 
 }  // namespace
 
-absl::StatusOr<Expr> FlattenAtrousConvInExpr(const Expr& expr) {
-  return Flatten(expr);
-}
-
 Pass FlattenAtrousConv() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,

@@ -17,17 +17,12 @@
 #ifndef BATON_RELAY_TRANSFORM_FLATTEN_ATROUS_CONV_H_
 #define BATON_RELAY_TRANSFORM_FLATTEN_ATROUS_CONV_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
 
 // A function pass of level 0, which requires InferType.
 Pass FlattenAtrousConv();
-
-// Runs the pass on one expression.
-absl::StatusOr<Expr> FlattenAtrousConvInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

@@ -210,10 +210,6 @@ Expr FoldPadding(const Expr& expr) {
 
 }  // namespace
 
-absl::StatusOr<Expr> FoldExplicitPaddingInExpr(const Expr& expr) {
-  return FoldPadding(expr);
-}
-
 Pass FoldExplicitPadding() {
   return CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,

@@ -13,7 +13,6 @@
 #ifndef BATON_RELAY_TRANSFORM_FOLD_EXPLICIT_PADDING_H_
 #define BATON_RELAY_TRANSFORM_FOLD_EXPLICIT_PADDING_H_
 
-#include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -35,9 +34,6 @@ OpAttrMap<ExplicitPaddingRule>& ExplicitPaddingRules();
 
 // A function pass of level 0, which requires InferType.
 Pass FoldExplicitPadding();
-
-// Runs the pass on one expression.
-absl::StatusOr<Expr> FoldExplicitPaddingInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

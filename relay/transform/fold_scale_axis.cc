@@ -822,21 +822,21 @@ Pass CreateFoldPass(absl::StatusOr<Expr> (*fold)(const Expr& expr),
       std::move(info));
 }
 
-}  // namespace
-
-absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr) {
+absl::StatusOr<Expr> FoldBackward(const Expr& expr) {
   // Who wants remarks wants to know of every scale why it did not move.
   if (!WantsRemarks(RemarkKind::kMissed) && !MayMoveBackward(expr)) return expr;
   return BackwardFolder(IndexedGraph(expr)).Run();
 }
-absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr) {
+absl::StatusOr<Expr> FoldForward(const Expr& expr) {
   if (!MayMoveForward(expr)) return expr;
   return ForwardFolder(IndexedGraph(expr)).Run();
 }
 
+}  // namespace
+
 Pass BackwardFoldScaleAxis() {
   return CreateFoldPass(
-      BackwardFoldScaleAxisInExpr,
+      FoldBackward,
       {.name = "BackwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},
@@ -849,7 +849,7 @@ BATON_REGISTER_PASS(BackwardFoldScaleAxis);
 
 Pass ForwardFoldScaleAxis() {
   return CreateFoldPass(
-      ForwardFoldScaleAxisInExpr,
+      FoldForward,
       {.name = "ForwardFoldScaleAxis",
        .opt_level = 3,
        .required = {"InferType"},

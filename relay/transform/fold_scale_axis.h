@@ -28,7 +28,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/relay/analysis/broadcast_axes.h"
@@ -113,10 +112,6 @@ Pass ForwardFoldScaleAxis();
 
 // A sequence of level 0.
 Pass FoldScaleAxis();
-
-// Run the first two passes on one expression, which must have types.
-absl::StatusOr<Expr> BackwardFoldScaleAxisInExpr(const Expr& expr);
-absl::StatusOr<Expr> ForwardFoldScaleAxisInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

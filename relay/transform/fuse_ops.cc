@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -582,20 +581,13 @@ class OperatorFuser {
 
 }  // namespace
 
-absl::StatusOr<Expr> FuseOpsInExpr(const Expr& expr,
-                                   const FuseOpsOptions& options,
-                                   const PassContext& context) {
-  return OperatorFuser(IndexedGraph(expr, MayFuseInside),
-                       SettingsOf(options, context))
-      .Run();
-}
-
 Pass FuseOps(FuseOpsOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& /*module*/,
                 const PassContext& context) -> absl::StatusOr<Function> {
-        BATON_ASSIGN_OR_RETURN(const Expr result,
-                               FuseOpsInExpr(function, options, context));
+        const Expr result = OperatorFuser(IndexedGraph(function, MayFuseInside),
+                                          SettingsOf(options, context))
+                                .Run();
         return Function(result.As<FunctionNode>());
       },
       {.name = "FuseOps",

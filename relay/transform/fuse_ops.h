@@ -23,10 +23,7 @@
 
 #include <cstdint>
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/transform/pass.h"
-#include "baton/transform/pass_context.h"
 
 namespace baton::relay {
 
@@ -45,12 +42,6 @@ struct FuseOpsOptions {
 // group, 256 by default. With relay.FuseOps.link_params, all constants are
 // moved into the functions.
 Pass FuseOps(FuseOpsOptions options = {});
-
-// Runs the pass on one expression, which must have types; `context` provides
-// the level and the settings.
-absl::StatusOr<Expr> FuseOpsInExpr(
-    const Expr& expr, const FuseOpsOptions& options = {},
-    const PassContext& context = PassContext::Current());
 
 }  // namespace baton::relay
 

@@ -768,14 +768,6 @@ const RuleSet& SimplifyExprPostAlterOpRules() {
   return rules;
 }
 
-absl::StatusOr<Expr> SimplifyExprInExpr(const Expr& expr) {
-  return SimplifyExprRules().Rewrite(expr);
-}
-
-absl::StatusOr<Expr> SimplifyExprPostAlterOpInExpr(const Expr& expr) {
-  return SimplifyExprPostAlterOpRules().Rewrite(expr);
-}
-
 Pass SimplifyExpr() {
   return RulePass(
       SimplifyExprRules(),

@@ -21,8 +21,6 @@
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 
-#include "absl/status/statusor.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rewriter.h"
 #include "baton/transform/pass.h"
 
@@ -37,10 +35,6 @@ Pass SimplifyExprPostAlterOp();
 // The rules of each pass. They require types.
 const RuleSet& SimplifyExprRules();
 const RuleSet& SimplifyExprPostAlterOpRules();
-
-// Run the passes on one expression, which must have types.
-absl::StatusOr<Expr> SimplifyExprInExpr(const Expr& expr);
-absl::StatusOr<Expr> SimplifyExprPostAlterOpInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 

@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/base/status_macros.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -241,17 +240,12 @@ class InferenceSimplifier {
 
 }  // namespace
 
-absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr) {
-  if (!CallsOpOf(expr, InferenceRules())) return expr;
-  return InferenceSimplifier(IndexedGraph(expr)).Run();
-}
-
 Pass SimplifyInference() {
   return CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        BATON_ASSIGN_OR_RETURN(const Expr result,
-                               SimplifyInferenceInExpr(function));
+        if (!CallsOpOf(function, InferenceRules())) return function;
+        const Expr result = InferenceSimplifier(IndexedGraph(function)).Run();
         return Function(result.As<FunctionNode>());
       },
       {.name = "SimplifyInference",

@@ -8,7 +8,6 @@
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_INFERENCE_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_INFERENCE_H_
 
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
@@ -29,9 +28,6 @@ OpAttrMap<InferenceRule>& InferenceRules();
 
 // A function pass of level 0, which requires InferType.
 Pass SimplifyInference();
-
-// Runs the pass on one expression, which must have types.
-absl::StatusOr<Expr> SimplifyInferenceInExpr(const Expr& expr);
 
 }  // namespace baton::relay
 
