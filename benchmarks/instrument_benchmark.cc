@@ -87,8 +87,9 @@ std::vector<Instrument> Instruments() {
       {"--remarks=all",
        []() -> absl::StatusOr<PassInstruments> {
          BATON_ASSIGN_OR_RETURN(
-             auto remarks, RemarkInstrument::Create(
-                               {.remarks = "all", .told = [](const auto&) {}}));
+             auto remarks,
+             RemarkInstrument::Create(
+                 {.remarks = "all", .on_remark = [](const auto&) {}}));
          return PassInstruments{std::move(remarks)};
        }},
       {"--statistics",

@@ -351,8 +351,9 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
       }
       selected.push_back(std::move(remark));
     }
-    for (const ToldRemark& told : TellRemarks(selected, state.module)) {
-      absl::StrAppend(&text, RemarkText(told), "\n");
+    for (const RenderedRemark& rendered :
+         RenderRemarks(selected, state.module)) {
+      absl::StrAppend(&text, RemarkText(rendered), "\n");
     }
   }
   return text;

@@ -48,8 +48,8 @@ uint8_t KindBits(absl::string_view name) {
 
 }  // namespace
 
-std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
-                                    const IRModule& module) {
+std::vector<RenderedRemark> RenderRemarks(const std::vector<Remark>& remarks,
+                                          const IRModule& module) {
   if (remarks.empty()) return {};
   const NodeText names(module);
   // In which functions the nodes are: the first that has them.
@@ -65,38 +65,38 @@ std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
       }
     });
   }
-  std::vector<ToldRemark> result;
+  std::vector<RenderedRemark> result;
   result.reserve(remarks.size());
   for (const Remark& remark : remarks) {
-    ToldRemark& told = result.emplace_back();
-    told.kind = remark.kind;
-    told.execution = remark.execution;
-    told.pass = std::string(remark.pass.view());
-    told.reason = std::string(remark.reason.view());
+    RenderedRemark& rendered = result.emplace_back();
+    rendered.kind = remark.kind;
+    rendered.execution = remark.execution;
+    rendered.pass = std::string(remark.pass.view());
+    rendered.reason = std::string(remark.reason.view());
     if (remark.node.defined()) {
-      told.node = names.Title(remark.node);
+      rendered.node = names.Title(remark.node);
       const std::string* const* function = functions.Find(remark.node.get());
       if (function != nullptr && *function != nullptr) {
-        told.function = **function;
+        rendered.function = **function;
       }
       if (const Span& span = remark.node->span(); span.defined()) {
         const Source::Position position =
             span->source().PositionOf(span->begin());
-        told.place = absl::StrCat(span->source().name(), ":", position.line,
-                                  ":", position.column);
+        rendered.place = absl::StrCat(span->source().name(), ":", position.line,
+                                      ":", position.column);
       }
     }
     for (const auto& [name, value] : remark.args) {
-      told.args.emplace_back(name.view(), value.ToString());
+      rendered.args.emplace_back(name.view(), value.ToString());
     }
     for (const auto& [name, node] : remark.nodes) {
-      told.args.emplace_back(name.view(), names.Title(node));
+      rendered.args.emplace_back(name.view(), names.Title(node));
     }
   }
   return result;
 }
 
-std::string RemarkText(const ToldRemark& remark) {
+std::string RemarkText(const RenderedRemark& remark) {
   std::string text = absl::StrCat(RemarkKindName(remark.kind), " #",
                                   remark.execution, " ", remark.pass);
   if (!remark.function.empty()) absl::StrAppend(&text, " @", remark.function);
@@ -114,7 +114,7 @@ std::string RemarkText(const ToldRemark& remark) {
   return text;
 }
 
-std::string RemarkJson(const ToldRemark& remark) {
+std::string RemarkJson(const RenderedRemark& remark) {
   std::string json = absl::StrCat("{\"kind\":\"", RemarkKindName(remark.kind),
                                   "\",\"execution\":", remark.execution,
                                   ",\"pass\":", JsonString(remark.pass));
@@ -147,7 +147,7 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> RemarkInstrument::Create(
     RemarkOptions options) {
   auto result = absl::WrapUnique(new RemarkInstrument());
   result->statistics_ = options.statistics;
-  result->told_ = std::move(options.told);
+  result->on_remark_ = std::move(options.on_remark);
   for (const absl::string_view item :
        absl::StrSplit(options.remarks, ',', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> parts =
@@ -211,9 +211,9 @@ void RemarkInstrument::End(const PassExecution& pass) {
   if (!PassListener::IsComplete(pass)) return;
   const std::vector<Remark> remarks =
       std::exchange(listener_.log().remarks, {});
-  if (told_ == nullptr) return;
-  for (const ToldRemark& remark : TellRemarks(remarks, pass.before())) {
-    told_(remark);
+  if (on_remark_ == nullptr) return;
+  for (const RenderedRemark& remark : RenderRemarks(remarks, pass.before())) {
+    on_remark_(remark);
   }
 }
 

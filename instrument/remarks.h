@@ -27,7 +27,7 @@ namespace baton {
 
 // A remark as text. Nodes are written `%12 = nn.relu`, with their number in the
 // module that was the argument of the pass.
-struct ToldRemark {
+struct RenderedRemark {
   RemarkKind kind;
   int64_t execution = 0;
   std::string pass;
@@ -39,10 +39,10 @@ struct ToldRemark {
 };
 
 // missed #4 FuseOps @main %5 = nn.max_pool2d: a user is opaque (user %6 = ...)
-std::string RemarkText(const ToldRemark& remark);
+std::string RemarkText(const RenderedRemark& remark);
 // {"kind":"missed","execution":4,"pass":"FuseOps","function":"main",
 //  "node":"%5 = nn.max_pool2d","reason":...,"args":{"user":"%6 = ..."}}
-std::string RemarkJson(const ToldRemark& remark);
+std::string RemarkJson(const RenderedRemark& remark);
 
 struct RemarkOptions {
   // `KIND:RE,KIND,...`: selects remarks of a kind (passed, missed, analysis or
@@ -52,7 +52,7 @@ struct RemarkOptions {
   bool statistics = false;
   // Called with each selected remark, in order, when its pass has ended. If the
   // pass runs inside a function pass, called when the function pass has ended.
-  std::function<void(const ToldRemark&)> told = nullptr;
+  std::function<void(const RenderedRemark&)> on_remark = nullptr;
 };
 
 // Collects the remarks that its options select, and all statistics.
@@ -86,13 +86,13 @@ class RemarkInstrument final : public PassInstrument,
 
   std::vector<Filter> filters_;
   bool statistics_ = false;
-  std::function<void(const ToldRemark&)> told_;
+  std::function<void(const RenderedRemark&)> on_remark_;
   PassListener listener_;
 };
 
 // Renders `remarks`. `module` is the module that contains their nodes.
-std::vector<ToldRemark> TellRemarks(const std::vector<Remark>& remarks,
-                                    const IRModule& module);
+std::vector<RenderedRemark> RenderRemarks(const std::vector<Remark>& remarks,
+                                          const IRModule& module);
 
 }  // namespace baton
 

@@ -62,13 +62,13 @@ struct Told {
 Told RunWith(const Pass& pass, const std::string& remarks, int threads = 1,
              int functions = 1) {
   Told run;
-  const auto instrument =
-      RemarkInstrument::Create({.remarks = remarks,
-                                .statistics = true,
-                                .told = [&run](const ToldRemark& remark) {
-                                  run.lines.push_back(RemarkText(remark));
-                                  run.json.push_back(RemarkJson(remark));
-                                }});
+  const auto instrument = RemarkInstrument::Create(
+      {.remarks = remarks,
+       .statistics = true,
+       .on_remark = [&run](const RenderedRemark& remark) {
+         run.lines.push_back(RemarkText(remark));
+         run.json.push_back(RemarkJson(remark));
+       }});
   EXPECT_TRUE(instrument.ok()) << instrument.status();
   const PassContext context({.config = {{ThreadsConfig().name(), threads}},
                              .instruments = {*instrument}});
@@ -144,7 +144,7 @@ TEST(RemarksTest, UpToAFailure) {
     const auto instrument = RemarkInstrument::Create(
         {.remarks = "all",
          .statistics = true,
-         .told = [&told](const ToldRemark& remark) {
+         .on_remark = [&told](const RenderedRemark& remark) {
            absl::StrAppend(&told, RemarkText(remark), "\n");
          }});
     const PassContext context({.config = {{ThreadsConfig().name(), threads}},
@@ -173,7 +173,8 @@ TEST(RemarksTest, ListenersHearTheirs) {
   std::vector<std::string> c;
   const auto listen = [](std::string remarks, std::vector<std::string>* out) {
     return *RemarkInstrument::Create(
-        {.remarks = std::move(remarks), .told = [out](const ToldRemark& r) {
+        {.remarks = std::move(remarks),
+         .on_remark = [out](const RenderedRemark& r) {
            out->push_back(RemarkText(r));
          }});
   };

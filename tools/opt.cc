@@ -290,8 +290,8 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
   auto result = RemarkInstrument::Create(
       {.remarks = options.remarks.empty() && to_file ? "all" : options.remarks,
        .statistics = options.statistics,
-       .told = [&console, to_file,
-                json = std::move(json)](const ToldRemark& remark) {
+       .on_remark = [&console, to_file,
+                     json = std::move(json)](const RenderedRemark& remark) {
          if (to_file) {
            absl::StrAppend(json.get(), RemarkJson(remark), "\n");
          } else {
@@ -341,15 +341,13 @@ absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
 }
 
 // Who watches the passes, as the options ask.
-class Watch {
+class RunInstruments {
  public:
   // `module_number`: among `num_modules`, from 1.
-  static absl::StatusOr<Watch> Create(const OptOptions& options,
-                                      const RunOptions& run,
-                                      const Pass& pipeline,
-                                      size_t module_number, size_t num_modules,
-                                      Console& console,
-                                      std::shared_ptr<std::string> remarks);
+  static absl::StatusOr<RunInstruments> Create(
+      const OptOptions& options, const RunOptions& run, const Pass& pipeline,
+      size_t module_number, size_t num_modules, Console& console,
+      std::shared_ptr<std::string> remarks);
 
   const PassInstruments& instruments() const { return instruments_; }
   // Adds an instrument that is told before all others.
@@ -359,16 +357,19 @@ class Watch {
   }
 
   // True if the passes must run once more, to check values.
-  bool checks_values_apart() const { return make_values_apart_ != nullptr; }
-  absl::Status CheckValuesApart(const Pass& pipeline, const IRModule& module,
-                                PassContextOptions context) const;
+  bool checks_values_separately() const {
+    return make_value_checks_ != nullptr;
+  }
+  absl::Status CheckValuesSeparately(const Pass& pipeline,
+                                     const IRModule& module,
+                                     PassContextOptions context) const;
   // Puts into the history what was measured; the context must not have exited.
   absl::Status RecordMeasurements() const;
   // Writes the history, if it is wanted.
   absl::Status WriteRecord(int signal = 0) const;
 
   // True if there will be a report.
-  bool talks() const {
+  bool has_report() const {
     return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_ ||
            remarks_ != nullptr || has_registered_;
   }
@@ -387,7 +388,7 @@ class Watch {
   PassInstruments instruments_;
   // Makes the instruments of a second run that checks values; null if there is
   // none.
-  std::function<absl::StatusOr<PassInstruments>()> make_values_apart_;
+  std::function<absl::StatusOr<PassInstruments>()> make_value_checks_;
   std::shared_ptr<PassInstrument> first_;     // null if there is none
   std::shared_ptr<PassInstrument> progress_;  // null if there is none
   std::shared_ptr<BisectInstrument> bisect_;
@@ -431,53 +432,56 @@ absl::StatusOr<PassInstruments> OnlyChecks(
   return instruments;
 }
 
-absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
-                                    const RunOptions& run, const Pass& pipeline,
-                                    size_t module_number, size_t num_modules,
-                                    Console& console,
-                                    std::shared_ptr<std::string> remarks) {
+absl::StatusOr<RunInstruments> RunInstruments::Create(
+    const OptOptions& options, const RunOptions& run, const Pass& pipeline,
+    size_t module_number, size_t num_modules, Console& console,
+    std::shared_ptr<std::string> remarks) {
   const bool several = num_modules > 1;
-  Watch watch;
-  const auto add = [&watch](auto instrument) {
-    watch.instruments_.push_back(instrument);
+  RunInstruments instruments;
+  const auto add = [&instruments](auto instrument) {
+    instruments.instruments_.push_back(instrument);
     return instrument;
   };
-  BATON_ASSIGN_OR_RETURN(watch.instruments_, SkippingInstruments(run));
+  BATON_ASSIGN_OR_RETURN(instruments.instruments_, SkippingInstruments(run));
   if (run.bisect_limit >= 0) {
-    watch.bisect_ = add(std::make_shared<BisectInstrument>(run.bisect_limit));
+    instruments.bisect_ =
+        add(std::make_shared<BisectInstrument>(run.bisect_limit));
   }
   const bool reports = !options.report.empty();
-  watch.shows_timing_ = options.timing != "none";
-  watch.timing_format_ = options.timing;
-  watch.timing_threshold_ = options.timing_threshold;
-  watch.trace_to_file_ = options.timing == "trace" && reports;
+  instruments.shows_timing_ = options.timing != "none";
+  instruments.timing_format_ = options.timing;
+  instruments.timing_threshold_ = options.timing_threshold;
+  instruments.trace_to_file_ = options.timing == "trace" && reports;
   BATON_ASSIGN_OR_RETURN(const PassTimingInstrument::Options timing,
                          TimingOptions(options, several));
-  watch.measures_memory_ = timing.memory;
+  instruments.measures_memory_ = timing.memory;
   // A history has times without those of instruments, too.
-  if (watch.shows_timing_ || reports || !options.record.empty()) {
-    watch.timing_ = add(std::make_shared<PassTimingInstrument>(timing));
+  if (instruments.shows_timing_ || reports || !options.record.empty()) {
+    instruments.timing_ = add(std::make_shared<PassTimingInstrument>(timing));
   }
-  watch.shows_diff_ = options.op_diff;
-  if (watch.shows_diff_ || reports) {
-    watch.differ_ = add(std::make_shared<OpDiffer>());
+  instruments.shows_diff_ = options.op_diff;
+  if (instruments.shows_diff_ || reports) {
+    instruments.differ_ = add(std::make_shared<OpDiffer>());
   }
-  BATON_ASSIGN_OR_RETURN(watch.remarks_,
+  BATON_ASSIGN_OR_RETURN(instruments.remarks_,
                          CreateRemarks(options, console, std::move(remarks)));
-  if (watch.remarks_ != nullptr) add(watch.remarks_);
+  if (instruments.remarks_ != nullptr) add(instruments.remarks_);
   if (!options.record.empty()) {
-    watch.record_ = several ? absl::StrCat(options.record, ".", module_number)
-                            : options.record;
-    watch.record_tensors_ = options.record_tensors;
-    watch.recorder_ = add(std::make_shared<HistoryRecorder>(HistoryOptions{
-        .origins = options.record_origins,
-        .clock = [timing = watch.timing_] { return timing->PassClock(); }}));
+    instruments.record_ = several
+                              ? absl::StrCat(options.record, ".", module_number)
+                              : options.record;
+    instruments.record_tensors_ = options.record_tensors;
+    instruments.recorder_ = add(std::make_shared<HistoryRecorder>(
+        HistoryOptions{.origins = options.record_origins,
+                       .clock = [timing = instruments.timing_] {
+                         return timing->PassClock();
+                       }}));
   }
   if (PrintsModules(options)) {
     BATON_ASSIGN_OR_RETURN(auto printer,
                            CreatePrinter(options, console.stream()));
     add(std::move(printer));
-    watch.prints_ = true;
+    instruments.prints_ = true;
   }
   if (!options.why_not.empty()) {
     BATON_ASSIGN_OR_RETURN(
@@ -500,12 +504,12 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
                 .report = [&console](absl::string_view text) {
                   console.Report(text);
                 }}));
-  watch.has_registered_ = !more.empty();
+  instruments.has_registered_ = !more.empty();
   for (auto& instrument : more) add(std::move(instrument));
   // Instruments that check come last: the others have then received the result.
   std::function<void(const AddedError&)> added;
-  if (watch.recorder_ != nullptr) {
-    added = [recorder = watch.recorder_](const AddedError& error) {
+  if (instruments.recorder_ != nullptr) {
+    added = [recorder = instruments.recorder_](const AddedError& error) {
       recorder->AddRemark(RemarkOf(error));
     };
   }
@@ -513,18 +517,18 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
     console.Report(text);
   };
   RunOptions checks = run;
-  if (run.check_values && (watch.shows_timing_ || reports)) {
+  if (run.check_values && (instruments.shows_timing_ || reports)) {
     // Evaluating leaves nothing of the passes in the caches of the processor.
     // Where passes are measured, they run a second time to be checked, as if
     // nothing were measured. What that run needs is made when it begins: memory
     // that has been in use is faster, too.
-    watch.make_values_apart_ = [run, pipeline, recorder = watch.recorder_,
-                                report, added] {
-      return OnlyChecks(run, pipeline, recorder, report, added);
-    };
+    instruments.make_value_checks_ =
+        [run, pipeline, recorder = instruments.recorder_, report, added] {
+          return OnlyChecks(run, pipeline, recorder, report, added);
+        };
     DropValueChecks(/*keep=*/{}, checks);
     if (!run.inputs.empty()) {
-      BATON_RETURN_IF_ERROR(watch.make_values_apart_().status());
+      BATON_RETURN_IF_ERROR(instruments.make_value_checks_().status());
     }
   }
   BATON_ASSIGN_OR_RETURN(more,
@@ -532,7 +536,7 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
   for (auto& instrument : more) add(std::move(instrument));
   // Says what is running for as long as the others are busy with it.
   if (console.shows_progress()) {
-    watch.progress_ = add(std::make_shared<ProgressInstrument>(
+    instruments.progress_ = add(std::make_shared<ProgressInstrument>(
         pipeline,
         [&console, place = several ? absl::StrCat("module ", module_number, "/",
                                                   num_modules, " ")
@@ -540,14 +544,14 @@ absl::StatusOr<Watch> Watch::Create(const OptOptions& options,
           console.Progress(place + text);
         }));
   }
-  if (watch.timing_ != nullptr) {
-    watch.instruments_ =
-        MeasureInstruments(std::move(watch.instruments_), watch.timing_);
+  if (instruments.timing_ != nullptr) {
+    instruments.instruments_ = MeasureInstruments(
+        std::move(instruments.instruments_), instruments.timing_);
   }
-  return watch;
+  return instruments;
 }
 
-absl::Status Watch::RecordMeasurements() const {
+absl::Status RunInstruments::RecordMeasurements() const {
   if (recorder_ == nullptr || !measures_memory_) return absl::OkStatus();
   BATON_ASSIGN_OR_RETURN(std::vector<PassProfile> profiles,
                          timing_->Profiles());
@@ -561,10 +565,10 @@ absl::Status Watch::RecordMeasurements() const {
   return absl::OkStatus();
 }
 
-absl::Status Watch::CheckValuesApart(const Pass& pipeline,
-                                     const IRModule& module,
-                                     PassContextOptions context) const {
-  BATON_ASSIGN_OR_RETURN(context.instruments, make_values_apart_());
+absl::Status RunInstruments::CheckValuesSeparately(
+    const Pass& pipeline, const IRModule& module,
+    PassContextOptions context) const {
+  BATON_ASSIGN_OR_RETURN(context.instruments, make_value_checks_());
   if (first_ != nullptr) {
     context.instruments.insert(context.instruments.begin(), first_);
   }
@@ -583,7 +587,7 @@ absl::Status Watch::CheckValuesApart(const Pass& pipeline,
   return status;
 }
 
-absl::Status Watch::WriteRecord(int signal) const {
+absl::Status RunInstruments::WriteRecord(int signal) const {
   if (recorder_ == nullptr) return absl::OkStatus();
   BATON_ASSIGN_OR_RETURN(
       const HistoryBytes bytes,
@@ -595,7 +599,7 @@ absl::Status Watch::WriteRecord(int signal) const {
   return WriteFileAtomically(record_, bytes.pieces());
 }
 
-absl::StatusOr<std::string> Watch::Report() const {
+absl::StatusOr<std::string> RunInstruments::Report() const {
   std::string report;
   if (shows_diff_) report = differ_->ToString();
   if (bisect_ != nullptr) absl::StrAppend(&report, bisect_->ToString());
@@ -611,7 +615,7 @@ absl::StatusOr<std::string> Watch::Report() const {
   return report;
 }
 
-absl::StatusOr<std::string> Watch::JsonReport() const {
+absl::StatusOr<std::string> RunInstruments::JsonReport() const {
   if (timing_format_ == "trace") return timing_->RenderTrace();
   BATON_ASSIGN_OR_RETURN(std::string report, timing_->RenderJson());
   report.resize(report.rfind('}'));
@@ -628,27 +632,28 @@ struct Outcome {
 // If a pass fails, `outcome` has the reports up to there.
 absl::Status RunPasses(IRModule module, const Pass& pipeline,
                        const OptOptions& options, const RunOptions& run,
-                       const Watch& watch, Outcome* outcome) {
+                       const RunInstruments& instruments, Outcome* outcome) {
   BATON_ASSIGN_OR_RETURN(const Pass complete,
                          CompletePipeline(pipeline, run, module));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   const PassContextOptions apart = context;
-  const IRModule given = watch.checks_values_apart() ? module : IRModule();
-  context.instruments = watch.instruments();
+  const IRModule given =
+      instruments.checks_values_separately() ? module : IRModule();
+  context.instruments = instruments.instruments();
   return PassContext(std::move(context)).Run([&]() -> absl::Status {
     absl::StatusOr<IRModule> result = complete(std::move(module));
     absl::Status status;
-    if (watch.checks_values_apart()) {
+    if (instruments.checks_values_separately()) {
       // The error of a value precedes the failure of a later pass.
-      status = watch.CheckValuesApart(complete, given, apart);
+      status = instruments.CheckValuesSeparately(complete, given, apart);
     }
     status.Update(result.status());
-    absl::StatusOr<std::string> report = watch.Report();
-    status.Update(watch.RecordMeasurements());
+    absl::StatusOr<std::string> report = instruments.Report();
+    status.Update(instruments.RecordMeasurements());
     if (report.ok()) outcome->report = *std::move(report);
     status.Update(report.status());
     if (!options.report.empty()) {
-      absl::StatusOr<std::string> json = watch.JsonReport();
+      absl::StatusOr<std::string> json = instruments.JsonReport();
       if (json.ok()) outcome->json_report = *std::move(json);
       status.Update(json.status());
     }
@@ -680,10 +685,10 @@ constexpr size_t kLongProgram = 10'000;
 // `module` without the weights that the failure `error` does not need, and, if
 // it is still long, without most of the nodes. They become inputs, so those
 // must be random.
-absl::StatusOr<IRModule> WithoutWhatDoesNotMatter(const IRModule& module,
-                                                  const RunOptions& run,
-                                                  const absl::Status& error,
-                                                  const ChildLimits& limits) {
+absl::StatusOr<IRModule> MinimizeForReproducer(const IRModule& module,
+                                               const RunOptions& run,
+                                               const absl::Status& error,
+                                               const ChildLimits& limits) {
   const Failure failure = FailureOf(error);
   if (!run.inputs.empty() || !failure.failed()) return module;
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, PipelineOf(run));
@@ -720,7 +725,7 @@ std::string WriteReproducer(const IRModule& module, RunOptions run,
                           : binary.status();
   } else {
     const IRModule light =
-        WithoutWhatDoesNotMatter(module, run, error, limits).value_or(module);
+        MinimizeForReproducer(module, run, error, limits).value_or(module);
     written = WriteFileAtomically(path, ReproducerText(light, run, error));
   }
   return written.ok() ? absl::StrCat("reproducer: ", path)
@@ -921,15 +926,15 @@ constexpr double kLookSeconds = 0.1;
 constexpr double kSuspectSeconds = 2;
 
 // Notices that one execution of a pass takes much longer than all before it.
-class LoopSuspicion {
+class HangDetector {
  public:
-  LoopSuspicion(const Child& child, const ProgressPage& progress)
+  HangDetector(const Child& child, const ProgressPage& progress)
       : child_(child), progress_(progress) {}
 
   // The failure if the run seems to be an endless loop; nullopt without
   // suspicion. Suspects an execution only once. Measures wall-clock time as
   // well: on many processors, a second of it is much processor time.
-  std::optional<Failure> Look() {
+  std::optional<Failure> Poll() {
     const absl::Time now = absl::Now();
     if (progress_.number() != number_) {
       number_ = progress_.number();
@@ -985,12 +990,12 @@ absl::Status RunJobWithTriage(const OptOptions& options, Job& job,
                                 failure, status.message());
           },
           {.limits = limits, .keeps_streams = true}));
-  LoopSuspicion suspicion(*child, *observed.progress);
+  HangDetector suspicion(*child, *observed.progress);
   std::optional<ChildResult> result;
   while (true) {
     result = child->WaitFor(kLookSeconds);
     if (result.has_value()) break;
-    const std::optional<Failure> loop = suspicion.Look();
+    const std::optional<Failure> loop = suspicion.Poll();
     if (!loop.has_value()) continue;
     // It goes on meanwhile: it may only be slow.
     const absl::StatusOr<std::string> lines = TriageOf(
@@ -1148,30 +1153,34 @@ absl::Status RunJob(const OptOptions& options, Job& job, const Pass& pipeline,
   std::string record_error;  // of the last history that cannot be written
   for (size_t i = 0; i < num_modules; ++i) {
     InputModule& input = job.modules[i];
-    BATON_ASSIGN_OR_RETURN(Watch watch,
-                           Watch::Create(options, job.run, pipeline, i + 1,
-                                         num_modules, console, remarks));
+    BATON_ASSIGN_OR_RETURN(
+        RunInstruments instruments,
+        RunInstruments::Create(options, job.run, pipeline, i + 1, num_modules,
+                               console, remarks));
     if (i > 0) text += separator;
-    if (i > 0 && watch.talks()) console.Report(separator);
+    if (i > 0 && instruments.has_report()) console.Report(separator);
     if (observed != nullptr) {
-      watch.AddFirst(observed->progress->MakeInstrument());
+      instruments.AddFirst(observed->progress->MakeInstrument());
       observed->progress->set_item(static_cast<int64_t>(i));
     }
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();
     const IRModule before = may_reproduce ? input.module : IRModule();
     std::optional<CrashGuard> guard;
     if (!options.record.empty()) {
-      guard.emplace(
-          [&watch](int signal) { watch.WriteRecord(signal).IgnoreError(); });
+      guard.emplace([&instruments](int signal) {
+        instruments.WriteRecord(signal).IgnoreError();
+      });
     }
     Outcome outcome;
-    const absl::Status error = RunPasses(std::move(input.module), pipeline,
-                                         options, job.run, watch, &outcome);
+    const absl::Status error =
+        RunPasses(std::move(input.module), pipeline, options, job.run,
+                  instruments, &outcome);
     guard.reset();
-    if (const absl::Status recorded = watch.WriteRecord(); !recorded.ok()) {
+    if (const absl::Status recorded = instruments.WriteRecord();
+        !recorded.ok()) {
       record_error = std::string(recorded.message());
     }
-    console.Report(watch.Statistics());
+    console.Report(instruments.Statistics());
     console.Report(outcome.report);
     json_report += outcome.json_report;
     if (!error.ok()) {

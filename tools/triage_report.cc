@@ -61,7 +61,8 @@ Made MadeOf(const ReducedCase& reduced, const PipelineSettings& replay,
           BATON_ASSIGN_OR_RETURN(
               instruments.emplace_back(),
               RemarkInstrument::Create(
-                  {.remarks = "passed", .told = [&](const ToldRemark& remark) {
+                  {.remarks = "passed",
+                   .on_remark = [&](const RenderedRemark& remark) {
                      absl::StrAppend(&applications, RemarkText(remark), "\n");
                    }}));
           return instruments;

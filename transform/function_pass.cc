@@ -30,9 +30,9 @@
 namespace baton {
 namespace {
 
+using internal::CommitOrder;
 using internal::ThreadPool;
 using internal::ThreadState;
-using internal::Ticket;
 
 using Definition = IRModule::Definition;
 
@@ -101,7 +101,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   };
 
   // The ticket of the body that one thread is running.
-  class BodyTicket final : public Ticket {
+  class BodyTicket final : public CommitOrder {
    public:
     explicit BodyTicket(ParallelRun* run) : run_(run) {}
     void Set(int chunk, int64_t executions_in_chunk) {
@@ -121,7 +121,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   // Waits for all chunks before this one, then for the turn of the submitter.
   absl::StatusOr<int64_t> AwaitChunk(int chunk) {
-    ThreadPool::Shared().MaybeDelay();
+    ThreadPool::Shared().InjectDelayForTest();
     int64_t executions = 0;
     {
       std::unique_lock<std::mutex> lock(mutex_);
@@ -134,7 +134,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       executions = executions_before_[chunk];
     }
     int64_t base = submitter_.number_base();
-    if (!submitter_.has_turn()) {
+    if (!submitter_.is_next()) {
       BATON_ASSIGN_OR_RETURN(base, submitter_.ticket()->Await());
     }
     return base + first_number_ + executions;
@@ -156,7 +156,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       const FunctionWatch* const watch = SetFunctionWatch(nullptr);
       BodyTicket ticket(this);
       while (true) {
-        ThreadPool::Shared().MaybeDelay();
+        ThreadPool::Shared().InjectDelayForTest();
         int chunk;
         {
           const std::lock_guard<std::mutex> lock(mutex_);
@@ -180,7 +180,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     for (int i = begin; i < end; ++i) {
       ticket.Set(chunk, executions);
       state.set_ticket(&ticket);
-      ThreadPool::Shared().MaybeDelay();
+      ThreadPool::Shared().InjectDelayForTest();
       const absl::Status status = Apply(i);
       if (!status.ok()) {
         Fail(chunk, i, status, state, executions);
@@ -188,7 +188,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       }
       executions += state.executions();
     }
-    ThreadPool::Shared().MaybeDelay();
+    ThreadPool::Shared().InjectDelayForTest();
     const std::lock_guard<std::mutex> lock(mutex_);
     chunks_[chunk] = {.ended = true, .executions = executions};
     while (num_ended_in_order_ < num_chunks_ &&
@@ -224,7 +224,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       failed_chunk_ = chunk;
       failed_index_ = index;
       error_ = status;
-      error_had_turn_ = state.has_turn();
+      error_had_turn_ = state.is_next();
       error_executions_before_ = executions_in_chunk;
       error_executions_ = state.executions();
     }
@@ -253,7 +253,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     const int64_t before =
         executions_before_[failed_chunk_] + error_executions_before_;
     if (error_had_turn_) {
-      BATON_RETURN_IF_ERROR(submitter_.AwaitTurn());
+      BATON_RETURN_IF_ERROR(submitter_.AwaitPredecessors());
     } else if (auto error = GetPassError(error_); error.has_value()) {
       for (PassError::Frame& frame : error->frames) {
         frame.number += submitter_.number_base() + first_number_ + before;

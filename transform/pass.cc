@@ -80,7 +80,7 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
                                                const PassContext& context,
                                                PassExecution& execution,
                                                ThreadState& state) const {
-  BATON_RETURN_IF_ERROR(state.AwaitTurn());
+  BATON_RETURN_IF_ERROR(state.AwaitPredecessors());
   const PassInstruments& instruments = context.instruments();
   const IRModule before = module;
   execution.before_ = &before;

@@ -188,7 +188,7 @@ absl::StatusOr<PassContext::Scope> PassContext::Enter() const {
   internal::ThreadState& thread = internal::ThreadState::Get();
   thread.ReserveScope();
   if (!instruments().empty()) {
-    BATON_RETURN_IF_ERROR(thread.AwaitTurn());
+    BATON_RETURN_IF_ERROR(thread.AwaitPredecessors());
     const std::lock_guard<std::mutex> lock(state_->mutex);
     if (state_->times_entered > 0 && state_->thread != &thread) {
       return absl::FailedPreconditionError(
@@ -223,7 +223,7 @@ absl::Status PassContext::OverrideInstruments(
       return absl::InvalidArgumentError("an instrument is null");
     }
   }
-  BATON_RETURN_IF_ERROR(thread.AwaitTurn());
+  BATON_RETURN_IF_ERROR(thread.AwaitPredecessors());
   BATON_RETURN_IF_ERROR(ExitInstruments());
   state_->options.instruments = std::move(instruments);
   return EnterInstruments();

@@ -516,7 +516,7 @@ std::optional<Attrs> MetadataReader::ConvertAttrs(size_t i,
     const baton::Field* field = type.fields().Find(attr.first);
     if (field == nullptr) {
       std::vector<std::string> known;
-      for (const Field& f : type.fields().fields()) known.push_back(f.name());
+      for (const auto& f : type.fields().fields()) known.push_back(f.name());
       return NodeError(i, absl::StrCat("unknown attribute `", attr.first, "`",
                                        DidYouMean(attr.first, known)));
     }

@@ -4,6 +4,7 @@
 #include "baton/relay/pattern/dataflow_pattern.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>

@@ -23,7 +23,7 @@
 #include "baton/relay/op/gradients.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/let_list.h"
-#include "baton/relay/transform/plain_attrs.h"
+#include "baton/relay/transform/strip_compiler_attrs.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -162,8 +162,8 @@ class Differentiator {
         Tuple({result, backward.Close(Tuple(std::move(gradients)))}));
     const Function gradient(
         {function_->params().begin(), function_->params().end()},
-        std::move(body), ResultType(), {}, PlainAttrs(function_->attrs()), {},
-        function_->span());
+        std::move(body), ResultType(), {},
+        StripCompilerAttrs(function_->attrs()), {}, function_->span());
     LogOrigins(gradient, function_.get());
     return gradient;
   }

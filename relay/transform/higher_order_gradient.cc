@@ -32,7 +32,7 @@
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/let_insertion.h"
 #include "baton/relay/transform/let_list.h"
-#include "baton/relay/transform/plain_attrs.h"
+#include "baton/relay/transform/strip_compiler_attrs.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -65,7 +65,7 @@ class OpaqueFunctionOpener final : public ExprMutator {
  protected:
   Expr VisitFunction(const FunctionNode* /*original*/,
                      Function function) override {
-    DictAttrs attrs = PlainAttrs(function->attrs());
+    DictAttrs attrs = StripCompilerAttrs(function->attrs());
     if (attrs == function->attrs()) return function;
     return Function(
         {function->params().begin(), function->params().end()},

@@ -68,7 +68,7 @@ void ThreadPool::ForEachPart(int n, int num_threads,
         next = std::min(begin + part, n);
         const int end = next;
         lock.unlock();
-        Shared().MaybeDelay();
+        Shared().InjectDelayForTest();
         std::exception_ptr thrown;
         try {
           const ScopedLimits scope(limits);
@@ -105,7 +105,7 @@ void ThreadPool::Work() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    MaybeDelay();
+    InjectDelayForTest();
     task();
   }
 }

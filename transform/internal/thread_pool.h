@@ -35,13 +35,13 @@ class ThreadPool {
   void ForEachPart(int n, int num_threads,
                    absl::FunctionRef<void(int begin, int end)> body);
 
-  // For tests: makes MaybeDelay() delay threads at random, to exercise other
+  // For tests: makes InjectDelayForTest() delay threads at random, to exercise other
   // schedules. Each `seed` gives another sequence of delays; 0 turns them off.
   void PerturbSchedule(uint64_t seed) {
     schedule_seed_.store(seed, std::memory_order_relaxed);
   }
   // Called at points where the order of threads matters.
-  void MaybeDelay() {
+  void InjectDelayForTest() {
     if (schedule_seed_.load(std::memory_order_relaxed) != 0) Delay();
   }
 

@@ -67,7 +67,7 @@ bool ThreadState::IsRunningIn(const PassContext& context) const {
   return false;
 }
 
-absl::Status ThreadState::AwaitTurn() {
+absl::Status ThreadState::AwaitPredecessors() {
   if (has_turn_) return absl::OkStatus();
   absl::StatusOr<int64_t> base = ticket_->Await();
   if (!base.ok()) return base.status();

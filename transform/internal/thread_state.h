@@ -20,9 +20,9 @@ namespace baton::internal {
 // Before a body has an observable effect (calls an instrument), it waits for
 // its turn, so that observers receive the events as if the bodies ran one after
 // the other.
-class Ticket {
+class CommitOrder {
  public:
-  virtual ~Ticket() = default;
+  virtual ~CommitOrder() = default;
   // Waits until all earlier bodies have ended, and returns the number of
   // executions of the whole run that had started by then. An error if an
   // earlier body failed: the result of this body is then discarded. May be
@@ -101,10 +101,10 @@ class ThreadState {
 
   // Waits for the turn of this thread's ticket. Afterwards the thread may have
   // observable effects. Only code whose result is discarded gets the error.
-  absl::Status AwaitTurn();
-  Ticket* ticket() const { return ticket_; }
-  bool has_turn() const { return has_turn_; }
-  void set_ticket(Ticket* turn) {
+  absl::Status AwaitPredecessors();
+  CommitOrder* ticket() const { return ticket_; }
+  bool is_next() const { return has_turn_; }
+  void set_ticket(CommitOrder* turn) {
     ticket_ = turn;
     has_turn_ = turn == nullptr;
     number_base_ = 0;
@@ -132,7 +132,7 @@ class ThreadState {
   const PassExecution* running_;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
-  Ticket* ticket_ = nullptr;
+  CommitOrder* ticket_ = nullptr;
   bool has_turn_ = true;
 };
 

@@ -1,6 +1,7 @@
 #include "baton/relay/op/tensor/sequence.h"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>

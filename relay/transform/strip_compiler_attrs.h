@@ -1,7 +1,7 @@
 // Removes attributes that become wrong when a function is rewritten.
 
-#ifndef BATON_RELAY_TRANSFORM_PLAIN_ATTRS_H_
-#define BATON_RELAY_TRANSFORM_PLAIN_ATTRS_H_
+#ifndef BATON_RELAY_TRANSFORM_STRIP_COMPILER_ATTRS_H_
+#define BATON_RELAY_TRANSFORM_STRIP_COMPILER_ATTRS_H_
 
 #include "baton/ir/attrs.h"
 
@@ -9,8 +9,8 @@ namespace baton::relay {
 
 // Removes from `attrs` the attributes Primitive, Composite, Compiler, Extern
 // and global_symbol, and the artifact of a code generator.
-DictAttrs PlainAttrs(DictAttrs attrs);
+DictAttrs StripCompilerAttrs(DictAttrs attrs);
 
 }  // namespace baton::relay
 
-#endif  // BATON_RELAY_TRANSFORM_PLAIN_ATTRS_H_
+#endif  // BATON_RELAY_TRANSFORM_STRIP_COMPILER_ATTRS_H_

@@ -1,4 +1,4 @@
-#include "baton/relay/transform/plain_attrs.h"
+#include "baton/relay/transform/strip_compiler_attrs.h"
 
 #include "absl/strings/string_view.h"
 #include "baton/ir/attrs.h"
@@ -7,7 +7,7 @@
 
 namespace baton::relay {
 
-DictAttrs PlainAttrs(DictAttrs attrs) {
+DictAttrs StripCompilerAttrs(DictAttrs attrs) {
   for (const absl::string_view name :
        {attr::kPrimitive, attr::kComposite, attr::kCompiler, attr::kExtern,
         attr::kGlobalSymbol, attr::kArtifactName, attr::kArtifact}) {
