@@ -60,7 +60,8 @@ struct KernelMaker<kFunction, absl::StatusOr<R> (*)(Parameters...),
 
  private:
   template <size_t... kIndices>
-  static absl::StatusOr<Value> Compute(const CallNode& call, Args args,
+  static absl::StatusOr<Value> Compute([[maybe_unused]] const CallNode& call,
+                                       [[maybe_unused]] Args args,
                                        std::index_sequence<kIndices...>) {
     return ToValue(
         kFunction(TensorOf(args[kIndices])..., FieldOf(call, kFields)...));
