@@ -1,4 +1,4 @@
-// Advice to the kernel about pages of memory.
+// Advises the operating system how memory is used, page by page.
 
 #ifndef BATON_BASE_PAGES_H_
 #define BATON_BASE_PAGES_H_
@@ -7,9 +7,10 @@
 
 namespace baton {
 
-// Calls madvise with `advice` (MADV_...) for the pages that lie wholly inside
-// the `bytes` bytes from `block` on. What the system refuses is ignored: advice
-// changes how fast memory is, not what it holds.
+// Calls madvise with `advice` for the pages that lie wholly inside the `bytes`
+// bytes from `block` on. Errors are ignored. Advice such as MADV_HUGEPAGE changes
+// how fast memory is, but not its contents; MADV_DONTNEED and MADV_FREE discard
+// them.
 void AdviseWholePages(const void* block, size_t bytes, int advice);
 
 }  // namespace baton

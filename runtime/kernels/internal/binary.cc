@@ -91,6 +91,7 @@ struct Served {
 // Computes all of `result`.
 void MapInto(BroadcastPlan<2> plan, const Tensor& a, const Tensor& b,
              MutableTensor& result, const Served& served, BinaryLoop loop) {
+  if (result.num_elements() == 0) return;
   const std::array<const Tensor*, 2> operands = {&a, &b};
   const std::array<const char*, 2> data = {static_cast<const char*>(a.data()),
                                            static_cast<const char*>(b.data())};

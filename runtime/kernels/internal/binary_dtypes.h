@@ -5,15 +5,14 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/binary.h"
-#include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/operand.h"
@@ -32,15 +31,9 @@ constexpr Vectors kWidestFor =
                                  : Vectors::k128;
 
 // fn(a, b), which computes half floats in float32.
-template <typename Fn>
-absl::StatusOr<Tensor> InFloat(absl::string_view name, Operand a, Operand b,
-                               const Fn& fn) {
-  if (!IsHalf(a->dtype()) && !IsHalf(b->dtype())) return fn(a, b);
-  BATON_ASSIGN_OR_RETURN(Tensor x, WidenHalf(name, *a));
-  BATON_ASSIGN_OR_RETURN(Tensor y, WidenHalf(name, *b));
-  BATON_ASSIGN_OR_RETURN(const Tensor result, fn(std::move(x), std::move(y)));
-  return Convert(name, result, a->dtype());
-}
+absl::StatusOr<Tensor> InFloat(
+    absl::string_view name, Operand a, Operand b,
+    absl::FunctionRef<absl::StatusOr<Tensor>(Operand a, Operand b)> fn);
 
 // Calls fn<U>() with the unsigned integer that has the size of the elements of
 // an integer dtype.
