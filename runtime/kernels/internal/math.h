@@ -50,16 +50,16 @@ BATON_LOOP inline T Trunc(T x) {
   return std::copysign(Floor(std::abs(x)), x);
 }
 
-// What x / y, without its fraction, leaves of x: exact where `served`, which is
-// where the quotient has room for a fraction and y is finite.
+// What x / y, without its fraction, leaves of x: exact where `in_domain`, which
+// is where the quotient has room for a fraction and y is finite.
 template <typename T>
-BATON_LOOP inline T Remainder(T x, T y, bool& served) {
+BATON_LOOP inline T Remainder(T x, T y, bool& in_domain) {
   const T a = std::abs(x);
   const T b = std::abs(y);
   const T quotient = a / b;
   const int small = (quotient < T(0.5) * kWhole<T> ? 1 : 0) &
                     (b < std::numeric_limits<T>::infinity() ? 1 : 0);
-  served = small != 0;
+  in_domain = small != 0;
   // The nearest whole number. What it leaves is less than b, and a multiple of
   // the last places of a and b, or of one of them: a T holds it.
   const T whole = (quotient + kWhole<T>)-kWhole<T>;
@@ -829,16 +829,17 @@ BATON_LOOP inline bool IsNormalPositive(T x) {
   return std::bit_cast<Bits<T>>(x) - kFirst < kEnd - kFirst;
 }
 
-// The same as Power where `served`: of a positive, normal, finite x whose power
-// is finite and normal, and not near the largest or the smallest such number.
+// The same as Power where `in_domain`: of a positive, normal, finite x whose
+// power is finite and normal, and not near the largest or the smallest such
+// number.
 template <typename T>
-BATON_LOOP inline T PlainPower(T x, T y, bool& served) {
+BATON_LOOP inline T PlainPower(T x, T y, bool& in_domain) {
   T low, rest;
   const T log = Log2Of(x, T(0), low);
   const T product = ProductWithLow(log, low, y, rest);
   constexpr T kHighest = sizeof(T) == 4 ? T(124) : T(1020);
-  served = ((IsNormalPositive(x) ? 1 : 0) &
-            (std::abs(product) < kHighest ? 1 : 0)) != 0;
+  in_domain = ((IsNormalPositive(x) ? 1 : 0) &
+               (std::abs(product) < kHighest ? 1 : 0)) != 0;
   Bits<T> k;
   const T e = ReducedPower(product, rest, k);
   // k is added to the exponent.
