@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,13 @@ namespace {
 using ::baton::kernels::internal::Error;
 
 constexpr absl::string_view kKernel = "einsum";
+
+// The widest clones of loops over T: float32 is computed most.
+template <typename T>
+constexpr internal::Vectors kWidestFor =
+    std::is_same_v<T, float>    ? internal::Vectors::k512
+    : std::is_same_v<T, double> ? internal::Vectors::k256
+                                : internal::Vectors::k128;
 
 // Axes are named by characters: letters, and those from 1 on for the axes of an
 // ellipsis, counted from its end.
@@ -244,7 +252,7 @@ class Contraction {
   template <typename T>
   static void Multiply(const Place<T>& at, const Axis& row, T* out) {
     const auto multiply = [=](const auto& term) {
-      internal::RunLoop([=, n = row.extent]() BATON_LOOP {
+      internal::RunLoop<kWidestFor<T>>([=, n = row.extent]() BATON_LOOP {
         for (int64_t c = 0; c < n; ++c) out[c] = term(c);
       });
     };
@@ -269,7 +277,7 @@ class Contraction {
   static void AddColumns(const Place<T>& at, const Axis& axis, const Axis& row,
                          int64_t n, T* sums) {
     const auto add = [=](const auto& left, const auto& right) {
-      internal::RunLoop([=]() BATON_LOOP {
+      internal::RunLoop<kWidestFor<T>>([=]() BATON_LOOP {
         if (n == kColumns) {
           AddTerms(axis.extent, kColumns, left, right, sums);
         } else {
@@ -326,7 +334,7 @@ class Contraction {
   template <typename T>
   static void SumRow(const Place<T>& at, const Axis& row, const Axis& axis,
                      T* out) {
-    internal::RunLoop([=]() BATON_LOOP {
+    internal::RunLoop<kWidestFor<T>>([=]() BATON_LOOP {
       for (int64_t first = 0; first < row.extent; first += kColumns) {
         SumSome(at.Moved(row, first), row, axis,
                 std::min(kColumns, row.extent - first), out + first);

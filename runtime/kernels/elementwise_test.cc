@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/testing.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/operand.h"
@@ -329,6 +330,53 @@ TEST(BinaryTest, Broadcasting) {
   CheckBroadcast({1, 1}, {1}, {1, 1});
   CheckBroadcast({0, 3}, {1, 3}, {0, 3});
   CheckBroadcast({2, 1}, {0}, {2, 0});
+}
+
+// A tensor of numbers from 1 to 97.
+Tensor Small(DType dtype, const TensorShape& shape, int64_t step) {
+  MutableTensor x = *MutableTensor::Create(kInt32, shape);
+  int32_t value = 0;
+  for (int32_t& element : x.span<int32_t>()) {
+    element = 1 + value % 97;
+    value += static_cast<int32_t>(step);
+  }
+  return Unwrap(internal::Convert("test", std::move(x).Freeze(), dtype));
+}
+
+// Loops compute whole blocks: results must not depend on how long runs are, on
+// how operands broadcast, nor on whether a run is computed in place.
+TEST(BinaryTest, RunsOfAllLengths) {
+  for (const int64_t n : {1, 3, 31, 32, 33, 63, 64, 65, 100, 1023, 1025}) {
+    const TensorShape whole = {5, n};
+    for (const TensorShape& shape :
+         {whole, TensorShape{n}, TensorShape{5, 1}, TensorShape{}}) {
+      for (const DType dtype : {DType::Int(8), DType::UInt(16), kInt32,
+                                DType::UInt(64), kFloat32}) {
+        const Tensor a = Small(dtype, whole, 7);
+        const Tensor b = Small(dtype, shape, 5);
+        const Tensor sum = Unwrap(Add(a, b));
+        const Tensor less = Unwrap(Less(a, b));
+        const Tensor more = Unwrap(Less(b, a));
+        const Tensor quotient = Unwrap(FloorDivide(a, b));
+        const Tensor remainder = Unwrap(Mod(a, b));
+        Tensor spare = Copy(a);
+        EXPECT_EQ(Unwrap(Add(std::move(spare), b)), sum);
+        for (int64_t i = 0; i < a.num_elements(); ++i) {
+          const int64_t j = shape.empty()       ? 0
+                            : shape.size() == 1 ? i % n
+                            : shape[1] == n     ? i
+                                                : i / n;
+          const int64_t x = a.AtAsInt64(i), y = b.AtAsInt64(j);
+          const bool fits = dtype != DType::Int(8) || x + y < 128;
+          ASSERT_TRUE(!fits || sum.AtAsInt64(i) == x + y) << n << " " << i;
+          ASSERT_EQ(less.AtAsInt64(i), x < y ? 1 : 0) << n << " " << i;
+          ASSERT_EQ(more.AtAsInt64(i), y < x ? 1 : 0) << n << " " << i;
+          ASSERT_EQ(quotient.AtAsInt64(i), x / y) << n << " " << i;
+          ASSERT_EQ(remainder.AtAsInt64(i), x % y) << n << " " << i;
+        }
+      }
+    }
+  }
 }
 
 TEST(BinaryTest, FloatArithmetic) {

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -13,9 +12,11 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/internal/binary_dtypes.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/half.h"
 #include "baton/runtime/kernels/internal/math.h"
+#include "baton/runtime/kernels/internal/unary.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/operand.h"
@@ -23,174 +24,61 @@
 namespace baton::kernels {
 namespace {
 
-template <typename R, typename T, typename Fn>
-absl::StatusOr<Tensor> Map(Operand x, DType dtype, const Fn& fn) {
-  const T* const from = static_cast<const T*>(x->data());
-  std::optional<MutableTensor> result = x.Reuse(dtype, x->shape());
-  if (!result.has_value()) {
-    BATON_ASSIGN_OR_RETURN(result,
-                           MutableTensor::Uninitialized(dtype, x->shape()));
-  }
-  internal::MapRun(from, x->num_elements(), static_cast<R*>(result->data()),
-                   fn);
-  return std::move(*result).Freeze();
-}
+using internal::kMemoryBound;
+using internal::kWidestFor;
+using internal::Map;
+using internal::Vectors;
 
-// Bfloat16: run(from, n, to) computes float32, some at a time, so that what
-// lies between the conversions stays in the nearest cache.
-template <typename Run>
-absl::StatusOr<Tensor> MapBFloat16(const Tensor& x, const Run& run) {
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
-  const uint16_t* from = static_cast<const uint16_t*>(x.data());
-  uint16_t* to = static_cast<uint16_t*>(result.data());
-  constexpr int64_t kBlock = 1024;
-  float arguments[kBlock];
-  float values[kBlock];
-  for (int64_t i = 0; i < x.num_elements(); i += kBlock) {
-    const int64_t n = std::min(kBlock, x.num_elements() - i);
-    internal::WidenHalves(x.dtype(), from + i, n, arguments);
-    run(arguments, n, values);
-    internal::NarrowToHalves(x.dtype(), values, n, to + i);
-  }
-  return std::move(result).Freeze();
-}
-
-// Calls run(from, n, to) for elements of float32 and float64, and for bfloat16
-// as float32.
-template <typename Run>
-absl::StatusOr<Tensor> MapFloatRuns(absl::string_view name, const Tensor& x,
-                                    const Run& run) {
-  if (x.dtype() == DType::BFloat(16)) return MapBFloat16(x, run);
-  return internal::VisitFloat(
-      name, x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-        BATON_ASSIGN_OR_RETURN(
-            MutableTensor result,
-            MutableTensor::Uninitialized(x.dtype(), x.shape()));
-        run(static_cast<const T*>(x.data()), x.num_elements(),
-            static_cast<T*>(result.data()));
-        return std::move(result).Freeze();
-      });
-}
-
-// Float16: run(from, n, to) computes the elements as they are stored.
-template <typename Run>
-absl::StatusOr<Tensor> MapFloat16(const Tensor& x, const Run& run) {
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
-  run(static_cast<const uint16_t*>(x.data()), x.num_elements(),
-      static_cast<uint16_t*>(result.data()));
-  return std::move(result).Freeze();
-}
-
-// Applies fn(float) -> float to float16.
-template <typename Fn>
-absl::StatusOr<Tensor> MapFloat16As(const Tensor& x, const Fn& fn) {
-  return MapFloat16(x, [fn](const uint16_t* from, int64_t n, uint16_t* to) {
-    internal::MapHalves(from, n, to, fn);
-  });
-}
-
-enum class Steps { kFew, kMany };
-
-// Applies fn(T) -> T to float32, float64 and half floats. Functions of many
-// steps are interleaved.
-template <Steps kSteps = Steps::kFew, typename Fn>
+// Applies fn(T) -> T to float32, float64 and half floats.
+template <Vectors kWidest = kMemoryBound, typename Fn>
 absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
                                 const Fn& fn) {
-  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
-  return MapFloatRuns(name, x, [fn](const auto* from, int64_t n, auto* to) {
-    if constexpr (kSteps == Steps::kMany) {
-      internal::MapInterleaved(from, n, to, fn);
-    } else {
-      internal::MapRun(from, n, to, fn);
-    }
-  });
+  if (x.dtype() == DType::Float(16)) {
+    return internal::MapFloat16<kWidest>(x, fn);
+  }
+  return internal::MapFloatRuns(name, x,
+                                [&fn](const auto* from, int64_t n, auto* to) {
+                                  internal::MapRun<kWidest>(from, n, to, fn);
+                                });
 }
 
-// The same, of float16 with fn16(float) -> float.
-template <typename Fn, typename Fn16>
-absl::StatusOr<Tensor> MapFloat(absl::string_view name, const Tensor& x,
-                                const Fn& fn, const Fn16& fn16) {
-  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn16);
-  return MapFloat(name, x, fn);
-}
-
-// Of float32, float64 and bfloat16: plain(v, served), which takes fewer steps,
-// and fn(v) in blocks where that does not serve for all.
-template <typename Plain, typename Fn>
-absl::StatusOr<Tensor> MapPlain(absl::string_view name, const Tensor& x,
-                                const Plain& plain, const Fn& fn) {
-  return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
-    internal::RunPlain(
-        n, to,
-        [=](int64_t i, bool& served)
-            BATON_LOOP { return plain(from[i], served); },
-        [=](int64_t begin, int64_t end) {
-          internal::MapRun(from + begin, end - begin, to + begin, fn);
-        });
-  });
-}
-
-// Applies fn(T) -> T where IsNearZero, as finite numbers of float16 are, and
-// exact(T) -> T elsewhere.
-template <typename Fn, typename Exact>
-absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
-                                const Fn& fn, const Exact& exact) {
-  if (x.dtype() == DType::Float(16)) return MapFloat16As(x, fn);
-  return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
-    internal::RunWithExceptions(
-        n, to,
-        [from, fn](int64_t i, bool& served) BATON_LOOP {
-          served = internal::IsNearZero(from[i]);
-          return fn(from[i]);
-        },
-        [from, exact](int64_t i) { return exact(from[i]); });
-  });
-}
-
-// Applies plain(float) -> float to blocks of float16 that are all positive and
-// finite, and fn(float) -> float to others.
-template <typename Plain, typename Fn>
-absl::StatusOr<Tensor> MapFloat16Logarithm(const Tensor& x, const Plain& plain,
-                                           const Fn& fn) {
-  return MapFloat16(x, [=](const uint16_t* from, int64_t n, uint16_t* to) {
-    constexpr int64_t kBlock = 2048;
-    for (int64_t i = 0; i < n; i += kBlock) {
-      const uint16_t* in = from + i;
-      const int64_t count = std::min(kBlock, n - i);
-      uint16_t any = 0;
-      internal::RunLoop([=, &any]() BATON_LOOP {
-        uint16_t exceptions = 0;
-        for (int64_t j = 0; j < count; ++j) {
-          // The bits of those that are positive and finite are 1 to 0x7bff.
-          exceptions |= static_cast<uint16_t>(in[j] - 1u) < 0x7bffu ? 0 : 1;
-        }
-        any = exceptions;
-      });
-      if (any == 0) {
-        internal::MapHalves(in, count, to + i, plain);
-      } else {
-        internal::MapHalves(in, count, to + i, fn);
-      }
-    }
-  });
-}
-
-// Applies fn(bits) to half floats as they are stored, for functions of the sign
-// alone.
+// Applies fn(U, sign) -> U to floats of any size as they are stored, for
+// functions of the sign alone, the bit `sign`.
 template <typename Fn>
-absl::StatusOr<Tensor> MapSign(Operand x, const Fn& fn) {
-  return Map<uint16_t, uint16_t>(x, x->dtype(), fn);
+absl::StatusOr<Tensor> MapSign(absl::string_view name, Operand x,
+                               const Fn& fn) {
+  const auto map = [&]<typename U>(U sign) {
+    return Map<U, U, kMemoryBound>(x, x->dtype(), [fn, sign](U v) BATON_LOOP {
+      return static_cast<U>(fn(v, sign));
+    });
+  };
+  if (internal::IsHalf(x->dtype())) return map(uint16_t{0x8000});
+  if (x->dtype() == DType::Float(32)) return map(uint32_t{1} << 31);
+  if (x->dtype() == DType::Float(64)) return map(uint64_t{1} << 63);
+  return internal::UnsupportedDType(name, x->dtype());
 }
 
-// Applies fn(T) -> T to integers as well.
+// Applies fn(T) -> T to integers.
+template <typename Fn>
+absl::StatusOr<Tensor> MapInteger(absl::string_view name, Operand x,
+                                  const Fn& fn) {
+  return internal::VisitNumeric(
+      name, x->dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
+        if constexpr (std::is_integral_v<T>) {
+          return Map<T, T, kWidestFor<T>>(x, x->dtype(), fn);
+        } else {
+          return internal::UnsupportedDType(name, x->dtype());
+        }
+      });
+}
+
+// Applies fn(T) -> T to floats and integers.
 template <typename Fn>
 absl::StatusOr<Tensor> MapNumeric(absl::string_view name, Operand x,
                                   const Fn& fn) {
   if (internal::IsHalf(x->dtype())) return MapFloat(name, *x, fn);
   return internal::VisitNumeric(name, x->dtype(), [&]<typename T>() {
-    return Map<T, T>(x, x->dtype(), fn);
+    return Map<T, T, kWidestFor<T>>(x, x->dtype(), fn);
   });
 }
 
@@ -201,8 +89,8 @@ absl::StatusOr<Tensor> MapRounding(absl::string_view name, const Tensor& x,
                                    const Instruction& instruction,
                                    const Steps& steps) {
   if (x.dtype().is_integral() && !x.dtype().is_bool()) return x;
-  if (internal::WidestVectors() == internal::Vectors::k128) {
-    return MapFloat(name, x, steps);
+  if (internal::WidestVectors() == Vectors::k128) {
+    return MapFloat<Vectors::k128>(name, x, steps);
   }
   return MapFloat(name, x, instruction);
 }
@@ -220,8 +108,8 @@ absl::StatusOr<Tensor> MapQuestion(absl::string_view name, const Tensor& x,
     return std::move(result).Freeze();
   }
   return internal::VisitFloat(name, wide.dtype(), [&]<typename T>() {
-    return Map<uint8_t, T>(wide, DType::Bool(),
-                           [fn](T v) BATON_LOOP -> uint8_t { return fn(v); });
+    return Map<uint8_t, T, kMemoryBound>(
+        wide, DType::Bool(), [fn](T v) BATON_LOOP -> uint8_t { return fn(v); });
   });
 }
 
@@ -242,124 +130,32 @@ T ClampBound(double bound) {
 
 }  // namespace
 
-#define BATON_FLOAT_FUNCTION(Name, name, steps, expr)                          \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {                               \
-    return MapFloat<steps>(name, x, [](auto v) BATON_LOOP { return (expr); }); \
-  }
-
-BATON_FLOAT_FUNCTION(Sqrt, "sqrt", Steps::kFew, std::sqrt(v))
-BATON_FLOAT_FUNCTION(Rsqrt, "rsqrt", Steps::kFew, 1 / std::sqrt(v))
-BATON_FLOAT_FUNCTION(Asin, "asin", Steps::kFew, internal::Asin(v))
-BATON_FLOAT_FUNCTION(Atan, "atan", Steps::kMany, internal::Atan(v))
-BATON_FLOAT_FUNCTION(Asinh, "asinh", Steps::kMany, internal::Asinh(v))
-BATON_FLOAT_FUNCTION(Acosh, "acosh", Steps::kMany, internal::Acosh(v))
-BATON_FLOAT_FUNCTION(Atanh, "atanh", Steps::kMany, internal::Atanh(v))
-BATON_FLOAT_FUNCTION(Sigmoid, "sigmoid", Steps::kFew, internal::Sigmoid(v))
-BATON_FLOAT_FUNCTION(Erf, "erf", Steps::kMany, internal::Erf(v))
-
-#undef BATON_FLOAT_FUNCTION
-
-// With fewer steps for float16.
-#define BATON_FLOAT_FUNCTION(Name, name)                              \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {                      \
-    return MapFloat(                                                  \
-        name, x, [](auto v) BATON_LOOP { return internal::Name(v); }, \
-        [](float v) BATON_LOOP { return internal::half::Name(v); });  \
-  }
-
-BATON_FLOAT_FUNCTION(Acos, "acos")
-BATON_FLOAT_FUNCTION(Sinh, "sinh")
-BATON_FLOAT_FUNCTION(Cosh, "cosh")
-BATON_FLOAT_FUNCTION(Tanh, "tanh")
-
-#undef BATON_FLOAT_FUNCTION
-
-absl::StatusOr<Tensor> Exp(const Tensor& x) {
-  if (x.dtype() == DType::Float(16)) {
-    return MapFloat16As(
-        x, [](float v) BATON_LOOP { return internal::half::Exp(v); });
-  }
-  return MapPlain(
-      "exp", x,
-      [](auto v, bool& served) BATON_LOOP {
-        served = internal::IsPlainExp(v);
-        return internal::PlainExp(v);
-      },
-      [](auto v) BATON_LOOP { return internal::Exp(v); });
-}
-
-#define BATON_LOGARITHM(Name, name)                                          \
-  absl::StatusOr<Tensor> Name(const Tensor& x) {                             \
-    if (x.dtype() == DType::Float(16)) {                                     \
-      return MapFloat16Logarithm(                                            \
-          x,                                                                 \
-          [](float v) BATON_LOOP { return internal::half::Plain##Name(v); }, \
-          [](float v) BATON_LOOP { return internal::half::Name(v); });       \
-    }                                                                        \
-    return MapPlain(                                                         \
-        name, x,                                                             \
-        []<typename T>(T v, bool& served) BATON_LOOP {                       \
-          served = internal::IsNormalPositive(v);                            \
-          return internal::Normal##Name(v, T(0));                            \
-        },                                                                   \
-        [](auto v) BATON_LOOP { return internal::Name(v); });                \
-  }
-
-BATON_LOGARITHM(Log, "log")
-BATON_LOGARITHM(Log2, "log2")
-BATON_LOGARITHM(Log10, "log10")
-
-#undef BATON_LOGARITHM
-
-absl::StatusOr<Tensor> Sin(const Tensor& x) {
-  return MapAngle(
-      "sin", x, [](auto v) BATON_LOOP { return internal::Sin(v); },
-      [](auto v) { return std::sin(v); });
-}
-
-absl::StatusOr<Tensor> Cos(const Tensor& x) {
-  return MapAngle(
-      "cos", x, [](auto v) BATON_LOOP { return internal::Cos(v); },
-      [](auto v) { return std::cos(v); });
-}
-
-absl::StatusOr<Tensor> Tan(const Tensor& x) {
-  return MapAngle(
-      "tan", x, [](auto v) BATON_LOOP { return internal::Tan(v); },
-      [](auto v) { return std::tan(v); });
-}
-
 absl::StatusOr<Tensor> Negative(Operand x) {
-  if (internal::IsHalf(x->dtype())) {
-    return MapSign(x, [](uint16_t v) BATON_LOOP -> uint16_t {
-      return static_cast<uint16_t>(v ^ 0x8000u);
-    });
+  if (x->dtype().is_float()) {
+    return MapSign("negative", x,
+                   [](auto v, auto sign) BATON_LOOP { return v ^ sign; });
   }
-  return MapNumeric("negative", x, []<typename T>(T v) BATON_LOOP -> T {
-    if constexpr (std::is_integral_v<T>) {
-      using U = internal::Wrapping<T>;
-      return static_cast<T>(U(0) - static_cast<U>(v));
-    } else {
-      return -v;
-    }
+  if (x->dtype().is_bool()) {
+    return internal::UnsupportedDType("negative", x->dtype());
+  }
+  return internal::VisitSize("negative", x->dtype(), [&]<typename U>() {
+    return Map<U, U, kMemoryBound>(x, x->dtype(), [](U v) BATON_LOOP -> U {
+      using W = internal::Wrapping<U>;
+      return static_cast<U>(W(0) - static_cast<W>(v));
+    });
   });
 }
 
 absl::StatusOr<Tensor> Abs(Operand x) {
-  if (internal::IsHalf(x->dtype())) {
-    return MapSign(x, [](uint16_t v) BATON_LOOP -> uint16_t {
-      return static_cast<uint16_t>(v & 0x7fffu);
+  if (x->dtype().is_float()) {
+    return MapSign("abs", x, [](auto v, auto sign) BATON_LOOP {
+      return v & static_cast<decltype(v)>(~sign);
     });
   }
-  return MapNumeric("abs", x, []<typename T>(T v) BATON_LOOP -> T {
-    if constexpr (std::is_unsigned_v<T>) {
-      return v;
-    } else if constexpr (std::is_integral_v<T>) {
-      using U = internal::Wrapping<T>;
-      return v < 0 ? static_cast<T>(U(0) - static_cast<U>(v)) : v;
-    } else {
-      return std::abs(v);
-    }
+  if (x->dtype().is_uint() && !x->dtype().is_bool()) return *x;
+  return MapInteger("abs", x, []<typename T>(T v) BATON_LOOP -> T {
+    using U = internal::Wrapping<T>;
+    return v < 0 ? static_cast<T>(U(0) - static_cast<U>(v)) : v;
   });
 }
 
@@ -374,12 +170,9 @@ absl::StatusOr<Tensor> Sign(Operand x) {
 }
 
 absl::StatusOr<Tensor> Relu(Operand x) {
+  if (x->dtype().is_uint() && !x->dtype().is_bool()) return *x;
   return MapNumeric("relu", x, []<typename T>(T v) BATON_LOOP -> T {
-    if constexpr (std::is_unsigned_v<T>) {
-      return v;
-    } else {
-      return v < 0 ? T(0) : v;
-    }
+    return v < 0 ? T(0) : v;
   });
 }
 
@@ -426,7 +219,7 @@ absl::StatusOr<Tensor> LogicalNot(const Tensor& x) {
   if (!x.dtype().is_bool()) {
     return internal::UnsupportedDType("logical_not", x.dtype());
   }
-  return Map<uint8_t, uint8_t>(
+  return Map<uint8_t, uint8_t, kMemoryBound>(
       x, DType::Bool(), [](uint8_t v) BATON_LOOP -> uint8_t { return v == 0; });
 }
 
@@ -435,15 +228,10 @@ absl::StatusOr<Tensor> BitwiseNot(const Tensor& x) {
   if (!x.dtype().is_integral()) {
     return internal::UnsupportedDType("bitwise_not", x.dtype());
   }
-  return internal::VisitNumeric(
-      "bitwise_not", x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-        if constexpr (std::is_integral_v<T>) {
-          return Map<T, T>(x, x.dtype(),
-                           [](T v) BATON_LOOP { return static_cast<T>(~v); });
-        } else {
-          return internal::UnsupportedDType("bitwise_not", x.dtype());
-        }
-      });
+  return internal::VisitSize("bitwise_not", x.dtype(), [&]<typename U>() {
+    return Map<U, U, kMemoryBound>(
+        x, x.dtype(), [](U v) BATON_LOOP { return static_cast<U>(~v); });
+  });
 }
 
 absl::StatusOr<Tensor> Clip(Operand x, double low, double high) {

@@ -26,6 +26,7 @@ namespace baton::kernels {
 namespace {
 
 using internal::Error;
+using internal::Vectors;
 
 // A reduction of [outer, extent, inner] over the middle, and the shape of its
 // result.
@@ -96,14 +97,39 @@ constexpr int64_t kLanesOf = sizeof(T) == 1 ? 128 : 32;
 // As many of them as the end of a run, and a run that is shorter than all, use.
 constexpr int64_t kFewLanes = 8;
 
-// The widest vectors for the types that are reduced most.
-template <typename T, typename Loop>
-void RunLoopOf(const Loop& loop) {
-  if constexpr (sizeof(T) != 2) {
-    internal::RunLoop(loop);
-  } else {
-    loop();
+// The types that loops reduce: floats, the integers that are reduced most, and
+// uint64_t, which no other integer holds.
+template <typename Fn>
+absl::StatusOr<Tensor> VisitReduced(absl::string_view name, DType dtype,
+                                    const Fn& fn) {
+  if (dtype == DType::Int(8)) return fn.template operator()<int8_t>();
+  if (dtype == DType::Int(32)) return fn.template operator()<int32_t>();
+  if (dtype == DType::Int(64)) return fn.template operator()<int64_t>();
+  if (dtype == DType::UInt(64)) return fn.template operator()<uint64_t>();
+  return internal::VisitFloat(name, dtype, fn);
+}
+
+// Integers of other dtypes as those that hold them.
+absl::StatusOr<Tensor> WidenRare(absl::string_view name, const Tensor& x) {
+  const DType dtype = x.dtype();
+  if (dtype == DType::UInt(32)) {
+    return internal::Convert(name, x, DType::Int(64));
   }
+  if (dtype == DType::Int(16) || dtype == DType::UInt(16) ||
+      dtype == DType::UInt(8)) {
+    return internal::Convert(name, x, DType::Int(32));
+  }
+  return x;
+}
+
+// The widest clones of the loops that reduce elements of T.
+template <typename T>
+constexpr Vectors kWidestReduction =
+    std::is_same_v<T, uint64_t> ? Vectors::k128 : Vectors::k512;
+
+// The widest clone of a loop over adjacent results, which waits for memory.
+constexpr Vectors NotBeyondMemory(Vectors widest) {
+  return widest == Vectors::k512 ? internal::kMemoryBound : widest;
 }
 
 // Reduces n elements. The order depends on n alone, and so the last bits of a
@@ -141,7 +167,7 @@ BATON_LOOP inline typename Op::Acc ReduceRun(const Op& op, const T* x,
 
 // Reduces with an Op: `Acc Start()`, `void Add(T, Acc&)`, `void Merge(const
 // Acc&, Acc&)`; finish(Acc) -> R.
-template <typename T, typename R, typename Op, typename Finish>
+template <Vectors kWidest, typename T, typename R, typename Op, typename Finish>
 void Reduce(const Plan& p, const T* data, R* y, const Op& op,
             const Finish& finish) {
   using Acc = typename Op::Acc;
@@ -149,14 +175,14 @@ void Reduce(const Plan& p, const T* data, R* y, const Op& op,
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
-    RunLoopOf<T>([=]() BATON_LOOP {
+    internal::RunLoop<kWidest>([=]() BATON_LOOP {
       for (int64_t o = 0; o < outer; ++o) {
         y[o] = finish(ReduceRun(op, data + o * extent, extent));
       }
     });
     return;
   }
-  RunLoopOf<T>([=]() BATON_LOOP {
+  internal::RunLoop<NotBeyondMemory(kWidest)>([=]() BATON_LOOP {
     Acc sums[kPiece];
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t first = 0; first < inner; first += kPiece) {
@@ -276,22 +302,42 @@ struct AnyOp {
   BATON_LOOP void Merge(uint8_t x, uint8_t& result) const { result |= x; }
 };
 
-// Reduces floats and integers with Op<T>; finish<T>(Acc) -> T.
-template <template <typename> class Op, typename Finish>
+// The unsigned integer of the size of T; floats as they are.
+template <typename T, bool kIntegral = std::is_integral_v<T>>
+struct BitsOf {
+  using Type = T;
+};
+template <typename T>
+struct BitsOf<T, true> {
+  using Type = std::make_unsigned_t<T>;
+};
+
+// Reduces floats and integers with Op<T>; finish<T>(Acc) -> T. Integers are
+// reduced as unsigned ones if the bits of the result are the same.
+enum class Integers { kBits, kNumbers, kRare };
+template <template <typename> class Op, Integers kIntegers, typename Finish>
 absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
-                                     const Plan& plan, const Finish& finish) {
+                                     Plan plan, const Finish& finish) {
+  BATON_ASSIGN_OR_RETURN(plan.x, WidenRare(name, plan.x));
   BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
                                                    plan.x.dtype(), plan.shape));
   if (result.num_elements() == 0) return Tensor::Zeros(x.dtype(), plan.shape);
   BATON_ASSIGN_OR_RETURN(
       const Tensor reduced,
-      internal::VisitNumeric(
-          name, plan.x.dtype(), [&]<typename T>() -> absl::StatusOr<Tensor> {
-            Reduce(plan, internal::Data<T>(plan.x),
-                   static_cast<T*>(result.data()), Op<T>(),
-                   [finish](typename Op<T>::Acc acc) BATON_LOOP -> T {
-                     return finish.template operator()<T>(acc);
-                   });
+      VisitReduced(
+          name, plan.x.dtype(), [&]<typename N>() -> absl::StatusOr<Tensor> {
+            using T = std::conditional_t<kIntegers == Integers::kBits,
+                                         typename BitsOf<N>::Type, N>;
+            constexpr Vectors kWidest =
+                std::is_floating_point_v<T>    ? Vectors::k512
+                : kIntegers == Integers::kBits ? Vectors::k512
+                : kIntegers == Integers::kRare ? Vectors::k128
+                                               : kWidestReduction<T>;
+            Reduce<kWidest>(plan, static_cast<const T*>(plan.x.data()),
+                            static_cast<T*>(result.data()), Op<T>(),
+                            [finish](typename Op<T>::Acc acc) BATON_LOOP -> T {
+                              return finish.template operator()<T>(acc);
+                            });
             return std::move(result).Freeze();
           }));
   return internal::Convert(name, reduced, x.dtype());
@@ -311,7 +357,7 @@ absl::StatusOr<Tensor> Extremum(absl::string_view name, const Tensor& x,
                                 const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
   BATON_RETURN_IF_ERROR(CheckNotEmpty(name, x, plan));
-  return ReduceNumeric<Op>(name, x, plan, kCast);
+  return ReduceNumeric<Op, Integers::kNumbers>(name, x, plan, kCast);
 }
 
 // Calls fn(row) -> double with a getter of each group of reduced elements, in
@@ -410,9 +456,11 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
     AnyIs(!all, internal::Data<bool>(plan.x), rows, plan.extent, to);
     for (int64_t i = 0; all && i < rows; ++i) to[i] ^= 1;
   } else if (all) {
-    Reduce(plan, internal::Data<bool>(plan.x), to, AllOp(), keep);
+    Reduce<internal::kMemoryBound>(plan, internal::Data<bool>(plan.x), to,
+                                   AllOp(), keep);
   } else {
-    Reduce(plan, internal::Data<bool>(plan.x), to, AnyOp(), keep);
+    Reduce<internal::kMemoryBound>(plan, internal::Data<bool>(plan.x), to,
+                                   AnyOp(), keep);
   }
   return std::move(result).Freeze();
 }
@@ -479,14 +527,14 @@ void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
-    RunLoopOf<T>([=]() BATON_LOOP {
+    internal::RunLoop<kWidestReduction<T>>([=]() BATON_LOOP {
       for (int64_t o = 0; o < outer; ++o) {
         to[o] = PositionOf<kMax>(data + o * extent, extent, last);
       }
     });
     return;
   }
-  RunLoopOf<T>([=]() BATON_LOOP {
+  internal::RunLoop<NotBeyondMemory(kWidestReduction<T>)>([=]() BATON_LOOP {
     const int is_last = last ? 1 : 0;
     T best[kPiece];
     for (int64_t o = 0; o < outer; ++o) {
@@ -518,25 +566,26 @@ absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
   if (index_dtype != DType::Int(32) && index_dtype != DType::Int(64)) {
     return internal::UnsupportedDType(name, index_dtype);
   }
-  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
+  BATON_ASSIGN_OR_RETURN(Plan plan, MakePlan(name, x, params));
   BATON_RETURN_IF_ERROR(CheckNotEmpty(name, x, plan));
+  BATON_ASSIGN_OR_RETURN(plan.x, WidenRare(name, plan.x));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(DType::Int(64), plan.shape));
   int64_t* to = static_cast<int64_t*>(result.data());
   const int64_t n = result.num_elements();
   BATON_ASSIGN_OR_RETURN(
       const Tensor indices,
-      internal::VisitNumeric(name, plan.x.dtype(),
-                             [&]<typename T>() -> absl::StatusOr<Tensor> {
-                               const T* from = internal::Data<T>(plan.x);
-                               if (n == 0) return std::move(result).Freeze();
-                               if (want_max) {
-                                 Positions<true>(plan, from, select_last, to);
-                               } else {
-                                 Positions<false>(plan, from, select_last, to);
-                               }
-                               return std::move(result).Freeze();
-                             }));
+      VisitReduced(name, plan.x.dtype(),
+                   [&]<typename T>() -> absl::StatusOr<Tensor> {
+                     const T* from = internal::Data<T>(plan.x);
+                     if (n == 0) return std::move(result).Freeze();
+                     if (want_max) {
+                       Positions<true>(plan, from, select_last, to);
+                     } else {
+                       Positions<false>(plan, from, select_last, to);
+                     }
+                     return std::move(result).Freeze();
+                   }));
   return internal::Convert(name, indices, index_dtype);
 }
 
@@ -544,12 +593,12 @@ absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
 
 absl::StatusOr<Tensor> Sum(const Tensor& x, const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("sum", x, params));
-  return ReduceNumeric<SumOp>("sum", x, plan, kCast);
+  return ReduceNumeric<SumOp, Integers::kBits>("sum", x, plan, kCast);
 }
 
 absl::StatusOr<Tensor> Prod(const Tensor& x, const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("prod", x, params));
-  return ReduceNumeric<ProdOp>("prod", x, plan, kCast);
+  return ReduceNumeric<ProdOp, Integers::kBits>("prod", x, plan, kCast);
 }
 
 absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
@@ -558,7 +607,7 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
     BATON_RETURN_IF_ERROR(CheckNotEmpty("mean", x, plan));
   }
   const int64_t n = plan.extent;
-  return ReduceNumeric<WideSumOp>(
+  return ReduceNumeric<WideSumOp, Integers::kRare>(
       "mean", x, plan, [n]<typename T>(auto sum) BATON_LOOP -> T {
         if constexpr (std::is_floating_point_v<T>) {
           return static_cast<T>(sum / static_cast<double>(n));

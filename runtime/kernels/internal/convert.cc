@@ -69,7 +69,7 @@ void Truncate(const From* from, int64_t n, To* to) {
   });
 }
 
-#ifdef __x86_64__
+#if BATON_HAS_WIDE_LOOPS
 
 // The last ones are converted among zeros, for all to become the same bytes.
 template <typename Some, typename From, typename To>
@@ -96,7 +96,7 @@ template <typename Some, typename From, typename To>
   ConvertSome<Some>(from, n, to);
 }
 
-#endif  // __x86_64__
+#endif  // BATON_HAS_WIDE_LOOPS
 
 // Calls fn<T>() for the types that elements are stored as, half floats aside.
 template <typename Fn>
@@ -180,7 +180,7 @@ void WidenHalves(DType dtype, const uint16_t* from, int64_t n, float* to) {
     MapRun(from, n, to, [](uint16_t v) BATON_LOOP { return FromBFloat(v); });
     return;
   }
-#ifdef __x86_64__
+#if BATON_HAS_WIDE_LOOPS
   if (WidestVectors() == Vectors::k512) {
     return Convert512<FromHalf512>(from, n, to);
   }
@@ -194,7 +194,7 @@ void NarrowToHalves(DType dtype, const float* from, int64_t n, uint16_t* to) {
     MapRun(from, n, to, [](float v) BATON_LOOP { return ToBFloat(v); });
     return;
   }
-#ifdef __x86_64__
+#if BATON_HAS_WIDE_LOOPS
   if (WidestVectors() == Vectors::k512) {
     return Convert512<ToHalf512>(from, n, to);
   }

@@ -21,7 +21,7 @@ namespace baton::kernels::internal {
 
 // --- Loops -----------------------------------------------------------------
 
-#ifdef __x86_64__
+#if BATON_HAS_WIDE_LOOPS
 
 // True if the processor has instructions that convert float16 as FromHalf and
 // ToHalf do; the bits of a NaN may differ.
@@ -103,22 +103,26 @@ template <typename Fn>
   MapHalvesWith<FromHalf256, ToHalf256>(from, n, to, fn);
 }
 
-#endif  // __x86_64__
+#endif  // BATON_HAS_WIDE_LOOPS
 
-// Writes fn(from[i]), of float16 as float32, to to[i] for all i < n. Selects
-// the vectors as RunLoop does, from `vectors`.
-template <typename Fn>
+// Writes fn(from[i]), of float16 as float32, to to[i] for all i < n. As RunLoop
+// does, with `vectors`, but wide ones only on processors that convert float16.
+template <Vectors kWidest = Vectors::k512, typename Fn>
 void MapHalves(const uint16_t* from, int64_t n, uint16_t* to, const Fn& fn,
                Vectors vectors = WidestVectors()) {
-#ifdef __x86_64__
+#if BATON_HAS_WIDE_LOOPS
   if (vectors != Vectors::k128 && HasF16C()) {
-    if (vectors == Vectors::k512) return MapHalves512(from, n, to, fn);
-    return MapHalves256(from, n, to, fn);
+    if constexpr (kWidest == Vectors::k512) {
+      if (vectors == Vectors::k512) return MapHalves512(from, n, to, fn);
+    }
+    if constexpr (kWidest != Vectors::k128) {
+      return MapHalves256(from, n, to, fn);
+    }
   }
 #endif
-  MapRun(
-      from, n, to,
-      [fn](uint16_t v) BATON_LOOP { return ToHalf(fn(FromHalf(v))); }, vectors);
+  MapRun<Vectors::k128>(from, n, to, [fn](uint16_t v) BATON_LOOP {
+    return ToHalf(fn(FromHalf(v)));
+  });
 }
 
 // --- Functions -------------------------------------------------------------

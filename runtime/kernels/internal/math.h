@@ -50,18 +50,18 @@ BATON_LOOP inline T Trunc(T x) {
   return std::copysign(Floor(std::abs(x)), x);
 }
 
-// The remainder of x / y. Exact if `served`: if the quotient has bits for a
+// The remainder of x / y. Exact if `in_domain`: if the quotient has bits for a
 // fraction and y is finite.
 template <typename T>
-BATON_LOOP inline T Remainder(T x, T y, bool& served) {
+BATON_LOOP inline T Remainder(T x, T y, bool& in_domain) {
   const T a = std::abs(x);
   const T b = std::abs(y);
   const T quotient = a / b;
   const int small = (quotient < T(0.5) * kWhole<T> ? 1 : 0) &
                     (b < std::numeric_limits<T>::infinity() ? 1 : 0);
-  served = small != 0;
-  // The nearest whole number. The remainder is less than b, and a multiple of
-  // the last places of a and b, or of one of them: it is representable.
+  in_domain = small != 0;
+  // The nearest whole number. What it leaves is less than b, and a multiple of
+  // the last places of a and b, or of one of them: a T holds it.
   const T whole = (quotient + kWhole<T>)-kWhole<T>;
   const T rest = std::fma(-whole, b, a);
   return std::copysign(rest < T(0) ? rest + b : rest, x);
@@ -832,16 +832,17 @@ BATON_LOOP inline bool IsNormalPositive(T x) {
   return std::bit_cast<Bits<T>>(x) - kFirst < kEnd - kFirst;
 }
 
-// Equal to Power if `served`: for a positive, normal, finite x whose power is
-// finite and normal, and not near the largest or the smallest such number.
+// Computes Power. `in_domain` is true for a positive, normal, finite x whose
+// power is finite and normal, and not near the largest or the smallest such
+// number.
 template <typename T>
-BATON_LOOP inline T PlainPower(T x, T y, bool& served) {
+BATON_LOOP inline T PlainPower(T x, T y, bool& in_domain) {
   T low, rest;
   const T log = Log2Of(x, T(0), low);
   const T product = ProductWithLow(log, low, y, rest);
   constexpr T kHighest = sizeof(T) == 4 ? T(124) : T(1020);
-  served = ((IsNormalPositive(x) ? 1 : 0) &
-            (std::abs(product) < kHighest ? 1 : 0)) != 0;
+  in_domain = ((IsNormalPositive(x) ? 1 : 0) &
+               (std::abs(product) < kHighest ? 1 : 0)) != 0;
   Bits<T> k;
   const T e = ReducedPower(product, rest, k);
   // k is added to the exponent.

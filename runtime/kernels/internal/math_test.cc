@@ -273,9 +273,9 @@ void CheckRemainders() {
   specials.resize(100);
   int count = 0;
   const auto check = [&count](T x, T y) {
-    bool served;
-    const T remainder = Remainder(x, y, served);
-    if (!served) return;
+    bool in_domain;
+    const T remainder = Remainder(x, y, in_domain);
+    if (!in_domain) return;
     ++count;
     const T exact = std::fmod(x, y);
     EXPECT_EQ(std::bit_cast<Bits<T>>(remainder), std::bit_cast<Bits<T>>(exact))
@@ -293,11 +293,11 @@ void CheckRemainders() {
     }
   }
   EXPECT_GT(count, 1000000);
-  bool served = true;
+  bool in_domain = true;
   for (const T y : {T(0), std::numeric_limits<T>::infinity(),
                     std::numeric_limits<T>::quiet_NaN(), T(1e-30)}) {
-    Remainder(std::numeric_limits<T>::max(), y, served);
-    EXPECT_FALSE(served) << y;
+    Remainder(std::numeric_limits<T>::max(), y, in_domain);
+    EXPECT_FALSE(in_domain) << y;
   }
 }
 
@@ -322,9 +322,9 @@ void CheckPowers(double max_ulps, double max_ulps_beyond) {
         [y](Wider<T> x) { return std::pow(x, static_cast<Wider<T>>(y)); },
         [y](T x) { return IsOrdinaryPower(x, y); });
     for (const T x : Specials<T>()) {
-      bool served;
-      const T plain = PlainPower(x, y, served), power = Power(x, y);
-      if (!served) continue;
+      bool in_domain;
+      const T plain = PlainPower(x, y, in_domain), power = Power(x, y);
+      if (!in_domain) continue;
       ++plain_powers;
       EXPECT_EQ(std::bit_cast<Bits<T>>(plain), std::bit_cast<Bits<T>>(power))
           << x << " " << y;
@@ -337,9 +337,9 @@ void CheckPowers(double max_ulps, double max_ulps_beyond) {
   EXPECT_TRUE(IsOrdinaryPower(T(-2), T(3)));
   EXPECT_GT(plain_powers, 100);
   const auto is_plain = [](T x, T y) {
-    bool served;
-    PlainPower(x, y, served);
-    return served;
+    bool in_domain;
+    PlainPower(x, y, in_domain);
+    return in_domain;
   };
   EXPECT_TRUE(is_plain(std::numeric_limits<T>::min(), T(0.75)));
   EXPECT_TRUE(is_plain(std::numeric_limits<T>::max(), T(-0.75)));
