@@ -78,7 +78,7 @@ same clip64.relay --inputs="${in}/clip64.npz"
 same pad64.relay --random_inputs
 
 # 6. The ends of quantized types.
-for file in quant_int32 quant_nan; do
+for file in quant_int32 quant_nan quant_ends; do
   for passes in qnn.CanonicalizeOps O2 O3; do
     expect 0 "" "${opt}" "${in}/${file}.relay" --passes="${passes}" \
       --check_values --emit=none
