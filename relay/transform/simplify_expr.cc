@@ -576,7 +576,8 @@ RewriteRule MergeCasts() {
             if (!CanSkip(from, middle, to)) {
               return m.Decline("the first cast rounds integers");
             }
-            return Cast(data, to);
+            // A row of casts there and back is gone at once.
+            return from == to ? data : Cast(data, to);
           },
           .promise = {.exact = false, .rtol = 1e-3}};
 }
@@ -613,29 +614,33 @@ std::optional<NumberRange> RangeOf(DType dtype) {
 }
 
 RewriteRule RemoveCastsOfClip() {
-  const DataflowPattern clip = IsOp("clip")(Wildcard());
-  const DataflowPattern pattern = Repeated(
-      [&](const DataflowPattern& self) { return IsOp("cast")(self | clip); });
   return {.name = "casts_of_clip",
           .doc =
               "Casts that can hold the range of a clip before them are left "
               "out.",
-          .pattern = pattern,
-          .replace = [=](const Match& m) -> Expr {
-            const Expr clipped = m[clip];
-            const auto& attrs = m.attrs<ClipAttrs>(clip);
-            // Element types of the casts, the last first.
+          .pattern = IsOp("cast")(Wildcard()),
+          .replace = [](const Match& m) -> Expr {
+            // Element types of the casts, the last first. In a long row of
+            // casts those before were looked at before, and stay.
+            constexpr size_t kMostCasts = 64;
             std::vector<DType> casts;
-            for (Expr cast = m.root(); cast != clipped;
-                 cast = cast.As<CallNode>()->arg(0)) {
-              casts.push_back(ElementType(cast));
+            Expr clipped = m.root();
+            for (; IsCallTo(clipped, BATON_OP("cast"));
+                 clipped = clipped.As<CallNode>()->arg(0)) {
+              if (casts.size() == kMostCasts) return {};
+              casts.push_back(ElementType(clipped));
             }
+            const auto* clip = clipped.As<CallNode>();
+            const auto* attrs = IsCallTo(clipped, BATON_OP("clip"))
+                                    ? clip->attrs_as<ClipAttrs>()
+                                    : nullptr;
+            if (attrs == nullptr) return {};
             const auto last_integral =
                 std::find_if(casts.begin(), casts.end(),
                              [](DType dtype) { return dtype.is_integral(); }) -
                 casts.begin();
             // The numbers that there are before a cast, and their type.
-            NumberRange range = {attrs.a_min, attrs.a_max};
+            NumberRange range = {attrs->a_min, attrs->a_max};
             DType before = ElementType(clipped);
             // Element types of the casts that stay.
             std::vector<DType> stay;

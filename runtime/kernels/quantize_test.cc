@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/quantize.h"
 
+#include <cmath>
 #include <vector>
 
 #include "baton/base/dtype.h"
@@ -86,6 +87,33 @@ TEST(RequantizeTest, ScalesInFixedPoint) {
                       kInt8, {4}, {1, 1, 2, -2}));
   EXPECT_TRUE(Fails(Requantize(x, Scalar(1, 0), Scalar(0, 0), params).status(),
                     "requantize"));
+}
+
+TEST(QuantizeTest, SaturatesAtTheEndsOf32Bits) {
+  const double nan = std::nan("");
+  const double inf = HUGE_VAL;
+  const Tensor x = MakeFloat({6}, {3e9, -3e9, inf, -inf, nan, 1});
+  constexpr double kMax = 2147483647;
+  EXPECT_TRUE(Matches(Quantize(x, Scalar(1, 0), kInt32), kInt32, {6},
+                      {kMax, -kMax - 1, kMax, -kMax - 1, 0, 1}));
+  EXPECT_TRUE(Matches(Quantize(x, Scalar(1, 3), kInt8), kInt8, {6},
+                      {127, -128, 127, -128, 0, 4}));
+  EXPECT_TRUE(Matches(Quantize(x, Scalar(1, 0), DType::UInt(32)),
+                      DType::UInt(32), {6}, {3e9, 0, 4294967295, 0, 0, 1}));
+}
+
+TEST(RequantizeTest, SaturatesAtTheEndsOf32Bits) {
+  constexpr double kMax = 2147483647;
+  const Tensor x = Make(kInt32, {4}, {kMax, -kMax - 1, 1 << 30, -5});
+  RequantizeParams params;
+  params.dtype = kInt32;
+  for (const int float_bits : {0, 64}) {
+    params.float_bits = float_bits;
+    EXPECT_TRUE(Matches(Requantize(x, Scalar(4, 1), Scalar(1, 7), params),
+                        kInt32, {4}, {kMax, -kMax - 1, kMax, -17}));
+    EXPECT_TRUE(Matches(Requantize(x, Scalar(1e6, 0), Scalar(1e-3, 0), params),
+                        kInt32, {4}, {kMax, -kMax - 1, kMax, -kMax - 1}));
+  }
 }
 
 TEST(ShiftSoftmaxTest, SharesOf128) {
