@@ -54,7 +54,8 @@ struct CheckValuesOptions {
   bool other_functions = true;
   uint32_t seed = 0;
   // Whether passes that promise to keep every bit must do so for special
-  // numbers (special_inputs.h) in the arguments, too.
+  // numbers (special_inputs.h) in the arguments, too. Of a pass that
+  // reassociates, `not_compared` is told where it changes the sign of a zero.
   bool special_values = false;
   // Gives the arguments, and what must be computed of them if that is known, of
   // the function as the first pass was given it, with types. Null: random
@@ -160,6 +161,9 @@ class CheckValuesInstrument final : public PassInstrument,
   // arguments move by what `info` promises.
   double ErrorOfNearbyArguments(const State& before, const std::string& name,
                                 const PassInfo& info);
+  // Notes where zeros in the arguments give a zero of another sign.
+  void NoteSignsOfZeros(const State& before, const State& after,
+                        const std::string& name, const PassInfo& info);
   absl::Status CompareSpecial(const State& before, const State& after,
                               const std::string& name, const PassInfo& info);
   // `status`, in words about `name`, with the first node that differs.

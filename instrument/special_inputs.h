@@ -12,6 +12,9 @@ namespace baton {
 // both signs, the least and the greatest number of each sign.
 Value WithSpecialNumbers(const Value& value);
 
+// The same with zeros of both signs alone.
+Value WithZeros(const Value& value);
+
 }  // namespace baton
 
 #endif  // BATON_INSTRUMENT_SPECIAL_INPUTS_H_

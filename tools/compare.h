@@ -12,7 +12,9 @@
 namespace baton {
 
 struct Tolerance {
-  // |got - want| <= atol + rtol * |want|
+  // Of floats: |got - want| <= atol + rtol * |want|. Of integers and bools:
+  // |got - want| <= atol, so that they are compared exactly unless `atol` is 1
+  // or more: a relative error has no meaning for indices and labels.
   double rtol = 1e-3;
   double atol = 1e-7;
 };

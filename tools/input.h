@@ -18,6 +18,7 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/tools/files.h"
+#include "baton/tools/npy.h"
 
 namespace baton {
 
@@ -60,6 +61,17 @@ struct InputValue {
   std::vector<double> elements;
 };
 
+// Tensors that a model is going to be run with.
+struct TensorsAtHand {
+  // By the names of the inputs, or in their order.
+  NamedTensors tensors;
+
+  // The reader sets these: the inputs whose values it took, and those whose
+  // shapes it took.
+  std::vector<std::string> values_used = {};
+  std::vector<std::string> shapes_used = {};
+};
+
 // Reads modules of a format that a library knows.
 struct ModuleReader {
   struct Input {
@@ -71,6 +83,8 @@ struct ModuleReader {
     std::map<std::string, std::vector<int64_t>> input_shapes;
     // Inputs that become constants, by name: `--input_values`.
     std::map<std::string, InputValue> input_values;
+    // What the module may depend on, or null. The reader names the tensors.
+    TensorsAtHand* at_hand = nullptr;
   };
   absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;
 };

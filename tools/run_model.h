@@ -37,6 +37,10 @@ struct RunModelOptions {
   std::string profile;
   std::string report;
 
+  // No flag: where lines go that are no results, such as which inputs the
+  // import took the values of. Null: nowhere.
+  std::ostream* notes = nullptr;
+
   // No flag: whether standard error is a terminal, which shows what runs if
   // that takes long.
   bool progress = false;

@@ -66,6 +66,7 @@ absl::StatusOr<bool> Main(const std::vector<absl::string_view>& raw_args) {
         "nothing to do: give a model (see --help)");
   }
   BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  options.notes = &std::cerr;
   options.progress = isatty(STDERR_FILENO) != 0;
   return RunModel(options, std::cout);
 }

@@ -99,6 +99,12 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
+// `data`, or its reshape to a shape that says the extent of `axis` as a number:
+// that of `vector`, where the type of the data has a name for it. Arithmetic
+// with the vector along that axis has types then. Both have types.
+Expr WithExtentOf(Expr data, const TensorTypeNode& type, const Expr& vector,
+                  int axis);
+
 // The same by a reshape to the full rank of `shape`. Null if an extent of
 // `shape` along `axes` is not a number.
 Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,

@@ -31,9 +31,12 @@ struct RewriteRulesOptions {
 // are limits.
 Pass Rewrite(RewriteRulesOptions options = {});
 
-// A function pass that applies rules of one's own. It promises what `info` says,
-// but no more than the weakest of the rules (relay/transform/rule_promise.h).
-Pass RulePass(RuleSet rules, PassInfo info);
+// A function pass that applies rules of one's own. It promises what `info`
+// says, but no more than the weakest of the rules
+// (relay/transform/rule_promise.h).
+//
+// `options` are those with which the rules were chosen.
+Pass RulePass(RuleSet rules, PassInfo info, PassOptions options = {});
 
 }  // namespace baton::relay
 

@@ -294,6 +294,24 @@ absl::StatusOr<Value> DynTopK(const CallNode& call,
   const auto* given = call.attrs_as<TopKAttrs>();
   TopKAttrs attrs = given != nullptr ? *given : TopKAttrs();
   BATON_ASSIGN_OR_RETURN(attrs.k, IntegerArgument("k", args[1]));
+  if (attrs.k == 0) {
+    // A number that was computed: none, where the attribute means all.
+    const Tensor& data = args[0].tensor();
+    std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
+    const int64_t axis = attrs.axis < 0 ? attrs.axis + data.rank() : attrs.axis;
+    if (axis < 0 || axis >= data.rank()) {
+      return absl::InvalidArgumentError("the axis is out of range");
+    }
+    shape[axis] = 0;
+    BATON_ASSIGN_OR_RETURN(Tensor values, Tensor::Zeros(data.dtype(), shape));
+    BATON_ASSIGN_OR_RETURN(
+        Tensor indices,
+        Tensor::Zeros(attrs.dtype.is_void() ? DType::Int(32) : attrs.dtype,
+                      shape));
+    if (attrs.ret_type == "values") return Value(std::move(values));
+    if (attrs.ret_type == "indices") return Value(std::move(indices));
+    return Value::MakeTuple({std::move(values), std::move(indices)});
+  }
   return TopKOf(args[0].tensor(), attrs);
 }
 
