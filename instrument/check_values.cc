@@ -383,11 +383,58 @@ double CheckValuesInstrument::ErrorOfNearbyArguments(const State& before,
   return error;
 }
 
+namespace {
+
+// The first element that is a zero in both tensors and has another sign: `[5]`.
+// Empty if there is none.
+std::string OtherSignOfZero(const Value& was, const Value& is) {
+  if (!was.is_tensor() || !is.is_tensor() || !was.tensor().dtype().is_float() ||
+      was.tensor().dtype() != is.tensor().dtype() ||
+      was.tensor().shape() != is.tensor().shape()) {
+    return "";
+  }
+  for (int64_t i = 0; i < was.tensor().num_elements(); ++i) {
+    const double a = was.tensor().AtAsDouble(i);
+    const double b = is.tensor().AtAsDouble(i);
+    if (a == 0 && b == 0 && std::signbit(a) != std::signbit(b)) {
+      return absl::StrCat("[", i, "]");
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+void CheckValuesInstrument::NoteSignsOfZeros(const State& before,
+                                             const State& after,
+                                             const std::string& name,
+                                             const PassInfo& info) {
+  std::vector<Value> args = args_.at(name);
+  for (Value& arg : args) arg = WithZeros(arg);
+  const Result was = Apply(before.typed, name, args);
+  const Result is = Apply(after.typed, name, args);
+  if (!was.value.ok() || !is.value.ok()) return;
+  std::string place = OtherSignOfZero(*was.value, *is.value);
+  if (was.value->is_tuple() && is.value->is_tuple() &&
+      was.value->fields().size() == is.value->fields().size()) {
+    for (size_t i = 0; i < was.value->fields().size() && place.empty(); ++i) {
+      place = OtherSignOfZero(was.value->fields()[i], is.value->fields()[i]);
+      if (!place.empty()) place = absl::StrCat(".", i, place);
+    }
+  }
+  if (place.empty()) return;
+  Note(info, absl::StrCat("for zeros in the arguments, the result of @", name,
+                          " has a zero of another sign at ", place));
+}
+
 absl::Status CheckValuesInstrument::CompareSpecial(const State& before,
                                                    const State& after,
                                                    const std::string& name,
                                                    const PassInfo& info) {
   const ValuePromise promise = ValuePromiseOf(info);
+  if (promise == ValuePromise::kReassociating) {
+    NoteSignsOfZeros(before, after, name, info);
+  }
   if (promise != ValuePromise::kBitExact &&
       promise != ValuePromise::kExactButSpecial) {
     return absl::OkStatus();

@@ -56,7 +56,8 @@ struct CheckValuesOptions {
   bool other_functions = true;
   uint32_t seed = 0;
   // If true, bit-exact passes must also keep every bit for special numbers
-  // (special_inputs.h) in the arguments.
+  // (special_inputs.h) in the arguments. For a pass that reassociates,
+  // `not_compared` is called where the pass changes the sign of a zero.
   bool special_values = false;
   // Returns the arguments of the function, and the expected results if they are
   // known. `function` is the typed function before the first pass. If null, the
@@ -166,6 +167,9 @@ class CheckValuesInstrument final : public PassInstrument,
   // arguments move by the tolerance of `info`.
   double ErrorOfNearbyArguments(const State& before, const std::string& name,
                                 const PassInfo& info);
+  // Notes where zeros in the arguments give a zero of another sign.
+  void NoteSignsOfZeros(const State& before, const State& after,
+                        const std::string& name, const PassInfo& info);
   absl::Status CompareSpecial(const State& before, const State& after,
                               const std::string& name, const PassInfo& info);
   // Extends `status` with the name of the function and the first node that

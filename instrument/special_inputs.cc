@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -15,9 +14,10 @@
 namespace baton {
 namespace {
 
-// `T` is Float16, BFloat16, float or double.
+// The numbers that are special in elements of T: Float16, BFloat16, float or
+// double.
 template <typename T>
-Tensor WithSpecialNumbersOf(const Tensor& plain) {
+std::vector<double> SpecialNumbersOf() {
   using Limits = std::numeric_limits<double>;
   double least = Limits::denorm_min();
   double greatest = Limits::max();
@@ -31,20 +31,24 @@ Tensor WithSpecialNumbersOf(const Tensor& plain) {
     least = 0x1p-133;
     greatest = 0x1.fep127;
   }
-  const double special[] = {Limits::quiet_NaN(),
-                            Limits::infinity(),
-                            -Limits::infinity(),
-                            -0.0,
-                            0.0,
-                            least,
-                            greatest,
-                            -least,
-                            -greatest};
+  return {Limits::quiet_NaN(),
+          Limits::infinity(),
+          -Limits::infinity(),
+          -0.0,
+          0.0,
+          least,
+          greatest,
+          -least,
+          -greatest};
+}
+
+template <typename T>
+Tensor WithNumbers(const Tensor& plain, const std::vector<double>& special) {
   std::vector<T> numbers;
   numbers.reserve(static_cast<size_t>(plain.num_elements()));
   for (int64_t i = 0; i < plain.num_elements(); ++i) {
     const double number =
-        i % 3 == 0 ? special[static_cast<size_t>(i / 3) % std::size(special)]
+        i % 3 == 0 ? special[static_cast<size_t>(i / 3) % special.size()]
                    : plain.AtAsDouble(i);
     if constexpr (std::is_same_v<T, double>) {
       numbers.push_back(number);
@@ -55,7 +59,7 @@ Tensor WithSpecialNumbersOf(const Tensor& plain) {
   return *Tensor::FromValues<T>(plain.shape(), numbers);
 }
 
-Value TensorWithSpecialNumbers(const Value& value) {
+Value TensorWith(const Value& value, bool zeros_only) {
   if (!value.is_tensor()) return value;
   const Tensor& tensor = value.tensor();
   if (!tensor.dtype().is_float()) return value;
@@ -63,21 +67,30 @@ Value TensorWithSpecialNumbers(const Value& value) {
     if constexpr (std::is_integral_v<T>) {
       return value;
     } else {
-      return WithSpecialNumbersOf<T>(tensor);
+      return WithNumbers<T>(tensor, zeros_only ? std::vector<double>{-0.0, 0.0}
+                                               : SpecialNumbersOf<T>());
     }
   });
 }
 
 }  // namespace
 
-Value WithSpecialNumbers(const Value& value) {
-  if (!value.is_tuple()) return TensorWithSpecialNumbers(value);
+namespace {
+
+Value With(const Value& value, bool zeros_only) {
+  if (!value.is_tuple()) return TensorWith(value, zeros_only);
   std::vector<Value> fields;
   fields.reserve(value.fields().size());
   for (const Value& field : value.fields()) {
-    fields.push_back(TensorWithSpecialNumbers(field));
+    fields.push_back(TensorWith(field, zeros_only));
   }
   return Value::MakeTuple(std::move(fields));
 }
+
+}  // namespace
+
+Value WithSpecialNumbers(const Value& value) { return With(value, false); }
+
+Value WithZeros(const Value& value) { return With(value, true); }
 
 }  // namespace baton

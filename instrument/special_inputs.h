@@ -12,6 +12,9 @@ namespace baton {
 // signs, the least and the greatest number of each sign.
 Value WithSpecialNumbers(const Value& value);
 
+// As WithSpecialNumbers, with zeros of both signs only.
+Value WithZeros(const Value& value);
+
 }  // namespace baton
 
 #endif  // BATON_INSTRUMENT_SPECIAL_INPUTS_H_

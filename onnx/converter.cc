@@ -28,6 +28,7 @@
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/dim_math.h"
+#include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/transform/fold_constant.h"
 
 namespace baton::onnx {
@@ -88,6 +89,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   }
   if (const Tensor* tensor = relay::ConstantTensor(inputs_[i])) return *tensor;
   if (!IsCheap(inputs_[i])) {
+    graphs_.NoteNeeded(inputs_[i]);
     return absl::UnimplementedError(absl::StrCat(
         "input ", i, " ('", Printable(node_.inputs[i]),
         "') must be known when the model is imported, but it is computed from"
@@ -97,6 +99,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
       Expr folded, relay::FoldConstantInExpr(inputs_[i], {.fold_qnn = true}));
   const Tensor* tensor = relay::ConstantTensor(folded);
   if (tensor == nullptr) {
+    graphs_.NoteNeeded(inputs_[i]);
     return absl::UnimplementedError(
         absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
                      "') must be known when the model is imported"));
@@ -215,6 +218,19 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const Expr& expr) {
   return std::vector<int64_t>(dims->begin(), dims->end());
 }
 
+absl::StatusOr<std::vector<int64_t>> ShapeOfBatch(const Expr& expr,
+                                                  int64_t unknown) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(expr));
+  std::vector<int64_t> result;
+  for (int i = 0; i < type->rank(); ++i) {
+    const Dim& dim = type->dim(i);
+    // The message names the whole shape.
+    if (!dim.is_const() && i > 0) return ShapeOf(expr).status();
+    result.push_back(dim.is_const() ? dim.value() : unknown);
+  }
+  return result;
+}
+
 absl::StatusOr<int> NormalAxis(int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) {
     return absl::InvalidArgumentError(
@@ -235,6 +251,20 @@ Expr ScalarLike(double value, const Expr& like) {
   const TensorTypeNode* type = like->tensor_type();
   return relay::Const(value,
                       type == nullptr ? DType::Float(32) : type->dtype());
+}
+
+absl::StatusOr<Expr> ScalarInput(NodeContext& node, int i) {
+  const Expr& x = node.Input(i);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  if (type->rank() == 0) return x;
+  for (const Dim& dim : type->shape()) {
+    if (dim.is_const() && !dim.is_const(1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", i, " must be a scalar, but its shape is ",
+                       relay::ShapeToString(type->shape())));
+    }
+  }
+  return node.Typed(relay::Reshape(x, {}));
 }
 
 Expr VectorConstant(absl::Span<const int64_t> values, DType dtype) {

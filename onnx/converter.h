@@ -70,6 +70,10 @@ class GraphConverter {
   // determine them (ShapeValues::Find). Null if nothing is known; valid until
   // the next call.
   virtual const Dims* ElementsOf(const Expr& value) = 0;
+  // Notes that the conversion at hand fails unless `value` is known.
+  virtual void NoteNeeded(const Expr& /*value*/) {}
+  // Notes that the parameter `param` of a function begins as `initial`.
+  virtual void NoteParam(const Expr& /*param*/, const Expr& /*initial*/) {}
 };
 
 // A node being converted, with the values of its inputs.
@@ -165,12 +169,20 @@ absl::StatusOr<int> RankOf(const Expr& expr);
 absl::StatusOr<DType> ElementTypeOf(const Expr& expr);
 // All dimensions; an error if a dimension is unknown.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const Expr& expr);
+// As ShapeOf, but the first axis, a batch, may be unknown: its extent is then
+// `unknown`.
+absl::StatusOr<std::vector<int64_t>> ShapeOfBatch(const Expr& expr,
+                                                  int64_t unknown);
 // Converts an `axis` in [-rank, rank) to one in [0, rank).
 absl::StatusOr<int> NormalAxis(int64_t axis, int rank);
 absl::StatusOr<std::vector<int64_t>> NormalAxes(std::vector<int64_t> axes,
                                                 int rank);
 // A scalar constant of the element type of `like`, which is typed.
 Expr ScalarLike(double value, const Expr& like);
+// Input `i`, which must be one element, as a scalar. A tensor of several
+// elements is InvalidArgument; of an unknown number it is an error when it is
+// computed.
+absl::StatusOr<Expr> ScalarInput(NodeContext& node, int i);
 // A constant of rank 1.
 Expr VectorConstant(absl::Span<const int64_t> values,
                     DType dtype = DType::Int(64));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
@@ -27,6 +29,10 @@ namespace {
 
 // Constants that are written only once, in bytes.
 constexpr int64_t kSharedBytes = 64;
+
+// Constants of as many bytes whose elements are all the same are written as
+// their element and their shape.
+constexpr int64_t kFillBytes = 4096;
 
 // The limit of the size of a Protocol Buffers message.
 constexpr uint64_t kMaxMessageBytes = (uint64_t{1} << 31) - 1;
@@ -50,6 +56,26 @@ WireWriter TensorHead(absl::string_view name, const Tensor& value) {
   result.Int(2, static_cast<int64_t>(ElementTypeOf(value.dtype())));
   if (!name.empty()) result.Bytes(8, name);
   return result;
+}
+
+// Whether `value` is large and all its elements have the same bits.
+bool IsFill(const Tensor& value) {
+  const absl::string_view bytes = value.bytes();
+  const auto element = static_cast<size_t>(value.dtype().bytes());
+  // ConstantOfShape gives no bfloat16 before opset 20.
+  return value.byte_size() >= kFillBytes &&
+         value.dtype() != DType::BFloat(16) &&
+         std::memcmp(bytes.data(), bytes.data() + element,
+                     bytes.size() - element) == 0;
+}
+
+// The first element of `value`, as a vector.
+Tensor FirstElement(const Tensor& value) {
+  const auto owner = std::make_shared<const Tensor>(value);
+  return *Tensor::FromBuffer(
+      value.dtype(), {1},
+      value.bytes().substr(0, static_cast<size_t>(value.dtype().bytes())),
+      owner);
 }
 
 void WriteDim(const Dim& dim, WireWriter& shape) {
@@ -228,12 +254,23 @@ void Graph::SetType(ValueId value, Type type) {
   if (value != kNoValue) values_[value].type = std::move(type);
 }
 
-// A graph's outputs are values that its own nodes give, each named once.
+// A graph's outputs are values that its own nodes give, each named once. An
+// input of the model that is an output under its own name stays.
 void Graph::SeparateOutputs(int graph) {
   FlatHashSet<ValueId> seen;
+  const auto is_own_name = [this](const Output& output) {
+    const Body& body = graphs_[0];
+    return std::find(body.inputs.begin(), body.inputs.end(), output.value) !=
+               body.inputs.end() &&
+           values_[output.value].name == output.name;
+  };
   const std::vector<int> outer = std::exchange(open_, {graph});
   for (size_t i = 0; i < graphs_[graph].outputs.size(); ++i) {
     const ValueId value = graphs_[graph].outputs[i].value;
+    if (graph == 0 && is_own_name(graphs_[0].outputs[i]) &&
+        seen.insert(value).second) {
+      continue;
+    }
     if (values_[value].graph == graph && seen.insert(value).second) continue;
     graphs_[graph].outputs[i].value =
         AddNode("Identity", {value}, {}, 1, Span())[0];
@@ -400,7 +437,8 @@ void Graph::NameAll() {
   };
   name_inputs(graphs_[0]);
   for (const Output& output : graphs_[0].outputs) {
-    if (output.name.empty()) continue;
+    // An input that is an output has its name.
+    if (output.name.empty() || !values_[output.value].name.empty()) continue;
     values_[output.value].name = UniqueName(output.name);
   }
   for (const ConstantEntry& constant : constants_) {
@@ -506,12 +544,40 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
   // The GraphProto, in pieces between which large tensors are.
   std::vector<std::pair<std::string, const Tensor*>> parts;
   WireWriter head;
+  // Of constants that are fills, by their numbers: the names of their shapes.
+  std::vector<std::string> fill_shapes(constants_.size());
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const Tensor& value = constants_[i].value;
+    if (values_[constants_[i].id].uses == 0 || !IsFill(value)) continue;
+    const std::string& name = values_[constants_[i].id].name;
+    fill_shapes[i] = UniqueName(absl::StrCat(name, ".shape"));
+    WireWriter node;
+    node.Bytes(1, fill_shapes[i]);
+    node.Bytes(2, name);
+    node.Bytes(3, absl::StrCat(name, ".fill"));
+    node.Bytes(4, "ConstantOfShape");
+    node.Append(
+        NodeAttributes().TensorValue("value", FirstElement(value)).fields());
+    head.Message(1, node);
+  }
   WriteBody(graphs_[0], options.opset, head);
   head.Bytes(2, options.graph_name);
   uint64_t external_size = 0;
-  for (const ConstantEntry& constant : constants_) {
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    const ConstantEntry& constant = constants_[i];
     if (values_[constant.id].uses == 0) continue;
     const Tensor& value = constant.value;
+    if (!fill_shapes[i].empty()) {
+      const std::vector<int64_t> dims(value.shape().begin(),
+                                      value.shape().end());
+      BATON_ASSIGN_OR_RETURN(const Tensor shape,
+                             Tensor::FromValues<int64_t>(
+                                 {static_cast<int64_t>(dims.size())}, dims));
+      WireWriter tensor = TensorHead(fill_shapes[i], shape);
+      tensor.Bytes(9, shape.bytes());
+      head.Message(5, tensor);
+      continue;
+    }
     const auto size = static_cast<uint64_t>(value.byte_size());
     WireWriter tensor = TensorHead(values_[constant.id].name, value);
     if (!options.external_data.empty() &&

@@ -29,6 +29,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
@@ -43,6 +44,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/module.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/fold_constant.h"
 
 namespace baton {
@@ -94,6 +96,13 @@ std::string ParameterName(absl::string_view name) {
   return result;
 }
 
+// Inputs that must be known for a node to be converted: by name.
+struct InputNeeds {
+  FlatHashSet<std::string> values;
+  // Those whose shapes are enough.
+  FlatHashSet<std::string> shapes;
+};
+
 class Importer final : public GraphConverter {
  public:
   // `keeps_names`: whether dimensions with names are symbolic; else they are
@@ -125,6 +134,12 @@ class Importer final : public GraphConverter {
   const Dims* ElementsOf(const Expr& value) override {
     return shape_values_.Find(value);
   }
+  void NoteNeeded(const Expr& value) override { needed_.push_back(value); }
+  void NoteParam(const Expr& param, const Expr& initial) override {
+    initial_.emplace(param.get(), initial);
+  }
+  // The inputs that the values depend on which the last node lacked.
+  InputNeeds Needs() const;
   int NarrowBits(const Expr& value) const override {
     const auto found = narrow_.find(value);
     return found == narrow_.end() ? 0 : found->second;
@@ -189,8 +204,52 @@ class Importer final : public GraphConverter {
   relay::ShapeValues shape_values_;
   // One dimension a name.
   FlatHashMap<std::string, Dim> dims_;
+  // The names of the parameters of main, and what those of other functions
+  // begin as.
+  FlatHashMap<const ExprNode*, std::string> input_of_;
+  FlatHashMap<const ExprNode*, Expr> initial_;
+  // What the node that is being converted lacks.
+  std::vector<Expr> needed_;
   bool is_located_ = false;
 };
+
+InputNeeds Importer::Needs() const {
+  InputNeeds result;
+  const auto is_shape = [](const Expr& expr) {
+    return IsCallTo(expr, BATON_OP("shape_of")) ||
+           IsCallTo(expr, BATON_OP("ndarray_size"));
+  };
+  // Of each: whether its value is needed, not only its shape.
+  std::vector<std::pair<Expr, bool>> work;
+  for (const Expr& value : needed_) work.emplace_back(value, true);
+  FlatHashSet<std::pair<const ExprNode*, bool>> seen;
+  while (!work.empty()) {
+    const auto [expr, needs_value] = std::move(work.back());
+    work.pop_back();
+    if (!expr.defined() || !seen.emplace(expr.get(), needs_value).second) {
+      continue;
+    }
+    PostOrderVisit(
+        expr,
+        [&](const ExprNode* node) {
+          const Expr visited(node);
+          if (!is_shape(visited)) return true;
+          work.emplace_back(visited.As<CallNode>()->arg(0), false);
+          return false;
+        },
+        [&, needs_value = needs_value](const ExprNode* node) {
+          if (const auto input = input_of_.find(node);
+              input != input_of_.end()) {
+            (needs_value ? result.values : result.shapes).insert(input->second);
+          }
+          if (const auto initial = initial_.find(node);
+              initial != initial_.end()) {
+            work.emplace_back(initial->second, needs_value);
+          }
+        });
+  }
+  return result;
+}
 
 absl::StatusOr<Opsets> Importer::ReadOpsets(
     absl::Span<const std::pair<absl::string_view, int64_t>> list) const {
@@ -466,6 +525,7 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
     return ConvertCall(*function, node, std::move(inputs));
   }
   const int64_t opset = opsets.at(node.domain);
+  needed_.clear();
   const OpConverter* converter = Converter(node, opset);
   NodeContext context(node, opset, std::move(inputs), span, *this);
   absl::StatusOr<Outputs> outputs = converter->convert(context);
@@ -733,6 +793,7 @@ absl::StatusOr<IRModule> Importer::Import() {
     }
     if (!is_known) {
       params.push_back(Var(input.As<VarNode>()));
+      input_of_.emplace(input.get(), std::string(info.name));
       input_names.emplace_back(info.name);
     }
     scope.values[info.name] = std::move(input);
@@ -780,6 +841,159 @@ absl::StatusOr<IRModule> Importer::Import() {
   return InferTypes(ModuleFromExpr(main));
 }
 
+// Imports; if names of dimensions contradict each other, without them. `needs`:
+// what was lacking, if the import fails.
+absl::StatusOr<IRModule> ImportOnce(const ModelProto& model,
+                                    const std::shared_ptr<const void>& owner,
+                                    const OnnxImportOptions& options,
+                                    InputNeeds& needs) {
+  Importer importer(model, owner, options, /*keeps_names=*/true);
+  absl::StatusOr<IRModule> module = importer.Import();
+  if (module.ok()) return module;
+  needs = importer.Needs();
+  if (!importer.has_symbols() || !absl::IsInvalidArgument(module.status())) {
+    return module;
+  }
+  // Models exist that call one extent by two names, or by the name of another.
+  Importer nameless(model, owner, options, /*keeps_names=*/false);
+  absl::StatusOr<IRModule> again = nameless.Import();
+  if (!again.ok() && absl::IsUnimplemented(again.status())) {
+    needs = nameless.Needs();
+  }
+  return again.ok() ? std::move(again) : std::move(module);
+}
+
+// Takes values at hand into the options of an import, step by step.
+class ValueBinder {
+ public:
+  ValueBinder(const GraphProto& graph, OnnxImportOptions& options)
+      : graph_(graph), options_(options) {}
+
+  // Takes what `needs` says; else all shapes; else what `needs` says of shapes
+  // as values, or small tensors of integers. Whether there was anything.
+  bool TakeMore(const InputNeeds& needs) {
+    bool any = false;
+    for (const std::string& name : needs.shapes) any |= TakeShape(name);
+    for (const std::string& name : needs.values) any |= TakeValue(name);
+    if (any) return true;
+    for (const ValueInfo& info : graph_.inputs) {
+      any |= TakeShape(std::string(info.name));
+    }
+    if (any) return true;
+    for (const std::string& name : needs.shapes) any |= TakeValue(name);
+    if (any) return true;
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      const auto found = options_.values_at_hand.find(name);
+      if (found != options_.values_at_hand.end() &&
+          !found->second.dtype().is_float() &&
+          found->second.num_elements() <= kMaxFoldedElements) {
+        any |= TakeValue(name);
+      }
+    }
+    return any;
+  }
+
+  OnnxValuesUsed used() const {
+    OnnxValuesUsed result;
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      if (values_.contains(name)) {
+        result.values.push_back(name);
+      } else if (shapes_.contains(name)) {
+        result.shapes.push_back(name);
+      }
+    }
+    return result;
+  }
+
+ private:
+  const ValueInfo* InfoOf(const std::string& name) const {
+    for (const ValueInfo& info : graph_.inputs) {
+      if (info.name == name) return &info;
+    }
+    return nullptr;
+  }
+
+  bool TakeValue(const std::string& name) {
+    const auto found = options_.values_at_hand.find(name);
+    if (found == options_.values_at_hand.end() || InfoOf(name) == nullptr ||
+        !options_.input_values.emplace(name, found->second).second) {
+      return false;
+    }
+    values_.insert(name);
+    return true;
+  }
+
+  // Only of inputs whose shape the model does not say.
+  bool TakeShape(const std::string& name) {
+    const auto found = options_.values_at_hand.find(name);
+    const ValueInfo* info = InfoOf(name);
+    if (found == options_.values_at_hand.end() || info == nullptr ||
+        info->kind != ValueInfo::Kind::kTensor ||
+        options_.input_values.contains(name)) {
+      return false;
+    }
+    const bool is_known =
+        info->shape.has_value() &&
+        std::all_of(info->shape->begin(), info->shape->end(),
+                    [](const ValueInfo::Dimension& dimension) {
+                      return dimension.value.has_value() &&
+                             *dimension.value >= 0;
+                    });
+    const absl::Span<const int64_t> shape = found->second.shape();
+    if (is_known ||
+        !options_.input_shapes
+             .emplace(name, std::vector<int64_t>(shape.begin(), shape.end()))
+             .second) {
+      return false;
+    }
+    shapes_.insert(name);
+    return true;
+  }
+
+  const GraphProto& graph_;
+  OnnxImportOptions& options_;
+  FlatHashSet<std::string> values_;
+  FlatHashSet<std::string> shapes_;
+};
+
+// Refuses values that were given in two ways and differ.
+absl::Status CheckValuesAtHand(const OnnxImportOptions& options) {
+  for (const auto& [name, given] : options.input_values) {
+    const auto at_hand = options.values_at_hand.find(name);
+    if (at_hand == options.values_at_hand.end() || at_hand->second == given) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the value that was given for input '", name,
+        "' (input_values) is not "
+        "that of the tensor that it is run with; leave one of them out"));
+  }
+  return absl::OkStatus();
+}
+
+// Imports, and takes values at hand as long as it fails without them.
+absl::StatusOr<IRModule> ImportWithValues(
+    const ModelProto& model, const std::shared_ptr<const void>& owner,
+    OnnxImportOptions options) {
+  BATON_RETURN_IF_ERROR(CheckValuesAtHand(options));
+  BATON_ASSIGN_OR_RETURN(const GraphProto graph, ReadGraph(model.graph));
+  OnnxImportOptions taken = options;
+  ValueBinder binder(graph, taken);
+  while (true) {
+    InputNeeds needs;
+    absl::StatusOr<IRModule> module = ImportOnce(model, owner, taken, needs);
+    if (module.ok() || options.values_at_hand.empty() ||
+        !binder.TakeMore(needs)) {
+      if (module.ok() && options.used != nullptr) {
+        *options.used = binder.used();
+      }
+      return module;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace onnx
 
@@ -789,17 +1003,7 @@ absl::StatusOr<IRModule> ImportOnnx(absl::string_view bytes,
   absl::StatusOr<IRModule> result = [&]() -> absl::StatusOr<IRModule> {
     BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
                            onnx::ReadModel(bytes));
-    onnx::Importer importer(model, owner, options, /*keeps_names=*/true);
-    absl::StatusOr<IRModule> module = importer.Import();
-    if (module.ok() || !importer.has_symbols() ||
-        !absl::IsInvalidArgument(module.status())) {
-      return module;
-    }
-    // Models exist that call one extent by two names, or by the name of
-    // another.
-    absl::StatusOr<IRModule> again =
-        onnx::Importer(model, owner, options, /*keeps_names=*/false).Import();
-    return again.ok() ? std::move(again) : std::move(module);
+    return onnx::ImportWithValues(model, owner, options);
   }();
   if (result.ok() ||
       absl::StartsWith(result.status().message(), options.name)) {

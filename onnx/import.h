@@ -16,6 +16,14 @@
 
 namespace baton {
 
+// Says what the import took of OnnxImportOptions::values_at_hand.
+struct OnnxValuesUsed {
+  // Inputs that became constants, and inputs of which only the shape was taken:
+  // by name, in the order of the model.
+  std::vector<std::string> values;
+  std::vector<std::string> shapes;
+};
+
 struct OnnxImportOptions {
   // The name of the model in messages.
   std::string name = "model.onnx";
@@ -33,6 +41,13 @@ struct OnnxImportOptions {
   // Inputs that become constants, by name, for example inputs on which shapes
   // or branches depend. Element type and shape must agree with the model.
   FlatHashMap<std::string, Tensor> input_values;
+  // Values that inputs are going to have, by name. An input on which the graph
+  // depends (axes, shapes, conditions) becomes a constant if the import fails
+  // otherwise; of other inputs at most the shape is taken. A value that differs
+  // from that of `input_values` is an error.
+  FlatHashMap<std::string, Tensor> values_at_hand;
+  // Is set to what was taken, unless null.
+  OnnxValuesUsed* used = nullptr;
 };
 
 // Imports the model in `bytes`, which `owner` keeps alive. Constants use

@@ -824,6 +824,84 @@ TEST(ImportOnnxTest, InputsCanBecomeConstants) {
               HasSubstr("is Tensor[(1), int32], not Tensor[(1), int64]"));
 }
 
+// The axes decide about the rank.
+TEST(ImportOnnxTest, ValuesAtHandAreTakenWhereTheyAreNeeded) {
+  const std::string graph =
+      "node { op_type: 'ReduceMax' input: 'x' input: 'axes' output: 'm' "
+      "attribute { name: 'keepdims' type: INT i: 0 } }"
+      "node { op_type: 'Add' input: 'm' input: 'z' output: 'y' }"
+      "input { name: 'axes' type { tensor_type { elem_type: 7"
+      "  shape { dim { dim_param: 'k' } } } } }" +
+      Value("input", "z", {kThree}) + InOut({kTwo, kThree});
+  const ::onnx::ModelProto model = ModelOf(graph, 18);
+  EXPECT_THAT(Import(model).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "'axes'"));
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.values_at_hand.emplace(
+      "axes", *Tensor::FromValues<int64_t>({1}, {int64_t{0}}));
+  options.values_at_hand.emplace(
+      "z", *Tensor::FromValues<float>({3}, {1.0f, 2.0f, 3.0f}));
+  const auto module = Import(model, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->params().size(), 2u);
+  EXPECT_EQ(used.values, std::vector<std::string>{"axes"});
+  EXPECT_TRUE(used.shapes.empty());
+
+  options.input_values.emplace("axes",
+                               *Tensor::FromValues<int64_t>({1}, {int64_t{1}}));
+  EXPECT_THAT(Import(model, options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "input_values"));
+}
+
+TEST(ImportOnnxTest, OfInputsOnWhoseShapesMuchDependsTheShapesAreTaken) {
+  const std::string graph =
+      "node { op_type: 'MaxUnpool' input: 'x' input: 'i' output: 'y' "
+      "attribute { name: 'kernel_shape' type: INTS ints: 2 ints: 2 } "
+      "attribute { name: 'strides' type: INTS ints: 2 ints: 2 } }"
+      "input { name: 'i' type { tensor_type { elem_type: 7 shape {"
+      "  dim { dim_value: 1 } dim { dim_value: 1 }"
+      "  dim { dim_param: 'h' } dim { dim_param: 'w' } } } } }" +
+      InOut({kOne, kOne, "dim_param: 'h'", "dim_param: 'w'"});
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.values_at_hand.emplace(
+      "x", *Tensor::FromValues<float>({1, 1, 1, 2}, {1.0f, 2.0f}));
+  options.values_at_hand.emplace(
+      "i",
+      *Tensor::FromValues<int64_t>({1, 1, 1, 2}, {int64_t{0}, int64_t{3}}));
+  EXPECT_THAT(Import(graph, options), IsOk());
+  EXPECT_TRUE(used.values.empty());
+  EXPECT_EQ(used.shapes.size(), 2u);
+}
+
+TEST(ImportOnnxTest, AxesThatAreComputedReduceAtRunTime) {
+  const std::string graph =
+      "node { op_type: 'ReduceSum' input: 'x' input: 'axes' output: 'y' }"
+      "input { name: 'axes' type { tensor_type { elem_type: 7"
+      "  shape { dim { dim_param: 'k' } } } } }" +
+      InOut({kTwo, kThree});
+  const auto module = Import(graph);
+  ASSERT_THAT(module, IsOk());
+  const Tensor x =
+      *Tensor::FromValues<float>({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f});
+  const auto sum_over = [&](const std::vector<int64_t>& axes) {
+    const auto result =
+        EvaluateFunction(*module, "main",
+                         {*Tensor::FromValues<int64_t>(
+                              {static_cast<int64_t>(axes.size())}, axes),
+                          x});
+    EXPECT_THAT(result, IsOk());
+    return result.ok() ? result->tensor() : Tensor();
+  };
+  EXPECT_EQ(sum_over({-1}), *Tensor::FromValues<float>({2, 1}, {6.0f, 15.0f}));
+  EXPECT_EQ(sum_over({0}),
+            *Tensor::FromValues<float>({1, 3}, {5.0f, 7.0f, 9.0f}));
+  EXPECT_EQ(sum_over({}), *Tensor::FromValues<float>({1, 1}, {21.0f}));
+}
+
 // Vectors of unknown numbers say how many they are by their shape.
 TEST(ImportOnnxTest, AbsurdNumbersOfAxesAreRefused) {
   const std::string numbers =

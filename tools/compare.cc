@@ -42,17 +42,20 @@ Difference Compare(const Tensor& got, const Tensor& want,
   for (int64_t i = 0; i < got.num_elements(); ++i) {
     const double a = got.AtAsDouble(i);
     const double b = want.AtAsDouble(i);
-    double excess = -tolerance.atol - tolerance.rtol * std::abs(b);
+    const bool is_integral = !got.dtype().is_float();
+    double excess =
+        -tolerance.atol - (is_integral ? 0 : tolerance.rtol * std::abs(b));
     if (std::isnan(a) || std::isnan(b) || std::isinf(a) || std::isinf(b)) {
       const bool is_same = a == b || (std::isnan(a) && std::isnan(b));
       excess = is_same ? -std::numeric_limits<double>::infinity()
                        : std::numeric_limits<double>::infinity();
       if (!is_same) result.max_absolute = excess;
-    } else if (got.dtype().is_integral() &&
-               got.AtAsInt64(i) == want.AtAsInt64(i)) {
+    } else if (is_integral && got.AtAsInt64(i) == want.AtAsInt64(i)) {
       excess = -std::numeric_limits<double>::infinity();
     } else {
-      const double absolute = std::abs(a - b);
+      // Large integers differ that are the same double.
+      const double absolute =
+          is_integral ? std::max(1.0, std::abs(a - b)) : std::abs(a - b);
       excess += absolute;
       result.max_absolute = std::max(result.max_absolute, absolute);
       if (b != 0) {

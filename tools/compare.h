@@ -13,7 +13,9 @@ namespace baton {
 
 // The allowed error of an element.
 struct Tolerance {
-  // |got - want| <= atol + rtol * |want|
+  // Floats: |got - want| <= atol + rtol * |want|. Integers and bools:
+  // |got - want| <= atol, so they are compared exactly unless `atol` is 1 or
+  // more: a relative error has no meaning for indices and labels.
   double rtol = 1e-3;
   double atol = 1e-7;
 };

@@ -19,6 +19,7 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/tools/files.h"
+#include "baton/tools/npy.h"
 
 namespace baton {
 
@@ -64,6 +65,17 @@ struct InputValue {
   std::vector<std::variant<int64_t, double>> elements;
 };
 
+// Tensors that a model is going to be run with.
+struct TensorsAtHand {
+  // By the names of the inputs, or in their order.
+  NamedTensors tensors;
+
+  // The reader sets these: the inputs whose values it took, and those whose
+  // shapes it took.
+  std::vector<std::string> values_used = {};
+  std::vector<std::string> shapes_used = {};
+};
+
 // Reads modules of a format that a library registers.
 struct ModuleReader {
   struct Input {
@@ -75,6 +87,9 @@ struct ModuleReader {
     std::map<std::string, std::vector<int64_t>> input_shapes;
     // Inputs that become constants, by name: `--input_values`.
     std::map<std::string, InputValue> input_values;
+    // Tensors whose values and shapes the import may use, or null. The reader
+    // records which of them it used.
+    TensorsAtHand* at_hand = nullptr;
   };
   absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;
 };

@@ -8,11 +8,14 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
@@ -21,6 +24,8 @@
 #include "baton/onnx/import.h"
 #include "baton/onnx/model.h"
 #include "baton/tools/input.h"
+#include "baton/tools/npy.h"
+#include "baton/tools/tensor_files.h"
 
 namespace baton {
 namespace {
@@ -80,6 +85,44 @@ absl::Status AddInputValues(const ModuleReader::Input& input,
   return absl::OkStatus();
 }
 
+// Names the tensors at hand as the model names its inputs, and gives them to
+// the importer.
+absl::Status AddTensorsAtHand(const ModuleReader::Input& input,
+                              OnnxImportOptions& options) {
+  BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
+                         onnx::ReadModel(input.content.bytes));
+  BATON_ASSIGN_OR_RETURN(const onnx::GraphProto graph,
+                         onnx::ReadGraph(model.graph));
+  FlatHashSet<absl::string_view> initialized;
+  for (const onnx::TensorProto& initializer : graph.initializers) {
+    initialized.insert(initializer.name);
+  }
+  std::vector<std::string> names;
+  std::vector<std::string> unbound;  // those without --input_values
+  for (const onnx::ValueInfo& info : graph.inputs) {
+    if (initialized.contains(info.name)) continue;
+    names.emplace_back(info.name);
+    if (!options.input_values.contains(names.back())) {
+      unbound.push_back(names.back());
+    }
+  }
+  NamedTensors& tensors = input.at_hand->tensors;
+  if (tensors.size() == unbound.size()) names = unbound;
+  // Whoever runs the module says what is wrong if they do not fit.
+  const absl::StatusOr<std::vector<Tensor>> in_order =
+      InOrder(tensors, names, "inputs");
+  if (in_order.ok()) {
+    tensors.clear();
+    for (size_t i = 0; i < names.size(); ++i) {
+      tensors.emplace_back(names[i], (*in_order)[i]);
+    }
+  }
+  for (const auto& [name, tensor] : tensors) {
+    if (!name.empty()) options.values_at_hand.emplace(name, tensor);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   OnnxImportOptions options;
   options.name = input.name;
@@ -99,7 +142,17 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   if (!input.input_values.empty()) {
     BATON_RETURN_IF_ERROR(AddInputValues(input, options));
   }
-  return ImportOnnx(input.content.bytes, input.content.owner, options);
+  if (input.at_hand == nullptr) {
+    return ImportOnnx(input.content.bytes, input.content.owner, options);
+  }
+  BATON_RETURN_IF_ERROR(AddTensorsAtHand(input, options));
+  OnnxValuesUsed used;
+  options.used = &used;
+  absl::StatusOr<IRModule> module =
+      ImportOnnx(input.content.bytes, input.content.owner, options);
+  input.at_hand->values_used = std::move(used.values);
+  input.at_hand->shapes_used = std::move(used.shapes);
+  return module;
 }
 
 absl::StatusOr<ModuleWriter::Output> WriteOnnx(

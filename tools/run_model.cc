@@ -14,9 +14,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
@@ -58,10 +60,16 @@ struct Model {
   // The names of the parameters and results of `main`.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
+  // What the model calls the tensors that it was read for, in their order.
+  std::vector<std::string> tensor_names;
+  // Whether it is the model of the tensors of one data set only.
+  bool depends_on_inputs = false;
 };
 
+// `at_hand`: what the model is going to be run with, or null.
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
-                                    const RunModelOptions& options) {
+                                    const RunModelOptions& options,
+                                    TensorsAtHand* at_hand) {
   BATON_ASSIGN_OR_RETURN(FileContent content, MapFile(path));
   const absl::string_view foreign = ForeignKindOf(content.bytes);
   if (!foreign.empty()) {
@@ -79,6 +87,7 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
                              ParseInputShapes(options.input_shapes));
       BATON_ASSIGN_OR_RETURN(input.input_values,
                              ParseInputValues(options.input_values));
+      input.at_hand = at_hand;
       BATON_ASSIGN_OR_RETURN(const ModuleReader* reader,
                              ModuleReaders().Get("onnx"));
       return reader->read(input);
@@ -101,11 +110,41 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
   return std::move(modules[0].module);
 }
 
+// Says which inputs are constants of a module that was read.
+void NoteUsed(const std::string& path, const TensorsAtHand& at_hand,
+              const RunModelOptions& options) {
+  if (options.notes == nullptr) return;
+  const auto note = [&](absl::string_view what,
+                        const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    *options.notes << "baton-run: " << path << ": the import needs the " << what
+                   << (names.size() == 1 ? "" : "s") << " of "
+                   << absl::StrJoin(names, ", ",
+                                    [](std::string* out, absl::string_view n) {
+                                      absl::StrAppend(out, "'",
+                                                      absl::Utf8SafeCEscape(n),
+                                                      "'");
+                                    })
+                   << ", taken from the inputs\n";
+  };
+  note("value", at_hand.values_used);
+  note("shape", at_hand.shapes_used);
+}
+
 absl::StatusOr<Model> ReadModel(const std::string& path,
                                 const std::string& passes,
-                                const RunModelOptions& options) {
+                                const RunModelOptions& options,
+                                TensorsAtHand* at_hand) {
   Model result;
-  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, options));
+  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, options, at_hand));
+  if (at_hand != nullptr) {
+    for (const auto& [name, tensor] : at_hand->tensors) {
+      result.tensor_names.push_back(name);
+    }
+    result.depends_on_inputs =
+        !at_hand->values_used.empty() || !at_hand->shapes_used.empty();
+    NoteUsed(path, *at_hand, options);
+  }
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   // The names are those of the model as it was read.
   const Function main = result.module.Find<Function>("main");
@@ -319,13 +358,24 @@ bool HasUnknownDimension(const Function& main) {
       });
 }
 
-// One set of arguments, and what is expected of it.
+// Those of `given` that are arguments of `model`.
+absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
+                                          const NamedTensors& given) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
+                         InOrder(given, model.input_names, "inputs"));
+  return std::vector<Value>(tensors.begin(), tensors.end());
+}
+
+// One set of arguments, and what is expected of it. `given`: the tensors of
+// options.inputs, if that is not empty.
 absl::StatusOr<bool> RunOnce(const Model& model,
                              const std::optional<Model>& other,
+                             const NamedTensors& given_inputs,
                              const RunModelOptions& options,
                              std::ostream& out) {
   const Function main = model.module.Find<Function>("main");
   std::vector<Value> args;
+  std::vector<Value> other_args;
   if (options.random_inputs) {
     absl::StatusOr<std::vector<Value>> random =
         RandomInputs(main, static_cast<uint32_t>(options.seed));
@@ -337,11 +387,10 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     }
     BATON_ASSIGN_OR_RETURN(args, std::move(random));
   } else if (!options.inputs.empty()) {
-    BATON_ASSIGN_OR_RETURN(const NamedTensors given,
-                           ReadTensors(options.inputs, "input"));
-    BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
-                           InOrder(given, model.input_names, "inputs"));
-    args.assign(tensors.begin(), tensors.end());
+    BATON_ASSIGN_OR_RETURN(args, ArgsOf(model, given_inputs));
+    if (other.has_value()) {
+      BATON_ASSIGN_OR_RETURN(other_args, ArgsOf(*other, given_inputs));
+    }
   } else if (!main->params().empty()) {
     return absl::InvalidArgumentError(
         "the model has inputs: give --inputs or --random_inputs");
@@ -361,8 +410,9 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     compared = true;
   }
   if (other.has_value()) {
+    if (options.inputs.empty()) other_args = args;
     BATON_ASSIGN_OR_RETURN(const NamedTensors given,
-                           Run(*other, args, options, nullptr));
+                           Run(*other, other_args, options, nullptr));
     if (given.size() != got.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the models have ", got.size(), " and ", given.size(), " results"));
@@ -374,7 +424,8 @@ absl::StatusOr<bool> RunOnce(const Model& model,
       NodeResults nodes;
       NodeResults other_nodes;
       BATON_RETURN_IF_ERROR(Run(model, args, options, &nodes).status());
-      BATON_RETURN_IF_ERROR(Run(*other, args, options, &other_nodes).status());
+      BATON_RETURN_IF_ERROR(
+          Run(*other, other_args, options, &other_nodes).status());
       CompareNodes(nodes, other_nodes, options, out);
       all = false;
     }
@@ -425,14 +476,31 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   const std::string path =
       is_folder ? (fs::path(options.model) / "model.onnx").string()
                 : options.model;
-  BATON_ASSIGN_OR_RETURN(const Model model,
-                         ReadModel(path, options.passes, options));
+  // The models of the last data set.
+  std::optional<Model> model;
   std::optional<Model> other;
-  if (!options.against.empty()) {
-    BATON_ASSIGN_OR_RETURN(other, ReadModel(options.against, "", options));
-  }
+  const auto run = [&](const RunModelOptions& one) -> absl::StatusOr<bool> {
+    TensorsAtHand at_hand;
+    if (!one.random_inputs && !one.inputs.empty()) {
+      BATON_ASSIGN_OR_RETURN(at_hand.tensors, ReadTensors(one.inputs, "input"));
+    }
+    TensorsAtHand* const inputs = one.inputs.empty() ? nullptr : &at_hand;
+    if (!model.has_value() || model->depends_on_inputs) {
+      BATON_ASSIGN_OR_RETURN(model, ReadModel(path, one.passes, one, inputs));
+    } else if (model->tensor_names.size() == at_hand.tensors.size()) {
+      for (size_t i = 0; i < at_hand.tensors.size(); ++i) {
+        std::string& name = at_hand.tensors[i].first;
+        if (name.empty()) name = model->tensor_names[i];
+      }
+    }
+    if (!one.against.empty() &&
+        (!other.has_value() || other->depends_on_inputs)) {
+      BATON_ASSIGN_OR_RETURN(other, ReadModel(one.against, "", one, inputs));
+    }
+    return RunOnce(*model, other, at_hand.tensors, one, out);
+  };
   if (!is_folder || !options.inputs.empty() || options.random_inputs) {
-    return RunOnce(model, other, options, out);
+    return run(options);
   }
   bool all = true;
   for (int i = 0;; ++i) {
@@ -446,7 +514,7 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     RunModelOptions one = options;
     one.inputs = set.string();
     if (one.expect.empty()) one.expect = set.string();
-    BATON_ASSIGN_OR_RETURN(const bool holds, RunOnce(model, other, one, out));
+    BATON_ASSIGN_OR_RETURN(const bool holds, run(one));
     all = all && holds;
   }
 }

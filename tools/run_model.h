@@ -37,6 +37,10 @@ struct RunModelOptions {
   std::string profile;
   std::string report;
 
+  // Not a flag: the stream for lines that are not results, such as the names of
+  // inputs whose values the import took. Null: they are not written.
+  std::ostream* notes = nullptr;
+
   // Not a flag: true if standard error is a terminal; then the running step is
   // shown if it takes long.
   bool progress = false;

@@ -67,6 +67,7 @@ absl::StatusOr<bool> Main(const std::vector<absl::string_view>& raw_args) {
         "nothing to do: give a model (see --help)");
   }
   BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  options.notes = &std::cerr;
   options.progress = isatty(STDERR_FILENO) != 0;
   return RunModel(options, std::cout);
 }
@@ -79,8 +80,8 @@ int main(int argc, char** argv) {
     const absl::StatusOr<bool> holds =
         baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (holds.ok()) return *holds ? 0 : 1;
-    std::cerr << "baton-run: " << baton::PrintableLines(holds.status().message())
-              << "\n";
+    std::cerr << "baton-run: "
+              << baton::PrintableLines(holds.status().message()) << "\n";
     return 1;
   });
 }

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/export_ops/simple.h"
@@ -168,10 +169,40 @@ absl::StatusOr<Values> FloorMod(CallExport& call) {
       call.Node("Where", {is_lower, call.Node("Add", {rest, b}), rest})};
 }
 
+// ONNX shifts unsigned integers only: for others a shift by constants is a
+// product with a power of 2, or the quotient by one, rounded down.
+absl::StatusOr<Values> SignedShift(CallExport& call, bool is_left) {
+  const DType dtype = call.ElementType(0);
+  const Tensor* by = call.Constant(1);
+  if (by == nullptr) {
+    return absl::UnimplementedError(
+        "of signed integers by numbers that are computed");
+  }
+  const DType wide = DType::Int(64);
+  BATON_ASSIGN_OR_RETURN(MutableTensor powers,
+                         MutableTensor::Create(wide, by->shape()));
+  for (int64_t k = 0; k < by->num_elements(); ++k) {
+    const int64_t bits = by->AtAsInt64(k);
+    if (bits < 0 || bits > 62) {
+      return absl::UnimplementedError(absl::StrCat("by ", bits, " bits"));
+    }
+    powers.span<int64_t>()[k] = int64_t{1} << bits;
+  }
+  const ValueId x = call.Cast(call.Arg(0), dtype, wide);
+  const ValueId power = call.TensorConstant(std::move(powers).Freeze());
+  if (is_left) {
+    return Values{call.Cast(call.Node("Mul", {x, power}), wide, dtype)};
+  }
+  const ValueId rest = call.Node("Mod", {x, power});  // not negative
+  const ValueId quotient =
+      call.Node("Div", {call.Node("Sub", {x, rest}), power});
+  return Values{call.Cast(quotient, wide, dtype)};
+}
+
 template <OpName kDirection>
 absl::StatusOr<Values> Shift(CallExport& call) {
   if (!call.ElementType(0).is_uint()) {
-    return absl::UnimplementedError("ONNX shifts unsigned integers only");
+    return SignedShift(call, kDirection.view() == "LEFT");
   }
   return Values{
       call.Node("BitShift", {call.Arg(0), call.Arg(1)},
@@ -260,9 +291,42 @@ absl::StatusOr<Values> Reduction(CallExport& call) {
   return Values{call.Cast(result, wide, call.ResultType()->dtype())};
 }
 
+// The number of elements that are reduced, less `less`, as a scalar.
+absl::StatusOr<ValueId> ReducedCount(CallExport& call, const Ints& axes,
+                                     DType dtype, double less = 0) {
+  double count = 1;
+  bool is_known = true;
+  for (const int64_t axis : axes) {
+    const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
+    is_known = is_known && dim.is_const();
+    if (is_known) count *= static_cast<double>(dim.value());
+  }
+  if (is_known) return call.Scalar(count - less, dtype);
+  const ValueId extents =
+      call.Node("Gather", {call.Node("Shape", {call.Arg(0)}), call.Ints(axes)},
+                NodeAttributes().Int("axis", 0));
+  const ValueId product = call.Cast(
+      Reduce(call, "ReduceProd", extents, {0}, false), DType::Int(64), dtype);
+  return less == 0 ? product
+                   : call.Node("Sub", {product, call.Scalar(less, dtype)});
+}
+
+// Of integers the mean is the sum over the count, cut off: ONNX says nothing of
+// how it rounds one, and its quotients are cut off. The sum has 64 bits.
 absl::StatusOr<Values> Mean(CallExport& call) {
-  if (call.ElementType(0).is_float()) return Reduction<"ReduceMean">(call);
-  return absl::UnimplementedError("of integers");
+  const DType dtype = call.ElementType(0);
+  if (dtype.is_float()) return Reduction<"ReduceMean">(call);
+  const auto& attrs = call.attrs<relay::ReduceAttrs>();
+  const Ints axes =
+      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
+  const DType wide =
+      dtype.is_uint() && dtype.bits() == 64 ? dtype : DType::Int(64);
+  const ValueId sum =
+      Reduce(call, "ReduceSum", call.Cast(call.Arg(0), dtype, wide), axes,
+             attrs.keepdims);
+  BATON_ASSIGN_OR_RETURN(const ValueId count, ReducedCount(call, axes, wide));
+  return Values{call.Cast(call.Node("Div", {sum, count}), wide,
+                          call.ResultType()->dtype())};
 }
 
 // The axis of an operator that has one, and what it is applied to: the whole
@@ -307,12 +371,12 @@ absl::StatusOr<Values> Variance(CallExport& call) {
   if (!attrs.unbiased) {
     return Values{Reduce(call, "ReduceMean", squares, axes, attrs.keepdims)};
   }
-  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
-  double count = 1;
-  for (int64_t axis : axes) count *= static_cast<double>(shape[axis]);
+  const DType dtype = call.ElementType(0);
+  BATON_ASSIGN_OR_RETURN(const ValueId count,
+                         ReducedCount(call, axes, dtype, 1));
   return Values{call.Node(
-      "Div", {Reduce(call, "ReduceSum", squares, axes, attrs.keepdims),
-              call.Scalar(count - 1, call.ElementType(0))})};
+      "Div",
+      {Reduce(call, "ReduceSum", squares, axes, attrs.keepdims), count})};
 }
 
 // min(max(x, low), high) of scalars `low` and `high` is one node.

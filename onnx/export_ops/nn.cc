@@ -17,6 +17,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/onnx/export_ops/integers.h"
 #include "baton/onnx/export_ops/layouts.h"
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
@@ -89,23 +90,11 @@ absl::StatusOr<Values> Conv(CallExport& call) {
   const A& attrs = call.attrs<A>();
   const A defaults;
   const size_t axes = defaults.strides.size();
-  BATON_ASSIGN_OR_RETURN(
-      ValueId x,
-      InLayout(call, call.Arg(0), attrs.data_layout, defaults.data_layout));
-  BATON_ASSIGN_OR_RETURN(
-      ValueId w,
-      InLayout(call, call.Arg(1), attrs.kernel_layout, defaults.kernel_layout));
   const DType dtype = call.ElementType(0);
   const DType result_dtype = call.ResultType()->dtype();
-  const bool is_quantized =
-      dtype.bits() == 8 && call.ElementType(1).bits() == 8;
-  if (!dtype.is_float() && !(is_quantized && result_dtype == DType::Int(32))) {
+  if (!dtype.is_float() && result_dtype.bits() < 32) {
     return absl::UnimplementedError(
         absl::StrCat("of ", dtype.ToString(), " to ", result_dtype.ToString()));
-  }
-  if (!is_quantized) {
-    x = call.Cast(x, dtype, result_dtype);
-    w = call.Cast(w, call.ElementType(1), result_dtype);
   }
   NodeAttributes attributes;
   if (attrs.groups != 1) attributes.Int("group", attrs.groups);
@@ -119,8 +108,38 @@ absl::StatusOr<Values> Conv(CallExport& call) {
   if (kernel.size() == axes) attributes.Ints("kernel_shape", kernel);
   BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding, attrs.dilation,
                                   axes, attributes));
-  const ValueId result = call.Node(is_quantized ? "ConvInteger" : "Conv",
-                                   {x, w}, std::move(attributes));
+  const auto data = [&](ValueId value) {
+    return InLayout(call, value, attrs.data_layout, defaults.data_layout);
+  };
+  const auto kernel_of = [&](ValueId value) {
+    return InLayout(call, value, attrs.kernel_layout, defaults.kernel_layout);
+  };
+  ValueId result = kNoValue;
+  if (dtype.is_float()) {
+    BATON_ASSIGN_OR_RETURN(ValueId x, data(call.Arg(0)));
+    BATON_ASSIGN_OR_RETURN(ValueId w, kernel_of(call.Arg(1)));
+    x = call.Cast(x, dtype, result_dtype);
+    w = call.Cast(w, call.ElementType(1), result_dtype);
+    result = call.Node("Conv", {x, w}, std::move(attributes));
+  } else {
+    BATON_ASSIGN_OR_RETURN(std::vector<ByteFactor> xs, ByteFactorsOf(call, 0));
+    BATON_ASSIGN_OR_RETURN(std::vector<ByteFactor> ws, ByteFactorsOf(call, 1));
+    for (ByteFactor& x : xs) {
+      x = AsUnsigned(call, x);
+      BATON_ASSIGN_OR_RETURN(x.value, data(x.value));
+    }
+    for (ByteFactor& w : ws) {
+      w = AsUnsigned(call, w);
+      BATON_ASSIGN_OR_RETURN(w.value, kernel_of(w.value));
+    }
+    result = SumOfProducts(
+        call, xs, ws, [&](const ByteFactor& x, const ByteFactor& w) {
+          return call.Node("ConvInteger",
+                           {x.value, w.value, ZeroOf(call, x), ZeroOf(call, w)},
+                           attributes);
+        });
+    result = call.Cast(result, DType::Int(32), result_dtype);
+  }
   const std::string& out =
       attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
   BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
@@ -183,6 +202,35 @@ absl::StatusOr<ValueId> PoolNode(CallExport& call, absl::string_view op,
       dtype);
 }
 
+// A tensor of zeros as wide as `pads` say, all begins and then all ends of the
+// spatial axes, around `x`.
+ValueId PadSpatial(CallExport& call, ValueId x, const Ints& pads) {
+  const size_t axes = pads.size() / 2;
+  Ints all(2 * (axes + 2), 0);
+  std::copy(pads.begin(), pads.begin() + axes, all.begin() + 2);
+  std::copy(pads.begin() + axes, pads.end(), all.begin() + axes + 4);
+  return call.Node("Pad", {x, call.Ints(all)});
+}
+
+// The padding, all begins and then all ends, with that which `ceil_mode` adds
+// behind it: with it, rounding down gives as many windows.
+absl::StatusOr<Ints> CeilPadding(CallExport& call, const Ints& kernel,
+                                 const Ints& steps, const Ints& dilations,
+                                 Ints pads, absl::Span<const int64_t> order) {
+  const size_t axes = kernel.size();
+  for (size_t i = 0; i < axes; ++i) {
+    const Dim& in = call.ArgType(0)->dim(static_cast<int>(order[i + 2]));
+    int64_t more = steps[i] - 1;
+    if (in.is_const()) {
+      const int64_t room = in.value() + pads[i] + pads[axes + i] -
+                           (kernel[i] - 1) * dilations[i] - 1;
+      more = room < 0 ? 0 : (steps[i] - room % steps[i]) % steps[i];
+    }
+    pads[axes + i] += more;
+  }
+  return pads;
+}
+
 template <typename A>
 absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
                             bool count_include_pad) {
@@ -190,8 +238,7 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
   const A defaults;
   const size_t axes = defaults.strides.size();
   BATON_ASSIGN_OR_RETURN(
-      const ValueId x,
-      InLayout(call, call.Arg(0), attrs.layout, defaults.layout));
+      ValueId x, InLayout(call, call.Arg(0), attrs.layout, defaults.layout));
   BATON_ASSIGN_OR_RETURN(const Ints kernel,
                          ForAxes(attrs.pool_size, axes, "pool_size"));
   BATON_ASSIGN_OR_RETURN(const Ints dilation,
@@ -200,11 +247,34 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
     BATON_RETURN_IF_ERROR(call.Needs(19));
   }
   NodeAttributes attributes;
-  if (attrs.ceil_mode) attributes.Int("ceil_mode", 1);
-  if (count_include_pad) attributes.Int("count_include_pad", 1);
   attributes.Ints("kernel_shape", kernel);
-  BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding, attrs.dilation,
-                                  axes, attributes));
+  if (attrs.ceil_mode && count_include_pad) {
+    // Relay counts what ceil_mode adds as padding, ONNX does not: it becomes
+    // padding, or data where a kernel is not wider than its padding.
+    BATON_ASSIGN_OR_RETURN(const Ints steps,
+                           ForAxes(attrs.strides, axes, "strides"));
+    BATON_ASSIGN_OR_RETURN(Ints pads, FullPadding(attrs.padding, axes));
+    BATON_ASSIGN_OR_RETURN(const Ints order,
+                           AxisOrder(attrs.layout, defaults.layout));
+    BATON_ASSIGN_OR_RETURN(pads, CeilPadding(call, kernel, steps, dilation,
+                                             std::move(pads), order));
+    bool fits = true;
+    for (size_t i = 0; i < 2 * axes; ++i) {
+      fits = fits && pads[i] < kernel[i % axes];
+    }
+    if (!fits) {
+      x = PadSpatial(call, x, pads);
+      pads.assign(2 * axes, 0);
+    }
+    if (!AllAre(pads, 0)) attributes.Int("count_include_pad", 1);
+    if (!AllAre(dilation, 1)) attributes.Ints("dilations", dilation);
+    attributes.Ints("pads", pads).Ints("strides", steps);
+  } else {
+    if (attrs.ceil_mode) attributes.Int("ceil_mode", 1);
+    if (count_include_pad) attributes.Int("count_include_pad", 1);
+    BATON_RETURN_IF_ERROR(AddWindow(attrs.strides, attrs.padding,
+                                    attrs.dilation, axes, attributes));
+  }
   BATON_ASSIGN_OR_RETURN(const ValueId result,
                          PoolNode(call, op, x, std::move(attributes)));
   const std::string& out =
@@ -305,6 +375,32 @@ Factor FactorOf(CallExport& call, int i, bool transposed) {
   return {call.Arg(i), transposed};
 }
 
+// The product of integers: of bytes that are less a zero point, or as it is.
+absl::StatusOr<Values> IntegerProduct(CallExport& call, bool transpose_a,
+                                      bool transpose_b) {
+  const DType dtype = call.ResultType()->dtype();
+  const auto plain = [&call](ValueId value, int i, bool transposed) {
+    return transposed ? call.Transpose(value, WithLastTwoSwapped(call.Rank(i)))
+                      : value;
+  };
+  const absl::StatusOr<std::vector<ByteFactor>> a = ByteFactorsOf(call, 0);
+  const absl::StatusOr<std::vector<ByteFactor>> b = ByteFactorsOf(call, 1);
+  if (a.ok() && b.ok()) {
+    const ValueId result = SumOfProducts(
+        call, *a, *b, [&](const ByteFactor& x, const ByteFactor& y) {
+          return call.Node("MatMulInteger", {plain(x.value, 0, transpose_a),
+                                             plain(y.value, 1, transpose_b),
+                                             ZeroOf(call, x), ZeroOf(call, y)});
+        });
+    return Values{call.Cast(result, DType::Int(32), dtype)};
+  }
+  const ValueId lhs =
+      plain(call.Cast(call.Arg(0), call.ElementType(0), dtype), 0, transpose_a);
+  const ValueId rhs =
+      plain(call.Cast(call.Arg(1), call.ElementType(1), dtype), 1, transpose_b);
+  return Values{call.Node("MatMul", {lhs, rhs})};
+}
+
 // The product of two operands whose last two axes are matrices.
 absl::StatusOr<Values> Product(CallExport& call, bool transpose_a,
                                bool transpose_b) {
@@ -312,6 +408,7 @@ absl::StatusOr<Values> Product(CallExport& call, bool transpose_a,
   if (!dtype.is_float() && dtype.bits() < 32) {
     return absl::UnimplementedError(absl::StrCat("to ", dtype.ToString()));
   }
+  if (!dtype.is_float()) return IntegerProduct(call, transpose_a, transpose_b);
   Factor a = FactorOf(call, 0, transpose_a);
   Factor b = FactorOf(call, 1, transpose_b);
   a.value = call.Cast(a.value, call.ElementType(0), dtype);
@@ -488,12 +585,37 @@ absl::StatusOr<Values> GroupNorm(CallExport& call) {
   if (FromFront(attrs.axis, rank) != 1 || attrs.num_groups < 1) {
     return absl::UnimplementedError("with channels on another axis than 1");
   }
-  BATON_ASSIGN_OR_RETURN(const Ints shape, call.Shape(0));
-  const ValueId groups =
-      call.Reshape(call.Arg(0), {shape[0], attrs.num_groups, -1});
-  ValueId result = call.Reshape(
-      Standardized(call, groups, {2}, attrs.epsilon, call.ElementType(0)),
-      shape);
+  const ValueId x = call.Arg(0);
+  const DType dtype = call.ElementType(0);
+  if (call.opset() >= 21 && attrs.scale && attrs.center && rank >= 2) {
+    return Values{call.Node("GroupNormalization", {x, call.Arg(1), call.Arg(2)},
+                            NodeAttributes()
+                                .Float("epsilon", attrs.epsilon)
+                                .Int("num_groups", attrs.num_groups))};
+  }
+  // Groups are instances; 0 keeps an extent.
+  const absl::Span<const Dim> dims = call.ArgType(0)->shape();
+  const ValueId groups = call.Reshape(x, {0, attrs.num_groups, -1});
+  const auto ones = [&](double value) -> absl::StatusOr<ValueId> {
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor values,
+        MutableTensor::Create(dtype, Ints{attrs.num_groups}));
+    VisitDType(dtype, [&]<typename T>() {
+      for (T& element : values.span<T>()) element = static_cast<T>(value);
+    });
+    return call.TensorConstant(std::move(values).Freeze());
+  };
+  BATON_ASSIGN_OR_RETURN(const ValueId one, ones(1));
+  BATON_ASSIGN_OR_RETURN(const ValueId zero, ones(0));
+  ValueId result = call.Node("InstanceNormalization", {groups, one, zero},
+                             NodeAttributes().Float("epsilon", attrs.epsilon));
+  Ints shape = {0};
+  for (int i = 1; i < rank; ++i) {
+    shape.push_back(dims[i].is_const() ? dims[i].value() : -1);
+  }
+  result = std::count(shape.begin(), shape.end(), -1) > 1
+               ? call.Node("Reshape", {result, call.Node("Shape", {x})})
+               : call.Reshape(result, shape);
   if (attrs.scale) {
     result = call.Node("Mul", {result, AlongAxis(call, call.Arg(1), rank, 1)});
   }

@@ -1,5 +1,6 @@
 // Exporters of quantized operators.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -12,10 +13,12 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
+#include "baton/onnx/export_ops/integers.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/qnn/qnn.h"
+#include "baton/relay/op/tensor/elementwise.h"
 
 namespace baton::onnx {
 namespace {
@@ -116,6 +119,20 @@ absl::StatusOr<Values> Requantize(CallExport& call) {
                           AxisOf(call, axis, 3))};
 }
 
+// Argument `i` as unsigned bytes, and its zero point, argument `zero`.
+absl::StatusOr<Values> UnsignedFactor(CallExport& call, int i, int zero) {
+  const DType dtype = call.ElementType(i);
+  const Tensor* known = call.Constant(zero);
+  if (known != nullptr && known->num_elements() == 1) {
+    BATON_ASSIGN_OR_RETURN(const std::vector<ByteFactor> factors,
+                           ByteFactorsOf(call, i, known->AtAsInt64(0)));
+    const ByteFactor factor = AsUnsigned(call, factors[0]);
+    return Values{factor.value, ZeroOf(call, factor)};
+  }
+  return Values{call.Arg(i),
+                call.Cast(call.Arg(zero), call.ElementType(zero), dtype)};
+}
+
 absl::StatusOr<Values> Conv2D(CallExport& call) {
   const auto& attrs = call.attrs<relay::Conv2DAttrs>();
   if (attrs.data_layout != "NCHW" || attrs.kernel_layout != "OIHW" ||
@@ -136,12 +153,12 @@ absl::StatusOr<Values> Conv2D(CallExport& call) {
       .Int("group", attrs.groups)
       .Ints("pads", pads)
       .Ints("strides", strides);
-  return Values{call.Node(
-      "ConvInteger",
-      {call.Arg(0), call.Arg(1),
-       call.Cast(call.Arg(2), call.ElementType(2), call.ElementType(0)),
-       call.Cast(call.Arg(3), call.ElementType(3), call.ElementType(1))},
-      std::move(attributes))};
+  // ONNX Runtime convolves unsigned bytes only; of constants nothing is
+  // computed at run time.
+  BATON_ASSIGN_OR_RETURN(const Values x, UnsignedFactor(call, 0, 2));
+  BATON_ASSIGN_OR_RETURN(const Values w, UnsignedFactor(call, 1, 3));
+  return Values{call.Node("ConvInteger", {x[0], w[0], x[1], w[1]},
+                          std::move(attributes))};
 }
 
 absl::StatusOr<Values> Dense(CallExport& call) {
@@ -152,6 +169,87 @@ absl::StatusOr<Values> Dense(CallExport& call) {
        call.Cast(call.Arg(3), call.ElementType(3), call.ElementType(1))})};
 }
 
+// --- Fixed-point numbers ----------------------------------------------------
+
+// (x * multiplier + 2^(right - 1)) / 2^right, rounded down, of int32, where
+// multipliers and powers have 64 bits and broadcast to `x`.
+ValueId FixedPointProduct(CallExport& call, ValueId x, ValueId multiplier,
+                          ValueId half, ValueId power) {
+  const DType wide = DType::Int(64);
+  const ValueId product = call.Node(
+      "Add",
+      {call.Node("Mul", {call.Cast(x, DType::Int(32), wide), multiplier}),
+       half});
+  const ValueId rest = call.Node("Mod", {product, power});  // not negative
+  const ValueId quotient =
+      call.Node("Div", {call.Node("Sub", {product, rest}), power});
+  return call.Cast(quotient, wide, DType::Int(32));
+}
+
+absl::Status CheckShifts(int64_t left, int64_t right) {
+  if (left < 0 || left > 31 || right < 0 || right > 31) {
+    return absl::UnimplementedError(
+        absl::StrCat("shifts of ", left, " and ", right, " bits"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Values> FixedPointMultiply(CallExport& call) {
+  const auto& attrs = call.attrs<relay::FixedPointMultiplyAttrs>();
+  const int64_t left = std::max(attrs.shift, 0);
+  const int64_t right = std::max(-attrs.shift, 0);
+  BATON_RETURN_IF_ERROR(CheckShifts(left, right));
+  const int64_t one = 1;
+  const auto scalar = [&call](int64_t value) {
+    return call.TensorConstant(Tensor::Scalar<int64_t>(value));
+  };
+  return Values{FixedPointProduct(
+      call, call.Arg(0), scalar(attrs.multiplier * (one << left)),
+      scalar(one << (right + 30)), scalar(one << (right + 31)))};
+}
+
+absl::StatusOr<Values> FixedPointMultiplyPerAxis(CallExport& call) {
+  const auto& attrs = call.attrs<relay::FixedPointMultiplyPerAxisAttrs>();
+  if (attrs.axes.size() != 1) {
+    return absl::UnimplementedError("along several axes");
+  }
+  const int rank = call.Rank(0);
+  const int64_t axis = FromFront(attrs.axes[0], rank);
+  const Tensor* const multipliers = call.Constant(1);
+  const Tensor* const lefts = call.Constant(2);
+  const Tensor* const rights = call.Constant(3);
+  if (multipliers == nullptr || lefts == nullptr || rights == nullptr ||
+      axis < 0 || axis >= rank) {
+    return absl::UnimplementedError("by numbers that are computed");
+  }
+  const int64_t count = multipliers->num_elements();
+  Ints products, halves, powers;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t left = attrs.is_lshift_required ? lefts->AtAsInt64(k) : 0;
+    const int64_t right = attrs.is_rshift_required ? rights->AtAsInt64(k) : 0;
+    BATON_RETURN_IF_ERROR(CheckShifts(left, right));
+    const int64_t one = 1;
+    products.push_back(multipliers->AtAsInt64(k) * (one << left));
+    halves.push_back(one << (right + 30));
+    powers.push_back(one << (right + 31));
+  }
+  Ints shape(static_cast<size_t>(rank - axis), 1);
+  shape[0] = count;
+  const auto along_axis = [&](const Ints& values) -> absl::StatusOr<ValueId> {
+    BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                           Tensor::FromValues<int64_t>(shape, values));
+    return call.TensorConstant(std::move(tensor));
+  };
+  BATON_ASSIGN_OR_RETURN(const ValueId multiplier, along_axis(products));
+  BATON_ASSIGN_OR_RETURN(const ValueId half, along_axis(halves));
+  BATON_ASSIGN_OR_RETURN(const ValueId power, along_axis(powers));
+  return Values{FixedPointProduct(call, call.Arg(0), multiplier, half, power)};
+}
+
+BATON_EXTEND_OP("fixed_point_multiply")
+    .Set(OnnxExporters(), FixedPointMultiply);
+BATON_EXTEND_OP("fixed_point_multiply_per_axis")
+    .Set(OnnxExporters(), FixedPointMultiplyPerAxis);
 BATON_EXTEND_OP("qnn.quantize").Set(OnnxExporters(), Quantize);
 BATON_EXTEND_OP("qnn.dequantize").Set(OnnxExporters(), Dequantize);
 BATON_EXTEND_OP("qnn.requantize").Set(OnnxExporters(), Requantize);

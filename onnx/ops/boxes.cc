@@ -15,6 +15,7 @@
 #include "baton/onnx/converter.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/shape.h"
@@ -31,6 +32,10 @@ Expr Limit(NodeContext& node, int i, T otherwise) {
 }
 
 absl::StatusOr<Outputs> NonMaxSuppression(NodeContext& node) {
+  // The number of boxes that are wanted of a class is 0 if it is not given.
+  if (!node.HasInput(2)) {
+    return One(relay::Zeros({0, 3}, DType::Int(64)));
+  }
   Expr boxes = node.Input(0);
   if (node.Int("center_point_box", 0) != 0) {
     // Center and size, to corners.
@@ -46,9 +51,6 @@ absl::StatusOr<Outputs> NonMaxSuppression(NodeContext& node) {
     boxes = relay::Concatenate({corner(1, 3, false), corner(0, 2, false),
                                 corner(1, 3, true), corner(0, 2, true)},
                                2);
-  }
-  if (!node.HasInput(2)) {
-    return absl::UnimplementedError("no output is asked for");
   }
   BATON_ASSIGN_OR_RETURN(
       const Expr result,

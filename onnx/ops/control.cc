@@ -95,7 +95,11 @@ absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
   }
   BATON_RETURN_IF_ERROR(CheckDefined(then_values));
   BATON_RETURN_IF_ERROR(CheckDefined(else_values));
-  BATON_RETURN_IF_ERROR(CheckRanks(then_values, else_values));
+  if (absl::Status status = CheckRanks(then_values, else_values);
+      !status.ok()) {
+    node.graphs().NoteNeeded(cond);
+    return status;
+  }
   if (then_values.size() == 1) {
     return One(If(ScalarOf(cond), std::move(then_values[0]),
                   std::move(else_values[0])));
@@ -130,13 +134,23 @@ bool IsKnownScalar(NodeContext& node, int i) {
   return !node.HasInput(i) || node.Constant(i).ok();
 }
 
+// A stack of no elements of the type of `element` along `axis`. Null if its
+// shape is not known.
+absl::StatusOr<Expr> EmptyStack(const Expr& element, int64_t axis) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(element));
+  const auto known = ConstDims(type->shape());
+  if (!known.has_value()) return Expr();
+  Ints shape(known->begin(), known->end());
+  BATON_ASSIGN_OR_RETURN(const int at,
+                         NormalAxis(axis, static_cast<int>(shape.size()) + 1));
+  shape.insert(shape.begin() + at, 0);
+  return relay::Zeros(std::move(shape), type->dtype());
+}
+
 // Stacks what each round gave.
 absl::StatusOr<Outputs> WithStacked(Outputs values,
                                     std::vector<std::vector<Expr>> scans) {
   for (std::vector<Expr>& scan : scans) {
-    if (scan.empty()) {
-      return absl::UnimplementedError("a loop without rounds has scan outputs");
-    }
     BATON_RETURN_IF_ERROR(CheckDefined(scan));
     values.push_back(relay::Stack(std::move(scan), 0));
   }
@@ -144,9 +158,9 @@ absl::StatusOr<Outputs> WithStacked(Outputs values,
 }
 
 // A shape as a vector of int64, computed outside of the function: of numbers
-// and of extents that its parameters have at first.
-absl::StatusOr<Expr> InitialExtents(const RecursiveFunction& function,
-                                    absl::Span<const Dim> shape) {
+// and of extents that its parameters have at first. Null if it has others.
+Expr InitialExtents(const RecursiveFunction& function,
+                    absl::Span<const Dim> shape) {
   std::vector<Expr> parts;
   for (const Dim& dim : shape) {
     Expr part;
@@ -159,38 +173,108 @@ absl::StatusOr<Expr> InitialExtents(const RecursiveFunction& function,
         }
       }
     }
-    if (!part.defined()) {
-      return absl::UnimplementedError(absl::StrCat(
-          "a round gives an element of shape ", relay::ShapeToString(shape),
-          ", of which ", dim.ToString(), " is not known outside"));
-    }
+    if (!part.defined()) return Expr();
     parts.push_back(std::move(part));
   }
   return relay::Concatenate(std::move(parts), 0);
 }
 
-// A parameter to which each round adds an element along a new axis 0.
-absl::StatusOr<Expr> AddStack(RecursiveFunction& function, std::string name,
-                              const Expr& element) {
+// What the rounds of a loop give an element of, put together along a new axis
+// 0.
+class Stacks {
+ public:
+  explicit Stacks(RecursiveFunction& function) : function_(function) {}
+
+  // Adds a parameter to which each round adds `element`; it is the next of
+  // `results`.
+  absl::Status Add(const std::string& name, const Expr& element,
+                   std::vector<Expr>& results);
+
+  // Adds to the results what Finish needs. `round` is the parameter that counts
+  // rounds. No stack is added afterwards.
+  void AddShapes(const Expr& round, std::vector<Expr>& results);
+
+  // Makes the stacks of the values of the results, and drops what AddShapes
+  // added.
+  void Finish(Outputs& values) const;
+
+ private:
+  // A stack of elements whose extents are not known outside of the loop: a
+  // vector of all their elements, and the shape of the last of them.
+  struct Flat {
+    size_t place;  // among the results
+    Expr shape;
+  };
+
+  RecursiveFunction& function_;
+  std::vector<Flat> flat_;
+  size_t count_ = 0;  // of the results without what AddShapes adds
+};
+
+absl::Status Stacks::Add(const std::string& name, const Expr& element,
+                         std::vector<Expr>& results) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(element));
   Dims dims(type->shape().begin(), type->shape().end());
   dims.insert(dims.begin(), Dim(0));
   Expr none;
   if (const auto shape = ConstDims(dims)) {
     none = relay::Zeros(Ints(shape->begin(), shape->end()), type->dtype());
-  } else {
-    BATON_ASSIGN_OR_RETURN(Expr shape_vector, InitialExtents(function, dims));
-    none = Call(BATON_OP("dyn.zeros"), {std::move(shape_vector)},
+  } else if (Expr extents = InitialExtents(function_, dims);
+             extents.defined()) {
+    none = Call(BATON_OP("dyn.zeros"), {std::move(extents)},
                 Attrs::Make(relay::InitOpAttrs{.dtype = type->dtype()}));
   }
-  dims[0] = Dim::Any();
+  if (none.defined()) {
+    dims[0] = Dim::Any();
+    BATON_ASSIGN_OR_RETURN(
+        const Expr stack,
+        function_.AddParam(name, std::move(none),
+                           TensorType(std::move(dims), type->dtype())));
+    function_.SetNext(
+        stack, relay::Concatenate({stack, relay::ExpandDims(element, 0)}, 0));
+    results.push_back(stack);
+    return absl::OkStatus();
+  }
   BATON_ASSIGN_OR_RETURN(
-      Expr stack,
-      function.AddParam(std::move(name), std::move(none),
-                        TensorType(std::move(dims), type->dtype())));
-  function.SetNext(
-      stack, relay::Concatenate({stack, relay::ExpandDims(element, 0)}, 0));
-  return stack;
+      const Expr elements,
+      function_.AddParam(name, relay::Zeros({0}, type->dtype()),
+                         TensorType({Dim::Any()}, type->dtype())));
+  function_.SetNext(
+      elements,
+      relay::Concatenate({elements, relay::Reshape(element, {-1})}, 0));
+  // Before the first round, 0 for what is not known.
+  Ints known;
+  for (const Dim& dim : type->shape()) {
+    known.push_back(dim.is_const() ? dim.value() : 0);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Expr shape,
+      function_.AddParam(absl::StrCat(name, "_shape"), VectorConstant(known),
+                         TensorType({Dim(type->rank())}, DType::Int(64))));
+  function_.SetNext(shape, relay::ShapeOf(element, DType::Int(64)));
+  flat_.push_back({results.size(), shape});
+  results.push_back(elements);
+  return absl::OkStatus();
+}
+
+void Stacks::AddShapes(const Expr& round, std::vector<Expr>& results) {
+  count_ = results.size();
+  if (flat_.empty()) return;
+  results.push_back(round);
+  for (const Flat& flat : flat_) results.push_back(flat.shape);
+}
+
+void Stacks::Finish(Outputs& values) const {
+  for (size_t i = 0; i < flat_.size(); ++i) {
+    values[flat_[i].place] = Call(
+        BATON_OP("dyn.reshape"),
+        {values[flat_[i].place],
+         relay::Concatenate(
+             {relay::ExpandDims(values[count_], 0), values[count_ + 1 + i]},
+             0)},
+        Attrs::Make(relay::ReshapeAttrs{.allowzero = true}));
+  }
+  values.resize(count_);
 }
 
 // A loop as a function of the number of the round, the condition, the limit if
@@ -316,16 +400,49 @@ absl::StatusOr<Outputs> RecursiveLoop::Convert() {
   for (size_t k = 0; k < num_carried_; ++k) {
     function->SetNext(carried_[k], outputs[1 + k]);
   }
+  Stacks stacks(*function);
   for (size_t k = 0; k < num_scans; ++k) {
-    BATON_ASSIGN_OR_RETURN(results.emplace_back(),
-                           AddStack(*function, absl::StrCat("scanned_", k),
-                                    outputs[1 + num_carried_ + k]));
+    BATON_RETURN_IF_ERROR(stacks.Add(absl::StrCat("scanned_", k),
+                                     outputs[1 + num_carried_ + k], results));
   }
+  stacks.AddShapes(i_, results);
   Expr goes_on = go_on_;
   if (limit_.defined()) {
     goes_on = relay::LogicalAnd(goes_on, relay::Less(i_, limit_));
   }
-  return function->Call(std::move(goes_on), std::move(results));
+  BATON_ASSIGN_OR_RETURN(
+      Outputs values, function->Call(std::move(goes_on), std::move(results)));
+  stacks.Finish(values);
+  return values;
+}
+
+// The results of a loop that has no rounds: a round tells the types of what is
+// scanned out. Nothing, and `depends_on_data`, if their shapes are not known.
+absl::StatusOr<Outputs> WithoutRounds(NodeContext& node, absl::string_view body,
+                                      Outputs carried, size_t num_scans,
+                                      bool& depends_on_data) {
+  const size_t num_carried = carried.size();
+  BATON_ASSIGN_OR_RETURN(Expr counter,
+                         node.Typed(relay::Const(Tensor::Scalar<int64_t>(0))));
+  BATON_ASSIGN_OR_RETURN(Expr condition,
+                         node.Typed(relay::Const(Tensor::Scalar<bool>(true))));
+  std::vector<Expr> inputs = {std::move(counter), std::move(condition)};
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  BATON_ASSIGN_OR_RETURN(const Outputs outputs,
+                         node.graphs().ConvertGraph(body, inputs, "a round"));
+  if (outputs.size() != 1 + num_carried + num_scans) {
+    return absl::InvalidArgumentError("the body has another number of outputs");
+  }
+  for (size_t i = 0; i < num_scans; ++i) {
+    BATON_ASSIGN_OR_RETURN(Expr none,
+                           EmptyStack(outputs[1 + num_carried + i], 0));
+    if (!none.defined()) {
+      depends_on_data = true;
+      return Outputs();
+    }
+    carried.push_back(std::move(none));
+  }
+  return carried;
 }
 
 // The rounds one after the other. Nothing, and `depends_on_data`, if their
@@ -347,6 +464,10 @@ absl::StatusOr<Outputs> UnrolledLoop(NodeContext& node, bool& depends_on_data) {
   }
   std::vector<std::vector<Expr>> scans(node.node().outputs.size() -
                                        num_carried);
+  if (!scans.empty() && (limit < 1 || cond == 0)) {
+    return WithoutRounds(node, body, std::move(carried), scans.size(),
+                         depends_on_data);
+  }
   for (int64_t round = 0; round < limit && cond != 0; ++round) {
     if (round >= kMaxRounds) {
       depends_on_data = true;
@@ -446,10 +567,14 @@ absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
   }
   Outputs states = carried;
   std::vector<std::vector<Expr>> scans(output_axes.size());
-  for (int64_t round = 0; round < *rounds; ++round) {
+  // Without rounds, what one would give: its types count.
+  Outputs of_no_round;
+  const bool is_empty = *rounds == 0;
+  for (int64_t round = 0; round < *rounds + (is_empty ? 1 : 0); ++round) {
     std::vector<Expr> inputs = states;
     for (size_t i = 0; i < scanned.size(); ++i) {
-      const int64_t at = backward[i] != 0 ? *rounds - 1 - round : round;
+      const int64_t at =
+          backward[i] != 0 && !is_empty ? *rounds - 1 - round : round;
       BATON_ASSIGN_OR_RETURN(
           Expr element,
           node.Typed(relay::Take(scanned[i],
@@ -465,6 +590,10 @@ absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
       return absl::InvalidArgumentError(
           "the body has another number of outputs");
     }
+    if (is_empty) {
+      of_no_round = outputs;
+      break;
+    }
     states.assign(outputs.begin(), outputs.begin() + states.size());
     for (size_t i = 0; i < scans.size(); ++i) {
       scans[i].push_back(outputs[states.size() + i]);
@@ -472,7 +601,14 @@ absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
   }
   for (size_t i = 0; i < scans.size(); ++i) {
     if (scans[i].empty()) {
-      return absl::UnimplementedError("a scan without rounds");
+      BATON_ASSIGN_OR_RETURN(
+          Expr none, EmptyStack(of_no_round[states.size()], output_axes[i]));
+      if (!none.defined()) {
+        return absl::UnimplementedError(
+            "a scan without rounds gives tensors of shapes that are not known");
+      }
+      states.push_back(std::move(none));
+      continue;
     }
     BATON_RETURN_IF_ERROR(CheckDefined(scans[i]));
     if (output_backward[i] != 0) std::reverse(scans[i].begin(), scans[i].end());
@@ -541,14 +677,16 @@ absl::StatusOr<Outputs> ScanRounds::Recursive(NodeContext& node) const {
     function.SetNext(states[k], outputs[k]);
   }
   std::vector<Expr> results = states;
+  Stacks stacks(function);
   for (size_t k = 0; k < output_axes.size(); ++k) {
-    BATON_ASSIGN_OR_RETURN(results.emplace_back(),
-                           AddStack(function, absl::StrCat("stacked_", k),
-                                    outputs[states.size() + k]));
+    BATON_RETURN_IF_ERROR(stacks.Add(absl::StrCat("stacked_", k),
+                                     outputs[states.size() + k], results));
   }
+  stacks.AddShapes(round, results);
   BATON_ASSIGN_OR_RETURN(
       Outputs values,
       function.Call(relay::Less(round, limit), std::move(results)));
+  stacks.Finish(values);
   for (size_t k = 0; k < output_axes.size(); ++k) {
     Expr& stack = values[states.size() + k];
     if (output_backward[k] != 0) stack = relay::Reverse(stack, 0);

@@ -89,6 +89,14 @@ absl::StatusOr<Outputs> Variadic(NodeContext& node) {
   return One(std::move(result));
 }
 
+// Of integers that in float64, cut off.
+absl::StatusOr<Outputs> Erf(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  if (dtype.is_float()) return One(relay::Erf(x));
+  return One(Cast(relay::Erf(Cast(x, DType::Float(64))), dtype));
+}
+
 absl::StatusOr<Outputs> Identity(NodeContext& node) {
   if (node.num_inputs() == 0) node.Input(0);
   return node.num_inputs() == 0 ? Outputs() : One(node.inputs()[0]);
@@ -151,17 +159,22 @@ absl::StatusOr<Outputs> ClipByAttributes(NodeContext& node) {
 absl::StatusOr<Outputs> ClipByInputs(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  // Bounds of several elements would broadcast.
+  Expr bounds[2];
+  for (int i = 0; i < 2; ++i) {
+    if (!node.HasInput(i + 1)) continue;
+    BATON_ASSIGN_OR_RETURN(bounds[i], ScalarInput(node, i + 1));
+  }
   if (dtype.is_float() && node.IsConstant(1) && node.IsConstant(2)) {
     BATON_ASSIGN_OR_RETURN(const Tensor min, node.Constant(1));
     BATON_ASSIGN_OR_RETURN(const Tensor max, node.Constant(2));
-    if (min.num_elements() == 1 && max.num_elements() == 1 &&
-        min.AtAsDouble(0) <= max.AtAsDouble(0)) {
+    if (min.AtAsDouble(0) <= max.AtAsDouble(0)) {
       return One(Clip(x, min.AtAsDouble(0), max.AtAsDouble(0)));
     }
   }
   Expr result = x;
-  if (node.HasInput(1)) result = Maximum(result, node.Input(1));
-  if (node.HasInput(2)) result = Minimum(result, node.Input(2));
+  if (bounds[0].defined()) result = Maximum(result, bounds[0]);
+  if (bounds[1].defined()) result = Minimum(result, bounds[1]);
   return One(std::move(result));
 }
 
@@ -236,19 +249,54 @@ absl::StatusOr<Outputs> PRelu(NodeContext& node) {
   return One(Where(relay::Less(x, ScalarLike(0, x)), Multiply(x, slope), x));
 }
 
+// log(1 + t) of t in [0, 1], accurate also where 1 + t is rounded: the error of
+// the sum is that of t / ((1 + t) - 1), too.
+Expr LogOnePlus(const Expr& t) {
+  const Expr one = ScalarLike(1, t);
+  const Expr sum = Add(one, t);
+  return Where(relay::Equal(sum, one), t,
+               Multiply(Log(sum), Divide(t, Subtract(sum, one))));
+}
+
 // log(1 + exp(x)), in a form that does not overflow.
-Expr SoftplusOf(const Expr& x) {
-  return Add(Relu(x),
-             Log(Add(ScalarLike(1, x), Exp(relay::Negative(relay::Abs(x))))));
+absl::StatusOr<Expr> SoftplusOf(NodeContext& node, const Expr& x) {
+  BATON_ASSIGN_OR_RETURN(const Expr t,
+                         node.Typed(Exp(relay::Negative(relay::Abs(x)))));
+  return Add(Relu(x), LogOnePlus(t));
 }
 
-absl::StatusOr<Outputs> Softplus(NodeContext& node) {
-  return One(SoftplusOf(node.Input(0)));
-}
-
-absl::StatusOr<Outputs> Mish(NodeContext& node) {
+// Half floats are computed in float32: a few roundings of theirs are too many.
+template <absl::StatusOr<Expr> (*kFunction)(NodeContext&, const Expr&)>
+absl::StatusOr<Outputs> InFloat32(NodeContext& node) {
   const Expr& x = node.Input(0);
-  return One(Multiply(x, relay::Tanh(SoftplusOf(x))));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  if (dtype.bits() >= 32) {
+    BATON_ASSIGN_OR_RETURN(Expr result, kFunction(node, x));
+    return One(std::move(result));
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr wide,
+                         node.Typed(Cast(x, DType::Float(32))));
+  BATON_ASSIGN_OR_RETURN(Expr result, kFunction(node, wide));
+  return One(Cast(std::move(result), dtype));
+}
+
+// x tanh(log(1 + exp(x))), which is a quotient of sums of positive numbers:
+// with u = exp(-|x|), x (1 + 2u) / (1 + 2u + 2u^2) where x is not negative, and
+// x u (u + 2) / (u (u + 2) + 2) elsewhere. There u is the square of h, which is
+// a normal number where u is not.
+absl::StatusOr<Expr> MishOf(NodeContext& node, const Expr& x) {
+  const auto scalar = [&x](double value) { return ScalarLike(value, x); };
+  BATON_ASSIGN_OR_RETURN(
+      const Expr h, node.Typed(Exp(Multiply(scalar(-0.5), relay::Abs(x)))));
+  const Expr u = Multiply(h, h);
+  const Expr more = Add(u, scalar(2));
+  const Expr product = Multiply(u, more);
+  const Expr twice = Add(scalar(1), Multiply(scalar(2), u));
+  const Expr positive = Multiply(
+      x, Divide(twice, Add(twice, Multiply(scalar(2), Multiply(u, u)))));
+  const Expr negative = Divide(Multiply(Multiply(x, h), Multiply(h, more)),
+                               Add(product, scalar(2)));
+  return Where(relay::Less(x, scalar(0)), negative, positive);
 }
 
 absl::StatusOr<Outputs> Swish(NodeContext& node) {
@@ -447,7 +495,7 @@ BATON_ONNX_CONVERTERS({
     {"Div", Binary<Divide>},
     {"Elu", Elu},
     {"Equal", Binary<relay::Equal>},
-    {"Erf", Unary<relay::Erf>, 9},
+    {"Erf", Erf, 9},
     {"Exp", Unary<Exp>},
     {"Floor", Unary<relay::Floor>},
     {"Gelu", Gelu, 20},
@@ -467,7 +515,7 @@ BATON_ONNX_CONVERTERS({
     {"Max", Variadic<Maximum>},
     {"Mean", Mean},
     {"Min", Variadic<Minimum>},
-    {"Mish", Mish, 18},
+    {"Mish", InFloat32<MishOf>, 18},
     {"Mod", Mod, 10},
     {"Mul", Binary<Multiply>},
     {"Neg", Unary<relay::Negative>},
@@ -485,7 +533,7 @@ BATON_ONNX_CONVERTERS({
     {"Sin", Unary<relay::Sin>},
     {"Sinh", Unary<relay::Sinh>},
     {"Softmax", Softmax},
-    {"Softplus", Softplus},
+    {"Softplus", InFloat32<SoftplusOf>},
     {"Softsign", Softsign},
     {"Sqrt", Unary<relay::Sqrt>},
     {"Sub", Binary<Subtract>},

@@ -20,6 +20,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/formulas.h"
 #include "baton/onnx/ops/products.h"
@@ -516,14 +517,41 @@ absl::StatusOr<Outputs> LpNormalization(NodeContext& node) {
                                     ScalarLike(1, x), norm)));
 }
 
+// The widest of the element types of the first `count` inputs.
+absl::StatusOr<DType> WidestType(NodeContext& node, int count) {
+  BATON_ASSIGN_OR_RETURN(DType widest, ElementTypeOf(node.Input(0)));
+  for (int i = 1; i < count; ++i) {
+    BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i)));
+    // Neither of two half floats holds the other.
+    if (dtype.bits() == 16 && widest.bits() == 16 && dtype != widest) {
+      widest = DType::Float(32);
+    } else if (dtype.bits() > widest.bits()) {
+      widest = dtype;
+    }
+  }
+  return widest;
+}
+
 absl::StatusOr<Outputs> BatchNormalization(NodeContext& node) {
-  const Expr& x = node.Input(0);
+  // Since opset 15 the data, the scales and the statistics may differ in type.
+  BATON_ASSIGN_OR_RETURN(const DType data_type, ElementTypeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const DType statistics_type,
+                         ElementTypeOf(node.Input(3)));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, WidestType(node, 5));
+  const auto as = [&node](const Expr& value, DType to) -> absl::StatusOr<Expr> {
+    BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(value));
+    if (from == to) return value;
+    return node.Typed(relay::Cast(value, to));
+  };
+  BATON_ASSIGN_OR_RETURN(const Expr x, as(node.Input(0), dtype));
+  BATON_ASSIGN_OR_RETURN(const Expr scale, as(node.Input(1), dtype));
+  BATON_ASSIGN_OR_RETURN(const Expr bias, as(node.Input(2), dtype));
   const double epsilon = node.Float("epsilon", 1e-5);
   if (node.opset() < 9 && node.Int("spatial", 1) == 0) {
     return absl::UnimplementedError("spatial=0 is not supported");
   }
-  Expr mean = node.Input(3);
-  Expr variance = node.Input(4);
+  BATON_ASSIGN_OR_RETURN(Expr mean, as(node.Input(3), dtype));
+  BATON_ASSIGN_OR_RETURN(Expr variance, as(node.Input(4), dtype));
   Outputs result(1);
   if (node.opset() >= 14 && node.Int("training_mode", 0) != 0) {
     BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
@@ -535,18 +563,24 @@ absl::StatusOr<Outputs> BatchNormalization(NodeContext& node) {
     const Expr batch_variance = relay::Variance(x, {.axis = axes});
     const double momentum = node.Float("momentum", 0.9);
     const auto running = [&](const Expr& old, const Expr& current) {
-      return Add(Multiply(old, ScalarLike(momentum, x)),
-                 Multiply(current, ScalarLike(1 - momentum, x)));
+      Expr value = Add(Multiply(old, ScalarLike(momentum, x)),
+                       Multiply(current, ScalarLike(1 - momentum, x)));
+      return statistics_type == dtype
+                 ? value
+                 : relay::Cast(std::move(value), statistics_type);
     };
     result.push_back(running(mean, batch_mean));
     result.push_back(running(variance, batch_variance));
     mean = batch_mean;
     variance = batch_variance;
   }
-  result[0] = TupleGetItem(
-      relay::nn::BatchNorm(x, node.Input(1), node.Input(2), mean, variance,
-                           {.axis = 1, .epsilon = epsilon}),
-      0);
+  result[0] =
+      TupleGetItem(relay::nn::BatchNorm(x, scale, bias, mean, variance,
+                                        {.axis = 1, .epsilon = epsilon}),
+                   0);
+  if (data_type != dtype) {
+    result[0] = relay::Cast(std::move(result[0]), data_type);
+  }
   return result;
 }
 
@@ -570,6 +604,13 @@ absl::StatusOr<Outputs> LayerNormalization(NodeContext& node) {
   Normalized result =
       LayerNormOf(x, node.Input(1), node.HasInput(2) ? node.Input(2) : Expr(),
                   axis, epsilon);
+  // Mean and deviation have a type of their own.
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType stash, DTypeOf(node.Int("stash_type", 1)));
+  if (dtype != stash) {
+    result.mean = relay::Cast(std::move(result.mean), stash);
+    result.inverse = relay::Cast(std::move(result.inverse), stash);
+  }
   return Outputs{std::move(result.y), std::move(result.mean),
                  std::move(result.inverse)};
 }

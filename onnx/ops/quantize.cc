@@ -17,6 +17,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
@@ -25,9 +26,12 @@
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/qnn/qnn.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/transform/fold_constant.h"
 
 namespace baton::onnx {
 namespace {
@@ -37,22 +41,47 @@ using relay::Subtract;
 
 constexpr DType kInt32 = DType::Int(32);
 
-// Input `i`, or a zero, as int32: a scalar if it has one element.
+// `value` of an input that may be a constant; computed at once if it is.
+absl::StatusOr<Expr> Folded(NodeContext& node, Expr value) {
+  BATON_ASSIGN_OR_RETURN(Expr folded,
+                         relay::FoldConstantInExpr(value, {.fold_qnn = true}));
+  return node.Typed(std::move(folded));
+}
+
+// The one element of all of `tensor`; null if there are several.
+std::optional<int64_t> CommonElement(const Tensor& tensor) {
+  if (tensor.num_elements() == 0) return std::nullopt;
+  for (int64_t k = 1; k < tensor.num_elements(); ++k) {
+    if (tensor.AtAsInt64(k) != tensor.AtAsInt64(0)) return std::nullopt;
+  }
+  return tensor.AtAsInt64(0);
+}
+
+// Input `i`, or a zero, as int32: a scalar if all its elements are known and
+// the same, or if it has one.
 absl::StatusOr<Expr> ZeroPoint(NodeContext& node, int i) {
   if (!node.HasInput(i)) return relay::Const(Tensor::Scalar<int32_t>(0));
+  if (node.IsConstant(i)) {
+    BATON_ASSIGN_OR_RETURN(const Tensor known, node.Constant(i));
+    if (const std::optional<int64_t> common = CommonElement(known);
+        common.has_value() && !known.dtype().is_float()) {
+      return relay::Const(
+          Tensor::Scalar<int32_t>(static_cast<int32_t>(*common)));
+    }
+  }
   Expr result = node.Input(i);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(result));
   if (type->rank() == 1 && type->dim(0).is_const(1)) {
     result = relay::Reshape(std::move(result), {});
   }
-  return Cast(std::move(result), kInt32);
+  return Folded(node, Cast(std::move(result), kInt32));
 }
 
 absl::StatusOr<Expr> Scale(NodeContext& node, int i) {
   const Expr& scale = node.Input(i);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(scale));
   if (type->rank() == 1 && type->dim(0).is_const(1)) {
-    return relay::Reshape(scale, {});
+    return Folded(node, relay::Reshape(scale, {}));
   }
   return scale;
 }
@@ -64,7 +93,7 @@ absl::StatusOr<Expr> WideScale(NodeContext& node, int i) {
   BATON_ASSIGN_OR_RETURN(Expr scale, Scale(node, i));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i)));
   if (dtype == DType::Float(32)) return scale;
-  return node.Typed(Cast(std::move(scale), DType::Float(32)));
+  return Folded(node, Cast(std::move(scale), DType::Float(32)));
 }
 
 // True if there is one scale for each block of elements along an axis.
@@ -73,11 +102,40 @@ absl::StatusOr<bool> IsBlocked(NodeContext& node) {
   return node.Int("block_size", 0) > 0 && rank > 0;
 }
 
-// Scale and zero point of blocks, repeated for each element.
+// Scale and zero point of blocks, repeated for each element. The last block
+// need not be full.
 absl::StatusOr<Expr> OfBlocks(NodeContext& node, const Expr& values) {
-  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* data,
+                         TensorTypeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(values));
+  const int rank = data->rank();
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 1), rank));
-  return relay::Repeat(values, node.Int("block_size", 0), axis);
+  const int64_t block = node.Int("block_size", 0);
+  if (type->rank() != rank) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "scales of blocks have rank ", type->rank(), ", the data has ", rank));
+  }
+  const Dim& extent = data->dim(axis);
+  const Dim& blocks = type->dim(axis);
+  Expr repeated = relay::Repeat(values, block, axis);
+  if (!extent.is_const() || !blocks.is_const()) {
+    // As many as there are elements.
+    return relay::Take(
+        std::move(repeated),
+        relay::Arange(relay::Const(Tensor::Scalar<int64_t>(0)),
+                      ExtentOf(node.Input(0), axis),
+                      relay::Const(Tensor::Scalar<int64_t>(1)), DType::Int(64)),
+        {.axis = axis});
+  }
+  const int64_t needed = extent.value() / block + (extent.value() % block != 0);
+  if (blocks.value() != needed) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(extent.value(), " elements are ", needed, " blocks of ",
+                     block, ", but there are scales for ", blocks.value()));
+  }
+  if (extent.value() % block == 0) return repeated;
+  return relay::StridedSlice(std::move(repeated), {0}, {extent.value()},
+                             {.axes = std::vector<int64_t>{axis}});
 }
 
 // The axis of the channels; -1 if there is one scale.
@@ -95,9 +153,14 @@ absl::StatusOr<int> QuantizedAxis(NodeContext& node, const Expr& x) {
   return NormalAxis(node.Int("axis", 1), rank);
 }
 
+absl::StatusOr<Expr> AsFloat32(NodeContext& node, const Expr& x) {
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  if (dtype == DType::Float(32)) return x;
+  return node.Typed(Cast(x, DType::Float(32)));
+}
+
 absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
   const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
   DType dtype = DType::UInt(8);
   int narrow_bits = node.NarrowBits(2);
   if (node.HasInput(2)) {
@@ -116,20 +179,26 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
     if (!dtype.is_integral() || dtype.bits() > 16) {
       return absl::UnimplementedError("this element type");
     }
-    BATON_ASSIGN_OR_RETURN(const Expr scales, OfBlocks(node, node.Input(1)));
-    Expr result = relay::Round(relay::Divide(x, scales));
+    BATON_ASSIGN_OR_RETURN(Expr scales, OfBlocks(node, node.Input(1)));
+    BATON_ASSIGN_OR_RETURN(scales, node.Typed(std::move(scales)));
+    BATON_ASSIGN_OR_RETURN(scales, AsFloat32(node, scales));
+    BATON_ASSIGN_OR_RETURN(const Expr real, AsFloat32(node, x));
+    Expr result = relay::Round(relay::Divide(real, scales));
     if (node.HasInput(2)) {
       BATON_ASSIGN_OR_RETURN(const Expr zeros, OfBlocks(node, node.Input(2)));
-      BATON_ASSIGN_OR_RETURN(const DType real, ElementTypeOf(x));
-      result = relay::Add(std::move(result), Cast(zeros, real));
+      result = relay::Add(std::move(result), Cast(zeros, DType::Float(32)));
     }
     return One(
         Cast(relay::Clip(std::move(result), low, low + range - 1), dtype));
   }
   // A vector of one scale stands for all channels.
   BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
+  // qnn.quantize takes float32. Integers become floats as they are, which
+  // holds those of 32 bits up to a rounding.
+  BATON_ASSIGN_OR_RETURN(const Expr real, AsFloat32(node, x));
+  BATON_ASSIGN_OR_RETURN(const Expr real_scale, WideScale(node, 1));
   Expr result =
-      Call(BATON_OP("qnn.quantize"), {x, scale, zero_point},
+      Call(BATON_OP("qnn.quantize"), {real, real_scale, zero_point},
            Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis}));
   // A narrow range is inside of that of 8 bits, where it was cut off first.
   if (narrow_bits != 0) {
@@ -151,13 +220,20 @@ absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
     }
     return One(relay::Multiply(Cast(std::move(result), real), scales));
   }
-  BATON_ASSIGN_OR_RETURN(const Expr scale, Scale(node, 1));
+  BATON_ASSIGN_OR_RETURN(const Expr scale, WideScale(node, 1));
   BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));
   BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, x));
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
-  return One(Call(
+  // Since opset 23 an attribute may say another type than that of the scales.
+  BATON_ASSIGN_OR_RETURN(DType dtype, ElementTypeOf(node.Input(1)));
+  if (const int64_t type = node.Int("output_dtype", 0); type != 0) {
+    BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(type));
+  }
+  const DType real = DType::Float(32);
+  Expr result = Call(
       BATON_OP("qnn.dequantize"), {x, scale, zero_point},
-      Attrs::Make(relay::DequantizeAttrs{.out_dtype = dtype, .axis = axis})));
+      Attrs::Make(relay::DequantizeAttrs{.out_dtype = real, .axis = axis}));
+  return One(dtype == real ? std::move(result)
+                           : Cast(std::move(result), dtype));
 }
 
 absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
@@ -175,18 +251,23 @@ absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
   return Outputs{Cast(quantized, dtype), scale, Cast(zero_point, dtype)};
 }
 
-// qnn.conv2d of inputs `x`, `w` and what quantizes them.
-absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w,
-                                   Expr x_zero_point, Expr w_zero_point,
-                                   Expr x_scale, Expr w_scale) {
-  BATON_ASSIGN_OR_RETURN(
-      const relay::Conv2DAttrs attrs,
-      Conv2DAttrsOf(node, node.Input(x), node.Input(w), kInt32));
-  if (const int zero_point = w + 2; node.HasInput(zero_point)) {
+// The convolution of inputs `x` and `w`, whose zero points are the inputs
+// `x_zero` and `w_zero`, in int32. The scales are those that qnn.conv2d keeps.
+absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w, int x_zero,
+                                   int w_zero, Expr x_scale, Expr w_scale) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* weight,
+                         TensorTypeOf(node.Input(w)));
+  if (weight->rank() < 3) return absl::InvalidArgumentError("the weights");
+  BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, x_zero));
+  BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, w_zero));
+  BATON_ASSIGN_OR_RETURN(x_zero_point, node.Typed(std::move(x_zero_point)));
+  BATON_ASSIGN_OR_RETURN(w_zero_point, node.Typed(std::move(w_zero_point)));
+  if (node.HasInput(w_zero)) {
     BATON_ASSIGN_OR_RETURN(const TensorTypeNode* zeros,
-                           TensorTypeOf(node.Input(zero_point)));
-    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* weight,
-                           TensorTypeOf(node.Input(w)));
+                           TensorTypeOf(node.Input(w_zero)));
+    if (zeros->rank() > 1) {
+      return absl::InvalidArgumentError("the zero points of the weights");
+    }
     if (zeros->rank() == 1 && zeros->dim(0).is_const() &&
         !zeros->dim(0).is_const(1) && weight->dim(0).is_const() &&
         zeros->dim(0) != weight->dim(0)) {
@@ -195,39 +276,39 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w,
           zeros->dim(0).ToString(), " zero points"));
     }
   }
-  return Call(BATON_OP("qnn.conv2d"),
-              {node.Input(x), node.Input(w), std::move(x_zero_point),
-               std::move(w_zero_point), std::move(x_scale), std::move(w_scale)},
-              Attrs::Make(attrs));
+  BATON_ASSIGN_OR_RETURN(const int x_zero_rank, RankOf(x_zero_point));
+  if (x_zero_rank != 0) {
+    return absl::InvalidArgumentError("the zero point of the data is a scalar");
+  }
+  BATON_ASSIGN_OR_RETURN(const int w_zero_rank, RankOf(w_zero_point));
+  if (w_zero_rank == 0 && weight->rank() == 4) {
+    BATON_ASSIGN_OR_RETURN(
+        const relay::Conv2DAttrs attrs,
+        Conv2DAttrsOf(node, node.Input(x), node.Input(w), kInt32));
+    return Call(
+        BATON_OP("qnn.conv2d"),
+        {node.Input(x), node.Input(w), std::move(x_zero_point),
+         std::move(w_zero_point), std::move(x_scale), std::move(w_scale)},
+        Attrs::Make(attrs));
+  }
+  // Other spatial axes, or a zero point for each channel, which qnn.conv2d does
+  // not know.
+  if (w_zero_rank != 0) {
+    w_zero_point =
+        relay::ExpandDims(std::move(w_zero_point), 1, weight->rank() - 1);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Expr data,
+      node.Typed(Subtract(Cast(node.Input(x), kInt32), x_zero_point)));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr weights,
+      node.Typed(Subtract(Cast(node.Input(w), kInt32), w_zero_point)));
+  return Convolution(node, data, weights, kInt32);
 }
 
 absl::StatusOr<Outputs> ConvInteger(NodeContext& node) {
-  if (node.HasInput(3)) {
-    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
-                           TensorTypeOf(node.Input(3)));
-    if (type->rank() == 1 && !type->dim(0).is_const(1)) {
-      // One a channel, which qnn.conv2d does not know.
-      BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(1)));
-      if (rank < 1) return absl::InvalidArgumentError("the weights");
-      BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
-      BATON_ASSIGN_OR_RETURN(
-          const Expr x,
-          node.Typed(Subtract(Cast(node.Input(0), kInt32), x_zero_point)));
-      BATON_ASSIGN_OR_RETURN(
-          const Expr w,
-          node.Typed(Subtract(
-              Cast(node.Input(1), kInt32),
-              relay::ExpandDims(Cast(node.Input(3), kInt32), 1, rank - 1))));
-      BATON_ASSIGN_OR_RETURN(Expr result, Convolution(node, x, w, kInt32));
-      return One(std::move(result));
-    }
-  }
-  BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
-  BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, 3));
   BATON_ASSIGN_OR_RETURN(
-      Expr result,
-      QuantizedConv(node, 0, 1, std::move(x_zero_point),
-                    std::move(w_zero_point), UnitScale(), UnitScale()));
+      Expr result, QuantizedConv(node, 0, 1, 2, 3, UnitScale(), UnitScale()));
   return One(std::move(result));
 }
 
@@ -242,41 +323,38 @@ Expr Dequantize(Expr x, Expr scale, int axis) {
 
 // `x` of int32, scaled by `scale`, to what the output's scale (input `i`) and
 // zero point (input `i` + 1) say.
-absl::StatusOr<Expr> Requantize(NodeContext& node, Expr x, Expr scale, int i,
-                                int axis) {
+//
+// As real numbers, as ONNX defines it: qnn.requantize rounds ties up, not to
+// even, and is lowered to arithmetic on constants only.
+absl::StatusOr<Expr> Rescaled(NodeContext& node, Expr x, Expr scale, int i,
+                              int axis) {
   BATON_ASSIGN_OR_RETURN(const Expr out_scale, WideScale(node, i));
   BATON_ASSIGN_OR_RETURN(const Expr out_zero_point, ZeroPoint(node, i + 1));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(i + 1)));
-  if (!node.IsConstant(i)) {
-    // qnn.requantize is lowered to arithmetic on constants.
-    BATON_ASSIGN_OR_RETURN(
-        const Expr real,
-        node.Typed(Dequantize(std::move(x), std::move(scale), axis)));
-    return Call(
-        BATON_OP("qnn.quantize"), {real, out_scale, out_zero_point},
-        Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis}));
-  }
+  BATON_ASSIGN_OR_RETURN(scale, Folded(node, std::move(scale)));
+  BATON_ASSIGN_OR_RETURN(const int scale_rank, RankOf(scale));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr real,
+      node.Typed(scale_rank < 2
+                     ? Dequantize(std::move(x), std::move(scale), axis)
+                     : relay::Multiply(Cast(std::move(x), DType::Float(32)),
+                                       std::move(scale))));
   return Call(
-      BATON_OP("qnn.requantize"),
-      {std::move(x), std::move(scale), relay::Const(Tensor::Scalar<int32_t>(0)),
-       out_scale, out_zero_point},
-      Attrs::Make(relay::RequantizeAttrs{.axis = axis, .out_dtype = dtype}));
+      BATON_OP("qnn.quantize"), {real, out_scale, out_zero_point},
+      Attrs::Make(relay::QuantizeAttrs{.out_dtype = dtype, .axis = axis}));
 }
 
 absl::StatusOr<Outputs> QLinearConv(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const Expr x_scale, WideScale(node, 1));
-  BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, 2));
   BATON_ASSIGN_OR_RETURN(const Expr w_scale, WideScale(node, 4));
-  BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, 5));
-  BATON_ASSIGN_OR_RETURN(
-      Expr result, QuantizedConv(node, 0, 3, std::move(x_zero_point),
-                                 std::move(w_zero_point), x_scale, w_scale));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         QuantizedConv(node, 0, 3, 2, 5, x_scale, w_scale));
   if (node.HasInput(8)) {
     result = relay::nn::BiasAdd(std::move(result), node.Input(8));
   }
   BATON_ASSIGN_OR_RETURN(
-      result, Requantize(node, std::move(result),
-                         relay::Multiply(x_scale, w_scale), 6, /*axis=*/1));
+      result, Rescaled(node, std::move(result),
+                       relay::Multiply(x_scale, w_scale), 6, /*axis=*/1));
   return One(std::move(result));
 }
 
@@ -307,12 +385,15 @@ absl::StatusOr<Outputs> MatMulInteger(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> QLinearMatMul(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Expr a_scale, WideScale(node, 1));
+  BATON_ASSIGN_OR_RETURN(Expr a_scale, WideScale(node, 1));
   BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 4));
+  BATON_ASSIGN_OR_RETURN(const int a_scale_rank, RankOf(a_scale));
+  // One a row.
+  if (a_scale_rank == 1) a_scale = relay::ExpandDims(std::move(a_scale), 1);
   BATON_ASSIGN_OR_RETURN(Expr result, IntegerProduct(node, 0, 3, 2, 5));
   BATON_ASSIGN_OR_RETURN(
-      result, Requantize(node, std::move(result),
-                         relay::Multiply(a_scale, b_scale), 6, /*axis=*/-1));
+      result, Rescaled(node, std::move(result),
+                       relay::Multiply(a_scale, b_scale), 6, /*axis=*/-1));
   return One(std::move(result));
 }
 

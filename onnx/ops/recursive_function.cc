@@ -23,6 +23,7 @@ absl::StatusOr<Expr> RecursiveFunction::AddParam(std::string name, Expr initial,
                                                  const Type& type) {
   BATON_ASSIGN_OR_RETURN(Expr typed, node_.Typed(Var(std::move(name), type)));
   params_.emplace_back(typed.As<VarNode>());
+  node_.graphs().NoteParam(typed, initial);
   initial_.push_back(std::move(initial));
   next_.push_back(typed);
   return typed;

@@ -7,7 +7,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,12 +15,16 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
+#include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/op/tensor/shape.h"
 
@@ -30,108 +33,205 @@ namespace {
 
 using relay::ReduceAttrs;
 
-// The axes of a reduction; nullopt if the data stays unchanged. Axes were an
-// attribute, then an input: for ReduceSum since opset 13, for the others since
-// 18.
-absl::StatusOr<std::optional<ReduceAttrs>> ReduceOver(
-    NodeContext& node, int64_t axes_input_since) {
-  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
-  ReduceAttrs result;
-  result.keepdims = node.Int("keepdims", 1) != 0;
+// What is reduced, and how.
+struct Reduction {
+  Expr x;
+  // Null: nothing is reduced. The axes are named, and there is one at least.
+  std::optional<ReduceAttrs> over;
+  // The shape that the result is given afterwards; null: it has its shape.
+  Expr shape;
+};
+
+// The reduction over axes that are computed: each axis becomes two, what is
+// kept and what is reduced, one of which has the extent of the axis and the
+// other 1, and the second of each two is reduced.
+absl::StatusOr<Reduction> ReduceOverComputed(NodeContext& node, int rank,
+                                             bool keepdims) {
+  const bool is_noop = node.Int("noop_with_empty_axes", 0) != 0;
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* axes_type,
+                         TensorTypeOf(node.Input(1)));
+  if (axes_type->rank() != 1) {
+    return absl::InvalidArgumentError("the axes are no vector");
+  }
+  // The number of axes that stay.
+  std::optional<int64_t> kept;
+  if (const Dim& count = axes_type->dim(0); count.is_const()) {
+    kept = count.value() == 0 && !is_noop ? 0 : rank - count.value();
+  }
+  if (!keepdims && (!kept.has_value() || *kept < 0)) {
+    // The rank of the result depends on the axes.
+    BATON_RETURN_IF_ERROR(node.ConstantInts(1).status());
+  }
+  std::vector<int64_t> all(rank);
+  std::iota(all.begin(), all.end(), 0);
+  const Expr given = AsInt64(node.Input(1));
+  const Expr count = relay::Const(Tensor::Scalar<int64_t>(rank));
+  const Expr zero = relay::Const(Tensor::Scalar<int64_t>(0));
+  const Expr from_front =
+      relay::Where(relay::Less(given, zero), relay::Add(given, count), given);
+  Expr is_reduced =
+      relay::Any(relay::Equal(relay::ExpandDims(VectorConstant(all), 1),
+                              relay::ExpandDims(from_front, 0)),
+                 {.axis = std::vector<int64_t>{1}});
+  if (!is_noop) {
+    is_reduced = relay::LogicalOr(
+        std::move(is_reduced),
+        relay::Equal(relay::NdarraySize(given, DType::Int(64)), zero));
+  }
+  BATON_ASSIGN_OR_RETURN(is_reduced, node.Typed(std::move(is_reduced)));
+  const Expr extents = ShapeVector(node.Input(0));
+  const Expr ones = VectorConstant(std::vector<int64_t>(rank, 1));
+  BATON_ASSIGN_OR_RETURN(const Expr kept_extents,
+                         node.Typed(relay::Where(is_reduced, ones, extents)));
+  const Expr pairs =
+      relay::Stack({kept_extents, relay::Where(is_reduced, extents, ones)}, 1);
+  Reduction result;
+  BATON_ASSIGN_OR_RETURN(
+      result.x,
+      node.Typed(Call(BATON_OP("dyn.reshape"),
+                      {node.Input(0), relay::Reshape(pairs, {2 * rank})},
+                      Attrs::Make(relay::ReshapeAttrs{.allowzero = true}))));
+  result.over.emplace();
+  result.over->axis.emplace();
+  for (int i = 0; i < rank; ++i) result.over->axis->push_back(2 * i + 1);
+  if (keepdims) return result;
+  // The places of the axes that stay.
+  const Expr places = relay::Reshape(
+      Call(BATON_OP("argwhere"), {relay::LogicalNot(is_reduced)}), {*kept});
+  result.shape = relay::Take(kept_extents, places, {.axis = 0});
+  return result;
+}
+
+// Axes were an attribute, then an input: of ReduceSum since opset 13, of the
+// others since 18.
+absl::StatusOr<Reduction> ReductionOf(NodeContext& node,
+                                      int64_t axes_input_since) {
+  Reduction result{.x = node.Input(0)};
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(result.x));
+  const bool keepdims = node.Int("keepdims", 1) != 0;
   std::optional<std::vector<int64_t>> axes;
   if (node.opset() < axes_input_since) {
     axes = node.Ints("axes");
   } else if (node.HasInput(1)) {
-    BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(1));
+    const TensorTypeNode* type = node.Input(1)->tensor_type();
+    if (type != nullptr && type->rank() == 1 && type->dim(0).is_const(0)) {
+      axes.emplace();
+    } else {
+      absl::StatusOr<std::vector<int64_t>> known = node.ConstantInts(1);
+      if (!known.ok()) return ReduceOverComputed(node, rank, keepdims);
+      axes = *std::move(known);
+    }
   }
   if (axes.has_value() && !axes->empty()) {
-    BATON_ASSIGN_OR_RETURN(result.axis, NormalAxes(*std::move(axes), rank));
+    BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(axes), rank));
+    std::vector<int64_t> sorted = *axes;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+      return absl::InvalidArgumentError("an axis is named twice");
+    }
+  } else if (node.Int("noop_with_empty_axes", 0) != 0) {
     return result;
+  } else {
+    // Named, so that the result of a scalar is one.
+    axes.emplace(rank);
+    std::iota(axes->begin(), axes->end(), 0);
   }
-  if (node.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
-  // Named, so that the result of a scalar is one.
-  result.axis.emplace(rank);
-  std::iota(result.axis->begin(), result.axis->end(), 0);
+  if (axes->empty()) return result;
+  result.over = ReduceAttrs{.axis = std::move(axes), .keepdims = keepdims};
   return result;
+}
+
+// `x` as the result of `reduction`.
+Expr Finished(const Reduction& reduction, Expr x) {
+  if (!reduction.shape.defined()) return x;
+  return Call(BATON_OP("dyn.reshape"), {std::move(x), reduction.shape},
+              Attrs::Make(relay::ReshapeAttrs{.allowzero = true}));
 }
 
 using Element = Expr (*)(const Expr& x);
 Expr Same(const Expr& x) { return x; }
 Expr Square(const Expr& x) { return relay::Multiply(x, x); }
 Expr AbsOf(const Expr& x) { return relay::Abs(x); }
-Expr LogOf(const Expr& x) { return relay::Log(x); }
-Expr SqrtOf(const Expr& x) { return relay::Sqrt(x); }
+
+// Roots and logarithms, which of integers are those in float64, cut off.
+template <Expr (*kFunction)(Expr)>
+absl::StatusOr<Expr> RealFunction(Expr x, DType dtype) {
+  if (dtype.is_float()) return kFunction(std::move(x));
+  return relay::Cast(kFunction(relay::Cast(std::move(x), DType::Float(64))),
+                     dtype);
+}
+absl::StatusOr<Expr> SqrtOf(Expr x, DType dtype) {
+  return RealFunction<relay::Sqrt>(std::move(x), dtype);
+}
+absl::StatusOr<Expr> LogOf(Expr x, DType dtype) {
+  return RealFunction<relay::Log>(std::move(x), dtype);
+}
+absl::StatusOr<Expr> Unchanged(Expr x, DType /*dtype*/) { return x; }
 
 template <Expr (*kReduce)(Expr, ReduceAttrs), Element kBefore = Same,
-          Element kAfter = Same, int kAxesInputSince = 18>
+          absl::StatusOr<Expr> (*kAfter)(Expr, DType) = Unchanged,
+          int kAxesInputSince = 18>
 absl::StatusOr<Outputs> Reduce(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const std::optional<ReduceAttrs> over,
-                         ReduceOver(node, kAxesInputSince));
-  Expr x = kBefore(node.Input(0));
-  if (over.has_value() && !over->axis->empty()) {
-    x = kReduce(std::move(x), *over);
-  }
-  return One(kAfter(x));
+  BATON_ASSIGN_OR_RETURN(const Reduction reduction,
+                         ReductionOf(node, kAxesInputSince));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(0)));
+  Expr x = kBefore(reduction.x);
+  if (reduction.over.has_value()) x = kReduce(std::move(x), *reduction.over);
+  BATON_ASSIGN_OR_RETURN(x, kAfter(std::move(x), dtype));
+  return One(Finished(reduction, std::move(x)));
 }
 
+double GreatestFinite(DType dtype) {
+  if (dtype == DType::BFloat(16)) return 0x1.fep127;
+  switch (dtype.bits()) {
+    case 16:
+      return 65504;
+    case 32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
+// log(sum(exp(x))): the maximum is taken out, so that nothing overflows; one
+// that is finite, since that of no elements, or of masked ones, is not.
 absl::StatusOr<Outputs> ReduceLogSumExp(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const std::optional<ReduceAttrs> over,
-                         ReduceOver(node, 18));
-  if (!over.has_value() || over->axis->empty()) return One(x);
-  ReduceAttrs kept = *over;
+  BATON_ASSIGN_OR_RETURN(const Reduction reduction, ReductionOf(node, 18));
+  if (!reduction.over.has_value()) return One(reduction.x);
+  const Expr& x = reduction.x;
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  ReduceAttrs kept = *reduction.over;
   kept.keepdims = true;
-  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
-  for (const int64_t axis : *over->axis) {
-    // Nothing can be taken out of no elements.
-    if (type->dim(static_cast<int>(axis)).is_const(0)) {
-      return One(relay::Log(relay::Sum(relay::Exp(x), *over)));
-    }
+  Expr max = relay::Max(x, kept);
+  const DType real = dtype.is_float() ? dtype : DType::Float(64);
+  if (dtype.is_float()) {
+    const double most = GreatestFinite(dtype);
+    max = relay::Clip(std::move(max), -most, most);
   }
-  // As the reference: the maximum is taken out, so that nothing overflows.
-  const Expr max = relay::Max(x, kept);
-  Expr result = relay::Add(
-      relay::Log(relay::Sum(relay::Exp(relay::Subtract(x, max)), kept)), max);
-  if (!over->keepdims) result = relay::Squeeze(std::move(result), over->axis);
-  return One(std::move(result));
+  Expr log = relay::Log(
+      relay::Sum(relay::Exp(relay::Cast(relay::Subtract(x, max), real)), kept));
+  if (!dtype.is_float()) log = relay::Cast(std::move(log), dtype);
+  Expr result = relay::Add(std::move(log), max);
+  if (!reduction.over->keepdims) {
+    result = relay::Squeeze(std::move(result), reduction.over->axis);
+  }
+  return One(Finished(reduction, std::move(result)));
 }
 
-// The maximum, or the minimum: of no elements it is the least value of the
-// type, or the greatest; of bools it is whether any is true, or all are.
+// The maximum, or the minimum; of bools it is whether any is true, or all are.
 template <bool kMax>
 absl::StatusOr<Outputs> Extremum(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const std::optional<ReduceAttrs> over,
-                         ReduceOver(node, 18));
-  if (!over.has_value() || over->axis->empty()) return One(x);
-  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
-  const bool is_empty =
-      std::any_of(over->axis->begin(), over->axis->end(), [type](int64_t axis) {
-        return type->dim(static_cast<int>(axis)).is_const(0);
-      });
-  const DType dtype = type->dtype();
-  if (is_empty) {
-    // The sum of nothing has the shape of the result.
-    const Expr shape = relay::Sum(relay::Cast(x, DType::Float(32)), *over);
-    Tensor value;
-    VisitDType(dtype, [&]<typename T>() {
-      using Limits = std::numeric_limits<T>;
-      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-        const float infinity = std::numeric_limits<float>::infinity();
-        value = Tensor::Scalar<T>(static_cast<T>(kMax ? -infinity : infinity));
-      } else if constexpr (Limits::has_infinity) {
-        value =
-            Tensor::Scalar<T>(kMax ? -Limits::infinity() : Limits::infinity());
-      } else {
-        value = Tensor::Scalar<T>(kMax ? Limits::lowest() : Limits::max());
-      }
-    });
-    return One(relay::FullLike(relay::Cast(shape, dtype), relay::Const(value)));
-  }
+  BATON_ASSIGN_OR_RETURN(const Reduction reduction, ReductionOf(node, 18));
+  if (!reduction.over.has_value()) return One(reduction.x);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(reduction.x));
   if (dtype.is_bool()) {
-    return One(kMax ? relay::Any(x, *over) : relay::All(x, *over));
+    return One(
+        Finished(reduction, kMax ? relay::Any(reduction.x, *reduction.over)
+                                 : relay::All(reduction.x, *reduction.over)));
   }
-  return One(kMax ? relay::Max(x, *over) : relay::Min(x, *over));
+  return One(
+      Finished(reduction, kMax ? relay::Max(reduction.x, *reduction.over)
+                               : relay::Min(reduction.x, *reduction.over)));
 }
 
 template <Expr (*kReduce)(Expr, relay::ArgReduceAttrs)>
@@ -146,25 +246,45 @@ absl::StatusOr<Outputs> ArgReduce(NodeContext& node) {
       DType::Int(64)));
 }
 
+template <bool kProduct>
+Expr ScanAlong(Expr x, int axis, DType dtype, bool exclusive, bool reverse) {
+  if (reverse) x = relay::Reverse(std::move(x), axis);
+  const relay::ScanopAttrs attrs = {
+      .axis = axis, .dtype = dtype, .exclusive = exclusive};
+  x = kProduct ? Call(BATON_OP("cumprod"), {std::move(x)}, Attrs::Make(attrs))
+               : relay::CumSum(std::move(x), attrs);
+  if (reverse) x = relay::Reverse(std::move(x), axis);
+  return x;
+}
+
 // The sums or the products of the elements up to each.
 template <bool kProduct>
 absl::StatusOr<Outputs> Scan(NodeContext& node) {
-  Expr x = node.Input(0);
+  const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
-  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, node.ConstantInts(1));
-  if (axes.size() != 1) {
-    return absl::InvalidArgumentError("the axis is no scalar");
-  }
-  BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(axes[0], rank));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  const bool exclusive = node.Int("exclusive", 0) != 0;
   const bool reverse = node.Int("reverse", 0) != 0;
-  if (reverse) x = relay::Reverse(x, axis);
-  const relay::ScanopAttrs attrs = {
-      .axis = axis, .dtype = dtype, .exclusive = node.Int("exclusive", 0) != 0};
-  x = kProduct ? Call(BATON_OP("cumprod"), {x}, Attrs::Make(attrs))
-               : relay::CumSum(x, attrs);
-  if (reverse) x = relay::Reverse(x, axis);
-  return One(std::move(x));
+  BATON_ASSIGN_OR_RETURN(const Expr axis_input, ScalarInput(node, 1));
+  const absl::StatusOr<std::vector<int64_t>> known = node.ConstantInts(1);
+  if (known.ok()) {
+    BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis((*known)[0], rank));
+    return One(ScanAlong<kProduct>(x, axis, dtype, exclusive, reverse));
+  }
+  if (rank == 0) return absl::InvalidArgumentError("the data is a scalar");
+  // The axis that is computed chooses among all.
+  const Expr axis = AsInt64(axis_input);
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  Expr result = ScanAlong<kProduct>(x, rank - 1, dtype, exclusive, reverse);
+  for (int i = 0; i + 1 < rank; ++i) {
+    const Expr is_it = relay::LogicalOr(relay::Equal(axis, number(i)),
+                                        relay::Equal(axis, number(i - rank)));
+    result = If(is_it, ScanAlong<kProduct>(x, i, dtype, exclusive, reverse),
+                std::move(result));
+  }
+  return One(std::move(result));
 }
 
 BATON_ONNX_CONVERTERS({
@@ -180,7 +300,7 @@ BATON_ONNX_CONVERTERS({
     {"ReduceMean", Reduce<relay::Mean>},
     {"ReduceMin", Extremum<false>},
     {"ReduceProd", Reduce<relay::Prod>},
-    {"ReduceSum", Reduce<relay::Sum, Same, Same, 13>},
+    {"ReduceSum", Reduce<relay::Sum, Same, Unchanged, 13>},
     {"ReduceSumSquare", Reduce<relay::Sum, Square>},
 });
 

@@ -514,6 +514,37 @@ absl::StatusOr<std::vector<AxisSize>> SizesOfResize(NodeContext& node,
   return result;
 }
 
+// Axes by factors that input `input` computes.
+absl::StatusOr<std::vector<AxisSize>> ComputedScales(NodeContext& node,
+                                                     const Ints& axes,
+                                                     int input) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* scales,
+                         TensorTypeOf(node.Input(input)));
+  if (scales->rank() != 1 ||
+      (scales->dim(0).is_const() &&
+       scales->dim(0).value() != static_cast<int64_t>(axes.size()))) {
+    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
+  }
+  std::vector<AxisSize> result;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int axis = static_cast<int>(axes[i]);
+    AxisSize size{.axis = axis, .in = type->dim(axis)};
+    size.scale_value = relay::Cast(
+        relay::Take(node.Input(input), relay::Const(Tensor::Scalar<int64_t>(i)),
+                    {.axis = 0}),
+        DType::Float(64));
+    size.out_value = relay::Cast(
+        relay::Floor(Multiply(
+            relay::Cast(ExtentOf(node.Input(0), axis), DType::Float(64)),
+            size.scale_value)),
+        DType::Int(64));
+    result.push_back(std::move(size));
+  }
+  return result;
+}
+
 absl::StatusOr<Outputs> Resize(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                          TensorTypeOf(node.Input(0)));
@@ -536,8 +567,20 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   }
   const int scales_input = is_old ? 1 : 2;
   std::vector<double> scales;
+  bool computes_scales = false;
   if (node.HasInput(scales_input)) {
-    BATON_ASSIGN_OR_RETURN(scales, node.ConstantFloats(scales_input));
+    absl::StatusOr<std::vector<double>> known =
+        node.ConstantFloats(scales_input);
+    if (known.ok()) {
+      scales = *std::move(known);
+    } else if (NeedsNumbers(options)) {
+      return known.status();
+    } else {
+      // An empty vector stands for none.
+      BATON_ASSIGN_OR_RETURN(const TensorTypeNode* given,
+                             TensorTypeOf(node.Input(scales_input)));
+      computes_scales = given->rank() != 1 || !given->dim(0).is_const(0);
+    }
   }
   std::vector<double> roi;
   if (!is_old && node.HasInput(1) &&
@@ -545,6 +588,10 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(roi, node.ConstantFloats(1));
   }
   std::vector<AxisSize> sizes;
+  if (computes_scales) {
+    BATON_ASSIGN_OR_RETURN(sizes, ComputedScales(node, axes, scales_input));
+    return ResizeAxes(node, options, sizes, roi);
+  }
   if (scales.empty() && !is_old) {
     if (NeedsNumbers(options)) {
       BATON_RETURN_IF_ERROR(node.ConstantInts(3).status());
@@ -569,13 +616,16 @@ absl::StatusOr<Outputs> Upsample(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                          TensorTypeOf(node.Input(0)));
   std::vector<double> scales = node.Floats("scales");
+  bool computes_scales = false;
   if (node.opset() >= 9) {
-    BATON_ASSIGN_OR_RETURN(scales, node.ConstantFloats(1));
+    absl::StatusOr<std::vector<double>> known = node.ConstantFloats(1);
+    computes_scales = !known.ok();
+    if (known.ok()) scales = *std::move(known);
   } else if (node.opset() < 7) {
     scales = {1, 1, node.Float("height_scale", 1),
               node.Float("width_scale", 1)};
   }
-  if (static_cast<int>(scales.size()) != type->rank()) {
+  if (!computes_scales && static_cast<int>(scales.size()) != type->rank()) {
     return absl::InvalidArgumentError("scales do not fit the data");
   }
   Options options;
@@ -584,6 +634,12 @@ absl::StatusOr<Outputs> Upsample(NodeContext& node) {
   options.coordinates = "asymmetric";
   options.nearest_mode = "floor";
   std::vector<AxisSize> sizes;
+  if (computes_scales) {
+    Ints axes(type->rank());
+    std::iota(axes.begin(), axes.end(), 0);
+    BATON_ASSIGN_OR_RETURN(sizes, ComputedScales(node, axes, 1));
+    return ResizeAxes(node, options, sizes, {});
+  }
   for (int i = 0; i < type->rank(); ++i) {
     BATON_ASSIGN_OR_RETURN(sizes.emplace_back(),
                            Scaled(i, type->dim(i), scales[i], 1));

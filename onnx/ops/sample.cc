@@ -19,11 +19,14 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -54,7 +57,8 @@ class Sampler {
   enum class Padding { kZeros, kBorder, kReflection };
   enum class Mode { kNearest, kLinear, kCubic };
 
-  // `images` is typed.
+  // `images` is typed; its spatial extents must be known. `points`: -1 if not
+  // known.
   static absl::StatusOr<Sampler> Create(NodeContext& node, const Expr& images,
                                         int64_t points, Padding padding,
                                         bool align_corners);
@@ -78,9 +82,9 @@ class Sampler {
   std::vector<Expr> CubicWeights(const Expr& t) const;
 
   NodeContext& node_;
-  Expr data_;   // (n, c, pixels)
-  Ints shape_;  // of the images
-  int64_t points_ = 0;
+  Expr data_;           // (n, c, pixels)
+  Ints shape_;          // of the images; -1 is not known
+  int64_t points_ = 0;  // -1 if not known
   Padding padding_;
   bool align_corners_;
 };
@@ -89,9 +93,19 @@ absl::StatusOr<Sampler> Sampler::Create(NodeContext& node, const Expr& images,
                                         int64_t points, Padding padding,
                                         bool align_corners) {
   Sampler result(node, padding, align_corners);
-  BATON_ASSIGN_OR_RETURN(result.shape_, ShapeOf(images));
-  if (result.shape_.size() < 3 || result.shape_.size() > 5) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(images));
+  if (type->rank() < 3 || type->rank() > 5) {
     return absl::UnimplementedError("only images of one to three axes");
+  }
+  for (int i = 0; i < type->rank(); ++i) {
+    const Dim& dim = type->dim(i);
+    if (i >= 2 && !dim.is_const()) {
+      return absl::UnimplementedError(
+          absl::StrCat("the spatial extents of the images must be known, but "
+                       "their shape is ",
+                       relay::ShapeToString(type->shape())));
+    }
+    result.shape_.push_back(dim.is_const() ? dim.value() : -1);
   }
   int64_t pixels = 1;
   for (size_t i = 2; i < result.shape_.size(); ++i) {
@@ -100,9 +114,8 @@ absl::StatusOr<Sampler> Sampler::Create(NodeContext& node, const Expr& images,
     }
     pixels *= result.shape_[i];
   }
-  BATON_ASSIGN_OR_RETURN(
-      result.data_, node.Typed(relay::Reshape(
-                        images, {result.shape_[0], result.shape_[1], pixels})));
+  BATON_ASSIGN_OR_RETURN(result.data_,
+                         node.Typed(relay::Reshape(images, {0, 0, pixels})));
   result.points_ = points;
   return result;
 }
@@ -148,9 +161,18 @@ absl::StatusOr<Expr> Sampler::At(const std::vector<Expr>& coordinates) {
                       at)
                 : at;
   }
-  Expr pixels = relay::Gather(
-      data_, 2,
-      relay::BroadcastTo(std::move(index), {shape_[0], shape_[1], points_}));
+  BATON_ASSIGN_OR_RETURN(index, node_.Typed(std::move(index)));
+  if (shape_[0] >= 0 && shape_[1] >= 0 && points_ >= 0) {
+    index =
+        relay::BroadcastTo(std::move(index), {shape_[0], shape_[1], points_});
+  } else {
+    const Expr points = relay::ExpandDims(ExtentOf(index, 2), 0);
+    const Expr outer = relay::StridedSlice(ShapeVector(data_), {0}, {2});
+    BATON_ASSIGN_OR_RETURN(const Expr wanted,
+                           node_.Typed(relay::Concatenate({outer, points}, 0)));
+    index = BroadcastTo(std::move(index), wanted);
+  }
+  Expr pixels = relay::Gather(data_, 2, std::move(index));
   if (is_inside.defined()) {
     pixels = relay::Where(is_inside, pixels, Scalar(0, data_));
   }
@@ -230,15 +252,17 @@ absl::StatusOr<Expr> Sampler::Sample(const std::vector<Expr>& coordinates,
 // --- GridSample ------------------------------------------------------------
 
 absl::StatusOr<Outputs> GridSample(NodeContext& node) {
+  const Expr& images = node.Input(0);
   const Expr& grid = node.Input(1);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
-  BATON_ASSIGN_OR_RETURN(const Ints grid_shape, ShapeOf(grid));
-  const size_t rank = shape.size();
-  if (rank < 3 || grid_shape.size() != rank || grid_shape[0] != shape[0] ||
-      grid_shape.back() != static_cast<int64_t>(rank) - 2) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(images));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* grid_type, TensorTypeOf(grid));
+  const int rank = type->rank();
+  if (rank < 3 || grid_type->rank() != rank ||
+      relay::ProvablyDiffer(grid_type->dim(0), type->dim(0)) ||
+      relay::ProvablyDiffer(grid_type->dim(rank - 1), Dim(rank - 2))) {
     return absl::InvalidArgumentError("the grid does not fit the images");
   }
-  const int axes = static_cast<int>(rank) - 2;
+  const int axes = rank - 2;
   const std::string name = node.String("mode", "bilinear");
   Sampler::Mode mode = Sampler::Mode::kLinear;
   if (name == "nearest") {
@@ -260,42 +284,63 @@ absl::StatusOr<Outputs> GridSample(NodeContext& node) {
   }
   const bool align_corners = node.Int("align_corners", 0) != 0;
   int64_t points = 1;
+  bool has_none = false;
   for (int i = 0; i < axes; ++i) {
-    if (grid_shape[i + 1] < 0 || grid_shape[i + 1] > kMaxPixels / points) {
+    const Dim& dim = grid_type->dim(i + 1);
+    if (!dim.is_const()) {
+      points = -1;
+      break;
+    }
+    if (dim.value() > kMaxPixels / points) {
       return absl::InvalidArgumentError("the size of the grid");
     }
-    points = std::max<int64_t>(points * grid_shape[i + 1], 1);
+    has_none = has_none || dim.value() == 0;
+    points = std::max<int64_t>(points * dim.value(), 1);
   }
-  for (int i = 0; i < axes; ++i) {
-    if (grid_shape[i + 1] == 0) points = 0;
-  }
+  if (has_none && points > 0) points = 0;
   BATON_ASSIGN_OR_RETURN(
       Sampler sampler,
-      Sampler::Create(node, node.Input(0), points, padding, align_corners));
+      Sampler::Create(node, images, points, padding, align_corners));
   std::vector<Expr> coordinates(axes);
   for (int i = 0; i < axes; ++i) {
     // The grid names the last axis first, and counts from -1 to 1.
-    const double extent = static_cast<double>(shape[i + 2]);
+    const double extent = static_cast<double>(type->dim(i + 2).value());
     BATON_ASSIGN_OR_RETURN(
         const Expr normal,
         node.Typed(relay::Reshape(
             relay::Take(grid,
                         relay::Const(Tensor::Scalar<int64_t>(axes - 1 - i)),
                         {.axis = axes + 1}),
-            {shape[0], 1, points})));
+            {0, 1, points})));
     const auto scalar = [&](double value) { return ScalarLike(value, normal); };
     const Expr from_zero = Add(normal, scalar(1));
     Expr x = align_corners ? Multiply(from_zero, scalar((extent - 1) / 2))
                            : Subtract(Multiply(from_zero, scalar(extent / 2)),
                                       scalar(0.5));
     BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
-    if (padding != Sampler::Padding::kZeros) x = sampler.Inside(x, i);
+    // Of a cubic sample each pixel is moved inside by itself.
+    if (padding != Sampler::Padding::kZeros && mode != Sampler::Mode::kCubic) {
+      x = sampler.Inside(x, i);
+    }
     BATON_ASSIGN_OR_RETURN(coordinates[i], node.Typed(std::move(x)));
   }
   BATON_ASSIGN_OR_RETURN(Expr result, sampler.Sample(coordinates, mode));
-  Ints result_shape = {shape[0], shape[1]};
-  result_shape.insert(result_shape.end(), grid_shape.begin() + 1,
-                      grid_shape.end() - 1);
+  if (points < 0 || has_none) {
+    const Expr outer = relay::StridedSlice(ShapeVector(images), {0}, {2});
+    const Expr spatial =
+        relay::StridedSlice(ShapeVector(grid), {1}, {axes + 1});
+    return One(
+        Call(BATON_OP("dyn.reshape"),
+             {std::move(result), relay::Concatenate({outer, spatial}, 0)},
+             Attrs::Make(relay::ReshapeAttrs{.allowzero = true})));
+  }
+  Ints result_shape = {0, 0};
+  for (int i = 0; i < 2; ++i) {
+    if (type->dim(i).is_const()) result_shape[i] = type->dim(i).value();
+  }
+  for (int i = 0; i < axes; ++i) {
+    result_shape.push_back(grid_type->dim(i + 1).value());
+  }
   return One(relay::Reshape(std::move(result), std::move(result_shape)));
 }
 
@@ -306,9 +351,10 @@ absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
   const Expr& x = node.Input(0);
   const Expr& weight = node.Input(1);
   const Expr& offset = node.Input(2);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  // -1 is a batch that is not known, also for reshapes.
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOfBatch(x, -1));
   BATON_ASSIGN_OR_RETURN(const Ints kernel, ShapeOf(weight));
-  BATON_ASSIGN_OR_RETURN(const Ints offsets, ShapeOf(offset));
+  BATON_ASSIGN_OR_RETURN(const Ints offsets, ShapeOfBatch(offset, -1));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
   BATON_ASSIGN_OR_RETURN(const Window window,
                          ReadWindow(node, x, weight, false));
@@ -319,7 +365,8 @@ absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
   if (kernel.size() != rank || offsets.size() != rank || groups < 1 ||
       offset_groups < 1 || shape[1] % groups != 0 ||
       shape[1] % offset_groups != 0 || kernel[0] % groups != 0 ||
-      kernel[1] != shape[1] / groups || offsets[0] != shape[0]) {
+      kernel[1] != shape[1] / groups ||
+      (offsets[0] != shape[0] && offsets[0] >= 0 && shape[0] >= 0)) {
     return absl::InvalidArgumentError("the shapes do not fit each other");
   }
   int64_t elements = 1;  // of the kernel
@@ -341,7 +388,7 @@ absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
       offsets[1] % (axes * elements) != 0) {
     return absl::InvalidArgumentError("the number of offsets");
   }
-  const int64_t images = shape[0] * offset_groups;
+  const int64_t images = shape[0] < 0 ? -1 : shape[0] * offset_groups;
   // Each offset group is an image of its own.
   Ints split = {images, shape[1] / offset_groups};
   split.insert(split.end(), shape.begin() + 2, shape.end());
@@ -408,12 +455,80 @@ absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
 
 // --- AffineGrid ------------------------------------------------------------
 
+// The coordinates of the pixels of an axis of `extent` elements, a scalar of
+// int64, from -1 to 1.
+Expr NormalCoordinates(const Expr& extent, DType dtype, bool align_corners) {
+  const auto int64 = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const auto real = [dtype](double value) {
+    return relay::Const(value, dtype);
+  };
+  const Expr at = relay::Cast(
+      relay::Arange(int64(0), extent, int64(1), DType::Int(64)), dtype);
+  if (align_corners) {
+    const Expr steps = relay::Maximum(Subtract(extent, int64(1)), int64(1));
+    return Subtract(
+        relay::Divide(Multiply(real(2), at), relay::Cast(steps, dtype)),
+        real(1));
+  }
+  return Subtract(relay::Divide(Add(Multiply(real(2), at), real(1)),
+                                relay::Cast(extent, dtype)),
+                  real(1));
+}
+
+// AffineGrid of a size that is computed.
+absl::StatusOr<Outputs> AffineGridDynamic(NodeContext& node) {
+  const Expr& theta = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(theta));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(node.Input(1)));
+  if (type->rank() != 1 ||
+      (!type->dim(0).is_const(4) && !type->dim(0).is_const(5))) {
+    // The rank of the result depends on the value.
+    return node.ConstantInts(1).status();
+  }
+  const int axes = static_cast<int>(type->dim(0).value()) - 2;
+  const bool align_corners = node.Int("align_corners", 0) != 0;
+  const Expr size = AsInt64(node.Input(1));
+  BATON_ASSIGN_OR_RETURN(const Expr spatial, node.Typed(relay::StridedSlice(
+                                                 size, {2}, {axes + 2})));
+  std::vector<Expr> columns;  // x, y, (z,) 1
+  for (int i = axes - 1; i >= 0; --i) {
+    Expr at = NormalCoordinates(
+        relay::Take(spatial, relay::Const(Tensor::Scalar<int64_t>(i)),
+                    {.axis = 0}),
+        dtype, align_corners);
+    if (i + 1 < axes) at = relay::ExpandDims(std::move(at), 1, axes - 1 - i);
+    columns.push_back(
+        relay::ExpandDims(BroadcastTo(std::move(at), spatial), axes));
+  }
+  columns.push_back(
+      relay::ExpandDims(BroadcastTo(relay::Const(1.0, dtype), spatial), axes));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr pixels,
+      node.Typed(relay::Reshape(relay::Concatenate(std::move(columns), axes),
+                                {-1, axes + 1})));
+  BATON_ASSIGN_OR_RETURN(const Expr map,
+                         node.Typed(relay::Transpose(theta, Ints{0, 2, 1})));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         MatrixProduct(node, pixels, map, DType()));
+  return One(Call(BATON_OP("dyn.reshape"),
+                  {std::move(result),
+                   relay::Concatenate({relay::ExpandDims(ExtentOf(theta, 0), 0),
+                                       spatial, VectorConstant({axes})},
+                                      0)},
+                  Attrs::Make(relay::ReshapeAttrs{.allowzero = true})));
+}
+
 // The homogeneous coordinates of the pixels, as a matrix, times that of the
 // map.
 absl::StatusOr<Outputs> AffineGrid(NodeContext& node) {
   const Expr& theta = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(theta));
-  BATON_ASSIGN_OR_RETURN(const Ints size, node.ConstantInts(1));
+  const absl::StatusOr<Ints> known_size = node.ConstantInts(1);
+  if (!known_size.ok()) return AffineGridDynamic(node);
+  const Ints& size = *known_size;
   if (size.size() != 4 && size.size() != 5) {
     return absl::InvalidArgumentError("the size of the images");
   }

@@ -43,6 +43,9 @@ using Ints = std::vector<int64_t>;
 // Elements, or parts, that the importer makes at most.
 constexpr int64_t kMaxMade = int64_t{1} << 24;
 
+// Of an axis that is put together from parts.
+constexpr int64_t kMaxExtent = int64_t{1} << 60;
+
 Ints Iota(int64_t size) {
   Ints result(size);
   std::iota(result.begin(), result.end(), 0);
@@ -130,9 +133,35 @@ absl::StatusOr<std::optional<Ints>> GivenAxes(NodeContext& node) {
   return std::optional<Ints>(std::move(axes));
 }
 
+// The number of axes that input 1 computes; nullopt if they are known, or their
+// number is not.
+std::optional<int64_t> ComputedAxes(NodeContext& node) {
+  if (node.opset() < 13 || !node.HasInput(1) || node.ConstantInts(1).ok()) {
+    return std::nullopt;
+  }
+  const TensorTypeNode* type = node.Input(1)->tensor_type();
+  if (type == nullptr || type->rank() != 1 || !type->dim(0).is_const()) {
+    return std::nullopt;
+  }
+  return type->dim(0).value();
+}
+
+// Axes as int64, from 0 on, of a tensor of that rank.
+Expr AxesFromFront(const Expr& axes, int64_t rank) {
+  const Expr given = AsInt64(axes);
+  return relay::Where(
+      relay::Less(given, relay::Const(Tensor::Scalar<int64_t>(0))),
+      relay::Add(given, relay::Const(Tensor::Scalar<int64_t>(rank))), given);
+}
+
 absl::StatusOr<Outputs> Squeeze(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (ComputedAxes(node).has_value()) {
+    return One(Call(BATON_OP("dyn.squeeze"),
+                    {x, AxesFromFront(node.Input(1), rank)},
+                    Attrs::Make(relay::SqueezeAttrs{})));
+  }
   BATON_ASSIGN_OR_RETURN(std::optional<Ints> axes, GivenAxes(node));
   if (axes.has_value()) {
     BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(axes), rank));
@@ -141,9 +170,40 @@ absl::StatusOr<Outputs> Squeeze(NodeContext& node) {
   return One(relay::Squeeze(x, std::move(axes)));
 }
 
+// Unsqueeze with `count` axes that are computed, of a tensor of rank 1 or more.
+absl::StatusOr<Outputs> UnsqueezeDynamic(NodeContext& node, int64_t count) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  const int64_t result_rank = rank + count;
+  BATON_RETURN_IF_ERROR(CheckRank(result_rank));
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const Expr is_new = relay::Any(
+      relay::Equal(
+          relay::ExpandDims(VectorConstant(Iota(result_rank)), 1),
+          relay::ExpandDims(AxesFromFront(node.Input(1), result_rank), 0)),
+      {.axis = Ints{1}});
+  // Which axis of `x` an axis of the result is, if it is not new.
+  const Expr place = relay::Subtract(
+      relay::CumSum(relay::Cast(relay::LogicalNot(is_new), DType::Int(64)),
+                    {.axis = 0, .dtype = DType::Int(64)}),
+      number(1));
+  const Expr extent = relay::Take(
+      ShapeVector(x), relay::Maximum(place, number(0)), {.axis = 0});
+  return One(Call(BATON_OP("dyn.reshape"),
+                  {x, relay::Where(is_new, number(1), extent)},
+                  Attrs::Make(relay::ReshapeAttrs{.allowzero = true})));
+}
+
 absl::StatusOr<Outputs> Unsqueeze(NodeContext& node) {
   Expr x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (const std::optional<int64_t> count = ComputedAxes(node)) {
+    if (rank > 0) return UnsqueezeDynamic(node, *count);
+    BATON_RETURN_IF_ERROR(CheckRank(*count));
+    return One(relay::Reshape(x, Ints(*count, 1)));
+  }
   BATON_ASSIGN_OR_RETURN(const std::optional<Ints> axes, GivenAxes(node));
   if (!axes.has_value()) return absl::InvalidArgumentError("no axes");
   BATON_ASSIGN_OR_RETURN(
@@ -324,10 +384,12 @@ absl::StatusOr<Outputs> Range(NodeContext& node) {
   std::vector<Expr> args;
   for (int i = 0; i < 3; ++i) {
     const absl::StatusOr<Tensor> known = node.Constant(i);
-    Expr arg = known.ok() ? Expr(relay::Const(*known)) : node.Input(i);
     // Exporters write vectors of one element, too.
-    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(i)));
-    if (rank != 0) arg = relay::Reshape(std::move(arg), {});
+    BATON_ASSIGN_OR_RETURN(Expr arg, ScalarInput(node, i));
+    if (known.ok()) {
+      BATON_ASSIGN_OR_RETURN(Tensor value, known->Reshaped({}));
+      arg = relay::Const(std::move(value));
+    }
     args.push_back(std::move(arg));
   }
   return One(relay::Arange(args[0], args[1], args[2], dtype));
@@ -427,13 +489,24 @@ absl::StatusOr<Outputs> OneHot(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> Trilu(NodeContext& node) {
+  constexpr int64_t kLimit = std::numeric_limits<int32_t>::max() / 2;
   Expr k = relay::Const(Tensor::Scalar<int32_t>(0));
   if (node.HasInput(1)) {
-    BATON_ASSIGN_OR_RETURN(const Ints given, node.ConstantInts(1));
-    if (given.size() != 1) return absl::InvalidArgumentError("k is no scalar");
-    const int64_t limit = std::numeric_limits<int32_t>::max() / 2;
-    k = relay::Const(Tensor::Scalar<int32_t>(
-        static_cast<int32_t>(std::clamp(given[0], -limit, limit))));
+    if (const absl::StatusOr<Ints> given = node.ConstantInts(1); given.ok()) {
+      if (given->size() != 1) {
+        return absl::InvalidArgumentError("k is no scalar");
+      }
+      k = relay::Const(Tensor::Scalar<int32_t>(
+          static_cast<int32_t>(std::clamp((*given)[0], -kLimit, kLimit))));
+    } else {
+      BATON_ASSIGN_OR_RETURN(k, ScalarInput(node, 1));
+      k = relay::Cast(
+          relay::Minimum(
+              relay::Maximum(relay::Cast(std::move(k), DType::Int(64)),
+                             relay::Const(Tensor::Scalar<int64_t>(-kLimit))),
+              relay::Const(Tensor::Scalar<int64_t>(kLimit))),
+          DType::Int(32));
+    }
   }
   return One(
       Call(BATON_OP("trilu"), {node.Input(0), std::move(k)},
@@ -505,6 +578,28 @@ Outputs EvenParts(const Expr& x, int axis, int64_t parts) {
   return result;
 }
 
+// `parts` parts whose sizes input 1 computes.
+absl::StatusOr<Outputs> ComputedParts(NodeContext& node, const Expr& x,
+                                      int axis, int64_t parts) {
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  BATON_ASSIGN_OR_RETURN(
+      const Expr ends,
+      node.Typed(relay::CumSum(AsInt64(node.Input(1)),
+                               {.axis = 0, .dtype = DType::Int(64)})));
+  Outputs result;
+  Expr begin = number(0);
+  for (int64_t i = 0; i < parts; ++i) {
+    const Expr end = relay::Take(ends, number(i), {.axis = 0});
+    result.push_back(
+        relay::Take(x, relay::Arange(begin, end, number(1), DType::Int(64)),
+                    {.axis = axis}));
+    begin = end;
+  }
+  return result;
+}
+
 absl::StatusOr<Outputs> Split(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
@@ -515,7 +610,25 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
     sizes = node.Ints("split").value_or(Ints());
   }
   if ((node.opset() >= 13 || node.opset() < 2) && node.HasInput(1)) {
-    BATON_ASSIGN_OR_RETURN(sizes, node.ConstantInts(1));
+    absl::StatusOr<Ints> given = node.ConstantInts(1);
+    if (!given.ok()) {
+      return ComputedParts(node, x, axis, node.num_outputs());
+    }
+    sizes = *std::move(given);
+    int64_t total = 0;
+    for (const int64_t size : sizes) {
+      if (size < 0 || size > kMaxExtent - total) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a part of ", size, " elements"));
+      }
+      total += size;
+    }
+    if (const Dim& dim = type->dim(axis);
+        dim.is_const() && dim.value() != total) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the parts have ", total,
+                       " elements in all, but the axis has ", dim.value()));
+    }
   }
   if (sizes.empty()) {
     const int64_t parts = node.Int("num_outputs", node.num_outputs());
@@ -542,6 +655,31 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
   return SplitInto(node, x, axis, sizes);
 }
 
+// `values` at the places `axes` of a vector of `count` elements `otherwise`.
+Expr AtAxes(const Expr& axes, const Expr& values, int64_t count,
+            int64_t otherwise) {
+  return Call(BATON_OP("scatter_elements"),
+              {VectorConstant(Ints(count, otherwise)), axes, values},
+              Attrs::Make(relay::ScatterElementsAttrs{.axis = 0,
+                                                      .reduction = "update"}));
+}
+
+// Slice along axes that are computed.
+absl::StatusOr<Outputs> SliceOfComputedAxes(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  const Expr axes = AxesFromFront(node.Input(3), rank);
+  const Expr starts = AtAxes(axes, AsInt64(node.Input(1)), rank, 0);
+  Expr steps = VectorConstant(Ints(rank, 1));
+  if (node.HasInput(4)) {
+    steps = AtAxes(axes, AsInt64(node.Input(4)), rank, 1);
+  }
+  const Expr ends = AtAxes(axes, AsInt64(node.Input(2)), rank,
+                           std::numeric_limits<int64_t>::max());
+  return One(Call(BATON_OP("dyn.strided_slice"), {x, starts, ends, steps},
+                  Attrs::Make(relay::StridedSliceAttrs{})));
+}
+
 // Where the starts or ends are not known, since opset 10.
 absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
   const Expr& x = node.Input(0);
@@ -557,7 +695,9 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
   const size_t count = static_cast<size_t>(starts_type->dim(0).value());
   Ints axes = Iota(static_cast<int64_t>(count));
   if (node.HasInput(3)) {
-    BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(3));
+    absl::StatusOr<Ints> known = node.ConstantInts(3);
+    if (!known.ok()) return SliceOfComputedAxes(node);
+    axes = *std::move(known);
   }
   BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), type->rank()));
   // Starts, ends and steps: of the given axes, and as vectors of all axes up to
@@ -619,6 +759,11 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
   } else {
     absl::StatusOr<Ints> starts = node.ConstantInts(1);
     absl::StatusOr<Ints> ends = node.ConstantInts(2);
+    for (const int i : {3, 4}) {
+      if (node.HasInput(i) && !node.ConstantInts(i).ok()) {
+        return SliceDynamic(node);
+      }
+    }
     if (!starts.ok() || !ends.ok()) return SliceDynamic(node);
     BATON_ASSIGN_OR_RETURN(begin, std::move(starts));
     BATON_ASSIGN_OR_RETURN(end, std::move(ends));
@@ -662,15 +807,47 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
       {.strides = std::move(steps), .axes = std::move(axes)}));
 }
 
+// `x` with `before` elements more in front of axis `axis` and `after` behind
+// it, scalars of int64: those of the positions from `-before` to `extent +
+// after` that the mode moves into the tensor. Negative numbers cut off.
+Expr PaddedByPositions(const Expr& x, int axis, const std::string& mode,
+                       const Expr& before, const Expr& after) {
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const Expr extent = ExtentOf(x, axis);
+  Expr at = relay::Arange(relay::Negative(before), relay::Add(extent, after),
+                          number(1), DType::Int(64));
+  const Expr last = relay::Subtract(extent, number(1));
+  if (mode == "edge") {
+    at = relay::Minimum(relay::Maximum(std::move(at), number(0)), last);
+  } else if (mode == "reflect") {
+    at = relay::Subtract(
+        last, relay::Abs(relay::Subtract(last, relay::Abs(std::move(at)))));
+  } else {  // wrap
+    at = relay::FloorMod(std::move(at), extent);
+  }
+  return relay::Take(x, std::move(at), {.axis = axis});
+}
+
 // Padding with the data from the other end. `pads`: all begins, then all ends.
 absl::StatusOr<Outputs> Wrapped(NodeContext& node, const Ints& axes,
                                 const Ints& pads) {
   Expr x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t before = pads[i];
     const int64_t after = pads[i + axes.size()];
-    const int64_t extent = shape[axes[i]];
+    if (before == 0 && after == 0) continue;
+    const Dim& dim = type->dim(static_cast<int>(axes[i]));
+    if (!dim.is_const()) {
+      BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
+      x = PaddedByPositions(x, static_cast<int>(axes[i]), "wrap",
+                            relay::Const(Tensor::Scalar<int64_t>(before)),
+                            relay::Const(Tensor::Scalar<int64_t>(after)));
+      continue;
+    }
+    const int64_t extent = dim.value();
     constexpr int64_t kMost = 1 << 24;
     if (extent < 1 || std::max(std::abs(before), std::abs(after)) > kMost ||
         extent > kMost) {
@@ -685,16 +862,68 @@ absl::StatusOr<Outputs> Wrapped(NodeContext& node, const Ints& axes,
   return One(std::move(x));
 }
 
+// CenterCropPad where extents are computed: those of `axes` from input 1.
+absl::StatusOr<Outputs> CenterCropPadDynamic(NodeContext& node,
+                                             const Ints& axes) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* wanted,
+                         TensorTypeOf(node.Input(1)));
+  if (wanted->rank() != 1 ||
+      (wanted->dim(0).is_const() &&
+       wanted->dim(0).value() != static_cast<int64_t>(axes.size()))) {
+    return absl::InvalidArgumentError("as many extents as axes are needed");
+  }
+  // The extents of the result, of all axes: places in those of `x`, behind
+  // which there are those of input 1.
+  Ints places = Iota(rank);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    places[axes[i]] = rank + static_cast<int64_t>(i);
+  }
+  const Expr extents = ShapeVector(x);
+  BATON_ASSIGN_OR_RETURN(
+      const Expr result,
+      node.Typed(
+          relay::Take(relay::Concatenate({extents, AsInt64(node.Input(1))}, 0),
+                      VectorConstant(places), {.axis = 0})));
+  const Expr zero = relay::Const(Tensor::Scalar<int64_t>(0));
+  const Expr two = relay::Const(Tensor::Scalar<int64_t>(2));
+  const auto half = [&](const Expr& value) {
+    return relay::FloorDivide(value, two);
+  };
+  const Expr less = relay::Maximum(relay::Subtract(extents, result), zero);
+  const Expr more = relay::Maximum(relay::Subtract(result, extents), zero);
+  const Expr begin = half(less);
+  BATON_ASSIGN_OR_RETURN(
+      const Expr cut,
+      node.Typed(
+          Call(BATON_OP("dyn.strided_slice"),
+               {x, begin, relay::Add(begin, relay::Minimum(extents, result)),
+                VectorConstant(Ints(rank, 1))},
+               Attrs::Make(relay::StridedSliceAttrs{}))));
+  const Expr before = half(more);
+  return One(
+      Call(BATON_OP("dyn.nn.pad"),
+           {cut, relay::Stack({before, relay::Subtract(more, before)}, 1),
+            ScalarLike(0, x)},
+           Attrs::Make(relay::PadAttrs{})));
+}
+
 // Cuts off or adds zeros on both sides, so that axes get the extents of input
 // 1; of an odd number one more behind the data.
 absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
   Expr x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
-  const int rank = static_cast<int>(shape.size());
-  BATON_ASSIGN_OR_RETURN(const Ints wanted, node.ConstantInts(1));
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(
       const Ints axes,
       NormalAxes(node.Ints("axes").value_or(Iota(rank)), rank));
+  const absl::StatusOr<Ints> known_shape = ShapeOf(x);
+  const absl::StatusOr<Ints> known_extents = node.ConstantInts(1);
+  if (!known_shape.ok() || !known_extents.ok()) {
+    return CenterCropPadDynamic(node, axes);
+  }
+  const Ints& shape = *known_shape;
+  const Ints& wanted = *known_extents;
   if (wanted.size() != axes.size()) {
     return absl::InvalidArgumentError("as many extents as axes are needed");
   }
@@ -727,50 +956,38 @@ absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
 }
 
 // Elements of other places in place of those that padding by computed numbers
-// adds: for each axis in `axes`, positions from `-before` to `extent + after`
-// that the mode moves into the tensor. Negative numbers cut off.
-absl::StatusOr<Expr> PaddedByPositions(NodeContext& node,
-                                       const std::string& mode,
-                                       const Ints& axes) {
+// adds, of each axis in `axes`.
+absl::StatusOr<Expr> PaddedByComputedPositions(NodeContext& node,
+                                               const std::string& mode,
+                                               const Ints& axes,
+                                               const Expr& pads) {
   const auto number = [](int64_t value) {
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
   Expr x = node.Input(0);
-  const std::optional<Dims> known = node.Elements(1);
+  const std::optional<Dims> known =
+      pads == node.Input(1) ? node.Elements(1) : std::nullopt;
   const auto count = static_cast<int64_t>(axes.size());
   for (int64_t i = 0; i < count; ++i) {
     if (known.has_value() && (*known)[i].is_const(0) &&
         (*known)[i + count].is_const(0)) {
       continue;
     }
-    const int axis = static_cast<int>(axes[i]);
-    const Expr extent = ExtentOf(node.Input(0), axis);
-    const Expr before = relay::Take(node.Input(1), number(i), {.axis = 0});
-    const Expr after =
-        relay::Take(node.Input(1), number(i + count), {.axis = 0});
-    Expr at = relay::Arange(relay::Negative(before), relay::Add(extent, after),
-                            number(1), DType::Int(64));
-    const Expr last = relay::Subtract(extent, number(1));
-    if (mode == "edge") {
-      at = relay::Minimum(relay::Maximum(std::move(at), number(0)), last);
-    } else if (mode == "reflect") {
-      at = relay::Subtract(
-          last, relay::Abs(relay::Subtract(last, relay::Abs(std::move(at)))));
-    } else {  // wrap
-      at = relay::FloorMod(std::move(at), extent);
-    }
-    x = relay::Take(std::move(x), std::move(at), {.axis = axis});
+    BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
+    x = PaddedByPositions(x, static_cast<int>(axes[i]), mode,
+                          relay::Take(pads, number(i), {.axis = 0}),
+                          relay::Take(pads, number(i + count), {.axis = 0}));
   }
   return x;
 }
 
-// Padding by numbers that are not known when the model is imported, for the
-// axes `axes`.
+// Padding by `pads`, typed numbers that are not known when the model is
+// imported, for the axes `axes`.
 absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
                                          const std::string& mode,
-                                         const Ints& axes, const Expr& value) {
+                                         const Ints& axes, const Expr& value,
+                                         const Expr& pads) {
   const Expr& x = node.Input(0);
-  const Expr& pads = node.Input(1);
   const auto count = static_cast<int64_t>(axes.size());
   BATON_ASSIGN_OR_RETURN(const Ints pads_shape, ShapeOf(pads));
   if (pads_shape != Ints{2 * count}) {
@@ -778,7 +995,8 @@ absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
         absl::StrCat("the numbers of padding for ", axes.size(), " axes"));
   }
   if (mode != "constant") {
-    BATON_ASSIGN_OR_RETURN(Expr result, PaddedByPositions(node, mode, axes));
+    BATON_ASSIGN_OR_RETURN(Expr result,
+                           PaddedByComputedPositions(node, mode, axes, pads));
     return One(std::move(result));
   }
   // Where the two numbers of each axis of `x` are in `pads`, behind which there
@@ -803,7 +1021,8 @@ absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
                      Attrs::Make(relay::PadAttrs{}));
   // The operator's result has no extent that is known; of axes that are not
   // padded they are those of `x`.
-  const std::optional<Dims> known = node.Elements(1);
+  const std::optional<Dims> known =
+      pads == node.Input(1) ? node.Elements(1) : std::nullopt;
   const auto is_kept = [&](int axis) {
     for (const int64_t place : {places[2 * axis], places[2 * axis + 1]}) {
       const bool is_zero = place == 2 * count ||
@@ -843,17 +1062,26 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
     value = ScalarLike(node.Float("value", 0), x);
   } else {
     if (node.HasInput(2)) {
-      value = node.Input(2);
-      BATON_ASSIGN_OR_RETURN(const int value_rank, RankOf(value));
-      if (value_rank != 0) value = relay::Reshape(value, {});
+      BATON_ASSIGN_OR_RETURN(value, ScalarInput(node, 2));
     }
     if (node.HasInput(3)) {
-      BATON_ASSIGN_OR_RETURN(axes, node.ConstantInts(3));
-      BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), rank));
+      absl::StatusOr<Ints> known = node.ConstantInts(3);
+      if (!known.ok()) {
+        // The numbers of all axes, begins and then ends.
+        const Expr places = AxesFromFront(node.Input(3), rank);
+        const Expr ends =
+            relay::Add(places, relay::Const(Tensor::Scalar<int64_t>(rank)));
+        BATON_ASSIGN_OR_RETURN(
+            const Expr all,
+            node.Typed(AtAxes(relay::Concatenate({places, ends}, 0),
+                              AsInt64(node.Input(1)), 2 * rank, 0)));
+        return PaddedByComputed(node, mode, Iota(rank), value, all);
+      }
+      BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(known), rank));
     }
     absl::StatusOr<Ints> known = node.ConstantInts(1);
     if (absl::IsUnimplemented(known.status())) {
-      return PaddedByComputed(node, mode, axes, value);
+      return PaddedByComputed(node, mode, axes, value, node.Input(1));
     }
     BATON_ASSIGN_OR_RETURN(pads, std::move(known));
   }
@@ -912,12 +1140,52 @@ absl::StatusOr<Outputs> Gather(NodeContext& node) {
   return One(relay::Take(x, std::move(indices), {.axis = axis}));
 }
 
+// `x` cut to the extents of `like`, which are not larger, on all axes but
+// `axis`.
+absl::StatusOr<Expr> BeginningLike(NodeContext& node, const Expr& x,
+                                   const Expr& like, int axis) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* like_type, TensorTypeOf(like));
+  if (type->rank() != like_type->rank()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("indices of rank ", like_type->rank(),
+                     " into a tensor of rank ", type->rank()));
+  }
+  Expr result = x;
+  for (int i = 0; i < type->rank(); ++i) {
+    const Dim& dim = type->dim(i);
+    const Dim& wanted = like_type->dim(i);
+    if (i == axis || relay::ProvablyEqual(dim, wanted)) continue;
+    if (dim.is_const() && wanted.is_const()) {
+      if (wanted.value() > dim.value()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("indices of extent ", wanted.value(), " along axis ",
+                         i, " of a tensor of extent ", dim.value()));
+      }
+      result = relay::StridedSlice(std::move(result), {0}, {wanted.value()},
+                                   {.axes = Ints{i}});
+      continue;
+    }
+    // Elements that are taken by number, so that larger indices are an error.
+    result = relay::Take(
+        std::move(result),
+        relay::Arange(relay::Const(Tensor::Scalar<int64_t>(0)),
+                      ExtentOf(like, i),
+                      relay::Const(Tensor::Scalar<int64_t>(1)), DType::Int(64)),
+        {.axis = i});
+  }
+  return result == x ? x : node.Typed(std::move(result));
+}
+
 absl::StatusOr<Outputs> GatherElements(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
-  BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, ExtentOf(x, axis)));
-  return One(relay::Gather(x, axis, std::move(indices)));
+  BATON_ASSIGN_OR_RETURN(const Expr indices,
+                         FromStart(node, 1, ExtentOf(x, axis)));
+  BATON_ASSIGN_OR_RETURN(const Expr data,
+                         BeginningLike(node, x, node.Input(1), axis));
+  return One(relay::Gather(data, axis, indices));
 }
 
 // Coordinates along the last axis, as GatherND and ScatterND take them, along
@@ -1022,6 +1290,13 @@ absl::StatusOr<Outputs> TopK(NodeContext& node) {
                                : node.ConstantInts(1);
   if (k.ok()) {
     if (k->size() != 1) return absl::InvalidArgumentError("k is no scalar");
+    if ((*k)[0] < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("k is ", (*k)[0]));
+    }
+    if ((*k)[0] == 0) {
+      const Expr none = relay::StridedSlice(x, {0}, {0}, {.axes = Ints{axis}});
+      return Outputs{none, relay::Cast(none, DType::Int(64))};
+    }
     attrs.k = (*k)[0];
     result = relay::TopK(x, attrs);
   } else {

@@ -89,6 +89,19 @@ absl::StatusOr<Outputs> BlackmanWindow(NodeContext& node) {
   return CosineWindow(node, 0.42, 0.5, 0.08);
 }
 
+// The shape of `x`, of which the last two dimensions must be known; 0 stands
+// for others that are not, as in a reshape that keeps them.
+absl::StatusOr<Ints> ShapeBeforeLast(const Expr& x) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  Ints result;
+  for (int i = 0; i < type->rank(); ++i) {
+    const Dim& dim = type->dim(i);
+    if (!dim.is_const() && i + 2 >= type->rank()) return ShapeOf(x).status();
+    result.push_back(dim.is_const() ? dim.value() : 0);
+  }
+  return result;
+}
+
 // The product of the first `used` elements of the last but one axis of `x`,
 // each with its parts in the last axis, and `matrix`, which has a row for each
 // part. `last_axes` are the last two dimensions of the result.
@@ -115,7 +128,7 @@ Expr TimesMatrix(const Expr& x, const Ints& shape, int64_t used,
 // the matrix of cosines and sines.
 absl::StatusOr<Expr> Transform(NodeContext& node, const Expr& x, int64_t length,
                                int64_t bins, bool inverse) {
-  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeBeforeLast(x));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
   const size_t rank = shape.size();
   const int64_t parts = shape[rank - 1];
@@ -157,7 +170,7 @@ absl::StatusOr<Expr> Transform(NodeContext& node, const Expr& x, int64_t length,
 // the last one of the result has one element. The other half is the conjugate.
 absl::StatusOr<Expr> RealInverse(NodeContext& node, const Expr& x,
                                  int64_t length) {
-  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeBeforeLast(x));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
   const size_t rank = shape.size();
   const int64_t parts = shape[rank - 1];
@@ -189,8 +202,8 @@ absl::StatusOr<Expr> RealInverse(NodeContext& node, const Expr& x,
 
 absl::StatusOr<Outputs> Dft(NodeContext& node) {
   Expr x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
-  const int rank = static_cast<int>(shape.size());
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  const int rank = type->rank();
   if (rank < 2) return absl::InvalidArgumentError("the rank is less than 2");
   int64_t given = node.Int("axis", 1);
   if (node.opset() >= 20) {
@@ -205,7 +218,8 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
   if (axis == rank - 1) return absl::InvalidArgumentError("the last axis");
   const bool onesided = node.Int("onesided", 0) != 0;
   const bool inverse = node.Int("inverse", 0) != 0;
-  int64_t length = shape[axis];
+  if (!type->dim(axis).is_const()) return ShapeOf(x).status();
+  int64_t length = type->dim(axis).value();
   if (onesided && inverse) length = 2 * (std::min(length, kMaxElements) - 1);
   if (node.HasInput(1)) {
     BATON_ASSIGN_OR_RETURN(length, Count(node, 1));
@@ -239,7 +253,7 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
 
 absl::StatusOr<Outputs> Stft(NodeContext& node) {
   Expr x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOfBatch(x, 0));
   if (shape.size() == 2) {
     BATON_ASSIGN_OR_RETURN(x, node.Typed(relay::ExpandDims(x, 2)));
     shape.push_back(1);
@@ -335,7 +349,7 @@ absl::StatusOr<Outputs> MelWeightMatrix(NodeContext& node) {
 // matrices of models.
 absl::StatusOr<Outputs> Det(NodeContext& node) {
   const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeBeforeLast(x));
   const size_t rank = shape.size();
   const int64_t n = rank < 2 ? 0 : shape[rank - 1];
   if (n < 1 || n != shape[rank - 2] || n > 5) {

@@ -15,7 +15,9 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -76,14 +78,125 @@ absl::StatusOr<Outputs> MaxUnpool(NodeContext& node) {
   return One(std::move(result));
 }
 
+// Col2Im of shapes that are computed or not known.
+absl::StatusOr<Outputs> Col2ImDynamic(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* image_type,
+                         TensorTypeOf(node.Input(1)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* block_type,
+                         TensorTypeOf(node.Input(2)));
+  if (type->rank() != 3 || image_type->rank() != 1 || block_type->rank() != 1) {
+    return absl::InvalidArgumentError("the data or the shapes");
+  }
+  const Dim& count =
+      image_type->dim(0).is_const() ? image_type->dim(0) : block_type->dim(0);
+  if (!count.is_const() || count.value() < 1 || count.value() > 8) {
+    // The rank of the result depends on the value.
+    BATON_RETURN_IF_ERROR(node.ConstantInts(1).status());
+    return absl::UnimplementedError("images of this rank");
+  }
+  const int axes = static_cast<int>(count.value());
+  const auto numbers = [&](const char* name, int size, int64_t otherwise) {
+    return node.Ints(name).value_or(Ints(size, otherwise));
+  };
+  const Ints dilations = numbers("dilations", axes, 1);
+  const Ints pads = numbers("pads", 2 * axes, 0);
+  const Ints strides = numbers("strides", axes, 1);
+  if (dilations.size() != static_cast<size_t>(axes) ||
+      pads.size() != static_cast<size_t>(2 * axes) ||
+      strides.size() != static_cast<size_t>(axes)) {
+    return absl::InvalidArgumentError("attributes or data do not fit");
+  }
+  const auto number = [](int64_t value) {
+    return relay::Const(Tensor::Scalar<int64_t>(value));
+  };
+  const auto multiples = [&](const Expr& size, int64_t step, int trailing) {
+    Expr result = relay::Multiply(
+        relay::Arange(number(0), size, number(1), DType::Int(64)),
+        number(step));
+    return trailing == 0 ? result
+                         : relay::ExpandDims(std::move(result), 1, trailing);
+  };
+  const auto one = [](const Expr& scalar) {
+    return relay::ExpandDims(scalar, 0);
+  };
+  const auto vector = [](std::vector<Expr> parts) {
+    return relay::Concatenate(std::move(parts), 0);
+  };
+  const Expr image = AsInt64(node.Input(1));
+  const Expr block = AsInt64(node.Input(2));
+  // Places in the image with its padding: of axes for the places in a block and
+  // as many for the windows.
+  std::vector<Expr> extents;
+  Expr places;
+  Expr plane = number(1);
+  Expr elements = number(1);
+  for (int i = axes - 1; i >= 0; --i) {
+    const Expr size = relay::Take(block, number(i), {.axis = 0});
+    const Expr extent = relay::Add(relay::Take(image, number(i), {.axis = 0}),
+                                   number(pads[i] + pads[i + axes]));
+    const Expr free = relay::Subtract(
+        extent, relay::Add(relay::Multiply(relay::Subtract(size, number(1)),
+                                           number(dilations[i])),
+                           number(1)));
+    const Expr steps =
+        relay::Add(relay::FloorDivide(free, number(strides[i])), number(1));
+    const Expr on_axis = relay::Multiply(
+        relay::Add(multiples(size, dilations[i], 2 * axes - 1 - i),
+                   multiples(steps, strides[i], axes - 1 - i)),
+        plane);
+    places = places.defined() ? relay::Add(places, on_axis) : on_axis;
+    plane = relay::Multiply(plane, extent);
+    elements = relay::Multiply(elements, size);
+    extents.insert(extents.begin(), one(extent));
+  }
+  BATON_ASSIGN_OR_RETURN(places,
+                         node.Typed(relay::Reshape(std::move(places), {-1})));
+  const Expr batch = one(ExtentOf(x, 0));
+  const Expr channels = one(relay::FloorDivide(ExtentOf(x, 1), elements));
+  const Expr rows =
+      Call(BATON_OP("dyn.reshape"),
+           {x, vector({batch, channels, one(ExtentOf(places, 0))})},
+           Attrs::Make(relay::ReshapeAttrs{.allowzero = true}));
+  const Expr zeros =
+      Call(BATON_OP("dyn.zeros"), {vector({batch, channels, one(plane)})},
+           Attrs::Make(relay::InitOpAttrs{.dtype = type->dtype()}));
+  const Expr sums = Call(
+      BATON_OP("scatter_elements"),
+      {zeros,
+       BroadcastTo(places, vector({batch, channels, one(ExtentOf(places, 0))})),
+       rows},
+      Attrs::Make(relay::ScatterElementsAttrs{.axis = 2, .reduction = "add"}));
+  std::vector<Expr> padded = {batch, channels};
+  padded.insert(padded.end(), extents.begin(), extents.end());
+  const Expr whole =
+      Call(BATON_OP("dyn.reshape"), {sums, vector(std::move(padded))},
+           Attrs::Make(relay::ReshapeAttrs{.allowzero = true}));
+  Ints begin = {0, 0};
+  begin.insert(begin.end(), pads.begin(), pads.begin() + axes);
+  const Expr first = VectorConstant(begin);
+  return One(
+      Call(BATON_OP("dyn.strided_slice"),
+           {whole, first, relay::Add(first, vector({batch, channels, image})),
+            VectorConstant(Ints(axes + 2, 1))},
+           Attrs::Make(relay::StridedSliceAttrs{})));
+}
+
 // Adds up the elements of windows where they come from: the inverse of cutting
 // data into windows.
 absl::StatusOr<Outputs> Col2Im(NodeContext& node) {
   const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(x));
+  const absl::StatusOr<Ints> known_shape = ShapeOf(x);
+  const absl::StatusOr<Ints> known_image = node.ConstantInts(1);
+  const absl::StatusOr<Ints> known_block = node.ConstantInts(2);
+  if (!known_shape.ok() || !known_image.ok() || !known_block.ok()) {
+    return Col2ImDynamic(node);
+  }
+  const Ints& shape = *known_shape;
+  const Ints& image = *known_image;
+  const Ints& block = *known_block;
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
-  BATON_ASSIGN_OR_RETURN(const Ints image, node.ConstantInts(1));
-  BATON_ASSIGN_OR_RETURN(const Ints block, node.ConstantInts(2));
   const size_t axes = image.size();
   const auto numbers = [&](const char* name, size_t size, int64_t otherwise) {
     return node.Ints(name).value_or(Ints(size, otherwise));

@@ -38,12 +38,16 @@ absl::StatusOr<Ints> PerAxis(NodeContext& node, const char* name, int axes,
                              int64_t otherwise, int64_t least) {
   std::optional<Ints> given = node.Ints(name);
   if (!given.has_value()) return Ints(axes, otherwise);
-  if (static_cast<int>(given->size()) != axes ||
-      std::any_of(given->begin(), given->end(), [least](int64_t value) {
-        return value < least || value > kMaxNumber;
-      })) {
+  if (static_cast<int>(given->size()) != axes) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name, " does not fit ", axes, " axes"));
+        absl::StrCat(name, " has ", given->size(), " numbers, not ", axes));
+  }
+  for (const int64_t value : *given) {
+    if (value < least || value > kMaxNumber) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, " has the number ", value, ", which must be ", least,
+          value < least ? " or more" : " or more, but not that large"));
+    }
   }
   return *std::move(given);
 }

@@ -75,6 +75,20 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
   return others.empty() ? value : Squeeze(value, std::move(others));
 }
 
+Expr WithExtentOf(Expr data, const TensorTypeNode& type, const Expr& vector,
+                  int axis) {
+  const TensorTypeNode* of_vector = vector->tensor_type();
+  if (of_vector == nullptr || of_vector->rank() != 1 || axis < 0 ||
+      axis >= type.rank() || !type.dim(axis).is_symbolic() ||
+      !of_vector->dim(0).is_const()) {
+    return data;
+  }
+  // 0 keeps an extent.
+  std::vector<int64_t> shape(static_cast<size_t>(type.rank()), 0);
+  shape[static_cast<size_t>(axis)] = of_vector->dim(0).value();
+  return Reshape(std::move(data), std::move(shape));
+}
+
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes) {
   const absl::InlinedVector<int, 4> list(axes.begin(), axes.end());
   // From the last axis to the first: the axes that follow it in the result.

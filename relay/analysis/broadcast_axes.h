@@ -99,6 +99,12 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
+// Returns `data`, or a reshape of it whose shape gives the extent of `axis` as a
+// number: that of `vector`, where the type of the data has a name for it. So
+// arithmetic with the vector along that axis has types. Both must have types.
+Expr WithExtentOf(Expr data, const TensorTypeNode& type, const Expr& vector,
+                  int axis);
+
 // As ExpandBiasToMatchAxis, by a reshape to the full rank of `shape`. Returns
 // null if an extent of `shape` along `axes` is not a number.
 Expr ReshapeToMatchAxis(const Expr& value, absl::Span<const Dim> shape,

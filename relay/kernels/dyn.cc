@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -98,6 +99,24 @@ absl::StatusOr<Value> DynTopK(const TopKAttrs& attrs,
                               absl::Span<const Value> args) {
   TopKAttrs with_k = attrs;
   BATON_ASSIGN_OR_RETURN(with_k.k, IntegerArgument("k", args[1]));
+  if (with_k.k == 0) {
+    // A computed 0 gives no elements; as an attribute it means all.
+    const Tensor& data = args[0].tensor();
+    std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
+    const int64_t axis = attrs.axis < 0 ? attrs.axis + data.rank() : attrs.axis;
+    if (axis < 0 || axis >= data.rank()) {
+      return absl::InvalidArgumentError("the axis is out of range");
+    }
+    shape[axis] = 0;
+    BATON_ASSIGN_OR_RETURN(Tensor values, Tensor::Zeros(data.dtype(), shape));
+    BATON_ASSIGN_OR_RETURN(
+        Tensor indices,
+        Tensor::Zeros(attrs.dtype.is_void() ? DType::Int(32) : attrs.dtype,
+                      shape));
+    if (attrs.ret_type == "values") return Value(std::move(values));
+    if (attrs.ret_type == "indices") return Value(std::move(indices));
+    return Value::MakeTuple({std::move(values), std::move(indices)});
+  }
   return TopKOf(args[0].tensor(), with_k);
 }
 

@@ -22,6 +22,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
@@ -34,21 +35,39 @@ namespace {
 
 constexpr DType kInt32 = DType::Int(32);
 
-// `x` in `dtype`, less the zero point: a scalar or, with `by_channel`, one for
-// each index of the first of the two axes.
+// `x` in `dtype`, less the zero point: a scalar or, with `channel_axis`, one for
+// each index of that axis.
 absl::StatusOr<Tensor> Shifted(const Tensor& x, const Tensor& zero_point,
-                               DType dtype, bool by_channel = false) {
+                               DType dtype,
+                               std::optional<int> channel_axis = {}) {
   const bool is_one = zero_point.num_elements() == 1;
-  if (!is_one && !by_channel) {
+  if (!is_one && !channel_axis.has_value()) {
     return absl::UnimplementedError("zero points by channel");
   }
   BATON_ASSIGN_OR_RETURN(Tensor wide, kernels::Cast(x, dtype));
   if (is_one && zero_point.AtAsInt64(0) == 0) return wide;
   BATON_ASSIGN_OR_RETURN(Tensor shift, kernels::Cast(zero_point, dtype));
   if (!is_one) {
-    BATON_ASSIGN_OR_RETURN(shift, kernels::ExpandDims(shift, 1));
+    std::vector<int64_t> shape(static_cast<size_t>(x.rank() - *channel_axis),
+                               1);
+    shape[0] = shift.num_elements();
+    BATON_ASSIGN_OR_RETURN(shift, shift.Reshaped(shape));
   }
   return kernels::Subtract(wide, shift);
+}
+
+// The axis of the weights of `call`, a product, along which they may have
+// several zero points: that of the units, or of the channels of the result.
+std::optional<int> WeightAxis(const CallNode& call) {
+  const std::string& name = call.op_node()->name();
+  if (name == "qnn.dense") return 0;
+  if (name != "qnn.conv2d") return std::nullopt;
+  const auto& attrs = AttrsOrDefaults<Conv2DAttrs>(call.attrs());
+  const size_t at = attrs.kernel_layout.find('O');
+  if (attrs.kernel_layout.size() != 4 || at == std::string::npos) {
+    return std::nullopt;
+  }
+  return static_cast<int>(at);
 }
 
 // To the nearest number of `dtype`, integers of at most 32 bits.
@@ -131,10 +150,10 @@ absl::StatusOr<Value> QnnProduct(const CallNode& call,
       type != nullptr && type->dtype().bits() == 64 ? DType::Int(64) : kInt32;
   std::array<Value, 2> operands;
   for (size_t i = 0; i < 2; ++i) {
-    // Weights of qnn.dense may have a zero point for each unit.
     BATON_ASSIGN_OR_RETURN(
-        Tensor shifted, Shifted(args[i].tensor(), args[i + 2].tensor(), dtype,
-                                i == 1 && name == "nn.dense"));
+        Tensor shifted,
+        Shifted(args[i].tensor(), args[i + 2].tensor(), dtype,
+                i == 1 ? WeightAxis(call) : std::optional<int>()));
     operands[i] = Value(std::move(shifted));
   }
   // Both operators have the same attributes.

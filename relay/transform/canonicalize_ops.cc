@@ -28,7 +28,8 @@ Expr AddOf(const CallNode& call, absl::Span<const Expr> args) {
   const auto* attrs = call.attrs_as<BiasAddAttrs>();
   int axis = attrs != nullptr ? attrs->axis : BiasAddAttrs().axis;
   if (axis < 0) axis += type->rank();
-  return Add(args[0], ExpandBiasToMatchAxis(args[1], type->rank(), {axis}));
+  return Add(WithExtentOf(args[0], *type, call.arg(1), axis),
+             ExpandBiasToMatchAxis(args[1], type->rank(), {axis}));
 }
 
 BATON_EXTEND_OP("nn.bias_add").Set(CanonicalForms(), AddOf);

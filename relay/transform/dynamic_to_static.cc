@@ -83,7 +83,8 @@ Expr StaticSqueeze(const CallNode& call, Values values) {
 Expr StaticTopK(const CallNode& call, Values values) {
   auto attrs = CopyAttrs<TopKAttrs>(call);
   const std::optional<int64_t> k = FirstInt(values[0]);
-  if (!attrs.has_value() || !k.has_value()) return {};
+  // As an attribute, 0 means all.
+  if (!attrs.has_value() || !k.has_value() || *k == 0) return {};
   attrs->k = *k;
   return TopK(call.arg(0), *std::move(attrs));
 }

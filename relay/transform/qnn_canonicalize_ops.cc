@@ -29,6 +29,7 @@
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/op/window_math.h"
+#include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/legalize.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -515,13 +516,20 @@ absl::StatusOr<Expr> RequantizeOrWiden(const Expr& data,
   return RequantizeData(data, type, {.from = from, .to = to, .axis = axis});
 }
 
+// `expr`, a scale or a zero point, as the constant that it is computed to be.
+absl::StatusOr<Expr> Computed(const Expr& expr) {
+  if (ConstantTensor(expr) != nullptr) return expr;
+  return FoldConstantInExpr(expr, {.fold_qnn = true});
+}
+
 absl::StatusOr<Expr> LowerRequantize(const CallNode& call, Args args) {
   const auto& attrs = AttrsOrDefaults<RequantizeAttrs>(call.attrs());
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(call.arg(0)));
-  Requantization params = {.from = {args[1], args[2]},
-                           .to = {args[3], args[4]},
-                           .axis = attrs.axis,
-                           .out_dtype = attrs.out_dtype};
+  Requantization params = {.axis = attrs.axis, .out_dtype = attrs.out_dtype};
+  BATON_ASSIGN_OR_RETURN(params.from.scale, Computed(args[1]));
+  BATON_ASSIGN_OR_RETURN(params.from.zero_point, Computed(args[2]));
+  BATON_ASSIGN_OR_RETURN(params.to.scale, Computed(args[3]));
+  BATON_ASSIGN_OR_RETURN(params.to.zero_point, Computed(args[4]));
   if (attrs.rounding != "None") params.rounding = attrs.rounding;
   if (attrs.compute_dtype != "None") {
     params.compute_dtype = attrs.compute_dtype;

@@ -203,7 +203,7 @@ PassInfo Info() {
 
 }  // namespace
 
-Pass RulePass(RuleSet rules, PassInfo info) {
+Pass RulePass(RuleSet rules, PassInfo info, PassOptions options) {
   info = HeldToRules(std::move(info), rules.rules());
   return CreateFunctionPass(
       [rules = std::move(rules)](
@@ -211,7 +211,7 @@ Pass RulePass(RuleSet rules, PassInfo info) {
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return RewriteFunction(rules, function, {}, module);
       },
-      std::move(info));
+      std::move(info), std::move(options));
 }
 
 Pass Rewrite(RewriteRulesOptions options) {

@@ -34,7 +34,9 @@ Pass Rewrite(RewriteRulesOptions options = {});
 // A function pass that applies the given rules. It promises the accuracy in
 // `info`, but at most that of the weakest rule
 // (relay/transform/rule_promise.h).
-Pass RulePass(RuleSet rules, PassInfo info);
+//
+// `options` are the options by which the rules were chosen.
+Pass RulePass(RuleSet rules, PassInfo info, PassOptions options = {});
 
 }  // namespace baton::relay
 

@@ -176,7 +176,14 @@ RewriteRule DivideBySqrt() {
           .promise = {.exact = false, .rtol = 1e-6}};
 }
 
-RewriteRule EliminateIdentity() {
+// Whether the one element of the constant `expr` is a zero with a minus sign.
+bool IsNegativeZero(const Expr& expr) {
+  const std::optional<double> element = SingleElement(expr);
+  return element == 0.0 && std::signbit(*element);
+}
+
+// `signed_zeros`: not where -0 would become 0, or 0 become -0.
+RewriteRule EliminateIdentity(bool signed_zeros) {
   const DataflowPattern x = Wildcard("x"), c = IsConstant();
   const DataflowPattern zero =
       IsOp("zeros")() | IsOp("zeros_like")(Wildcard()) | c;
@@ -200,8 +207,17 @@ RewriteRule EliminateIdentity() {
             if (!SameType(kept, m.root())) {
               return m.Decline("the result has another type");
             }
+            if (signed_zeros && by_zero && ElementType(kept).is_float()) {
+              // -0 + 0 and -0 - -0 are 0.
+              const bool is_negative = m[c].defined() && IsNegativeZero(m[c]);
+              if (is_negative == m[difference].defined()) {
+                return m.Decline("negative zeros would stay negative");
+              }
+            }
             return kept;
-          }};
+          },
+          // x + 0 is 0 where x is -0.
+          .promise = {.exact = signed_zeros}};
 }
 
 RewriteRule FillOfBroadcast() {
@@ -734,57 +750,77 @@ RewriteRule OrderOfQuantized(const std::string& op) {
 }
 
 // The rules in the order of the reference, on which results depend.
-std::vector<RewriteRule> AllRules() {
+std::vector<RewriteRule> AllRules(const SimplifyExprOptions& options) {
   std::vector<RewriteRule> rules = ConcretizeShapes();
   for (RewriteRule& rule : std::vector<RewriteRule>{
            ConcretizeCastLike(), DoubleOfSum(), DivideBySqrt(),
-           EliminateIdentity(), MergeReshapes(), MergeTransposes(),
-           RemoveTranspose(), RemoveCast(), MergeCasts(), FillOfBroadcast(),
-           SwitchAddMultiply(), MergeConstants(), OrderOfQuantized("argmax"),
-           OrderOfQuantized("argmin"), OrderOfQuantized("argsort"),
-           RemoveCastsOfClip(), RemoveClip(), FactorizeBinomial()}) {
+           EliminateIdentity(options.signed_zeros), MergeReshapes(),
+           MergeTransposes(), RemoveTranspose(), RemoveCast(), MergeCasts(),
+           FillOfBroadcast(), SwitchAddMultiply(), MergeConstants(),
+           OrderOfQuantized("argmax"), OrderOfQuantized("argmin"),
+           OrderOfQuantized("argsort"), RemoveCastsOfClip(), RemoveClip(),
+           FactorizeBinomial()}) {
     rules.push_back(std::move(rule));
   }
   return rules;
 }
 
-PassInfo Info(std::string name, std::string doc) {
-  return {.name = std::move(name),
-          .required = {"InferType"},
-          .doc = std::move(doc),
-          .destroys = {"a_normal_form", "basic_block_normal_form"},
-          .idempotent = true,
-          .exact = false,
-          .tolerance = 1e-3};
+PassInfo Info(std::string name, std::string doc,
+              const SimplifyExprOptions& options) {
+  PassInfo info = {.name = std::move(name),
+                   .required = {"InferType"},
+                   .doc = std::move(doc),
+                   .destroys = {"a_normal_form", "basic_block_normal_form"},
+                   .idempotent = true,
+                   .exact = false,
+                   .tolerance = 1e-3,
+                   .examples = {"signed_zeros=true"}};
+  if (!options.signed_zeros) {
+    info.exceptions = {
+        {"special_values",
+         "x + 0 becomes x, which is -0 where x is -0 and the sum is 0; with "
+         "signed_zeros=true it stays."}};
+  }
+  return info;
+}
+
+RuleSet PostAlterOpRules(const SimplifyExprOptions& options) {
+  return RuleSet(
+      {EliminateIdentity(options.signed_zeros), MergeReshapes(), RemoveCast(),
+       MergeCasts(), RemoveCastsOfClip(), RemoveClip()},
+      RuleOrder::kInTurn);
 }
 
 }  // namespace
 
 const RuleSet& SimplifyExprRules() {
-  static const RuleSet& rules = *new RuleSet(AllRules(), RuleOrder::kInTurn);
+  static const RuleSet& rules = *new RuleSet(AllRules({}), RuleOrder::kInTurn);
   return rules;
 }
 
 const RuleSet& SimplifyExprPostAlterOpRules() {
-  static const RuleSet& rules =
-      *new RuleSet({EliminateIdentity(), MergeReshapes(), RemoveCast(),
-                    MergeCasts(), RemoveCastsOfClip(), RemoveClip()},
-                   RuleOrder::kInTurn);
+  static const RuleSet& rules = *new RuleSet(PostAlterOpRules({}));
   return rules;
 }
 
-Pass SimplifyExpr() {
+Pass SimplifyExpr(SimplifyExprOptions options) {
   return RulePass(
-      SimplifyExprRules(),
+      options.signed_zeros ? RuleSet(AllRules(options), RuleOrder::kInTurn)
+                           : SimplifyExprRules(),
       Info("SimplifyExpr",
-           "Simplifies arithmetic, shapes, transposes, casts and clips."));
+           "Simplifies arithmetic, shapes, transposes, casts and clips.",
+           options),
+      options);
 }
 BATON_REGISTER_PASS(SimplifyExpr);
 
-Pass SimplifyExprPostAlterOp() {
-  return RulePass(SimplifyExprPostAlterOpRules(),
-                  Info("SimplifyExprPostAlterOp",
-                       "Simplifies what a change of layouts leaves behind."));
+Pass SimplifyExprPostAlterOp(SimplifyExprOptions options) {
+  return RulePass(
+      options.signed_zeros ? PostAlterOpRules(options)
+                           : SimplifyExprPostAlterOpRules(),
+      Info("SimplifyExprPostAlterOp",
+           "Simplifies what a change of layouts leaves behind.", options),
+      options);
 }
 BATON_REGISTER_PASS(SimplifyExprPostAlterOp);
 

@@ -3,7 +3,7 @@
 //
 //   zeros_like(x), reshape_like(x, y), ...  zeros(shape=..), reshape(x, ..) if
 //                                           the shape is known
-//   x + 0, x - 0, x * 1, x / 1              x
+//   x + 0, x - 0, x * 1, x / 1              x (but see SimplifyExprOptions)
 //   x + x                                   x * 2
 //   x / sqrt(y)                             x * rsqrt(y)
 //   x + full(value)                         x + value
@@ -26,11 +26,21 @@
 
 namespace baton::relay {
 
-Pass SimplifyExpr();
+struct SimplifyExprOptions {
+  bool signed_zeros = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("signed_zeros", &SimplifyExprOptions::signed_zeros,
+      "Keep x + 0 of floats, which is 0 where x is -0.");
+  }
+};
+
+Pass SimplifyExpr(SimplifyExprOptions options = {});
 
 // Applies only the rules for the remains of a change of layouts: identities,
 // and reshapes, casts and clips in a row.
-Pass SimplifyExprPostAlterOp();
+Pass SimplifyExprPostAlterOp(SimplifyExprOptions options = {});
 
 // The rules of each pass. They require types.
 const RuleSet& SimplifyExprRules();

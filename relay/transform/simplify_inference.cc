@@ -57,7 +57,7 @@ Expr RewriteBatchNorm(const CallNode& call, absl::Span<const Expr> args) {
   if (attrs == nullptr || type == nullptr) return {};
   const int axis = NormalizedAxis(attrs->axis, *type);
   if (axis < 0) return {};
-  const Expr& data = args[0];
+  const Expr data = WithExtentOf(args[0], *type, call.arg(1), axis);
   const Expr& gamma = args[1];
   const Expr& beta = args[2];
   const Expr& moving_mean = args[3];
@@ -105,7 +105,8 @@ Expr RewriteLayerNorm(const CallNode& call, absl::Span<const Expr> args) {
   const int axis = NormalizedAxis(attrs->axis, *type);
   if (axis < 0) return {};
   const Expr normalized =
-      Normalize(args[0], {attrs->axis}, Epsilon(type->dtype(), attrs->epsilon));
+      Normalize(WithExtentOf(args[0], *type, call.arg(1), axis), {attrs->axis},
+                Epsilon(type->dtype(), attrs->epsilon));
   return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
                        axis);
 }
@@ -122,7 +123,8 @@ Expr RewriteInstanceNorm(const CallNode& call, absl::Span<const Expr> args) {
     if (i != axis) reduced.push_back(i);
   }
   const Expr normalized =
-      Normalize(args[0], reduced, Epsilon(type->dtype(), attrs->epsilon));
+      Normalize(WithExtentOf(args[0], *type, call.arg(1), axis), reduced,
+                Epsilon(type->dtype(), attrs->epsilon));
   return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
                        axis);
 }

@@ -119,9 +119,11 @@ BATON_LOOP inline void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
   const double sum = internal::SumOf(
       n, [y](int64_t i) BATON_LOOP { return static_cast<double>(y[i]); });
   if (log) {
-    const double shift = static_cast<double>(max) + std::log(sum);
+    // Less the maximum first: beside a large one the logarithm is lost.
+    const double shift = std::log(sum);
     for (int64_t i = 0; i < n; ++i) {
-      y[i] = static_cast<T>(static_cast<double>(x[i]) - shift);
+      y[i] = static_cast<T>(
+          (static_cast<double>(x[i]) - static_cast<double>(max)) - shift);
     }
   } else {
     const double scale = 1 / sum;
@@ -157,15 +159,16 @@ BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
     }
   }
   for (int64_t j = 0; j < columns; ++j) {
-    sums[j] =
-        log ? static_cast<double>(max[j]) + std::log(sums[j]) : 1 / sums[j];
+    sums[j] = log ? std::log(sums[j]) : 1 / sums[j];
   }
   for (int64_t i = 0; i < n; ++i) {
     const T* row = x + i * stride;
     T* to = y + i * stride;
     for (int64_t j = 0; j < columns; ++j) {
-      to[j] = static_cast<T>(log ? static_cast<double>(row[j]) - sums[j]
-                                 : static_cast<double>(to[j]) * sums[j]);
+      to[j] = static_cast<T>(
+          log ? (static_cast<double>(row[j]) - static_cast<double>(max[j])) -
+                    sums[j]
+              : static_cast<double>(to[j]) * sums[j]);
     }
   }
 }

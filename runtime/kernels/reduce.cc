@@ -356,7 +356,6 @@ template <template <typename> class Op>
 absl::StatusOr<Tensor> Extremum(absl::string_view name, const Tensor& x,
                                 const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
-  BATON_RETURN_IF_ERROR(CheckNotEmpty(name, x, plan));
   return ReduceNumeric<Op, Integers::kNumbers>(name, x, plan, kCast);
 }
 

@@ -28,8 +28,9 @@ struct ReduceParams {
 
 // Floating and integer dtypes; the result has the dtype of `x`. A mean of
 // integers is the sum, wrapped to 64 bits, over the count, truncated toward
-// zero. A mean of integers, a maximum and a minimum of no elements are errors.
-// Max and Min of elements with a NaN are NaN.
+// zero. A mean of no integers is an error; the maximum of no elements is the
+// least value of the type, minus infinity of floats, and the minimum the
+// greatest. Max and Min of elements with a NaN are NaN.
 absl::StatusOr<Tensor> Sum(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Prod(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params);

@@ -255,7 +255,13 @@ TEST(ReduceTest, Empty) {
   EXPECT_TRUE(Matches(Sum(x, {.axes = {0}}), kFloat32, {0, 3}, {}));
   EXPECT_TRUE(Matches(Max(x, {.axes = {0}}), kFloat32, {0, 3}, {}));
   EXPECT_TRUE(Matches(Sum(x, {.axes = {0, 2}}), kFloat32, {0}, {}));
-  EXPECT_TRUE(Fails(Max(x, {.axes = {1}}).status(), "max", "no elements"));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(Matches(Max(x, {.axes = {1}}), kFloat32, {2, 3},
+                      std::vector<double>(6, -kInfinity)));
+  EXPECT_TRUE(
+      Matches(Min(x, {.axes = {1, 2}}), kFloat32, {2}, {kInfinity, kInfinity}));
+  EXPECT_TRUE(Matches(Max(Make(DType::Int(8), {0}, {}), {}), DType::Int(8), {},
+                      {-128}));
   EXPECT_TRUE(Fails(ArgMin(x, {}).status(), "argmin", "no elements"));
   EXPECT_TRUE(Fails(Mean(Make(kInt32, {0}, {}), {}).status(), "mean"));
   const Tensor b = Make(DType::Bool(), {0, 2}, {});

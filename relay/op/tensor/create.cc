@@ -1,5 +1,6 @@
 #include "baton/relay/op/tensor/create.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -149,12 +150,13 @@ absl::StatusOr<Type> ArangeRel(TypeRelationContext& context) {
     values[i] = value.value_or(0);
   }
   if (!constant) return Type(TensorType({Dim::Any()}, dtype));
+  // None if the step leads away from the end.
   const double count = std::ceil((values[1] - values[0]) / values[2]);
-  if (!(count > 0) || count > 0x7fffffff) {
+  if (values[2] == 0 || std::isnan(count) || count > 0x7fffffff) {
     return context.Error("start=", values[0], ", stop=", values[1],
                          " and step=", values[2], " give no values");
   }
-  return Type(TensorType({static_cast<int64_t>(count)}, dtype));
+  return Type(TensorType({static_cast<int64_t>(std::max(0.0, count))}, dtype));
 }
 
 absl::StatusOr<Type> ShapeOfRel(TypeRelationContext& context) {

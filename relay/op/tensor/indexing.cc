@@ -138,10 +138,7 @@ absl::StatusOr<Type> GatherRel(TypeRelationContext& context) {
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalizeAxis(context, *value, data->rank()));
   for (int i = 0; i < data->rank(); ++i) {
-    const bool wrong = i == axis
-                           ? indices->dim(i).is_const(0)
-                           : ProvablyDiffer(indices->dim(i), data->dim(i));
-    if (wrong) {
+    if (i != axis && ProvablyDiffer(indices->dim(i), data->dim(i))) {
       return context.Error("indices of shape ", ShapeToString(indices->shape()),
                            " do not fit data of shape ",
                            ShapeToString(data->shape()));

@@ -340,7 +340,9 @@ absl::StatusOr<Type> TileRel(TypeRelationContext& context) {
   if (data == nullptr) return Type();
   const auto& reps = context.attrs<TileAttrs>().reps;
   for (const int64_t rep : reps) {
-    if (rep <= 0) return context.Error("reps must be positive, but has ", rep);
+    if (rep < 0) {
+      return context.Error("reps must not be negative, but has ", rep);
+    }
   }
   const size_t rank = std::max(reps.size(), data->shape().size());
   Dims shape(rank - data->rank(), Dim(1));

@@ -1,0 +1,172 @@
+#include "baton/onnx/export_ops/integers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/onnx/exporter.h"
+#include "baton/onnx/graph.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::onnx {
+namespace {
+
+constexpr DType kInt8 = DType::Int(8);
+constexpr DType kUInt8 = DType::UInt(8);
+constexpr DType kInt32 = DType::Int(32);
+
+// What an int8 holds of either sign.
+constexpr int64_t kMost = 127;
+
+// As many as a constant may take.
+constexpr int kMaxFactors = 4;
+
+int64_t LowOf(DType dtype) { return dtype.is_uint() ? 0 : -128; }
+
+bool IsByte(DType dtype) { return dtype == kInt8 || dtype == kUInt8; }
+
+// `tensor` with `change` of each element, as elements of T.
+template <typename T>
+absl::StatusOr<Tensor> Mapped(const Tensor& tensor, DType dtype,
+                              absl::FunctionRef<int64_t(int64_t)> change) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(dtype, tensor.shape()));
+  for (int64_t k = 0; k < tensor.num_elements(); ++k) {
+    result.span<T>()[k] = static_cast<T>(change(tensor.AtAsInt64(k)));
+  }
+  return std::move(result).Freeze();
+}
+
+absl::StatusOr<std::vector<ByteFactor>> FactorsOfConstant(
+    CallExport& call, const Tensor& tensor) {
+  int64_t low = 0;
+  int64_t high = 0;
+  for (int64_t k = 0; k < tensor.num_elements(); ++k) {
+    low = std::min(low, tensor.AtAsInt64(k));
+    high = std::max(high, tensor.AtAsInt64(k));
+  }
+  std::vector<ByteFactor> result;
+  if (low >= 0 && high <= 255) {
+    BATON_ASSIGN_OR_RETURN(
+        Tensor bytes,
+        Mapped<uint8_t>(tensor, kUInt8, [](int64_t value) { return value; }));
+    result.push_back({call.TensorConstant(std::move(bytes)), kUInt8, 0});
+    return result;
+  }
+  if (low < -kMost * kMaxFactors || high > kMost * kMaxFactors) {
+    return absl::UnimplementedError(
+        absl::StrCat("of constants from ", low, " to ", high));
+  }
+  // Each takes what is left, as far as it can hold it.
+  for (int64_t before = 0; before == 0 || low < -before || high > before;
+       before += kMost) {
+    BATON_ASSIGN_OR_RETURN(
+        Tensor bytes, Mapped<int8_t>(tensor, kInt8, [before](int64_t value) {
+          const int64_t rest =
+              value - std::clamp<int64_t>(value, -before, before);
+          return std::clamp<int64_t>(rest, -kMost, kMost);
+        }));
+    result.push_back({call.TensorConstant(std::move(bytes)), kInt8, 0});
+  }
+  return result;
+}
+
+// The bytes that `expr` is a cast of; itself if it is bytes; null if neither.
+Expr BytesIn(CallExport& call, const Expr& expr) {
+  const TensorTypeNode* type = expr->tensor_type();
+  if (type == nullptr) return Expr();
+  if (IsByte(type->dtype())) return expr;
+  const Expr& definition = call.Definition(expr);
+  if (!IsCallTo(definition, BATON_OP("cast"))) return Expr();
+  const Expr& from = definition.As<CallNode>()->arg(0);
+  const TensorTypeNode* from_type = from->tensor_type();
+  return from_type != nullptr && IsByte(from_type->dtype()) ? from : Expr();
+}
+
+// The one number that a constant has; nullopt of others.
+std::optional<int64_t> NumberIn(CallExport& call, const Expr& expr) {
+  const Tensor* known = call.graph().ConstantOf(call.Of(expr));
+  if (known == nullptr || known->num_elements() != 1) return std::nullopt;
+  return known->AtAsInt64(0);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
+                                                      int64_t zero) {
+  if (const Tensor* known = call.Constant(i);
+      known != nullptr && zero == 0 && !IsByte(known->dtype())) {
+    return FactorsOfConstant(call, *known);
+  }
+  Expr bytes = BytesIn(call, call.call().arg(i));
+  if (!bytes.defined()) {
+    const Expr& difference = call.Definition(i);
+    if (IsCallTo(difference, BATON_OP("subtract"))) {
+      const auto* node = difference.As<CallNode>();
+      bytes = BytesIn(call, node->arg(0));
+      const std::optional<int64_t> number = NumberIn(call, node->arg(1));
+      if (!number.has_value()) bytes = Expr();
+      zero += number.value_or(0);
+    }
+  }
+  if (!bytes.defined()) {
+    return absl::UnimplementedError(
+        absl::StrCat("of ", call.ElementType(i).ToString(),
+                     " that are no bytes less a constant"));
+  }
+  const DType dtype = bytes->tensor_type()->dtype();
+  if (zero < LowOf(dtype) || zero > LowOf(dtype) + 255) {
+    return absl::UnimplementedError(
+        absl::StrCat("of ", dtype.ToString(), " less ", zero));
+  }
+  return std::vector<ByteFactor>{{call.Of(bytes), dtype, zero}};
+}
+
+ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor) {
+  if (factor.dtype == kUInt8) return factor;
+  ByteFactor result = {kNoValue, kUInt8, factor.zero + 128};
+  if (const Tensor* known = call.graph().ConstantOf(factor.value)) {
+    absl::StatusOr<Tensor> bytes = Mapped<uint8_t>(
+        *known, kUInt8, [](int64_t value) { return value + 128; });
+    if (bytes.ok()) {
+      result.value = call.TensorConstant(*std::move(bytes));
+      return result;
+    }
+  }
+  const ValueId moved = call.Node(
+      "Add",
+      {call.Cast(factor.value, kInt8, kInt32), call.Scalar(128, kInt32)});
+  result.value = call.Cast(moved, kInt32, kUInt8);
+  return result;
+}
+
+ValueId ZeroOf(CallExport& call, const ByteFactor& factor) {
+  return call.Scalar(static_cast<double>(factor.zero), factor.dtype);
+}
+
+ValueId SumOfProducts(
+    CallExport& call, const std::vector<ByteFactor>& a,
+    const std::vector<ByteFactor>& b,
+    absl::FunctionRef<ValueId(const ByteFactor&, const ByteFactor&)> product) {
+  ValueId sum = kNoValue;
+  for (const ByteFactor& x : a) {
+    for (const ByteFactor& y : b) {
+      const ValueId term = product(x, y);
+      sum = sum == kNoValue ? term : call.Node("Add", {sum, term});
+    }
+  }
+  return sum;
+}
+
+}  // namespace baton::onnx
