@@ -19,13 +19,13 @@ struct Limits {
   int64_t max_rank = 1024;                       // axes of a tensor
   int64_t max_fields = int64_t{1} << 20;         // of a tuple
   int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
-  // Of the types of a module, written out, small ones aside.
+  // Parts of the types of a module, written out, small types aside.
   int64_t max_type_parts = int64_t{1} << 22;
   // Nodes that a pass may add to a module by copying functions.
   int64_t max_copied_nodes = 1'000'000;
-  // Of functions, that one evaluation makes.
+  // Calls of functions that one evaluation makes.
   int64_t max_calls = 4'000'000;
-  // Of an input that is no regular file, and so may never end.
+  // Bytes of an input that is no regular file, and so may never end.
   int64_t max_stream_bytes = int64_t{1} << 30;
 
   friend bool operator==(const Limits&, const Limits&) = default;

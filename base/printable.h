@@ -17,7 +17,7 @@ namespace baton {
 // begins with; 0 if it begins with none.
 size_t Utf8CharacterSize(absl::string_view text);
 
-// Whether all of `text` is UTF-8.
+// True if all of `text` is UTF-8.
 bool IsUtf8(absl::string_view text);
 
 // `text` on one line: characters that a terminal does not show as they are, and

@@ -262,7 +262,7 @@ TEST(SimplifyExprTest, CastsOfClipThatChangeNumbersStay) {
   ExpectStays(ints, casts(large, {"float32", "int64"}));
   ExpectSimplifies(ints, casts(large, {"float64", "int8"}),
                    casts(large, {"int8"}));
-  // What int8 wraps is not within the clip any more.
+  // A number that int8 wraps is not within the clip any more.
   const char bytes[] = "clip(%x, a_min=0f, a_max=255f)";
   ExpectStays(ints, casts(bytes, {"int8", "uint8", "int32"}));
   // 99.99 rounds to 100.
