@@ -59,7 +59,7 @@ std::vector<std::string> NearestNames(
   constexpr size_t kLongest = 200;
   if (name.empty() || name.size() > kLongest) return {};
   const std::string lower = absl::AsciiStrToLower(name);
-  // Of long names that are alike only few edits are mistakes.
+  // Only few edits of long names that are alike are mistakes.
   constexpr size_t kMostEdits = 12;
   const size_t most =
       std::min(kMostEdits, std::max<size_t>(1, name.size() / 3));

@@ -14,7 +14,7 @@ uint8_t ByteAt(absl::string_view text, size_t i) {
   return static_cast<uint8_t>(text[i]);
 }
 
-// Whether the character of `size` bytes that `text` begins with controls a
+// True if the character of `size` bytes that `text` begins with controls a
 // terminal, or the order in which it shows others.
 bool IsControl(absl::string_view text, size_t size) {
   const uint8_t first = ByteAt(text, 0);

@@ -298,7 +298,7 @@ TEST(ExportOnnxTest, IndicesBelowZeroAreWhatTheOperatorTakesThemFor) {
                                "), float32], %i: Tensor[", type, "]) { ", call,
                                " }"));
     };
-    // Those of gather count from the end, those of take are the nearest.
+    // gather's indices count from the end, take's are the nearest.
     if (std::string(extent) == "4") {
       ExpectSameBits(of("(3), int64", "gather(%x, %i, axis=0)"), {x, indices});
     }

@@ -485,7 +485,7 @@ std::optional<Expr> WithElements(const Expr& expr, const Dims* elements) {
   return relay::Const(*tensor);
 }
 
-// Whether one of `nodes` has the output `name`.
+// True if one of `nodes` has the output `name`.
 bool IsGivenBy(absl::Span<const absl::string_view> nodes,
                absl::string_view name) {
   return std::any_of(

@@ -42,11 +42,14 @@ struct Options {
       FlagSpec{.help = "How long.",
                .value = "LONG_NAME_OF_NUMBER",
                .group = "A",
-               .least = 0,
-               .none = -1});
+               .least = -7});
     v("ratio", &Options::ratio,
-      FlagSpec{
-          .help = "How.", .value = "X", .group = "B", .least = 0, .most = 1});
+      FlagSpec{.help = "How.",
+               .value = "X",
+               .group = "B",
+               .least = 0,
+               .most = 1,
+               .none = -1});
     v("name", &Options::name,
       FlagSpec{.help = "Who.",
                .value = "NAME",
@@ -123,19 +126,19 @@ TEST(FlagSetTest, SaysAllThatIsWrong) {
 
 TEST(FlagSetTest, NumbersOutOfRangeAreRefused) {
   for (const char* good :
-       {"--limit=-1", "--limit=0", "--ratio=0", "--ratio=1", "--level=-7"}) {
+       {"--limit=-7", "--ratio=-1", "--ratio=0", "--ratio=1", "--level=-70"}) {
     EXPECT_THAT(Parse({good}), IsOk()) << good;
   }
   EXPECT_THAT(
-      Parsed({"--limit=-2", "--ratio=-0.5", "--ratio=1.5", "--ratio=nan",
+      Parsed({"--limit=-8", "--ratio=-0.5", "--ratio=1.5", "--ratio=nan",
               "--ratio=-inf", "--ratio=inf"}),
       ElementsAre(absl::StrJoin(
-          {"Illegal value '-2' specified for flag 'limit'; it must be at least "
-           "0, or -1",
+          {"Illegal value '-8' specified for flag 'limit'; it must be at least "
+           "-7",
            "Illegal value '-0.5' specified for flag 'ratio'; it must be at "
-           "least 0",
+           "least 0, or -1",
            "Illegal value '1.5' specified for flag 'ratio'; it must be at most "
-           "1",
+           "1, or -1",
            "Illegal value 'nan' specified for flag 'ratio'; it must be a "
            "finite number",
            "Illegal value '-inf' specified for flag 'ratio'; it must be a "
@@ -192,10 +195,10 @@ TEST(CheckChoicesTest, NamesTheCandidates) {
 
 TEST(CheckChoicesTest, NamesTheBounds) {
   Options options;
-  options.limit = -2;
+  options.ratio = -2;
   EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "--limit=-2: it must be at least 0, or -1"));
+                       "it must be at least 0, or -1"));
 }
 
 TEST(FlagSpecTest, FieldsWithFlagsAreFields) {

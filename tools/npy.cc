@@ -312,7 +312,7 @@ absl::StatusOr<std::string> WriteNpz(const NamedTensors& tensors) {
           absl::StrCat("a .npz file has no two arrays of one name, '",
                        Printable(name), "'"));
     }
-    // What is no UTF-8 no reader could decode.
+    // No reader could decode what is no UTF-8.
     const std::string file =
         absl::StrCat(IsUtf8(name) ? name : Printable(name), ".npy");
     if (file.size() > std::numeric_limits<uint16_t>::max()) {

@@ -89,7 +89,7 @@ TEST(NpzTest, NamesAreUtf8) {
   };
   EXPECT_EQ(flags_of("x"), 0);
   EXPECT_EQ(flags_of("\xc3\xa9"), 8);  // bit 11: UTF-8
-  // What is no UTF-8 is escaped.
+  // Bytes that are no UTF-8 are escaped.
   EXPECT_EQ(flags_of("\xe9"), 0);
   const auto read = ReadNpz(*WriteNpz({{"\xe9", x}}));
   ASSERT_THAT(read, IsOk());

@@ -47,7 +47,7 @@ absl::StatusOr<Tensor> TensorOf(const std::string& name,
           converted = Tensor::Scalar<uint64_t>(static_cast<uint64_t>(number));
         }
       } else if (number >= (dtype == DType::Int(64) ? 0x1p63 : 0x1p64)) {
-        // What the largest element would be rounded to.
+        // The largest element would be rounded to it.
         is_exact = dtype.is_float();
       }
       if (!is_exact) {

@@ -137,15 +137,16 @@ class FixedPointPass final : public PassImpl {
         absl::StrJoin(rounds.back().changed_by, ", ")));
   }
 
-  // Whether a function has a type in `after` only.
+  // True if a function has a type in `after` only.
   static bool HasNewTypes(const IRModule& before, const IRModule& after) {
-    return std::any_of(
-        after.functions().begin(), after.functions().end(),
-        [&before](const IRModule::Definition& definition) {
-          if (!definition.function->type().defined()) return false;
-          const BaseFunc old = before.Find(definition.var->name());
-          return !old.defined() || !old->type().defined();
-        });
+    return std::any_of(after.functions().begin(), after.functions().end(),
+                       [&before](const IRModule::Definition& definition) {
+                         if (!definition.function->type().defined())
+                           return false;
+                         const BaseFunc old =
+                             before.Find(definition.var->name());
+                         return !old.defined() || !old->type().defined();
+                       });
   }
 
   // Runs all passes on the module of `round` and notes which changed it.

@@ -155,7 +155,7 @@ absl::StatusOr<Values> FloorMod(CallExport& call) {
   if (call.ElementType(0).is_integral()) {
     return Values{call.Node("Mod", {a, b})};
   }
-  // Of floats Mod has the sign of the dividend, and is exact: the difference
+  // Mod of floats has the sign of the dividend, and is exact: the difference
   // with a rounded quotient is not, and is infinite where the quotient is.
   const ValueId zero = call.Scalar(0, call.ElementType(0));
   const ValueId rest =

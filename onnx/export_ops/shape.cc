@@ -680,7 +680,7 @@ ValueId IndicesFromBothEnds(CallExport& call, int i, const Dim& extent) {
   return kNoValue;
 }
 
-// Whether indices are parts of what argwhere finds, which is inside.
+// True if indices are parts of what argwhere finds, which is inside.
 bool AreFound(CallExport& call, int i) {
   const Expr* definition = &call.Definition(i);
   constexpr int kMostParts = 16;

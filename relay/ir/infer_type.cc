@@ -772,7 +772,7 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
   absl::InlinedVector<Type, 6> arg_types;
   for (const Expr& arg : args) {
     const Type& type = TypeOf(arg);
-    // What is resolved is walked.
+    // Resolving walks the type.
     if (!type->complete()) Count(type, call);
     arg_types.push_back(Bounded(Resolve(type)));
   }

@@ -410,12 +410,12 @@ TEST(InferTypeTest, TypesThatShareTheirPartsAreBounded) {
                 HasSubstr("limits.max_type_parts"));
     EXPECT_THAT(error(TestAdd(Tower(x, count), x), x),
                 HasSubstr("limits.max_type_parts"));
-    // Of a type that is found out later.
+    // A type that is found out later.
     const Var unknown("u");
     EXPECT_THAT(error(Let(Var("t"), Tower(unknown, count), TestAdd(unknown, x)),
                       unknown),
                 HasSubstr("limits.max_type_parts"));
-    // Of references and functions.
+    // References and functions.
     Expr e = x;
     for (int i = 0; i < count; ++i) {
       e = Function({}, RefCreate(Tuple({e, e})));

@@ -29,7 +29,7 @@ TEST(TypeSizesTest, SharedPartsCountEachTime) {
     const int64_t size = sizes.Of(tower);
     EXPECT_EQ(size, i < 39 ? (int64_t{2} << i) - 1 : TypeSizes::kMost) << i;
   }
-  // Of a type whose parts were never asked for.
+  // The parts of this type were never asked for.
   EXPECT_EQ(TypeSizes().Of(tower), TypeSizes::kMost);
 }
 

@@ -317,7 +317,7 @@ double LargestZeroPoint(const Expr& zero_point) {
   return largest;
 }
 
-// Whether no number on the way from `data` to its new quantization is beyond
+// True if no number on the way from `data` to its new quantization is beyond
 // int32.
 bool StaysInInt32(DType data, const Requantization& params,
                   const std::vector<double>& ratios) {

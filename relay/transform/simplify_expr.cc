@@ -557,14 +557,14 @@ int ExactBits(DType dtype) {
   return dtype.bits() == 16 ? 11 : dtype.bits() == 32 ? 24 : 53;
 }
 
-// Whether a cast that widens keeps every value as it is.
+// True if a cast that widens keeps every value as it is.
 bool KeepsValues(DType from, DType to) {
   if (!Widens(from, to)) return false;
   return from.code() == to.code() ||
          from.bits() - (from.is_int() ? 1 : 0) <= ExactBits(to);
 }
 
-// Whether a cast from `middle` to `to` may be one from `from`, which widens to
+// True if a cast from `middle` to `to` may be one from `from`, which widens to
 // `middle`. A float that rounded an integer may have changed every bit that a
 // further cast to integers leaves, or have left the range of the type; a float
 // is as good as its rounding, and only 0 is false.
@@ -665,7 +665,7 @@ RewriteRule RemoveCastsOfClip() {
               const DType dtype = casts[i];
               const std::optional<NumberRange> holds = RangeOf(dtype);
               const bool fits = holds.has_value() && holds->Contains(range);
-              // Of floats that round, some cast may make other integers.
+              // After a float that rounds, some cast may make other integers.
               const bool keeps =
                   dtype.is_integral() || KeepsValues(before, dtype) ||
                   before == dtype ||
