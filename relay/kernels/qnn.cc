@@ -35,8 +35,8 @@ namespace {
 
 constexpr DType kInt32 = DType::Int(32);
 
-// `x` in `dtype`, less the zero point: a scalar or, with `channel_axis`, one for
-// each index of that axis.
+// `x` in `dtype`, less the zero point: a scalar or, with `channel_axis`, one
+// for each index of that axis.
 absl::StatusOr<Tensor> Shifted(const Tensor& x, const Tensor& zero_point,
                                DType dtype,
                                std::optional<int> channel_axis = {}) {
