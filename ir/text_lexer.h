@@ -2,7 +2,8 @@
 //
 // The lexer walks over the text once and allocates nothing: a token is a kind
 // and a place. White space and comments are skipped; `/* ... */` nests, and
-// a hash and a blank begin a comment, too, up to the end of the line. A mistake is a token of kind kBad, and error() says what is wrong with it.
+// a hash and a blank begin a comment, too, up to the end of the line. A mistake
+// is a token of kind kBad, and error() says what is wrong with it.
 //
 // Relay's keywords are tokens of their own in every text. Another level's
 // keywords are identifiers to the lexer: see Lexer::AtWord().
