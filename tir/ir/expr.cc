@@ -55,11 +55,6 @@ BufferNode::BufferNode(Parts parts, Span span)
   if (!elem_offset_.defined()) {
     elem_offset_ = IntImm(shape_.empty() ? kInt32 : shape_[0].dtype(), 0);
   }
-  if (buffer_kind_ == BufferKind::kAutoBroadcast && strides_.empty()) {
-    for (const PrimExpr& extent : shape_) {
-      strides_.push_back(Var("stride", extent.dtype()));
-    }
-  }
 }
 
 absl::string_view BufferNode::scope() const {

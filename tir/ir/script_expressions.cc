@@ -1356,9 +1356,14 @@ bool ScriptParser::ToCondition(const Value& value, PrimExpr* e) {
     *e = IntImm::Bool(value.number != 0);
     return true;
   }
+  return ToTest(value, e);
+}
+
+bool ScriptParser::ToTest(const Value& value, PrimExpr* e) {
   if (!ToExpr(value, e)) return false;
-  if (e->dtype().lanes() != 1 || !e->dtype().is_bool()) {
-    return Fail(value, absl::StrCat("a condition is a bool, this is ",
+  if (e->dtype().lanes() != 1 || !e->dtype().is_integral()) {
+    return Fail(value, absl::StrCat("a condition is a bool or an integer, this "
+                                    "is ",
                                     e->dtype().ToString()));
   }
   return true;

@@ -194,9 +194,11 @@ class ScriptParser {
   bool ToDType(const Value& value, DType* dtype);
   bool ToText(const Value& value, std::string* text);
   bool ToInt(const Value& value, int64_t* number);
+  // A predicate, for which 0 and 1 are bools; and what `if` tests.
   bool ToCondition(const Value& value, PrimExpr* e);
+  bool ToTest(const Value& value, PrimExpr* e);
   bool ToRegion(const Value& value, BufferRegion* region);
-  // `start`, `stop` and `step` of a slice as the index of an access.
+  // The elements of a region, as vectors; null if their number is not constant.
   PrimExpr LoadOf(const BufferRegion& region);
 
   // --- Functions (script_functions.cc).

@@ -287,7 +287,7 @@ void ScriptParser::CloseBody() {
     }
     Value condition;
     PrimExpr e;
-    if (!ParseExpr(&condition) || !ToCondition(condition, &e) ||
+    if (!ParseExpr(&condition) || !ToTest(condition, &e) ||
         !Expect(":") || token().kind != Tok::kNewline) {
       SkipLine();
       e = IntImm::Bool(true);
@@ -610,7 +610,7 @@ bool ScriptParser::ParseStmt() {
       PrimExpr condition;
       if (!ParseExpr(&value)) return false;
       const bool is_if = word == "if";
-      if (!ToCondition(value, &condition) || !Expect(":")) return false;
+      if (!ToTest(value, &condition) || !Expect(":")) return false;
       if (token().kind != Tok::kNewline) return Expects("the end of the line");
       Next();
       if (token().kind != Tok::kIndent) return Expects("an indented line");
@@ -828,7 +828,7 @@ bool ScriptParser::ParseSimple(int64_t begin) {
     }
     PrimExpr test;
     PrimExpr text;
-    if (!ToCondition(condition, &test) || !ToExpr(message, &text)) return false;
+    if (!ToTest(condition, &test) || !ToExpr(message, &text)) return false;
     Open(Scope::kBody, true, begin).make = [test, text](Stmt body,
                                                         const Span& span) {
       return AssertStmt(test, text, std::move(body), span);
@@ -1365,8 +1365,12 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
       shape.push_back(imm->value());
     }
     if (elements != static_cast<int64_t>(items.size())) {
-      return Fail(*args[0], absl::StrCat(items.size(), " values for ", elements,
-                                         " elements"));
+      // The reference prints the first values of a long constant only.
+      if (elements < static_cast<int64_t>(items.size())) {
+        return Fail(*args[0], absl::StrCat(items.size(), " values for ",
+                                           elements, " elements"));
+      }
+      shape = {static_cast<int64_t>(items.size())};
     }
     absl::StatusOr<MutableTensor> tensor = MutableTensor::Create(dtype, shape);
     if (!tensor.ok()) return Fail(form, std::string(tensor.status().message()));

@@ -590,7 +590,7 @@ class Block : public Stmt {
 };
 
 // Runs a block for the given values of its iteration variables if `predicate`
-// holds.
+// holds, which may use these variables.
 class BlockRealizeNode final : public StmtNode {
  public:
   BATON_NODE(BlockRealize, StmtNode, TirKind::kBlockRealize)
@@ -606,8 +606,8 @@ class BlockRealizeNode final : public StmtNode {
   static constexpr auto Fields() {
     return std::tuple(
         field::Child<1, &BlockRealizeNode::iter_values_>("iter_values"),
-        field::Child<2, &BlockRealizeNode::predicate_>("predicate"),
-        field::Child<3, &BlockRealizeNode::block_>("block"));
+        field::Child<3, &BlockRealizeNode::block_>("block"),
+        field::Child<2, &BlockRealizeNode::predicate_>("predicate"));
   }
 
  private:
