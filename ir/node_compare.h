@@ -146,8 +146,9 @@ class NodeComparator {
   }
   // Matches two nodes one to one. `*known` is set if they were matched before.
   bool Match(const Node* a, const Node* b, bool* known);
-  // True if the comparison met this pair before: what is equal by value need not
-  // be compared again however often it is shared, for matches are not undone.
+  // True if the comparison met this pair before: what is equal by value need
+  // not be compared again however often it is shared, for matches are not
+  // undone.
   bool WasMet(const Node* a, const Node* b);
 
   // These return false, and describe the difference.

@@ -135,7 +135,8 @@ Dict Dict::OfAll(std::vector<Entry> entries, Span span) {
     keys.push_back(std::move(entry.first));
     values.push_back(std::move(entry.second));
   }
-  return Dict(new DictNode(std::move(keys), std::move(values), std::move(span)));
+  return Dict(
+      new DictNode(std::move(keys), std::move(values), std::move(span)));
 }
 
 bool IsConst(const PrimExpr& e, int64_t value) {

@@ -148,7 +148,9 @@ class IntImm : public PrimExpr {
   BATON_HANDLE(IntImm, PrimExpr, IntImmNode)
   IntImm(DType dtype, int64_t value, Span span = {})
       : PrimExpr(new IntImmNode(dtype, value, std::move(span))) {}
-  static IntImm Bool(bool value) { return IntImm(DType::Bool(), value ? 1 : 0); }
+  static IntImm Bool(bool value) {
+    return IntImm(DType::Bool(), value ? 1 : 0);
+  }
 };
 
 // A floating-point number. `value` is not rounded to the data type.
@@ -745,13 +747,12 @@ class ReduceNode final : public PrimExprNode {
   const PrimExpr& condition() const { return condition_; }
   int64_t value_index() const { return value_index_; }
   static constexpr auto Fields() {
-    return std::tuple(
-        field::Child<1, &ReduceNode::combiner_>("combiner"),
-        field::Child<2, &ReduceNode::axis_>("axis"),
-        field::Child<3, &ReduceNode::source_>("source"),
-        field::Child<4, &ReduceNode::init_>("init"),
-        field::Child<5, &ReduceNode::condition_>("condition"),
-        field::Data<6, &ReduceNode::value_index_>("value_index"));
+    return std::tuple(field::Child<1, &ReduceNode::combiner_>("combiner"),
+                      field::Child<2, &ReduceNode::axis_>("axis"),
+                      field::Child<3, &ReduceNode::source_>("source"),
+                      field::Child<4, &ReduceNode::init_>("init"),
+                      field::Child<5, &ReduceNode::condition_>("condition"),
+                      field::Data<6, &ReduceNode::value_index_>("value_index"));
   }
 
  private:

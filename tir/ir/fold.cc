@@ -250,7 +250,9 @@ bool MatchTypes(PrimExpr& a, PrimExpr& b) {
   const DType l = x.dtype();
   const DType r = y.dtype();
   if (l != r) {
-    const auto is_float = [](DType t) { return t.code() == DType::Code::kFloat; };
+    const auto is_float = [](DType t) {
+      return t.code() == DType::Code::kFloat;
+    };
     const auto is_bfloat = [](DType t) {
       return t.code() == DType::Code::kBFloat;
     };

@@ -36,8 +36,8 @@ PrimFuncNode::PrimFuncNode(Parts parts, Span span)
 }
 
 Buffer PrimFuncNode::BufferOf(int param) const {
-  const auto found = std::lower_bound(buffer_params_.begin(),
-                                      buffer_params_.end(), param);
+  const auto found =
+      std::lower_bound(buffer_params_.begin(), buffer_params_.end(), param);
   if (found == buffer_params_.end() || *found != param) return {};
   return buffers_[static_cast<size_t>(found - buffer_params_.begin())];
 }

@@ -45,8 +45,8 @@ struct Intrinsic {
   const char* name;  // without `tir.`
   CallEffect effect;
   CallType type;
-  DType dtype;       // of kFixed
-  int arity;         // -1: any number of arguments
+  DType dtype;  // of kFixed
+  int arity;    // -1: any number of arguments
   bool vectorizable;
   // What scripts call it; null: `name`.
   const char* script_name;

@@ -236,13 +236,13 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
               : !absl::SimpleAtoi(digits, &magnitude)) {
         return FailHere("this integer has more than 64 bits");
       }
-      if (magnitude > static_cast<uint64_t>(
-                          std::numeric_limits<int64_t>::max())) {
+      if (magnitude >
+          static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
         // The least int64 is written with a sign.
-        const bool is_least =
-            magnitude == uint64_t{1} << 63 && !pending_.empty() &&
-            pending_.back().kind == Pending::kUnary &&
-            pending_.back().sign == Sign("-");
+        const bool is_least = magnitude == uint64_t{1} << 63 &&
+                              !pending_.empty() &&
+                              pending_.back().kind == Pending::kUnary &&
+                              pending_.back().sign == Sign("-");
         if (!is_least) return FailHere("this integer has more than 63 bits");
       }
       value.number = static_cast<int64_t>(magnitude);
@@ -278,8 +278,8 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
       }
       const Token& after = TokenAt(next_ + 1);
       if (bracket != nullptr && bracket->kind == Pending::kCall &&
-          pending_.back().kind == Pending::kCall &&
-          after.kind == Tok::kSign && after.sign == Sign("=")) {
+          pending_.back().kind == Pending::kCall && after.kind == Tok::kSign &&
+          after.sign == Sign("=")) {
         bracket->keywords.emplace_back(std::string(name), values_.size());
         Next();
         Next();
@@ -318,12 +318,12 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
         return true;
       }
       // A bracket that closes after a comma, or at once.
-      const bool closes = t.sign == Sign(")") || t.sign == Sign("]") ||
-                          t.sign == Sign("}");
+      const bool closes =
+          t.sign == Sign(")") || t.sign == Sign("]") || t.sign == Sign("}");
       if (bracket != nullptr && &pending_.back() == bracket) {
         if (bracket->kind == Pending::kIndex &&
-            (t.sign == Sign(":") || (bracket->colons > 0 &&
-                                     (closes || t.sign == Sign(","))))) {
+            (t.sign == Sign(":") ||
+             (bracket->colons > 0 && (closes || t.sign == Sign(","))))) {
           // An end of a slice that is not written.
           values_.push_back(std::move(value));
           *want_operand = false;
@@ -490,14 +490,13 @@ bool ScriptParser::ParseOperator(bool* want_operand, bool* done) {
   }
   if (t.kind == Tok::kBad) return FailHere(lexer_.MessageOf(t.begin));
   if (bracket != nullptr) {
-    const char* close = bracket->kind == Pending::kDict ? "`}`"
-                        : bracket->kind == Pending::kIndex ||
-                                bracket->kind == Pending::kList
-                            ? "`]`"
-                            : "`)`";
-    return FailHere(
-        absl::StrCat("expected an operator, `,` or ", close, ", found ",
-                     Found()));
+    const char* close =
+        bracket->kind == Pending::kDict ? "`}`"
+        : bracket->kind == Pending::kIndex || bracket->kind == Pending::kList
+            ? "`]`"
+            : "`)`";
+    return FailHere(absl::StrCat("expected an operator, `,` or ", close,
+                                 ", found ", Found()));
   }
   *done = true;
   return true;
@@ -508,10 +507,10 @@ bool ScriptParser::EndItem() {
   if (!ReduceTo(0)) return false;
   Pending& bracket = *Bracket();
   if (bracket.kind == Pending::kIndex && bracket.colons > 0) {
-    Values parts(std::make_move_iterator(
-                     values_.end() - static_cast<std::ptrdiff_t>(
-                                         bracket.colons + 1)),
-                 std::make_move_iterator(values_.end()));
+    Values parts(
+        std::make_move_iterator(
+            values_.end() - static_cast<std::ptrdiff_t>(bracket.colons + 1)),
+        std::make_move_iterator(values_.end()));
     values_.resize(values_.size() - static_cast<size_t>(bracket.colons) - 1);
     parts.resize(3);
     Value slice;
@@ -530,11 +529,11 @@ bool ScriptParser::EndItem() {
 bool ScriptParser::Close(uint32_t sign) {
   Pending bracket = std::move(pending_.back());
   pending_.pop_back();
-  const uint32_t wanted = bracket.kind == Pending::kDict ? Sign("}")
-                          : bracket.kind == Pending::kIndex ||
-                                  bracket.kind == Pending::kList
-                              ? Sign("]")
-                              : Sign(")");
+  const uint32_t wanted =
+      bracket.kind == Pending::kDict ? Sign("}")
+      : bracket.kind == Pending::kIndex || bracket.kind == Pending::kList
+          ? Sign("]")
+          : Sign(")");
   if (sign != wanted) {
     return FailHere(absl::StrCat("this bracket closes none: expected `",
                                  std::string(1, static_cast<char>(wanted)),
@@ -543,7 +542,8 @@ bool ScriptParser::Close(uint32_t sign) {
   const int64_t end = token().end;
   Next();
   last_end_ = end;
-  const auto first = values_.begin() + static_cast<std::ptrdiff_t>(bracket.base);
+  const auto first =
+      values_.begin() + static_cast<std::ptrdiff_t>(bracket.base);
   Values items(std::make_move_iterator(first),
                std::make_move_iterator(values_.end()));
   values_.resize(bracket.base);
@@ -684,9 +684,9 @@ bool ScriptParser::Compound(Value::Kind kind, Values items, int64_t begin,
     if (item.parts != nullptr) depth = std::max(depth, item.parts->depth + 1);
   }
   if (depth > kMaxValueDepth) {
-    return Fail(begin, end,
-                absl::StrCat("values are nested more than ", kMaxValueDepth,
-                             " deep"));
+    return Fail(
+        begin, end,
+        absl::StrCat("values are nested more than ", kMaxValueDepth, " deep"));
   }
   *result = Value();
   result->kind = kind;
@@ -782,8 +782,8 @@ bool ScriptParser::ApplyUnary(uint32_t sign, const Value& a, Value* result) {
     return Fail(a, absl::StrCat("`~` takes an integer, this is ",
                                 e.dtype().ToString()));
   }
-  *result = ExprValue(CallIntrinsic("bitwise_not", {std::move(e)}), a.begin,
-                      a.end);
+  *result =
+      ExprValue(CallIntrinsic("bitwise_not", {std::move(e)}), a.begin, a.end);
   return true;
 }
 
@@ -796,8 +796,10 @@ bool ScriptParser::ApplyNumbers(uint32_t sign, const Value& a, const Value& b,
     return true;
   };
   if (a.Is(Value::kFloat) || b.Is(Value::kFloat) || sign == Sign("/")) {
-    const double x = a.Is(Value::kFloat) ? a.real : static_cast<double>(a.number);
-    const double y = b.Is(Value::kFloat) ? b.real : static_cast<double>(b.number);
+    const double x =
+        a.Is(Value::kFloat) ? a.real : static_cast<double>(a.number);
+    const double y =
+        b.Is(Value::kFloat) ? b.real : static_cast<double>(b.number);
     result->kind = Value::kFloat;
     switch (sign) {
       case Sign("+"):
@@ -942,10 +944,10 @@ bool ScriptParser::ApplyBinary(uint32_t sign, const Value& a, const Value& b,
   if (sign == kAndSign || sign == kOrSign) {
     if (!WithLanes(x.dtype(), 1).is_bool() ||
         !WithLanes(y.dtype(), 1).is_bool()) {
-      return Fail(a.begin, b.end,
-                  absl::StrCat("`and` and `or` take bools, these are ",
-                               x.dtype().ToString(), " and ",
-                               y.dtype().ToString()));
+      return Fail(
+          a.begin, b.end,
+          absl::StrCat("`and` and `or` take bools, these are ",
+                       x.dtype().ToString(), " and ", y.dtype().ToString()));
     }
     if (!MatchTypes(x, y)) return differ();
     *result = ExprValue(
@@ -1156,11 +1158,11 @@ bool ScriptParser::ApplyIndex(const Value& base, Values indices, int64_t end,
     }
     step = CastTo(start.dtype(), step);
     // Rounded up.
-    const PrimExpr sum = TryFold(
-        BinaryOp::kFloorDiv,
-        IntImm(DType::Int(64), length->value() + stride->value() -
-                                   (stride->value() > 0 ? 1 : -1)),
-        IntImm(DType::Int(64), stride->value()));
+    const PrimExpr sum =
+        TryFold(BinaryOp::kFloorDiv,
+                IntImm(DType::Int(64), length->value() + stride->value() -
+                                           (stride->value() > 0 ? 1 : -1)),
+                IntImm(DType::Int(64), stride->value()));
     const int64_t lanes = sum.As<IntImmNode>()->value();
     if (lanes < 1 || lanes > 65535) {
       return Fail(index, absl::StrCat("this slice has ", lanes,
@@ -1178,9 +1180,9 @@ bool ScriptParser::ApplyIndex(const Value& base, Values indices, int64_t end,
                                 context_.SpanOf(base.begin, end));
     return true;
   }
-  *result = ExprValue(BufferLoad(buffer, std::move(exprs),
-                                 context_.SpanOf(base.begin, end)),
-                      base.begin, end);
+  *result = ExprValue(
+      BufferLoad(buffer, std::move(exprs), context_.SpanOf(base.begin, end)),
+      base.begin, end);
   return true;
 }
 
@@ -1230,7 +1232,8 @@ bool ScriptParser::ToExpr(const Value& value, PrimExpr* e) {
       const BufferRegion region(value.node.As<BufferRegionNode>());
       *e = LoadOf(region);
       if (e->defined()) return true;
-      return Fail(value, "the number of elements of this slice is not constant");
+      return Fail(value,
+                  "the number of elements of this slice is not constant");
     }
     case Value::kName:
       return Fail(value, absl::StrCat(value.text, " is no expression"));
@@ -1245,7 +1248,8 @@ bool ScriptParser::ToExpr(const Value& value, PrimExpr* e) {
   }
 }
 
-bool ScriptParser::ToExprs(const Values& values, std::vector<PrimExpr>* result) {
+bool ScriptParser::ToExprs(const Values& values,
+                           std::vector<PrimExpr>* result) {
   for (const Value& value : values) {
     result->emplace_back();
     if (!ToExpr(value, &result->back())) return false;

@@ -26,51 +26,61 @@ namespace {
 
 // Calls that only statements understand.
 constexpr absl::string_view kForms[] = {
-    "Assert",        "Buffer",       "LetStmt",      "Range",
-    "alloc_buffer",  "allocate",     "allocate_const", "attr",
-    "axis.R",        "axis.S",       "axis.opaque",  "axis.reduce",
-    "axis.remap",    "axis.scan",    "axis.spatial", "block",
-    "block_attr",    "buffer_decl",  "buffer_store", "decl_buffer",
-    "env_thread",    "evaluate",     "func_attr",    "func_ret",
-    "grid",          "init",         "launch_thread", "match_buffer",
-    "parallel",      "prefetch",     "range",        "reads",
-    "realize",       "serial",       "thread_binding", "unroll",
-    "vectorized",    "where",        "writes"};
+    "Assert",       "Buffer",      "LetStmt",        "Range",
+    "alloc_buffer", "allocate",    "allocate_const", "attr",
+    "axis.R",       "axis.S",      "axis.opaque",    "axis.reduce",
+    "axis.remap",   "axis.scan",   "axis.spatial",   "block",
+    "block_attr",   "buffer_decl", "buffer_store",   "decl_buffer",
+    "env_thread",   "evaluate",    "func_attr",      "func_ret",
+    "grid",         "init",        "launch_thread",  "match_buffer",
+    "parallel",     "prefetch",    "range",          "reads",
+    "realize",      "serial",      "thread_binding", "unroll",
+    "vectorized",   "where",       "writes"};
 
 // Functions that make one node each.
 constexpr absl::string_view kNodes[] = {
-    "And",      "Broadcast", "Cast",      "Let",    "Not",     "Or",
-    "Ramp",     "Select",    "Shuffle",   "abs",    "broadcast", "comm_reducer",
-    "floordiv", "floormod",  "index_map", "iter_var", "max",   "min",
-    "ramp",     "target",    "truncdiv",  "truncmod", "handle", "Add",
-    "Sub",      "Mul",       "Div",       "Mod",    "FloorDiv", "FloorMod",
-    "EQ",       "NE",        "LT",        "LE",     "GT",      "GE",
-    "Min",      "Max"};
+    "And",       "Broadcast",    "Cast",     "Let",      "Not",
+    "Or",        "Ramp",         "Select",   "Shuffle",  "abs",
+    "broadcast", "comm_reducer", "floordiv", "floormod", "index_map",
+    "iter_var",  "max",          "min",      "ramp",     "target",
+    "truncdiv",  "truncmod",     "handle",   "Add",      "Sub",
+    "Mul",       "Div",          "Mod",      "FloorDiv", "FloorMod",
+    "EQ",        "NE",           "LT",       "LE",       "GT",
+    "GE",        "Min",          "Max"};
 
 struct NamedBinary {
   absl::string_view name;
   BinaryOp op;
 };
-constexpr NamedBinary kBinaries[] = {
-    {"Add", BinaryOp::kAdd},           {"Sub", BinaryOp::kSub},
-    {"Mul", BinaryOp::kMul},           {"Div", BinaryOp::kDiv},
-    {"truncdiv", BinaryOp::kDiv},      {"Mod", BinaryOp::kMod},
-    {"truncmod", BinaryOp::kMod},      {"FloorDiv", BinaryOp::kFloorDiv},
-    {"floordiv", BinaryOp::kFloorDiv}, {"FloorMod", BinaryOp::kFloorMod},
-    {"floormod", BinaryOp::kFloorMod}, {"Min", BinaryOp::kMin},
-    {"min", BinaryOp::kMin},           {"Max", BinaryOp::kMax},
-    {"max", BinaryOp::kMax},           {"EQ", BinaryOp::kEQ},
-    {"NE", BinaryOp::kNE},             {"LT", BinaryOp::kLT},
-    {"LE", BinaryOp::kLE},             {"GT", BinaryOp::kGT},
-    {"GE", BinaryOp::kGE},             {"And", BinaryOp::kAnd},
-    {"Or", BinaryOp::kOr}};
+constexpr NamedBinary kBinaries[] = {{"Add", BinaryOp::kAdd},
+                                     {"Sub", BinaryOp::kSub},
+                                     {"Mul", BinaryOp::kMul},
+                                     {"Div", BinaryOp::kDiv},
+                                     {"truncdiv", BinaryOp::kDiv},
+                                     {"Mod", BinaryOp::kMod},
+                                     {"truncmod", BinaryOp::kMod},
+                                     {"FloorDiv", BinaryOp::kFloorDiv},
+                                     {"floordiv", BinaryOp::kFloorDiv},
+                                     {"FloorMod", BinaryOp::kFloorMod},
+                                     {"floormod", BinaryOp::kFloorMod},
+                                     {"Min", BinaryOp::kMin},
+                                     {"min", BinaryOp::kMin},
+                                     {"Max", BinaryOp::kMax},
+                                     {"max", BinaryOp::kMax},
+                                     {"EQ", BinaryOp::kEQ},
+                                     {"NE", BinaryOp::kNE},
+                                     {"LT", BinaryOp::kLT},
+                                     {"LE", BinaryOp::kLE},
+                                     {"GT", BinaryOp::kGT},
+                                     {"GE", BinaryOp::kGE},
+                                     {"And", BinaryOp::kAnd},
+                                     {"Or", BinaryOp::kOr}};
 
 // Intrinsics whose two operands have one type.
 bool MatchesOperands(absl::string_view name) {
-  constexpr absl::string_view kNames[] = {"bitwise_and", "bitwise_or",
-                                          "bitwise_xor", "shift_left",
-                                          "shift_right", "pow",
-                                          "fmod"};
+  constexpr absl::string_view kNames[] = {
+      "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left",
+      "shift_right", "pow",        "fmod"};
   return std::find(std::begin(kNames), std::end(kNames), name) !=
          std::end(kNames);
 }
@@ -106,14 +116,15 @@ bool ScriptParser::Bind(const Value& form,
   for (size_t i = 0; i < items.size(); ++i) (*args)[i] = &items[i];
   if (form.parts != nullptr) {
     for (const auto& [key, value] : form.parts->keywords) {
-      const auto found = std::find_if(
-          names.begin(), names.end(),
-          [&key = key](const char* name) { return key == name; });
+      const auto found =
+          std::find_if(names.begin(), names.end(),
+                       [&key = key](const char* name) { return key == name; });
       if (found == names.end()) {
-        return Fail(value, absl::StrCat(
-                               "T.", form.text, " has no argument `", key, "`",
-                               DidYouMean(key, std::vector<std::string>(
-                                                   names.begin(), names.end()))));
+        return Fail(
+            value,
+            absl::StrCat("T.", form.text, " has no argument `", key, "`",
+                         DidYouMean(key, std::vector<std::string>(
+                                             names.begin(), names.end()))));
       }
       const Value*& arg = (*args)[static_cast<size_t>(found - names.begin())];
       if (arg != nullptr) {
@@ -161,8 +172,7 @@ bool ScriptParser::CallDType(
   }
   if (args.empty()) {
     result->kind = Value::kNewVar;
-    result->node =
-        Var(new VarNode("v", dtype, is_size, false, {}, {}, Span()));
+    result->node = Var(new VarNode("v", dtype, is_size, false, {}, {}, Span()));
     return true;
   }
   if (args.size() > 1) return Fail(args[1], "a data type takes one argument");
@@ -287,8 +297,7 @@ bool ScriptParser::CallFunction(
       return false;
     }
     if (!MatchTypes(a, b)) return differ(a, b);
-    return give(
-        Select(std::move(condition), std::move(a), std::move(b), span));
+    return give(Select(std::move(condition), std::move(a), std::move(b), span));
   }
   if (name == "Ramp" || name == "ramp") {
     PrimExpr base;
@@ -350,7 +359,8 @@ bool ScriptParser::CallFunction(
     std::vector<PrimExpr> identity;
     if (!Bind(form, {"combiner", "identity"}, 2, &bound)) return false;
     const Value& combiner = *bound[0];
-    if (!combiner.Is(Value::kLambda)) return Fail(combiner, "expected a lambda");
+    if (!combiner.Is(Value::kLambda))
+      return Fail(combiner, "expected a lambda");
     if (!ToExprList(*bound[1], &identity)) return false;
     const size_t n = identity.size();
     if (combiner.parts->names.size() != 2 * n || n == 0) {
@@ -371,7 +381,8 @@ bool ScriptParser::CallFunction(
   }
   if (name == "index_map") {
     if (!Bind(form, {"mapping", "inverse_index_map"}, 1, &bound)) return false;
-    const auto make = [&](const Value& lambda, PrimExpr inverse, PrimExpr* map) {
+    const auto make = [&](const Value& lambda, PrimExpr inverse,
+                          PrimExpr* map) {
       if (!lambda.Is(Value::kLambda)) return Fail(lambda, "expected a lambda");
       std::vector<Var> vars;
       for (const std::string& param : lambda.parts->names) {
@@ -455,14 +466,13 @@ bool ScriptParser::CallFunction(
     }
     return give(Call(dtype, op, std::move(rest), span));
   }
-  const Op op = FindIntrinsic(absl::StripPrefix(name, "tvm_call_") != name
-                                  ? name.substr(4)
-                                  : name);
+  const Op op = FindIntrinsic(
+      absl::StripPrefix(name, "tvm_call_") != name ? name.substr(4) : name);
   const Intrinsic* intrinsic = IntrinsicOf(op);
   if (intrinsic == nullptr) {
-    return Fail(begin, begin + static_cast<int64_t>(name.size()) + 2,
-                absl::StrCat("there is no T.", name,
-                             DidYouMean(name, KnownNames())));
+    return Fail(
+        begin, begin + static_cast<int64_t>(name.size()) + 2,
+        absl::StrCat("there is no T.", name, DidYouMean(name, KnownNames())));
   }
   Values rest = items;
   Value type;
@@ -478,7 +488,8 @@ bool ScriptParser::CallFunction(
   const bool is_given = intrinsic->type == CallType::kGiven ||
                         intrinsic->type == CallType::kGivenEnd;
   if (is_given && !has_type) {
-    if (rest.empty()) return Fail(form, absl::StrCat("T.", name, " lacks a data type"));
+    if (rest.empty())
+      return Fail(form, absl::StrCat("T.", name, " lacks a data type"));
     if (intrinsic->type == CallType::kGiven) {
       type = rest.front();
       rest.erase(rest.begin());
@@ -507,8 +518,8 @@ bool ScriptParser::CallFunction(
   }
   const PrimExpr call = CallIntrinsic(intrinsic->name, std::move(exprs));
   const auto* node = call.As<CallNode>();
-  return give(Call(call.dtype(), op, {node->args().begin(), node->args().end()},
-                   span));
+  return give(
+      Call(call.dtype(), op, {node->args().begin(), node->args().end()}, span));
 }
 
 // `form` is a call with the arguments of a buffer after `skip` others.
@@ -516,16 +527,16 @@ bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
                               size_t skip, Buffer* buffer, bool* has_data) {
   std::vector<const Value*> all;
   const bool bound =
-      skip == 0 ? Bind(form,
-                       {"shape", "dtype", "data", "strides", "elem_offset",
-                        "scope", "align", "offset_factor", "buffer_type",
-                        "axis_separators"},
-                       1, &all)
-                : Bind(form,
-                       {"param", "shape", "dtype", "data", "strides",
-                        "elem_offset", "scope", "align", "offset_factor",
-                        "buffer_type", "axis_separators"},
-                       1, &all);
+      skip == 0
+          ? Bind(form,
+                 {"shape", "dtype", "data", "strides", "elem_offset", "scope",
+                  "align", "offset_factor", "buffer_type", "axis_separators"},
+                 1, &all)
+          : Bind(form,
+                 {"param", "shape", "dtype", "data", "strides", "elem_offset",
+                  "scope", "align", "offset_factor", "buffer_type",
+                  "axis_separators"},
+                 1, &all);
   if (!bound) return false;
   const std::vector<const Value*> args(
       all.begin() + static_cast<std::ptrdiff_t>(skip), all.end());
@@ -583,9 +594,8 @@ bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
     return false;
   }
   if (!parts.elem_offset.defined() && parts.offset_factor != 0) {
-    parts.elem_offset =
-        Var("elem_offset",
-            parts.shape.empty() ? kInt32 : parts.shape[0].dtype());
+    parts.elem_offset = Var(
+        "elem_offset", parts.shape.empty() ? kInt32 : parts.shape[0].dtype());
   }
   if (args[8] != nullptr) {
     std::string kind;
@@ -605,8 +615,7 @@ bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
       if (!ToInt(item, &parts.axis_separators.back())) return false;
     }
   }
-  *buffer =
-      Buffer(std::move(parts), context_.SpanOf(form.begin, form.end));
+  *buffer = Buffer(std::move(parts), context_.SpanOf(form.begin, form.end));
   return true;
 }
 

@@ -20,9 +20,9 @@ bool IsNameChar(char c) {
 }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-constexpr absl::string_view kLongSigns[] = {"//=", "**", "//", "->", "==", "!=",
-                                            "<=",  ">=", "<<", ">>", "+=", "-=",
-                                            "*=",  "/=", "%="};
+constexpr absl::string_view kLongSigns[] = {"//=", "**", "//", "->", "==",
+                                            "!=",  "<=", ">=", "<<", ">>",
+                                            "+=",  "-=", "*=", "/=", "%="};
 
 }  // namespace
 
@@ -234,10 +234,8 @@ int64_t ScriptLexer::ReadString(int64_t pos) {
 }
 
 bool UnescapeScriptString(absl::string_view token, std::string* out) {
-  const size_t quotes = token.size() >= 6 && token[0] == token[1] &&
-                                token[1] == token[2]
-                            ? 3
-                            : 1;
+  const size_t quotes =
+      token.size() >= 6 && token[0] == token[1] && token[1] == token[2] ? 3 : 1;
   token = token.substr(quotes, token.size() - 2 * quotes);
   if (token.find('\\') == absl::string_view::npos) {
     *out = std::string(token);

@@ -71,7 +71,8 @@ class ScriptLexer {
   int64_t ReadToken(int64_t pos);
   int64_t ReadNumber(int64_t pos);
   int64_t ReadString(int64_t pos);
-  void Add(ScriptTokenKind kind, int64_t begin, int64_t end, uint32_t sign = 0) {
+  void Add(ScriptTokenKind kind, int64_t begin, int64_t end,
+           uint32_t sign = 0) {
     tokens_.push_back({kind, sign, begin, end});
   }
   int64_t AddBad(int64_t begin, int64_t end, const char* message) {

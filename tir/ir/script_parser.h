@@ -105,11 +105,11 @@ class ScriptParser {
     uint32_t sign = 0;
     int precedence = 0;
     int64_t begin = 0;
-    size_t base = 0;       // of values_, where its operands begin
-    size_t item = 0;       // of kIndex: where the item begins
-    int colons = 0;        // of kIndex: of the item
-    bool is_tuple = false; // of kParen, kIndex: has a comma
-    size_t num_keys = 0;   // of kDict
+    size_t base = 0;        // of values_, where its operands begin
+    size_t item = 0;        // of kIndex: where the item begins
+    int colons = 0;         // of kIndex: of the item
+    bool is_tuple = false;  // of kParen, kIndex: has a comma
+    size_t num_keys = 0;    // of kDict
     // Of kCall: the indices of keyword arguments.
     std::vector<std::pair<std::string, size_t>> keywords;
   };
@@ -229,8 +229,8 @@ class ScriptParser {
   bool Assign(const std::vector<Token>& names, const Value& value,
               int64_t begin);
   bool AssignForm(const Token& name, const Value& form, int64_t begin);
-  bool AssignAnnotated(const Token& name, const Value& type,
-                       const Value& value, int64_t begin);
+  bool AssignAnnotated(const Token& name, const Value& type, const Value& value,
+                       int64_t begin);
   bool Store(const Value& target, const Value& value, int64_t begin);
   bool ExpressionStmt(const Value& value, int64_t begin);
   // Forms that are statements. `name` is null if there is none; `in_with`:

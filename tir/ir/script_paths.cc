@@ -72,8 +72,8 @@ ScriptPaths::ScriptPaths(const Node* root) {
       current = places_[current].parent;
       continue;
     }
-    const bool is_variable = node->kind() == TirKind::kVar ||
-                             node->kind() == TirKind::kBuffer;
+    const bool is_variable =
+        node->kind() == TirKind::kVar || node->kind() == TirKind::kBuffer;
     if (is_variable) Meet(node, current);
     // A node with one holder is met but once.
     if ((is_variable || !node->unique()) && !seen.Insert(node)) continue;

@@ -200,21 +200,21 @@ class ScriptPrinter {
   struct Definition {
     enum Kind : uint8_t { kName, kData, kStride, kOffset };
     Kind kind = kName;
-    int index = 0;                 // of kStride
+    int index = 0;                       // of kStride
     const BufferNode* buffer = nullptr;  // of all but kName
-    std::string name;              // of kName
+    std::string name;                    // of kName
   };
   // A step of the walk over statements.
   struct Step {
     enum Kind : uint8_t {
-      kStmt,      // print `node`
-      kBody,      // print the statements of `node`
-      kScope,     // end the frame; `header`, and its lines, indented once more
-      kConcise,   // end the frame; `header`, and its lines
-      kSplice,    // end the frame; its lines
-      kThen,      // end the frame of the then branch; begin the other
-      kElse,      // end the frame of the other branch
-      kInit,      // end the frame of the init of a block, then print its body
+      kStmt,     // print `node`
+      kBody,     // print the statements of `node`
+      kScope,    // end the frame; `header`, and its lines, indented once more
+      kConcise,  // end the frame; `header`, and its lines
+      kSplice,   // end the frame; its lines
+      kThen,     // end the frame of the then branch; begin the other
+      kElse,     // end the frame of the other branch
+      kInit,     // end the frame of the init of a block, then print its body
     };
     Kind kind;
     bool concise = false;  // of kStmt: definitions need no scope of their own
@@ -350,9 +350,7 @@ class ScriptPrinter {
     size_t owned;
     size_t kept;
   };
-  Mark MarkHere() const {
-    return {parts_.size(), owned_.size(), kept_.size()};
-  }
+  Mark MarkHere() const { return {parts_.size(), owned_.size(), kept_.size()}; }
   void PrintParts(const Mark& mark, std::string& out);
   void PrintNode(const Part& part, std::string& out);
   // Parts are pushed so that the last is printed first.
@@ -503,7 +501,8 @@ void AppendVars(const PrimExpr& e, std::vector<const VarNode*>& vars) {
       vars.push_back(static_cast<const VarNode*>(node));
       continue;
     }
-    ForEachReference(node, [&stack](const Node* part) { stack.push_back(part); });
+    ForEachReference(node,
+                     [&stack](const Node* part) { stack.push_back(part); });
   }
 }
 
@@ -614,9 +613,9 @@ ScriptPrinter::BufferArgs ScriptPrinter::BufferArgsOf(const BufferNode* buffer,
     keyword("buffer_type", "\"auto\"");
   }
   if (!buffer->axis_separators().empty()) {
-    keyword("axis_separators",
-            absl::StrCat("[", absl::StrJoin(buffer->axis_separators(), ", "),
-                         "]"));
+    keyword(
+        "axis_separators",
+        absl::StrCat("[", absl::StrJoin(buffer->axis_separators(), ", "), "]"));
   }
   if (!names.empty()) {
     AddLine(frame, absl::StrCat(absl::StrJoin(names, ", "), " = ",
@@ -630,8 +629,8 @@ std::string ScriptPrinter::BufferDecl(const BufferNode* buffer,
                                       absl::string_view first, Frame& frame,
                                       BufferVars vars) {
   BufferArgs args = BufferArgsOf(buffer, frame, vars);
-  std::string result = absl::StrCat(prefix, "(", first,
-                                    first.empty() ? "" : ", ", args.shape);
+  std::string result =
+      absl::StrCat(prefix, "(", first, first.empty() ? "" : ", ", args.shape);
   if (!args.dtype.empty()) absl::StrAppend(&result, ", ", args.dtype);
   for (const std::string& keyword : args.keywords) {
     absl::StrAppend(&result, ", ", keyword);
@@ -663,7 +662,8 @@ void ScriptPrinter::PrintParts(const Mark& mark, std::string& out) {
         PopFrame();
         break;
       case Part::kDivert:
-        to.push_back(diverted_.emplace_back(std::make_unique<std::string>()).get());
+        to.push_back(
+            diverted_.emplace_back(std::make_unique<std::string>()).get());
         break;
       case Part::kResume:
         owned_[part.index] = std::move(*to.back());
@@ -1085,8 +1085,9 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
     case TirKind::kEvaluate: {
       const PrimExpr& value = static_cast<const EvaluateNode*>(node)->value();
       std::string text = Text(value);
-      AddLine(Top(), value.Is<CallNode>() ? std::move(text)
-                                          : absl::StrCat("T.evaluate(", text, ")"));
+      AddLine(Top(), value.Is<CallNode>()
+                         ? std::move(text)
+                         : absl::StrCat("T.evaluate(", text, ")"));
       return;
     }
     case TirKind::kLetStmt: {
@@ -1108,13 +1109,13 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
         Frame& frame = OpenBody(node, concise);
         const std::string name = DefineVar(var, frame);
         if (concise) {
-          PushEnd(true, absl::StrCat(name, type.empty() ? "" : ": ", type, " = ",
-                                     value));
+          PushEnd(true, absl::StrCat(name, type.empty() ? "" : ": ", type,
+                                     " = ", value));
         } else {
           PushEnd(false, absl::StrCat("with T.LetStmt(", value,
                                       var->typed_pointer() ? ", " : "",
-                                      var->typed_pointer() ? type : "",
-                                      ") as ", name, ":"));
+                                      var->typed_pointer() ? type : "", ") as ",
+                                      name, ":"));
         }
       }
       PushBody(let->body());
@@ -1127,10 +1128,10 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
       const std::string condition = Text(check->condition());
       const std::string message = Text(check->message());
       OpenBody(node, concise);
-      PushEnd(concise,
-              concise ? absl::StrCat("assert ", condition, ", ", message)
-                      : absl::StrCat("with T.Assert(", condition, ", ", message,
-                                     "):"));
+      PushEnd(concise, concise
+                           ? absl::StrCat("assert ", condition, ", ", message)
+                           : absl::StrCat("with T.Assert(", condition, ", ",
+                                          message, "):"));
       PushBody(check->body());
       return;
     }
@@ -1204,9 +1205,9 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
     }
     case TirKind::kAllocateConst: {
       const auto* allocate = static_cast<const AllocateConstNode*>(node);
-      std::string text = absl::StrCat(
-          "T.allocate_const(", TensorText(allocate->data()), ", ",
-          ScriptString(ScriptDType(allocate->dtype())), ", [");
+      std::string text =
+          absl::StrCat("T.allocate_const(", TensorText(allocate->data()), ", ",
+                       ScriptString(ScriptDType(allocate->dtype())), ", [");
       const char* separator = "";
       for (const PrimExpr& extent : allocate->extents()) {
         absl::StrAppend(&text, separator, Text(extent));
@@ -1237,8 +1238,8 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
       std::string header = absl::StrCat("if ", Text(branch->condition()), ":");
       PushFrame(branch->then_case().get(), Top().indent + 1);
       if (branch->else_case().defined()) {
-        steps_.push_back({Step::kThen, false, branch->else_case().get(),
-                          std::move(header)});
+        steps_.push_back(
+            {Step::kThen, false, branch->else_case().get(), std::move(header)});
       } else {
         PushEnd(false, std::move(header));
       }
@@ -1253,9 +1254,8 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
     }
     case TirKind::kPrefetch: {
       const auto* prefetch = static_cast<const PrefetchNode*>(node);
-      std::string text = absl::StrCat("T.prefetch(",
-                                      BufferText(prefetch->buffer().get()),
-                                      ", [");
+      std::string text = absl::StrCat(
+          "T.prefetch(", BufferText(prefetch->buffer().get()), ", [");
       const char* separator = "";
       for (const Range& range : prefetch->bounds()) {
         absl::StrAppend(&text, separator, "T.Range(", Text(range.min), ", ",
@@ -1411,10 +1411,10 @@ void ScriptPrinter::PrintFor(const ForNode* loop) {
     absl::StrAppend(&text, min, ", ", Text(Add(loop->min(), loop->extent())));
   }
   if (loop->for_kind() == ForKind::kThreadBinding) {
-    absl::StrAppend(&text, ", thread=",
-                    ScriptString(loop->thread().defined()
-                                     ? loop->thread()->thread_tag()
-                                     : std::string()));
+    absl::StrAppend(
+        &text, ", thread=",
+        ScriptString(loop->thread().defined() ? loop->thread()->thread_tag()
+                                              : std::string()));
   }
   if (!loop->annotations().empty()) {
     absl::StrAppend(&text, ", annotations=", Text(loop->annotations()));
@@ -1489,8 +1489,8 @@ void ScriptPrinter::PrintIterVars(const BlockNode* block,
         const IterVarNode* iter_var = block->iter_vars()[i].get();
         names.push_back(DefineVar(iter_var->var().get(), frame));
         values.push_back(Text(realize->iter_values()[i]));
-        kinds.push_back(
-            iter_var->iter_type() == IterVarType::kDataPar ? 'S' : 'R');
+        kinds.push_back(iter_var->iter_type() == IterVarType::kDataPar ? 'S'
+                                                                       : 'R');
       }
       AddLine(frame, absl::StrCat(absl::StrJoin(names, ", "),
                                   " = T.axis.remap(", ScriptString(kinds),
@@ -1514,7 +1514,8 @@ void ScriptPrinter::PrintBlock(const BlockNode* block,
   Frame& frame = PushFrame(block, Top().indent + 1);
   PrintIterVars(block, realize, frame);
   if (realize != nullptr && !IsOne(realize->predicate())) {
-    std::string text = absl::StrCat("T.where(", Text(realize->predicate()), ")");
+    std::string text =
+        absl::StrCat("T.where(", Text(realize->predicate()), ")");
     AddLine(frame, std::move(text));
   }
   const auto print_regions = [&](const char* name,
@@ -1547,9 +1548,9 @@ void ScriptPrinter::PrintBlock(const BlockNode* block,
                                   source, frame, BufferVars::kMatching);
     AddLine(frame, absl::StrCat(name, " = ", text));
   }
-  PushEnd(false, absl::StrCat("with T.block(", ScriptString(block->name()),
-                              realize == nullptr ? ", no_realize=True" : "",
-                              "):"));
+  PushEnd(false,
+          absl::StrCat("with T.block(", ScriptString(block->name()),
+                       realize == nullptr ? ", no_realize=True" : "", "):"));
   if (block->init().defined()) {
     PushFrame(block->init().get(), frame.indent + 1);
     steps_.push_back({Step::kInit, false, block->body().get(), {}});
@@ -1589,7 +1590,8 @@ bool IsSimple(const BufferNode* buffer) {
     return e.Is<IntImmNode>() && !IsZero(e);
   };
   return buffer->strides().empty() &&
-         std::all_of(buffer->shape().begin(), buffer->shape().end(), IsClosed) &&
+         std::all_of(buffer->shape().begin(), buffer->shape().end(),
+                     IsClosed) &&
          IsClosed(buffer->elem_offset()) &&
          !is_int_but_zero(buffer->elem_offset()) &&
          buffer->scope() == "global" &&
@@ -1608,7 +1610,8 @@ bool ContainsBlockRealize(const Stmt& root) {
     if (node->kind() == TirKind::kBlockRealize) return true;
     if (!IsStmtKind(node->kind())) continue;
     if (!node->unique() && !seen.Insert(node)) continue;
-    ForEachReference(node, [&stack](const Node* part) { stack.push_back(part); });
+    ForEachReference(node,
+                     [&stack](const Node* part) { stack.push_back(part); });
   }
   return false;
 }
@@ -1653,18 +1656,18 @@ void ScriptPrinter::PrintFunction(const PrimFuncNode* function,
       params.push_back(DefineBuffer(buffer.get(), frame));
       const BufferArgs parts =
           BufferArgsOf(buffer.get(), frame, BufferVars::kPointer);
-      args.push_back(absl::StrCat(
-          params.back(), ": T.Buffer(", parts.shape, ", ",
-          ScriptString(ScriptDType(buffer.dtype())), ")"));
+      args.push_back(
+          absl::StrCat(params.back(), ": T.Buffer(", parts.shape, ", ",
+                       ScriptString(ScriptDType(buffer.dtype())), ")"));
       is_inline.push_back(true);
       continue;
     }
     params.push_back(DefineVar(param, frame));
-    args.push_back(absl::StrCat(
-        params.back(), ": ",
-        param->typed_pointer()
-            ? VarCreation(param)
-            : absl::StrCat("T.", ScriptDType(param->dtype()))));
+    args.push_back(
+        absl::StrCat(params.back(), ": ",
+                     param->typed_pointer()
+                         ? VarCreation(param)
+                         : absl::StrCat("T.", ScriptDType(param->dtype()))));
     is_inline.push_back(false);
   }
   bool is_private = true;

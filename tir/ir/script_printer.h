@@ -33,8 +33,8 @@ std::string AsScript(const PrimExpr& e);
 std::string AsScript(const Stmt& stmt);
 
 // The function, from its decorator on, indented by four times `indent` blanks,
-// without a final line feed. `name` is what follows `def`. Calls of functions of
-// the module are written `MODULE.NAME`; `NAME` if `module` is empty.
+// without a final line feed. `name` is what follows `def`. Calls of functions
+// of the module are written `MODULE.NAME`; `NAME` if `module` is empty.
 std::string AsScript(const PrimFunc& function, absl::string_view name,
                      absl::string_view module = {}, int indent = 0);
 

@@ -1,6 +1,6 @@
 // Reads functions of loops from scripts as the reference prints them: see
-// script_printer.h. The sugar of the reference's tests is read as well: `T.grid`,
-// `T.axis.remap`, slices, keyword arguments, `+=`. No Python runs.
+// script_printer.h. The sugar of the reference's tests is read as well:
+// `T.grid`, `T.axis.remap`, slices, keyword arguments, `+=`. No Python runs.
 //
 // Linked into a program, this reads the definitions of modules
 // (ir/module_text.h) that begin with `@T.prim_func` or `@I.ir_module`. A call

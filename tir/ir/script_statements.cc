@@ -106,7 +106,8 @@ bool ScriptParser::Expect(const char* sign) {
     Next();
     return true;
   }
-  if (token().kind == Tok::kBad) return FailHere(lexer_.MessageOf(token().begin));
+  if (token().kind == Tok::kBad)
+    return FailHere(lexer_.MessageOf(token().begin));
   return FailHere(absl::StrCat("expected `", sign, "`, found ", Found()));
 }
 
@@ -287,8 +288,8 @@ void ScriptParser::CloseBody() {
     }
     Value condition;
     PrimExpr e;
-    if (!ParseExpr(&condition) || !ToTest(condition, &e) ||
-        !Expect(":") || token().kind != Tok::kNewline) {
+    if (!ParseExpr(&condition) || !ToTest(condition, &e) || !Expect(":") ||
+        token().kind != Tok::kNewline) {
       SkipLine();
       e = IntImm::Bool(true);
     } else {
@@ -342,9 +343,9 @@ bool ScriptParser::ParseDecorators(bool* is_private) {
     const Token begin = token();
     Value value;
     while (token().kind == Tok::kName || AtSign(".")) Next();
-    const absl::string_view name = text_.substr(
-        static_cast<size_t>(begin.begin),
-        static_cast<size_t>(TokenAt(next_ - 1).end - begin.begin));
+    const absl::string_view name =
+        text_.substr(static_cast<size_t>(begin.begin),
+                     static_cast<size_t>(TokenAt(next_ - 1).end - begin.begin));
     if (name != "T.prim_func" && name != "I.ir_module") {
       return Fail(begin.begin, TokenAt(next_ - 1).end,
                   "known decorators are @T.prim_func and @I.ir_module");
@@ -402,8 +403,8 @@ void ScriptParser::ParseClass() {
       continue;
     }
     DType result;
-    for (size_t j = i; TokenAt(j).kind != Tok::kEnd &&
-                       TokenAt(j).kind != Tok::kNewline;
+    for (size_t j = i;
+         TokenAt(j).kind != Tok::kEnd && TokenAt(j).kind != Tok::kNewline;
          ++j) {
       if (TokenAt(j).kind == Tok::kSign && TokenAt(j).sign == Sign("->") &&
           TokenAt(j + 3).kind == Tok::kName) {
@@ -512,9 +513,10 @@ PrimFunc ScriptParser::MakeFunction(Stmt body) {
         function_.attrs.With(std::string(kGlobalSymbol), function_name_);
   }
   function_.body = std::move(body);
-  std::stable_sort(
-      function_.buffers.begin(), function_.buffers.end(),
-      [](const ParamBuffer& a, const ParamBuffer& b) { return a.param < b.param; });
+  std::stable_sort(function_.buffers.begin(), function_.buffers.end(),
+                   [](const ParamBuffer& a, const ParamBuffer& b) {
+                     return a.param < b.param;
+                   });
   return PrimFunc(std::move(function_));
 }
 
@@ -523,7 +525,8 @@ bool ScriptParser::ParseParam(PrimFuncNode::Parts* parts) {
   if (name.kind != Tok::kName) return Expects("the name of a parameter");
   Next();
   if (!AtSign(":")) {
-    return FailHere("a parameter needs a type: T.handle, T.int32, T.Buffer(...)");
+    return FailHere(
+        "a parameter needs a type: T.handle, T.int32, T.Buffer(...)");
   }
   Next();
   Value type;
@@ -536,7 +539,8 @@ bool ScriptParser::ParseParam(PrimFuncNode::Parts* parts) {
   }
   if (type.Is(Value::kForm)) {
     if (type.text != "Buffer" && type.text != "buffer_decl") {
-      return Fail(type, "a parameter is a T.Buffer(...), a T.handle or a number");
+      return Fail(type,
+                  "a parameter is a T.Buffer(...), a T.handle or a number");
     }
     Buffer buffer;
     bool has_data = false;
@@ -643,7 +647,8 @@ bool ScriptParser::ParseStmt() {
     }
   }
   if (!ParseSimple(t.begin)) return false;
-  if (token().kind == Tok::kBad) return FailHere(lexer_.MessageOf(token().begin));
+  if (token().kind == Tok::kBad)
+    return FailHere(lexer_.MessageOf(token().begin));
   if (token().kind != Tok::kNewline) return Expects("the end of the line");
   Next();
   return true;
@@ -679,9 +684,9 @@ bool ScriptParser::ParseFor(int64_t begin) {
     std::vector<PrimExpr> extents;
     if (!ToExprs(form.items(), &extents)) return false;
     if (extents.size() != targets.size()) {
-      return Fail(form, absl::StrCat("T.grid has ", extents.size(),
-                                     " extents for ", targets.size(),
-                                     " variables"));
+      return Fail(form,
+                  absl::StrCat("T.grid has ", extents.size(), " extents for ",
+                               targets.size(), " variables"));
     }
     for (size_t i = 0; i < extents.size(); ++i) {
       const DType dtype = extents[i].dtype();
@@ -690,7 +695,11 @@ bool ScriptParser::ParseFor(int64_t begin) {
       }
       loops.push_back({Var(std::string(TextOf(targets[i])), dtype,
                            context_.SpanOf(targets[i].begin, targets[i].end)),
-                       IntImm(dtype, 0), extents[i], ForKind::kSerial, {}, {},
+                       IntImm(dtype, 0),
+                       extents[i],
+                       ForKind::kSerial,
+                       {},
+                       {},
                        {}});
     }
   } else {
@@ -761,8 +770,8 @@ bool ScriptParser::ParseFor(int64_t begin) {
   for (size_t i = 0; i < loops.size(); ++i) {
     *loop_ranges_.TryEmplace(loops[i].loop_var.get()).first = {loops[i].min,
                                                                loops[i].extent};
-    DefineName(TextOf(targets[i]), ExprValue(loops[i].loop_var,
-                                             targets[i].begin, targets[i].end));
+    DefineName(TextOf(targets[i]),
+               ExprValue(loops[i].loop_var, targets[i].begin, targets[i].end));
   }
   scope.make = [loops](Stmt body, const Span& span) {
     for (size_t i = loops.size(); i-- > 0;) {
@@ -933,7 +942,8 @@ bool ScriptParser::Assign(const std::vector<Token>& names, const Value& value,
   }
   if (names.size() > 1) {
     if (!value.Is(Value::kTuple) && !value.Is(Value::kList)) {
-      return Fail(value, absl::StrCat("one value for ", names.size(), " names"));
+      return Fail(value,
+                  absl::StrCat("one value for ", names.size(), " names"));
     }
     if (value.items().size() != names.size()) {
       return Fail(value, absl::StrCat(value.items().size(), " values for ",
@@ -952,13 +962,12 @@ bool ScriptParser::Assign(const std::vector<Token>& names, const Value& value,
       return AssignForm(name, value, begin);
     case Value::kNewVar: {
       const auto* proto = value.node.As<VarNode>();
-      DefineName(text,
-                 ExprValue(Var(new VarNode(text, proto->dtype(),
-                                           proto->is_size(),
-                                           proto->typed_pointer(),
-                                           proto->element(), proto->scope(),
-                                           span)),
-                           name.begin, name.end));
+      DefineName(
+          text,
+          ExprValue(Var(new VarNode(text, proto->dtype(), proto->is_size(),
+                                    proto->typed_pointer(), proto->element(),
+                                    proto->scope(), span)),
+                    name.begin, name.end));
       return true;
     }
     case Value::kBuffer:
@@ -1018,9 +1027,9 @@ bool ScriptParser::AssignAnnotated(const Token& name, const Value& type,
     if (value.IsNumber() || value.Is(Value::kFloat)) {
       e = CastTo(var.dtype(), std::move(e));
     } else {
-      return Fail(value, absl::StrCat("this is ", e.dtype().ToString(),
-                                      ", the variable is ",
-                                      var.dtype().ToString()));
+      return Fail(value,
+                  absl::StrCat("this is ", e.dtype().ToString(),
+                               ", the variable is ", var.dtype().ToString()));
     }
   }
   DefineName(text, ExprValue(var, name.begin, name.end));
@@ -1058,9 +1067,8 @@ bool ScriptParser::AssignForm(const Token& name, const Value& form,
   if (form.text == "match_buffer") {
     if (!MakeBuffer(form, text, 1, &buffer, &has_data)) return false;
     std::vector<const Value*> args;
-    const Value* source = form.items().empty()
-                              ? &form.parts->keywords[0].second
-                              : &form.items()[0];
+    const Value* source = form.items().empty() ? &form.parts->keywords[0].second
+                                               : &form.items()[0];
     if (const auto* param = source->node.As<VarNode>()) {
       for (size_t i = 0; i < function_.params.size(); ++i) {
         if (function_.params[i].get() != param) continue;
@@ -1124,13 +1132,14 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
       return false;
     }
     if (kinds.size() != values.size() || names.size() != values.size()) {
-      return Fail(form, absl::StrCat(kinds.size(), " kinds and ",
-                                     values.size(), " loop variables for ",
-                                     names.size(), " names"));
+      return Fail(form,
+                  absl::StrCat(kinds.size(), " kinds and ", values.size(),
+                               " loop variables for ", names.size(), " names"));
     }
     for (size_t i = 0; i < values.size(); ++i) {
-      const Range* range =
-          values[i].Is<VarNode>() ? loop_ranges_.Find(values[i].get()) : nullptr;
+      const Range* range = values[i].Is<VarNode>()
+                               ? loop_ranges_.Find(values[i].get())
+                               : nullptr;
       if (range == nullptr) {
         return Fail(*args[1], "T.axis.remap takes variables of loops");
       }
@@ -1175,8 +1184,8 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
   if (args[2] != nullptr && !ToDType(*args[2], &dtype)) return false;
   PrimExpr value;
   if (args[1] != nullptr && !ToExpr(*args[1], &value)) return false;
-  const int bits = std::max({dom.min.dtype().bits(), dom.extent.dtype().bits(),
-                             dtype.bits()});
+  const int bits = std::max(
+      {dom.min.dtype().bits(), dom.extent.dtype().bits(), dtype.bits()});
   define(names[0], dom, DType(dtype.code(), bits), type, std::move(value));
   return true;
 }
@@ -1323,8 +1332,8 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     std::string scope = "global";
     PrimExpr condition = IntImm::Bool(true);
     Dict annotations;
-    if (!Bind(form, {"extents", "dtype", "scope", "condition", "annotations"}, 2,
-              &args) ||
+    if (!Bind(form, {"extents", "dtype", "scope", "condition", "annotations"},
+              2, &args) ||
         !ToExprList(*args[0], &extents) || !ToDType(*args[1], &dtype)) {
       return false;
     }
@@ -1332,8 +1341,8 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     if (args[3] != nullptr && !ToCondition(*args[3], &condition)) return false;
     if (args[4] != nullptr && !ToDict(*args[4], &annotations)) return false;
     Var var = Var::Pointer(text, dtype, std::move(scope), span);
-    open().make = [var, dtype, extents, condition, annotations](
-                      Stmt body, const Span& s) {
+    open().make = [var, dtype, extents, condition, annotations](Stmt body,
+                                                                const Span& s) {
       return Allocate(var, dtype, extents, condition, annotations,
                       std::move(body), s);
     };
@@ -1350,8 +1359,8 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     }
     if (args[3] != nullptr && !ToDict(*args[3], &annotations)) return false;
     if (!dtype.IsStorable()) {
-      return Fail(*args[1], absl::StrCat("no constant has the type ",
-                                         dtype.ToString()));
+      return Fail(*args[1],
+                  absl::StrCat("no constant has the type ", dtype.ToString()));
     }
     const Values& items = args[0]->items();
     std::vector<int64_t> shape;
@@ -1454,7 +1463,8 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     }
     const IterVar iter_var({IntImm(kInt32, 0), extent}, var,
                            IterVarType::kThreadIndex, tag, span);
-    const std::string key = tag == "vthread" ? "virtual_thread" : "thread_extent";
+    const std::string key =
+        tag == "vthread" ? "virtual_thread" : "thread_extent";
     open().make = [iter_var, key, extent](Stmt body, const Span& s) {
       return AttrStmt(iter_var, key, extent, std::move(body), s);
     };
@@ -1472,8 +1482,8 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     const bool has_scope = args[1] != nullptr;
     if (has_scope && !ToText(*args[1], &scope)) return false;
     if (args[2] != nullptr && !ToCondition(*args[2], &condition)) return false;
-    open().make = [region, scope, has_scope, condition](
-                      Stmt body, const Span& s) -> Stmt {
+    open().make = [region, scope, has_scope, condition](Stmt body,
+                                                        const Span& s) -> Stmt {
       Stmt realize = BufferRealize(
           region->buffer(), {region->region().begin(), region->region().end()},
           condition, std::move(body), s);

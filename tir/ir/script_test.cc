@@ -220,10 +220,8 @@ TEST(ScriptTest, MistakesAreLocated) {
               HasSubstr("test.tir:10:25: error: `C` is not defined here"));
   EXPECT_THAT(mistake("T.float32(2)", "T.flot32(2)"),
               HasSubstr("test.tir:10:33: error: there is no T.flot32"));
-  EXPECT_THAT(mistake("range(16)", "range(16"),
-              HasSubstr("test.tir:5:"));
-  EXPECT_THAT(mistake("for i in", "  for i in"),
-              HasSubstr("test.tir:5:"));
+  EXPECT_THAT(mistake("range(16)", "range(16"), HasSubstr("test.tir:5:"));
+  EXPECT_THAT(mistake("for i in", "  for i in"), HasSubstr("test.tir:5:"));
   EXPECT_THAT(mistake("        for i in", "\tfor i in"),
               HasSubstr("indented by tabs"));
   EXPECT_THAT(mistake("T.reads(A[vi])", "pass"),
@@ -270,8 +268,8 @@ TEST(ScriptTest, ExpressionsStandByThemselves) {
   const std::vector<Var> vars = {Var("x", kInt32), Var("y", kInt32)};
   for (const char* text :
        {"T.max(0, 1 - x * 4) + x * 4", "T.Div(17 + x * 48, 16)", "x < y",
-        "x // 4 % 2", "T.Select(x < 3, x, y)", "(x + y) * 2",
-        "x - (y - 1)", "T.truncmod(x, 3)", "not x == y",
+        "x // 4 % 2", "T.Select(x < 3, x, y)", "(x + y) * 2", "x - (y - 1)",
+        "T.truncmod(x, 3)", "not x == y",
         "T.Ramp(x, 1, 4) + T.Broadcast(y, 4)"}) {
     const absl::StatusOr<PrimExpr> e = ParseScriptExpr(text, vars);
     ASSERT_TRUE(e.ok()) << e.status();

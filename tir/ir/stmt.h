@@ -7,8 +7,8 @@
 //           T.writes(B[vi, vj])
 //           B[vi, vj] = A[vi, vj] * T.float32(2)
 //
-// A statement that defines something (LetStmt, Allocate, DeclBuffer ...) has the
-// statement in which it is visible as its body.
+// A statement that defines something (LetStmt, Allocate, DeclBuffer ...) has
+// the statement in which it is visible as its body.
 
 #ifndef BATON_TIR_IR_STMT_H_
 #define BATON_TIR_IR_STMT_H_
@@ -130,10 +130,9 @@ class AssertStmtNode final : public StmtNode {
   const PrimExpr& message() const { return message_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(
-        field::Child<1, &AssertStmtNode::condition_>("condition"),
-        field::Child<2, &AssertStmtNode::message_>("message"),
-        field::Child<3, &AssertStmtNode::body_>("body"));
+    return std::tuple(field::Child<1, &AssertStmtNode::condition_>("condition"),
+                      field::Child<2, &AssertStmtNode::message_>("message"),
+                      field::Child<3, &AssertStmtNode::body_>("body"));
   }
 
  private:

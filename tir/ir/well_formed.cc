@@ -83,9 +83,9 @@ class PrimFuncVerifier final : public FunctionVerifier {
             RankProblem(store->buffer(), store->indices().size());
         const DType dtype = AccessDType(store->buffer(), store->indices());
         if (problem.empty() && store->value().dtype() != dtype) {
-          problem = absl::StrCat("a ", store->value().dtype().ToString(),
-                                 " is stored where there is a ",
-                                 dtype.ToString());
+          problem =
+              absl::StrCat("a ", store->value().dtype().ToString(),
+                           " is stored where there is a ", dtype.ToString());
         }
         return problem;
       }
