@@ -1,11 +1,14 @@
 #include "baton/tir/ir/expr.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -55,6 +58,18 @@ BufferNode::BufferNode(Parts parts, Span span)
   if (!elem_offset_.defined()) {
     elem_offset_ = IntImm(shape_.empty() ? kInt32 : shape_[0].dtype(), 0);
   }
+}
+
+absl::Status ExpectPart(const Expr& part, absl::string_view field) {
+  if (part.defined()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, ": it is missing"));
+}
+
+absl::Status BufferNode::Derive(BufferNode& node) {
+  if (absl::Status status = ExpectPart(node.data_, "data"); !status.ok()) {
+    return status;
+  }
+  return ExpectPart(node.elem_offset_, "elem_offset");
 }
 
 absl::string_view BufferNode::scope() const {
@@ -109,6 +124,35 @@ Reduce::Reduce(CommReducer combiner, std::vector<PrimExpr> source,
   *this = Reduce(new ReduceNode(
       std::move(combiner), std::move(source), std::move(init), std::move(axis),
       std::move(condition), value_index, dtype, std::move(span)));
+}
+
+absl::Status CommReducerNode::Derive(CommReducerNode& node) {
+  const size_t size = node.lhs_.size();
+  if (node.rhs_.size() == size && node.result_.size() == size &&
+      node.identity_.size() == size) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("rhs: the lists have several lengths");
+}
+
+absl::Status ReduceNode::Derive(ReduceNode& node) {
+  if (node.value_index_ >= 0 &&
+      static_cast<size_t>(node.value_index_) < node.source_.size()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("value_index: there is no such source");
+}
+
+absl::Status DictNode::Derive(DictNode& node) {
+  if (node.keys_.size() != node.values_.size()) {
+    return absl::InvalidArgumentError("values: there is not one for each key");
+  }
+  for (size_t i = 1; i < node.keys_.size(); ++i) {
+    if (node.keys_[i - 1] >= node.keys_[i]) {
+      return absl::InvalidArgumentError("keys: they are not sorted");
+    }
+  }
+  return absl::OkStatus();
 }
 
 PrimExpr DictNode::Find(absl::string_view key) const {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -492,6 +493,7 @@ class BufferNode final : public PrimExprNode {
         field::Data<8, &BufferNode::buffer_kind_>("kind"),
         field::Name<9, &BufferNode::name_>("name"));
   }
+  static absl::Status Derive(BufferNode& node);
 
  private:
   BufferKind buffer_kind_ = BufferKind::kDefault;
@@ -512,6 +514,9 @@ class Buffer : public PrimExpr {
       : PrimExpr(new BufferNode(std::move(parts), std::move(span))) {}
 };
 
+// For readers of files: an error if the field of that name is null.
+absl::Status ExpectPart(const Expr& part, absl::string_view field);
+
 // Appends to `vars` the variables that a definition of `buffer` defines, those
 // among its pointer, extents, strides and offset; each once.
 void AppendDefinedVars(const Buffer& buffer, std::vector<Var>& vars);
@@ -531,6 +536,9 @@ class BufferLoadNode final : public PrimExprNode {
   static constexpr auto Fields() {
     return std::tuple(field::Annotation<1, &BufferLoadNode::buffer_>("buffer"),
                       field::Child<2, &BufferLoadNode::indices_>("indices"));
+  }
+  static absl::Status Derive(BufferLoadNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
   }
 
  private:
@@ -705,6 +713,7 @@ class CommReducerNode final : public PrimExprNode {
                       field::Child<3, &CommReducerNode::result_>("result"),
                       field::Child<4, &CommReducerNode::identity_>("identity"));
   }
+  static absl::Status Derive(CommReducerNode& node);
 
  private:
   std::vector<Var> lhs_;
@@ -754,6 +763,7 @@ class ReduceNode final : public PrimExprNode {
                       field::Child<5, &ReduceNode::condition_>("condition"),
                       field::Data<6, &ReduceNode::value_index_>("value_index"));
   }
+  static absl::Status Derive(ReduceNode& node);
 
  private:
   CommReducer combiner_;
@@ -826,6 +836,9 @@ class BufferRegionNode final : public PrimExprNode {
         field::Annotation<1, &BufferRegionNode::buffer_>("buffer"),
         field::Records<&BufferRegionNode::region_>("region"));
   }
+  static absl::Status Derive(BufferRegionNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
+  }
 
  private:
   Buffer buffer_;
@@ -854,6 +867,9 @@ class MatchRegionNode final : public PrimExprNode {
   static constexpr auto Fields() {
     return std::tuple(field::Annotation<1, &MatchRegionNode::buffer_>("buffer"),
                       field::Child<2, &MatchRegionNode::source_>("source"));
+  }
+  static absl::Status Derive(MatchRegionNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
   }
 
  private:
@@ -911,6 +927,7 @@ class DictNode final : public PrimExprNode {
     return std::tuple(field::Data<1, &DictNode::keys_>("keys"),
                       field::Child<2, &DictNode::values_>("values"));
   }
+  static absl::Status Derive(DictNode& node);
 
  private:
   std::vector<std::string> keys_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -33,6 +34,22 @@ PrimFuncNode::PrimFuncNode(Parts parts, Span span)
     }
   }
   defined_ = std::move(defined);
+}
+
+absl::Status PrimFuncNode::Derive(PrimFuncNode& node) {
+  if (node.buffer_params_.size() != node.buffers_.size()) {
+    return absl::InvalidArgumentError(
+        "buffers: there is not one for each of buffer_params");
+  }
+  int64_t last = -1;
+  for (const int64_t param : node.buffer_params_) {
+    if (param <= last || param >= static_cast<int64_t>(node.params_.size())) {
+      return absl::InvalidArgumentError(
+          "buffer_params: they are no ascending indices of parameters");
+    }
+    last = param;
+  }
+  return absl::OkStatus();
 }
 
 Buffer PrimFuncNode::BufferOf(int param) const {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
@@ -75,6 +76,7 @@ class PrimFuncNode final : public BaseFuncNode {
         field::Child<6, &PrimFuncNode::body_>("body"),
         field::Attrs<7, &PrimFuncNode::attrs_>("attrs"));
   }
+  static absl::Status Derive(PrimFuncNode& node);
 
  private:
   std::vector<Var> params_;

@@ -228,7 +228,6 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
   switch (t.kind) {
     case Tok::kInteger: {
       const std::string digits(TextOf(t));
-      errno = 0;
       value.kind = Value::kInt;
       const bool hex = digits.size() > 1 && digits[1] == 'x';
       uint64_t magnitude = 0;

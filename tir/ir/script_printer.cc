@@ -246,6 +246,7 @@ class ScriptPrinter {
     Frame& frame = *frames_.back();
     frame.node = node;
     frame.indent = indent;
+    if (node == nullptr) return frame;
     const auto [index, is_new] = frame_of_.TryEmplace(node);
     // Of several frames of one node the outermost counts.
     if (is_new || *index < 0) *index = static_cast<int>(frames_.size()) - 1;
@@ -259,8 +260,10 @@ class ScriptPrinter {
       definition = Definition();
       *defined_.Find(node) = false;
     }
-    int* index = frame_of_.Find(frame.node);
-    if (*index == static_cast<int>(frames_.size()) - 1) *index = -1;
+    int* index = frame.node == nullptr ? nullptr : frame_of_.Find(frame.node);
+    if (index != nullptr && *index == static_cast<int>(frames_.size()) - 1) {
+      *index = -1;
+    }
     Lines lines = std::move(frame.lines);
     frames_.pop_back();
     return lines;

@@ -169,6 +169,9 @@ ScriptParser::Value ScriptParser::Lookup(const Token& t) {
 }
 
 bool ScriptParser::Expects(absl::string_view what) {
+  if (token().kind == Tok::kBad) {
+    return FailHere(lexer_.MessageOf(token().begin));
+  }
   return FailHere(absl::StrCat("expected ", what, ", found ", Found()));
 }
 

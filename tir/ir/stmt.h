@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -261,6 +261,9 @@ class BufferStoreNode final : public StmtNode {
                       field::Child<2, &BufferStoreNode::value_>("value"),
                       field::Child<3, &BufferStoreNode::indices_>("indices"));
   }
+  static absl::Status Derive(BufferStoreNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
+  }
 
  private:
   Buffer buffer_;
@@ -298,6 +301,9 @@ class BufferRealizeNode final : public StmtNode {
         field::Records<&BufferRealizeNode::bounds_>("bounds"),
         field::Child<4, &BufferRealizeNode::condition_>("condition"),
         field::Child<5, &BufferRealizeNode::body_>("body"));
+  }
+  static absl::Status Derive(BufferRealizeNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
   }
 
  private:
@@ -427,6 +433,9 @@ class DeclBufferNode final : public StmtNode {
   static constexpr auto Fields() {
     return std::tuple(field::Annotation<1, &DeclBufferNode::buffer_>("buffer"),
                       field::Child<2, &DeclBufferNode::body_>("body"));
+  }
+  static absl::Status Derive(DeclBufferNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
   }
 
  private:
@@ -636,6 +645,9 @@ class PrefetchNode final : public StmtNode {
   static constexpr auto Fields() {
     return std::tuple(field::Annotation<1, &PrefetchNode::buffer_>("buffer"),
                       field::Records<&PrefetchNode::bounds_>("bounds"));
+  }
+  static absl::Status Derive(PrefetchNode& node) {
+    return ExpectPart(node.buffer_, "buffer");
   }
 
  private:
